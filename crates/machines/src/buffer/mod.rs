@@ -1,0 +1,1 @@
+//! How the ports of one switch share its memory.

@@ -1,0 +1,110 @@
+//! How much one flow may have in the network, and how fast.
+//!
+//! Window-based, rate-based and explicit schemes are all [`CongestionControl`]. A controller is
+//! told what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
+//! numbers to retransmit, or timers of the transport.
+
+mod spec;
+
+pub use spec::*;
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// Data was acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AckSample {
+    /// The instant at which the ACK arrived.
+    pub now: Time,
+    /// A fresh round-trip time, absent for retransmitted data (Karn).
+    pub rtt: Option<Span>,
+    /// Payload bytes acknowledged for the first time by the cumulative field.
+    pub acked: Bytes,
+    /// Payload bytes acknowledged for the first time selectively.
+    pub sacked: Bytes,
+    /// Payload bytes believed to be in the network after this ACK (RFC 6675 "pipe").
+    pub in_flight: Bytes,
+    /// Cumulatively acknowledged so far: with `sent_to` this tells rounds apart.
+    pub acked_to: u64,
+    /// First byte never sent so far.
+    pub sent_to: u64,
+    /// Payload bytes this ACK reports as having met congestion (CE).
+    pub marked: Bytes,
+    /// The transport is repairing a loss: windows do not grow.
+    pub in_recovery: bool,
+    /// The flow had nothing more to send or was limited by something other than its permit.
+    pub app_limited: bool,
+}
+
+/// The transport declared packets lost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// When.
+    pub now: Time,
+    /// Payload bytes in the network when the loss was declared.
+    pub in_flight: Bytes,
+    /// Cumulatively acknowledged so far.
+    pub acked_to: u64,
+    /// First byte never sent so far.
+    pub sent_to: u64,
+}
+
+/// What a controller allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Permit {
+    /// Payload bytes that may be in the network.
+    pub window: Bytes,
+    /// The pace of transmissions, if the scheme is rate-based: bits per second on the wire.
+    pub pace: Option<Rate>,
+    /// When [`CongestionControl::on_tick`] wants to be called.
+    pub wake: Option<Time>,
+}
+
+impl Permit {
+    /// A window and nothing else.
+    #[inline]
+    pub const fn window(window: Bytes) -> Self {
+        Self { window, pace: None, wake: None }
+    }
+}
+
+/// How much one flow may have in the network, and how fast. Owns no clock, no global generator, no log.
+///
+/// Call order: `on_sent` after each transmission; `on_ack` for every ACK that reports new data;
+/// `on_loss` once per recovery episode, before any retransmission; `on_timeout` at each expiry of
+/// the retransmission timer; `on_tick` at the instant last named in [`Permit::wake`].
+pub trait CongestionControl {
+    /// `bytes` of payload were handed to the network; `in_flight` includes them.
+    fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
+    /// Data was acknowledged for the first time, or an echo arrived: the only moment a window may grow.
+    fn on_ack(&mut self, ack: &AckSample);
+    /// A loss was inferred from ACKs: once per episode.
+    fn on_loss(&mut self, loss: &Loss);
+    /// The retransmission timer expired.
+    fn on_timeout(&mut self, loss: &Loss);
+    /// The instant named in [`Permit::wake`] has come.
+    fn on_tick(&mut self, _now: Time) {}
+    /// What is allowed now. Cheap: asked before every transmission.
+    fn permit(&self) -> Permit;
+    /// Slow-start threshold, for traces; [`Bytes::MAX`] where there is none.
+    fn threshold(&self) -> Bytes {
+        Bytes::MAX
+    }
+}
+
+/// What every controller is told when a flow starts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Start {
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Initial window in payload bytes.
+    pub initial_window: Bytes,
+    /// Largest window in payload bytes ([`Bytes::MAX`]: none).
+    pub max_window: Bytes,
+    /// Initial slow-start threshold ([`Bytes::MAX`]: none).
+    pub initial_threshold: Bytes,
+    /// The sender's line rate.
+    pub line_rate: Rate,
+    /// Round-trip time of the empty path (full segment out, ACK back), serialisation included.
+    pub base_rtt: Span,
+}

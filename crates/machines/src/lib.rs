@@ -1,0 +1,25 @@
+//! Floor 1: every algorithm as a pure state machine.
+//!
+//! Observations in, decisions out: time arrives as an argument, chance as a [`Stream`] that the
+//! machine owns, effects and the next wake-up leave as values. A machine owns no clock, no global
+//! generator, no I/O, and never sees a simulator type, so the same object runs in the simulator, on
+//! real packets and under a QUIC stack.
+//!
+//! * [`congestion`]: how much one flow may have in the network, and how fast.
+//! * [`transport`]: reliability, apart from congestion control: a sender and a receiver machine.
+//! * [`schedule`]: which packet an output port sends next, and which one it gives up.
+//! * [`aqm`]: whether an arriving packet is admitted, marked or dropped.
+//! * [`buffer`]: how ports share a switch's memory.
+//!
+//! [`Stream`]: thalweg_units::Stream
+#![forbid(unsafe_code)]
+
+pub mod aqm;
+pub mod buffer;
+pub mod congestion;
+pub mod custom;
+mod packet;
+pub mod schedule;
+pub mod transport;
+
+pub use packet::{Ecn, Flags, Handle, Kind, NO_SIDE, Packet, SackBlocks, Side};

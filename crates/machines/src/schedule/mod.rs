@@ -1,0 +1,58 @@
+//! Which packet an output port sends next, and which one it gives up when its buffer is full.
+//!
+//! A [`Discipline`] is the whole of an output queue: *admission* (tail drop, marking, push-out; see
+//! [`crate::aqm`]) and *order* (FIFO, fair queueing, ranks, priorities). It keeps [`Handle`]s; the
+//! packets themselves stay with whoever runs it: the simulator or the emulator.
+//!
+//! Occupancy never includes the packet being transmitted: it left the queue at `dequeue`.
+
+mod spec;
+
+pub use spec::*;
+
+use crate::packet::{Handle, Packet};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// What became of an arriving packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Verdict {
+    /// It is in the queue.
+    Queued,
+    /// It is in the queue, and its owner must set CE on it.
+    Marked,
+    /// It was refused; its owner still has it and must discard it. Not listed in `out`.
+    Dropped,
+}
+
+/// A packet that leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Served {
+    /// Which.
+    pub handle: Handle,
+    /// Its owner must set CE on it (marking at departure).
+    pub mark: bool,
+}
+
+/// An output queue: admission and order. Never sees the network it is in.
+pub trait Discipline {
+    /// A packet arrives. Packets pushed out to make room (never the arriving one) are appended to `out`.
+    fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict;
+    /// The port is free: what leaves? Packets dropped at departure (CoDel) are appended to `out`.
+    fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served>;
+    /// Packets waiting.
+    fn packets(&self) -> u32;
+    /// Bytes waiting.
+    fn bytes(&self) -> u64;
+    /// When [`Discipline::on_tick`] wants to be called (control planes: ADS maps, PIE).
+    fn wake(&self) -> Option<Time> {
+        None
+    }
+    /// The instant named by [`Discipline::wake`] has come.
+    fn on_tick(&mut self, _now: Time) {}
+    /// True if nothing waits.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.packets() == 0
+    }
+}

@@ -1,0 +1,151 @@
+//! The one list of disciplines and their parameters. Defaults live in the scenario schema, not here.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Span};
+
+/// A whole output queue: its limit, its marking and its order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DisciplineSpec {
+    /// Which packet next, and which to give up.
+    pub order: OrderSpec,
+    /// The queue's own limit; a shared pool may refuse earlier.
+    pub limit: Limit,
+    /// Active queue management at arrival (and for `at_departure`, at departure).
+    pub aqm: AqmSpec,
+}
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Limit {
+    /// Bytes over all queues of the port.
+    Bytes(Bytes),
+    /// Packets over all queues of the port.
+    Packets(u32),
+    /// Never full.
+    Unlimited,
+}
+
+/// Order of service. What happens on overflow is part of it, since it decides the victim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum OrderSpec {
+    /// First come, first served; the arriving packet is dropped.
+    Fifo,
+    /// Deficit round robin over flows (Shreedhar & Varghese 1995).
+    Drr {
+        /// Bytes added to a flow's deficit per round.
+        quantum: u32,
+        /// Victim on overflow.
+        overflow: FairOverflow,
+    },
+    /// Bit-by-bit round robin emulation by finish numbers (Demers, Keshav, Shenker 1989).
+    Fq {
+        /// Victim on overflow.
+        overflow: FairOverflow,
+    },
+    /// Strict priority over [`crate::Packet::class`], FIFO inside; pushes out the tail of the lowest.
+    Priority {
+        /// Number of classes; higher numbers share the last.
+        classes: u8,
+    },
+    /// Rank order: smallest [`crate::Packet::rank`] first; pushes out the largest rank, latest among
+    /// equals. Control packets are served before everything. SJF when ranks are flow sizes.
+    Rank {
+        /// Serve the *earliest* packet of the best packet's flow (pFabric's starvation prevention).
+        flow_order: bool,
+    },
+    /// A few strict-priority FIFOs behind a table from remaining size to queue (ADS).
+    Ads(AdsSpec),
+    /// A discipline registered by the user ([`crate::custom::register_discipline`]).
+    Custom {
+        /// The registered name.
+        name: String,
+        /// What its factory is given.
+        params: Vec<u8>,
+    },
+}
+
+/// Victim of a fair queue's overflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FairOverflow {
+    /// The arriving packet.
+    Tail,
+    /// The tail of the longest queue in bytes.
+    LongestQueue,
+}
+
+/// ADS-k: Approximate and Deployable SRPT.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AdsSpec {
+    /// k strict-priority FIFOs.
+    pub queues: u8,
+    /// Priority = min(remaining, cap) / mtu, rounded up.
+    pub cap: Bytes,
+    /// Bytes per priority step.
+    pub mtu: u32,
+    /// Where the map comes from.
+    pub map: AdsMap,
+}
+
+/// The control plane of ADS.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum AdsMap {
+    /// A fixed map from one histogram of packet priorities per port: index of the port's histogram
+    /// is chosen by the network's builder; `counts[p]` is the number of packets of priority p.
+    Static {
+        /// Histogram, index = priority.
+        counts: Vec<u64>,
+    },
+    /// Histograms of the last `window` intervals, recomputed every `interval`.
+    Dynamic {
+        /// I.
+        interval: Span,
+        /// W.
+        window: u32,
+    },
+}
+
+/// Active queue management.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum AqmSpec {
+    /// None: the limit alone.
+    TailDrop,
+    /// Marks when the queue has reached a threshold (DCTCP).
+    StepEcn {
+        /// K.
+        threshold: Threshold,
+        /// Mark packets as they leave, from the queue they leave behind, instead of as they arrive.
+        at_departure: bool,
+        /// At departure: count the departing packet too (htsim marks if queue + packet > K).
+        include_self: bool,
+    },
+    /// Random early detection (Floyd & Jacobson 1993), packets.
+    Red(RedSpec),
+}
+
+/// A queue length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Threshold {
+    /// In packets.
+    Packets(u32),
+    /// In bytes.
+    Bytes(Bytes),
+}
+
+/// RED's parameters, queue lengths in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RedSpec {
+    /// min_th.
+    pub min: f64,
+    /// max_th.
+    pub max: f64,
+    /// max_p.
+    pub max_probability: f64,
+    /// w_q, the weight of the instantaneous queue; 1 follows it exactly.
+    pub weight: f64,
+    /// Above max_th: probability rises linearly to 1 at twice max_th instead of jumping.
+    pub gentle: bool,
+    /// Mark ECN-capable packets instead of dropping them.
+    pub ecn: bool,
+    /// Bytes of a typical packet, for the average over idle times.
+    pub mean_packet: u32,
+}

@@ -1,0 +1,154 @@
+//! The one list of transports and their parameters. Defaults live in the scenario schema, not here.
+
+use crate::congestion::ControllerSpec;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span};
+
+/// How a flow's two ends talk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TransportSpec {
+    /// Byte-stream with acknowledgements.
+    Tcp(TcpSpec),
+    /// Open loop: datagrams, no feedback.
+    Udp(UdpSpec),
+}
+
+/// TCP as data: what a scheme switches on or off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TcpSpec {
+    /// The window's rule.
+    pub controller: ControllerSpec,
+    /// Payload bytes of a full segment.
+    pub mss: u32,
+    /// Header bytes added to every data packet on the wire.
+    pub header: u32,
+    /// Wire size of an ACK (also of SYN and SYN-ACK's headers); SACK blocks add to it if `sack_bytes`.
+    pub ack_wire: u32,
+    /// Initial window in payload bytes.
+    pub initial_window: Bytes,
+    /// Largest window in payload bytes; [`Bytes::MAX`]: none.
+    pub max_window: Bytes,
+    /// Initial slow-start threshold; [`Bytes::MAX`]: none.
+    pub initial_threshold: Bytes,
+    /// The retransmission timer.
+    pub rto: RtoSpec,
+    /// How losses are inferred before the timer fires.
+    pub loss: LossSpec,
+    /// Send one new segment on each of the first two duplicate ACKs (RFC 3042).
+    pub limited_transmit: bool,
+    /// Selective acknowledgements.
+    pub sack: SackSpec,
+    /// How often the receiver acknowledges.
+    pub ack: AckSpec,
+    /// Exchange SYN and SYN-ACK before the first data (one round trip).
+    pub handshake: bool,
+    /// Payload bytes the SYN itself counts for on the wire beyond `ack_wire` (htsim sends 1 B).
+    pub ecn: EcnSpec,
+    /// pFabric's probe mode: after this many timeouts in a row send header-only probes until an ACK arrives.
+    pub probe_after: Option<u32>,
+    /// What senders write into [`crate::Packet::rank`].
+    pub rank: RankSpec,
+}
+
+/// Retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RtoSpec {
+    /// RFC 6298: srtt + 4 rttvar, clamped, doubled at every expiry.
+    Rfc6298 {
+        /// Before the first sample.
+        initial: Span,
+        /// Floor.
+        min: Span,
+        /// Ceiling, back-off included.
+        max: Span,
+    },
+    /// Always the same, no estimate, no back-off.
+    Fixed(Span),
+}
+
+/// Loss inference.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum LossSpec {
+    /// `threshold` duplicate ACKs, or that many segments' worth SACKed above a hole (RFC 6675).
+    DupAck {
+        /// DupThresh, 3 in the RFC.
+        threshold: u32,
+    },
+    /// Only the timer.
+    Timeout,
+}
+
+/// Selective acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum SackSpec {
+    /// Cumulative only: NewReno's partial ACKs repair one hole per round trip (RFC 6582).
+    Off,
+    /// Up to `blocks` blocks per ACK.
+    Blocks {
+        /// 1 ..= [`crate::SackBlocks::CAPACITY`].
+        blocks: u8,
+        /// Blocks lengthen the ACK on the wire: 2 + 8n bytes rounded up to a multiple of 4.
+        on_wire: bool,
+    },
+}
+
+/// Receiver's acknowledgement policy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AckSpec {
+    /// One ACK per this many in-order segments (1: every packet).
+    pub every: u32,
+    /// An unacknowledged segment waits at most this long.
+    pub delay: Span,
+}
+
+/// Explicit congestion notification at the ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EcnSpec {
+    /// Packets are not ECN-capable.
+    Off,
+    /// RFC 3168: ECE is latched until CWR.
+    Classic,
+    /// RFC 8257: every ACK echoes exactly the marks of the packets it covers.
+    Accurate,
+}
+
+/// What senders write into the rank header; lower is served first by ranked schedulers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RankSpec {
+    /// Zero everywhere.
+    None,
+    /// The flow's size in bytes (SJF).
+    FlowSize,
+    /// Bytes of the flow not yet acknowledged (cumulatively or selectively) when the packet is sent (SRPT).
+    Remaining,
+    /// Bytes waiting in the socket's send buffer or outstanding, as an unmodified application leaves
+    /// them there (ADS §3.2): it writes as fast as the buffer accepts.
+    SocketBuffer {
+        /// Size of the send buffer.
+        buffer: Bytes,
+    },
+}
+
+/// Open-loop datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UdpSpec {
+    /// Payload bytes of a datagram.
+    pub payload: u32,
+    /// Header bytes on the wire.
+    pub header: u32,
+    /// When datagrams leave.
+    pub pace: UdpPace,
+    /// What senders write into the rank header ([`RankSpec::None`] or [`RankSpec::FlowSize`]).
+    pub rank: RankSpec,
+}
+
+/// Departure process of open-loop datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum UdpPace {
+    /// All at once, when the flow starts.
+    Burst,
+    /// Evenly spaced at this wire rate.
+    Constant(Rate),
+    /// Exponential gaps with this mean wire rate.
+    Poisson(Rate),
+}

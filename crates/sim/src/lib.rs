@@ -1,0 +1,3 @@
+//! Floor 2: the simulated network.
+
+pub mod spec;

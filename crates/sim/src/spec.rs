@@ -1,0 +1,147 @@
+//! What a network is made of, as data: the contract between the laboratory (files, names, defaults)
+//! and the simulator. Nothing here has a default.
+
+use serde::{Deserialize, Serialize};
+use thalweg_machines::schedule::DisciplineSpec;
+use thalweg_machines::transport::TransportSpec;
+use thalweg_units::{Bytes, FlowId, HostId, NodeId, PortId, Rate, Span, Time};
+
+/// A network and what happens in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NetworkSpec {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Nodes `0 .. hosts` are hosts; each has exactly one link.
+    pub hosts: u32,
+    /// Nodes `hosts .. hosts + switches` are switches.
+    pub switches: u32,
+    /// Duplex links; link `l` is port `2l` (from `a` to `b`) and port `2l + 1` (from `b` to `a`).
+    pub links: Vec<LinkSpec>,
+    /// The distinct kinds of output queue.
+    pub disciplines: Vec<DisciplineSpec>,
+    /// Kind of each port's queue: index into `disciplines`, one entry per port (2 × links).
+    pub port_discipline: Vec<u16>,
+    /// Memory shared by all ports of a switch; `None`: each port has its own, limited by its discipline.
+    pub shared_buffer: Option<SharedBufferSpec>,
+    /// How paths are chosen.
+    pub routing: RoutingSpec,
+    /// Forward a packet as soon as its header has arrived instead of storing it first (switches only).
+    pub cut_through: Option<CutThrough>,
+    /// The distinct kinds of transport.
+    pub transports: Vec<TransportSpec>,
+    /// Every flow, sorted by (start, position) among those that start by the clock.
+    pub flows: Vec<FlowSpec>,
+    /// What is recorded besides the flows.
+    pub probes: ProbeSpec,
+    /// When the run ends.
+    pub stop: StopSpec,
+}
+
+/// A duplex link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkSpec {
+    /// One end.
+    pub a: NodeId,
+    /// The other end.
+    pub b: NodeId,
+    /// Of each direction.
+    pub rate: Rate,
+    /// One-way propagation delay.
+    pub delay: Span,
+    /// Serialisation times are cut down to whole multiples of this (zero: exact, rounded up to 1 ps).
+    pub quantum: Span,
+}
+
+/// A switch's memory: dynamic thresholds (Choudhury & Hahne 1998).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SharedBufferSpec {
+    /// Bytes of memory of one switch.
+    pub total: Bytes,
+    /// A port may hold `alpha` × the free bytes; infinite: complete sharing.
+    pub alpha: f64,
+}
+
+/// Cut-through forwarding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutThrough {
+    /// Bytes that must have arrived before forwarding may begin.
+    pub header: u32,
+}
+
+/// Which of the shortest paths a packet takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RoutingSpec {
+    /// Per-flow ECMP: at each switch the next hop is a hash of (source, destination, flow, direction)
+    /// salted by the switch.
+    Ecmp,
+    /// Per-flow: next hop number (src + dst + flow) mod n at each switch, data and ACK alike.
+    Modulo,
+    /// Every packet by a draw from its source host's stream.
+    SprayRandom,
+    /// Every packet: each host counts its packets; the counter mod n chooses at each switch.
+    SprayRoundRobin {
+        /// First value of each host's counter; empty: zeros.
+        offsets: Vec<u32>,
+    },
+    /// The switches that each flow's data and its ACKs pass.
+    Pinned {
+        /// One entry per flow.
+        paths: Vec<PinnedPath>,
+    },
+}
+
+/// A flow's path in both directions, switches only.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinnedPath {
+    /// From source to destination.
+    pub data: Vec<NodeId>,
+    /// From destination to source.
+    pub ack: Vec<NodeId>,
+}
+
+/// A flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowSpec {
+    /// From.
+    pub src: HostId,
+    /// To; differs from `src`.
+    pub dst: HostId,
+    /// Payload bytes, at least 1; `u64::MAX`: never ends (backlogged).
+    pub size: u64,
+    /// When it starts; for flows that follow another, the pause after that one's last byte arrived.
+    pub start: Time,
+    /// The flow that must be complete at its receiver first; [`FlowId::NONE`]: starts by the clock.
+    pub after: FlowId,
+    /// Index into `transports`.
+    pub transport: u16,
+    /// Written into [`thalweg_machines::Packet::class`] of its data.
+    pub class: u8,
+    /// Counts towards the statistics and towards `StopSpec::when_measured_done`.
+    pub measured: bool,
+    /// Which traffic section made it.
+    pub group: u16,
+}
+
+/// Time series.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ProbeSpec {
+    /// Queue length of these ports every so often.
+    pub queues: Option<(Span, Vec<PortId>)>,
+    /// Bytes and packets carried by these ports every so often.
+    pub links: Option<(Span, Vec<PortId>)>,
+    /// Window, threshold, flight, smoothed RTT, delivered bytes of these flows every so often.
+    pub controllers: Option<(Span, Vec<FlowId>)>,
+    /// Count packets per ADS priority (of this cap and MTU) at every port: input of static ADS maps.
+    pub priority_histogram: Option<(Bytes, u32)>,
+}
+
+/// When a run ends, whichever comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopSpec {
+    /// This instant.
+    pub until: Time,
+    /// As soon as every measured flow is complete at both ends.
+    pub when_measured_done: bool,
+    /// This many events.
+    pub max_events: u64,
+}

@@ -1,0 +1,16 @@
+//! Floor 0: what everything is measured in.
+//!
+//! One type per dimension ([`Time`], [`Span`], [`Rate`], [`Bytes`]), typed identifiers, quantity
+//! strings with compulsory units, and the named random streams. Everything here is an integer:
+//! sums replay exactly on every machine.
+#![forbid(unsafe_code)]
+
+mod ids;
+mod quantity;
+mod random;
+mod time;
+
+pub use ids::{FlowId, HostId, LinkId, NodeId, PortId};
+pub use quantity::QuantityError;
+pub use random::{Stream, mix64};
+pub use time::{Bytes, Rate, Serializer, Span, Time};
