@@ -210,8 +210,8 @@ mod tests {
         }
         assert_eq!(c.reno.window, 4000 + 250 + 235 + 223);
         c.on_ack(&AckSample { acked_to: 4000, sent_to: 8000, ..ack(1000, 0) });
-        // α = 15/32 after the window: 4708 × (1 − 15/64) = 3604.6, and the ACK's own growth 10⁶/3604
-        assert_eq!((c.reno.window, c.reno.threshold), (3604 + 277, 3604));
+        // α = 15/32 after the window: 4708 × (1 − 15/64) = 3604.6, and the ACK's own growth, 10⁶/3604 and remainders
+        assert_eq!((c.reno.window, c.reno.threshold), (3604 + 278, 3604));
     }
 
     #[test]

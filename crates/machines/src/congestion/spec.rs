@@ -1,7 +1,5 @@
 //! The one list of controllers: names, parameters, and how each is made.
 
-use super::{CongestionControl, Start};
-use crate::custom::CustomController;
 use serde::{Deserialize, Serialize};
 
 /// Which controller a flow runs, with its parameters. Defaults live in the scenario schema, not here.
