@@ -46,7 +46,16 @@ impl Dctcp {
         let reno = NewReno::new(start);
         // RFC 8257 §3.3: WindowEnd begins at SND.UNA, so the first ACK is an observation window of its own.
         let window_end = if cut_without_marks { reno.window } else { 0 };
-        Ok(Self { reno, gain, alpha: initial_alpha, acked: 0, marked: 0, window_end, growth, cut_without_marks })
+        Ok(Self {
+            reno,
+            gain,
+            alpha: initial_alpha,
+            acked: 0,
+            marked: 0,
+            window_end,
+            growth,
+            cut_without_marks,
+        })
     }
 
     /// α: the estimated fraction of bytes that meet congestion.
@@ -189,7 +198,12 @@ mod tests {
             let mut c = Dctcp::new(&start, 1.0 / 16.0, 0.0, growth, true).unwrap();
             for n in 1..=3u64 {
                 let in_flight = Bytes::new(in_flight);
-                c.on_ack(&AckSample { acked_to: n * 1000, sent_to: n * 1000, in_flight, ..ack(1000, marked) });
+                c.on_ack(&AckSample {
+                    acked_to: n * 1000,
+                    sent_to: n * 1000,
+                    in_flight,
+                    ..ack(1000, marked)
+                });
             }
             c.reno.window - 4000
         };
@@ -225,7 +239,8 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_refused_by_name() {
-        let make = |g, a| Dctcp::new(&start(1000, 4), g, a, DctcpGrowth::Always, false).map(|_| ()).unwrap_err();
+        let make =
+            |g, a| Dctcp::new(&start(1000, 4), g, a, DctcpGrowth::Always, false).map(|_| ()).unwrap_err();
         assert!(make(0.0, 0.0).contains("gain"));
         assert!(make(f64::NAN, 0.0).contains("gain"));
         assert!(make(0.5, 1.5).contains("initial_alpha"));

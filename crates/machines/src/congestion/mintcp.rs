@@ -23,7 +23,8 @@ pub struct MinTcp {
 impl MinTcp {
     /// The window of a flow that starts.
     pub fn new(start: &Start, halve_threshold: bool) -> Self {
-        let packets = |bytes: Bytes| if bytes == Bytes::MAX { u64::MAX } else { bytes.get() / u64::from(start.mss) };
+        let packets =
+            |bytes: Bytes| if bytes == Bytes::MAX { u64::MAX } else { bytes.get() / u64::from(start.mss) };
         let max_window = packets(start.max_window).max(1);
         Self {
             window: packets(start.initial_window).clamp(1, max_window),

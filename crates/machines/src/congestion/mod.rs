@@ -4,14 +4,14 @@
 //! told what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
 //! numbers to retransmit, or timers of the transport.
 
+#[cfg(test)]
+mod conformance;
 mod controller;
 mod dctcp;
 mod fixed;
 mod mintcp;
 mod newreno;
 mod spec;
-#[cfg(test)]
-mod conformance;
 
 pub use controller::{CATALOGUE, Controller};
 pub use dctcp::Dctcp;

@@ -58,8 +58,12 @@ impl NewReno {
     }
 
     /// (4): ssthresh = max(FlightSize / 2, 2·SMSS).
+    // CHOICE RFC 5681 §3.1: FlightSize, but no more than the window. Beyond it are segments of limited
+    // transmit, which do not count (§3.2 step 2), and during repair what was SACKed or is lost: not in
+    // flight. Other reading: literally all that is not cumulatively acknowledged, which after a lost
+    // retransmission would raise the threshold.
     fn halve(&mut self, flight: u64) {
-        self.threshold = (flight / 2).max(2 * u64::from(self.mss));
+        self.threshold = (flight.min(self.window) / 2).max(2 * u64::from(self.mss));
         self.credit = 0;
     }
 }
@@ -78,8 +82,7 @@ impl CongestionControl for NewReno {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        // Segments that limited transmit sent beyond the window do not count (RFC 5681 §3.2, step 2).
-        self.halve(loss.in_flight.get().min(self.window));
+        self.halve(loss.in_flight.get());
         self.window = self.threshold.min(self.max_window);
         self.cut_to = loss.sent_to;
     }
@@ -137,10 +140,10 @@ mod tests {
         let mut c = NewReno::new(&start(1000, 20));
         c.on_loss(&loss(22_000, 0, 22_000)); // two segments of limited transmit do not count
         assert_eq!((c.window, c.threshold), (10_000, 10_000));
-        c.on_timeout(&loss(16_000, 4_000, 20_000));
-        assert_eq!((c.window, c.threshold), (1000, 8000));
-        c.on_timeout(&loss(16_000, 4_000, 20_000)); // the same segment again: the threshold is held
-        assert_eq!((c.window, c.threshold), (1000, 8000));
+        c.on_timeout(&loss(8_000, 4_000, 12_000));
+        assert_eq!((c.window, c.threshold), (1000, 4000));
+        c.on_timeout(&loss(8_000, 4_000, 12_000)); // the same segment again: the threshold is held
+        assert_eq!((c.window, c.threshold), (1000, 4000));
         c.on_timeout(&loss(3_000, 17_000, 20_000)); // never below two segments
         assert_eq!((c.window, c.threshold), (1000, 2000));
     }

@@ -50,7 +50,13 @@ pub trait Endpoint {
     /// Fills in the next packet: every field but destination, route, class and hop, which are left at
     /// their defaults. To send cold headers, it fills `side` and sets `packet.side` to 0; otherwise
     /// `packet.side` is [`NO_SIDE`](crate::NO_SIDE) and `side` is undefined.
-    fn poll_transmit(&mut self, spec: &Self::Spec, now: Time, packet: &mut Packet, side: &mut Side) -> Transmit;
+    fn poll_transmit(
+        &mut self,
+        spec: &Self::Spec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit;
     /// The next instant at which [`Endpoint::on_timer`] must be called.
     fn timer(&self) -> Option<Time>;
     /// Sender: every byte is acknowledged (UDP: sent). Receiver: every byte has arrived.

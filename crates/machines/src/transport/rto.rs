@@ -61,8 +61,11 @@ impl Rto {
 mod tests {
     use super::*;
 
-    const SPEC: RtoSpec =
-        RtoSpec::Rfc6298 { initial: Span::from_ms(1000), min: Span::from_us(200), max: Span::from_ms(60_000) };
+    const SPEC: RtoSpec = RtoSpec::Rfc6298 {
+        initial: Span::from_ms(1000),
+        min: Span::from_us(200),
+        max: Span::from_ms(60_000),
+    };
 
     #[test]
     fn the_first_sample_gives_three_times_itself_and_later_ones_are_smoothed() {

@@ -47,7 +47,11 @@ pub fn tcp() -> TcpSpec {
         initial_window: Bytes::new(10 * MSS),
         max_window: Bytes::MAX,
         initial_threshold: Bytes::MAX,
-        rto: RtoSpec::Rfc6298 { initial: Span::from_ms(3), min: Span::from_ms(1), max: Span::from_ms(60_000) },
+        rto: RtoSpec::Rfc6298 {
+            initial: Span::from_ms(3),
+            min: Span::from_ms(1),
+            max: Span::from_ms(60_000),
+        },
         loss: LossSpec::DupAck { threshold: 3 },
         limited_transmit: true,
         sack: SackSpec::Blocks { blocks: 4, on_wire: false },
@@ -173,8 +177,12 @@ impl Pair {
             for polls in 0.. {
                 assert!(polls < 100_000, "it never stops sending");
                 let answer = match way {
-                    Way::ToReceiver => self.sender.poll_transmit(&self.spec, self.now, &mut packet, &mut side),
-                    Way::ToSender => self.receiver.poll_transmit(&self.spec, self.now, &mut packet, &mut side),
+                    Way::ToReceiver => {
+                        self.sender.poll_transmit(&self.spec, self.now, &mut packet, &mut side)
+                    }
+                    Way::ToSender => {
+                        self.receiver.poll_transmit(&self.spec, self.now, &mut packet, &mut side)
+                    }
                 };
                 match answer {
                     Transmit::Idle => break,
@@ -197,7 +205,10 @@ impl Pair {
         fate: &mut dyn FnMut(Way, u64, &Packet) -> Fate,
     ) {
         let has_side = packet.side != crate::NO_SIDE;
-        self.log.push((self.now.since(self.origin).ps() / 1_000_000, describe(&packet, has_side.then_some(side))));
+        self.log.push((
+            self.now.since(self.origin).ps() / 1_000_000,
+            describe(&packet, has_side.then_some(side)),
+        ));
         self.wire_log.push(packet);
         let number = self.handed[way as usize];
         self.handed[way as usize] += 1;
@@ -230,7 +241,9 @@ impl Pair {
 
     /// Runs with the data packets of these numbers (in order of departure, from 0) lost.
     pub fn run_losing(&mut self, lost: &[u64]) {
-        self.run(|way, n, _| if way == Way::ToReceiver && lost.contains(&n) { Fate::Drop } else { Fate::Deliver });
+        self.run(
+            |way, n, _| if way == Way::ToReceiver && lost.contains(&n) { Fate::Drop } else { Fate::Deliver },
+        );
     }
 
     /// What the sender handed out, grouped by instant: `"100: 10 11"`.

@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn what_cannot_work_is_refused() {
-        let refuse = |spec: UdpSpec, size| UdpSender::new(&spec, FlowId(0), size, Stream::new(1, "udp", 0)).is_err();
+        let refuse =
+            |spec: UdpSpec, size| UdpSender::new(&spec, FlowId(0), size, Stream::new(1, "udp", 0)).is_err();
         assert!(refuse(SPEC, u64::MAX));
         assert!(refuse(UdpSpec { payload: 0, ..SPEC }, 1));
         assert!(refuse(UdpSpec { rank: RankSpec::Remaining, ..SPEC }, 1));

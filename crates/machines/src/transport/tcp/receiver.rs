@@ -21,7 +21,11 @@ enum First {
     Nothing,
     SynAck(Trigger),
     /// The ACK of what came before the CE mark changed: up to `next`, echoing `ce`.
-    Ack { trigger: Trigger, next: u64, ce: bool },
+    Ack {
+        trigger: Trigger,
+        next: u64,
+        ce: bool,
+    },
 }
 
 /// Whether and when the pending ACK leaves.
@@ -29,7 +33,10 @@ enum First {
 enum Pending {
     Nothing,
     /// After `segments` in-order segments; the timer is set.
-    Delayed { trigger: Trigger, segments: u32 },
+    Delayed {
+        trigger: Trigger,
+        segments: u32,
+    },
     Due(Trigger),
 }
 

@@ -241,8 +241,7 @@ impl TcpSender {
             // CHOICE RFC 6582 §4: the timer restarts at every partial ACK too ("slow but steady"), as RFC
             // 6298 §5.3 says of every ACK of new data. Other reading: at the first partial ACK only.
             let done = self.una == self.sent_to;
-            self.deadline =
-                if done { Time::MAX } else { now.saturating_add(self.rto.timeout(&spec.rto)) };
+            self.deadline = if done { Time::MAX } else { now.saturating_add(self.rto.timeout(&spec.rto)) };
         }
 
         if acked + sacked > 0 {
@@ -323,7 +322,9 @@ impl TcpSender {
         if let Some(board) = &mut self.board {
             let has_sack = spec.sack != SackSpec::Off;
             board.lost_by_sack = match spec.loss {
-                LossSpec::DupAck { threshold } if has_sack && board.sacked() > 0 && self.phase != Phase::Timeout => {
+                LossSpec::DupAck { threshold }
+                    if has_sack && board.sacked() > 0 && self.phase != Phase::Timeout =>
+                {
                     board.lost_boundary(threshold, spec.mss)
                 }
                 _ => 0,
@@ -342,6 +343,12 @@ impl TcpSender {
         let LossSpec::DupAck { threshold } = spec.loss else { return };
         let lost = self.board.as_ref().is_some_and(|b| b.lost_by_sack > self.una);
         if self.dup_acks < threshold && !lost {
+            return;
+        }
+        // RFC 6582 §3.2 step 2: duplicates at the end of an earlier episode come from its own resends.
+        // CHOICE: so without SACK a real loss of the very next segment waits for the timer (§4's
+        // heuristics are left out); SACKs tell the two apart.
+        if spec.sack == SackSpec::Off && self.recover > 0 && self.una <= self.recover {
             return;
         }
         self.phase = Phase::Recovery;
@@ -421,7 +428,8 @@ impl TcpSender {
         }
         match self.phase {
             Phase::Normal => {
-                let flight = if self.dup_acks == 0 { self.in_flight() } else { self.flight_with_dup_acks(spec) };
+                let flight =
+                    if self.dup_acks == 0 { self.in_flight() } else { self.flight_with_dup_acks(spec) };
                 self.new_data(spec, flight, window)
             }
             Phase::Recovery => self.next_in_recovery(spec, window),
@@ -493,7 +501,9 @@ impl TcpSender {
         if let Some(segment) = hole(board.highest()) {
             return fits(pipe, segment.len, window).then_some(segment);
         }
-        if board.rescued || board.highest() >= sent_to {
+        // CHOICE RFC 6675 §4 (4): only while nothing newer than the recovery point is out; what is newer
+        // keeps ACKs coming, and a rescue would resend what was sent a moment ago.
+        if board.rescued || sent_to > self.recover || board.highest() >= sent_to {
             return None;
         }
         let start = sent_to.saturating_sub(u64::from(mss)).max(board.highest()).max(self.una);
@@ -697,7 +707,10 @@ impl Endpoint for TcpSender {
 fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), String> {
     let refuse = |what: String| Err(format!("tcp: {what}"));
     if spec.mss == 0 || start.mss != spec.mss {
-        return refuse(format!("mss is {}, the controller was told {}; allowed: at least 1, equal", spec.mss, start.mss));
+        return refuse(format!(
+            "mss is {}, the controller was told {}; allowed: at least 1, equal",
+            spec.mss, start.mss
+        ));
     }
     if spec.mss.checked_add(spec.header).is_none() {
         return refuse(format!("mss {} + header {} is too large", spec.mss, spec.header));
