@@ -94,11 +94,11 @@ pub struct Pair {
     /// Packets handed out so far, each way.
     pub handed: [u64; 2],
     /// (microseconds since the start, what) of everything handed out: `3` segment 3, `3r` again, `p3` a probe,
-    /// `S` a SYN, `S/` a SYN-ACK, `a3` an ACK up to segment 3, `a3[5-7]` with SACK; `!` ECE, `c` CWR, `~` CE seen by us.
+    /// `S` a SYN, `S/` a SYN-ACK, `a3` an ACK up to segment 3, `a3[5-7]` with SACK; `!` ECE, `c` CWR.
     pub log: Vec<(u64, String)>,
-    /// Bytes handed to the application must come in order: what the receiver had when it was last asked.
+    /// What the receiver had in order when it was last asked: never less later.
     received: u64,
-    /// Highest flight seen above the permit, in bytes (probes and forced resends apart).
+    /// Every packet handed out, both ways.
     pub wire_log: Vec<Packet>,
 }
 
@@ -269,11 +269,6 @@ impl Pair {
 
     pub fn stats(&self) -> SenderStats {
         self.sender.stats()
-    }
-
-    /// The controller's window in segments.
-    pub fn window(&self) -> u64 {
-        self.stats().window.get() / MSS
     }
 }
 
