@@ -2,14 +2,16 @@
 //! 3042 (limited transmit), 6298 (timer), 3168 and 8257 (ECN); pFabric §4.2 (timer-only repair, probes).
 //!
 //! Every segment but a flow's last is full, so segments begin at multiples of the MSS. How large the
-//! window is, is the controller's business.
+//! window is, is the controller's business. Which segment goes next is in `choose`, what parameters are
+//! allowed in `check`.
 
-use super::super::{
-    EcnSpec, Endpoint, FlightSpec, LossSpec, Rto, RtoSpec, SackSpec, SenderStats, TcpSpec, Transmit,
-};
+mod check;
+mod choose;
+
+use super::super::{EcnSpec, Endpoint, LossSpec, Rto, SackSpec, SenderStats, TcpSpec, Transmit};
 use super::Scoreboard;
 use crate::congestion::{AckSample, CongestionControl, Controller, Loss, Start};
-use crate::packet::{Ecn, Flags, Kind, Packet, SackBlocks, Side};
+use crate::packet::{Ecn, Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Time};
 
@@ -87,7 +89,7 @@ pub struct TcpSender {
     probing: Probing,
     /// The segment at `una` is to be resent now, whatever the window says.
     resend_first: bool,
-    /// With [`FlightSpec::Span`]: nothing leaves until an ACK advances.
+    /// With `FlightSpec::Span`: nothing leaves until an ACK advances.
     held: bool,
     /// Classic ECN: the next new segment carries CWR.
     cwr_due: bool,
@@ -104,7 +106,7 @@ impl TcpSender {
     /// # Errors
     /// If a parameter is out of range; the message names it.
     pub fn new(spec: &TcpSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
-        check(spec, size, start)?;
+        check::check(spec, size, start)?;
         Ok(Self {
             flow,
             dup_acks: 0,
@@ -418,116 +420,7 @@ impl TcpSender {
         self.repair().high_rxt = una;
     }
 
-    // ---- What to send ---------------------------------------------------------------------------
-
-    /// The next segment that window and repair allow.
-    #[inline]
-    fn next_segment(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        if spec.flight == FlightSpec::Span {
-            return self.next_in_span(spec, window);
-        }
-        match self.phase {
-            Phase::Normal => {
-                let flight =
-                    if self.dup_acks == 0 { self.in_flight() } else { self.flight_with_dup_acks(spec) };
-                self.new_data(spec, flight, window)
-            }
-            Phase::Recovery => self.next_in_recovery(spec, window),
-            Phase::Timeout => {
-                let board = self.board.as_ref()?;
-                let pipe = board.pipe;
-                match board.next_hole(board.high_rxt, board.lost_to, self.sent_to, spec.mss) {
-                    Some((seq, len)) => {
-                        fits(pipe, len, window).then_some(Segment { seq, len, moves_high_rxt: true })
-                    }
-                    None => self.new_data(spec, pipe, window),
-                }
-            }
-        }
-    }
-
-    /// A segment never sent, if there is one and it fits.
-    #[inline]
-    fn new_data(&self, spec: &TcpSpec, flight: u64, window: u64) -> Option<Segment> {
-        let len = (self.size - self.sent_to).min(u64::from(spec.mss)) as u32;
-        (len > 0 && fits(flight, len, window)).then_some(Segment {
-            seq: self.sent_to,
-            len,
-            moves_high_rxt: false,
-        })
-    }
-
-    /// What counts against the window on duplicate ACKs, before they are enough to infer a loss.
-    #[cold]
-    fn flight_with_dup_acks(&self, spec: &TcpSpec) -> u64 {
-        match (spec.loss, spec.sack) {
-            // Every segment that has left the network makes room for another.
-            (LossSpec::Timeout, SackSpec::Blocks { .. }) => self.in_flight(),
-            (LossSpec::Timeout, SackSpec::Off) => self.outstanding(),
-            _ if !spec.limited_transmit => self.outstanding(),
-            // RFC 6675 §5 (3): the pipe says it.
-            (_, SackSpec::Blocks { .. }) => self.in_flight(),
-            // RFC 3042: one segment per duplicate ACK, at most two beyond the window.
-            (_, SackSpec::Off) => {
-                self.outstanding().saturating_sub(u64::from(self.dup_acks.min(2)) * u64::from(spec.mss))
-            }
-        }
-    }
-
-    #[cold]
-    fn next_in_recovery(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        let (mss, sent_to) = (spec.mss, self.sent_to);
-        let board = self.board.as_ref()?;
-        let pipe = board.pipe;
-        if self.resend_first {
-            // RFC 6675 §5 (4.3), RFC 5681 §3.2 step 2: whatever the window says.
-            let (seq, len) = board.next_hole(self.una, sent_to, sent_to, mss)?;
-            return Some(Segment { seq, len, moves_high_rxt: true });
-        }
-        if spec.sack == SackSpec::Off {
-            return self.new_data(spec, pipe, window);
-        }
-        // NextSeg (§4): (1) a lost hole, (2) new data, (3) a hole below the highest SACK, (4) the last hole, once.
-        let hole = |limit: u64| {
-            let (seq, len) = board.next_hole(board.high_rxt.max(self.una), limit, sent_to, mss)?;
-            Some(Segment { seq, len, moves_high_rxt: true })
-        };
-        if let Some(segment) = hole(board.lost_by_sack) {
-            return fits(pipe, segment.len, window).then_some(segment);
-        }
-        if self.sent_to < self.size {
-            return self.new_data(spec, pipe, window);
-        }
-        if let Some(segment) = hole(board.highest()) {
-            return fits(pipe, segment.len, window).then_some(segment);
-        }
-        // CHOICE RFC 6675 §4 (4): only while nothing newer than the recovery point is out; what is newer
-        // keeps ACKs coming, and a rescue would resend what was sent a moment ago.
-        if board.rescued || sent_to > self.recover || board.highest() >= sent_to {
-            return None;
-        }
-        let start = sent_to.saturating_sub(u64::from(mss)).max(board.highest()).max(self.una);
-        let len = (sent_to - start) as u32;
-        (len > 0 && fits(pipe, len, window)).then_some(Segment { seq: start, len, moves_high_rxt: false })
-    }
-
-    /// [`FlightSpec::Span`]: holes after a timeout, then new data, as far as window + SACKed bytes reach.
-    fn next_in_span(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        if self.held {
-            return None;
-        }
-        let reach = self.una.saturating_add(window).saturating_add(self.sacked());
-        let segment = match &self.board {
-            Some(_) if self.phase == Phase::Recovery => return self.next_in_recovery(spec, window),
-            Some(board) if self.phase == Phase::Timeout => board
-                .next_hole(board.high_rxt, board.lost_to, self.sent_to, spec.mss)
-                .map(|(seq, len)| Segment { seq, len, moves_high_rxt: true }),
-            _ => None,
-        };
-        let segment = segment.or_else(|| self.new_data(spec, 0, u64::MAX))?;
-        let end = segment.seq + u64::from(segment.len);
-        (end <= reach || self.in_flight() == 0).then_some(segment)
-    }
+    // ---- Sending --------------------------------------------------------------------------------
 
     /// Writes the segment's packet and keeps the books.
     #[inline]
@@ -623,13 +516,6 @@ impl TcpSender {
     }
 }
 
-/// Whether `len` more bytes fit. A window below a segment still sends one segment at a time: no
-/// controller can stop a flow for ever.
-#[inline]
-fn fits(flight: u64, len: u32, window: u64) -> bool {
-    flight == 0 || flight + u64::from(len) <= window
-}
-
 impl Endpoint for TcpSender {
     type Spec = TcpSpec;
 
@@ -700,46 +586,5 @@ impl Endpoint for TcpSender {
     #[inline]
     fn is_done(&self) -> bool {
         self.una >= self.size
-    }
-}
-
-/// Refuses what cannot work, by name.
-fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), String> {
-    let refuse = |what: String| Err(format!("tcp: {what}"));
-    if spec.mss == 0 || start.mss != spec.mss {
-        return refuse(format!(
-            "mss is {}, the controller was told {}; allowed: at least 1, equal",
-            spec.mss, start.mss
-        ));
-    }
-    if spec.mss.checked_add(spec.header).is_none() {
-        return refuse(format!("mss {} + header {} is too large", spec.mss, spec.header));
-    }
-    if size == 0 {
-        return refuse("a flow of 0 bytes".into());
-    }
-    if start.initial_window == Bytes::ZERO {
-        return refuse("initial_window is 0".into());
-    }
-    if spec.ack.every == 0 {
-        return refuse("one ACK per 0 segments; allowed: at least 1".into());
-    }
-    if let SackSpec::Blocks { blocks, .. } = spec.sack
-        && !(1..=SackBlocks::CAPACITY).contains(&usize::from(blocks))
-    {
-        return refuse(format!("{blocks} SACK blocks; allowed: 1 to {}", SackBlocks::CAPACITY));
-    }
-    if spec.loss == (LossSpec::DupAck { threshold: 0 }) {
-        return refuse("a duplicate-ACK threshold of 0; allowed: at least 1".into());
-    }
-    match spec.rto {
-        RtoSpec::Fixed(span) if span.is_zero() => refuse("a retransmission timeout of 0".into()),
-        RtoSpec::Rfc6298 { initial, max, .. } if initial.is_zero() || max.is_zero() => {
-            refuse("a retransmission timeout of 0".into())
-        }
-        RtoSpec::Rfc6298 { min, max, .. } if min > max => {
-            refuse(format!("the smallest timeout {min} is above the largest {max}"))
-        }
-        _ => Ok(()),
     }
 }
