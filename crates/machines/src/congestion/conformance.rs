@@ -50,6 +50,12 @@ fn every_kind() -> Vec<ControllerSpec> {
         dctcp(DctcpGrowth::UnmarkedAcks, false),
         dctcp(DctcpGrowth::Room, true),
         dctcp(DctcpGrowth::Always, true),
+        ControllerSpec::DctcpRate {
+            gain: 1.0 / 16.0,
+            initial_alpha: 1.0,
+            step: Rate::from_mbps(61),
+            min_rate: Rate::from_mbps(100),
+        },
         ControllerSpec::MinTcp { halve_threshold: true },
         ControllerSpec::MinTcp { halve_threshold: false },
         ControllerSpec::FixedWindow,

@@ -1,7 +1,8 @@
 //! The one list of controllers: dispatch, construction and the catalogue are generated from it.
 
 use super::{
-    AckSample, CongestionControl, ControllerSpec, Dctcp, FixedWindow, Loss, MinTcp, NewReno, Permit, Start,
+    AckSample, CongestionControl, ControllerSpec, Dctcp, DctcpRate, FixedWindow, Loss, MinTcp, NewReno,
+    Permit, Start,
 };
 use crate::custom::CustomController;
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,9 @@ controllers! { start;
     Dctcp(Dctcp), "dctcp", "DCTCP: cuts in proportion to the fraction of marked bytes", "SIGCOMM 2010; RFC 8257",
         ControllerSpec::Dctcp { gain, initial_alpha, growth, cut_without_marks }
             => Dctcp::new(start, *gain, *initial_alpha, *growth, *cut_without_marks);
+    DctcpRate(DctcpRate), "dctcp-rate", "DCTCP on rates: starts at line rate, paces", "SIGCOMM 2019 (HPCC), baseline",
+        ControllerSpec::DctcpRate { gain, initial_alpha, step, min_rate }
+            => DctcpRate::new(start, *gain, *initial_alpha, *step, *min_rate);
     MinTcp(MinTcp), "mintcp", "pFabric's minimal rate control: line rate, reacts to timeouts only", "SIGCOMM 2013, 4.2",
         ControllerSpec::MinTcp { halve_threshold } => Ok::<_, String>(MinTcp::new(start, *halve_threshold));
     FixedWindow(FixedWindow), "fixed", "A window that never changes", "none",

@@ -8,6 +8,7 @@
 mod conformance;
 mod controller;
 mod dctcp;
+mod dctcp_rate;
 mod fixed;
 mod mintcp;
 mod newreno;
@@ -15,6 +16,7 @@ mod spec;
 
 pub use controller::{CATALOGUE, Controller};
 pub use dctcp::Dctcp;
+pub use dctcp_rate::DctcpRate;
 pub use fixed::FixedWindow;
 pub use mintcp::MinTcp;
 pub use newreno::NewReno;

@@ -1,6 +1,7 @@
 //! The one list of controllers: names, parameters, and how each is made.
 
 use serde::{Deserialize, Serialize};
+use thalweg_units::Rate;
 
 /// Which controller a flow runs, with its parameters. Defaults live in the scenario schema, not here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,18 @@ pub enum ControllerSpec {
         /// not, and never in between; an echo alone only ends slow start. A window ends once as many
         /// bytes were acknowledged as it held when it began.
         cut_without_marks: bool,
+    },
+    /// DCTCP on rates, the baseline of the HPCC authors' simulator (SIGCOMM 2019): the flow starts at line
+    /// rate and paces; its initial window is the window at line rate.
+    DctcpRate {
+        /// g, in (0, 1].
+        gain: f64,
+        /// α before the first round trip has ended, in [0, 1].
+        initial_alpha: f64,
+        /// Additive increase per round trip.
+        step: Rate,
+        /// Smallest rate.
+        min_rate: Rate,
     },
     /// pFabric's minimal rate control (Alizadeh et al., SIGCOMM 2013 §4.2): starts at line rate, reacts to timeouts only.
     MinTcp {

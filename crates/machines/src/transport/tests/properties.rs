@@ -24,6 +24,19 @@ fn every_transport() -> Vec<(&'static str, TcpSpec)> {
             "dctcp, delayed acks",
             TcpSpec { controller: dctcp.clone(), ecn: EcnSpec::Accurate, ack: delayed, ..tcp() },
         ),
+        (
+            "dctcp on rates",
+            TcpSpec {
+                controller: ControllerSpec::DctcpRate {
+                    gain: 1.0 / 16.0,
+                    initial_alpha: 1.0,
+                    step: Rate::from_mbps(61),
+                    min_rate: Rate::from_mbps(100),
+                },
+                ecn: EcnSpec::Accurate,
+                ..tcp()
+            },
+        ),
         ("classic ecn, handshake", TcpSpec { ecn: EcnSpec::Classic, handshake: true, ..tcp() }),
         (
             "one block, no limited transmit",
