@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from thalweg.errors import Diagnostic, Interrupted, ScenarioError
 
 if TYPE_CHECKING:
-    from thalweg.compare import compare
+    from thalweg.comparison import compare
     from thalweg.controllers import controller
     from thalweg.engine import resume, run
     from thalweg.results import Results
@@ -26,7 +26,7 @@ _HOMES = {
     "Results": "results",
     "Runs": "sweeps",
     "Scenario": "scenario",
-    "compare": "compare",
+    "compare": "comparison",
     "controller": "controllers",
     "resume": "engine",
     "run": "engine",

@@ -15,11 +15,11 @@
         def on_timeout(self, loss):
             self.window = self.mss
 
-A scenario then names `my-aimd` as its controller. After every call the attributes `window` (payload bytes), and if the
+A scenario then says `transport.congestion = { kind = "custom", name = "my-aimd" }`. After every call the attributes `window` (payload bytes), and if the
 class has them `pace` (bit/s or None) and `wake_ps` (when `on_tick(now_ps)` is wanted, or None), are what the flow
 may do; a method `permit()` that returns a window or `(window, pace, wake_ps)` is the other way to say so.
 
-`flow`: `mss`, `initial_window`, `max_window`, `line_rate` (bit/s), `base_rtt_ps`, `params` (bytes: what the scenario wrote).
+`flow`: `mss`, `initial_window`, `max_window`, `line_rate` (bit/s), `base_rtt_ps`, `params` (what the scenario wrote there).
 `ack`: `now_ps`, `rtt_ps` (None for retransmitted data), `acked`, `sacked`, `in_flight`, `acked_to`, `sent_to`,
 `marked`, `in_recovery`, `app_limited`. `loss`: `now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload.
 

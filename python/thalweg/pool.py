@@ -144,6 +144,11 @@ def perform_all(
                     if not keep_going:
                         raise
                     answers[job.key] = e
+                except BaseException as e:
+                    # A panic of the engine is one run's failure where others go on.
+                    if not keep_going or type(e).__name__ != "PanicException":
+                        raise
+                    answers[job.key] = RuntimeError(f"internal error: {_core.take_panic() or e}")
             by_key = {job.key: job.events for job in waiting.values()}
             under_way = dict(running)
             work = finished + sum(fraction(seen) * by_key.get(key, 0.0) for key, seen in under_way.items())

@@ -114,7 +114,7 @@ def machine_table(meta: Mapping) -> str:
 
 def run_report(results: Results, path: Path) -> Path:
     """The page of one run."""
-    from thalweg.compare import SIZE_CLASSES, STATISTICS, fct, statistics
+    from thalweg.comparison import SIZE_CLASSES, STATISTICS, fct, statistics
 
     sections = []
     if results.partial:

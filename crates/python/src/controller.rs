@@ -50,8 +50,8 @@ pub struct Flow {
     line_rate: u64,
     /// Round-trip time of the empty path, ps.
     base_rtt_ps: u64,
-    /// What the scenario wrote under `params`, as bytes.
-    params: Vec<u8>,
+    /// What the scenario wrote under `params`: a dictionary, as a rule.
+    params: Py<PyAny>,
 }
 
 /// Data was acknowledged. Bytes are payload; times are picoseconds.
@@ -291,13 +291,15 @@ fn with_class(
 
 fn make(name: &str, start: &Start, params: &[u8]) -> Result<Box<dyn PluggedController>, String> {
     with_class(name, |py, class| {
+        let text = if params.is_empty() { b"{}" } else { params };
+        let params = py.import("json")?.call_method1("loads", (PyBytes::new(py, text),))?;
         let flow = Flow {
             mss: start.mss,
             initial_window: start.initial_window.get(),
             max_window: start.max_window.get(),
             line_rate: start.line_rate.bps(),
             base_rtt_ps: start.base_rtt.ps(),
-            params: params.to_vec(),
+            params: params.unbind(),
         };
         let object = py.import("thalweg.controllers")?.call_method1("make", (class, flow))?;
         PythonController::of(py, name, object.unbind())

@@ -15,10 +15,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
 
-/// Where and why the last panic happened: a bug of ours, told to the user as one line.
+/// Where and why the engine panicked: a bug of ours, told to the user as one line.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Takes the description of the last panic.
+/// Takes the description of the first panic since the last call.
 #[pyfunction]
 fn take_panic() -> Option<String> {
     PANIC.lock().unwrap_or_else(|e| e.into_inner()).take()
@@ -59,7 +59,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
         let what = payload.downcast_ref::<&str>().copied();
         let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic");
         let place = info.location().map(ToString::to_string).unwrap_or_default();
-        *PANIC.lock().unwrap_or_else(|e| e.into_inner()) = Some(format!("{place}: {what}"));
+        // The first one is the cause; a second may follow while the run is being looked at.
+        PANIC.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert_with(|| format!("{place}: {what}"));
     }));
     m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     m.add("DEBUG_BUILD", cfg!(debug_assertions))?;

@@ -157,7 +157,7 @@ pub mod lab {
         }
     }
     fn size(i: u64) -> u64 {
-        1460 * (1 + (i * i * 2654435761) % 2107)
+        1460 * (1 + i.wrapping_mul(i).wrapping_mul(2654435761) % 2107)
     }
 
     #[derive(Clone, Copy, Default)]

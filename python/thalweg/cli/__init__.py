@@ -14,7 +14,10 @@ OK, FOUND, UNUSABLE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
 
 
 def entry() -> None:
-    """The console script."""
+    """The console script. A polite kill is an interrupt: what there is gets saved."""
+    import signal
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())
 
 

@@ -133,8 +133,8 @@ def hpcc_flows(flows_csv: str) -> str:
 
 def compare(args) -> int:
     from thalweg._format import number
-    from thalweg.compare import STATISTICS
-    from thalweg.compare import compare as compare_runs
+    from thalweg.comparison import STATISTICS
+    from thalweg.comparison import compare as compare_runs
 
     plot = Path(args.plot) if args.plot else Path("compare.svg")
     if plot.suffix[1:] not in ("png", "svg", "pdf"):
