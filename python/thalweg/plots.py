@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 if TYPE_CHECKING:
     from thalweg.results import Results
@@ -34,6 +35,7 @@ STYLE = {
     "legend.frameon": False,
     "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
     "figure.constrained_layout.use": True,
+    "figure.constrained_layout.h_pad": 0.03,
     "svg.hashsalt": "thalweg",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
@@ -70,6 +72,24 @@ def _write(fig: Figure, target, form: str):
 def svg(fig: Figure) -> bytes:
     """A figure as SVG."""
     return _write(fig, io.BytesIO(), "svg").getvalue()
+
+
+def _legend_above(fig: Figure, ax, columns: int) -> None:
+    """A legend that hides no data."""
+    handles, labels = ax.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda n: labels[n] == "published")
+    fig.legend(
+        [handles[n] for n in order], [labels[n] for n in order], loc="outside upper center", ncols=min(columns, 5)
+    )
+
+
+def _plain_log(ax) -> None:
+    """1, 2, 5, 10 instead of powers on a logarithmic y axis."""
+    low, high = ax.get_ylim()
+    wide = high > 100 * low
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 3.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def cdf(series: Mapping[str, Sequence[float]], xlabel: str, *, log: bool = True, title: str = "") -> Figure:
@@ -122,10 +142,11 @@ def bars(
             ax.plot([], [], "D", color="black", markersize=4, markerfacecolor="none", label="published")
         if log:
             ax.set_yscale("log")
+            _plain_log(ax)
         ax.set_xticks(place, groups)
         ax.grid(False, axis="x")
         ax.set(ylabel=ylabel, title=title)
-        ax.legend(ncols=min(len(series) + bool(published), 4), loc="upper center", bbox_to_anchor=(0.5, 1.22))
+        _legend_above(fig, ax, len(series) + bool(published))
         return fig
 
 
@@ -170,8 +191,9 @@ def slowdown_by_size(runs: Mapping[str, Results], *, bins: int = 20, percentiles
                 text = f"{name}, {what}" if len(runs) > 1 else what
                 ax.plot(x, y, color=COLOURS[n % 8], linestyle=("-", "--", ":")[line % 3], marker=".", label=text)
         ax.set(xlabel="flow size (B)", ylabel="FCT slowdown", xscale="log", yscale="log")
+        _plain_log(ax)
         if ax.get_lines():
-            ax.legend()
+            _legend_above(fig, ax, 2)
         return fig
 
 

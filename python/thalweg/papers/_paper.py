@@ -208,11 +208,11 @@ def _claim(entry: dict, n: int, file: Path) -> tuple[Claim | None, list[Diagnost
 
 
 def homes() -> list[Path]:
-    """Where papers are looked for: $THALWEG_PAPERS, the installed package, the source checkout, here."""
+    """Where papers are looked for: $THALWEG_PAPERS, the package (a link in a source checkout), the current folder."""
     here = Path(__file__).resolve().parent
     named = os.environ.get("THALWEG_PAPERS")
     places = [Path(named)] if named else []
-    places += [here / "data", here.parents[2] / "papers", Path.cwd() / "papers"]
+    places += [(here / "data").resolve(), Path.cwd() / "papers"]
     return [p for p in dict.fromkeys(places) if p.is_dir()]
 
 
