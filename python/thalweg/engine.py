@@ -65,6 +65,8 @@ def reopen(before: Results) -> _core.Simulation:
         return _core.Simulation.load(before._snapshot)
     except ValueError as e:
         hint = "run it again with this version" if before.meta.get("core") != _rundir.core_fingerprint() else None
+        if "not registered" in str(e):
+            hint = "name the file that registers it with --import"
         raise refuse(f"the snapshot cannot be read: {e}", file=before.path or "", hint=hint) from None
 
 
@@ -84,9 +86,11 @@ def conclude(
     begun = time.monotonic()
     stopped = drive(simulation, reporter(progress), max_seconds, stop)
     elapsed = time.monotonic() - begun + (before.meta.get("seconds", 0.0) if before else 0.0)
-    text = before.scenario_toml if before else source.to_toml()
-    directory = before.meta.get("directory", ".") if before else str(source._directory.absolute())
-    results = collect(simulation, text, stopped, elapsed, directory)
+    if before:
+        text, origin = before.scenario_toml, {k: before.meta.get(k) for k in ("directory", "inputs")}
+    else:
+        text, origin = source.to_toml(), {"directory": str(source._directory.absolute()), "inputs": source.inputs()}
+    results = collect(simulation, text, stopped, elapsed, origin)
     if out is not None:
         results.save(out)
     if stopped == "interrupted":
@@ -118,7 +122,7 @@ def drive(simulation, report: Reporter, max_seconds: float | None = None, stop: 
     return None
 
 
-def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float, directory: str) -> Results:
+def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float, origin: dict) -> Results:
     """Takes the tables and the summary out of a simulation."""
     tables = {}
     for name, doc, columns in simulation.tables():
@@ -128,8 +132,8 @@ def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float,
     summary["digest"] = f"{simulation.digest():016x}"
     summary["partial"] = stopped is not None
     seen = simulation.progress()
-    meta = _rundir.provenance() | {
-        "directory": directory,
+    meta = _rundir.provenance() | origin
+    meta |= {
         "stopped": stopped,
         "seconds": round(elapsed, 6),
         "events": seen["events"],

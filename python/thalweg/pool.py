@@ -67,7 +67,11 @@ def reusable(job: Job) -> Results | None:
         found = Results.load(job.out)
     except ScenarioError:
         return None
-    same = found.scenario_toml == job.scenario.to_toml() and found.meta.get("core") == _rundir.core_fingerprint()
+    same = (
+        found.scenario_toml == job.scenario.to_toml()
+        and found.meta.get("core") == _rundir.core_fingerprint()
+        and found.meta.get("inputs") == job.scenario.inputs()
+    )
     return found if same else None
 
 

@@ -71,8 +71,8 @@ class Results:
     @cached_property
     def scenario(self) -> Scenario:
         """The resolved scenario: running it again gives these results."""
-        base = self.path if self.path is not None else Path(self.meta.get("directory", "."))
-        return Scenario(self._scenario_toml, str(base / "scenario.toml"), self.meta.get("directory", "."))
+        name = str(self.path / "scenario.toml") if self.path else "scenario.toml"
+        return Scenario(self._scenario_toml, name, self.meta.get("directory", "."))
 
     @property
     def scenario_toml(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,9 +26,10 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | Path, set: Mapping[str, Any] | None = None) -> Scenario:
-        """Reads a TOML file. Relative paths in it start at its own folder. Raises `ScenarioError`."""
+        """Reads a TOML file. Relative paths in it start at its own folder (for the resolved scenario of a run
+        directory: at the folder of the file it was made from). Raises `ScenarioError`."""
         path = Path(path)
-        return cls(read_text(path), str(path), path.parent, set)
+        return cls(read_text(path), str(path), _home(path), set)
 
     @classmethod
     def from_toml(cls, text: str, set: Mapping[str, Any] | None = None) -> Scenario:
@@ -71,6 +73,22 @@ class Scenario:
         """The flow list, for other simulators."""
         return self._core.flows_csv()
 
+    def inputs(self) -> dict[str, str]:
+        """The files that the scenario names, with a hash of what is in them."""
+        found: dict[str, str] = {}
+
+        def walk(value) -> None:
+            if isinstance(value, dict | list):
+                for one in value.values() if isinstance(value, dict) else value:
+                    walk(one)
+            elif isinstance(value, str) and "." in value and len(value) < 1000:
+                file = self._directory / value
+                if file.is_file():
+                    found[value] = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+
+        walk(self.to_dict())
+        return dict(sorted(found.items()))
+
     def __eq__(self, other) -> bool:
         return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
 
@@ -82,6 +100,17 @@ class Scenario:
 
     def __reduce__(self):
         return type(self), (self._text, self._file, self._directory, self._set)
+
+
+def _home(path: Path) -> Path:
+    """Where a scenario file's relative paths start."""
+    meta = path.parent / "meta.json"
+    if path.name == "scenario.toml" and meta.is_file():
+        try:
+            return Path(json.loads(meta.read_text(encoding="utf-8"))["directory"])
+        except (ValueError, KeyError, TypeError):
+            pass
+    return path.parent
 
 
 def read_text(path: Path) -> str:

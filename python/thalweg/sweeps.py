@@ -57,6 +57,8 @@ def sweep(
         place = None
         if folder is not None:
             place = folder / f"{_label(point)}-{hashlib.sha256(scenario.to_toml().encode()).hexdigest()[:10]}"
+            if any(job.out == place for job in todo):
+                raise refuse(f"point {n} of the sweep is there twice: {_label(point)}")
         todo.append(Job(key, scenario, place, check))
         table.append({"key": key, "set": {k: str(v) for k, v in point.items()}, "run": place.name if place else None})
     if folder is not None:
