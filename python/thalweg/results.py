@@ -171,6 +171,12 @@ class Results:
         results.path = path
         return results
 
+    def _repr_html_(self) -> str:
+        from thalweg.report import table
+        from thalweg.sweeps import scalars
+
+        return table((self.name, ""), scalars(self.summary).items())
+
     def __repr__(self) -> str:
         partial = " (partial)" if self.partial else ""
         return f"<thalweg.Results {self.name!r} digest={self.digest}{partial}: {', '.join(self.tables)}>"

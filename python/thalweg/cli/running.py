@@ -61,13 +61,15 @@ def run(args) -> int:
 
 
 def estimate_line(scenario) -> str:
-    """What a run will cost, before it starts."""
-    from thalweg import _format
+    """What a run will cost, before it starts; with a warning if this machine is too small for it."""
+    from thalweg import _format, _rundir
 
     e = scenario.estimate()
+    have = _rundir.total_memory()
+    small = f"; more memory than this machine has ({_format.memory(have)})" if have and e["memory_bytes"] > have else ""
     return (
         f"{scenario.name}: {e['flows']} flows, {_format.si(e['packets'])} packets, about {_format.si(e['packet_hops'])} packet-hops, "
-        f"{_format.si(e['events'])} events, {_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}"
+        f"{_format.si(e['events'])} events, {_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}{small}"
     )
 
 
