@@ -269,5 +269,5 @@ def test_comparison_by_size_class(scenario):
     found = thalweg.compare(a, b)
     assert found.frame.height == 5
     assert found.rows[0]["flows_a"] == sum(r["flows_a"] for r in found.rows[1:])
-    measured = a.flows.filter(pl.col("measured") & pl.col("completed"))
+    measured = a.flows.filter(pl.col("measured") & (pl.col("status") == "completed"))
     assert found.rows[0]["flows_a"] == measured.height
