@@ -13,6 +13,7 @@
 mod catalogue;
 mod context;
 mod diagnostic;
+mod difference;
 mod engine;
 mod estimate;
 mod network;
@@ -30,6 +31,7 @@ mod validate;
 pub mod workload;
 
 pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
+pub use difference::diff;
 pub use diagnostic::{Diagnostic, nearest};
 pub use estimate::Estimate;
 pub use run::{Progress, Run};
