@@ -61,6 +61,8 @@ struct Naive {
     queue: Vec<Waiting>,
     longest: bool,
     limit: u64,
+    /// Since counting began anew, the machine has had to round.
+    rounded: bool,
 }
 
 impl Naive {
@@ -82,14 +84,17 @@ impl Naive {
             let needed = next.scaled(n_ac, 1)?;
             if left.sub(needed)?.n < 0 {
                 self.round = self.round.add(left.scaled(1, n_ac)?)?;
+                self.rounded |= 720_720 % self.round.d != 0;
                 return Some(());
             }
             left = left.sub(needed)?;
+            self.rounded |= 1000 % left.d != 0; // picoseconds per byte
             self.round = self.round.add(next)?;
         }
         if self.queue.is_empty() {
             // Nobody is active and nothing waits: counting may start anew (it keeps fractions short).
             (self.round, self.finish) = (Exact::ZERO, [Exact::ZERO; FLOWS]);
+            self.rounded = false;
         }
         Some(())
     }
@@ -118,7 +123,7 @@ impl Naive {
         Some(gone)
     }
     /// Is `number` a right choice? Finish numbers closer than 1/1000 byte count as equal, for the machine rounds;
-    /// where the choice is exact or all numbers are whole, ties must go to the earliest arrival.
+    /// as long as it has not had to, the choice must be exact and ties go to the earliest arrival.
     fn leave(&mut self, number: Option<u32>) -> Option<()> {
         let Some(number) = number else {
             assert!(self.queue.is_empty());
@@ -129,14 +134,13 @@ impl Naive {
         for w in &self.queue {
             let behind = mine.finish.sub(w.finish)?;
             assert!(
-                behind.n.checked_mul(1000)? < behind.d,
+                behind.n <= 0 || self.rounded && behind.n.checked_mul(1000)? < behind.d,
                 "{} before {}: {behind:?}",
                 mine.number,
                 w.number
             );
             assert!(w.flow != mine.flow || w.number >= number, "out of order within a flow");
-            let whole = mine.finish.d == 1 && w.finish.d == 1;
-            assert!(!(whole && behind.n == 0) || w.number >= number, "a tie goes to the earliest");
+            assert!(self.rounded || behind.n < 0 || w.number >= number, "a tie goes to the earliest");
         }
         self.queue.remove(at);
         Some(())
@@ -149,7 +153,8 @@ fn compare(seed: u64) -> Option<()> {
     let overflow = if longest { FairOverflow::LongestQueue } else { FairOverflow::Tail };
     let mut port = Port::new(OrderSpec::Fq { overflow }, Limit::Bytes(Bytes::new(limit)));
     let finish = [Exact::ZERO; FLOWS];
-    let mut naive = Naive { round: Exact::ZERO, now: 0, finish, queue: vec![], longest, limit };
+    let mut naive =
+        Naive { round: Exact::ZERO, now: 0, finish, queue: vec![], longest, limit, rounded: false };
     let mut draw = Stream::new(seed, "fq", 0);
     let mut now = 0; // nanoseconds, of one byte each
     for _ in 0..60 {
