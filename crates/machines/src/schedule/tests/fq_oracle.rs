@@ -149,7 +149,7 @@ impl Naive {
 
 /// One random input; `None` if its fractions outgrew 128 bits on the way (everything before was checked).
 fn compare(seed: u64) -> Option<()> {
-    let (longest, limit) = (seed % 2 == 0, [u64::MAX, 9_000][seed as usize / 2 % 2]);
+    let (longest, limit) = (seed.is_multiple_of(2), [u64::MAX, 9_000][seed as usize / 2 % 2]);
     let overflow = if longest { FairOverflow::LongestQueue } else { FairOverflow::Tail };
     let mut port = Port::new(OrderSpec::Fq { overflow }, Limit::Bytes(Bytes::new(limit)));
     let finish = [Exact::ZERO; FLOWS];
