@@ -43,7 +43,7 @@ pub enum OrderSpec {
         overflow: FairOverflow,
     },
     /// Strict priority over [`crate::Packet::class`], FIFO inside; pushes out the tail of the lowest (IEEE
-    /// 802.1Q §8.6.8.1, RFC 7806 §2.2). Control packets are of class 0.
+    /// 802.1Q, §8.6.8.1). Control packets are of class 0.
     Priority {
         /// Number of classes; higher numbers share the last.
         classes: u8,

@@ -137,7 +137,7 @@ fn drr_as_in_the_papers_figure() {
     for (flow, wire) in [(1, 200), (2, 500), (1, 750), (2, 500), (1, 20)] {
         port.arrive(data(flow, 0, wire));
     }
-    // Round 1: 200 (300 saved), 500. Round 2: 300 + 500 covers 750, then 20 (30 + …), and 500.
+    // Round 1: 200 (300 saved), 500. Round 2: 300 + 500 covers 750, the 50 left cover 20; then 500.
     assert_eq!(port.drain(), [0, 1, 2, 4, 3]);
 }
 

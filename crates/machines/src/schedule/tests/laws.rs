@@ -207,6 +207,11 @@ fn an_empty_queue_takes_whatever_fits_exactly() {
 }
 
 #[test]
+fn an_idle_port_is_small() {
+    assert!(size_of::<Queue>() <= 160, "{}", size_of::<Queue>());
+}
+
+#[test]
 fn parameters_that_cannot_work_are_refused() {
     let refuse = |order| spec(order, Limit::Unlimited).make(Stream::new(1, "q", 0), RATE).unwrap_err();
     assert!(refuse(OrderSpec::Drr { quantum: 0, overflow: FairOverflow::Tail }).contains("quantum"));
