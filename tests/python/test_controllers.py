@@ -36,7 +36,7 @@ def test_its_state_is_data(scenario):
     mine = scenario.with_(python_controller("python-aimd"))
     straight = thalweg.run(mine)
     simulation = _core.Simulation(mine._core)
-    simulation.step(500_000)
+    simulation.step(50_000)
     again = _core.Simulation.load(simulation.save())
     while again.step(10_000):
         pass
@@ -101,7 +101,7 @@ def test_permit_may_be_a_method_and_slots_are_saved(scenario):
 
     one = thalweg.run(scenario.with_(python_controller("slotted")))
     simulation = _core.Simulation(scenario.with_(python_controller("slotted"))._core)
-    simulation.step(300_000)
+    simulation.step(50_000)
     again = _core.Simulation.load(simulation.save())
     while again.step(100_000):
         pass
