@@ -105,7 +105,7 @@ fn types_units_and_ranges() {
     wrong(
         "\"10ms\"",
         "10",
-        "s.toml:15: `run.until`: expected a string with a unit, found an integer; for example `\"1s\"`",
+        "s.toml:15: `run.until`: expected a string with a unit, found an integer; for example `\"2us\"`",
     );
     wrong(
         "hosts = 4",
@@ -129,9 +129,9 @@ fn types_units_and_ranges() {
     );
     wrong("load = 0.5\n", "", "s.toml:10: `traffic.0.load`: the key is missing; for example `load = 0.7`");
     wrong(
-        "[switch]\nscheduler = \"fifo\"\nbuffer = \"100KB\"",
-        "switch = 5",
-        "s.toml:10: `traffic.0.transport`: x",
+        "kind = \"poisson\"\n",
+        "",
+        "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, incast, list, backlogged, flow, request-response, udp",
     );
 }
 
