@@ -15,6 +15,8 @@ mod context;
 mod diagnostic;
 mod engine;
 mod estimate;
+#[doc(hidden)]
+pub mod fuzzing;
 mod network;
 pub mod parse;
 pub mod quantity;
