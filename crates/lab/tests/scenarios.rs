@@ -112,3 +112,22 @@ fn every_key_of_the_schema_is_described() {
     walk("", &schema(), &mut missing);
     assert_eq!(missing, Vec::<String>::new());
 }
+
+/// What is written lies over the scheme, key by key, in long and in short form.
+#[test]
+fn a_scheme_lies_under_what_is_written() {
+    let text = "scheme = \"mintcp+ads-2\"\n[topology]\nkind = \"pair\"\n[transport]\nrto = { fixed = \"45us\" }\n\
+                [switch]\nscheduler = { queues = 4 }\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n";
+    let toml = load(text, "a.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0])).to_toml();
+    assert!(toml.contains("rto = { kind = \"fixed\", value = \"45us\" }"), "{toml}");
+    assert!(
+        toml.contains("scheduler = { kind = \"ads\", cap = \"2MB\", map = { kind = \"dynamic\""),
+        "{toml}"
+    );
+    assert!(toml.contains("queues = 4"), "{toml}");
+    assert!(toml.contains("congestion = \"mintcp\""), "{toml}");
+    // Another kind replaces the scheme's altogether.
+    let text = text.replace("scheduler = { queues = 4 }", "scheduler = \"fifo\"");
+    let toml = load(&text, "a.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0])).to_toml();
+    assert!(toml.contains("scheduler = \"fifo\"") && toml.contains("rank = \"none\""), "{toml}");
+}
