@@ -16,6 +16,8 @@ mod diagnostic;
 mod difference;
 mod engine;
 mod estimate;
+#[doc(hidden)]
+pub mod fuzzing;
 mod network;
 pub mod parse;
 pub mod quantity;
