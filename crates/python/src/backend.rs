@@ -1,4 +1,3 @@
-//! What this crate forwards to. One line changes when the laboratory is there.
+//! What this crate forwards to.
 
-pub use crate::stub::{bench, lab};
-// pub use {thalweg_bench as bench, thalweg_lab as lab};
+pub use thalweg_lab as lab;

@@ -8,9 +8,9 @@ mod buffer;
 mod controller;
 mod scenario;
 mod simulation;
-mod stub;
 
-use backend::bench;
+use thalweg_bench as bench;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
@@ -36,10 +36,17 @@ fn bench_workloads() -> Vec<&'static str> {
     bench::WORKLOADS.to_vec()
 }
 
-/// Measures one workload; `None` if there is none of that name.
+/// Measures one workload as a multiple of `w0`, the time per packet-hop of W0 in ns; the best of `repeat` runs.
 #[pyfunction]
-fn bench_run<'py>(py: Python<'py>, workload: &str, quick: bool) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(row) = py.detach(|| bench::run(workload, quick)) else { return Ok(None) };
+#[pyo3(signature = (workload, quick, repeat, w0=None))]
+fn bench_run<'py>(
+    py: Python<'py>,
+    workload: &str,
+    quick: bool,
+    repeat: u32,
+    w0: Option<f64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let row = py.detach(|| bench::run(workload, quick, repeat, w0)).map_err(PyValueError::new_err)?;
     let dict = PyDict::new(py);
     dict.set_item("workload", row.workload.to_string())?;
     dict.set_item("packet_hops", row.packet_hops)?;
@@ -48,7 +55,7 @@ fn bench_run<'py>(py: Python<'py>, workload: &str, quick: bool) -> PyResult<Opti
     dict.set_item("ratio_to_w0", row.ratio_to_w0)?;
     dict.set_item("peak_bytes", row.peak_bytes)?;
     dict.set_item("events", row.events)?;
-    Ok(Some(dict))
+    Ok(dict)
 }
 
 /// thalweg's engine, for the package `thalweg`.

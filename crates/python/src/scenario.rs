@@ -122,6 +122,6 @@ pub fn explain(key: &str) -> Option<String> {
 
 /// The first event in which two scenarios differ, or `None` if all events are the same.
 #[pyfunction]
-pub fn diff(py: Python<'_>, a: &Scenario, b: &Scenario) -> Option<String> {
-    py.detach(|| lab::diff(&a.inner, &b.inner))
+pub fn diff(py: Python<'_>, a: &Scenario, b: &Scenario) -> PyResult<Option<String>> {
+    py.detach(|| lab::diff(&a.inner, &b.inner)).map_err(|d| scenario_error(py, &[d]))
 }
