@@ -13,6 +13,7 @@
 mod catalogue;
 mod context;
 mod diagnostic;
+mod difference;
 mod engine;
 mod estimate;
 #[doc(hidden)]
@@ -32,6 +33,7 @@ mod validate;
 pub mod workload;
 
 pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
+pub use difference::diff;
 pub use diagnostic::{Diagnostic, nearest};
 pub use estimate::Estimate;
 pub use run::{Progress, Run};

@@ -16,7 +16,7 @@ pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
 /// Whether a controller cannot do without ECN.
 pub(crate) fn ecn_of(congestion: &Congestion) -> EcnMode {
     match congestion {
-        Congestion::Dctcp { .. } => EcnMode::Accurate,
+        Congestion::Dctcp { .. } | Congestion::DctcpRate { .. } => EcnMode::Accurate,
         _ => EcnMode::Off,
     }
 }

@@ -1,0 +1,98 @@
+"""What the tests of the face share: one small scenario, the command line, a tiny paper."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import thalweg
+from thalweg import _core
+
+# One small scenario; the keys below name what the tests change in it.
+SCENARIO = """\
+name = "tiny"
+seed = 3
+
+[topology]
+kind = "star"
+hosts = 6
+rate = "10Gbps"
+delay = "1us"
+
+[[traffic]]
+kind = "poisson"
+sizes = "heavy-tailed"
+load = 0.6
+until = "20ms"
+
+[run]
+until = "50ms"
+"""
+LOAD, SEED = "traffic.0.load", "seed"
+# The same for several seconds of the tester's time.
+LONG = {"traffic.0.until": "4s", "run.until": "5s"}
+
+
+def python_controller(name: str) -> dict:
+    return {"transport.congestion": f'{{ kind = "custom", name = "{name}" }}'}
+
+
+# The stand-in laboratory knows no networks. Goes away with it.
+if "topology" not in json.loads(_core.schema()).get("properties", {}):
+    SCENARIO = 'name = "tiny"\nseed = 3\nflows = 300\nload = 0.6\n'
+    LOAD, LONG = "load", {"flows": 40_000}
+
+    def python_controller(name: str) -> dict:
+        return {"controller.kind": name}
+
+
+@dataclass
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def scenario() -> thalweg.Scenario:
+    return thalweg.Scenario.from_toml(SCENARIO)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    """Runs the command in this process, in a folder of its own."""
+    from thalweg.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*argv: object) -> Said:
+        capsys.readouterr()
+        code = main([str(a) for a in argv])
+        out, err = capsys.readouterr()
+        return Said(code, out, err)
+
+    return call
+
+
+@pytest.fixture
+def process(tmp_path):
+    """Starts the command as a process of its own."""
+
+    def start(*argv: object, **kw) -> subprocess.Popen:
+        command = [sys.executable, "-m", "thalweg", *map(str, argv)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen(command, cwd=tmp_path, **(pipes | kw))
+
+    return start
