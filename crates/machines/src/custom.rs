@@ -176,7 +176,8 @@ macro_rules! boxed_state {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 use serde::de::Error;
                 let (name, saved): (String, Vec<u8>) = Deserialize::deserialize(deserializer)?;
-                let load = registry().read().unwrap_or_else(|e| e.into_inner()).$table.get(&name).map(|f| f.load);
+                let load =
+                    registry().read().unwrap_or_else(|e| e.into_inner()).$table.get(&name).map(|f| f.load);
                 let load = load.ok_or_else(|| {
                     D::Error::custom(format!("the saved run uses `{name}`, which is not registered here"))
                 })?;

@@ -3,13 +3,11 @@
 //! Python owns the loop: it asks for a bounded number of events, with the interpreter released, and in
 //! between draws progress, obeys Ctrl-C and saves. Wrapped by the package `thalweg`; the names here are private.
 
-mod backend;
 mod buffer;
 mod controller;
 mod scenario;
 mod simulation;
 
-use thalweg_bench as bench;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,12 +31,11 @@ fn panic_on_purpose() {
 /// The fixed workloads of the benchmark.
 #[pyfunction]
 fn bench_workloads() -> Vec<&'static str> {
-    bench::WORKLOADS.to_vec()
+    thalweg_bench::WORKLOADS.to_vec()
 }
 
-/// Measures one workload as a multiple of `w0`, the time per packet-hop of W0 in ns; the best of `repeat` runs.
+/// Measures one workload: the fastest of `repeat` runs. `w0` is W0's time per packet-hop in nanoseconds, if known.
 #[pyfunction]
-#[pyo3(signature = (workload, quick, repeat, w0=None))]
 fn bench_run<'py>(
     py: Python<'py>,
     workload: &str,
@@ -46,9 +43,9 @@ fn bench_run<'py>(
     repeat: u32,
     w0: Option<f64>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let row = py.detach(|| bench::run(workload, quick, repeat, w0)).map_err(PyValueError::new_err)?;
+    let row = py.detach(|| thalweg_bench::run(workload, quick, repeat, w0)).map_err(PyValueError::new_err)?;
     let dict = PyDict::new(py);
-    dict.set_item("workload", row.workload.to_string())?;
+    dict.set_item("workload", row.workload)?;
     dict.set_item("packet_hops", row.packet_hops)?;
     dict.set_item("seconds", row.seconds)?;
     dict.set_item("hops_per_second", row.hops_per_second)?;

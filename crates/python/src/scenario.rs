@@ -1,9 +1,9 @@
 //! Scenarios: text in, diagnostics or a resolved scenario out.
 
-use crate::backend::lab;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
+use thalweg_lab as lab;
 
 /// A `thalweg.ScenarioError` that carries the diagnostics as dictionaries.
 pub fn scenario_error(py: Python<'_>, diagnostics: &[lab::Diagnostic]) -> PyErr {

@@ -84,7 +84,10 @@ impl<Q: Events> Sim<Q> {
         let horizon = ports.iter().map(|p| (p.serializer.span(1500) + p.delay).ps()).max().unwrap_or(1);
         let probes = Probes {
             measured_total: spec.flows.iter().filter(|f| f.measured).count() as u64,
-            priorities: vec![Vec::new(); if spec.probes.priority_histogram.is_some() { ports.len() } else { 0 }],
+            priorities: vec![
+                Vec::new();
+                if spec.probes.priority_histogram.is_some() { ports.len() } else { 0 }
+            ],
             ..Probes::default()
         };
         let mut sim = Self {

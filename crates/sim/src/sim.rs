@@ -3,8 +3,8 @@
 use crate::arena::{Arena, Packets};
 use crate::events::{Calendar, Event, Events, Phase, Tag};
 use crate::flow::{FlowRecord, NO_CONNECTION, Receiving, Sending};
-use crate::prefetch::prefetch;
 use crate::port::{Booked, Flying, Lane, Port};
+use crate::prefetch::prefetch;
 use crate::probe::Probes;
 use crate::routing::{Pick, Routes, flow_pick};
 use crate::spec::{FlowSpec, NetworkSpec, RoutingSpec};
@@ -248,8 +248,11 @@ impl<Q: Events> Sim<Q> {
         if port.lane == Lane::Ordered {
             return self.enqueue_ordered(id, flying);
         }
-        let ready =
-            if early.is_zero() { self.now } else { self.now + early.saturating_sub(port.serializer.span(flying.wire)) };
+        let ready = if early.is_zero() {
+            self.now
+        } else {
+            self.now + early.saturating_sub(port.serializer.span(flying.wire))
+        };
         match port.book(self.now, ready, flying, &mut self.packets[flying.handle]) {
             Booked::First(at) => self.schedule(at, Phase::Arrive, id.0),
             Booked::Behind => {}
@@ -318,7 +321,9 @@ impl<Q: Events> Sim<Q> {
         let served = queue.dequeue(self.now, &mut self.given_up);
         if !self.pools.is_empty() {
             let owner = self.ports[id.at() ^ 1].peer;
-            if let Some(pool) = owner.0.checked_sub(self.spec.hosts).and_then(|s| self.pools.get_mut(s as usize)) {
+            if let Some(pool) =
+                owner.0.checked_sub(self.spec.hosts).and_then(|s| self.pools.get_mut(s as usize))
+            {
                 pool.release(before - queue.bytes());
             }
         }

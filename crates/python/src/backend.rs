@@ -1,3 +1,0 @@
-//! What this crate forwards to.
-
-pub use thalweg_lab as lab;
