@@ -378,5 +378,5 @@ fn is_express(kind: &DisciplineSpec, aqm: &AqmMachine, shared: bool) -> bool {
 /// Where a port is: its owner and its far end.
 pub fn ends(spec: &NetworkSpec, port: PortId) -> (NodeId, NodeId) {
     let link = &spec.links[port.at() / 2];
-    if port.0 % 2 == 0 { (link.a, link.b) } else { (link.b, link.a) }
+    if port.0.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) }
 }

@@ -104,7 +104,7 @@ impl Events for Calendar {
     fn sized(pending: usize, horizon: u64) -> Self {
         let width = (horizon * PER_DAY / (pending as u64).max(1)).clamp(64, 1 << 40);
         let shift = width.ilog2();
-        let days = (2 * horizon >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);
+        let days = ((2 * horizon) >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);
         Self {
             shift,
             mask: days - 1,
