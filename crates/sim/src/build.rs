@@ -113,6 +113,7 @@ impl<Q: Events> Sim<Q> {
             spray,
             tally: Tally::default(),
             probes,
+            chooser: PortId::NONE,
             given_up: Vec::new(),
             scratch: Default::default(),
             ports,
@@ -359,6 +360,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                     return Err(refused("cut-through needs FIFO queues with memory of their own".into()));
                 }
                 port.cut_header = cut.header;
+            }
+            if shared {
+                port.pool = from.0 - spec.hosts;
             }
             if lane == Lane::Ordered {
                 port.queue = queues.len() as u32;

@@ -5,6 +5,7 @@
 //! the heap and enter the year as it advances.
 
 use super::{Event, Events, Heap};
+use thalweg_units::Time;
 
 /// See the module's documentation.
 #[derive(Clone, Debug)]
@@ -146,6 +147,12 @@ impl Events for Calendar {
                 return None;
             }
         }
+    }
+
+    /// Everything that happens at the present instant is in the running day.
+    #[inline(always)]
+    fn next_is_after(&self, now: Time) -> bool {
+        self.today.last().is_none_or(|e| e.at > now)
     }
 
     #[inline(always)]
