@@ -26,7 +26,8 @@ nb_mime_priority_overrides = [("html", "image/svg+xml", 5)]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
+default_role = "code"  # docstrings quote code in single backticks
 
 html_theme = "furo"
 html_title = f"thalweg {version}"
