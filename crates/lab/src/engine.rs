@@ -39,7 +39,7 @@ impl Engine {
         self.sim.outcome(flow)
     }
     pub fn totals(&self, port: PortId) -> PortTotals {
-        self.sim.ports()[port.at()].totals
+        self.sim.ports()[port.at()].totals()
     }
     pub fn probes(&self) -> &Probes {
         self.sim.probes()

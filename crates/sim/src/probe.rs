@@ -100,7 +100,7 @@ impl<Q: Events> Sim<Q> {
                 let Some((every, ports)) = &self.spec.probes.queues else { return };
                 for &port in ports {
                     let (packets, bytes) = self.backlog(port);
-                    let totals = &self.ports[port.at()].totals;
+                    let totals = self.ports[port.at()].totals();
                     let (dropped, marked) = (totals.dropped, totals.marked);
                     self.probes.queues.push(QueueSample { at, port, packets, bytes, dropped, marked });
                 }
@@ -109,7 +109,7 @@ impl<Q: Events> Sim<Q> {
             LINKS => {
                 let Some((every, ports)) = &self.spec.probes.links else { return };
                 for &port in ports {
-                    let totals = &self.ports[port.at()].totals;
+                    let totals = self.ports[port.at()].totals();
                     let (packets, bytes) = (totals.packets, totals.bytes);
                     self.probes.links.push(LinkSample { at, port, packets, bytes });
                 }
