@@ -113,6 +113,7 @@ impl<Q: Events> Sim<Q> {
             spray,
             tally: Tally::default(),
             probes,
+            chooser: PortId::NONE,
             given_up: Vec::new(),
             scratch: Default::default(),
             ports,
@@ -372,6 +373,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 }
                 port.cut_header = cut.header;
             }
+            if shared {
+                port.pool = from.0 - spec.hosts;
+            }
             if lane == Lane::Ordered {
                 port.queue = queues.len() as u32;
                 queues.push(kind.make(stream, link.rate).map_err(refused)?);
@@ -390,5 +394,5 @@ fn is_express(kind: &DisciplineSpec, aqm: &AqmMachine, shared: bool) -> bool {
 /// Where a port is: its owner and its far end.
 pub fn ends(spec: &NetworkSpec, port: PortId) -> (NodeId, NodeId) {
     let link = &spec.links[port.at() / 2];
-    if port.0 % 2 == 0 { (link.a, link.b) } else { (link.b, link.a) }
+    if port.0.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) }
 }

@@ -98,6 +98,8 @@ pub struct Port {
     aqm: AqmMachine,
     /// Ordered: position of its discipline among the network's.
     pub queue: u32,
+    /// Ordered: the switch whose shared memory it uses; `u32::MAX`: it has its own.
+    pub pool: u32,
 }
 
 /// What became of a packet at an express port.
@@ -141,6 +143,7 @@ impl Port {
             totals: PortTotals::default(),
             aqm,
             queue: u32::MAX,
+            pool: u32::MAX,
         }
     }
 

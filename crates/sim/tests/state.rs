@@ -34,9 +34,9 @@ fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
         .collect();
     flows.sort_by_key(|f| f.start);
     // The last few follow others instead of the clock.
-    for i in 50..60 {
-        flows[i].after = FlowId(i as u32 - 40);
-        flows[i].start = Time::from_us(3);
+    for (follower, leader) in flows[50..].iter_mut().zip(10..) {
+        follower.after = FlowId(leader);
+        follower.start = Time::from_us(3);
     }
     let mut spec = star(8, Rate::from_gbps(10), Span::from_us(1), TransportSpec::Tcp(tcp), flows);
     spec.seed = seed;

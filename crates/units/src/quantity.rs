@@ -93,7 +93,7 @@ fn parse(
 }
 
 fn show(f: &mut fmt::Formatter<'_>, value: u64, table: &[(&str, u64)]) -> fmt::Result {
-    let best = table.iter().rev().find(|(_, scale)| value >= *scale && value % *scale == 0);
+    let best = table.iter().rev().find(|(_, scale)| value >= *scale && value.is_multiple_of(*scale));
     let (unit, scale) = best.copied().unwrap_or(table[0]);
     write!(f, "{}{}", value / scale, unit)
 }
