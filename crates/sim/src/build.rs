@@ -5,7 +5,7 @@ use crate::events::{Event, Events, Phase, Tag};
 use crate::flow::{FlowOutcome, FlowRecord, NO_CONNECTION};
 use crate::ideal::{Shape, completion};
 use crate::port::{Lane, Port};
-use crate::probe::{CONTROLLERS, LINKS, Probes, QUEUES};
+use crate::probe::{CARRIED, CONTROLLERS, LINKS, Probes, QUEUES};
 use crate::routing::{RouteError, Routes, flow_pick};
 use crate::sim::{Counters, Sim, Spray, Tally};
 use crate::spec::{NetworkSpec, RoutingSpec};
@@ -138,6 +138,9 @@ impl<Q: Events> Sim<Q> {
             (LINKS, probes.links.is_some()),
             (CONTROLLERS, probes.controllers.is_some()),
         ];
+        if let Some((from, _)) = probes.carried {
+            self.events.push(Event { at: from, tag: Tag::new(Phase::Sample, CARRIED) });
+        }
         for (probe, _) in wanted.into_iter().filter(|(_, on)| *on) {
             self.events.push(Event { at: Time::ZERO, tag: Tag::new(Phase::Sample, probe) });
         }
