@@ -7,7 +7,7 @@ import numpy as np
 from thalweg import plots
 from thalweg.papers import figure
 
-from .study import HEAVY, RATES, SCHEDULERS, WORKLOADS, Completion, grid, slowdown
+from .study import HEAVY, RATES, SCHEDULERS, WORKLOADS, completion, grid, slowdown
 
 NAMES = {"mintcp": "minTCP", "tcp": "TCP", "dctcp": "DCTCP", "fifo": "FIFO", "fq": "FQ", "sjf": "SJF", "srpt": "SRPT"}
 ADS_BARS = ("fifo", "ads-2-static", "ads-2-dynamic", "ads-8-static", "ads-8-dynamic", "srpt")
@@ -21,12 +21,14 @@ def label(name: str) -> str:
 
 
 def schedulers_by_rate(runs, value, ylabel: str, *, log: bool, published=None):
-    series = {NAMES[s]: [value(Completion(runs[f"{HEAVY}:{r}+{s}"])) for r in RATES] for s in SCHEDULERS}
+    series = {NAMES[s]: [value(completion(runs[f"{HEAVY}:{r}+{s}"])) for r in RATES] for s in SCHEDULERS}
     marks = None
     if published:
         # Ratios to SRPT, drawn from where SRPT was measured.
         marks = {
-            NAMES[s]: [published[s, r] * series["SRPT"][n] if (s, r) in published else None for n, r in enumerate(RATES)]
+            NAMES[s]: [
+                published[s, r] * series["SRPT"][n] if (s, r) in published else None for n, r in enumerate(RATES)
+            ]
             for s in dict.fromkeys(s for s, _ in published)
         }
     return plots.bars([NAMES[r] for r in RATES], series, ylabel, log=log, published=marks, width=5.0)
@@ -61,7 +63,16 @@ def ads_keys(workload: str, names) -> list[str]:
     return [f"{workload}:{r}+{n}" for r in RATES for n in names]
 
 
-WITH_FOUR = ("fifo", "ads-2-static", "ads-2-dynamic", "ads-4-static", "ads-4-dynamic", "ads-8-static", "ads-8-dynamic", "srpt")
+WITH_FOUR = (
+    "fifo",
+    "ads-2-static",
+    "ads-2-dynamic",
+    "ads-4-static",
+    "ads-4-dynamic",
+    "ads-8-static",
+    "ads-8-dynamic",
+    "srpt",
+)
 
 
 @figure(
@@ -84,7 +95,9 @@ def _(runs):
     return ads_bars(runs, "facebook", ADS_BARS)
 
 
-@figure("by-size", "Slowdown by flow size, DCTCP hosts (points hold equal numbers of flows)", needs=[f"{HEAVY}:dctcp+*"])
+@figure(
+    "by-size", "Slowdown by flow size, DCTCP hosts (points hold equal numbers of flows)", needs=[f"{HEAVY}:dctcp+*"]
+)
 def _(runs):
     shown = ("fifo", "fq", "srpt", "ads-8-dynamic")
     return plots.slowdown_by_size({label(n): runs[f"{HEAVY}:dctcp+{n}"] for n in shown}, bins=11, percentiles=(50, 99))
@@ -98,7 +111,9 @@ def _(runs):
 def _(runs):
     rows = list(dict.fromkeys(k.split(":")[0] for k in runs))
     columns = [(r, s) for r in RATES for s in SCHEDULERS if s != "srpt"]
-    ratio = np.array([[slowdown(runs, f"{p}:{r}+{s}") / slowdown(runs, f"{p}:{r}+srpt") for r, s in columns] for p in rows])
+    ratio = np.array(
+        [[slowdown(runs, f"{p}:{r}+{s}") / slowdown(runs, f"{p}:{r}+srpt") for r, s in columns] for p in rows]
+    )
     with plots.style():
         fig, ax = plots.figure(6.2, 0.9 + 0.24 * len(rows))
         shade = matplotlib.colors.TwoSlopeNorm(0.0, vmin=-0.7, vmax=max(np.log10(ratio).max(), 0.7))
@@ -106,7 +121,15 @@ def _(runs):
         for y, line in enumerate(ratio):
             for x, value in enumerate(line):
                 ink = "white" if abs(shade(np.log10(value)) - 0.5) > 0.33 else "black"
-                ax.text(x, y, f"{value:.2f}" if value < 9.95 else f"{value:.0f}", ha="center", va="center", fontsize=7, color=ink)
+                ax.text(
+                    x,
+                    y,
+                    f"{value:.2f}" if value < 9.95 else f"{value:.0f}",
+                    ha="center",
+                    va="center",
+                    fontsize=7,
+                    color=ink,
+                )
         for edge in (2.5, 5.5):
             ax.axvline(edge, color="white", linewidth=3)
         ax.set_xticks(range(len(columns)), [f"{NAMES[r]}\n{NAMES[s]}" for r, s in columns], fontsize=7)
@@ -164,7 +187,9 @@ def _(runs):
 @figure(
     "socket-buffer",
     "Remaining size known, or estimated from the socket's send buffer (§3.2)",
-    needs=[f"{p}:{r}+{n}" for p in (HEAVY, "socket-buffer") for r in ("tcp", "dctcp") for n in ("srpt", "ads-8-dynamic")],
+    needs=[
+        f"{p}:{r}+{n}" for p in (HEAVY, "socket-buffer") for r in ("tcp", "dctcp") for n in ("srpt", "ads-8-dynamic")
+    ],
 )
 def _(runs):
     schemes = [(r, n) for r in ("tcp", "dctcp") for n in ("srpt", "ads-8-dynamic")]
