@@ -1,1 +1,104 @@
-//! placeholder
+//! Fixed workloads: packet-hops per second, and the distance from a bare fabric model.
+//!
+//! A *packet-hop* is one transmission of a packet, data or ACK, on one link. Every row is measured
+//! in the same process, one after the other, with W0 first: the machine's ceiling.
+
+pub mod bare;
+mod memory;
+
+use std::path::Path;
+use std::time::Instant;
+use thalweg_lab::{Run, load};
+use thalweg_sim::events::{Calendar, Events, Heap};
+
+/// Names of the workloads, in the order in which they run.
+pub const WORKLOADS: &[&str] = &["W0", "W0-heap", "W1", "W2", "W3-dctcp", "W3-srpt", "W4", "W5"];
+
+/// The scenario of a workload other than W0.
+fn scenario(workload: &str) -> Option<&'static str> {
+    Some(match workload {
+        "W1" => include_str!("../scenarios/w1-bottleneck.toml"),
+        "W2" => include_str!("../scenarios/w2-fat-tree-128.toml"),
+        "W3-dctcp" => include_str!("../scenarios/w3-leaf-spine-dctcp.toml"),
+        "W3-srpt" => include_str!("../scenarios/w3-leaf-spine-srpt.toml"),
+        "W4" => include_str!("../scenarios/w4-fat-tree-1024.toml"),
+        "W5" => include_str!("../scenarios/w5-fat-tree-8192.toml"),
+        _ => return None,
+    })
+}
+
+/// What a workload measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchRow {
+    /// Its name.
+    pub workload: String,
+    /// Packet-hops simulated.
+    pub packet_hops: u64,
+    /// Events processed.
+    pub events: u64,
+    /// Wall-clock seconds of the run itself, without building the network: the best of the repetitions.
+    pub seconds: f64,
+    /// Packet-hops per second.
+    pub hops_per_second: f64,
+    /// Time per packet-hop as a multiple of W0's.
+    pub ratio_to_w0: f64,
+    /// Peak resident memory of the process during the workload, in bytes; 0 where the system does not tell.
+    pub peak_bytes: u64,
+}
+
+/// Runs one workload `repeat` times (at least once) and reports the fastest; `quick` simulates less.
+/// `w0` is W0's time per packet-hop in nanoseconds.
+///
+/// # Errors
+/// If the name is unknown or its scenario does not run: a defect of this crate.
+pub fn run(workload: &str, quick: bool, repeat: u32, w0: Option<f64>) -> Result<BenchRow, String> {
+    memory::reset_peak();
+    let mut best: Option<(u64, u64, f64)> = None;
+    for _ in 0..repeat.max(1) {
+        let (hops, events, seconds) = match workload {
+            "W0" => bare_once::<Calendar>(quick),
+            "W0-heap" => bare_once::<Heap>(quick),
+            _ => scenario_once(workload, quick)?,
+        };
+        if best.is_none_or(|b| seconds < b.2) {
+            best = Some((hops, events, seconds));
+        }
+    }
+    let (packet_hops, events, seconds) = best.unwrap_or((0, 0, f64::INFINITY));
+    let hops_per_second = packet_hops as f64 / seconds;
+    let ratio_to_w0 = w0.map_or(1.0, |w0| 1e9 / hops_per_second / w0);
+    let peak_bytes = memory::peak();
+    Ok(BenchRow {
+        workload: workload.to_owned(),
+        packet_hops,
+        events,
+        seconds,
+        hops_per_second,
+        ratio_to_w0,
+        peak_bytes,
+    })
+}
+
+#[allow(clippy::disallowed_methods)] // a benchmark is what looks at a clock
+fn bare_once<Q: Events>(quick: bool) -> (u64, u64, f64) {
+    let mut model = bare::Bare::<Q>::new(8, if quick { 2_000 } else { 15_000 }, 60);
+    let start = Instant::now();
+    let hops = model.run();
+    (hops, hops, start.elapsed().as_secs_f64())
+}
+
+#[allow(clippy::disallowed_methods)]
+fn scenario_once(workload: &str, quick: bool) -> Result<(u64, u64, f64), String> {
+    let text = scenario(workload)
+        .ok_or_else(|| format!("no workload is called `{workload}` (known: {})", WORKLOADS.join(", ")))?;
+    let file = format!("{workload}.toml");
+    let scenario = load(text, &file, Path::new("."), &[])
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    let mut run = Run::new(&scenario).map_err(|e| e.to_string())?;
+    let budget = if quick { 2_000_000 } else { u64::MAX };
+    let start = Instant::now();
+    run.step(budget);
+    let seconds = start.elapsed().as_secs_f64();
+    let progress = run.progress();
+    Ok((progress.packet_hops, progress.events, seconds))
+}

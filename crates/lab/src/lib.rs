@@ -3,8 +3,35 @@
 //! The face (Python, benches) uses this and nothing below it:
 //!
 //! ```text
-//! load(text, file, dir, set) -> Scenario | Vec<Diagnostic>      strict: names file, line, key, reason, way out
-//! Scenario::{to_toml, to_json, estimate, digest_inputs}          resolved: every default written out
-//! Run::{new, step, progress, finish_partial, save, load, digest, tables, summary}
-//! schema() / catalogue(kind)                                    what can be written
+//! load(text, file, dir, set) -> Scenario | Vec<Diagnostic>      strict: file, line, key, reason, way out
+//! Scenario::{to_toml, to_json, estimate, network, flows_csv}    resolved: every default written out
+//! Run::{new, step, progress, save, load, digest, tables, summary}
+//! schema() / catalogue(kind) / explain(key)                     what can be written
 //! ```
+#![forbid(unsafe_code)]
+
+mod catalogue;
+mod context;
+mod diagnostic;
+mod engine;
+mod estimate;
+mod network;
+pub mod parse;
+pub mod quantity;
+mod resolve;
+mod run;
+mod scenario;
+pub mod schema;
+mod summary;
+mod tables;
+mod text;
+pub mod topology;
+mod validate;
+pub mod workload;
+
+pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
+pub use diagnostic::{Diagnostic, nearest};
+pub use estimate::Estimate;
+//pub use run::{Progress, Run};
+pub use scenario::{Scenario, load};
+//pub use tables::{Column, ColumnData, Table};

@@ -1,1 +1,85 @@
-//! placeholder
+//! Floor 4: the laboratory for Python. Translates and forwards; no protocol decision lives here.
+//!
+//! Python owns the loop: it asks for a bounded number of events, with the interpreter released, and in
+//! between draws progress, obeys Ctrl-C and saves. Wrapped by the package `thalweg`; the names here are private.
+
+mod backend;
+mod buffer;
+mod controller;
+mod scenario;
+mod simulation;
+mod stub;
+
+use backend::bench;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Mutex;
+
+/// Where and why the engine panicked: a bug of ours, told to the user as one line.
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+/// Takes the description of the first panic since the last call.
+#[pyfunction]
+fn take_panic() -> Option<String> {
+    PANIC.lock().unwrap_or_else(|e| e.into_inner()).take()
+}
+
+/// Panics: shows how an internal error is reported.
+#[pyfunction]
+fn panic_on_purpose() {
+    panic!("on purpose");
+}
+
+/// The fixed workloads of the benchmark.
+#[pyfunction]
+fn bench_workloads() -> Vec<&'static str> {
+    bench::WORKLOADS.to_vec()
+}
+
+/// Measures one workload; `None` if there is none of that name.
+#[pyfunction]
+fn bench_run<'py>(py: Python<'py>, workload: &str, quick: bool) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(row) = py.detach(|| bench::run(workload, quick)) else { return Ok(None) };
+    let dict = PyDict::new(py);
+    dict.set_item("workload", row.workload.to_string())?;
+    dict.set_item("packet_hops", row.packet_hops)?;
+    dict.set_item("seconds", row.seconds)?;
+    dict.set_item("hops_per_second", row.hops_per_second)?;
+    dict.set_item("ratio_to_w0", row.ratio_to_w0)?;
+    dict.set_item("peak_bytes", row.peak_bytes)?;
+    dict.set_item("events", row.events)?;
+    Ok(Some(dict))
+}
+
+/// thalweg's engine, for the package `thalweg`.
+#[pymodule]
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    std::panic::set_hook(Box::new(|info| {
+        let payload = info.payload();
+        let what = payload.downcast_ref::<&str>().copied();
+        let what = what.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic");
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        // The first one is the cause; a second may follow while the run is being looked at.
+        PANIC.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert_with(|| format!("{place}: {what}"));
+    }));
+    m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    m.add("DEBUG_BUILD", cfg!(debug_assertions))?;
+    m.add_class::<buffer::Buffer>()?;
+    m.add_class::<scenario::Scenario>()?;
+    m.add_class::<simulation::Simulation>()?;
+    m.add_class::<controller::Flow>()?;
+    m.add_class::<controller::Ack>()?;
+    m.add_class::<controller::Loss>()?;
+    m.add_function(wrap_pyfunction!(scenario::schema, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::catalogue, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::explain, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::diff, m)?)?;
+    m.add_function(wrap_pyfunction!(controller::register_controller, m)?)?;
+    m.add_function(wrap_pyfunction!(controller::controller_costs, m)?)?;
+    m.add_function(wrap_pyfunction!(controller::exercise_controller, m)?)?;
+    m.add_function(wrap_pyfunction!(bench_workloads, m)?)?;
+    m.add_function(wrap_pyfunction!(bench_run, m)?)?;
+    m.add_function(wrap_pyfunction!(take_panic, m)?)?;
+    m.add_function(wrap_pyfunction!(panic_on_purpose, m)?)?;
+    Ok(())
+}

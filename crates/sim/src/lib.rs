@@ -1,3 +1,31 @@
 //! Floor 2: the simulated network.
+//!
+//! A packet-level discrete-event simulation: [`Sim`] is a network at an instant, [`Sim::run`] takes
+//! it forward. It wires the machines of floor 1 together and takes no protocol decision itself.
+//!
+//! * [`events`]: what happens next, in a total order that does not depend on insertion history;
+//! * [`port`]: output queues, transmitters and wires; one or two events per packet-hop;
+//! * [`routing`]: shortest paths of any graph;
+//! * [`ideal`]: how long a flow takes alone, as a closed form;
+//! * [`snapshot`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
 
+pub mod arena;
+mod build;
+pub mod check;
+pub mod diff;
+pub mod events;
+pub mod flow;
+pub mod ideal;
+pub mod port;
+pub mod prefetch;
+pub mod probe;
+pub mod routing;
+mod sim;
+pub mod snapshot;
 pub mod spec;
+
+pub use build::{BuildError, ends};
+pub use check::Violation;
+pub use flow::FlowOutcome;
+pub use sim::{Counters, Sim, Tally};
+pub use snapshot::LoadError;

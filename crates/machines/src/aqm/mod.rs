@@ -1,7 +1,17 @@
 //! Whether an arriving packet is admitted, marked or dropped: decided from the queue it would join.
 
-use crate::packet::Packet;
-use thalweg_units::{Span, Time};
+mod red;
+mod step_ecn;
+mod tail_drop;
+
+pub use red::Red;
+pub use step_ecn::StepEcn;
+pub use tail_drop::TailDrop;
+
+use crate::packet::{Ecn, Packet};
+use crate::schedule::AqmSpec;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Span, Stream, Time};
 
 /// The queue that a packet arrives at, without the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,4 +39,79 @@ pub enum Advice {
 pub trait Aqm {
     /// Decides from the queue as it is before the packet joins.
     fn on_arrival(&mut self, now: Time, backlog: Backlog, packet: &Packet) -> Advice;
+}
+
+/// What a marker at departure may know of the packet that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketMeta {
+    /// Bytes on the wire.
+    pub wire: u32,
+    /// It may be marked.
+    pub ecn_capable: bool,
+}
+
+impl From<&Packet> for PacketMeta {
+    #[inline]
+    fn from(packet: &Packet) -> Self {
+        Self { wire: packet.wire, ecn_capable: packet.ecn != Ecn::NotEct }
+    }
+}
+
+/// Any of this folder's machines, statically dispatched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum AqmMachine {
+    /// See [`TailDrop`].
+    TailDrop(TailDrop),
+    /// See [`StepEcn`].
+    StepEcn(StepEcn),
+    /// See [`Red`]; boxed, for it is the large one and the rare one.
+    Red(Box<Red>),
+}
+
+impl AqmMachine {
+    /// The machine of a port of `rate`; `stream` is what RED draws from.
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    pub fn new(spec: &AqmSpec, stream: Stream, rate: Rate) -> Result<Self, String> {
+        Ok(match *spec {
+            AqmSpec::TailDrop => Self::TailDrop(TailDrop),
+            AqmSpec::StepEcn { threshold, at_departure, include_self } => {
+                Self::StepEcn(StepEcn { threshold, at_departure, include_self })
+            }
+            AqmSpec::Red(p) => Self::Red(Box::new(Red::new(p, stream, rate)?)),
+        })
+    }
+
+    /// True if [`AqmMachine::on_departure`] can ever say yes: whoever runs this must then ask it.
+    #[inline]
+    pub fn marks_at_departure(&self) -> bool {
+        matches!(self, Self::StepEcn(StepEcn { at_departure: true, .. }))
+    }
+
+    /// True if [`Backlog::idle_for`] matters: otherwise it may be left zero.
+    #[inline]
+    pub fn needs_idle_time(&self) -> bool {
+        matches!(self, Self::Red(_))
+    }
+
+    /// Is CE to be set on the packet that leaves `after` behind? Only ever on ECN-capable packets.
+    #[inline]
+    pub fn on_departure(&self, after: Backlog, packet: PacketMeta) -> bool {
+        match self {
+            Self::StepEcn(m) => m.on_departure(after, packet),
+            Self::TailDrop(_) | Self::Red(_) => false,
+        }
+    }
+}
+
+impl Aqm for AqmMachine {
+    #[inline]
+    fn on_arrival(&mut self, now: Time, backlog: Backlog, packet: &Packet) -> Advice {
+        match self {
+            Self::TailDrop(m) => m.on_arrival(now, backlog, packet),
+            Self::StepEcn(m) => m.on_arrival(now, backlog, packet),
+            Self::Red(m) => m.on_arrival(now, backlog, packet),
+        }
+    }
 }

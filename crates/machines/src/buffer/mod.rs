@@ -1,1 +1,5 @@
 //! How the ports of one switch share its memory.
+
+mod shared;
+
+pub use shared::SharedPool;

@@ -4,8 +4,22 @@
 //! told what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
 //! numbers to retransmit, or timers of the transport.
 
+#[cfg(test)]
+mod conformance;
+mod controller;
+mod dctcp;
+mod dctcp_rate;
+mod fixed;
+mod mintcp;
+mod newreno;
 mod spec;
 
+pub use controller::{CATALOGUE, Controller};
+pub use dctcp::Dctcp;
+pub use dctcp_rate::DctcpRate;
+pub use fixed::FixedWindow;
+pub use mintcp::MinTcp;
+pub use newreno::NewReno;
 pub use spec::*;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +32,8 @@ pub struct AckSample {
     pub now: Time,
     /// A fresh round-trip time, absent for retransmitted data (Karn).
     pub rtt: Option<Span>,
-    /// Payload bytes acknowledged for the first time by the cumulative field.
+    /// Payload bytes acknowledged for the first time by the cumulative field; what was SACKed before does
+    /// not count again, so `acked + sacked` sums to what was delivered.
     pub acked: Bytes,
     /// Payload bytes acknowledged for the first time selectively.
     pub sacked: Bytes,
@@ -28,7 +43,7 @@ pub struct AckSample {
     pub acked_to: u64,
     /// First byte never sent so far.
     pub sent_to: u64,
-    /// Payload bytes this ACK reports as having met congestion (CE).
+    /// Of `acked + sacked`: payload bytes reported as having met congestion (CE).
     pub marked: Bytes,
     /// The transport is repairing a loss: windows do not grow.
     pub in_recovery: bool,
@@ -41,7 +56,8 @@ pub struct AckSample {
 pub struct Loss {
     /// When.
     pub now: Time,
-    /// Payload bytes in the network when the loss was declared.
+    /// Payload bytes sent and not cumulatively acknowledged when the loss was declared: RFC 5681's
+    /// FlightSize, what limited transmit sent included.
     pub in_flight: Bytes,
     /// Cumulatively acknowledged so far.
     pub acked_to: u64,
@@ -76,7 +92,7 @@ impl Permit {
 pub trait CongestionControl {
     /// `bytes` of payload were handed to the network; `in_flight` includes them.
     fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
-    /// Data was acknowledged for the first time, or an echo arrived: the only moment a window may grow.
+    /// Data was acknowledged for the first time: the only moment a window may grow.
     fn on_ack(&mut self, ack: &AckSample);
     /// A loss was inferred from ACKs: once per episode.
     fn on_loss(&mut self, loss: &Loss);

@@ -6,8 +6,27 @@
 //!
 //! Occupancy never includes the packet being transmitted: it left the queue at `dequeue`.
 
+pub mod ads;
+mod drr;
+mod fifo;
+mod flow_table;
+mod fq;
+mod heap;
+mod lanes;
+mod levels;
+mod managed;
+mod priority;
+mod queue;
+mod rank;
 mod spec;
 
+pub use drr::Drr;
+pub use fifo::Fifo;
+pub use fq::Fq;
+pub use managed::{Entry, Managed, Order};
+pub use priority::Priority;
+pub use queue::Queue;
+pub use rank::Rank;
 pub use spec::*;
 
 use crate::packet::{Handle, Packet};
@@ -56,3 +75,6 @@ pub trait Discipline {
         self.packets() == 0
     }
 }
+
+#[cfg(test)]
+mod tests;

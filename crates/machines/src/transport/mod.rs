@@ -1,16 +1,32 @@
 //! Reliability, apart from congestion control: a sender and a receiver machine per flow.
 //!
-//! Both are driven alike: [`Endpoint::on_packet`] and [`Endpoint::on_timer`] feed observations in,
-//! [`Endpoint::poll_transmit`] hands packets out one by one until it says why it stops, and
-//! [`Endpoint::timer`] names the next deadline (the owner re-arms lazily). The owner adds what only
-//! the network knows: destination, route, entropy.
+//! Both are driven alike: `on_packet` and `on_timer` feed observations in, `poll_transmit` hands packets
+//! out one by one until it says why it stops, and `timer` names the next deadline (the owner re-arms
+//! lazily: a deadline may move later at any time). After *every* `on_packet`, `on_timer` and
+//! [`Sender::start`], poll until it answers something else than [`Transmit::Packet`]. The owner adds what
+//! only the network knows: destination, route, class, hop.
+//!
+//! What all flows of one kind of transport share (a [`TransportSpec`]) is not kept in each of them but
+//! passed to every call: always the one that the machine was made with.
+//!
+//! [`Sender`] and [`Receiver`] are the lists of transports, dispatched statically; [`Endpoint`] is the
+//! contract behind them.
 
+mod rank;
+mod rto;
 mod spec;
+pub mod tcp;
+pub mod udp;
 
+pub use rto::Rto;
 pub use spec::*;
 
+use crate::congestion::Start;
 use crate::packet::{Packet, Side};
-use thalweg_units::Time;
+use serde::{Deserialize, Serialize};
+use tcp::{TcpReceiver, TcpSender};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use udp::{UdpReceiver, UdpSender};
 
 /// The answer to "anything to send?".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,15 +41,203 @@ pub enum Transmit {
 
 /// One end of one flow.
 pub trait Endpoint {
+    /// What its kind of transport shares between flows.
+    type Spec;
     /// A packet for this end has arrived; `side` holds its cold headers, if it carried any.
-    fn on_packet(&mut self, now: Time, packet: &Packet, side: Option<&Side>);
+    fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>);
     /// The instant named by [`Endpoint::timer`] has come (calls before it are ignored).
-    fn on_timer(&mut self, now: Time);
-    /// Fills in the next packet. To send cold headers, fill `side` and set `packet.side` to anything
-    /// but [`NO_SIDE`](crate::NO_SIDE).
-    fn poll_transmit(&mut self, now: Time, packet: &mut Packet, side: &mut Side) -> Transmit;
+    fn on_timer(&mut self, spec: &Self::Spec, now: Time);
+    /// Fills in the next packet: every field but destination, route, class and hop, which are left at
+    /// their defaults. To send cold headers, it fills `side` and sets `packet.side` to 0; otherwise
+    /// `packet.side` is [`NO_SIDE`](crate::NO_SIDE) and `side` is undefined.
+    fn poll_transmit(
+        &mut self,
+        spec: &Self::Spec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit;
     /// The next instant at which [`Endpoint::on_timer`] must be called.
     fn timer(&self) -> Option<Time>;
-    /// Sender: every byte is acknowledged. Receiver: every byte has arrived.
+    /// Sender: every byte is acknowledged (UDP: sent). Receiver: every byte has arrived.
     fn is_done(&self) -> bool;
 }
+
+/// What a sender has done and where it stands, for tables and time series.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SenderStats {
+    /// Payload bytes acknowledged cumulatively (UDP: sent).
+    pub acked_bytes: u64,
+    /// Data packets handed out, retransmissions included, probes and set-up not.
+    pub sent_packets: u64,
+    /// Of these, retransmissions.
+    pub retransmitted_packets: u64,
+    /// Expiries of the retransmission timer, those of the set-up included.
+    pub timeouts: u64,
+    /// The controller's window.
+    pub window: Bytes,
+    /// The controller's slow-start threshold; [`Bytes::MAX`]: none.
+    pub threshold: Bytes,
+    /// Payload bytes believed to be in the network.
+    pub in_flight: Bytes,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Span,
+}
+
+/// A flow's sending end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+// Most flows are TCP's: boxing the larger arm would cost them a cache miss.
+#[allow(clippy::large_enum_variant)]
+pub enum Sender {
+    /// Byte stream with acknowledgements.
+    Tcp(TcpSender),
+    /// Open-loop datagrams.
+    Udp(UdpSender),
+}
+
+/// A flow's receiving end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Receiver {
+    /// Byte stream with acknowledgements.
+    Tcp(TcpReceiver),
+    /// Open-loop datagrams.
+    Udp(UdpReceiver),
+}
+
+/// The machine and its part of the spec; a pair that does not match is the owner's bug, and then nothing happens.
+macro_rules! dispatch {
+    ($end:ident, $self:expr, $spec:expr, $otherwise:expr, |$machine:ident, $part:ident| $call:expr) => {
+        match ($self, $spec) {
+            ($end::Tcp($machine), TransportSpec::Tcp($part)) => $call,
+            ($end::Udp($machine), TransportSpec::Udp($part)) => $call,
+            _ => {
+                debug_assert!(false, "a transport was called with another one's spec");
+                $otherwise
+            }
+        }
+    };
+}
+
+macro_rules! endpoint_methods {
+    ($end:ident) => {
+        /// See [`Endpoint::on_packet`].
+        #[inline]
+        pub fn on_packet(&mut self, spec: &TransportSpec, now: Time, packet: &Packet, side: Option<&Side>) {
+            dispatch!($end, self, spec, (), |m, part| m.on_packet(part, now, packet, side));
+        }
+        /// See [`Endpoint::on_timer`].
+        #[inline]
+        pub fn on_timer(&mut self, spec: &TransportSpec, now: Time) {
+            dispatch!($end, self, spec, (), |m, part| m.on_timer(part, now));
+        }
+        /// See [`Endpoint::poll_transmit`].
+        #[inline]
+        pub fn poll_transmit(
+            &mut self,
+            spec: &TransportSpec,
+            now: Time,
+            packet: &mut Packet,
+            side: &mut Side,
+        ) -> Transmit {
+            dispatch!($end, self, spec, Transmit::Idle, |m, part| m.poll_transmit(part, now, packet, side))
+        }
+        /// See [`Endpoint::timer`].
+        #[inline]
+        pub fn timer(&self) -> Option<Time> {
+            match self {
+                Self::Tcp(m) => m.timer(),
+                Self::Udp(m) => m.timer(),
+            }
+        }
+        /// See [`Endpoint::is_done`].
+        #[inline]
+        pub fn is_done(&self) -> bool {
+            match self {
+                Self::Tcp(m) => m.is_done(),
+                Self::Udp(m) => m.is_done(),
+            }
+        }
+    };
+}
+
+impl Sender {
+    /// A sender of `size` payload bytes (`u64::MAX`: without end) that has not started. `stream` is the
+    /// flow's own; only Poisson datagrams draw from it.
+    ///
+    /// # Errors
+    /// If a parameter is out of range; the message names it.
+    pub fn new(
+        spec: &TransportSpec,
+        flow: FlowId,
+        size: u64,
+        start: &Start,
+        stream: Stream,
+    ) -> Result<Self, String> {
+        match spec {
+            TransportSpec::Tcp(part) => TcpSender::new(part, flow, size, start).map(Self::Tcp),
+            TransportSpec::Udp(part) => UdpSender::new(part, flow, size, stream).map(Self::Udp),
+        }
+    }
+
+    /// The flow starts: from now on `poll_transmit` answers.
+    pub fn start(&mut self, spec: &TransportSpec, now: Time) {
+        dispatch!(Sender, self, spec, (), |m, part| m.start(part, now));
+    }
+
+    endpoint_methods!(Sender);
+
+    /// What it has done and where it stands.
+    pub fn stats(&self) -> SenderStats {
+        match self {
+            Self::Tcp(m) => m.stats(),
+            Self::Udp(m) => m.stats(),
+        }
+    }
+}
+
+impl Receiver {
+    /// A receiver of `size` payload bytes (`u64::MAX`: without end).
+    pub fn new(spec: &TransportSpec, flow: FlowId, size: u64) -> Self {
+        match spec {
+            TransportSpec::Tcp(_) => Self::Tcp(TcpReceiver::new(flow, size)),
+            TransportSpec::Udp(_) => Self::Udp(UdpReceiver::new(size)),
+        }
+    }
+
+    endpoint_methods!(Receiver);
+
+    /// Payload bytes received in order: what the application has got.
+    pub fn received(&self) -> u64 {
+        match self {
+            Self::Tcp(m) => m.received(),
+            Self::Udp(m) => m.received(),
+        }
+    }
+
+    /// Distinct payload bytes received, those above a gap included.
+    pub fn unique_bytes(&self) -> u64 {
+        match self {
+            Self::Tcp(m) => m.unique_bytes(),
+            Self::Udp(m) => m.received(),
+        }
+    }
+}
+
+impl TcpSpec {
+    /// What this transport's controllers are told at the start of a flow on such a path.
+    pub fn start(&self, line_rate: Rate, base_rtt: Span) -> Start {
+        Start {
+            mss: self.mss,
+            initial_window: self.initial_window,
+            max_window: self.max_window,
+            initial_threshold: self.initial_threshold,
+            line_rate,
+            base_rtt,
+        }
+    }
+}
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,7 @@ pub enum TransportSpec {
     Udp(UdpSpec),
 }
 
-/// TCP as data: what a scheme switches on or off.
+/// TCP as data: what a scheme switches on or off. One per kind of transport, shared by all its flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpSpec {
     /// The window's rule.
@@ -22,8 +22,10 @@ pub struct TcpSpec {
     pub mss: u32,
     /// Header bytes added to every data packet on the wire.
     pub header: u32,
-    /// Wire size of an ACK (also of SYN and SYN-ACK's headers); SACK blocks add to it if `sack_bytes`.
+    /// Wire size of an ACK, a SYN-ACK and a probe; SACK blocks lengthen ACKs if [`SackSpec::Blocks::on_wire`].
     pub ack_wire: u32,
+    /// Wire size of a SYN (no effect without `handshake`).
+    pub syn_wire: u32,
     /// Initial window in payload bytes.
     pub initial_window: Bytes,
     /// Largest window in payload bytes; [`Bytes::MAX`]: none.
@@ -42,8 +44,10 @@ pub struct TcpSpec {
     pub ack: AckSpec,
     /// Exchange SYN and SYN-ACK before the first data (one round trip).
     pub handshake: bool,
-    /// Payload bytes the SYN itself counts for on the wire beyond `ack_wire` (htsim sends 1 B).
+    /// Explicit congestion notification.
     pub ecn: EcnSpec,
+    /// What is held against the window.
+    pub flight: FlightSpec,
     /// pFabric's probe mode: after this many timeouts in a row send header-only probes until an ACK arrives.
     pub probe_after: Option<u32>,
     /// What senders write into [`crate::Packet::rank`].
@@ -76,6 +80,17 @@ pub enum LossSpec {
     },
     /// Only the timer.
     Timeout,
+}
+
+/// What is held against the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FlightSpec {
+    /// RFC 6675's pipe: what is believed to be in the network, neither SACKed nor lost.
+    Pipe,
+    /// The next byte to send may be at most (window + SACKed bytes) above the cumulative ACK, and only an
+    /// ACK that advances (or a timeout) lets anything leave. So counts the pFabric sender of
+    /// NetSys/simulator: after a timeout it resends more holes at once than the pipe would allow.
+    Span,
 }
 
 /// Selective acknowledgements.

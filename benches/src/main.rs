@@ -1,0 +1,27 @@
+//! The fixed workloads from the shell: `cargo run --release -p thalweg-bench -- [--quick] [--repeat N] [W0 W2 …]`.
+
+use thalweg_bench::{WORKLOADS, run};
+
+fn main() -> Result<(), String> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let quick = args.iter().any(|a| a == "--quick");
+    let repeat = args.iter().position(|a| a == "--repeat").and_then(|i| args.get(i + 1)?.parse().ok()).unwrap_or(3);
+    let chosen: Vec<&str> = args.iter().map(String::as_str).filter(|a| a.starts_with('W')).collect();
+    let w0 = run("W0", quick, repeat, None)?;
+    let ceiling = 1e9 / w0.hops_per_second;
+    println!("workload    packet-hops   Mhops/s   ns/hop  events/hop  ratio to W0  peak MB");
+    for workload in WORKLOADS.iter().filter(|w| chosen.is_empty() || chosen.contains(w)) {
+        let row = if *workload == "W0" { w0.clone() } else { run(workload, quick, repeat, Some(ceiling))? };
+        println!(
+            "{:<10} {:>12} {:>9.2} {:>8.1} {:>11.2} {:>12.2} {:>8.0}",
+            row.workload,
+            row.packet_hops,
+            row.hops_per_second * 1e-6,
+            1e9 / row.hops_per_second,
+            row.events as f64 / row.packet_hops as f64,
+            row.ratio_to_w0,
+            row.peak_bytes as f64 * 1e-6
+        );
+    }
+    Ok(())
+}

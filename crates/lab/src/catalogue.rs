@@ -1,0 +1,186 @@
+//! What can be written: the JSON Schema, the lists of names, the explanation of a key. All of it comes
+//! from the types in [`crate::schema`] and their doc comments.
+
+use crate::schema::{Document, RATES, SCHEDULERS};
+use crate::text::check::{present, tag, variants, words};
+use schemars::generate::SchemaSettings;
+use serde_json::{Value as Json, json};
+use std::sync::OnceLock;
+
+/// The schema as the checker walks it: everything inlined.
+pub(crate) fn raw_schema() -> &'static Json {
+    static SCHEMA: OnceLock<Json> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        let settings = SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
+        settings.into_generator().into_root_schema_for::<Document>().to_value()
+    })
+}
+
+/// The JSON Schema of scenarios, for editors: also knows the short forms (`"drr"` for `{ kind = "drr" }`).
+pub fn schema() -> Json {
+    let mut out = raw_schema().clone();
+    short_forms(&mut out);
+    out
+}
+
+fn short_forms(schema: &mut Json) {
+    match schema {
+        Json::Object(map) => {
+            map.values_mut().for_each(short_forms);
+            map.retain(|key, _| key != "x-registry");
+        }
+        Json::Array(items) => items.iter_mut().for_each(short_forms),
+        _ => {}
+    }
+    let Some(list) = variants(schema) else { return };
+    // Tables that carry keys of their own besides the variant's (topology, traffic) have no short form.
+    if schema.get("properties").is_some() {
+        return;
+    }
+    let alone = |v: &&Json| v.get("required").and_then(Json::as_array).is_none_or(|r| r.len() <= 1);
+    let names: Vec<Json> = list.iter().copied().filter(alone).filter_map(tag).map(Json::from).collect();
+    let description = schema.get("description").cloned().unwrap_or_default();
+    let table = std::mem::take(schema);
+    *schema = json!({ "description": description, "anyOf": [{ "type": "string", "enum": names }, table] });
+}
+
+/// A name that can be written.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Entry {
+    /// As it is written.
+    pub name: String,
+    /// What it is.
+    pub summary: String,
+    /// Where it is published; empty: nowhere in particular.
+    pub source: String,
+}
+
+/// The kinds of names that [`catalogue`] knows, with the dotted key whose choices they are.
+pub const KINDS: &[(&str, &str)] = &[
+    ("schemes", "scheme"),
+    ("topologies", "topology"),
+    ("workloads", "traffic.0.sizes"),
+    ("traffic", "traffic.0"),
+    ("controllers", "transport.congestion"),
+    ("transports", "transport"),
+    ("schedulers", "switch.scheduler"),
+    ("markings", "switch.marking"),
+    ("routings", "routing"),
+    ("topology-formats", "topology.format"),
+    ("flow-formats", "traffic.0.format"),
+];
+
+/// The names of one kind; `None` if there is no such kind.
+pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
+    let (_, key) = KINDS.iter().find(|(k, _)| *k == kind)?;
+    if *key == "scheme" {
+        let pair = |r: &crate::schema::Part, s: &crate::schema::Part| Entry {
+            name: format!("{}+{}", r.name, s.name),
+            summary: format!("{}; {}", r.summary, s.summary),
+            source: r.source.to_owned(),
+        };
+        return Some(RATES.iter().flat_map(|r| SCHEDULERS.iter().map(move |s| pair(r, s))).collect());
+    }
+    let schema = present(find(key)?);
+    let options = schema.get("oneOf").and_then(Json::as_array)?;
+    let mut out: Vec<Entry> = Vec::new();
+    for option in options {
+        let name = tag(option).or_else(|| option.get("const").and_then(Json::as_str));
+        let Some(name) = name else { continue };
+        if name == "custom" {
+            let users = match kind {
+                "controllers" => thalweg_machines::custom::controllers(),
+                _ => thalweg_machines::custom::disciplines(),
+            };
+            out.extend(users.into_iter().map(|name| Entry {
+                name,
+                summary: "registered by the user".into(),
+                source: String::new(),
+            }));
+            continue;
+        }
+        let text = option.get("description").and_then(Json::as_str).unwrap_or_default();
+        let (summary, source) = split_source(text);
+        out.push(Entry { name: name.to_owned(), summary, source });
+    }
+    Some(out)
+}
+
+/// The parenthesis with a year or an RFC is the source, the rest is what it is.
+fn split_source(text: &str) -> (String, String) {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut rest = text.as_str();
+    while let Some(open) = rest.find('(') {
+        let Some(close) = rest[open..].find(')').map(|c| open + c) else { break };
+        let inside = &rest[open + 1..close];
+        let years = inside.split(|c: char| !c.is_ascii_digit()).any(|d| d.len() == 4);
+        if years || inside.contains("RFC") || inside.contains('§') {
+            let before = text[..text.len() - rest.len() + open].trim_end();
+            let after = &rest[close + 1..];
+            return (format!("{before}{after}").trim().to_owned(), inside.to_owned());
+        }
+        rest = &rest[close + 1..];
+    }
+    (text, String::new())
+}
+
+/// The schema of a dotted key; positions in arrays are numbers or `*`.
+fn find(key: &str) -> Option<&'static Json> {
+    let mut schema = raw_schema();
+    for part in key.split('.').filter(|p| !p.is_empty()) {
+        schema = step(present(schema), part)?;
+    }
+    Some(schema)
+}
+
+fn step(schema: &'static Json, part: &str) -> Option<&'static Json> {
+    if let Some(found) = schema.get("properties").and_then(|p| p.get(part)) {
+        return Some(found);
+    }
+    if let Some(found) = schema.get("oneOf").and_then(Json::as_array) {
+        let inside = |v: &'static Json| v.get("properties").and_then(|p| p.get(part));
+        if let Some(found) = found.iter().find_map(inside) {
+            return Some(found);
+        }
+        // `switch.scheduler.drr`: the choice itself.
+        if let Some(found) = found.iter().find(|v| tag(v) == Some(part)) {
+            return Some(found);
+        }
+    }
+    if part == "*" || part.parse::<usize>().is_ok() {
+        return schema.get("items");
+    }
+    schema.get("additionalProperties").filter(|s| s.is_object())
+}
+
+/// What a dotted key means: its text, its default, its choices or keys. `None` if there is no such key.
+pub fn explain(key: &str) -> Option<String> {
+    let found = find(key)?;
+    let schema = present(found);
+    let text = |s: &Json| s.get("description").and_then(Json::as_str).map(str::to_owned);
+    let mut out = text(found).or_else(|| text(schema)).unwrap_or_default();
+    let mut line = |label: &str, value: String| out.push_str(&format!("\n{label}: {value}"));
+    match schema.get("format").and_then(Json::as_str) {
+        Some("time") => line("type", "a time (ps, ns, us, ms, s)".into()),
+        Some("rate") => line("type", "a rate (bps, Kbps, Mbps, Gbps, Tbps)".into()),
+        Some("size") => line("type", "a size (B, KB, MB, GB, TB, KiB, MiB, GiB)".into()),
+        Some("length") => line("type", "a size or a number of packets (B, KB, .., pkts)".into()),
+        Some("capacity") => line("type", "a size, a number of packets (pkts), or \"unlimited\"".into()),
+        _ => {}
+    }
+    if let Some(default) = found.get("default").or_else(|| schema.get("default")).filter(|d| !d.is_null()) {
+        line("default", default.to_string());
+    }
+    if let Some(list) = variants(schema) {
+        line("kinds", list.iter().filter_map(|v| tag(v)).collect::<Vec<_>>().join(", "));
+    } else if let Some(words) = words(schema) {
+        line("choices", words.join(", "));
+    }
+    if let Some(map) = schema.get("properties").and_then(Json::as_object) {
+        let keys: Vec<&str> = map.keys().map(String::as_str).filter(|k| *k != "kind").collect();
+        if !keys.is_empty() {
+            line("keys", keys.join(", "));
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,68 @@
+//! What a run will cost: flows × packets × hops.
+
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::schema::{Document, Pattern, Transport};
+use crate::topology::Graph;
+use crate::workload;
+
+/// Costs of a run, before it is run. Retransmissions and drops are not known yet and not counted.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Estimate {
+    /// Flows.
+    pub flows: u64,
+    /// Data packets.
+    pub packets: u64,
+    /// Transmissions of data packets and ACKs on links.
+    pub packet_hops: u64,
+    /// Events of the simulator.
+    pub events: u64,
+    /// Peak memory.
+    pub memory_bytes: u64,
+    /// Wall-clock time on one core of a usual machine.
+    pub seconds: f64,
+}
+
+/// Seconds per packet-hop: what the engine needs on a 2-core cloud machine in networks of about a hundred hosts.
+const SECONDS_PER_HOP: f64 = 120e-9;
+/// Events per packet-hop: one where no decision is taken at the end of a transmission, two elsewhere.
+const EVENTS_PER_HOP: f64 = 1.5;
+/// Memory of a flow in the list with its outcome, of a host, of a port, bytes.
+const PER_FLOW: u64 = 300;
+const PER_HOST: u64 = 1000;
+const PER_PORT: u64 = 500;
+
+pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Estimate, Diagnostic> {
+    let path = graph.mean_path();
+    let (mut flows, mut packets, mut hops) = (0.0, 0.0, 0.0);
+    for (section, e) in doc.traffic.iter().zip(workload::expectations(cx, doc, graph)?) {
+        let transport = doc.transports.get(&section.transport).unwrap_or(&doc.transport);
+        let (payload, wire, acks) = match (&section.pattern, transport) {
+            (Pattern::Udp(u), _) => (u.payload.0.get(), u.payload.0.get() + u.header.0.get(), 0.0),
+            (_, Transport::Tcp(t)) => (t.mss.0.get(), t.mss.0.get() + t.header.0.get(), 1.0),
+            (_, Transport::Udp(u)) => (u.payload.0.get(), u.payload.0.get() + u.header.0.get(), 0.0),
+        };
+        // Flows without end fill their host's link (datagrams: their own rate) for the whole run.
+        let rate = match &section.pattern {
+            Pattern::Udp(u) => u.rate.0.bps() as f64,
+            _ => graph.host_rates().first().map_or(0.0, |r| r.bps() as f64),
+        };
+        let bounded = if matches!(section.pattern, Pattern::Udp(_)) { e.endless } else { e.endless.min(1.0) };
+        let endless = bounded * rate * doc.run.until.0.secs() / (8.0 * wire as f64);
+        let mine = e.bytes / payload as f64 + e.flows / 2.0 + endless;
+        flows += e.flows + e.endless;
+        packets += mine.max(e.flows);
+        hops += mine.max(e.flows) * path * (1.0 + acks);
+    }
+    let memory = flows * PER_FLOW as f64
+        + f64::from(graph.hosts) * PER_HOST as f64
+        + 2.0 * graph.links.len() as f64 * PER_PORT as f64;
+    Ok(Estimate {
+        flows: flows as u64,
+        packets: packets as u64,
+        packet_hops: hops as u64,
+        events: (hops * EVENTS_PER_HOP) as u64,
+        memory_bytes: memory as u64,
+        seconds: hops * SECONDS_PER_HOP,
+    })
+}

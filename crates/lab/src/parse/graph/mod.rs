@@ -1,0 +1,102 @@
+//! Graph files. Every reader gives a [`RawGraph`]: hosts first, rates and delays where the file has them.
+
+pub mod graphml;
+pub mod hpcc;
+pub mod links_csv;
+pub mod native;
+
+use super::ParseError;
+use thalweg_units::{Rate, Span};
+
+/// A link as a file gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawLink {
+    /// One end.
+    pub a: u32,
+    /// The other end.
+    pub b: u32,
+    /// Of each direction.
+    pub rate: Option<Rate>,
+    /// One-way propagation delay.
+    pub delay: Option<Span>,
+    /// Where it was written.
+    pub line: u32,
+}
+
+/// A graph as a file gives it, hosts first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawGraph {
+    /// Nodes `0 .. hosts` are hosts.
+    pub hosts: u32,
+    /// All nodes.
+    pub nodes: u32,
+    /// Links between existing, different nodes.
+    pub links: Vec<RawLink>,
+}
+
+/// The most nodes that a graph may have.
+const MOST_NODES: u32 = 4_000_000;
+
+impl RawGraph {
+    /// Checks the numbers of nodes.
+    fn new(hosts: u32, nodes: u32, links: Vec<RawLink>) -> Result<Self, ParseError> {
+        if nodes > MOST_NODES {
+            return Err(ParseError::new(0, format!("{nodes} nodes"), format!("at most {MOST_NODES}")));
+        }
+        if hosts > nodes {
+            return Err(ParseError::new(0, format!("{hosts} hosts among {nodes} nodes"), ""));
+        }
+        for l in &links {
+            for node in [l.a, l.b] {
+                if node >= nodes {
+                    let hint = format!("nodes are 0 to {}", i64::from(nodes) - 1);
+                    return Err(ParseError::new(l.line as usize, format!("there is no node {node}"), hint));
+                }
+            }
+            if l.a == l.b {
+                let reason = format!("a link from node {} to itself", l.a);
+                return Err(ParseError::new(l.line as usize, reason, ""));
+            }
+        }
+        Ok(Self { hosts, nodes, links })
+    }
+
+    /// Nodes with one link are hosts; they get the first numbers, in their order.
+    fn hosts_by_degree(nodes: u32, mut links: Vec<RawLink>, renumber: bool) -> Result<Self, ParseError> {
+        let checked = Self::new(0, nodes, std::mem::take(&mut links))?;
+        let mut degree = vec![0u32; nodes as usize];
+        for l in &checked.links {
+            degree[l.a as usize] += 1;
+            degree[l.b as usize] += 1;
+        }
+        let hosts = degree.iter().filter(|d| **d == 1).count() as u32;
+        let mut number = vec![0u32; nodes as usize];
+        let (mut host, mut switch) = (0, hosts);
+        for (node, d) in degree.iter().enumerate() {
+            let next = if *d == 1 { &mut host } else { &mut switch };
+            number[node] = *next;
+            if !renumber && *next != node as u32 {
+                let reason = format!(
+                    "node {node} has {d} links but is numbered among {hosts} hosts with one link each"
+                );
+                return Err(ParseError::new(0, reason, "number the hosts first: 0, 1, .."));
+            }
+            *next += 1;
+        }
+        let renumbered = |l: RawLink| RawLink { a: number[l.a as usize], b: number[l.b as usize], ..l };
+        Ok(Self { hosts, nodes, links: checked.links.into_iter().map(renumbered).collect() })
+    }
+}
+
+/// A rate: with a unit, or a plain number of bits per second.
+fn rate(line: usize, text: &str) -> Result<Rate, ParseError> {
+    if let Ok(bps) = text.parse::<u64>() {
+        return Ok(Rate::from_bps(bps));
+    }
+    text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, e.to_string(), ""))
+}
+
+/// A delay: with a unit.
+fn delay(line: usize, text: &str) -> Result<Span, ParseError> {
+    text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, e.to_string(), ""))
+}

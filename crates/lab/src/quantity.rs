@@ -1,0 +1,183 @@
+//! Quantities as scenarios write them: strings with compulsory units.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+use thalweg_units::{Bytes, Rate, Span};
+
+/// A [`Span`], [`Rate`] or [`Bytes`] that is a string in files.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Q<T>(pub T);
+
+impl<T: FromStr> Q<T>
+where
+    T::Err: fmt::Debug,
+{
+    /// A constant of the schema.
+    ///
+    /// # Panics
+    /// If the text is not a quantity: a bug of the schema, never the user's.
+    pub(crate) fn of(text: &str) -> Self {
+        Self(text.parse().expect("a quantity in the schema"))
+    }
+}
+
+/// A queue length or a window: bytes or packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Length {
+    /// `"30KB"`.
+    Bytes(Bytes),
+    /// `"15pkts"`.
+    Packets(u32),
+}
+
+/// A limit: bytes, packets, or `"unlimited"`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Capacity {
+    /// `"500KB"`.
+    Bytes(Bytes),
+    /// `"300pkts"`.
+    Packets(u32),
+    /// `"unlimited"`.
+    Unlimited,
+}
+
+impl FromStr for Length {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let trimmed = text.trim();
+        let packets = ["packets", "packet", "pkts", "pkt"].iter().find_map(|unit| trimmed.strip_suffix(unit));
+        if let Some(number) = packets {
+            let number = number.trim().replace('_', "");
+            return match number.parse::<u32>() {
+                Ok(n) => Ok(Self::Packets(n)),
+                Err(_) => Err(format!(
+                    "`{text}` is not a number of packets: `{number}` is not a whole number below 2^32"
+                )),
+            };
+        }
+        trimmed.parse().map(Self::Bytes).map_err(|e| {
+            format!("`{text}` is not a size: {} (units: B, KB, MB, GB, TB, KiB, MiB, GiB, pkts)", e.reason)
+        })
+    }
+}
+impl FromStr for Capacity {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "unlimited" {
+            return Ok(Self::Unlimited);
+        }
+        match text.parse()? {
+            Length::Bytes(b) => Ok(Self::Bytes(b)),
+            Length::Packets(p) => Ok(Self::Packets(p)),
+        }
+    }
+}
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(b) => b.fmt(f),
+            Self::Packets(p) => write!(f, "{p}pkts"),
+        }
+    }
+}
+impl fmt::Display for Capacity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(b) => b.fmt(f),
+            Self::Packets(p) => write!(f, "{p}pkts"),
+            Self::Unlimited => f.write_str("unlimited"),
+        }
+    }
+}
+impl Length {
+    /// In bytes, a packet being `packet` bytes.
+    pub fn bytes(self, packet: u32) -> Bytes {
+        match self {
+            Self::Bytes(b) => b,
+            Self::Packets(p) => Bytes::new(u64::from(p) * u64::from(packet)),
+        }
+    }
+}
+impl Capacity {
+    /// In bytes, a packet being `packet` bytes; [`Bytes::MAX`] if there is no limit.
+    pub fn bytes(self, packet: u32) -> Bytes {
+        match self {
+            Self::Bytes(b) => b,
+            Self::Packets(p) => Bytes::new(u64::from(p) * u64::from(packet)),
+            Self::Unlimited => Bytes::MAX,
+        }
+    }
+}
+
+macro_rules! text {
+    ([$($g:ident)?] $t:ty, $name:literal, $format:literal, $doc:literal, [$($example:literal),*]) => {
+        impl Serialize for $t {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(&text!(@$($g)? self))
+            }
+        }
+        impl<'de> Deserialize<'de> for $t {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                let text = Cow::<'de, str>::deserialize(d)?;
+                text.parse().map(text!(%$($g)?)).map_err(serde::de::Error::custom)
+            }
+        }
+        impl JsonSchema for $t {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+            fn inline_schema() -> bool {
+                true
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "format": $format, "examples": [$($example),*] })
+            }
+        }
+    };
+    (@Q $s:ident) => { $s.0 };
+    (@$s:ident) => { $s };
+    (%Q) => { Q };
+    (%) => { |x| x };
+}
+text!([Q] Q<Span>, "Time", "time", "a time", ["2us", "1.5ms"]);
+text!([Q] Q<Rate>, "Rate", "rate", "a rate", ["10Gbps"]);
+text!([Q] Q<Bytes>, "Size", "size", "a size", ["500KB", "2MiB"]);
+text!([] Length, "Length", "length", "a length", ["15pkts", "30KB"]);
+text!([] Capacity, "Capacity", "capacity", "a capacity", ["500KB", "300pkts", "unlimited"]);
+
+/// Checks a string against a schema's `format`; unknown formats accept everything.
+pub(crate) fn check(format: &str, text: &str) -> Result<(), String> {
+    match format {
+        "time" => text.parse::<Span>().map(drop).map_err(|e| e.to_string()),
+        "rate" => text.parse::<Rate>().map(drop).map_err(|e| e.to_string()),
+        "size" => text.parse::<Bytes>().map(drop).map_err(|e| e.to_string()),
+        "length" => text.parse::<Length>().map(drop),
+        "capacity" => text.parse::<Capacity>().map(drop),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_lengths_are_packets_or_bytes_and_limits_may_be_missing() {
+        assert_eq!("15pkts".parse(), Ok(Length::Packets(15)));
+        assert_eq!("30KB".parse(), Ok(Length::Bytes(Bytes::kb(30))));
+        assert_eq!("unlimited".parse(), Ok(Capacity::Unlimited));
+        assert_eq!(Capacity::Packets(300).to_string(), "300pkts");
+        assert_eq!(
+            "15".parse::<Length>(),
+            Err("`15` is not a size: the unit is missing (units: B, KB, MB, GB, TB, KiB, MiB, GiB, pkts)"
+                .into())
+        );
+        assert_eq!(
+            "1.5pkts".parse::<Length>(),
+            Err("`1.5pkts` is not a number of packets: `1.5` is not a whole number below 2^32".into())
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Fills in what depends on other keys, so that a resolved scenario says everything.
+
+use crate::schema::{
+    Congestion, Document, EcnMode, LossDetection, Marking, Pattern, Rank, Scheduler, Shape, Transport,
+};
+
+/// The rank that a scheduler sorts by, if it sorts by one.
+pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
+    match scheduler {
+        Scheduler::Sjf => Some(Rank::FlowSize),
+        Scheduler::Srpt | Scheduler::Ads { .. } => Some(Rank::Remaining),
+        _ => None,
+    }
+}
+
+/// Whether a controller cannot do without ECN.
+pub(crate) fn ecn_of(congestion: &Congestion) -> EcnMode {
+    match congestion {
+        Congestion::Dctcp { .. } => EcnMode::Accurate,
+        _ => EcnMode::Off,
+    }
+}
+
+/// Every transport with its dotted key, `[transport]` first.
+pub(crate) fn transports(doc: &Document) -> Vec<(String, &Transport)> {
+    let named = doc.transports.iter().map(|(name, t)| (format!("transports.{name}"), t));
+    std::iter::once(("transport".to_owned(), &doc.transport)).chain(named).collect()
+}
+
+/// True if some transport's packets may be marked.
+pub(crate) fn ecn_capable(doc: &Document) -> bool {
+    transports(doc).iter().any(|(_, t)| match t {
+        Transport::Tcp(t) => t.ecn.unwrap_or(ecn_of(&t.congestion)) != EcnMode::Off,
+        Transport::Udp(_) => false,
+    })
+}
+
+/// Writes every dependent default into the document.
+pub(crate) fn resolve(doc: &mut Document) {
+    let capable = ecn_capable(doc);
+    for marking in [Some(&mut doc.switch.marking), doc.nic.marking.as_mut()].into_iter().flatten() {
+        if let Marking::Red { ecn, .. } = marking {
+            ecn.get_or_insert(capable);
+        }
+    }
+    // The NIC runs the scheduler under test.
+    let (nic, switch) = (&mut doc.nic, &doc.switch);
+    nic.scheduler.get_or_insert_with(|| switch.scheduler.clone());
+    nic.buffer.get_or_insert(switch.buffer);
+    nic.marking.get_or_insert(switch.marking);
+    let wanted = rank_of(&doc.switch.scheduler)
+        .or_else(|| nic.scheduler.as_ref().and_then(rank_of))
+        .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining));
+    for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
+        match t {
+            Transport::Tcp(t) => {
+                t.ecn.get_or_insert(ecn_of(&t.congestion));
+                t.rank.get_or_insert(wanted.unwrap_or(Rank::None));
+                t.limited_transmit.get_or_insert(t.loss != LossDetection::TimeoutOnly);
+            }
+            Transport::Udp(u) => {
+                let size = matches!(wanted, Some(Rank::FlowSize));
+                u.rank.get_or_insert(if size { Rank::FlowSize } else { Rank::None });
+            }
+        }
+    }
+    let run = doc.run.until;
+    let measured = *doc.measure.until.get_or_insert(run);
+    for t in &mut doc.traffic {
+        if let Pattern::Poisson(p) = &mut t.pattern {
+            p.until.get_or_insert(measured);
+        }
+    }
+    if let Shape::Star(s) = &mut doc.topology.shape {
+        s.sink_rate.get_or_insert(s.rate);
+    }
+}

@@ -1,0 +1,233 @@
+//! A scenario: parsed, checked, resolved; the only thing that runs.
+
+use crate::Diagnostic;
+use crate::catalogue;
+use crate::context::Cx;
+use crate::diagnostic::suggest;
+use crate::estimate::Estimate;
+use crate::parse::flows::{self, FlowRow};
+use crate::schema::{Document, SECTIONS, Shape, Transport, scheme};
+use crate::text::tree::{Node, Origin, Place, stamp};
+use crate::text::{check, emit};
+use crate::topology::{self, Frames, Graph};
+use crate::{estimate, network, resolve, validate, workload};
+use std::path::{Path, PathBuf};
+use thalweg_sim::spec::NetworkSpec;
+use thalweg_units::{Bytes, FlowId, Time};
+
+/// A scenario that has been found possible, with every default written out.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    pub(crate) doc: Document,
+    pub(crate) graph: Graph,
+    origin: Origin,
+    dir: PathBuf,
+}
+
+/// Scenarios are equal if their resolved settings are.
+impl PartialEq for Scenario {
+    fn eq(&self, other: &Self) -> bool {
+        self.doc == other.doc && self.graph == other.graph
+    }
+}
+
+/// Reads a scenario. `file` is its name in messages, `dir` the folder that its paths are relative to, `set`
+/// overrides as (dotted key, TOML value or bare string).
+///
+/// # Errors
+/// Everything that is wrong with it, in the order of the file.
+pub fn load(
+    text: &str,
+    file: &str,
+    dir: &Path,
+    set: &[(String, String)],
+) -> Result<Scenario, Vec<Diagnostic>> {
+    let mut origin = Origin::parse(text, file, set)?;
+    merge_scheme(&mut origin)?;
+    let mut root = origin.root.clone();
+    let errors = check::document(catalogue::raw_schema(), &mut root, &origin);
+    origin.root = root;
+    if !errors.is_empty() {
+        return Err(sorted(errors));
+    }
+    let written: Document = serde_json::from_value(origin.root.to_json())
+        .map_err(|e| vec![origin.at("", format!("cannot be read: {e}"))])?;
+    let mut doc = written.clone();
+    resolve::resolve(&mut doc);
+    let cx = Cx { origin: &origin, dir };
+    let frames = frames(&doc);
+    let graph = topology::build(&cx, &mut doc.topology, frames).map_err(|e| vec![e])?;
+    let mut errors = validate::document(&cx, &written, &doc, &graph);
+    errors.extend(workload::check(&cx, &doc, &graph));
+    if !errors.is_empty() {
+        return Err(sorted(errors));
+    }
+    Ok(Scenario { doc, graph, origin, dir: dir.to_owned() })
+}
+
+fn sorted(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    errors.sort_by(|a, b| (a.line, a.column).cmp(&(b.line, b.column)));
+    errors.dedup();
+    errors
+}
+
+/// Lays the named scheme's settings under the written ones.
+fn merge_scheme(origin: &mut Origin) -> Result<(), Vec<Diagnostic>> {
+    let Some(name) = origin.root.get("scheme").and_then(Node::text).map(str::to_owned) else { return Ok(()) };
+    let Some(parts) = scheme::parts(&name) else {
+        let mut d = origin.at("scheme", format!("there is no scheme `{name}`"));
+        d.hint = Some(suggest(&name, &scheme::names()));
+        return Err(vec![d]);
+    };
+    for part in parts {
+        let mut under = Origin::parse(part, "scheme", &[])?.root;
+        stamp(&mut under, Place::Scheme);
+        origin.root.merge_under(&under);
+    }
+    Ok(())
+}
+
+/// The full packet and ACK of `[transport]`.
+fn frames(doc: &Document) -> Frames {
+    let sum = |a: Bytes, b: Bytes| u32::try_from(a.get().saturating_add(b.get())).unwrap_or(u32::MAX);
+    match &doc.transport {
+        Transport::Tcp(t) => Frames { full: sum(t.mss.0, t.header.0), ack: sum(t.ack_size.0, Bytes::ZERO) },
+        Transport::Udp(u) => Frames { full: sum(u.payload.0, u.header.0), ack: 0 },
+    }
+}
+
+impl Scenario {
+    fn cx(&self) -> Cx<'_> {
+        Cx { origin: &self.origin, dir: &self.dir }
+    }
+
+    /// What reports call it.
+    pub fn name(&self) -> &str {
+        &self.doc.name
+    }
+
+    /// Seed of every random stream.
+    pub fn seed(&self) -> u64 {
+        self.doc.seed
+    }
+
+    /// When the run ends at the latest.
+    pub fn until(&self) -> Time {
+        Time::from_ps(self.doc.run.until.0.ps())
+    }
+
+    /// The settings, every default filled in.
+    pub fn document(&self) -> &Document {
+        &self.doc
+    }
+
+    /// The network's shape.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The round trip of a full packet and its ACK over the longest path when nothing waits.
+    pub fn base_rtt(&self) -> thalweg_units::Span {
+        self.graph.base_rtt(frames(&self.doc))
+    }
+
+    /// The resolved scenario as JSON.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(&self.doc).unwrap_or_default()
+    }
+
+    /// The resolved scenario as TOML: every default written out; loads back to an equal scenario.
+    pub fn to_toml(&self) -> String {
+        emit::document(&self.to_json(), SECTIONS)
+    }
+
+    /// The files that the scenario reads, relative to its folder: a copy of the scenario needs them too.
+    pub fn files(&self) -> Vec<String> {
+        use crate::schema::{AdsMap, Pattern, Routing, Scheduler, Sizes};
+        let mut out = Vec::new();
+        if let Shape::File(f) = &self.doc.topology.shape {
+            out.push(f.path.clone());
+        }
+        match &self.doc.routing {
+            Routing::Pinned { file } | Routing::SprayRoundRobin { offsets: Some(file) } => {
+                out.push(file.clone())
+            }
+            _ => {}
+        }
+        for s in [Some(&self.doc.switch.scheduler), self.doc.nic.scheduler.as_ref()].into_iter().flatten() {
+            if let Scheduler::Ads { map: AdsMap::Static { file: Some(file), .. }, .. } = s {
+                out.push(file.clone());
+            }
+        }
+        for t in &self.doc.traffic {
+            match &t.pattern {
+                Pattern::List(l) => out.push(l.file.clone()),
+                Pattern::Poisson(p) => {
+                    if let Sizes::File { path, .. } = &p.sizes {
+                        out.push(path.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+        out.sort();
+        out.dedup();
+        out
+    }
+
+    /// What the run will cost, before it is run.
+    ///
+    /// # Errors
+    /// If a file has vanished or changed since the scenario was loaded.
+    pub fn estimate(&self) -> Result<Estimate, Diagnostic> {
+        estimate::estimate(&self.cx(), &self.doc, &self.graph)
+    }
+
+    /// The network that the simulator runs.
+    ///
+    /// # Errors
+    /// What only shows when flows are drawn: flows without a pinned path, probes of flows that do not exist.
+    pub fn network(&self) -> Result<NetworkSpec, Diagnostic> {
+        network::build(&self.cx(), &self.doc, &self.graph)
+    }
+
+    /// The flows as a list.
+    fn rows(&self) -> Result<Vec<FlowRow>, Diagnostic> {
+        let spec = self.network()?;
+        let row = |(i, f): (usize, &thalweg_sim::spec::FlowSpec)| {
+            let key = format!("traffic.{}", f.group);
+            if f.after != FlowId::NONE {
+                return Err(self.cx().error(
+                    &key,
+                    "a list cannot say that a flow follows another",
+                    "remove the section",
+                ));
+            }
+            if f.size == u64::MAX {
+                return Err(self.cx().error(
+                    &key,
+                    "a list cannot hold a flow without end",
+                    "remove the section",
+                ));
+            }
+            Ok(FlowRow { line: 0, id: i as u64, src: f.src.0, dst: f.dst.0, size: f.size, start: f.start })
+        };
+        spec.flows.iter().enumerate().map(row).collect()
+    }
+
+    /// The flows as CSV `id,src,dst,size_bytes,start_ns`: what other simulators can run too.
+    ///
+    /// # Errors
+    /// If a flow cannot be written: one without end, or one that follows another.
+    pub fn flows_csv(&self) -> Result<String, Diagnostic> {
+        Ok(flows::to_csv(&self.rows()?))
+    }
+
+    /// The flows in the HPCC ns-3 simulator's format.
+    ///
+    /// # Errors
+    /// As [`Scenario::flows_csv`].
+    pub fn flows_hpcc(&self) -> Result<String, Diagnostic> {
+        Ok(flows::to_hpcc(&self.rows()?))
+    }
+}

@@ -1,0 +1,131 @@
+//! `[measure]` and `[run]`: what counts, what is recorded, when it ends.
+
+use super::defaults;
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Span};
+
+/// Which flows count, and what is recorded besides them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measure {
+    /// Flows that start before do not count.
+    #[serde(default = "default::zero")]
+    pub from: Q<Span>,
+    /// Flows that start at this time or later do not count; the end of the run if not given.
+    pub until: Option<Q<Span>>,
+    /// When a flow is complete.
+    #[serde(default)]
+    pub fct: Fct,
+    /// Upper edges of the size classes of the summary, payload; a class above the last edge is added.
+    #[serde(default = "default::edges")]
+    pub size_classes: Vec<Q<Bytes>>,
+    /// Queue lengths over time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<PortProbe>,
+    /// Bytes and packets that links carried over time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<PortProbe>,
+    /// Windows, round trips and progress of flows over time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub controllers: Option<FlowProbe>,
+    /// Count packets per ADS priority at every port: the input of static ADS maps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority_histogram: Option<PriorityHistogram>,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Self {
+            from: default::zero(),
+            until: None,
+            fct: Fct::default(),
+            size_classes: default::edges(),
+            queues: None,
+            links: None,
+            controllers: None,
+            priority_histogram: None,
+        }
+    }
+}
+
+/// When a flow is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fct {
+    /// When its last byte has arrived at the receiver.
+    #[default]
+    Receiver,
+    /// When the ACK that covers its last byte has arrived at the sender.
+    Sender,
+}
+
+/// Samples of ports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PortProbe {
+    /// Time between samples.
+    #[schemars(extend("examples" = ["10us"]))]
+    pub every: Q<Span>,
+    /// Ports: link l is port 2l from its first node and 2l + 1 from its second; empty: all ports of switches.
+    #[serde(default)]
+    pub ports: Vec<u32>,
+}
+
+/// Samples of flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowProbe {
+    /// Time between samples.
+    #[schemars(extend("examples" = ["10us"]))]
+    pub every: Q<Span>,
+    /// Flows by their number; empty: the first 16.
+    #[serde(default)]
+    pub flows: Vec<u32>,
+}
+
+/// Packets per ADS priority.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PriorityHistogram {
+    /// Remaining sizes above this count as this.
+    #[serde(default = "default::cap")]
+    pub cap: Q<Bytes>,
+    /// Bytes per priority step.
+    #[serde(default = "default::mtu")]
+    pub mtu: Q<Bytes>,
+}
+
+/// When the run ends: whichever comes first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Simulated time.
+    #[serde(default = "default::until")]
+    pub until: Q<Span>,
+    /// As soon as every measured flow is complete at both ends.
+    #[serde(default = "default::yes")]
+    pub stop_when_done: bool,
+    /// Number of events; unlimited if not given.
+    #[schemars(range(min = 1))]
+    pub max_events: Option<u64>,
+    /// Check invariants after every event (packet conservation, buffer accounting, order); slow.
+    #[serde(default)]
+    pub check: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { until: default::until(), stop_when_done: true, max_events: None, check: false }
+    }
+}
+
+defaults! {
+    zero: Q<Span> = Q(Span::ZERO);
+    edges: Vec<Q<Bytes>> = ["10KB", "100KB", "1MB", "10MB"].map(Q::of).to_vec();
+    cap: Q<Bytes> = Q::of("2MB");
+    mtu: Q<Bytes> = Q::of("1500B");
+    until: Q<Span> = Q::of("1s");
+    yes: bool = true;
+}

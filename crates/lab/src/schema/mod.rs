@@ -1,0 +1,108 @@
+//! What can be written in a scenario, one file per section: the only home of defaults.
+//!
+//! Every key's doc comment says its unit and meaning; they become the descriptions of the JSON
+//! Schema, the texts of `explain`, and the manual. Keys whose default depends on other keys
+//! (`nic.*`, `transport.ecn`, `transport.rank`, ..) are optional here and filled in by
+//! [`crate::resolve`].
+
+mod measure;
+mod routing;
+pub(crate) mod scheme;
+mod sizes;
+mod switch;
+mod topology;
+mod traffic;
+mod transport;
+
+pub use measure::*;
+pub use routing::*;
+pub(crate) use scheme::{Part, RATES, SCHEDULERS};
+pub use sizes::*;
+pub use switch::*;
+pub use topology::*;
+pub use traffic::*;
+pub use transport::*;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Functions for `#[serde(default = "..")]`.
+macro_rules! defaults {
+    ($($name:ident: $t:ty = $e:expr;)*) => {
+        mod default {
+            #[allow(unused_imports)]
+            use super::*;
+            $(pub(super) fn $name() -> $t { $e })*
+        }
+    };
+}
+pub(crate) use defaults;
+
+/// A scenario: a network, what happens in it, and what is measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// What reports call it.
+    #[serde(default = "default::name")]
+    pub name: String,
+    /// Seed of every random stream.
+    #[serde(default = "default::seed")]
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_i64))]
+    pub seed: u64,
+    /// A named combination of transport, controller and scheduler (`dctcp+srpt`); its settings lie under
+    /// the ones written here. See the catalogue `schemes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scheme: Option<String>,
+    /// The network's shape.
+    pub topology: Topology,
+    /// How paths are chosen among the shortest.
+    #[serde(default)]
+    pub routing: Routing,
+    /// Output queues of switches.
+    #[serde(default)]
+    pub switch: Switch,
+    /// Output queues of hosts; every key defaults to the one of `switch`.
+    #[serde(default)]
+    pub nic: Nic,
+    /// How the two ends of a flow talk.
+    #[serde(default)]
+    pub transport: Transport,
+    /// Further transports by name, for traffic sections that ask for one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub transports: BTreeMap<String, Transport>,
+    /// Who sends what to whom.
+    pub traffic: Vec<Traffic>,
+    /// Which flows count, and what is recorded besides them.
+    #[serde(default)]
+    pub measure: Measure,
+    /// When the run ends.
+    #[serde(default)]
+    pub run: Limits,
+}
+
+/// The order in which a resolved scenario is written.
+pub(crate) const SECTIONS: &[&str] = &[
+    "name",
+    "seed",
+    "scheme",
+    "topology",
+    "routing",
+    "switch",
+    "nic",
+    "transport",
+    "transports",
+    "traffic",
+    "measure",
+    "run",
+];
+
+defaults! {
+    name: String = "scenario".into();
+    seed: u64 = 1;
+}
+
+/// Whatever a user's plug-in understands.
+fn anything(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "description": "What the factory is given, as JSON." })
+}

@@ -1,0 +1,28 @@
+//! `[routing]`: which of the shortest paths a packet takes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How paths are chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Routing {
+    /// Per flow: at each switch a salted hash of the flow chooses (RFC 2992).
+    #[default]
+    Ecmp,
+    /// Per flow: next hop number (source + destination + flow) mod n, data and ACKs alike.
+    Modulo,
+    /// Every packet by a random draw of its source host.
+    SprayRandom,
+    /// Every packet: a counter of its source host mod n.
+    SprayRoundRobin {
+        /// CSV `host,first`: first value of each host's counter, relative to the scenario; zeros if not given.
+        offsets: Option<String>,
+    },
+    /// Each flow's switches are given.
+    Pinned {
+        /// CSV `id,data_path,ack_path`: switches separated by `-`, relative to the scenario.
+        #[schemars(extend("examples" = ["paths.csv"]))]
+        file: String,
+    },
+}

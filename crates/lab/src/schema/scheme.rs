@@ -1,0 +1,124 @@
+//! Named schemes: transport × controller × scheduler, written as the TOML that lies under a scenario.
+//!
+//! The combinations are those of the factor analysis ("Datacenter Congestion Control", CCR §2.2):
+//! any rate setting with any scheduler, full packets of 1500 B, 500 KB per port, initial window 14.
+
+/// A part of a scheme: its name, what it is, and its settings.
+pub(crate) struct Part {
+    pub name: &'static str,
+    pub summary: &'static str,
+    pub source: &'static str,
+    pub toml: &'static str,
+}
+
+/// Rate settings at the hosts (CCR §2.2).
+pub(crate) const RATES: &[Part] = &[
+    Part {
+        name: "mintcp",
+        summary: "pFabric's minimal rate control: line rate at once, timeouts only",
+        source: "Alizadeh et al., pFabric, SIGCOMM 2013 §4.2",
+        toml: r#"
+[transport]
+congestion = "mintcp"
+initial_window = "14pkts"
+rto = { kind = "fixed", value = "48us" }
+loss = "timeout-only"
+sack = { kind = "blocks", blocks = 16 }
+probe_after = 5
+"#,
+    },
+    Part {
+        name: "tcp",
+        summary: "TCP with SACK and NewReno's window",
+        source: "RFC 5681, RFC 6675, RFC 6298 with a floor of 48 us",
+        toml: r#"
+[transport]
+congestion = "newreno"
+initial_window = "14pkts"
+rto = { kind = "rfc6298", initial = "48us", min = "48us", max = "1s" }
+"#,
+    },
+    Part {
+        name: "dctcp",
+        summary: "TCP with DCTCP's window, marking at 15 packets",
+        source: "Alizadeh et al., DCTCP, SIGCOMM 2010; RFC 8257",
+        toml: r#"
+[transport]
+congestion = "dctcp"
+initial_window = "14pkts"
+rto = { kind = "rfc6298", initial = "48us", min = "48us", max = "1s" }
+[switch]
+marking = { kind = "step", threshold = "15pkts" }
+"#,
+    },
+];
+
+/// Schedulers at switches and hosts (CCR §2.2 and §3).
+pub(crate) const SCHEDULERS: &[Part] = &[
+    Part {
+        name: "fifo",
+        summary: "first come, first served",
+        source: "-",
+        toml: "switch.scheduler = \"fifo\"",
+    },
+    Part {
+        name: "fq",
+        summary: "fair queueing by finish numbers",
+        source: "Demers, Keshav, Shenker, SIGCOMM 1989",
+        toml: "switch.scheduler = \"fq\"",
+    },
+    Part {
+        name: "drr",
+        summary: "deficit round robin",
+        source: "Shreedhar & Varghese, SIGCOMM 1995",
+        toml: "switch.scheduler = \"drr\"",
+    },
+    Part {
+        name: "sjf",
+        summary: "smallest flow first",
+        source: "CCR §2.2",
+        toml: "switch.scheduler = \"sjf\"",
+    },
+    Part {
+        name: "srpt",
+        summary: "fewest remaining bytes first",
+        source: "Alizadeh et al., pFabric, SIGCOMM 2013 §4.1",
+        toml: "switch.scheduler = \"srpt\"",
+    },
+    Part {
+        name: "ads-2",
+        summary: "2 priority FIFOs behind a dynamic table",
+        source: "CCR §3",
+        toml: "switch.scheduler = { kind = \"ads\", queues = 2 }",
+    },
+    Part {
+        name: "ads-4",
+        summary: "4 priority FIFOs behind a dynamic table",
+        source: "CCR §3",
+        toml: "switch.scheduler = { kind = \"ads\", queues = 4 }",
+    },
+    Part {
+        name: "ads-8",
+        summary: "8 priority FIFOs behind a dynamic table",
+        source: "CCR §3",
+        toml: "switch.scheduler = { kind = \"ads\", queues = 8 }",
+    },
+];
+
+/// The names of all schemes.
+pub(crate) fn names() -> Vec<String> {
+    RATES.iter().flat_map(|r| SCHEDULERS.iter().map(move |s| format!("{}+{}", r.name, s.name))).collect()
+}
+
+/// The TOML texts of a scheme's parts; a rate setting alone leaves the scheduler open.
+pub(crate) fn parts(name: &str) -> Option<Vec<&'static str>> {
+    let (rate, scheduler) = match name.split_once('+') {
+        Some((rate, scheduler)) => (rate, Some(scheduler)),
+        None => (name, None),
+    };
+    let mut out = vec![RATES.iter().find(|p| p.name == rate)?.toml];
+    if let Some(scheduler) = scheduler {
+        out.push(SCHEDULERS.iter().find(|p| p.name == scheduler)?.toml);
+    }
+    Some(out)
+}

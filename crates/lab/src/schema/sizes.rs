@@ -1,0 +1,110 @@
+//! `sizes`: how large flows are.
+
+use super::defaults;
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::Bytes;
+
+/// Distribution of flow sizes, payload bytes. Each says whether it is a list of atoms or interpolated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Sizes {
+    /// Benson et al. (IMC 2010) as the ADS, RC3 and pFabric simulations use it: 11 atoms of 1 to 2107 packets of
+    /// 1460 B, mean 184.475 packets.
+    HeavyTailed,
+    /// Web search (Alizadeh et al., DCTCP, SIGCOMM 2010): 1 to 20000 packets of 1460 B, interpolated linearly,
+    /// whole packets.
+    WebSearch,
+    /// Web search as the HPCC artifact has it: bytes, interpolated linearly, mean 1.711 MB.
+    WebSearchBytes,
+    /// Data mining (Greenberg et al., VL2, SIGCOMM 2009) as pFabric digitised it: 1 to 666667 packets of 1460 B,
+    /// interpolated linearly, whole packets.
+    DataMining,
+    /// Facebook Hadoop (Roy et al., SIGCOMM 2015) as the HPCC artifact has it: up to 10 MB, interpolated
+    /// linearly, mean 120.4 KB.
+    FacebookHadoop,
+    /// Facebook Hadoop at the resolution of BFC's artifact: 100 B to 10 MB, interpolated linearly in the
+    /// logarithm.
+    FacebookHadoopFine,
+    /// Facebook in general (Roy et al., SIGCOMM 2015 §5): 1 KB to 100 MB, interpolated linearly in the logarithm.
+    Facebook,
+    /// All RPCs of Google's applications (Homa, SIGCOMM 2018, W3): 101 B to 15.2 MB, interpolated linearly in
+    /// 1/size, mean 2.9 KB.
+    GoogleRpc,
+    /// Equally likely atoms, spaced evenly in the logarithm.
+    Uniform {
+        /// Smallest.
+        #[serde(default = "default::uniform_min")]
+        min: Q<Bytes>,
+        /// Largest.
+        #[serde(default = "default::uniform_max")]
+        max: Q<Bytes>,
+        /// How many.
+        #[serde(default = "default::uniform_steps")]
+        #[schemars(range(min = 2, max = 100_000))]
+        steps: u32,
+    },
+    /// Two atoms.
+    Bimodal {
+        /// The smaller.
+        #[serde(default = "default::bimodal_small")]
+        small: Q<Bytes>,
+        /// The larger.
+        #[serde(default = "default::two_mb")]
+        large: Q<Bytes>,
+        /// Probability of the smaller.
+        #[serde(default = "default::half")]
+        #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+        small_fraction: f64,
+    },
+    /// Always 2 MB, or the given size.
+    Point {
+        /// The size.
+        #[serde(default = "default::two_mb")]
+        size: Q<Bytes>,
+    },
+    /// Always the same.
+    Fixed {
+        /// The size.
+        size: Q<Bytes>,
+    },
+    /// From a file of two columns, size and cumulative probability (0 to 1, or 0 to 100 as HPCC writes), or of
+    /// three (size, anything, probability) as the NetSys simulator writes.
+    File {
+        /// Where it is, relative to the scenario.
+        path: String,
+        /// What sizes are counted in; more than one byte: sizes are rounded up to whole units.
+        #[serde(default = "default::byte")]
+        unit: Q<Bytes>,
+        /// What lies between the points.
+        #[serde(default)]
+        interpolation: Interpolation,
+    },
+}
+
+/// What lies between the points of a cumulative distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interpolation {
+    /// Straight lines.
+    #[default]
+    Linear,
+    /// Nothing: only the listed sizes occur.
+    Atoms,
+    /// Straight lines over the logarithm of the size.
+    LogLinear,
+    /// Straight lines over 1/size; the first segment over the size.
+    InverseLinear,
+}
+
+defaults! {
+    // CHOICE (ads, workload 3): 20 values over the published range.
+    uniform_min: Q<Bytes> = Q::of("1KB");
+    uniform_max: Q<Bytes> = Q::of("3MB");
+    uniform_steps: u32 = 20;
+    bimodal_small: Q<Bytes> = Q::of("2KB");
+    two_mb: Q<Bytes> = Q::of("2MB");
+    half: f64 = 0.5;
+    byte: Q<Bytes> = Q::of("1B");
+}

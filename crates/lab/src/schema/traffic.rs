@@ -1,0 +1,351 @@
+//! `[[traffic]]`: who sends what to whom.
+
+use super::{Sizes, defaults};
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span};
+
+/// One section of traffic. Sections draw from their own random streams: changing one leaves the others alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Traffic {
+    /// What it is.
+    #[serde(flatten)]
+    pub pattern: Pattern,
+    /// Name of one of `[transports]`; `default` is `[transport]`.
+    #[serde(default = "default::transport")]
+    pub transport: String,
+    /// Traffic class of its data: 0 is served first by the scheduler `priority`.
+    #[serde(default)]
+    pub class: u8,
+    /// Whether its flows count (those that start in the measured window).
+    #[serde(default = "default::yes")]
+    pub measured: bool,
+}
+
+/// Patterns of traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Pattern {
+    /// Flows arrive at random at a target load.
+    Poisson(Poisson),
+    /// Every host sends one flow and receives one.
+    Permutation(Permutation),
+    /// Every host sends one flow to every other.
+    AllToAll(AllToAll),
+    /// Many hosts send to one at once.
+    Incast(Incast),
+    /// Flows from a file.
+    List(List),
+    /// Flows that never end.
+    Backlogged(Backlogged),
+    /// One flow.
+    Flow(Flow),
+    /// A client asks, a server answers, again and again.
+    RequestResponse(RequestResponse),
+    /// Open-loop datagrams from one host to another.
+    Udp(UdpStream),
+}
+
+/// Flows arrive at random at a target load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Poisson {
+    /// How large flows are.
+    #[schemars(extend("examples" = ["heavy-tailed"]))]
+    pub sizes: Sizes,
+    /// Target, a fraction of the capacity of the links that `of` names, in (0, 1].
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.7]))]
+    pub load: f64,
+    /// Which links the load is a fraction of.
+    #[serde(default)]
+    pub of: LoadOf,
+    /// Times between arrivals.
+    #[serde(default)]
+    pub arrivals: Arrivals,
+    /// Whether each host has its own arrivals or all share one sequence (then sources are drawn uniformly).
+    #[serde(default)]
+    pub process: Process,
+    /// Which pairs of hosts talk.
+    #[serde(default)]
+    pub pairs: Pairs,
+    /// First arrival not before.
+    #[serde(default = "default::zero")]
+    pub from: Q<Span>,
+    /// Last arrival before; the end of the measured window, or of the run, if not given.
+    pub until: Option<Q<Span>>,
+    /// At most this many flows, the earliest; all if not given.
+    #[schemars(range(min = 1))]
+    pub max_flows: Option<u64>,
+    /// Payload per packet that the load is computed with: the same for every scheme, so that all get the same
+    /// flows.
+    #[serde(default = "default::mss")]
+    pub packet_payload: Q<Bytes>,
+    /// Headers per packet that the load is computed with; `0B` counts payload only.
+    #[serde(default = "default::header")]
+    pub packet_header: Q<Bytes>,
+}
+
+/// What a load is a fraction of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadOf {
+    /// Each host's link, outgoing direction.
+    #[default]
+    HostLinks,
+    /// All links from edge switches into the core, one direction, together (whether or not a flow crosses them).
+    CoreLinks,
+}
+
+/// Times between arrivals.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Arrivals {
+    /// Exponential gaps.
+    #[default]
+    Poisson,
+    /// Log-normal gaps of the same mean: bursty.
+    LogNormal {
+        /// Shape σ.
+        #[serde(default = "default::sigma")]
+        #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
+        sigma: f64,
+    },
+}
+
+/// Who has an arrival process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Process {
+    /// Every source host.
+    #[default]
+    PerHost,
+    /// The whole network.
+    Global,
+}
+
+/// Which pairs of hosts talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pairs {
+    /// Any two different hosts.
+    #[default]
+    Uniform,
+    /// Two hosts on different edge switches.
+    InterRack,
+    /// Two hosts on the same edge switch.
+    IntraRack,
+    /// Everybody sends to host 0, which sends nothing.
+    ToHostZero,
+}
+
+/// Every host sends one flow and receives one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Permutation {
+    /// Of each flow, payload.
+    #[schemars(extend("examples" = ["1MB"]))]
+    pub size: Q<Bytes>,
+    /// Earliest start.
+    #[serde(default = "default::zero")]
+    pub start: Q<Span>,
+    /// Starts are uniform in `start` to `start + jitter`.
+    #[serde(default = "default::zero")]
+    pub jitter: Q<Span>,
+}
+
+/// Every host sends one flow to every other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AllToAll {
+    /// Of each flow, payload.
+    #[schemars(extend("examples" = ["1MB"]))]
+    pub size: Q<Bytes>,
+    /// Earliest start.
+    #[serde(default = "default::zero")]
+    pub start: Q<Span>,
+    /// Starts are uniform in `start` to `start + jitter`.
+    #[serde(default = "default::zero")]
+    pub jitter: Q<Span>,
+}
+
+/// Many hosts send to one at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Incast {
+    /// Number of flows per event.
+    #[schemars(range(min = 1, max = 10_000_000), extend("examples" = [10]))]
+    pub fan_in: u32,
+    /// Of each flow, payload.
+    #[schemars(extend("examples" = ["64KB"]))]
+    pub size: Q<Bytes>,
+    /// The host that receives; drawn for each event if not given.
+    pub receiver: Option<u32>,
+    /// Who sends.
+    #[serde(default)]
+    pub senders: Senders,
+    /// First event.
+    #[serde(default = "default::zero")]
+    pub at: Q<Span>,
+    /// Time between events.
+    #[serde(default = "default::zero")]
+    pub period: Q<Span>,
+    /// Number of events.
+    #[serde(default = "default::one")]
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub repeat: u32,
+}
+
+/// Who takes part in an incast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Senders {
+    /// Different hosts, drawn for each event.
+    #[default]
+    Distinct,
+    /// Drawn one by one; a host may send several flows.
+    WithReplacement,
+    /// The hosts after the receiver in order of their number.
+    Neighbours,
+}
+
+/// Flows from a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// Where it is, relative to the scenario.
+    #[schemars(extend("examples" = ["flows.csv"]))]
+    pub file: String,
+    /// How it is written.
+    #[serde(default)]
+    pub format: ListFormat,
+}
+
+/// Formats of flow lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ListFormat {
+    /// CSV with the header `id,src,dst,size_bytes,start_ns`.
+    #[default]
+    Csv,
+    /// The HPCC ns-3 simulator's: the number of flows, then `src dst class port size start` in seconds.
+    Hpcc,
+}
+
+/// Flows that never end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Backlogged {
+    /// The host that sends.
+    #[schemars(extend("examples" = [0]))]
+    pub src: u32,
+    /// The host that receives.
+    #[schemars(extend("examples" = [1]))]
+    pub dst: u32,
+    /// When the first starts.
+    #[serde(default = "default::zero")]
+    pub start: Q<Span>,
+    /// Number of flows.
+    #[serde(default = "default::one")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub count: u32,
+    /// Time between starts.
+    #[serde(default = "default::zero")]
+    pub spacing: Q<Span>,
+}
+
+/// One flow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// The host that sends.
+    #[schemars(extend("examples" = [0]))]
+    pub src: u32,
+    /// The host that receives.
+    #[schemars(extend("examples" = [1]))]
+    pub dst: u32,
+    /// Payload.
+    #[schemars(extend("examples" = ["1MB"]))]
+    pub size: Q<Bytes>,
+    /// When it starts.
+    #[serde(default = "default::zero")]
+    pub start: Q<Span>,
+}
+
+/// A client asks, a server answers, again and again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestResponse {
+    /// The host that asks.
+    #[schemars(extend("examples" = [0]))]
+    pub client: u32,
+    /// The host that answers.
+    #[schemars(extend("examples" = [1]))]
+    pub server: u32,
+    /// Payload of a request.
+    #[schemars(extend("examples" = ["100B"]))]
+    pub request: Q<Bytes>,
+    /// Payload of a response.
+    #[schemars(extend("examples" = ["64KB"]))]
+    pub response: Q<Bytes>,
+    /// Number of rounds.
+    #[serde(default = "default::one")]
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub count: u32,
+    /// Pause between a response and the next request.
+    #[serde(default = "default::zero")]
+    pub think: Q<Span>,
+    /// When the first request starts.
+    #[serde(default = "default::zero")]
+    pub start: Q<Span>,
+}
+
+/// Open-loop datagrams from one host to another; brings its own transport.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UdpStream {
+    /// The host that sends.
+    #[schemars(extend("examples" = [0]))]
+    pub src: u32,
+    /// The host that receives.
+    #[schemars(extend("examples" = [1]))]
+    pub dst: u32,
+    /// On the wire, headers included.
+    #[schemars(extend("examples" = ["1Gbps"]))]
+    pub rate: Q<Rate>,
+    /// Times between datagrams.
+    #[serde(default)]
+    pub spacing: Spacing,
+    /// Payload of a datagram.
+    #[serde(default = "default::mss")]
+    pub payload: Q<Bytes>,
+    /// Headers of a datagram.
+    #[serde(default = "default::header")]
+    pub header: Q<Bytes>,
+    /// Payload in all; without end if not given.
+    pub size: Option<Q<Bytes>>,
+    /// When it starts.
+    #[serde(default = "default::zero")]
+    pub start: Q<Span>,
+}
+
+/// Times between datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spacing {
+    /// Always the same.
+    #[default]
+    Constant,
+    /// Exponential.
+    Poisson,
+}
+
+defaults! {
+    transport: String = "default".into();
+    yes: bool = true;
+    zero: Q<Span> = Q(Span::ZERO);
+    one: u32 = 1;
+    sigma: f64 = 2.0; // BFC §3.6.2
+    mss: Q<Bytes> = Q::of("1460B");
+    header: Q<Bytes> = Q::of("40B");
+}

@@ -1,0 +1,307 @@
+//! Walks a document along the JSON Schema: unknown keys, wrong types, wrong units, ranges, choices.
+//!
+//! The schema is generated from the Rust types, so this is the one description of what may be
+//! written; deserialisation after it cannot fail on the user's account. On the way, short forms are
+//! opened: `"drr"` for `{ kind = "drr" }`, `{ fixed = "2MB" }` for `{ kind = "fixed", size = "2MB" }`,
+//! and a name that a user registered for `{ kind = "custom", name = .. }`.
+
+use super::tree::{Node, Origin, Value};
+use crate::diagnostic::suggest;
+use crate::{Diagnostic, quantity};
+use serde_json::Value as Json;
+
+/// Checks and opens `root` (which is then put back into the origin by the caller).
+pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> Vec<Diagnostic> {
+    let mut checker = Checker { origin, errors: Vec::new() };
+    checker.walk(schema, root, "");
+    checker.errors
+}
+
+struct Checker<'a> {
+    origin: &'a Origin,
+    errors: Vec<Diagnostic>,
+}
+
+/// The alternative that is not `null`.
+pub(crate) fn present(schema: &Json) -> &Json {
+    match schema.get("anyOf").and_then(Json::as_array) {
+        Some(options) => {
+            options.iter().find(|o| o.get("type") != Some(&Json::from("null"))).unwrap_or(schema)
+        }
+        None => schema,
+    }
+}
+
+/// The variants of a tagged enum.
+pub(crate) fn variants(schema: &Json) -> Option<Vec<&Json>> {
+    let options = schema.get("oneOf").and_then(Json::as_array)?;
+    options.iter().all(|o| tag(o).is_some()).then(|| options.iter().collect())
+}
+
+/// The tag of a variant.
+pub(crate) fn tag(variant: &Json) -> Option<&str> {
+    variant.get("properties")?.get("kind")?.get("const")?.as_str()
+}
+
+/// The words of a plain enum.
+pub(crate) fn words(schema: &Json) -> Option<Vec<String>> {
+    let list = |v: &Json| -> Option<Vec<String>> {
+        v.as_array()?.iter().map(|w| w.as_str().map(str::to_owned)).collect()
+    };
+    if let Some(words) = schema.get("enum") {
+        return list(words);
+    }
+    let options = schema.get("oneOf")?.as_array()?;
+    let mut out = Vec::new();
+    for option in options {
+        match (option.get("const"), option.get("enum")) {
+            (Some(word), _) => out.push(word.as_str()?.to_owned()),
+            (_, Some(words)) => out.extend(list(words)?),
+            _ => return None,
+        }
+    }
+    Some(out)
+}
+
+fn required(schema: &Json) -> Vec<&str> {
+    let list = schema.get("required").and_then(Json::as_array);
+    list.into_iter().flatten().filter_map(Json::as_str).collect()
+}
+
+fn is_type(schema: &Json, name: &str) -> bool {
+    match schema.get("type") {
+        Some(Json::String(t)) => t == name,
+        Some(Json::Array(list)) => list.iter().any(|t| t == name),
+        _ => false,
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// "schedulers" for `scheduler`: what registered names may stand for.
+fn registered(custom: &Json) -> Vec<String> {
+    match custom.get("x-registry").and_then(Json::as_str) {
+        Some("controllers") => thalweg_machines::custom::controllers(),
+        Some("schedulers") => thalweg_machines::custom::disciplines(),
+        _ => Vec::new(),
+    }
+}
+
+impl Checker<'_> {
+    fn error(&mut self, node: &Node, path: &str, reason: String, hint: Option<String>) {
+        self.errors.push(self.origin.diagnostic(node.place, path, reason, hint));
+    }
+
+    fn walk(&mut self, schema: &Json, node: &mut Node, path: &str) {
+        let schema = present(schema);
+        if let Some(variants) = variants(schema) {
+            self.tagged(schema, &variants, node, path);
+        } else if let Some(words) = words(schema) {
+            match node.text() {
+                Some(word) if words.iter().any(|w| w == word) => {}
+                Some(word) => {
+                    let (reason, hint) = (format!("`{word}` is not a choice"), suggest(word, &words));
+                    self.error(node, path, reason, Some(hint));
+                }
+                None => {
+                    let reason = format!("expected a string, found {}", node.kind());
+                    self.error(node, path, reason, Some(format!("known: {}", words.join(", "))));
+                }
+            }
+        } else if is_type(schema, "object") {
+            self.table(&[schema], node, path);
+        } else if is_type(schema, "array") {
+            self.array(schema, node, path);
+        } else {
+            self.scalar(schema, node, path);
+        }
+    }
+
+    fn tagged(&mut self, schema: &Json, variants: &[&Json], node: &mut Node, path: &str) {
+        let names: Vec<String> = variants.iter().filter_map(|v| tag(v)).map(str::to_owned).collect();
+        let custom = variants.iter().find(|v| tag(v) == Some("custom")).copied();
+        let users = custom.map(registered).unwrap_or_default();
+        let place = node.place;
+        // Short forms.
+        if let Value::Text(word) = &node.value {
+            let word = word.clone();
+            node.value = Value::Table(vec![("kind".into(), Node::new(Value::Text(word), place))]);
+        }
+        let Value::Table(entries) = &mut node.value else {
+            let reason = format!("expected a name or a table with a `kind`, found {}", node.kind());
+            self.error(node, path, reason, Some(format!("known: {}", names.join(", "))));
+            return;
+        };
+        if !entries.iter().any(|(k, _)| k == "kind") {
+            let short = |k: &str| variants.iter().find(|v| tag(v) == Some(&k.replace('_', "-"))).copied();
+            if let [(key, value)] = &entries[..]
+                && let Some(variant) = short(key)
+            {
+                let needs: Vec<&str> = required(variant).into_iter().filter(|k| *k != "kind").collect();
+                let mut opened =
+                    vec![("kind".to_owned(), Node::new(Value::Text(key.replace('_', "-")), place))];
+                match (&value.value, needs.as_slice()) {
+                    (Value::Table(inner), _) => opened.extend(inner.iter().cloned()),
+                    (_, [need]) => opened.push(((*need).to_owned(), value.clone())),
+                    _ => opened.push((key.clone(), value.clone())),
+                }
+                *entries = opened;
+            } else if let Some(kind) = schema.get("x-default-kind").and_then(Json::as_str) {
+                entries.push(("kind".into(), Node::new(Value::Text(kind.into()), place)));
+            } else {
+                let hint = format!("known kinds: {}", names.join(", "));
+                self.error(node, path, "`kind` is missing".into(), Some(hint));
+                return;
+            }
+        }
+        let kind = entries.iter_mut().find(|(k, _)| k == "kind").map(|(_, n)| n).expect("put there above");
+        let Value::Text(word) = &mut kind.value else {
+            let (kind, reason) = (kind.clone(), format!("expected a string, found {}", kind.kind()));
+            self.error(&kind, &join(path, "kind"), reason, Some(format!("known: {}", names.join(", "))));
+            return;
+        };
+        if !names.contains(word) && users.contains(word) {
+            let name = std::mem::replace(word, "custom".into());
+            entries.push(("name".into(), Node::new(Value::Text(name), place)));
+        }
+        let word = node.get("kind").and_then(Node::text).unwrap_or_default().to_owned();
+        match variants.iter().find(|v| tag(v) == Some(&word)) {
+            Some(variant) => self.table(&[schema, variant], node, path),
+            None => {
+                let known: Vec<String> = names.into_iter().chain(users).collect();
+                let (reason, hint) = (format!("`{word}` is not a choice"), suggest(&word, &known));
+                let node = node.get("kind").cloned().unwrap_or_else(|| node.clone());
+                self.error(&node, path, reason, Some(hint));
+            }
+        }
+    }
+
+    /// `schemas`: the table's own properties and those of its variant.
+    fn table(&mut self, schemas: &[&Json], node: &mut Node, path: &str) {
+        let place = node.place;
+        let Value::Table(entries) = &mut node.value else {
+            let (reason, node) = (format!("expected a table, found {}", node.kind()), node.clone());
+            self.error(&node, path, reason, None);
+            return;
+        };
+        let property = |key: &str| schemas.iter().find_map(|s| s.get("properties")?.get(key));
+        let known = || -> Vec<String> {
+            let maps = schemas.iter().filter_map(|s| s.get("properties")?.as_object());
+            maps.flat_map(|m| m.keys().cloned()).filter(|k| k != "kind").collect()
+        };
+        // A table of named things, or of anything.
+        let others =
+            schemas.iter().find_map(|s| s.get("additionalProperties")).filter(|s| **s != Json::Bool(false));
+        let mut unknown = Vec::new();
+        for (key, value) in entries.iter_mut() {
+            match property(key) {
+                Some(schema) => self.walk(schema, value, &join(path, key)),
+                None if others.is_some() => {
+                    self.walk(others.expect("just checked"), value, &join(path, key));
+                }
+                None => unknown.push((key.clone(), value.clone())),
+            }
+        }
+        let missing: Vec<&str> = schemas
+            .iter()
+            .flat_map(|s| required(s))
+            .filter(|k| !entries.iter().any(|(key, _)| key == k))
+            .collect();
+        for (key, value) in unknown {
+            let hint = suggest(&key, &known());
+            self.error(&value, &join(path, &key), "unknown key".into(), Some(hint));
+        }
+        for key in missing {
+            let schema = property(key).cloned().unwrap_or_default();
+            let example = example(&schema).map(|e| format!("for example `{key} = {e}`"));
+            self.errors.push(self.origin.diagnostic(
+                place,
+                &join(path, key),
+                "the key is missing".into(),
+                example,
+            ));
+        }
+    }
+
+    fn array(&mut self, schema: &Json, node: &mut Node, path: &str) {
+        let Value::Array(items) = &mut node.value else {
+            let (reason, node) = (format!("expected an array, found {}", node.kind()), node.clone());
+            self.error(&node, path, reason, None);
+            return;
+        };
+        if let Some(schema) = schema.get("items") {
+            for (i, item) in items.iter_mut().enumerate() {
+                self.walk(schema, item, &join(path, &i.to_string()));
+            }
+        }
+    }
+
+    fn scalar(&mut self, schema: &Json, node: &mut Node, path: &str) {
+        let format = schema.get("format").and_then(Json::as_str).unwrap_or_default();
+        let mismatch = |wanted: &str, node: &Node| {
+            (
+                format!("expected {wanted}, found {}", node.kind()),
+                example(schema).map(|e| format!("for example `{e}`")),
+            )
+        };
+        let problem = match &node.value {
+            Value::Date => Some(("dates have no meaning here".to_owned(), None)),
+            Value::Text(text) if is_type(schema, "string") => {
+                quantity::check(format, text).err().map(|reason| (reason, None))
+            }
+            _ if is_type(schema, "string") => {
+                let wanted = if format.is_empty() { "a string" } else { "a string with a unit" };
+                Some(mismatch(wanted, node))
+            }
+            Value::Bool(_) if is_type(schema, "boolean") => None,
+            _ if is_type(schema, "boolean") => Some(mismatch("true or false", node)),
+            Value::Int(i) if is_type(schema, "integer") || is_type(schema, "number") => {
+                range(schema, *i as f64, format).map(|hint| (format!("{i} is out of range"), Some(hint)))
+            }
+            Value::Float(x) if is_type(schema, "number") => {
+                range(schema, *x, format).map(|hint| (format!("{x} is out of range"), Some(hint)))
+            }
+            _ if is_type(schema, "integer") => Some(mismatch("a whole number", node)),
+            _ if is_type(schema, "number") => Some(mismatch("a number", node)),
+            _ => None,
+        };
+        if let Some((reason, hint)) = problem {
+            let node = node.clone();
+            self.error(&node, path, reason, hint);
+        }
+    }
+}
+
+fn example(schema: &Json) -> Option<String> {
+    let schema = present(schema);
+    if let Some(variants) = variants(schema) {
+        return variants.first().and_then(|v| tag(v)).map(|t| format!("\"{t}\""));
+    }
+    let first = schema.get("examples").and_then(Json::as_array).and_then(|e| e.first());
+    first.or_else(|| schema.get("default").filter(|d| !d.is_null())).map(Json::to_string)
+}
+
+/// What is allowed, if `x` is not.
+fn range(schema: &Json, x: f64, format: &str) -> Option<String> {
+    let limit = |key: &str| schema.get(key).and_then(Json::as_f64);
+    let top = match format {
+        "uint8" => Some(255.0),
+        "uint16" => Some(65_535.0),
+        "uint32" => Some(4_294_967_295.0),
+        _ => None,
+    };
+    let (above, min) = (limit("exclusiveMinimum"), limit("minimum"));
+    let (below, max) = (limit("exclusiveMaximum"), limit("maximum").or(top));
+    let ok = above.is_none_or(|a| x > a)
+        && min.is_none_or(|m| x >= m)
+        && below.is_none_or(|b| x < b)
+        && max.is_none_or(|m| x <= m);
+    if ok {
+        return None;
+    }
+    let low = above.map(|a| format!("above {a}")).or(min.map(|m| format!("at least {m}")));
+    let high = below.map(|b| format!("below {b}")).or(max.map(|m| format!("at most {m}")));
+    Some(format!("allowed: {}", [low, high].into_iter().flatten().collect::<Vec<_>>().join(" and ")))
+}

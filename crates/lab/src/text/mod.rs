@@ -1,0 +1,5 @@
+//! A scenario's text: parsed with positions, overridden, checked against the schema, written back.
+
+pub(crate) mod check;
+pub(crate) mod emit;
+pub(crate) mod tree;

@@ -1,0 +1,326 @@
+//! A TOML document as a tree that remembers where each value was written.
+
+use crate::Diagnostic;
+use toml::de::{DeTable, DeValue};
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// Byte offset in the file.
+    File(usize),
+    /// Position in the list of overrides.
+    Set(usize),
+    /// The named scheme that the file asks for.
+    Scheme,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Value {
+    Text(String),
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+    Date,
+    Array(Vec<Node>),
+    Table(Vec<(String, Node)>),
+}
+
+/// A value and its place (for tables of a file: that of the header or of the key).
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Node {
+    pub value: Value,
+    pub place: Place,
+}
+
+impl Node {
+    pub fn new(value: Value, place: Place) -> Self {
+        Self { value, place }
+    }
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        match &self.value {
+            Value::Table(entries) => entries.iter().find(|(k, _)| k == key).map(|(_, n)| n),
+            Value::Array(items) => key.parse::<usize>().ok().and_then(|i| items.get(i)),
+            _ => None,
+        }
+    }
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        match &mut self.value {
+            Value::Table(entries) => entries.iter_mut().find(|(k, _)| k == key).map(|(_, n)| n),
+            Value::Array(items) => key.parse::<usize>().ok().and_then(|i| items.get_mut(i)),
+            _ => None,
+        }
+    }
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(s) => Some(s),
+            _ => None,
+        }
+    }
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Text(_) => "a string",
+            Value::Int(_) => "an integer",
+            Value::Float(_) => "a number",
+            Value::Bool(_) => "a boolean",
+            Value::Date => "a date",
+            Value::Array(_) => "an array",
+            Value::Table(_) => "a table",
+        }
+    }
+    /// As written in TOML, short, for messages.
+    pub fn show(&self) -> String {
+        match &self.value {
+            Value::Text(s) => s.clone(),
+            Value::Int(i) => i.to_string(),
+            Value::Float(x) => x.to_string(),
+            Value::Bool(b) => b.to_string(),
+            _ => self.kind().to_owned(),
+        }
+    }
+    pub fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::Text(s) => s.clone().into(),
+            Value::Int(i) => (*i).into(),
+            Value::Float(x) => (*x).into(),
+            Value::Bool(b) => (*b).into(),
+            Value::Date => serde_json::Value::Null,
+            Value::Array(items) => items.iter().map(Node::to_json).collect(),
+            Value::Table(entries) => {
+                serde_json::Value::Object(entries.iter().map(|(k, n)| (k.clone(), n.to_json())).collect())
+            }
+        }
+    }
+    /// Fills in what is missing from `under`; tables of different kinds are not mixed.
+    pub fn merge_under(&mut self, under: &Node) {
+        let kind = |n: &Node| match &n.value {
+            Value::Text(s) => Some(s.clone()),
+            _ => n.get("kind").and_then(Node::text).map(str::to_owned),
+        };
+        if kind(self).is_some() && kind(under).is_some() && kind(self) != kind(under) {
+            return;
+        }
+        if let (Value::Table(mine), Value::Table(theirs)) = (&mut self.value, &under.value) {
+            for (key, theirs) in theirs {
+                match mine.iter_mut().find(|(k, _)| k == key) {
+                    Some((_, mine)) => mine.merge_under(theirs),
+                    None => mine.push((key.clone(), theirs.clone())),
+                }
+            }
+        }
+    }
+}
+
+fn convert(value: DeValue<'_>, at: usize) -> Result<Node, (usize, String)> {
+    let place = Place::File(at);
+    let value = match value {
+        DeValue::String(s) => Value::Text(s.into_owned()),
+        DeValue::Integer(i) => {
+            let parsed = i64::from_str_radix(i.as_str(), i.radix());
+            Value::Int(parsed.map_err(|_| (at, format!("`{i}` is not an integer of 64 bits")))?)
+        }
+        DeValue::Float(x) => {
+            let parsed = x.as_str().parse::<f64>().map_err(|_| (at, format!("`{x}` is not a number")))?;
+            if !parsed.is_finite() {
+                return Err((at, format!("`{x}` is not a finite number")));
+            }
+            Value::Float(parsed)
+        }
+        DeValue::Boolean(b) => Value::Bool(b),
+        DeValue::Datetime(_) => Value::Date,
+        DeValue::Array(items) => {
+            let mut out = Vec::with_capacity(items.len());
+            for item in items {
+                let at = item.span().start;
+                out.push(convert(item.into_inner(), at)?);
+            }
+            Value::Array(out)
+        }
+        DeValue::Table(table) => table_of(table)?,
+    };
+    Ok(Node::new(value, place))
+}
+
+fn table_of(table: DeTable<'_>) -> Result<Value, (usize, String)> {
+    let mut entries = Vec::with_capacity(table.len());
+    for (key, value) in table {
+        // A value is found where its key is written; a table by a header, where the header is.
+        let at = key.span().start;
+        entries.push((key.into_inner().into_owned(), convert(value.into_inner(), at)?));
+    }
+    Ok(Value::Table(entries))
+}
+
+/// A parsed document: what was written, and how to say where.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Origin {
+    pub file: String,
+    /// Byte offset of each line's first character.
+    lines: Vec<usize>,
+    sets: Vec<String>,
+    pub root: Node,
+}
+
+impl Origin {
+    /// Parses TOML and applies the overrides.
+    pub fn parse(text: &str, file: &str, set: &[(String, String)]) -> Result<Self, Vec<Diagnostic>> {
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
+        let root = Node::new(Value::Table(Vec::new()), Place::File(0));
+        let mut origin = Self { file: file.to_owned(), lines, sets: Vec::new(), root };
+        let syntax = |origin: &Self, at: usize, reason: String| {
+            vec![origin.diagnostic(Place::File(at), "", reason, None)]
+        };
+        let table = DeTable::parse(text).map_err(|e| {
+            let at = e.span().map_or(0, |s| s.start);
+            syntax(&origin, at, e.message().trim().replace('\n', ", "))
+        })?;
+        let value = table_of(table.into_inner()).map_err(|(at, reason)| syntax(&origin, at, reason))?;
+        origin.root.value = value;
+        let mut errors = Vec::new();
+        for (index, (key, value)) in set.iter().enumerate() {
+            origin.sets.push(key.clone());
+            if let Err(d) = origin.set(index, key, value) {
+                errors.push(d);
+            }
+        }
+        if errors.is_empty() { Ok(origin) } else { Err(errors) }
+    }
+
+    fn set(&mut self, index: usize, key: &str, value: &str) -> Result<(), Diagnostic> {
+        let place = Place::Set(index);
+        let parsed = DeTable::parse(&format!("x = {value}\n"))
+            .ok()
+            .filter(|t| t.get_ref().len() == 1)
+            .and_then(|t| table_of(t.into_inner()).ok());
+        let mut new = match parsed {
+            Some(Value::Table(mut entries)) if entries.len() == 1 => entries.remove(0).1,
+            _ => Node::new(Value::Text(value.to_owned()), place),
+        };
+        stamp(&mut new, place);
+        let mut wrong = None;
+        let mut node = &mut self.root;
+        let parts: Vec<&str> = key.split('.').collect();
+        for (depth, part) in parts.iter().enumerate() {
+            if part.is_empty() {
+                wrong = Some(("the key has an empty part".to_owned(), "write keys as `traffic.0.load`"));
+                break;
+            }
+            // `scheduler = "drr"` can be refined by `scheduler.quantum`: the short form is opened.
+            if let Value::Text(kind) = &node.value {
+                let kind = Node::new(Value::Text(kind.clone()), node.place);
+                node.value = Value::Table(vec![("kind".to_owned(), kind)]);
+            }
+            match &mut node.value {
+                Value::Table(entries) => {
+                    if !entries.iter().any(|(k, _)| k == part) {
+                        entries.push(((*part).to_owned(), Node::new(Value::Table(Vec::new()), place)));
+                    }
+                }
+                Value::Array(items) => {
+                    if part.parse::<usize>().is_ok_and(|i| i == items.len()) {
+                        items.push(Node::new(Value::Table(Vec::new()), place));
+                    }
+                }
+                other => {
+                    let path = parts[..depth].join(".");
+                    let what = Node::new(other.clone(), place);
+                    wrong =
+                        Some((format!("`{path}` is {}, it has no keys", what.kind()), "set the key itself"));
+                    break;
+                }
+            }
+            match node.get(part).is_some() {
+                true => node = node.get_mut(part).expect("just looked up"),
+                false => {
+                    wrong = Some((format!("there is no element `{part}`"), "positions are counted from 0"));
+                    break;
+                }
+            }
+        }
+        if let Some((reason, hint)) = wrong {
+            return Err(self.diagnostic(place, key, reason, Some(hint.to_owned())));
+        }
+        *node = new;
+        Ok(())
+    }
+
+    /// The deepest node on a dotted path that exists.
+    fn deepest(&self, path: &str) -> &Node {
+        let mut node = &self.root;
+        for part in path.split('.').filter(|p| !p.is_empty()) {
+            match node.get(part) {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        node
+    }
+
+    /// True if the key was written in the file or by an override (not by a scheme, not by default).
+    pub fn wrote(&self, path: &str) -> bool {
+        let mut node = &self.root;
+        for part in path.split('.') {
+            match node.get(part) {
+                Some(next) => node = next,
+                None => return false,
+            }
+        }
+        node.place != Place::Scheme
+    }
+
+    /// About the key at `path`, wherever it or its nearest parent was written.
+    pub fn at(&self, path: &str, reason: impl Into<String>) -> Diagnostic {
+        self.diagnostic(self.deepest(path).place, path, reason.into(), None)
+    }
+
+    pub fn diagnostic(&self, place: Place, key: &str, reason: String, hint: Option<String>) -> Diagnostic {
+        let (file, line, column) = match place {
+            Place::File(at) => {
+                let line = self.lines.partition_point(|start| *start <= at);
+                let column = at - self.lines[line.max(1) - 1] + 1;
+                (self.file.clone(), line as u32, column as u32)
+            }
+            Place::Set(i) => (format!("--set {}", self.sets[i]), 0, 0),
+            Place::Scheme => (self.file.clone(), 0, 0),
+        };
+        Diagnostic { file, line, column, key: key.to_owned(), reason, hint }
+    }
+}
+
+/// Gives a whole tree one place.
+pub(crate) fn stamp(node: &mut Node, place: Place) {
+    node.place = place;
+    match &mut node.value {
+        Value::Array(items) => items.iter_mut().for_each(|n| stamp(n, place)),
+        Value::Table(entries) => entries.iter_mut().for_each(|(_, n)| stamp(n, place)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_where_their_keys_are() {
+        let o = Origin::parse("a = 1\n[b]\nc = 2\n[[d]]\ne = 3\n", "f.toml", &[]).expect("parses");
+        assert_eq!(o.at("b.c", "x").line, 3);
+        assert_eq!(o.at("d.0.e", "x").line, 5);
+        assert_eq!(o.at("b.missing", "x").line, 2);
+    }
+
+    #[test]
+    fn overrides_open_short_forms_and_name_themselves() {
+        let set = [("switch.scheduler.quantum".to_owned(), "3000B".to_owned())];
+        let o = Origin::parse("[switch]\nscheduler = \"drr\"\n", "f.toml", &set).expect("parses");
+        let scheduler = o.root.get("switch").and_then(|n| n.get("scheduler")).expect("there");
+        assert_eq!(scheduler.get("kind").and_then(Node::text), Some("drr"));
+        assert_eq!(o.at("switch.scheduler.quantum", "x").file, "--set switch.scheduler.quantum");
+        let set = [("seed.x".to_owned(), "1".to_owned())];
+        let errors = Origin::parse("seed = 1\n", "f.toml", &set).expect_err("not a table");
+        assert_eq!(
+            errors[0].to_string(),
+            "--set seed.x: `seed.x`: `seed` is an integer, it has no keys; set the key itself"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! Any graph from a file: reads, numbers hosts first, checks.
+
+use super::{Graph, MOST_LINKS};
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::parse::graph::{RawGraph, graphml, hpcc, links_csv, native};
+use crate::schema::{GraphFile, GraphFormat};
+use thalweg_sim::spec::LinkSpec;
+use thalweg_units::{NodeId, Span};
+
+pub(super) fn build(cx: &Cx<'_>, f: &GraphFile) -> Result<Graph, Diagnostic> {
+    let text = cx.read("topology.path", &f.path)?;
+    let raw = match f.format {
+        GraphFormat::ThalwegToml => native::toml(&text),
+        GraphFormat::ThalwegJson => native::json(&text),
+        GraphFormat::Hpcc => hpcc::parse(&text),
+        GraphFormat::Graphml => graphml::parse(&text),
+        GraphFormat::LinksCsv => links_csv::parse(&text),
+    };
+    let raw = raw.map_err(|e| e.in_file(&f.path))?;
+    assemble(cx, f, &raw)
+}
+
+fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnostic> {
+    if raw.links.len() as u64 > MOST_LINKS {
+        let reason = format!("`{}` has {} links", f.path, raw.links.len());
+        return Err(cx.error("topology.path", reason, format!("at most {MOST_LINKS}")));
+    }
+    let (mut any_rate, mut any_delay) = (false, false);
+    let mut g = Graph::new(raw.hosts, raw.nodes - raw.hosts);
+    for l in &raw.links {
+        any_rate |= l.rate.is_none();
+        any_delay |= l.delay.is_none();
+        let rate = l.rate.or(f.rate.map(|r| r.0));
+        let Some(rate) = rate else {
+            let reason = format!("`{}` gives no rate for the link {}-{} (line {})", f.path, l.a, l.b, l.line);
+            return Err(cx.error("topology.path", reason, "write `rate` under [topology]"));
+        };
+        let delay = l.delay.or(f.delay.map(|d| d.0));
+        let Some(delay) = delay else {
+            let reason =
+                format!("`{}` gives no delay for the link {}-{} (line {})", f.path, l.a, l.b, l.line);
+            return Err(cx.error("topology.path", reason, "write `delay` under [topology]"));
+        };
+        let (a, b) = (NodeId(l.a), NodeId(l.b));
+        g.links.push(LinkSpec { a, b, rate, delay, quantum: Span::ZERO });
+    }
+    if f.rate.is_some() && !any_rate {
+        let reason = format!("it has no effect: every link of `{}` has its own rate", f.path);
+        return Err(cx.error("topology.rate", reason, "remove the key"));
+    }
+    if f.delay.is_some() && !any_delay {
+        let reason = format!("it has no effect: every link of `{}` has its own delay", f.path);
+        return Err(cx.error("topology.delay", reason, "remove the key"));
+    }
+    let mut degree = vec![0u32; g.nodes()];
+    for (l, raw) in g.links.iter().zip(&raw.links) {
+        for node in [l.a, l.b] {
+            degree[node.at()] += 1;
+            if g.is_host(node) && degree[node.at()] > 1 {
+                let reason = format!("host {node} has a second link");
+                return Err(
+                    Diagnostic::in_file(&f.path, raw.line, reason).hint("a host has exactly one link")
+                );
+            }
+        }
+    }
+    if g.hosts < 2 {
+        let reason = format!("`{}` has {} hosts", f.path, g.hosts);
+        return Err(cx.error(
+            "topology.path",
+            reason,
+            "a network needs two hosts; hosts have exactly one link",
+        ));
+    }
+    let distance = g.distances(&g.adjacency(), NodeId(0));
+    let lost = (0..g.nodes()).find(|n| distance[*n] == u32::MAX);
+    if let Some(node) = lost {
+        let what = if node < g.hosts as usize { "host" } else { "switch" };
+        let reason =
+            format!("the graph of `{}` is not connected: no path from host 0 to {what} {node}", f.path);
+        return Err(cx.error("topology.path", reason, "add the missing links"));
+    }
+    Ok(g)
+}

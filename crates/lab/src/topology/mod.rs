@@ -1,0 +1,261 @@
+//! Networks as graphs: one file per shape, and what can be asked of any graph.
+
+mod dumbbell;
+mod fat_tree;
+mod file;
+mod leaf_spine;
+mod parking_lot;
+mod star;
+
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::quantity::Q;
+use crate::schema::{Shape, Topology};
+use thalweg_sim::spec::LinkSpec;
+use thalweg_units::{NodeId, Rate, Serializer, Span};
+
+/// A network without queues: hosts `0 .. hosts`, switches after them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// Number of hosts.
+    pub hosts: u32,
+    /// Number of switches.
+    pub switches: u32,
+    /// Duplex links.
+    pub links: Vec<LinkSpec>,
+}
+
+/// Wire sizes of a full packet and of its ACK: what `base_rtt` is solved with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frames {
+    pub full: u32,
+    pub ack: u32,
+}
+
+impl Graph {
+    pub(crate) fn new(hosts: u32, switches: u32) -> Self {
+        Self { hosts, switches, links: Vec::new() }
+    }
+
+    pub(crate) fn link(&mut self, a: u32, b: u32, rate: Q<Rate>, delay: Span) {
+        self.links.push(LinkSpec { a: NodeId(a), b: NodeId(b), rate: rate.0, delay, quantum: Span::ZERO });
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.hosts as usize + self.switches as usize
+    }
+
+    /// True for hosts.
+    pub fn is_host(&self, node: NodeId) -> bool {
+        node.0 < self.hosts
+    }
+
+    /// Links of each node, as (link, other end).
+    pub fn adjacency(&self) -> Vec<Vec<(u32, NodeId)>> {
+        let mut out = vec![Vec::new(); self.nodes()];
+        for (i, l) in self.links.iter().enumerate() {
+            out[l.a.at()].push((i as u32, l.b));
+            out[l.b.at()].push((i as u32, l.a));
+        }
+        out
+    }
+
+    /// Links from `from` to every node on a shortest path; `u32::MAX` where there is none. Hosts do not forward.
+    pub fn distances(&self, adjacency: &[Vec<(u32, NodeId)>], from: NodeId) -> Vec<u32> {
+        let mut out = vec![u32::MAX; self.nodes()];
+        let mut queue = std::collections::VecDeque::from([from]);
+        out[from.at()] = 0;
+        while let Some(node) = queue.pop_front() {
+            if self.is_host(node) && node != from {
+                continue;
+            }
+            for (_, next) in &adjacency[node.at()] {
+                if out[next.at()] == u32::MAX {
+                    out[next.at()] = out[node.at()] + 1;
+                    queue.push_back(*next);
+                }
+            }
+        }
+        out
+    }
+
+    /// The links of one shortest path.
+    pub fn path(&self, adjacency: &[Vec<(u32, NodeId)>], src: NodeId, dst: NodeId) -> Option<Vec<u32>> {
+        let distance = self.distances(adjacency, dst);
+        if distance[src.at()] == u32::MAX {
+            return None;
+        }
+        let (mut at, mut links) = (src, Vec::new());
+        while at != dst {
+            let (link, next) = adjacency[at.at()]
+                .iter()
+                .find(|(_, n)| distance[n.at()] < distance[at.at()] && (!self.is_host(*n) || *n == dst))?;
+            links.push(*link);
+            at = *next;
+        }
+        Some(links)
+    }
+
+    /// Rate of each host's link.
+    pub fn host_rates(&self) -> Vec<Rate> {
+        let mut out = vec![Rate::ZERO; self.hosts as usize];
+        for l in &self.links {
+            for node in [l.a, l.b] {
+                if self.is_host(node) {
+                    out[node.at()] = l.rate;
+                }
+            }
+        }
+        out
+    }
+
+    /// The node at the other end of each host's link: hosts with the same one share a rack.
+    pub fn racks(&self) -> Vec<NodeId> {
+        let mut out = vec![NodeId::NONE; self.hosts as usize];
+        for l in &self.links {
+            for (node, other) in [(l.a, l.b), (l.b, l.a)] {
+                if self.is_host(node) {
+                    out[node.at()] = other;
+                }
+            }
+        }
+        out
+    }
+
+    /// Links that lead from an edge switch (one with hosts) to another switch.
+    // CHOICE: "core links" of any graph; on a leaf–spine they are the leaf–spine links, on a fat-tree the
+    // uplinks of the edge tier, on a dumbbell the bottleneck.
+    pub fn core_links(&self) -> Vec<u32> {
+        let mut edge = vec![false; self.nodes()];
+        for rack in self.racks() {
+            if rack != NodeId::NONE {
+                edge[rack.at()] = true;
+            }
+        }
+        let core =
+            |l: &LinkSpec| !self.is_host(l.a) && !self.is_host(l.b) && (edge[l.a.at()] || edge[l.b.at()]);
+        self.links.iter().enumerate().filter(|(_, l)| core(l)).map(|(i, _)| i as u32).collect()
+    }
+
+    /// Bits per second that can leave the edge into the core: the capacity of the core links, one direction.
+    pub fn core_capacity(&self) -> u128 {
+        self.core_links().iter().map(|l| u128::from(self.links[*l as usize].rate.bps())).sum()
+    }
+
+    /// Links on the shortest path between two different hosts, mean over all or (in large networks) over
+    /// 16 sources.
+    pub fn mean_path(&self) -> f64 {
+        let adjacency = self.adjacency();
+        let step = (self.hosts / 16).max(1);
+        let (mut sum, mut count) = (0u64, 0u64);
+        for src in (0..self.hosts).step_by(step as usize) {
+            let distance = self.distances(&adjacency, NodeId(src));
+            for d in distance.iter().take(self.hosts as usize).filter(|d| **d > 0 && **d < u32::MAX) {
+                sum += u64::from(*d);
+                count += 1;
+            }
+        }
+        if count == 0 { 0.0 } else { sum as f64 / count as f64 }
+    }
+
+    /// The round trip of a full packet and its ACK over a path of the greatest length from host 0 when
+    /// nothing waits.
+    pub(crate) fn base_rtt(&self, frames: Frames) -> Span {
+        let adjacency = self.adjacency();
+        let distance = self.distances(&adjacency, NodeId(0));
+        let far = (0..self.hosts)
+            .filter(|h| distance[*h as usize] < u32::MAX)
+            .max_by_key(|h| distance[*h as usize]);
+        let path = far.and_then(|far| self.path(&adjacency, NodeId(0), NodeId(far))).unwrap_or_default();
+        let mut sum = Span::ZERO;
+        for link in path {
+            let l = &self.links[link as usize];
+            let wire = Serializer::new(l.rate, l.quantum);
+            sum += wire.span(frames.full) + wire.span(frames.ack) + l.delay * 2;
+        }
+        sum
+    }
+
+    fn longest(&self) -> u64 {
+        let distance = self.distances(&self.adjacency(), NodeId(0));
+        distance
+            .iter()
+            .take(self.hosts as usize)
+            .filter(|d| **d < u32::MAX)
+            .max()
+            .map_or(1, |d| u64::from(*d))
+            .max(1)
+    }
+}
+
+/// Builds the graph; `base_rtt` is replaced by the delay that was solved from it.
+pub(crate) fn build(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, Diagnostic> {
+    let quantum = topology.time_quantum.0;
+    let mut graph = match &topology.shape {
+        Shape::Pair(p) => {
+            let mut g = Graph::new(2, 0);
+            g.link(0, 1, p.rate, Span::ZERO);
+            g
+        }
+        Shape::Star(s) => star::build(s),
+        Shape::Dumbbell(d) => dumbbell::build(d),
+        Shape::ParkingLot(p) => parking_lot::build(p),
+        Shape::LeafSpine(l) => leaf_spine::build(cx, l)?,
+        Shape::FatTree(f) => fat_tree::build(cx, f)?,
+        Shape::File(f) => file::build(cx, f)?,
+    };
+    for l in &mut graph.links {
+        l.quantum = quantum;
+        if l.rate == Rate::ZERO {
+            return Err(cx.error("topology", "a link has the rate 0bps", "links need a rate above zero"));
+        }
+    }
+    let (delay, base_rtt) = match &mut topology.shape {
+        Shape::Pair(p) => (&mut p.delay, &mut p.base_rtt),
+        Shape::Star(s) => (&mut s.delay, &mut s.base_rtt),
+        Shape::ParkingLot(p) => (&mut p.delay, &mut p.base_rtt),
+        Shape::LeafSpine(l) => (&mut l.delay, &mut l.base_rtt),
+        Shape::FatTree(f) => (&mut f.delay, &mut f.base_rtt),
+        Shape::Dumbbell(_) | Shape::File(_) => return Ok(graph),
+    };
+    let solved = match (*delay, *base_rtt) {
+        (Some(_), Some(_)) => {
+            let reason = "`delay` and `base_rtt` cannot both be given";
+            return Err(cx.error(
+                "topology.base_rtt",
+                reason,
+                "remove one: `delay` is solved from `base_rtt`",
+            ));
+        }
+        (None, Some(rtt)) => {
+            let serialisation = graph.base_rtt(frames);
+            let left = rtt.0.saturating_sub(serialisation);
+            if rtt.0 <= serialisation {
+                let reason = format!(
+                    "a round trip of {} is impossible: serialisation alone takes {serialisation}",
+                    rtt.0
+                );
+                return Err(cx.error(
+                    "topology.base_rtt",
+                    reason,
+                    format!("write more than \"{serialisation}\""),
+                ));
+            }
+            // Rounded down to 1 ps per link: at most two picoseconds per link are lost.
+            left / (2 * graph.longest())
+        }
+        (given, None) => given.map_or(Span::from_us(1), |q| q.0),
+    };
+    (*delay, *base_rtt) = (Some(Q(solved)), None);
+    for l in &mut graph.links {
+        l.delay = solved;
+    }
+    Ok(graph)
+}
+
+/// The most links that a network may have.
+pub(crate) const MOST_LINKS: u64 = 4_000_000;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! Settings that are impossible, and settings that cannot take effect.
+
+mod queues;
+mod rules;
+mod transports;
+
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::schema::Document;
+use crate::topology::Graph;
+
+/// Collects what is wrong.
+pub(crate) struct Report<'a> {
+    pub cx: &'a Cx<'a>,
+    pub errors: Vec<Diagnostic>,
+}
+
+impl Report<'_> {
+    pub fn error(&mut self, key: &str, reason: impl Into<String>, hint: impl Into<String>) {
+        self.errors.push(self.cx.error(key, reason, hint));
+    }
+    /// A setting that changes nothing.
+    pub fn useless(&mut self, key: &str, why: &str, hint: impl Into<String>) {
+        self.error(key, format!("it has no effect: {why}"), hint);
+    }
+}
+
+/// Checks a resolved document; `written` is the document before resolution.
+pub(crate) fn document(cx: &Cx<'_>, written: &Document, doc: &Document, graph: &Graph) -> Vec<Diagnostic> {
+    let mut report = Report { cx, errors: Vec::new() };
+    transports::check(&mut report, doc);
+    queues::check(&mut report, written, doc, graph);
+    rules::check(&mut report, doc, graph);
+    report.errors
+}

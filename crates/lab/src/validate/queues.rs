@@ -1,0 +1,201 @@
+//! `[switch]` and `[nic]`.
+
+use super::Report;
+use crate::diagnostic::suggest;
+use crate::parse::tables::MOST_PRIORITIES;
+use crate::quantity::{Capacity, Length};
+use crate::resolve;
+use crate::schema::{AdsMap, Document, MarkAt, Marking, Scheduler, Sharing, Transport};
+use crate::topology::Graph;
+
+pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
+    let full = full_packet(doc);
+    let shared = doc.switch.shared_buffer.as_ref().map(|s| s.total.0.get());
+    let room = |buffer: Capacity| buffer.bytes(full).get().min(shared.unwrap_or(u64::MAX));
+    scheduler(r, "switch", &doc.switch.scheduler, doc);
+    buffer(r, "switch", doc.switch.buffer, full);
+    marking(r, "switch", doc.switch.marking, doc.switch.buffer, room(doc.switch.buffer), full, doc);
+    // What the NIC copied from the switch has been reported there.
+    if let Some(s) = &written.nic.scheduler {
+        scheduler(r, "nic", s, doc);
+    }
+    if let Some(b) = written.nic.buffer {
+        buffer(r, "nic", b, full);
+    }
+    if let (Some(m), Some(b)) = (doc.nic.marking, doc.nic.buffer)
+        && (written.nic.marking.is_some() || written.nic.buffer.is_some())
+    {
+        marking(r, "nic", m, b, b.bytes(full).get(), full, doc);
+    }
+    if let Some(s) = &doc.switch.shared_buffer {
+        let total = s.total.0;
+        if graph.switches == 0 {
+            r.useless("switch.shared_buffer", "the topology has no switch", "remove the key");
+        } else if total.get() < u64::from(full) {
+            let reason = format!("{total} do not hold one packet of {full} bytes");
+            r.error("switch.shared_buffer.total", reason, format!("at least \"{full}B\""));
+        }
+        if let Sharing::Dynamic { alpha } = s.sharing
+            && !alpha.is_finite()
+        {
+            r.error(
+                "switch.shared_buffer.sharing.alpha",
+                "it is not finite",
+                "write `sharing = \"complete\"`",
+            );
+        }
+    }
+    let header = doc.switch.cut_through.0.get();
+    if header > 0 && graph.switches == 0 {
+        r.useless("switch.cut_through", "the topology has no switch", "remove the key");
+    } else if header >= u64::from(full) {
+        let why = format!("no packet is longer than {full} bytes");
+        r.useless("switch.cut_through", &why, "write the header's size, for example \"64B\"");
+    }
+}
+
+/// The largest packet that any traffic sends, bytes on the wire.
+pub(crate) fn full_packet(doc: &Document) -> u32 {
+    let sizes = resolve::transports(doc).into_iter().map(|(_, t)| match t {
+        Transport::Tcp(t) => t.mss.0.get().saturating_add(t.header.0.get()),
+        Transport::Udp(u) => u.payload.0.get().saturating_add(u.header.0.get()),
+    });
+    u32::try_from(sizes.max().unwrap_or(1500)).unwrap_or(u32::MAX)
+}
+
+fn buffer(r: &mut Report<'_>, section: &str, buffer: Capacity, full: u32) {
+    if buffer.bytes(full).get() < u64::from(full) {
+        let reason = format!("{buffer} do not hold one packet of {full} bytes");
+        r.error(&format!("{section}.buffer"), reason, format!("at least \"{full}B\""));
+    }
+}
+
+fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
+    let at = |name: &str| format!("{section}.scheduler.{name}");
+    match s {
+        Scheduler::Drr { quantum, .. } if quantum.0.get() == 0 || quantum.0.get() > 1 << 30 => {
+            r.error(
+                &at("quantum"),
+                format!("a quantum of {} is impossible", quantum.0),
+                "for example \"1500B\"",
+            );
+        }
+        Scheduler::Ads { cap, mtu, map, .. } => {
+            if mtu.0.get() == 0 || mtu.0.get() > 1 << 30 {
+                r.error(&at("mtu"), format!("steps of {} are impossible", mtu.0), "for example \"1500B\"");
+            } else if cap.0.get().div_ceil(mtu.0.get()) >= MOST_PRIORITIES as u64 {
+                let reason = format!("{} in steps of {} do not fit the 12-bit header", cap.0, mtu.0);
+                let most = mtu.0.get() * (MOST_PRIORITIES as u64 - 1);
+                r.error(&at("cap"), reason, format!("at most \"{most}B\""));
+            } else if cap.0 < mtu.0 {
+                let reason = format!("the cap, {}, is below one step, {}", cap.0, mtu.0);
+                r.error(&at("cap"), reason, "for example \"2MB\"");
+            }
+            ads_map(r, &at("map"), map, doc);
+        }
+        Scheduler::Custom { name, .. } => {
+            let known = thalweg_machines::custom::disciplines();
+            if !known.contains(name) {
+                let reason = format!("no scheduler is registered as `{name}`");
+                r.error(&format!("{section}.scheduler"), reason, suggest(name, &known));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn ads_map(r: &mut Report<'_>, key: &str, map: &AdsMap, doc: &Document) {
+    match map {
+        AdsMap::Dynamic { interval, .. } if interval.0.is_zero() => {
+            r.error(&format!("{key}.interval"), "an interval of 0 never ends", "for example \"5ms\"");
+        }
+        AdsMap::Dynamic { interval, .. } if interval.0 >= doc.run.until.0 => {
+            let why = format!("the run ends at {}, before the first interval does", doc.run.until.0);
+            r.useless(&format!("{key}.interval"), &why, "write a shorter interval or raise `run.until`");
+        }
+        AdsMap::Dynamic { .. } => {}
+        AdsMap::Static { file: Some(_), counts: Some(_) } => {
+            r.error(&format!("{key}.counts"), "`file` and `counts` cannot both be given", "remove one");
+        }
+        AdsMap::Static { file: None, counts: None } => {
+            r.error(key, "a static map needs a histogram", "write `file` or `counts`");
+        }
+        AdsMap::Static { counts: Some(counts), .. } => {
+            if counts.len() > MOST_PRIORITIES {
+                let reason = format!("{} priorities do not fit the 12-bit header", counts.len());
+                r.error(&format!("{key}.counts"), reason, format!("at most {MOST_PRIORITIES}"));
+            } else if counts.iter().all(|c| *c == 0) {
+                r.error(
+                    &format!("{key}.counts"),
+                    "the histogram is empty",
+                    "record one with `measure.priority_histogram`",
+                );
+            }
+        }
+        AdsMap::Static { .. } => {}
+    }
+}
+
+fn marking(
+    r: &mut Report<'_>,
+    section: &str,
+    m: Marking,
+    buffer: Capacity,
+    room: u64,
+    full: u32,
+    doc: &Document,
+) {
+    let at = |name: &str| format!("{section}.marking.{name}");
+    match m {
+        Marking::None => {}
+        Marking::Step { threshold, at: when, include_self } => {
+            if !resolve::ecn_capable(doc) {
+                let hint =
+                    "write `transport.ecn = \"classic\"`, or the controller dctcp, or remove the marking";
+                r.useless(
+                    &format!("{section}.marking"),
+                    "no transport is ECN-capable, so no packet can be marked",
+                    hint,
+                );
+            }
+            let never = match (threshold, buffer) {
+                (Length::Packets(k), Capacity::Packets(n)) => k > n,
+                (k, _) => k.bytes(full).get() > room,
+            };
+            if never {
+                let most =
+                    if room < buffer.bytes(full).get() { format!("{room}B") } else { buffer.to_string() };
+                let why = format!("the queue never reaches {threshold}, it holds {most}");
+                r.useless(&at("threshold"), &why, format!("at most \"{most}\""));
+            }
+            if include_self && when == MarkAt::Arrival {
+                let why = "the arriving packet never counts";
+                r.useless(&at("include_self"), why, "write `at = \"departure\"` or remove the key");
+            }
+        }
+        Marking::Red { min, max, ecn, mean_packet, .. } => {
+            if max <= min {
+                r.error(&at("max"), format!("max, {max}, is not above min, {min}"), "swap them");
+            }
+            let packets = match buffer {
+                Capacity::Packets(n) => f64::from(n),
+                _ => room as f64 / f64::from(full),
+            };
+            if min > packets {
+                let why = format!("the queue never reaches {min} packets, it holds {}", libm::floor(packets));
+                r.useless(&at("min"), &why, "lower it or raise the buffer");
+            }
+            if ecn == Some(true) && !resolve::ecn_capable(doc) {
+                let why = "no transport is ECN-capable, packets are dropped";
+                r.useless(&at("ecn"), why, "write false, or `transport.ecn = \"classic\"`");
+            }
+            if mean_packet.0.get() == 0 || mean_packet.0.get() > 1 << 30 {
+                r.error(
+                    &at("mean_packet"),
+                    format!("a packet of {} is impossible", mean_packet.0),
+                    "for example \"1500B\"",
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `[[traffic]]` classes, `[measure]`, `[run]`. (Patterns check themselves: [`crate::workload`].)
+
+use super::Report;
+use crate::schema::{Document, Scheduler};
+use crate::topology::Graph;
+use thalweg_units::Span;
+
+pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
+    if doc.traffic.is_empty() {
+        r.error("traffic", "nobody sends anything", "add a [[traffic]] section");
+    }
+    if doc.traffic.len() > usize::from(u16::MAX) {
+        r.error("traffic", format!("{} sections", doc.traffic.len()), "at most 65535");
+    }
+    classes(r, doc);
+    let end = doc.run.until.0;
+    if end.is_zero() {
+        r.error("run.until", "the run ends before it starts", "for example \"100ms\"");
+    } else if end > Span::from_secs(1_000_000) {
+        r.error("run.until", format!("{end} is too long"), "at most \"1000000s\"");
+    }
+    let (from, until) = (doc.measure.from.0, doc.measure.until.map_or(end, |q| q.0));
+    if until > end {
+        let reason = format!("the measured window ends at {until}, after the run, {end}");
+        r.error("measure.until", reason, "lower it or raise `run.until`");
+    } else if from >= until {
+        let reason = format!("the measured window is empty: from {from} until {until}");
+        r.error("measure.from", reason, "`from` is before `until`");
+    }
+    if doc.measure.size_classes.windows(2).any(|w| w[1].0 <= w[0].0) {
+        r.error("measure.size_classes", "the edges do not rise", "sort them, each once");
+    }
+    let ports = 2 * graph.links.len() as u64;
+    for (name, probe) in [("queues", &doc.measure.queues), ("links", &doc.measure.links)] {
+        let Some(probe) = probe else { continue };
+        every(r, &format!("measure.{name}.every"), probe.every.0, end);
+        for (i, port) in probe.ports.iter().enumerate().filter(|(_, p)| u64::from(**p) >= ports) {
+            let hint = format!("ports are 0 to {}", ports - 1);
+            r.error(&format!("measure.{name}.ports.{i}"), format!("there is no port {port}"), hint);
+        }
+    }
+    if let Some(probe) = &doc.measure.controllers {
+        every(r, "measure.controllers.every", probe.every.0, end);
+    }
+    if let Some(h) = &doc.measure.priority_histogram {
+        let most = crate::parse::tables::MOST_PRIORITIES as u64;
+        if h.mtu.0.get() == 0 || h.mtu.0.get() > 1 << 30 || h.cap.0.get().div_ceil(h.mtu.0.get()) >= most {
+            let reason = format!("{} in steps of {} do not fit the 12-bit header", h.cap.0, h.mtu.0);
+            r.error("measure.priority_histogram", reason, "for example `cap = \"2MB\"`, `mtu = \"1500B\"`");
+        }
+    }
+}
+
+fn every(r: &mut Report<'_>, key: &str, every: Span, end: Span) {
+    if every.is_zero() {
+        r.error(key, "samples every 0ps never end", "for example \"10us\"");
+    } else if every > end {
+        r.useless(key, "the run ends before the first sample", "write a shorter time");
+    }
+}
+
+fn classes(r: &mut Report<'_>, doc: &Document) {
+    let schedulers = [Some(&doc.switch.scheduler), doc.nic.scheduler.as_ref()];
+    let mut classes = 0u32;
+    for s in schedulers.into_iter().flatten() {
+        match s {
+            Scheduler::Priority { classes: n } => classes = classes.max(u32::from(*n)),
+            Scheduler::Custom { .. } => classes = 256,
+            _ => {}
+        }
+    }
+    for (i, t) in doc.traffic.iter().enumerate().filter(|(_, t)| t.class > 0) {
+        let key = format!("traffic.{i}.class");
+        if classes == 0 {
+            r.useless(&key, "no scheduler looks at classes", "use the scheduler priority, or remove the key");
+        } else if u32::from(t.class) >= classes {
+            let reason = format!("there is no class {}", t.class);
+            r.error(&key, reason, format!("classes are 0 to {}", classes - 1));
+        }
+    }
+}

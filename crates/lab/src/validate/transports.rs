@@ -1,0 +1,193 @@
+//! `[transport]` and `[transports.*]`.
+
+use super::Report;
+use crate::diagnostic::suggest;
+use crate::quantity::Capacity;
+use crate::resolve;
+use crate::schema::{
+    Congestion, Document, EcnMode, Fct, LossDetection, Marking, Pace, Pattern, Rank, Rto, Scheduler, Tcp,
+    Transport, Udp,
+};
+use thalweg_units::Bytes;
+
+/// The largest packet, bytes: fits the counters of every machine.
+const LARGEST: u64 = 1_000_000;
+
+pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
+    for (key, transport) in resolve::transports(doc) {
+        match transport {
+            Transport::Tcp(t) => tcp(r, &key, t, doc),
+            Transport::Udp(u) => udp(r, &key, u),
+        }
+    }
+    if doc.transports.contains_key("default") {
+        r.error("transports.default", "`default` is the name of [transport]", "choose another name");
+    }
+    for name in doc.transports.keys().filter(|n| *n != "default") {
+        if !doc.traffic.iter().any(|t| t.transport == *name) {
+            let hint = format!("write `transport = \"{name}\"` in a [[traffic]] section, or remove it");
+            r.useless(&format!("transports.{name}"), "no traffic uses this transport", hint);
+        }
+    }
+    let names: Vec<String> =
+        std::iter::once("default".to_owned()).chain(doc.transports.keys().cloned()).collect();
+    let mut acknowledged = false;
+    for (i, t) in doc.traffic.iter().enumerate() {
+        let key = format!("traffic.{i}.transport");
+        if matches!(t.pattern, Pattern::Udp(_)) {
+            if t.transport != "default" {
+                r.useless(&key, "traffic of kind `udp` brings its own transport", "remove the key");
+            }
+            continue;
+        }
+        if !names.contains(&t.transport) {
+            r.error(&key, format!("there is no transport `{}`", t.transport), suggest(&t.transport, &names));
+            continue;
+        }
+        let transport = doc.transports.get(&t.transport).unwrap_or(&doc.transport);
+        acknowledged |= matches!(transport, Transport::Tcp(_));
+        let burst = matches!(transport, Transport::Udp(Udp { pace: Pace::Burst, .. }));
+        if burst && matches!(t.pattern, Pattern::Backlogged(_)) {
+            r.error(
+                &key,
+                "a flow without end cannot leave in one burst",
+                "give the transport another `pace`",
+            );
+        }
+    }
+    if doc.measure.fct == Fct::Sender && !acknowledged {
+        let reason = "`sender` waits for ACKs, but no traffic is acknowledged";
+        r.error("measure.fct", reason, "write `fct = \"receiver\"`");
+    }
+}
+
+fn sizes(r: &mut Report<'_>, key: &str, name: &str, payload: Bytes, header: Bytes) {
+    if payload.get() == 0 {
+        r.error(&format!("{key}.{name}"), "a packet carries at least 1 byte", "for example \"1460B\"");
+    }
+    if payload.get().saturating_add(header.get()) > LARGEST {
+        let reason = "a packet larger than 1MB is impossible";
+        r.error(&format!("{key}.{name}"), reason, format!("payload and header: at most {LARGEST} bytes"));
+    }
+}
+
+fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
+    let at = |name: &str| format!("{key}.{name}");
+    sizes(r, key, "mss", t.mss.0, t.header.0);
+    if t.ack_size.0.get() == 0 || t.ack_size.0.get() > LARGEST {
+        r.error(&at("ack_size"), format!("an ACK of {} is impossible", t.ack_size.0), "for example \"40B\"");
+    }
+    let mss = t.mss.0.get().clamp(1, LARGEST) as u32;
+    let initial = t.initial_window.bytes(mss);
+    if initial.get() == 0 {
+        r.error(&at("initial_window"), "a window of nothing never sends", "at least \"1pkts\"");
+    }
+    if t.max_window.bytes(mss) < initial {
+        let reason = format!("it is below the initial window, {}", t.initial_window);
+        r.error(&at("max_window"), reason, "raise it, or lower `initial_window`");
+    }
+    if matches!(t.congestion, Congestion::Fixed) && t.initial_threshold != Capacity::Unlimited {
+        r.useless(&at("initial_threshold"), "a fixed window has no slow start", "remove the key");
+    }
+    match t.rto {
+        Rto::Rfc6298 { initial, min, max } => {
+            if min.0 > max.0 {
+                let reason = format!("the floor, {}, is above the ceiling, {}", min.0, max.0);
+                r.error(&at("rto.min"), reason, "swap them");
+            } else if initial.0 > max.0 {
+                let reason = format!("the first time-out, {}, is above the ceiling, {}", initial.0, max.0);
+                r.error(&at("rto.initial"), reason, "lower it");
+            } else if initial.0.is_zero() || max.0.is_zero() {
+                r.error(&at("rto"), "a time-out of 0 repeats for ever", "write a time above zero");
+            }
+        }
+        Rto::Fixed { value } if value.0.is_zero() => {
+            r.error(&at("rto.value"), "a time-out of 0 repeats for ever", "write a time above zero");
+        }
+        Rto::Fixed { .. } => {}
+    }
+    if t.loss == LossDetection::TimeoutOnly && t.limited_transmit == Some(true) {
+        let why = "it acts on duplicate ACKs, and `loss` is timeout-only";
+        r.useless(&at("limited_transmit"), why, "write false, or `loss = \"dup-ack\"`");
+    }
+    ecn(r, key, t, doc);
+    rank(r, &at("rank"), t.rank, doc);
+    if let Congestion::Custom { name, .. } = &t.congestion {
+        let known = thalweg_machines::custom::controllers();
+        if !known.contains(name) {
+            let reason = format!("no controller is registered as `{name}`");
+            r.error(&at("congestion"), reason, suggest(name, &known));
+        }
+    }
+}
+
+fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
+    let custom = |s: &Scheduler| matches!(s, Scheduler::Custom { .. });
+    let marks = doc.switch.marking != Marking::None
+        || doc.nic.marking.is_some_and(|m| m != Marking::None)
+        || custom(&doc.switch.scheduler)
+        || doc.nic.scheduler.as_ref().is_some_and(custom);
+    let dctcp = matches!(t.congestion, Congestion::Dctcp { .. });
+    if dctcp && t.ecn == Some(EcnMode::Off) {
+        let reason = "DCTCP listens to ECN marks only, and ECN is off";
+        r.error(&format!("{key}.ecn"), reason, "write \"accurate\" or remove the key");
+    } else if !marks && t.ecn != Some(EcnMode::Off) {
+        let hint = "for example `switch.marking = { kind = \"step\", threshold = \"15pkts\" }`";
+        if dctcp {
+            r.error(&format!("{key}.congestion"), "DCTCP needs ECN marks, but no queue marks packets", hint);
+        } else {
+            r.useless(&format!("{key}.ecn"), "no queue marks packets", hint);
+        }
+    }
+}
+
+fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Document) {
+    let schedulers = [Some(&doc.switch.scheduler), doc.nic.scheduler.as_ref()];
+    let free = schedulers.iter().flatten().any(|s| matches!(s, Scheduler::Custom { .. }));
+    let wanted = schedulers.iter().flatten().find_map(|s| resolve::rank_of(s));
+    let histogram = doc.measure.priority_histogram.is_some();
+    let rank = rank.unwrap_or(Rank::None);
+    if let Rank::SocketBuffer { buffer } = rank
+        && buffer.0.get() == 0
+    {
+        r.error(&format!("{key}.buffer"), "a send buffer of nothing never sends", "for example \"3MB\"");
+    }
+    match (wanted, rank) {
+        _ if free => {}
+        (None, Rank::None) => {}
+        (None, _) if histogram => {}
+        (None, _) => r.useless(
+            key,
+            "no scheduler looks at ranks",
+            "use the scheduler sjf, srpt or ads, or remove the key",
+        ),
+        (Some(_), Rank::None) => {
+            r.error(
+                key,
+                "without ranks the scheduler cannot tell packets apart",
+                "remove the key: the scheduler knows which",
+            );
+        }
+        (Some(Rank::FlowSize), Rank::FlowSize) => {}
+        (Some(Rank::FlowSize), _) => {
+            r.error(key, "the scheduler sjf sorts by flow size", "write \"flow-size\", or use srpt");
+        }
+        (Some(_), Rank::FlowSize) => {
+            r.error(key, "the scheduler sorts by remaining size", "write \"remaining\", or use sjf");
+        }
+        _ => {}
+    }
+}
+
+fn udp(r: &mut Report<'_>, key: &str, u: &Udp) {
+    sizes(r, key, "payload", u.payload.0, u.header.0);
+    if !matches!(u.rank, None | Some(Rank::None | Rank::FlowSize)) {
+        let reason = "nothing is acknowledged, so nobody knows what remains";
+        r.error(&format!("{key}.rank"), reason, "write \"none\" or \"flow-size\"");
+    }
+    if let Pace::Constant { rate } | Pace::Poisson { rate } = u.pace
+        && rate.0.bps() == 0
+    {
+        r.error(&format!("{key}.pace.rate"), "a rate of 0bps sends nothing", "write a rate above zero");
+    }
+}

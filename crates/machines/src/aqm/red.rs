@@ -1,0 +1,189 @@
+//! Random early detection. Floyd & Jacobson, "Random Early Detection Gateways for Congestion
+//! Avoidance", IEEE/ACM Trans. Networking 1(4), 1993, Figure 2; the gentle slope above max_th is
+//! Floyd's "Recommendation on using the gentle_ variant of RED" (2000). Queue lengths in packets.
+//!
+//! With `weight` 1, `min` K, `max` K + 1 and not gentle this is a step at K: what marks for DCTCP in
+//! ns-3. An arrival that finds more than K packets is marked, one that finds K or fewer is not.
+
+use super::{Advice, Aqm, Backlog};
+use crate::packet::{Ecn, Packet};
+use crate::schedule::RedSpec;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+
+/// RED's state at one port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Red {
+    p: RedSpec,
+    /// avg: the filtered queue length.
+    avg: f64,
+    /// count: packets since the last mark while between the thresholds; −1 below min_th.
+    count: i64,
+    /// s: how long a typical packet is on the wire.
+    s: Span,
+    stream: Stream,
+}
+
+impl Red {
+    /// A port of `rate` that has always been idle.
+    ///
+    /// # Errors
+    /// If the thresholds are not 0 ≤ min < max, or a weight or probability is outside (0, 1].
+    pub fn new(p: RedSpec, stream: Stream, rate: Rate) -> Result<Self, String> {
+        let unit = |x: f64| x > 0.0 && x <= 1.0;
+        if !(p.min >= 0.0 && p.min < p.max && p.max.is_finite()) {
+            return Err(format!("RED needs 0 <= min < max, not min = {}, max = {}", p.min, p.max));
+        }
+        if !unit(p.weight) || !unit(p.max_probability) {
+            return Err(format!(
+                "RED's weight and max_probability lie in (0, 1], not {} and {}",
+                p.weight, p.max_probability
+            ));
+        }
+        if rate == Rate::ZERO {
+            return Err("RED needs the port's rate to age its average, and the rate is zero".into());
+        }
+        let s = Bytes::new(u64::from(p.mean_packet)) / rate;
+        Ok(Self { p, avg: 0.0, count: -1, s, stream })
+    }
+
+    /// The filtered queue length, packets.
+    pub fn average(&self) -> f64 {
+        self.avg
+    }
+
+    fn filter(&mut self, backlog: Backlog) {
+        if backlog.idle_for.is_zero() {
+            self.avg += self.p.weight * (f64::from(backlog.packets) - self.avg);
+        } else {
+            // As if m small packets had met an empty queue while the port was idle.
+            let m = if self.s.is_zero() { f64::INFINITY } else { backlog.idle_for / self.s };
+            self.avg *= libm::pow(1.0 - self.p.weight, m);
+        }
+    }
+
+    /// p_b, or `None` where every packet is marked.
+    fn p_b(&self) -> Option<f64> {
+        let RedSpec { min, max, max_probability: max_p, gentle, .. } = self.p;
+        match self.avg {
+            avg if avg < max => Some(max_p * (avg - min) / (max - min)),
+            avg if gentle && avg < 2.0 * max => Some(max_p + (1.0 - max_p) * (avg - max) / max),
+            _ => None,
+        }
+    }
+
+    fn congested(&mut self) -> bool {
+        if self.avg < self.p.min {
+            self.count = -1;
+            return false;
+        }
+        self.count += 1;
+        let hit = self.p_b().is_none_or(|p_b| {
+            // Spreads marks evenly: the gap is uniform below 1/p_b instead of geometric.
+            let rest = 1.0 - self.count as f64 * p_b;
+            let p_a = if rest > 0.0 { p_b / rest } else { 1.0 };
+            p_a >= 1.0 || (p_a > 0.0 && self.stream.unit() < p_a)
+        });
+        if hit {
+            self.count = 0;
+        }
+        hit
+    }
+}
+
+impl Aqm for Red {
+    fn on_arrival(&mut self, _now: Time, backlog: Backlog, packet: &Packet) -> Advice {
+        self.filter(backlog);
+        // CHOICE RED: with ECN, also above max_th capable packets are marked and not dropped. RFC 3168 §7
+        // allows dropping there; a step for DCTCP (min = K, max = K + 1) would then never mark.
+        match self.congested() {
+            false => Advice::Admit,
+            true if self.p.ecn && packet.ecn != Ecn::NotEct => Advice::Mark,
+            true => Advice::Drop,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn red(min: f64, max: f64, weight: f64, gentle: bool) -> Red {
+        let p = RedSpec { min, max, max_probability: 0.1, weight, gentle, ecn: true, mean_packet: 1000 };
+        Red::new(p, Stream::new(1, "red", 0), Rate::from_gbps(8)).unwrap() // s = 1 us
+    }
+    fn finds(packets: u32) -> Backlog {
+        Backlog { packets, bytes: u64::from(packets) * 1000, idle_for: Span::ZERO }
+    }
+    fn capable() -> Packet {
+        Packet { ecn: Ecn::Ect0, ..Packet::default() }
+    }
+
+    #[test]
+    fn weight_one_between_k_and_k_plus_one_is_a_step_above_k() {
+        let mut m = red(65.0, 66.0, 1.0, false);
+        for (found, advice) in
+            [(65, Advice::Admit), (66, Advice::Mark), (64, Advice::Admit), (200, Advice::Mark)]
+        {
+            for _ in 0..200 {
+                assert_eq!(m.on_arrival(Time::ZERO, finds(found), &capable()), advice, "{found}");
+            }
+        }
+        assert_eq!(m.on_arrival(Time::ZERO, finds(66), &Packet::default()), Advice::Drop);
+    }
+
+    #[test]
+    fn half_way_up_marks_are_less_than_one_over_p_apart() {
+        // avg = 10 between 5 and 15: p_b = 0.05. Figure 2 raises `count` before it is used, so the first
+        // packet after a mark has p_a = 1/19 and gaps are uniform on 1 ..= 19 with mean 10.
+        let mut m = red(5.0, 15.0, 1.0, false);
+        let (mut gap, mut gaps) = (0, vec![]);
+        for _ in 0..50_000 {
+            gap += 1;
+            if m.on_arrival(Time::ZERO, finds(10), &capable()) == Advice::Mark {
+                gaps.push(gap);
+                gap = 0;
+            }
+        }
+        let mean = f64::from(gaps.iter().sum::<i32>()) / gaps.len() as f64;
+        assert!(gaps[1..].iter().all(|g| (1..=19).contains(g)), "{:?}", gaps.iter().max());
+        assert!((mean - 10.0).abs() < 0.3, "{mean}");
+    }
+
+    #[test]
+    fn the_average_halves_per_packet_time_of_silence_at_weight_one_half() {
+        let mut m = red(100.0, 200.0, 0.5, false);
+        m.on_arrival(Time::ZERO, finds(64), &capable());
+        assert_eq!(m.average(), 32.0);
+        let idle = Backlog { packets: 0, bytes: 0, idle_for: Span::from_us(3) };
+        m.on_arrival(Time::ZERO, idle, &capable());
+        assert_eq!(m.average(), 4.0);
+    }
+
+    #[test]
+    fn gentle_rises_to_one_at_twice_the_maximum() {
+        let mut m = red(5.0, 10.0, 1.0, true);
+        m.avg = 15.0;
+        assert!((m.p_b().unwrap() - 0.55).abs() < 1e-12);
+        m.avg = 20.0;
+        assert_eq!(m.p_b(), None);
+        assert_eq!(red(5.0, 10.0, 1.0, false).p_b().map(|p| p < 0.0), Some(true)); // avg 0: never asked
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_its_value() {
+        let p = RedSpec {
+            min: 9.0,
+            max: 9.0,
+            max_probability: 0.1,
+            weight: 1.0,
+            gentle: false,
+            ecn: true,
+            mean_packet: 1,
+        };
+        let refuse = |p, rate| Red::new(p, Stream::new(1, "red", 0), rate).unwrap_err();
+        assert!(refuse(p, Rate::from_gbps(1)).contains("min = 9"));
+        assert!(refuse(RedSpec { max: 10.0, weight: 0.0, ..p }, Rate::from_gbps(1)).contains("(0, 1]"));
+        assert!(refuse(RedSpec { max: 10.0, ..p }, Rate::ZERO).contains("zero"));
+    }
+}

@@ -1,0 +1,192 @@
+//! What every controller of the list must hold to, whatever it is told.
+
+use super::*;
+use proptest::prelude::*;
+
+/// A flow's start with an initial window in segments and no limits.
+pub fn start(mss: u32, segments: u64) -> Start {
+    Start {
+        mss,
+        initial_window: Bytes::new(segments * u64::from(mss)),
+        max_window: Bytes::MAX,
+        initial_threshold: Bytes::MAX,
+        line_rate: Rate::from_gbps(10),
+        base_rtt: Span::from_us(16),
+    }
+}
+
+/// An ACK for `acked` bytes of which `marked` met congestion, all else quiet.
+pub fn ack(acked: u64, marked: u64) -> AckSample {
+    AckSample {
+        now: Time::from_us(1),
+        rtt: Some(Span::from_us(16)),
+        acked: Bytes::new(acked),
+        sacked: Bytes::ZERO,
+        in_flight: Bytes::ZERO,
+        acked_to: 1_000_000,
+        sent_to: 1_000_000,
+        marked: Bytes::new(marked),
+        in_recovery: false,
+        app_limited: false,
+    }
+}
+
+/// A loss with this much in flight.
+pub fn loss(in_flight: u64, acked_to: u64, sent_to: u64) -> Loss {
+    Loss { now: Time::from_us(1), in_flight: Bytes::new(in_flight), acked_to, sent_to }
+}
+
+/// One of each kind, in the variants that differ most.
+fn every_kind() -> Vec<ControllerSpec> {
+    let dctcp = |growth, cut_without_marks| ControllerSpec::Dctcp {
+        gain: 1.0 / 16.0,
+        initial_alpha: 1.0,
+        growth,
+        cut_without_marks,
+    };
+    vec![
+        ControllerSpec::NewReno,
+        dctcp(DctcpGrowth::OutsideCwr, false),
+        dctcp(DctcpGrowth::UnmarkedAcks, false),
+        dctcp(DctcpGrowth::Room, true),
+        dctcp(DctcpGrowth::Always, true),
+        ControllerSpec::DctcpRate {
+            gain: 1.0 / 16.0,
+            initial_alpha: 1.0,
+            step: Rate::from_mbps(61),
+            min_rate: Rate::from_mbps(100),
+        },
+        ControllerSpec::MinTcp { halve_threshold: true },
+        ControllerSpec::MinTcp { halve_threshold: false },
+        ControllerSpec::FixedWindow,
+    ]
+}
+
+#[derive(Clone, Debug)]
+enum Told {
+    Sent,
+    Ack { acked: u64, sacked: u64, marked: bool, in_recovery: bool },
+    Loss,
+    Timeout,
+    Tick,
+}
+
+fn told() -> impl Strategy<Value = Told> {
+    prop_oneof![
+        2 => Just(Told::Sent),
+        6 => (0u64..4, 0u64..3, any::<bool>(), prop::bool::weighted(0.2))
+            .prop_map(|(acked, sacked, marked, in_recovery)| Told::Ack { acked, sacked, marked, in_recovery }),
+        1 => Just(Told::Loss),
+        1 => Just(Told::Timeout),
+        1 => Just(Told::Tick),
+    ]
+}
+
+/// Tells the controller a story with its own (consistent) bookkeeping; the permits it answered with.
+struct Story {
+    controller: Controller,
+    now: Time,
+    una: u64,
+    sent_to: u64,
+}
+
+impl Story {
+    fn new(spec: &ControllerSpec, now: Time) -> Self {
+        let start = Start { max_window: Bytes::new(1460 * 200), ..start(1460, 10) };
+        Self { controller: spec.make(&start).unwrap(), now, una: 0, sent_to: 0 }
+    }
+
+    fn tell(&mut self, told: &Told) -> Permit {
+        self.now += Span::from_ns(700);
+        let (now, mss) = (self.now, 1460);
+        let c = &mut self.controller;
+        let outstanding = Bytes::new(self.sent_to - self.una);
+        let loss = Loss { now, in_flight: outstanding, acked_to: self.una, sent_to: self.sent_to };
+        match told {
+            Told::Sent => {
+                self.sent_to += mss;
+                c.on_sent(now, Bytes::new(mss), outstanding + Bytes::new(mss));
+            }
+            Told::Ack { acked, sacked, marked, in_recovery } => {
+                let acked = (acked * mss).min(self.sent_to - self.una);
+                self.una += acked;
+                let sacked = (sacked * mss).min(self.sent_to - self.una);
+                if acked + sacked == 0 {
+                    return c.permit();
+                }
+                c.on_ack(&AckSample {
+                    now,
+                    rtt: Some(Span::from_us(20)),
+                    acked: Bytes::new(acked),
+                    sacked: Bytes::new(sacked),
+                    in_flight: Bytes::new(self.sent_to - self.una - sacked),
+                    acked_to: self.una,
+                    sent_to: self.sent_to,
+                    marked: Bytes::new(if *marked { acked + sacked } else { 0 }),
+                    in_recovery: *in_recovery,
+                    app_limited: false,
+                });
+            }
+            Told::Loss => c.on_loss(&loss),
+            Told::Timeout => c.on_timeout(&loss),
+            Told::Tick => c.on_tick(now),
+        }
+        c.permit()
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_controller_allows_a_segment_and_never_more_than_the_largest_window(
+        story in prop::collection::vec(told(), 1..200)
+    ) {
+        for spec in every_kind() {
+            let mut s = Story::new(&spec, Time::ZERO);
+            for event in &story {
+                let permit = s.tell(event);
+                prop_assert!(permit.window >= Bytes::new(1460), "{spec:?}: {permit:?}");
+                prop_assert!(permit.window <= Bytes::new(1460 * 200), "{spec:?}: {permit:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn copies_and_saved_copies_have_the_same_future_and_time_may_be_shifted(
+        story in prop::collection::vec(told(), 2..100), cut in 0usize..100
+    ) {
+        let cut = cut % story.len();
+        for spec in every_kind() {
+            let mut original = Story::new(&spec, Time::ZERO);
+            let mut shifted = Story::new(&spec, Time::from_us(12_345));
+            for event in &story[..cut] {
+                prop_assert_eq!(original.tell(event).window, shifted.tell(event).window);
+            }
+            let saved = postcard::to_stdvec(&original.controller).unwrap();
+            let mut copy = Story { controller: original.controller.clone(), ..original };
+            let mut loaded = Story { controller: postcard::from_bytes(&saved).unwrap(), ..original };
+            for event in &story[cut..] {
+                let permit = original.tell(event);
+                prop_assert_eq!(permit, copy.tell(event));
+                prop_assert_eq!(permit, loaded.tell(event));
+                prop_assert_eq!(permit.window, shifted.tell(event).window);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_catalogue_names_every_kind_once() {
+    let mut names: Vec<_> = CATALOGUE.iter().map(|c| c.0).collect();
+    for spec in every_kind() {
+        assert!(names.contains(&spec.key()), "{spec:?}");
+    }
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), CATALOGUE.len());
+}
+
+#[test]
+fn an_unregistered_custom_controller_is_an_error() {
+    let spec = ControllerSpec::Custom { name: "nobody".into(), params: vec![] };
+    assert!(spec.make(&start(1460, 10)).unwrap_err().contains("nobody"));
+}

@@ -1,0 +1,248 @@
+//! DCTCP: the window shrinks by the fraction of bytes that met congestion. Alizadeh et al., "Data Center
+//! TCP", SIGCOMM 2010, §3.1; RFC 8257 §3.3. Needs: echoes per packet (`EcnSpec::Accurate`) and a queue
+//! that marks above K. Growth and losses are NewReno's.
+
+use super::{AckSample, CongestionControl, DctcpGrowth, Loss, NewReno, Permit, Start};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Bytes;
+
+/// DCTCP's window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dctcp {
+    reno: NewReno,
+    /// g.
+    gain: f64,
+    /// α, the estimated fraction of marked bytes.
+    alpha: f64,
+    /// Bytes acknowledged in this observation window.
+    acked: u64,
+    /// Of these, marked.
+    marked: u64,
+    /// DCTCP.WindowEnd: an ACK beyond this byte ends the window. With `cut_without_marks`: the window's
+    /// length in bytes.
+    window_end: u64,
+    growth: DctcpGrowth,
+    cut_without_marks: bool,
+}
+
+impl Dctcp {
+    /// The window of a flow that starts.
+    ///
+    /// # Errors
+    /// If g is not in (0, 1] or α not in [0, 1].
+    pub fn new(
+        start: &Start,
+        gain: f64,
+        initial_alpha: f64,
+        growth: DctcpGrowth,
+        cut_without_marks: bool,
+    ) -> Result<Self, String> {
+        if !(gain > 0.0 && gain <= 1.0) {
+            return Err(format!("dctcp: gain is {gain}, allowed: above 0, at most 1"));
+        }
+        if !(0.0..=1.0).contains(&initial_alpha) {
+            return Err(format!("dctcp: initial_alpha is {initial_alpha}, allowed: 0 to 1"));
+        }
+        let reno = NewReno::new(start);
+        // RFC 8257 §3.3: WindowEnd begins at SND.UNA, so the first ACK is an observation window of its own.
+        let window_end = if cut_without_marks { reno.window } else { 0 };
+        Ok(Self {
+            reno,
+            gain,
+            alpha: initial_alpha,
+            acked: 0,
+            marked: 0,
+            window_end,
+            growth,
+            cut_without_marks,
+        })
+    }
+
+    /// α: the estimated fraction of bytes that meet congestion.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// The end of an observation window: α ← (1 − g) α + g F.
+    fn close_window(&mut self) {
+        let f = self.marked as f64 / self.acked as f64;
+        self.alpha = (1.0 - self.gain) * self.alpha + self.gain * f;
+        (self.acked, self.marked) = (0, 0);
+    }
+
+    /// cwnd ← cwnd (1 − α/2).
+    fn cut(&mut self, sent_to: u64) {
+        let cut = (self.reno.window as f64 * (1.0 - self.alpha / 2.0)) as u64;
+        // CHOICE RFC 8257 §3.3: no floor is given; a window below one segment could not send. Linux keeps two.
+        self.reno.window = cut.max(u64::from(self.reno.mss));
+        self.reno.threshold = self.reno.window;
+        self.reno.cut_to = sent_to;
+    }
+}
+
+impl CongestionControl for Dctcp {
+    #[inline]
+    fn on_ack(&mut self, ack: &AckSample) {
+        let delivered = ack.acked.get() + ack.sacked.get();
+        let marked = ack.marked.get();
+        self.acked += delivered;
+        self.marked += marked;
+        if self.cut_without_marks {
+            if marked > 0 {
+                self.reno.threshold = self.reno.threshold.min(self.reno.window);
+            }
+            if self.acked >= self.window_end {
+                self.close_window();
+                if self.alpha > 0.0 {
+                    self.cut(ack.sent_to);
+                }
+                self.window_end = self.reno.window;
+            }
+        } else {
+            if ack.acked_to > self.window_end && self.acked > 0 {
+                self.close_window();
+                self.window_end = ack.sent_to;
+            }
+            // At most once per window of data, at the first echo of it.
+            if marked > 0 && ack.acked_to > self.reno.cut_to && !ack.in_recovery {
+                self.cut(ack.sent_to);
+            }
+        }
+        let acked = ack.acked.get();
+        let growth = match self.growth {
+            _ if ack.in_recovery => 0,
+            DctcpGrowth::Always => acked,
+            DctcpGrowth::UnmarkedAcks if marked == 0 => acked,
+            DctcpGrowth::OutsideCwr if ack.acked_to > self.reno.cut_to => acked,
+            DctcpGrowth::UnmarkedAcks | DctcpGrowth::OutsideCwr => 0,
+            DctcpGrowth::Room => {
+                acked.min(u64::from(self.reno.mss)).min(self.reno.window.saturating_sub(ack.in_flight.get()))
+            }
+        };
+        if growth > 0 {
+            self.reno.grow(growth);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.reno.on_loss(loss);
+    }
+    fn on_timeout(&mut self, loss: &Loss) {
+        self.reno.on_timeout(loss);
+    }
+    #[inline]
+    fn permit(&self) -> Permit {
+        self.reno.permit()
+    }
+    fn threshold(&self) -> Bytes {
+        self.reno.threshold()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::{ack, loss, start};
+    use super::*;
+
+    fn dctcp(window: u64, alpha: f64) -> Dctcp {
+        Dctcp::new(&start(1000, window), 1.0 / 16.0, alpha, DctcpGrowth::OutsideCwr, false).unwrap()
+    }
+    /// One ACK for everything in flight: one observation window.
+    fn round(c: &mut Dctcp, n: u64, marked: u64) {
+        c.on_ack(&AckSample { acked_to: n * 8000, sent_to: (n + 1) * 8000 - 1, ..ack(8000, marked) });
+    }
+
+    #[test]
+    fn n_windows_of_marks_make_alpha_one_minus_fifteen_sixteenths_to_the_n() {
+        let mut c = dctcp(8, 0.0);
+        let mut unmarked = 1.0;
+        for n in 1..=40 {
+            round(&mut c, n, 8000);
+            unmarked *= 15.0 / 16.0;
+            assert!((c.alpha() - (1.0 - unmarked)).abs() < 1e-12, "window {n}: {}", c.alpha());
+        }
+        // and half of the bytes marked draws α towards 1/2
+        for n in 41..=400 {
+            round(&mut c, n, 4000);
+        }
+        assert!((c.alpha() - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn alpha_one_halves_and_alpha_zero_only_ends_slow_start() {
+        let mut c = dctcp(16, 1.0);
+        c.on_ack(&AckSample { acked_to: 1000, sent_to: 16_000, ..ack(1000, 1000) });
+        assert_eq!((c.reno.window, c.reno.threshold), (8000, 8000));
+        let mut c = dctcp(16, 0.0);
+        c.on_ack(&AckSample { acked_to: 1000, sent_to: 16_000, ..ack(1000, 1000) });
+        // α = 1/16 after this first window of one ACK: 16 000 × (1 − 1/32)
+        assert_eq!((c.reno.window, c.reno.threshold), (15_500, 15_500));
+    }
+
+    #[test]
+    fn one_cut_per_window_of_data_and_no_growth_until_it_is_acknowledged() {
+        let mut c = dctcp(16, 1.0);
+        for n in 1..=16u64 {
+            c.on_ack(&AckSample { acked_to: n * 1000, sent_to: 15_000 + n * 1000, ..ack(1000, 1000) });
+        }
+        assert_eq!(c.reno.window, 8000); // cut at the first ACK, held up to byte 16 000
+        c.on_ack(&AckSample { acked_to: 17_000, sent_to: 25_000, ..ack(1000, 1000) });
+        // α stayed 1 (every byte was marked), so the next window's first echo halves again
+        assert_eq!(c.reno.window, 4000);
+    }
+
+    #[test]
+    fn which_acks_grow_the_window_is_a_choice() {
+        let grown = |growth, marked, in_flight| {
+            let start = Start { initial_threshold: Bytes::ZERO, ..start(1000, 4) };
+            let mut c = Dctcp::new(&start, 1.0 / 16.0, 0.0, growth, true).unwrap();
+            for n in 1..=3u64 {
+                let in_flight = Bytes::new(in_flight);
+                c.on_ack(&AckSample {
+                    acked_to: n * 1000,
+                    sent_to: n * 1000,
+                    in_flight,
+                    ..ack(1000, marked)
+                });
+            }
+            c.reno.window - 4000
+        };
+        let whole = 250 + 235 + 223; // 10⁶/4000, 10⁶/4250, 10⁶/4485, rounded by kept remainders
+        assert_eq!(grown(DctcpGrowth::Always, 1000, 4000), whole);
+        assert_eq!(grown(DctcpGrowth::UnmarkedAcks, 1000, 4000), 0);
+        assert_eq!(grown(DctcpGrowth::UnmarkedAcks, 0, 4000), whole);
+        assert_eq!(grown(DctcpGrowth::Room, 0, 4000), 0);
+        assert!(grown(DctcpGrowth::Room, 0, 3600) < 500);
+    }
+
+    #[test]
+    fn htsims_variant_cuts_after_windows_without_marks_too() {
+        let mut c = Dctcp::new(&start(1000, 4), 1.0 / 16.0, 0.5, DctcpGrowth::UnmarkedAcks, true).unwrap();
+        c.reno.threshold = 4000;
+        for n in 1..=3u64 {
+            c.on_ack(&AckSample { acked_to: n * 1000, sent_to: n * 1000 + 4000, ..ack(1000, 0) });
+        }
+        assert_eq!(c.reno.window, 4000 + 250 + 235 + 223);
+        c.on_ack(&AckSample { acked_to: 4000, sent_to: 8000, ..ack(1000, 0) });
+        // α = 15/32 after the window: 4708 × (1 − 15/64) = 3604.6, and the ACK's own growth, 10⁶/3604 and remainders
+        assert_eq!((c.reno.window, c.reno.threshold), (3604 + 278, 3604));
+    }
+
+    #[test]
+    fn losses_are_newrenos() {
+        let mut c = dctcp(16, 0.0);
+        c.on_loss(&loss(16_000, 0, 16_000));
+        assert_eq!(c.reno.window, 8000);
+        c.on_timeout(&loss(8_000, 1000, 16_000));
+        assert_eq!((c.reno.window, c.reno.threshold), (1000, 4000));
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused_by_name() {
+        let make =
+            |g, a| Dctcp::new(&start(1000, 4), g, a, DctcpGrowth::Always, false).map(|_| ()).unwrap_err();
+        assert!(make(0.0, 0.0).contains("gain"));
+        assert!(make(f64::NAN, 0.0).contains("gain"));
+        assert!(make(0.5, 1.5).contains("initial_alpha"));
+    }
+}

@@ -1,0 +1,43 @@
+//! A window that never changes: the yardstick. Needs nothing.
+
+use super::{AckSample, CongestionControl, Loss, Permit, Start};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Bytes;
+
+/// The initial window, for ever.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FixedWindow {
+    window: Bytes,
+}
+
+impl FixedWindow {
+    /// The initial window of `start`, at most its largest.
+    pub fn new(start: &Start) -> Self {
+        Self { window: start.initial_window.min(start.max_window) }
+    }
+}
+
+impl CongestionControl for FixedWindow {
+    fn on_ack(&mut self, _: &AckSample) {}
+    fn on_loss(&mut self, _: &Loss) {}
+    fn on_timeout(&mut self, _: &Loss) {}
+    #[inline]
+    fn permit(&self) -> Permit {
+        Permit::window(self.window)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::{ack, loss, start};
+    use super::*;
+
+    #[test]
+    fn nothing_moves_it() {
+        let mut c = FixedWindow::new(&start(1000, 7));
+        c.on_ack(&ack(1000, 1000));
+        c.on_loss(&loss(1000, 0, 7000));
+        c.on_timeout(&loss(1000, 0, 7000));
+        assert_eq!(c.permit(), Permit::window(Bytes::new(7000)));
+    }
+}

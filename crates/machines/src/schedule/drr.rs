@@ -1,0 +1,105 @@
+//! Deficit round robin. Shreedhar & Varghese, "Efficient Fair Queuing Using Deficit Round Robin", SIGCOMM
+//! 1995, §3 (Figure 2). O(1) per packet where the quantum is at least the largest packet.
+
+use super::lanes::Lanes;
+use super::{Entry, FairOverflow, Order};
+use crate::packet::{Handle, Packet};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_units::Time;
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Flow {
+    /// DC_i: bytes it may still send in this round.
+    deficit: u64,
+    /// It is in the active list.
+    active: bool,
+}
+
+/// One FIFO per flow that waits, visited in turn.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Drr {
+    lanes: Lanes<Flow>,
+    /// ActiveList: lanes, the one being served in front.
+    active: VecDeque<u32>,
+    /// The lane in front has not had its quantum in this round.
+    arrived_at_front: bool,
+    quantum: u64,
+    overflow: FairOverflow,
+}
+
+impl Drr {
+    /// Adds `quantum` bytes to a flow's deficit per round.
+    ///
+    /// # Errors
+    /// If the quantum is zero: nothing would ever be sent.
+    pub fn new(quantum: u32, overflow: FairOverflow) -> Result<Self, String> {
+        if quantum == 0 {
+            return Err("deficit round robin needs a quantum above zero".into());
+        }
+        let active = VecDeque::new();
+        let quantum = u64::from(quantum);
+        Ok(Self { lanes: Lanes::default(), active, arrived_at_front: true, quantum, overflow })
+    }
+
+    /// The lane in front leaves the active list and loses its deficit.
+    fn retire_front(&mut self, lane: u32) {
+        self.active.pop_front();
+        self.lanes.close(lane);
+        self.arrived_at_front = true;
+    }
+}
+
+impl Order for Drr {
+    #[inline]
+    fn pushes_out(&self) -> bool {
+        self.overflow == FairOverflow::LongestQueue
+    }
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.lanes.is_full()
+    }
+    fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
+        let lane = self.lanes.open(packet.flow);
+        if !self.lanes.state(lane).active {
+            self.lanes.state(lane).active = true;
+            self.active.push_back(lane);
+        }
+        self.lanes.append(lane, packet, handle, 0);
+    }
+    fn pop(&mut self, _now: Time) -> Option<Entry> {
+        loop {
+            let lane = *self.active.front()?;
+            if self.lanes.lane_is_empty(lane) {
+                self.retire_front(lane); // its packets were pushed out
+                continue;
+            }
+            if std::mem::take(&mut self.arrived_at_front) {
+                self.lanes.state(lane).deficit += self.quantum;
+            }
+            let head = self.lanes.lane(lane).head;
+            let wire = u64::from(self.lanes.node(head).entry.wire);
+            if wire <= self.lanes.state(lane).deficit {
+                self.lanes.state(lane).deficit -= wire;
+                let node = self.lanes.take(head);
+                if self.lanes.lane_is_empty(lane) {
+                    self.retire_front(lane);
+                }
+                return Some(node.entry);
+            }
+            self.active.rotate_left(1);
+            self.arrived_at_front = true;
+        }
+    }
+    /// CHOICE Shreedhar & Varghese §3: they drop from the longest queue (McKenney 1990) without saying how
+    /// long is measured; here in bytes.
+    fn shed(&mut self) -> Option<Entry> {
+        let victim = self.lanes.tail_of_longest()?;
+        let node = self.lanes.take(victim);
+        if self.lanes.lane_is_empty(node.lane) {
+            // It keeps its place in the round until it is visited, but saves nothing up.
+            self.lanes.state(node.lane).deficit = 0;
+        }
+        Some(node.entry)
+    }
+}

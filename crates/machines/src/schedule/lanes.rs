@@ -1,0 +1,199 @@
+//! One FIFO per flow that waits at a port, all in one arena: what per-flow orders are built on.
+
+use super::Entry;
+use super::flow_table::FlowTable;
+use super::heap::{self, IndexedHeap};
+use crate::packet::{Handle, Packet};
+use serde::{Deserialize, Serialize};
+use thalweg_units::FlowId;
+
+/// No node, no lane.
+const NIL: u32 = u32::MAX;
+
+/// A waiting packet.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Node {
+    pub(super) entry: Entry,
+    pub(super) lane: u32,
+    prev: u32,
+    next: u32, // of the free list when free
+    /// Whatever the order stamps packets with.
+    pub(super) stamp: u64,
+    /// Number of its arrival.
+    pub(super) arrival: u64,
+}
+
+/// A flow's FIFO, oldest first, and what the order remembers of the flow.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Lane<X> {
+    pub(super) flow: FlowId,
+    pub(super) head: u32,
+    pub(super) tail: u32,
+    pub(super) bytes: u64,
+    pub(super) state: X,
+}
+
+/// All lanes of a port. Slots of nodes and lanes are recycled: no allocation once the port has seen its peak.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Lanes<X> {
+    nodes: Vec<Node>,
+    lanes: Vec<Lane<X>>,
+    table: FlowTable,
+    free_node: Option<u32>,
+    free_lanes: Vec<u32>,
+    packets: usize,
+    arrivals: u64,
+    /// Lanes by falling bytes; kept only from the first overflow of a busy period to its end.
+    longest: IndexedHeap,
+    tracking: bool,
+}
+
+impl<X: Copy + Default> Lanes<X> {
+    /// Packets waiting.
+    #[inline]
+    pub(super) fn packets(&self) -> usize {
+        self.packets
+    }
+    /// True if the arena's index space is used up: the packet must be refused.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.packets >= heap::MAX_SLOTS
+    }
+    #[inline]
+    pub(super) fn node(&self, node: u32) -> &Node {
+        &self.nodes[node as usize]
+    }
+    #[inline]
+    pub(super) fn lane(&self, lane: u32) -> &Lane<X> {
+        &self.lanes[lane as usize]
+    }
+    #[inline]
+    pub(super) fn state(&mut self, lane: u32) -> &mut X {
+        &mut self.lanes[lane as usize].state
+    }
+    #[inline]
+    pub(super) fn lane_is_empty(&self, lane: u32) -> bool {
+        self.lanes[lane as usize].head == NIL
+    }
+
+    /// The flow's lane, a new and empty one if it has none.
+    #[inline]
+    pub(super) fn open(&mut self, flow: FlowId) -> u32 {
+        if let Some(lane) = self.table.get(flow) {
+            return lane;
+        }
+        let fresh = Lane { flow, head: NIL, tail: NIL, bytes: 0, state: X::default() };
+        let lane = match self.free_lanes.pop() {
+            Some(lane) => {
+                self.lanes[lane as usize] = fresh;
+                lane
+            }
+            None => {
+                self.lanes.push(fresh);
+                self.lanes.len() as u32 - 1
+            }
+        };
+        self.table.insert(flow, lane);
+        lane
+    }
+
+    /// Gives up an empty lane and what was remembered of its flow.
+    #[inline]
+    pub(super) fn close(&mut self, lane: u32) {
+        debug_assert!(self.lane_is_empty(lane));
+        self.table.remove(self.lanes[lane as usize].flow);
+        self.free_lanes.push(lane);
+    }
+
+    /// Appends a packet to a lane and returns its node.
+    #[inline]
+    pub(super) fn append(&mut self, lane: u32, packet: &Packet, handle: Handle, stamp: u64) -> u32 {
+        if self.packets == 0 {
+            self.arrivals = 0; // keeps arrival numbers inside a heap key's tie-breaker
+        }
+        let owner = &mut self.lanes[lane as usize];
+        let arrival = self.arrivals;
+        let node =
+            Node { entry: Entry::new(packet, handle), lane, prev: owner.tail, next: NIL, stamp, arrival };
+        let at = match self.free_node {
+            Some(at) => {
+                let next = self.nodes[at as usize].next;
+                self.free_node = (next != NIL).then_some(next);
+                self.nodes[at as usize] = node;
+                at
+            }
+            None => {
+                self.nodes.push(node);
+                self.nodes.len() as u32 - 1
+            }
+        };
+        match owner.tail {
+            NIL => owner.head = at,
+            tail => self.nodes[tail as usize].next = at,
+        }
+        owner.tail = at;
+        owner.bytes += u64::from(packet.wire);
+        self.packets += 1;
+        self.arrivals += 1;
+        self.note_length(lane);
+        at
+    }
+
+    /// Takes a packet out of the middle, the front or the back of its lane. The lane stays open.
+    #[inline]
+    pub(super) fn take(&mut self, at: u32) -> Node {
+        let node = self.nodes[at as usize];
+        let owner = &mut self.lanes[node.lane as usize];
+        match node.prev {
+            NIL => owner.head = node.next,
+            prev => self.nodes[prev as usize].next = node.next,
+        }
+        match node.next {
+            NIL => owner.tail = node.prev,
+            next => self.nodes[next as usize].prev = node.prev,
+        }
+        owner.bytes -= u64::from(node.entry.wire);
+        self.nodes[at as usize].next = self.free_node.unwrap_or(NIL);
+        self.free_node = Some(at);
+        self.packets -= 1;
+        self.note_length(node.lane);
+        node
+    }
+
+    /// The newest packet of the lane that holds the most bytes; ties go to the smaller flow number.
+    pub(super) fn tail_of_longest(&mut self) -> Option<u32> {
+        if !self.tracking {
+            self.tracking = true;
+            self.longest.clear();
+            for lane in 0..self.lanes.len() as u32 {
+                if self.lanes[lane as usize].bytes > 0 {
+                    self.longest.push(self.length_key(lane));
+                }
+            }
+        }
+        let longest = heap::slot(self.longest.first()?);
+        Some(self.lanes[longest as usize].tail)
+    }
+
+    fn length_key(&self, lane: u32) -> heap::Key {
+        let Lane { bytes, flow, .. } = self.lanes[lane as usize];
+        heap::key(!bytes, u64::from(flow.0), lane)
+    }
+
+    #[inline]
+    fn note_length(&mut self, lane: u32) {
+        if self.tracking {
+            self.note_length_slow(lane);
+        }
+    }
+
+    fn note_length_slow(&mut self, lane: u32) {
+        if self.packets == 0 {
+            self.tracking = false;
+        } else if self.lanes[lane as usize].bytes > 0 {
+            self.longest.set(self.length_key(lane));
+        } else if self.longest.contains(lane) {
+            self.longest.remove(lane);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A few FIFOs in order of importance: the data path of strict priority and of ADS.
+
+use super::Entry;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// FIFOs numbered from 0, the most important, and which of them hold anything.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Levels {
+    queues: Vec<VecDeque<Entry>>,
+    occupied: [u64; 4],
+}
+
+impl Levels {
+    /// `count` FIFOs, at least one.
+    pub(super) fn new(count: u8) -> Self {
+        Self { queues: vec![VecDeque::new(); usize::from(count.max(1))], occupied: [0; 4] }
+    }
+    /// Number of the least important FIFO.
+    #[inline]
+    pub(super) fn last(&self) -> u8 {
+        (self.queues.len() - 1) as u8
+    }
+    #[inline]
+    pub(super) fn push(&mut self, level: u8, entry: Entry) {
+        self.queues[usize::from(level)].push_back(entry);
+        self.occupied[usize::from(level >> 6)] |= 1 << (level & 63);
+    }
+    /// The oldest entry of the most important FIFO that holds any.
+    #[inline]
+    pub(super) fn pop_best(&mut self) -> Option<Entry> {
+        let word = self.occupied.iter().position(|&w| w != 0)?;
+        let level = word * 64 + self.occupied[word].trailing_zeros() as usize;
+        let entry = self.queues[level].pop_front();
+        self.note(level);
+        entry
+    }
+    /// The newest entry of the least important FIFO that holds any.
+    pub(super) fn pop_worst(&mut self) -> Option<Entry> {
+        let word = self.occupied.iter().rposition(|&w| w != 0)?;
+        let level = word * 64 + 63 - self.occupied[word].leading_zeros() as usize;
+        let entry = self.queues[level].pop_back();
+        self.note(level);
+        entry
+    }
+    #[inline]
+    fn note(&mut self, level: usize) {
+        if self.queues[level].is_empty() {
+            self.occupied[level >> 6] &= !(1 << (level & 63));
+        }
+    }
+}

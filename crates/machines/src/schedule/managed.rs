@@ -1,0 +1,173 @@
+//! Admission around an order of service: marking, the limit, and who gives way when it is reached.
+
+use super::{Discipline, DisciplineSpec, Limit, Served, Verdict};
+use crate::aqm::{Advice, Aqm, AqmMachine, Backlog, PacketMeta};
+use crate::packet::{Ecn, Handle, Packet};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Serializer, Span, Stream, Time};
+
+/// A waiting packet, as far as a queue must know it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// Which.
+    pub handle: Handle,
+    /// Bytes on the wire.
+    pub wire: u32,
+    /// It may be marked as it leaves.
+    pub ecn_capable: bool,
+}
+
+impl Entry {
+    /// What is kept of `packet`.
+    #[inline]
+    pub fn new(packet: &Packet, handle: Handle) -> Self {
+        Self { handle, wire: packet.wire, ecn_capable: packet.ecn != Ecn::NotEct }
+    }
+}
+
+/// An order of service: which packet next, and which one to give up. Knows no limit.
+pub trait Order {
+    /// On overflow the arriving packet joins and [`Order::shed`] chooses; otherwise the arriving one is dropped.
+    fn pushes_out(&self) -> bool;
+    /// No further packet can be numbered.
+    fn is_full(&self) -> bool {
+        false
+    }
+    /// A packet joins.
+    fn push(&mut self, now: Time, packet: &Packet, handle: Handle);
+    /// The next to leave, `None` if nothing waits.
+    fn pop(&mut self, now: Time) -> Option<Entry>;
+    /// The first to be given up, perhaps the one that has just joined; `None` if nothing waits.
+    fn shed(&mut self) -> Option<Entry>;
+    /// See [`Discipline::wake`].
+    fn wake(&self) -> Option<Time> {
+        None
+    }
+    /// See [`Discipline::on_tick`].
+    fn on_tick(&mut self, _now: Time) {}
+}
+
+/// An order with a limit and active queue management: a whole [`Discipline`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Managed<O> {
+    packets: u32,
+    bytes: u64,
+    max_packets: u32,
+    max_bytes: u64,
+    aqm: AqmMachine,
+    wire: Serializer,
+    /// When the packet last served has left the wire.
+    free_at: Time,
+    order: O,
+}
+
+impl<O: Order> Managed<O> {
+    /// `order` with the limit and the marking of `spec`, at a port of `rate`.
+    ///
+    /// # Errors
+    /// If the parameters of the marking contradict each other.
+    pub fn new(order: O, spec: &DisciplineSpec, stream: Stream, rate: Rate) -> Result<Self, String> {
+        let aqm = AqmMachine::new(&spec.aqm, stream, rate)?;
+        let (max_packets, max_bytes) = match spec.limit {
+            Limit::Bytes(bytes) => (u32::MAX, bytes.get()),
+            Limit::Packets(packets) => (packets, u64::MAX),
+            Limit::Unlimited => (u32::MAX, u64::MAX),
+        };
+        let wire = Serializer::new(rate, Span::ZERO);
+        Ok(Self { packets: 0, bytes: 0, max_packets, max_bytes, aqm, wire, free_at: Time::ZERO, order })
+    }
+
+    /// The order inside.
+    pub fn order(&self) -> &O {
+        &self.order
+    }
+
+    #[inline]
+    fn backlog(&self, now: Time) -> Backlog {
+        let idle = self.aqm.needs_idle_time() && self.packets == 0;
+        let idle_for = if idle { now.since(self.free_at) } else { Span::ZERO };
+        Backlog { packets: self.packets, bytes: self.bytes, idle_for }
+    }
+
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.packets > self.max_packets || self.bytes > self.max_bytes
+    }
+
+    #[inline]
+    fn forget(&mut self, entry: Entry) {
+        self.packets -= 1;
+        self.bytes -= u64::from(entry.wire);
+    }
+
+    /// The arriving packet is in; gives up packets until the rest fits.
+    #[cold]
+    fn shrink(&mut self, arriving: Handle, admitted: Verdict, out: &mut Vec<Handle>) -> Verdict {
+        let mut verdict = admitted;
+        while self.is_over()
+            && let Some(entry) = self.order.shed()
+        {
+            self.forget(entry);
+            if entry.handle == arriving {
+                verdict = Verdict::Dropped;
+            } else {
+                out.push(entry.handle);
+            }
+        }
+        verdict
+    }
+}
+
+impl<O: Order> Discipline for Managed<O> {
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
+        let admitted = match self.aqm.on_arrival(now, self.backlog(now), packet) {
+            Advice::Admit => Verdict::Queued,
+            Advice::Mark => Verdict::Marked,
+            Advice::Drop => return Verdict::Dropped,
+        };
+        let wire = u64::from(packet.wire);
+        let fits = self.packets < self.max_packets && self.bytes.saturating_add(wire) <= self.max_bytes;
+        // What could not fit into an empty queue pushes nobody out.
+        let hopeless = wire > self.max_bytes || self.max_packets == 0 || self.packets == u32::MAX;
+        if !fits && (hopeless || !self.order.pushes_out()) || self.order.is_full() {
+            return Verdict::Dropped;
+        }
+        self.packets += 1;
+        self.bytes += wire;
+        self.order.push(now, packet, handle);
+        if fits { admitted } else { self.shrink(handle, admitted, out) }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, _out: &mut Vec<Handle>) -> Option<Served> {
+        let entry = self.order.pop(now)?;
+        self.forget(entry);
+        if self.aqm.needs_idle_time() {
+            self.free_at = now.saturating_add(self.wire.span(entry.wire));
+        }
+        let mut mark = false;
+        if self.aqm.marks_at_departure() {
+            let after = Backlog { packets: self.packets, bytes: self.bytes, idle_for: Span::ZERO };
+            let Entry { wire, ecn_capable, .. } = entry;
+            mark = self.aqm.on_departure(after, PacketMeta { wire, ecn_capable });
+        }
+        Some(Served { handle: entry.handle, mark })
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.packets
+    }
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    #[inline]
+    fn wake(&self) -> Option<Time> {
+        self.order.wake()
+    }
+    fn on_tick(&mut self, now: Time) {
+        self.order.on_tick(now);
+    }
+}

@@ -1,0 +1,48 @@
+//! Strict priority over traffic classes (RFC 7806 §2.2; "strict priority" of IEEE 802.1Q §8.6.8.1).
+//!
+//! Class 0 is served first, each class in order of arrival; control packets are of class 0. A full port gives
+//! up the newest packet of its least important class, which may be the one arriving.
+
+use super::levels::Levels;
+use super::{Entry, Order};
+use crate::packet::{Handle, Packet};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// One FIFO per class.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Priority {
+    levels: Levels,
+}
+
+impl Priority {
+    /// `classes` classes; packets of higher classes share the last.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub fn new(classes: u8) -> Result<Self, String> {
+        if classes == 0 {
+            return Err("strict priority needs at least one class".into());
+        }
+        Ok(Self { levels: Levels::new(classes) })
+    }
+}
+
+impl Order for Priority {
+    #[inline]
+    fn pushes_out(&self) -> bool {
+        true
+    }
+    #[inline]
+    fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
+        let class = if packet.is_control() { 0 } else { packet.class.min(self.levels.last()) };
+        self.levels.push(class, Entry::new(packet, handle));
+    }
+    #[inline]
+    fn pop(&mut self, _now: Time) -> Option<Entry> {
+        self.levels.pop_best()
+    }
+    fn shed(&mut self) -> Option<Entry> {
+        self.levels.pop_worst()
+    }
+}

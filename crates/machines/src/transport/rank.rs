@@ -1,0 +1,39 @@
+//! What senders write into the rank header: the host's half of size-based scheduling.
+
+use super::RankSpec;
+
+impl RankSpec {
+    /// The rank of a packet of a flow of `size` bytes, of which the receiver is known to have `acked`
+    /// cumulatively and `sacked` above that. Flows without end rank last.
+    #[inline]
+    pub fn of(&self, size: u64, acked: u64, sacked: u64) -> i64 {
+        let bytes = match self {
+            Self::None => 0,
+            Self::FlowSize => size,
+            // This packet's own bytes count: they are not acknowledged.
+            Self::Remaining => size.saturating_sub(acked).saturating_sub(sacked),
+            // ADS §3.2: written by the application and not yet acknowledged. It has written all that the
+            // buffer could take, and only the cumulative ACK frees the buffer.
+            Self::SocketBuffer { buffer } => size.saturating_sub(acked).min(buffer.get()),
+        };
+        i64::try_from(bytes).unwrap_or(i64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::Bytes;
+
+    #[test]
+    fn a_flow_of_ten_megabytes_with_four_acknowledged_and_one_sacked() {
+        let rank = |r: RankSpec| r.of(10_000_000, 4_000_000, 1_000_000);
+        assert_eq!(rank(RankSpec::None), 0);
+        assert_eq!(rank(RankSpec::FlowSize), 10_000_000);
+        assert_eq!(rank(RankSpec::Remaining), 5_000_000);
+        let buffer = Bytes::new(3_000_000);
+        assert_eq!(rank(RankSpec::SocketBuffer { buffer }), 3_000_000);
+        assert_eq!(RankSpec::SocketBuffer { buffer }.of(10_000_000, 9_000_000, 0), 1_000_000);
+        assert_eq!(RankSpec::Remaining.of(u64::MAX, 5, 0), i64::MAX);
+    }
+}

@@ -1,0 +1,104 @@
+//! The retransmission timer's length: RFC 6298. The timer itself is the sender's.
+
+use super::RtoSpec;
+use serde::{Deserialize, Serialize};
+use thalweg_units::Span;
+
+/// Round-trip estimate and back-off of one flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Rto {
+    /// SRTT; zero: no sample yet.
+    srtt: Span,
+    /// RTTVAR.
+    rttvar: Span,
+    /// Expiries since the last sample: the timeout is doubled so often.
+    backoff: u32,
+}
+
+impl Rto {
+    /// A round trip was measured on a segment that was not retransmitted (Karn; §3).
+    #[inline]
+    pub fn sample(&mut self, rtt: Span) {
+        let (r, srtt, rttvar) = (rtt.ps().max(1), self.srtt.ps(), self.rttvar.ps());
+        if srtt == 0 {
+            (self.srtt, self.rttvar) = (Span::from_ps(r), Span::from_ps(r / 2)); // (2.2)
+        } else {
+            // (2.3), β = 1/4 before α = 1/8
+            self.rttvar = Span::from_ps(rttvar - rttvar / 4 + srtt.abs_diff(r) / 4);
+            self.srtt = Span::from_ps(srtt - srtt / 8 + r / 8);
+        }
+        // CHOICE RFC 6298 §5: the back-off ends with the first valid sample, not with any advancing ACK.
+        self.backoff = 0;
+    }
+
+    /// The timer expired: §5.5.
+    pub fn back_off(&mut self) {
+        self.backoff = self.backoff.saturating_add(1);
+    }
+
+    /// How long the timer runs if it is started now. The clock's granularity G counts as zero.
+    #[inline]
+    pub fn timeout(&self, spec: &RtoSpec) -> Span {
+        match *spec {
+            RtoSpec::Fixed(span) => span,
+            RtoSpec::Rfc6298 { initial, min, max } => {
+                let base = match self.srtt {
+                    Span::ZERO => initial,
+                    srtt => (srtt + self.rttvar.saturating_mul(4)).max(min),
+                };
+                base.saturating_mul(1 << self.backoff.min(62)).min(max)
+            }
+        }
+    }
+
+    /// SRTT; zero before the first sample.
+    pub fn srtt(&self) -> Span {
+        self.srtt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPEC: RtoSpec = RtoSpec::Rfc6298 {
+        initial: Span::from_ms(1000),
+        min: Span::from_us(200),
+        max: Span::from_ms(60_000),
+    };
+
+    #[test]
+    fn the_first_sample_gives_three_times_itself_and_later_ones_are_smoothed() {
+        let mut rto = Rto::default();
+        assert_eq!(rto.timeout(&SPEC), Span::from_ms(1000));
+        rto.sample(Span::from_us(100)); // srtt 100, rttvar 50
+        assert_eq!(rto.timeout(&SPEC), Span::from_us(300));
+        rto.sample(Span::from_us(180)); // rttvar ¾·50 + ¼·80 = 57.5, srtt ⅞·100 + ⅛·180 = 110
+        assert_eq!((rto.srtt, rto.rttvar), (Span::from_us(110), Span::from_ns(57_500)));
+        assert_eq!(rto.timeout(&SPEC), Span::from_us(340));
+    }
+
+    #[test]
+    fn it_doubles_at_every_expiry_up_to_the_ceiling_until_a_sample_comes() {
+        let mut rto = Rto::default();
+        rto.sample(Span::from_us(100));
+        for doubled in [600, 1200, 2400] {
+            rto.back_off();
+            assert_eq!(rto.timeout(&SPEC), Span::from_us(doubled));
+        }
+        (0..100).for_each(|_| rto.back_off());
+        assert_eq!(rto.timeout(&SPEC), Span::from_ms(60_000));
+        rto.sample(Span::from_us(100));
+        assert_eq!(rto.timeout(&SPEC), Span::from_ns(250_000)); // 100 + 4 · 37.5
+    }
+
+    #[test]
+    fn the_floor_holds_once_the_path_is_steady_and_a_fixed_timer_never_moves() {
+        let mut rto = Rto::default();
+        (0..200).for_each(|_| rto.sample(Span::from_us(100)));
+        assert_eq!(rto.timeout(&SPEC), Span::from_us(200));
+        rto.back_off();
+        assert_eq!(rto.timeout(&SPEC), Span::from_us(400));
+        assert_eq!(rto.timeout(&RtoSpec::Fixed(Span::from_us(45))), Span::from_us(45));
+    }
+}

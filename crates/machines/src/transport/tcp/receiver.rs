@@ -1,0 +1,287 @@
+//! TCP's receiving end: reassembly, acknowledgements (RFC 5681 §4.2, RFC 2018), ECN echo (RFC 3168 §6.1.3
+//! and RFC 8257 §3.2).
+
+use super::super::{AckSpec, EcnSpec, Endpoint, SackSpec, TcpSpec, Transmit};
+use crate::packet::{Ecn, Flags, Kind, Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{FlowId, Time};
+
+/// What an ACK says about the packet that triggered it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct Trigger {
+    stamp: Time,
+    seq: u64,
+    payload: u32,
+    resent: bool,
+}
+
+/// An answer that must leave before anything else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum First {
+    Nothing,
+    SynAck(Trigger),
+    /// The ACK of what came before the CE mark changed: up to `next`, echoing `ce`.
+    Ack {
+        trigger: Trigger,
+        next: u64,
+        ce: bool,
+    },
+}
+
+/// Whether and when the pending ACK leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Pending {
+    Nothing,
+    /// After `segments` in-order segments; the timer is set.
+    Delayed {
+        trigger: Trigger,
+        segments: u32,
+    },
+    Due(Trigger),
+}
+
+/// Data above a gap.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Reassembly {
+    /// Disjoint, not touching; the most recently changed first, as RFC 2018 §4 wants to report them.
+    ranges: Vec<(u64, u64)>,
+    /// Their total.
+    held: u64,
+}
+
+impl Reassembly {
+    fn insert(&mut self, mut start: u64, mut end: u64) {
+        let mut held = 0;
+        self.ranges.retain(|&(s, e)| {
+            let apart = e < start || end < s;
+            if !apart {
+                held += e - s;
+                (start, end) = (start.min(s), end.max(e));
+            }
+            apart
+        });
+        self.ranges.insert(0, (start, end));
+        self.held = self.held - held + (end - start);
+    }
+
+    /// Everything up to `next` has arrived: where the next gap begins.
+    fn absorb(&mut self, mut next: u64) -> u64 {
+        while let Some(at) = self.ranges.iter().position(|r| r.0 <= next) {
+            let (s, e) = self.ranges.remove(at);
+            self.held -= e - s;
+            next = next.max(e);
+        }
+        next
+    }
+}
+
+/// TCP's receiving end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpReceiver {
+    flow: FlowId,
+    /// ECN: latched echo (classic), or the CE mark of the last packet (accurate).
+    ce: bool,
+    size: u64,
+    /// RCV.NXT: everything below has arrived.
+    next: u64,
+    /// Absent until the first gap, then kept.
+    above: Option<Box<Reassembly>>,
+    first: First,
+    pending: Pending,
+    /// When a delayed ACK leaves; [`Time::MAX`]: never.
+    deadline: Time,
+}
+
+impl TcpReceiver {
+    /// Expects `size` bytes.
+    pub fn new(flow: FlowId, size: u64) -> Self {
+        Self {
+            flow,
+            ce: false,
+            size,
+            next: 0,
+            above: None,
+            first: First::Nothing,
+            pending: Pending::Nothing,
+            deadline: Time::MAX,
+        }
+    }
+
+    /// Bytes received in order.
+    pub fn received(&self) -> u64 {
+        self.next
+    }
+
+    /// Distinct bytes received.
+    pub fn unique_bytes(&self) -> u64 {
+        self.next + self.above.as_ref().map_or(0, |r| r.held)
+    }
+
+    fn on_data(&mut self, spec: &TcpSpec, now: Time, packet: &Packet) {
+        let ce = packet.ecn == Ecn::Ce;
+        match spec.ecn {
+            EcnSpec::Off => {}
+            EcnSpec::Classic => {
+                // RFC 3168 §6.1.3: echo until the sender says it has reduced; this packet's own mark counts.
+                self.ce = ce || (self.ce && !packet.flags.has(Flags::CWR));
+            }
+            EcnSpec::Accurate => {
+                // RFC 8257 §3.2: an ACK covers packets of one kind only.
+                if ce != self.ce
+                    && packet.payload > 0
+                    && let Pending::Delayed { trigger, .. } = self.pending
+                {
+                    self.first = First::Ack { trigger, next: self.next, ce: self.ce };
+                    self.pending = Pending::Nothing;
+                    self.deadline = Time::MAX;
+                }
+                if packet.payload > 0 {
+                    self.ce = ce;
+                }
+            }
+        }
+
+        let trigger = Trigger {
+            stamp: packet.stamp,
+            seq: packet.seq,
+            payload: packet.payload,
+            resent: packet.flags.has(Flags::RETRANSMISSION),
+        };
+        let (start, end) = (packet.seq, packet.seq + u64::from(packet.payload));
+        let gap = self.above.as_ref().is_some_and(|r| !r.ranges.is_empty());
+        let in_order = start <= self.next && end > self.next;
+        if in_order {
+            self.next = match &mut self.above {
+                Some(above) if gap => above.absorb(end),
+                _ => end,
+            };
+        } else if start > self.next && end > start {
+            self.above.get_or_insert_default().insert(start, end);
+        }
+        // RFC 5681 §4.2: at once if out of order or filling a gap; also for duplicates and probes.
+        // CHOICE: the flow's last segment carries the FIN and is acknowledged at once.
+        let delay = in_order && !gap && !packet.flags.has(Flags::LAST);
+        self.acknowledge(spec.ack, now, trigger, delay);
+    }
+
+    fn acknowledge(&mut self, policy: AckSpec, now: Time, trigger: Trigger, delay: bool) {
+        // RFC 7323 §4.3: of several segments, the earliest one's stamp, so that round trips include the delay.
+        let (trigger, segments) = match self.pending {
+            Pending::Nothing => (trigger, 1),
+            Pending::Delayed { trigger: earliest, segments } => {
+                let resent = earliest.resent || trigger.resent;
+                (Trigger { resent, ..earliest }, segments + 1)
+            }
+            Pending::Due(earliest) => (earliest, policy.every),
+        };
+        if !delay || segments >= policy.every {
+            self.pending = Pending::Due(trigger);
+            self.deadline = Time::MAX;
+        } else {
+            self.pending = Pending::Delayed { trigger, segments };
+            if self.deadline == Time::MAX {
+                self.deadline = now.saturating_add(policy.delay);
+            }
+        }
+    }
+
+    fn write(&self, kind: Kind, wire: u32, trigger: Trigger, next: u64, ce: bool, packet: &mut Packet) {
+        let mut flags = Flags::default();
+        if ce {
+            flags.set(Flags::ECE);
+        }
+        if trigger.resent {
+            flags.set(Flags::RETRANSMISSION);
+        }
+        *packet = Packet {
+            stamp: trigger.stamp,
+            seq: next,
+            echo: trigger.seq,
+            flow: self.flow,
+            wire,
+            payload: trigger.payload,
+            kind,
+            flags,
+            ..Packet::default()
+        };
+    }
+
+    /// Appends the SACK option; its bytes on the wire.
+    #[cold]
+    fn add_sack(&self, blocks: u8, on_wire: bool, packet: &mut Packet, side: &mut Side) {
+        side.sack.clear();
+        let ranges = self.above.as_ref().map_or(&[][..], |r| &r.ranges);
+        for &(start, end) in ranges.iter().take(usize::from(blocks)) {
+            side.sack.push(start, end);
+        }
+        let n = side.sack.as_slice().len() as u32;
+        if n > 0 {
+            packet.side = 0;
+            if on_wire {
+                packet.wire += (2 + 8 * n).next_multiple_of(4);
+            }
+        }
+    }
+}
+
+impl Endpoint for TcpReceiver {
+    type Spec = TcpSpec;
+
+    #[inline]
+    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, _: Option<&Side>) {
+        match packet.kind {
+            Kind::Data => self.on_data(spec, now, packet),
+            Kind::Syn => {
+                let resent = packet.flags.has(Flags::RETRANSMISSION);
+                self.first = First::SynAck(Trigger { stamp: packet.stamp, seq: 0, payload: 0, resent });
+            }
+            Kind::Ack | Kind::SynAck | Kind::Control => {}
+        }
+    }
+
+    fn on_timer(&mut self, _: &TcpSpec, now: Time) {
+        if self.deadline <= now
+            && let Pending::Delayed { trigger, .. } = self.pending
+        {
+            self.pending = Pending::Due(trigger);
+            self.deadline = Time::MAX;
+        }
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, spec: &TcpSpec, _: Time, packet: &mut Packet, side: &mut Side) -> Transmit {
+        match self.first {
+            First::Nothing => {
+                let Pending::Due(trigger) = self.pending else { return Transmit::Idle };
+                self.pending = Pending::Nothing;
+                let echo = self.ce && spec.ecn != EcnSpec::Off;
+                self.write(Kind::Ack, spec.ack_wire, trigger, self.next, echo, packet);
+            }
+            First::SynAck(trigger) => {
+                self.first = First::Nothing;
+                self.write(Kind::SynAck, spec.ack_wire, trigger, 0, false, packet);
+                return Transmit::Packet;
+            }
+            First::Ack { trigger, next, ce } => {
+                self.first = First::Nothing;
+                self.write(Kind::Ack, spec.ack_wire, trigger, next, ce, packet);
+            }
+        }
+        if let SackSpec::Blocks { blocks, on_wire } = spec.sack
+            && self.above.as_ref().is_some_and(|r| !r.ranges.is_empty())
+        {
+            self.add_sack(blocks, on_wire, packet, side);
+        }
+        Transmit::Packet
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        (self.deadline != Time::MAX).then_some(self.deadline)
+    }
+
+    #[inline]
+    fn is_done(&self) -> bool {
+        self.next >= self.size
+    }
+}

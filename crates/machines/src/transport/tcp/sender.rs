@@ -1,0 +1,590 @@
+//! TCP's sending end. RFC 5681 (duplicate ACKs, timer), 6582 (partial ACKs without SACK), 6675 (SACK),
+//! 3042 (limited transmit), 6298 (timer), 3168 and 8257 (ECN); pFabric §4.2 (timer-only repair, probes).
+//!
+//! Every segment but a flow's last is full, so segments begin at multiples of the MSS. How large the
+//! window is, is the controller's business. Which segment goes next is in `choose`, what parameters are
+//! allowed in `check`.
+
+mod check;
+mod choose;
+
+use super::super::{EcnSpec, Endpoint, LossSpec, Rto, SackSpec, SenderStats, TcpSpec, Transmit};
+use super::Scoreboard;
+use crate::congestion::{AckSample, CongestionControl, Controller, Loss, Start};
+use crate::packet::{Ecn, Flags, Kind, Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, FlowId, Rate, Time};
+
+/// Connection set-up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Connection {
+    /// Not started.
+    Closed,
+    /// A SYN is to be sent (again).
+    SynDue,
+    /// Waiting for the SYN-ACK.
+    SynSent,
+    /// Data flows.
+    Open,
+}
+
+/// Where loss repair stands. It ends when `recover` is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Phase {
+    /// Nothing known to be lost.
+    Normal,
+    /// Fast recovery: a loss was inferred from ACKs.
+    Recovery,
+    /// After a timeout: everything outstanding counts as lost, except what was SACKed.
+    Timeout,
+}
+
+/// pFabric's probe mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+enum Probing {
+    No,
+    /// A probe is to be sent.
+    Due,
+    /// Waiting for any ACK.
+    Sent,
+}
+
+/// A segment about to be sent.
+#[derive(Clone, Copy)]
+struct Segment {
+    seq: u64,
+    len: u32,
+    /// It moves HighRxt (every retransmission but the rescue one).
+    moves_high_rxt: bool,
+}
+
+/// TCP's sending end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TcpSender {
+    flow: FlowId,
+    /// Duplicate ACKs in a row.
+    dup_acks: u32,
+    /// Payload bytes of the flow; `u64::MAX`: without end.
+    size: u64,
+    /// SND.UNA, HighACK: everything below is acknowledged.
+    una: u64,
+    /// SND.NXT, HighData: first byte never sent.
+    sent_to: u64,
+    /// RecoveryPoint: the episode ends when everything below is acknowledged.
+    recover: u64,
+    /// When the retransmission timer expires; [`Time::MAX`]: it is off.
+    deadline: Time,
+    /// The pace allows nothing before.
+    next_send: Time,
+    rto: Rto,
+    /// Loss repair; absent until first needed, then kept.
+    board: Option<Box<Scoreboard>>,
+    sent_packets: u64,
+    retransmitted: u32,
+    timeouts: u32,
+    /// Expiries since the last ACK.
+    timeouts_in_row: u32,
+    connection: Connection,
+    phase: Phase,
+    probing: Probing,
+    /// The segment at `una` is to be resent now, whatever the window says.
+    resend_first: bool,
+    /// With `FlightSpec::Span`: nothing leaves until an ACK advances.
+    held: bool,
+    /// Classic ECN: the next new segment carries CWR.
+    cwr_due: bool,
+    /// The SYN was sent more than once.
+    syn_resent: bool,
+    /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
+    cwr_to: u64,
+    controller: Controller,
+}
+
+impl TcpSender {
+    /// A sender that has not started.
+    ///
+    /// # Errors
+    /// If a parameter is out of range; the message names it.
+    pub fn new(spec: &TcpSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
+        check::check(spec, size, start)?;
+        Ok(Self {
+            flow,
+            dup_acks: 0,
+            size,
+            una: 0,
+            sent_to: 0,
+            recover: 0,
+            deadline: Time::MAX,
+            next_send: Time::ZERO,
+            rto: Rto::default(),
+            board: None,
+            sent_packets: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            timeouts_in_row: 0,
+            connection: Connection::Closed,
+            phase: Phase::Normal,
+            probing: Probing::No,
+            resend_first: false,
+            held: false,
+            cwr_due: false,
+            syn_resent: false,
+            cwr_to: 0,
+            controller: spec.controller.make(start)?,
+        })
+    }
+
+    /// The flow starts.
+    pub fn start(&mut self, spec: &TcpSpec, now: Time) {
+        if self.connection == Connection::Closed {
+            self.connection = if spec.handshake { Connection::SynDue } else { Connection::Open };
+            self.next_send = now;
+        }
+    }
+
+    /// What it has done and where it stands.
+    pub fn stats(&self) -> SenderStats {
+        SenderStats {
+            acked_bytes: self.una,
+            sent_packets: self.sent_packets,
+            retransmitted_packets: u64::from(self.retransmitted),
+            timeouts: u64::from(self.timeouts),
+            window: self.controller.permit().window,
+            threshold: self.controller.threshold(),
+            in_flight: Bytes::new(self.in_flight()),
+            srtt: self.rto.srtt(),
+        }
+    }
+
+    /// The controller, for tests and tools.
+    pub fn controller(&self) -> &Controller {
+        &self.controller
+    }
+
+    #[inline]
+    fn outstanding(&self) -> u64 {
+        self.sent_to - self.una
+    }
+
+    /// RFC 6675's pipe, or its equivalent without SACK.
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        self.board.as_ref().map_or(self.outstanding(), |b| b.pipe)
+    }
+
+    #[inline]
+    fn sacked(&self) -> u64 {
+        self.board.as_ref().map_or(0, |b| b.sacked())
+    }
+
+    // ---- ACKs -----------------------------------------------------------------------------------
+
+    fn on_syn_ack(&mut self, now: Time, packet: &Packet) {
+        if !matches!(self.connection, Connection::SynSent | Connection::SynDue) {
+            return;
+        }
+        self.connection = Connection::Open;
+        self.timeouts_in_row = 0;
+        self.deadline = Time::MAX;
+        self.next_send = now;
+        if !packet.flags.has(Flags::RETRANSMISSION) {
+            self.rto.sample(now.since(packet.stamp));
+        }
+    }
+
+    fn on_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, blocks: &[(u64, u64)]) {
+        if self.connection != Connection::Open || packet.seq > self.sent_to {
+            return; // nothing that was never sent can be acknowledged
+        }
+        self.timeouts_in_row = 0;
+        let advance = packet.seq.saturating_sub(self.una);
+        let stale = packet.seq < self.una;
+        self.held = advance == 0;
+        if self.probing != Probing::No {
+            self.leave_probe_mode();
+        }
+
+        // What is new.
+        self.una += advance;
+        let (mut acked, mut sacked) = (advance, 0);
+        if let Some(board) = self.board.as_mut().filter(|_| advance > 0) {
+            acked -= board.advance(self.una);
+        }
+        if !blocks.is_empty() {
+            sacked = self.insert_blocks(blocks);
+        }
+        let has_sack = spec.sack != SackSpec::Off;
+        let duplicate = advance == 0
+            && !stale
+            && self.outstanding() > 0
+            && if has_sack { sacked > 0 } else { packet.payload > 0 };
+
+        // Episode bookkeeping.
+        let was_in_recovery = self.phase == Phase::Recovery;
+        if advance > 0 {
+            self.dup_acks = 0;
+            self.progress(spec, acked);
+        } else if duplicate {
+            self.dup_acks = self.dup_acks.saturating_add(1);
+            if was_in_recovery && !has_sack {
+                self.inflate(u64::from(spec.mss));
+            }
+        }
+        self.refresh(spec);
+
+        // Karn: a sample only from segments never resent. The stamp travels with the packet, so an
+        // original that arrives after its own retransmission was sent still gives an honest sample.
+        let rtt = (acked + sacked > 0 && packet.payload > 0 && !packet.flags.has(Flags::RETRANSMISSION))
+            .then(|| now.since(packet.stamp));
+        if let Some(rtt) = rtt {
+            self.rto.sample(rtt);
+        }
+        if advance > 0 {
+            // CHOICE RFC 6582 §4: the timer restarts at every partial ACK too ("slow but steady"), as RFC
+            // 6298 §5.3 says of every ACK of new data. Other reading: at the first partial ACK only.
+            let done = self.una == self.sent_to;
+            self.deadline = if done { Time::MAX } else { now.saturating_add(self.rto.timeout(&spec.rto)) };
+        }
+
+        if acked + sacked > 0 {
+            let echo = spec.ecn != EcnSpec::Off && packet.flags.has(Flags::ECE);
+            if echo && spec.ecn == EcnSpec::Classic && self.una > self.cwr_to {
+                self.window_cut();
+            }
+            self.controller.on_ack(&AckSample {
+                now,
+                rtt,
+                acked: Bytes::new(acked),
+                sacked: Bytes::new(sacked),
+                in_flight: Bytes::new(self.in_flight()),
+                acked_to: self.una,
+                sent_to: self.sent_to,
+                marked: Bytes::new(if echo { acked + sacked } else { 0 }),
+                in_recovery: was_in_recovery,
+                app_limited: self.sent_to == self.size,
+            });
+        }
+
+        if self.phase == Phase::Normal && (self.dup_acks > 0 || self.sacked() > 0) {
+            self.detect_loss(spec, now);
+        }
+    }
+
+    /// RFC 6675 §5 Update(): how many bytes are SACKed for the first time.
+    #[cold]
+    fn insert_blocks(&mut self, blocks: &[(u64, u64)]) -> u64 {
+        let mut fresh = 0;
+        for &(start, end) in blocks {
+            let (start, end) = (start.max(self.una), end.min(self.sent_to));
+            if start < end {
+                fresh += self.repair().insert(start, end);
+            }
+        }
+        fresh
+    }
+
+    /// The cumulative ACK advanced by `acked` bytes not SACKed before.
+    #[inline]
+    fn progress(&mut self, spec: &TcpSpec, acked: u64) {
+        match self.phase {
+            Phase::Normal => {}
+            _ if self.una >= self.recover => {
+                self.phase = Phase::Normal;
+                self.resend_first = false;
+                let una = self.una;
+                let board = self.repair();
+                (board.high_rxt, board.lost_to, board.inflation) = (una, 0, 0);
+            }
+            Phase::Recovery if spec.sack == SackSpec::Off => {
+                // Partial ACK, RFC 6582 §3.2 step 3: resend the next hole; deflate by what left the
+                // network, and add back one segment if that much did.
+                self.resend_first = true;
+                let mss = u64::from(spec.mss);
+                let board = self.repair();
+                board.inflation = board.inflation.saturating_sub(acked) + if acked >= mss { mss } else { 0 };
+            }
+            // The front was acknowledged before it could be resent.
+            Phase::Recovery | Phase::Timeout => self.resend_first = false,
+        }
+    }
+
+    fn inflate(&mut self, bytes: u64) {
+        self.repair().inflation += bytes;
+    }
+
+    /// The scoreboard, made if this is the flow's first trouble.
+    fn repair(&mut self) -> &mut Scoreboard {
+        let una = self.una;
+        self.board.get_or_insert_with(|| Box::new(Scoreboard::new(una)))
+    }
+
+    /// SetPipe and IsLost after an ACK or a change of phase.
+    #[inline]
+    fn refresh(&mut self, spec: &TcpSpec) {
+        if let Some(board) = &mut self.board {
+            let has_sack = spec.sack != SackSpec::Off;
+            board.lost_by_sack = match spec.loss {
+                LossSpec::DupAck { threshold }
+                    if has_sack && board.sacked() > 0 && self.phase != Phase::Timeout =>
+                {
+                    board.lost_boundary(threshold, spec.mss)
+                }
+                _ => 0,
+            };
+            if self.phase == Phase::Recovery && !has_sack {
+                board.pipe = (self.sent_to - self.una).saturating_sub(board.inflation);
+            } else {
+                board.set_pipe(self.una, self.sent_to);
+            }
+        }
+    }
+
+    /// RFC 6675 §5 (1), (2); RFC 5681 §3.2.
+    #[cold]
+    fn detect_loss(&mut self, spec: &TcpSpec, now: Time) {
+        let LossSpec::DupAck { threshold } = spec.loss else { return };
+        let lost = self.board.as_ref().is_some_and(|b| b.lost_by_sack > self.una);
+        if self.dup_acks < threshold && !lost {
+            return;
+        }
+        // RFC 6582 §3.2 step 2: duplicates at the end of an earlier episode come from its own resends.
+        // CHOICE: so without SACK a real loss of the very next segment waits for the timer (§4's
+        // heuristics are left out); SACKs tell the two apart.
+        if spec.sack == SackSpec::Off && self.recover > 0 && self.una <= self.recover {
+            return;
+        }
+        self.phase = Phase::Recovery;
+        self.recover = self.sent_to;
+        self.resend_first = true;
+        let inflation = u64::from(self.dup_acks.min(threshold)) * u64::from(spec.mss);
+        let una = self.una;
+        let board = self.repair();
+        (board.high_rxt, board.inflation, board.rescued) = (una, inflation, false);
+        self.controller.on_loss(&self.loss(now));
+        self.window_cut();
+        self.refresh(spec);
+    }
+
+    fn loss(&self, now: Time) -> Loss {
+        Loss { now, in_flight: Bytes::new(self.outstanding()), acked_to: self.una, sent_to: self.sent_to }
+    }
+
+    /// The window shrank: RFC 3168 §6.1.2 tells the receiver so, once per window of data.
+    fn window_cut(&mut self) {
+        self.cwr_due = true;
+        self.cwr_to = self.sent_to;
+    }
+
+    // ---- The timer ------------------------------------------------------------------------------
+
+    #[cold]
+    fn on_timeout(&mut self, spec: &TcpSpec, now: Time) {
+        self.timeouts += 1;
+        self.rto.back_off();
+        if self.connection == Connection::SynSent {
+            self.connection = Connection::SynDue;
+            self.syn_resent = true;
+            self.deadline = Time::MAX; // runs again from when the SYN leaves
+            return;
+        }
+        self.timeouts_in_row += 1;
+        self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
+        self.held = false;
+        if self.probing != Probing::No {
+            self.probing = Probing::Due;
+            return;
+        }
+        // RFC 6675 §5.1: everything outstanding is lost unless SACKed, and no fast retransmit until all
+        // of it is acknowledged. SACKs are kept: CHOICE, receivers here never renege.
+        self.controller.on_timeout(&self.loss(now));
+        self.window_cut();
+        self.phase = Phase::Timeout;
+        self.recover = self.sent_to;
+        self.dup_acks = 0;
+        self.resend_first = false;
+        let (una, sent_to) = (self.una, self.sent_to);
+        let board = self.repair();
+        (board.high_rxt, board.lost_to, board.inflation) = (una, sent_to, 0);
+        self.refresh(spec);
+        if spec.probe_after.is_some_and(|n| self.timeouts_in_row >= n) {
+            self.probing = Probing::Due;
+        }
+    }
+
+    /// pFabric §4.2: the path works again; resend from the first hole.
+    #[cold]
+    fn leave_probe_mode(&mut self) {
+        self.probing = Probing::No;
+        self.held = false;
+        let una = self.una;
+        self.repair().high_rxt = una;
+    }
+
+    // ---- Sending --------------------------------------------------------------------------------
+
+    /// Writes the segment's packet and keeps the books.
+    #[inline]
+    fn emit(&mut self, spec: &TcpSpec, now: Time, segment: Segment, pace: Option<Rate>, packet: &mut Packet) {
+        let Segment { seq, len, moves_high_rxt } = segment;
+        let end = seq + u64::from(len);
+        let fresh = seq == self.sent_to;
+        let mut flags = Flags::default();
+        let mut ecn = if spec.ecn == EcnSpec::Off { Ecn::NotEct } else { Ecn::Ect0 };
+        if fresh {
+            self.sent_to = end;
+            if self.cwr_due && spec.ecn == EcnSpec::Classic {
+                flags.set(Flags::CWR);
+            }
+            self.cwr_due = false;
+        } else {
+            flags.set(Flags::RETRANSMISSION);
+            self.retransmitted += 1;
+            if spec.ecn == EcnSpec::Classic {
+                ecn = Ecn::NotEct; // RFC 3168 §6.1.5
+            }
+        }
+        if end == self.size {
+            flags.set(Flags::LAST);
+        }
+        *packet = Packet {
+            stamp: now,
+            seq,
+            rank: spec.rank.of(self.size, self.una, self.sacked()),
+            flow: self.flow,
+            wire: len + spec.header,
+            payload: len,
+            kind: Kind::Data,
+            ecn,
+            flags,
+            ..Packet::default()
+        };
+        self.sent_packets += 1;
+        if let Some(board) = &mut self.board {
+            board.pipe += u64::from(len);
+            if moves_high_rxt {
+                board.high_rxt = board.high_rxt.max(end);
+                self.resend_first = false;
+            } else if !fresh {
+                board.rescued = true;
+            }
+        }
+        if self.deadline == Time::MAX {
+            self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
+        }
+        if let Some(pace) = pace {
+            self.next_send = now.saturating_add(Bytes::new(u64::from(packet.wire)) / pace);
+        }
+        self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
+    }
+
+    #[cold]
+    fn poll_syn(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet) -> Transmit {
+        if self.connection != Connection::SynDue {
+            return Transmit::Idle;
+        }
+        self.connection = Connection::SynSent;
+        self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
+        *packet = Packet {
+            stamp: now,
+            flow: self.flow,
+            wire: spec.syn_wire,
+            kind: Kind::Syn,
+            flags: if self.syn_resent { Flags::RETRANSMISSION } else { Flags::default() },
+            rank: spec.rank.of(self.size, 0, 0),
+            ..Packet::default()
+        };
+        Transmit::Packet
+    }
+
+    #[cold]
+    fn poll_probe(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet) -> Transmit {
+        if self.probing != Probing::Due {
+            return Transmit::Idle;
+        }
+        self.probing = Probing::Sent;
+        *packet = Packet {
+            stamp: now,
+            seq: self.una,
+            flow: self.flow,
+            wire: spec.ack_wire,
+            payload: 0,
+            kind: Kind::Data,
+            rank: spec.rank.of(self.size, self.una, self.sacked()),
+            ..Packet::default()
+        };
+        Transmit::Packet
+    }
+}
+
+impl Endpoint for TcpSender {
+    type Spec = TcpSpec;
+
+    #[inline]
+    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) {
+        match packet.kind {
+            Kind::Ack => {
+                let blocks = match side {
+                    Some(side) if spec.sack != SackSpec::Off => side.sack.as_slice(),
+                    _ => &[],
+                };
+                self.on_ack(spec, now, packet, blocks);
+            }
+            Kind::SynAck => self.on_syn_ack(now, packet),
+            Kind::Data | Kind::Syn | Kind::Control => {}
+        }
+    }
+
+    fn on_timer(&mut self, spec: &TcpSpec, now: Time) {
+        if self.is_done() {
+            return;
+        }
+        if self.deadline <= now {
+            self.on_timeout(spec, now);
+        }
+        if self.controller.permit().wake.is_some_and(|wake| wake <= now) {
+            self.controller.on_tick(now);
+        }
+    }
+
+    #[inline]
+    fn poll_transmit(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+        if self.connection != Connection::Open {
+            return self.poll_syn(spec, now, packet);
+        }
+        if self.is_done() {
+            return Transmit::Idle;
+        }
+        if self.probing != Probing::No {
+            return self.poll_probe(spec, now, packet);
+        }
+        let permit = self.controller.permit();
+        let Some(segment) = self.next_segment(spec, permit.window.get()) else {
+            return Transmit::Idle;
+        };
+        if permit.pace.is_some() {
+            if permit.pace == Some(Rate::ZERO) {
+                return Transmit::Idle; // until the controller's next tick or ACK
+            }
+            if now < self.next_send {
+                return Transmit::At(self.next_send);
+            }
+        }
+        self.emit(spec, now, segment, permit.pace, packet);
+        Transmit::Packet
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        if self.is_done() || self.connection == Connection::Closed {
+            return None;
+        }
+        let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
+        let next = self.deadline.min(wake);
+        (next != Time::MAX).then_some(next)
+    }
+
+    #[inline]
+    fn is_done(&self) -> bool {
+        self.una >= self.size
+    }
+}

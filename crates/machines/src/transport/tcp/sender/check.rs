@@ -1,0 +1,47 @@
+//! Which parameters can work.
+
+use super::super::super::{LossSpec, RtoSpec, SackSpec, TcpSpec};
+use crate::congestion::Start;
+use crate::packet::SackBlocks;
+use thalweg_units::Bytes;
+
+/// Refuses what cannot work, by name.
+pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), String> {
+    let refuse = |what: String| Err(format!("tcp: {what}"));
+    if spec.mss == 0 || start.mss != spec.mss {
+        return refuse(format!(
+            "mss is {}, the controller was told {}; allowed: at least 1, equal",
+            spec.mss, start.mss
+        ));
+    }
+    if spec.mss.checked_add(spec.header).is_none() {
+        return refuse(format!("mss {} + header {} is too large", spec.mss, spec.header));
+    }
+    if size == 0 {
+        return refuse("a flow of 0 bytes".into());
+    }
+    if start.initial_window == Bytes::ZERO {
+        return refuse("initial_window is 0".into());
+    }
+    if spec.ack.every == 0 {
+        return refuse("one ACK per 0 segments; allowed: at least 1".into());
+    }
+    if let SackSpec::Blocks { blocks, .. } = spec.sack
+        && !(1..=SackBlocks::CAPACITY).contains(&usize::from(blocks))
+    {
+        return refuse(format!("{blocks} SACK blocks; allowed: 1 to {}", SackBlocks::CAPACITY));
+    }
+    if spec.loss == (LossSpec::DupAck { threshold: 0 }) {
+        return refuse("a duplicate-ACK threshold of 0; allowed: at least 1".into());
+    }
+    match spec.rto {
+        RtoSpec::Fixed(span) if span.is_zero() => refuse("a retransmission timeout of 0".into()),
+        RtoSpec::Rfc6298 { initial, max, .. } if initial.is_zero() || max.is_zero() => {
+            refuse("a retransmission timeout of 0".into())
+        }
+        RtoSpec::Rfc6298 { min, max, .. } if min > max => {
+            refuse(format!("the smallest timeout {min} is above the largest {max}"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,83 @@
+//! ECN at the ends: RFC 3168 §6.1 and RFC 8257 §3.
+
+use super::super::testing::*;
+use super::super::*;
+use crate::congestion::{ControllerSpec, DctcpGrowth};
+
+fn iw(segments: u64, spec: TcpSpec) -> TcpSpec {
+    TcpSpec { initial_window: Bytes::new(segments * MSS), ..spec }
+}
+
+fn marking(numbers: &'static [u64]) -> impl FnMut(Way, u64, &Packet) -> Fate {
+    move |way, i, _| if way == Way::ToReceiver && numbers.contains(&i) { Fate::Mark } else { Fate::Deliver }
+}
+
+#[test]
+fn a_classic_echo_is_latched_until_the_sender_says_it_has_reduced() {
+    let mut pair = Pair::new(iw(4, TcpSpec { ecn: EcnSpec::Classic, ..tcp() }), 20);
+    pair.run(marking(&[2, 3]));
+    assert_eq!(
+        pair.sent()[..4],
+        // Window 6 after two clean ACKs, halved by the third; four are out, so nothing until 200 us.
+        ["0: 0 1 2 3", "100: 4 5 6 7", "200: 8c 9 10", "300: 11 12 13"]
+    );
+    assert_eq!(
+        pair.answered()[..3],
+        ["50: a1 a2 a3! a4!", "150: a5! a6! a7! a8!", "250: a9 a10 a11"] // 8 carries CWR
+    );
+    assert_eq!(pair.stats().threshold, Bytes::new(3000));
+}
+
+#[test]
+fn a_loss_too_is_told_by_cwr_and_resends_are_not_ecn_capable() {
+    let mut pair = Pair::new(TcpSpec { ecn: EcnSpec::Classic, ..tcp() }, 30);
+    pair.run_losing(&[2]);
+    assert_eq!(pair.sent()[2], "200: 16c 17 18 19 20 21");
+    let resent = pair.wire_log.iter().find(|p| p.flags.has(crate::Flags::RETRANSMISSION)).unwrap();
+    assert_eq!(resent.ecn, crate::Ecn::NotEct);
+}
+
+#[test]
+fn accurate_echoes_follow_every_packet() {
+    let mut pair = Pair::new(iw(6, TcpSpec { ecn: EcnSpec::Accurate, ..tcp() }), 6);
+    pair.run(marking(&[1, 4]));
+    assert_eq!(pair.answered(), ["50: a1 a2! a3 a4 a5! a6"]);
+}
+
+#[test]
+fn with_delayed_acks_a_change_of_marks_is_told_at_once() {
+    let ack = AckSpec { every: 2, delay: Span::from_us(40) };
+    let spec = iw(6, TcpSpec { ecn: EcnSpec::Accurate, ack, ..tcp() });
+    let mut pair = Pair::new(spec.clone(), 6);
+    pair.run(marking(&[1]));
+    // 0 waits; 1 is marked, so 0 is acknowledged without echo; 2 is not, so 1 is with one.
+    assert_eq!(pair.answered(), ["50: a1 a2! a4 a6"]);
+    let mut pair = Pair::new(spec, 6);
+    pair.run(marking(&[2, 3]));
+    assert_eq!(pair.answered(), ["50: a2 a4! a6"]);
+}
+
+#[test]
+fn marks_do_nothing_where_ecn_is_off() {
+    let mut pair = Pair::new(tcp(), 30);
+    pair.run(marking(&[0, 1, 2, 3]));
+    assert_eq!(pair.stats().threshold, Bytes::MAX);
+    assert!(!pair.log.iter().any(|(_, what)| what.contains('!')));
+}
+
+#[test]
+fn dctcp_cuts_by_half_of_alpha_once_per_window() {
+    let controller = ControllerSpec::Dctcp {
+        gain: 1.0 / 16.0,
+        initial_alpha: 1.0,
+        growth: DctcpGrowth::OutsideCwr,
+        cut_without_marks: false,
+    };
+    let mut pair = Pair::new(TcpSpec { controller, ecn: EcnSpec::Accurate, ..tcp() }, 40);
+    // Everything of the first window is marked: α stays 1, the first echo halves 10 to 5; the second
+    // window's first ACK is unmarked.
+    pair.run(marking(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+    // Five of ten are out when the window allows 5: then one leaves per ACK.
+    assert_eq!(pair.sent()[..3], ["0: 0 1 2 3 4 5 6 7 8 9", "100: 10 11 12 13 14", "200: 15 16 17 18 19"]);
+    assert_eq!(pair.stats().threshold, Bytes::new(5000));
+}

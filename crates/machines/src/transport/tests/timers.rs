@@ -1,0 +1,230 @@
+//! Timeouts, probes, set-up, delayed ACKs.
+
+use super::super::testing::*;
+use super::super::*;
+
+fn iw(segments: u64, spec: TcpSpec) -> TcpSpec {
+    TcpSpec { initial_window: Bytes::new(segments * MSS), ..spec }
+}
+
+#[test]
+fn a_lost_tail_is_resent_by_the_timer_in_slow_start_then_avoidance() {
+    let mut pair = Pair::new(tcp(), 14);
+    pair.run_losing(&[10, 11, 12, 13]);
+    assert_eq!(
+        pair.sent(),
+        [
+            "0: 0 1 2 3 4 5 6 7 8 9",
+            "100: 10 11 12 13",
+            // Restarted by the ACK of 9 at 100 us; floor 1 ms. Four outstanding: threshold 2.
+            "1100: 10r",
+            "1200: 11r 12r",
+            "1300: 13r",
+        ]
+    );
+    assert_eq!((pair.stats().timeouts, pair.stats().threshold), (1, Bytes::new(2000)));
+}
+
+#[test]
+fn after_a_timeout_what_was_sacked_is_not_resent() {
+    let mut pair = Pair::new(TcpSpec { limited_transmit: false, ..iw(4, tcp()) }, 8);
+    pair.run_losing(&[0, 2]); // two SACKs: too few for fast retransmit
+    assert_eq!(pair.sent(), ["0: 0 1 2 3", "3000: 0r", "3100: 2r 4", "3200: 5 6", "3300: 7"]);
+    assert_eq!(pair.stats().retransmitted_packets, 2);
+}
+
+#[test]
+fn without_sack_a_timeout_goes_back_to_the_first_hole() {
+    let mut pair = Pair::new(reno(), 12);
+    pair.run_losing(&[8, 9, 10]);
+    // 11 was received but the sender cannot know: the ACK that jumps over it comes too late.
+    assert_eq!(pair.sent()[2..], ["1100: 8r", "1200: 9r 10r", "1300: 11r"]);
+}
+
+#[test]
+fn the_timeout_doubles_at_every_expiry_and_ambiguous_acks_give_no_sample() {
+    let mut pair = Pair::new(tcp(), 2);
+    pair.run_losing(&[0, 1, 2, 3, 4]);
+    assert_eq!(pair.sent(), ["0: 0 1", "3000: 0r", "9000: 0r", "21000: 0r", "45000: 0r", "45100: 1r"]);
+    // Karn: all that was ever acknowledged had been resent.
+    assert_eq!(pair.stats().srtt, Span::ZERO);
+}
+
+#[test]
+fn a_sample_from_new_data_ends_the_back_off() {
+    let mut pair = Pair::new(iw(1, tcp()), 4);
+    pair.run_losing(&[0, 4]);
+    // The resend of 0 gives no sample; 1 and 2 do: 100 us, so the floor of 1 ms, not doubled.
+    assert_eq!(pair.sent(), ["0: 0", "3000: 0r", "3100: 1 2", "3200: 3", "4200: 3r"]);
+    assert_eq!(pair.stats().srtt, Span::from_us(100));
+}
+
+#[test]
+fn an_ack_of_a_resend_restarts_the_doubled_timer() {
+    let mut pair = Pair::new(iw(1, tcp()), 3);
+    pair.run_losing(&[0, 1, 3, 4]);
+    // 3 ms doubled twice runs from the ACK of 0 at 9100 us.
+    assert_eq!(pair.sent()[..5], ["0: 0", "3000: 0r", "9000: 0r", "9100: 1 2", "21100: 1r"]);
+}
+
+#[test]
+fn a_spurious_timeout_resends_but_breaks_nothing() {
+    let mut pair = Pair::new(iw(4, tcp()), 12);
+    // The whole first window is held up for 3.2 ms, 0.2 ms longer than the first timeout.
+    pair.run(|way, i, _| match way {
+        Way::ToReceiver if i < 4 => Fate::Late(Span::from_us(3200 + i)),
+        _ => Fate::Deliver,
+    });
+    assert_eq!(
+        pair.sent(),
+        ["0: 0 1 2 3", "3000: 0r", "3100: 1r 2r", "3200: 3r 4", "3300: 5 6 7", "3400: 8 9 10 11"]
+    );
+    // The originals answered twice are no duplicates in SACK's sense: nothing is taken for lost.
+    assert_eq!((pair.stats().timeouts, pair.stats().retransmitted_packets), (1, 4));
+}
+
+#[test]
+fn mintcp_ignores_duplicates_and_resends_only_what_is_missing_after_the_timeout() {
+    let mut pair = Pair::new(min_tcp(), 20);
+    pair.run_losing(&[0, 3]);
+    assert_eq!(
+        pair.sent(),
+        [
+            "0: 0 1 2 3 4 5 6 7 8 9",
+            // What was SACKed is out of the network: eight SACKs, eight new packets.
+            "100: 10 11 12 13 14 15 16 17",
+            "200: 18 19",
+            // Nothing advanced: the fixed timer of 300 us runs from the start. Window 1.
+            "300: 0r",
+            "400: 3r",
+        ]
+    );
+    assert_eq!((pair.stats().threshold, pair.stats().timeouts), (Bytes::new(5000), 1));
+}
+
+#[test]
+fn mintcp_counting_a_span_sends_only_when_an_ack_advances() {
+    let mut pair = Pair::new(TcpSpec { flight: FlightSpec::Span, ..min_tcp() }, 20);
+    pair.run_losing(&[0, 3]);
+    assert_eq!(
+        pair.sent(),
+        [
+            "0: 0 1 2 3 4 5 6 7 8 9",
+            // Window 1 and eight SACKed reach up to 9: both holes at once, the rest is skipped.
+            "300: 0r 3r",
+            // ACK of 3: window 2, seven SACKed above, up to 12; then ACK of 10: window 3, up to 13.
+            "400: 10 11 12",
+            "500: 13 14 15 16 17",
+            "600: 18 19",
+        ]
+    );
+}
+
+#[test]
+fn mintcp_grows_back_by_slow_start_up_to_half_the_old_window() {
+    let mut pair = Pair::new(min_tcp(), 60);
+    pair.run_losing(&(0..10).collect::<Vec<_>>());
+    let lines = pair.sent();
+    assert_eq!(lines[..4], ["0: 0 1 2 3 4 5 6 7 8 9", "300: 0r", "400: 1r 2r", "500: 3r 4r 5r 6r"]);
+    // Threshold 5: the window is 5 after four ACKs, 6 after five more, 7 after six more.
+    assert_eq!(lines[4], "600: 7r 8r 9r 10 11");
+}
+
+#[test]
+fn probes_replace_resends_after_so_many_timeouts_and_any_ack_ends_them() {
+    let mut pair = Pair::new(TcpSpec { probe_after: Some(3), ..min_tcp() }, 14);
+    pair.run_losing(&(0..14).collect::<Vec<_>>()); // ten, two resends, two probes
+    assert_eq!(
+        pair.sent(),
+        [
+            "0: 0 1 2 3 4 5 6 7 8 9",
+            "300: 0r",
+            "600: 0r",
+            "900: p0",
+            "1200: p0",
+            "1500: p0",
+            "1600: 0r",
+            "1700: 1r 2r",
+            "1800: 3r 4r 5r",
+            "1900: 6r 7r 8r 9r",
+            "2000: 10 11 12 13",
+        ]
+    );
+    let probe = pair.wire_log.iter().find(|p| p.payload == 0).unwrap();
+    assert_eq!((probe.wire, probe.kind), (40, crate::Kind::Data));
+}
+
+#[test]
+fn a_fixed_timer_is_restarted_by_every_ack_that_advances() {
+    let mut pair = Pair::new(TcpSpec { rto: RtoSpec::Fixed(Span::from_us(150)), ..iw(2, min_tcp()) }, 12);
+    pair.run_losing(&[]);
+    assert_eq!(pair.stats().timeouts, 0);
+    let mut pair = Pair::new(TcpSpec { rto: RtoSpec::Fixed(Span::from_us(150)), ..iw(2, min_tcp()) }, 6);
+    pair.run_losing(&[5]);
+    assert_eq!(pair.sent(), ["0: 0 1", "100: 2 3 4 5", "350: 5r"]); // last advance at 200 us
+}
+
+#[test]
+fn the_handshake_costs_a_round_trip_and_gives_the_first_sample() {
+    let mut pair = Pair::new(TcpSpec { handshake: true, ..iw(2, tcp()) }, 3);
+    let syn_only = |p: &Pair| p.stats().srtt;
+    let mut deliver = |_: Way, _: u64, _: &Packet| Fate::Deliver;
+    pair.step(&mut deliver); // SYN
+    pair.step(&mut deliver); // SYN-ACK
+    pair.step(&mut deliver); // data
+    assert_eq!(syn_only(&pair), Span::from_us(100));
+    pair.run_losing(&[]);
+    assert_eq!(pair.sent(), ["0: S", "100: 0 1", "200: 2"]);
+    assert_eq!((pair.wire_log[0].wire, pair.wire_log[1].wire), (41, 40));
+    assert_eq!(pair.answered()[0], "50: S/");
+}
+
+#[test]
+fn a_lost_syn_is_resent_by_the_doubling_timer_and_gives_no_sample() {
+    let mut pair = Pair::new(TcpSpec { handshake: true, ..iw(2, tcp()) }, 3);
+    pair.run_losing(&[0, 1]);
+    assert_eq!(pair.sent(), ["0: S", "3000: S", "9000: S", "9100: 0 1", "9200: 2"]);
+    assert_eq!((pair.stats().timeouts, pair.stats().sent_packets), (2, 3));
+    // A lost SYN-ACK looks the same to the sender.
+    let mut pair = Pair::new(TcpSpec { handshake: true, ..iw(2, tcp()) }, 3);
+    pair.run(|way, i, _| if way == Way::ToSender && i == 0 { Fate::Drop } else { Fate::Deliver });
+    assert_eq!(pair.sent()[..3], ["0: S", "3000: S", "3100: 0 1"]);
+}
+
+#[test]
+fn delayed_acks_come_every_second_segment_after_a_delay_and_at_once_out_of_order() {
+    let ack = AckSpec { every: 2, delay: Span::from_us(40) };
+    let mut pair = Pair::new(TcpSpec { ack, ..iw(5, tcp()) }, 13);
+    pair.run_losing(&[6]);
+    assert_eq!(
+        pair.answered(),
+        [
+            "50: a2 a4",
+            "90: a5", // the odd one, 40 us later
+            // 5 waits for a second one; 7 comes out of order and is answered at once, as are all above the hole
+            "150: a6[7-8] a6[7-9] a6[7-10] a6[7-11]",
+            "190: a6[7-12] a6[7-13]",
+            "250: a13", // fills the hole: at once
+            "290: a13", // the rescue of 12, sent when nothing above it was SACKed: a duplicate, at once
+        ]
+    );
+}
+
+#[test]
+fn the_last_segment_is_acknowledged_at_once() {
+    let ack = AckSpec { every: 2, delay: Span::from_us(40) };
+    let mut pair = Pair::new(TcpSpec { ack, ..tcp() }, 3);
+    pair.run_losing(&[]);
+    assert_eq!(pair.answered(), ["50: a2 a3"]);
+}
+
+#[test]
+fn round_trips_measured_through_delayed_acks_include_the_delay() {
+    let ack = AckSpec { every: 2, delay: Span::from_us(40) };
+    let mut pair = Pair::new(TcpSpec { ack, ..iw(1, tcp()) }, 2);
+    let mut deliver = |_: Way, _: u64, _: &Packet| Fate::Deliver;
+    while pair.stats().acked_bytes == 0 {
+        pair.step(&mut deliver);
+    }
+    assert_eq!(pair.stats().srtt, Span::from_us(140));
+}

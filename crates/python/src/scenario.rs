@@ -1,0 +1,117 @@
+//! Scenarios: text in, diagnostics or a resolved scenario out.
+
+use crate::backend::lab;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::PathBuf;
+
+/// A `thalweg.ScenarioError` that carries the diagnostics as dictionaries.
+pub fn scenario_error(py: Python<'_>, diagnostics: &[lab::Diagnostic]) -> PyErr {
+    let build = || -> PyResult<PyErr> {
+        let list = diagnostics
+            .iter()
+            .map(|d| {
+                let dict = PyDict::new(py);
+                dict.set_item("file", &d.file)?;
+                dict.set_item("line", d.line)?;
+                dict.set_item("column", d.column)?;
+                dict.set_item("key", &d.key)?;
+                dict.set_item("reason", &d.reason)?;
+                dict.set_item("hint", d.hint.as_deref())?;
+                dict.set_item("text", d.to_string())?;
+                Ok(dict)
+            })
+            .collect::<PyResult<Vec<_>>>()?;
+        let error = py.import("thalweg.errors")?.getattr("ScenarioError")?.call1((list,))?;
+        Ok(PyErr::from_value(error))
+    };
+    build().unwrap_or_else(|e| e)
+}
+
+/// A scenario with every default written out.
+#[pyclass(frozen, module = "thalweg._core")]
+pub struct Scenario {
+    pub inner: lab::Scenario,
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario; `set` overrides dotted keys; relative paths in it start at `directory`.
+    #[staticmethod]
+    fn load(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        directory: PathBuf,
+        set: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        py.detach(|| lab::load(text, file, &directory, &set))
+            .map(|inner| Self { inner })
+            .map_err(|d| scenario_error(py, &d))
+    }
+
+    #[getter]
+    fn name(&self) -> String {
+        self.inner.name().to_owned()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.inner.seed()
+    }
+
+    fn to_toml(&self) -> String {
+        self.inner.to_toml()
+    }
+
+    fn to_json(&self) -> String {
+        self.inner.to_json().to_string()
+    }
+
+    /// What a run will cost, as a dictionary.
+    fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let e = py.detach(|| self.inner.estimate()).map_err(|d| scenario_error(py, &[d]))?;
+        let dict = PyDict::new(py);
+        dict.set_item("flows", e.flows)?;
+        dict.set_item("packets", e.packets)?;
+        dict.set_item("packet_hops", e.packet_hops)?;
+        dict.set_item("events", e.events)?;
+        dict.set_item("memory_bytes", e.memory_bytes)?;
+        dict.set_item("seconds", e.seconds)?;
+        Ok(dict)
+    }
+
+    fn flows_csv(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.inner.flows_csv()).map_err(|d| scenario_error(py, &[d]))
+    }
+}
+
+/// The JSON Schema of scenarios.
+#[pyfunction]
+pub fn schema() -> String {
+    lab::schema().to_string()
+}
+
+/// `(name, summary, source)` of everything of a kind, or `None` for an unknown kind.
+#[pyfunction]
+pub fn catalogue(kind: &str) -> Option<Vec<(String, String, String)>> {
+    let entries = lab::catalogue(kind)?;
+    Some(
+        entries
+            .into_iter()
+            .map(|e| (e.name.to_string(), e.summary.to_string(), e.source.to_string()))
+            .collect(),
+    )
+}
+
+/// What a dotted key means, or `None` for an unknown key.
+#[pyfunction]
+pub fn explain(key: &str) -> Option<String> {
+    lab::explain(key)
+}
+
+/// The first event in which two scenarios differ, or `None` if all events are the same.
+#[pyfunction]
+pub fn diff(py: Python<'_>, a: &Scenario, b: &Scenario) -> Option<String> {
+    py.detach(|| lab::diff(&a.inner, &b.inner))
+}

@@ -1,0 +1,127 @@
+//! A run that Python drives: a bounded number of events at a time, with the interpreter released.
+
+use crate::backend::lab;
+use crate::buffer::{Buffer, Values};
+use crate::controller;
+use crate::scenario::{Scenario, scenario_error};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::sync::{Mutex, MutexGuard};
+
+/// A run under way.
+#[pyclass(frozen, module = "thalweg._core")]
+pub struct Simulation {
+    run: Mutex<lab::Run>,
+}
+
+impl Simulation {
+    /// Take the lock only while detached: whoever holds it may need the interpreter (Python controllers).
+    fn lock(&self) -> MutexGuard<'_, lab::Run> {
+        self.run.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// A table as Python takes it: name, meaning, columns.
+type PyTable = (String, String, Vec<PyColumn>);
+/// Name, unit, meaning, values; texts come with their offsets (Arrow's large-string layout).
+type PyColumn = (String, String, String, Py<Buffer>, Option<Py<Buffer>>);
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    fn new(py: Python<'_>, scenario: &Scenario) -> PyResult<Self> {
+        let run = py.detach(|| lab::Run::new(&scenario.inner));
+        controller::raise(py)?;
+        Ok(Self { run: Mutex::new(run.map_err(|d| scenario_error(py, &[d]))?) })
+    }
+
+    /// Continues from the bytes of `save`.
+    #[staticmethod]
+    fn load(py: Python<'_>, saved: &[u8]) -> PyResult<Self> {
+        let run = py.detach(|| lab::Run::load(saved));
+        controller::raise(py)?;
+        Ok(Self { run: Mutex::new(run.map_err(PyValueError::new_err)?) })
+    }
+
+    /// Runs at most `max_events` more events; true while there is more to do.
+    fn step(&self, py: Python<'_>, max_events: u64) -> PyResult<bool> {
+        let more = py.detach(|| self.lock().step(max_events));
+        controller::raise(py)?;
+        Ok(more)
+    }
+
+    /// How far the run is, as a dictionary of counts.
+    fn progress<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let p = py.detach(|| self.lock().progress());
+        let dict = PyDict::new(py);
+        dict.set_item("now_ps", p.now_ps)?;
+        dict.set_item("until_ps", p.until_ps)?;
+        dict.set_item("events", p.events)?;
+        dict.set_item("packet_hops", p.packet_hops)?;
+        dict.set_item("flows_started", p.flows_started)?;
+        dict.set_item("flows_done", p.flows_done)?;
+        dict.set_item("flows_total", p.flows_total)?;
+        dict.set_item("measured_done", p.measured_done)?;
+        dict.set_item("measured_total", p.measured_total)?;
+        Ok(dict)
+    }
+
+    /// Hash of the event order and the results so far.
+    fn digest(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.lock().digest())
+    }
+
+    /// Everything the run knows, as bytes.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| self.lock().save());
+        controller::raise(py)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Turns the invariant checks on or off.
+    fn set_check(&self, py: Python<'_>, on: bool) {
+        py.detach(|| self.lock().set_check(on));
+    }
+
+    /// Headline numbers, as JSON text.
+    fn summary(&self, py: Python<'_>) -> String {
+        py.detach(|| self.lock().summary().to_string())
+    }
+
+    /// Every table measured so far.
+    fn tables(&self, py: Python<'_>) -> PyResult<Vec<PyTable>> {
+        let tables = py.detach(|| self.lock().tables());
+        tables
+            .into_iter()
+            .map(|t| {
+                let columns = t.columns.into_iter().map(|c| column(py, c)).collect::<PyResult<_>>()?;
+                Ok((t.name.to_string(), t.doc.to_string(), columns))
+            })
+            .collect()
+    }
+}
+
+fn column(py: Python<'_>, c: lab::Column) -> PyResult<PyColumn> {
+    use lab::ColumnData::{Bool, F64, I64, Text, U32, U64};
+    let (values, dtype, offsets) = match c.data {
+        U64(v) => (Values::U64(v), "uint64", None),
+        I64(v) => (Values::I64(v), "int64", None),
+        F64(v) => (Values::F64(v), "float64", None),
+        U32(v) => (Values::U32(v), "uint32", None),
+        Bool(v) => (Values::U8(v), "bool", None),
+        Text(v) => {
+            let mut offsets = Vec::with_capacity(v.len() + 1);
+            let mut bytes = Vec::with_capacity(v.iter().map(String::len).sum());
+            offsets.push(0i64);
+            for text in &v {
+                bytes.extend_from_slice(text.as_bytes());
+                offsets.push(bytes.len() as i64);
+            }
+            (Values::U8(bytes), "text", Some(Values::I64(offsets)))
+        }
+    };
+    let offsets = offsets.map(|o| Py::new(py, Buffer::new(o, "int64"))).transpose()?;
+    let values = Py::new(py, Buffer::new(values, dtype))?;
+    Ok((c.name.to_string(), c.unit.to_string(), c.doc.to_string(), values, offsets))
+}

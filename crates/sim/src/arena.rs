@@ -1,0 +1,65 @@
+//! Where packets live: a slab that hands out the slot freed last, which is still in the cache.
+
+use serde::{Deserialize, Serialize};
+use thalweg_machines::{Handle, Packet};
+
+/// A slab of `T`; slots are reused, never returned to the allocator.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Arena<T> {
+    slots: Vec<T>,
+    free: Vec<u32>,
+}
+
+/// The packets of a network.
+pub type Packets = Arena<Packet>;
+
+impl<T> Default for Arena<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Arena<T> {
+    /// Stores `value` and says where.
+    #[inline]
+    pub fn insert(&mut self, value: T) -> Handle {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = value;
+            return Handle(slot);
+        }
+        let slot = u32::try_from(self.slots.len()).expect("more than 2^32 slots");
+        self.slots.push(value);
+        Handle(slot)
+    }
+
+    /// Gives the slot back; the value stays until it is overwritten.
+    #[inline]
+    pub fn remove(&mut self, handle: Handle) {
+        self.free.push(handle.0);
+    }
+
+    /// Values stored now.
+    pub fn live(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Bytes held.
+    pub fn footprint(&self) -> usize {
+        self.slots.capacity() * size_of::<T>() + self.free.capacity() * 4
+    }
+}
+
+impl<T> std::ops::Index<Handle> for Arena<T> {
+    type Output = T;
+    #[inline(always)]
+    fn index(&self, handle: Handle) -> &T {
+        &self.slots[handle.0 as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<Handle> for Arena<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, handle: Handle) -> &mut T {
+        &mut self.slots[handle.0 as usize]
+    }
+}

@@ -1,0 +1,70 @@
+//! Where two runs part: replayed side by side from the last instant at which they agreed.
+
+use crate::events::{Event, Events};
+use crate::sim::Sim;
+
+/// Events between two comparisons of digests.
+const STRIDE: u64 = 1 << 14;
+
+/// The first difference between two runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Events that both runs share.
+    pub shared: u64,
+    /// What the first run does next; `None`: it has ended.
+    pub left: Option<Event>,
+    /// What the second run does next; `None`: it has ended.
+    pub right: Option<Event>,
+}
+
+/// Runs both from where they stand and finds the first event (or effect of an event) that differs.
+///
+/// `None`: they end alike. Both are left somewhere after the difference.
+pub fn first_difference<Q: Events + Clone>(left: &mut Sim<Q>, right: &mut Sim<Q>) -> Option<Difference> {
+    loop {
+        let (was_left, was_right) = (left.clone(), right.clone());
+        let running = (left.run(STRIDE), right.run(STRIDE));
+        let same = left.state_word() == right.state_word() && running.0 == running.1;
+        if same && !running.0 {
+            return (left.digest() != right.digest()).then_some(Difference {
+                shared: left.processed,
+                left: None,
+                right: None,
+            });
+        }
+        if !same {
+            return Some(narrow(was_left, was_right));
+        }
+    }
+}
+
+fn narrow<Q: Events>(mut left: Sim<Q>, mut right: Sim<Q>) -> Difference {
+    loop {
+        let next = (left.peek(), right.peek());
+        let shared = left.processed;
+        if next.0 != next.1 || next.0.is_none() {
+            return Difference { shared, left: next.0, right: next.1 };
+        }
+        left.run(1);
+        right.run(1);
+        if left.state_word() != right.state_word() {
+            return Difference { shared, left: next.0, right: next.1 };
+        }
+    }
+}
+
+impl<Q: Events> Sim<Q> {
+    /// Enough of the state to tell two runs apart cheaply.
+    fn state_word(&self) -> (u64, u64, u64, u64) {
+        (self.now.ps(), self.processed, self.digest, self.tally.injected ^ self.tally.dropped << 32)
+    }
+
+    fn peek(&mut self) -> Option<Event> {
+        if self.stopped {
+            return None;
+        }
+        let next = self.events.pop()?;
+        self.events.push(next);
+        Some(next)
+    }
+}

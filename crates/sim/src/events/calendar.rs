@@ -1,0 +1,162 @@
+//! A calendar queue (Brown, CACM 1988) with one year and a heap for everything beyond it.
+//!
+//! Days are narrow (a few events each) and sorted when they are reached; a bitmap skips empty days.
+//! Events of the running day are inserted in order. Timers, mostly far and mostly cancelled, wait in
+//! the heap and enter the year as it advances.
+
+use super::{Event, Events, Heap};
+
+/// See the module's documentation.
+#[derive(Clone, Debug)]
+pub struct Calendar {
+    /// A day lasts 2^shift ps.
+    shift: u32,
+    /// Number of days in the year, minus one (a power of two minus one).
+    mask: u64,
+    /// Events of later days of this year, unsorted; index = day number & mask.
+    days: Vec<Vec<Event>>,
+    /// One bit per day: it holds something.
+    busy: Vec<u64>,
+    /// The running day, largest first: the next event is the last.
+    today: Vec<Event>,
+    /// Its number (instant >> shift).
+    day: u64,
+    /// Events beyond the year.
+    later: Heap,
+}
+
+/// Events per day that the width aims at.
+const PER_DAY: u64 = 2;
+/// Bounds of the number of days in a year.
+const DAYS: (u64, u64) = (256, 1 << 15);
+
+impl Calendar {
+    /// The next day after `self.day` that holds anything, if one does within the year.
+    #[inline]
+    fn next_busy(&self) -> Option<u64> {
+        let words = self.busy.len();
+        let start = (self.day + 1) & self.mask;
+        let (mut word, bit) = ((start >> 6) as usize, start & 63);
+        let mut bits = self.busy[word] & (!0u64 << bit);
+        for _ in 0..=words {
+            if bits != 0 {
+                let slot = (word as u64) << 6 | u64::from(bits.trailing_zeros());
+                return Some(self.day + 1 + (slot.wrapping_sub(start) & self.mask));
+            }
+            word = if word + 1 == words { 0 } else { word + 1 };
+            bits = self.busy[word];
+        }
+        None
+    }
+
+    /// Makes the next day that holds anything the running day; false if nothing is pending.
+    fn advance(&mut self) -> bool {
+        let later = self.later.peek().map(|e| e.at.ps() >> self.shift);
+        let day = match (self.next_busy(), later) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(a), None) => a,
+            (None, Some(b)) => b,
+            (None, None) => return false,
+        };
+        self.day = day;
+        let slot = (day & self.mask) as usize;
+        std::mem::swap(&mut self.today, &mut self.days[slot]);
+        self.busy[slot >> 6] &= !(1 << (slot & 63));
+        while let Some(first) = self.later.peek() {
+            let due = first.at.ps() >> self.shift;
+            if due - day > self.mask {
+                break;
+            }
+            let event = self.later.pop().expect("peeked");
+            if due == day { self.today.push(event) } else { self.file(due, event) }
+        }
+        sort_descending(&mut self.today);
+        true
+    }
+
+    #[inline(always)]
+    fn file(&mut self, day: u64, event: Event) {
+        let slot = (day & self.mask) as usize;
+        self.days[slot].push(event);
+        self.busy[slot >> 6] |= 1 << (slot & 63);
+    }
+}
+
+/// Days hold a handful of events: insertion sort, unless a burst made one long.
+#[inline]
+fn sort_descending(events: &mut [Event]) {
+    if events.len() > 24 {
+        events.sort_unstable_by(|a, b| b.cmp(a));
+        return;
+    }
+    for i in 1..events.len() {
+        let event = events[i];
+        let mut hole = i;
+        while hole > 0 && events[hole - 1] < event {
+            events[hole] = events[hole - 1];
+            hole -= 1;
+        }
+        events[hole] = event;
+    }
+}
+
+impl Events for Calendar {
+    fn sized(pending: usize, horizon: u64) -> Self {
+        let width = (horizon * PER_DAY / (pending as u64).max(1)).clamp(64, 1 << 40);
+        let shift = width.ilog2();
+        let days = (2 * horizon >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);
+        Self {
+            shift,
+            mask: days - 1,
+            days: vec![Vec::new(); days as usize],
+            busy: vec![0; (days as usize).div_ceil(64)],
+            today: Vec::with_capacity(64),
+            day: 0,
+            later: Heap::default(),
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, event: Event) {
+        let day = event.at.ps() >> self.shift;
+        let ahead = day.wrapping_sub(self.day);
+        if ahead == 0 || day < self.day {
+            // The running day: near its end, since that is where the present is.
+            let mut hole = self.today.len();
+            self.today.push(event);
+            while hole > 0 && self.today[hole - 1] < event {
+                self.today[hole] = self.today[hole - 1];
+                hole -= 1;
+            }
+            self.today[hole] = event;
+        } else if ahead <= self.mask {
+            self.file(day, event);
+        } else {
+            self.later.push(event);
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Event> {
+        loop {
+            if let Some(event) = self.today.pop() {
+                return Some(event);
+            }
+            if !self.advance() {
+                return None;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn upcoming(&self, ahead: usize) -> Option<&Event> {
+        self.today.len().checked_sub(ahead + 1).map(|i| &self.today[i])
+    }
+
+    fn sorted(&self) -> Vec<Event> {
+        let mut events: Vec<_> =
+            self.days.iter().flatten().chain(&self.today).chain(self.later.iter()).copied().collect();
+        events.sort_unstable();
+        events
+    }
+}

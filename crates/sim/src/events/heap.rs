@@ -1,0 +1,85 @@
+//! A 4-ary heap of 16-byte events: the yardstick for the calendar.
+
+use super::{Event, Events};
+
+/// A binary heap's shallower cousin: four children share a cache line.
+#[derive(Clone, Debug, Default)]
+pub struct Heap {
+    items: Vec<Event>,
+}
+
+const ARITY: usize = 4;
+
+impl Heap {
+    /// The smallest event, left in place.
+    #[inline]
+    pub fn peek(&self) -> Option<&Event> {
+        self.items.first()
+    }
+    /// Events pending.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+    /// True if nothing is pending.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+    /// The events in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &Event> {
+        self.items.iter()
+    }
+}
+
+impl Events for Heap {
+    fn sized(pending: usize, _horizon: u64) -> Self {
+        Self { items: Vec::with_capacity(pending) }
+    }
+
+    #[inline]
+    fn push(&mut self, event: Event) {
+        self.items.push(event);
+        let mut hole = self.items.len() - 1;
+        while hole > 0 {
+            let parent = (hole - 1) / ARITY;
+            if self.items[parent] <= event {
+                break;
+            }
+            self.items[hole] = self.items[parent];
+            hole = parent;
+        }
+        self.items[hole] = event;
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Event> {
+        let last = self.items.pop()?;
+        let Some(&top) = self.items.first() else { return Some(last) };
+        let mut hole = 0;
+        loop {
+            let first = hole * ARITY + 1;
+            let end = (first + ARITY).min(self.items.len());
+            if first >= end {
+                break;
+            }
+            let mut best = first;
+            for child in first + 1..end {
+                if self.items[child] < self.items[best] {
+                    best = child;
+                }
+            }
+            if last <= self.items[best] {
+                break;
+            }
+            self.items[hole] = self.items[best];
+            hole = best;
+        }
+        self.items[hole] = last;
+        Some(top)
+    }
+
+    fn sorted(&self) -> Vec<Event> {
+        let mut events = self.items.clone();
+        events.sort_unstable();
+        events
+    }
+}

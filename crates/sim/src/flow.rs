@@ -1,0 +1,110 @@
+//! Flows: what is known of every one (small), and the two ends of the active ones.
+
+use serde::{Deserialize, Serialize};
+use thalweg_machines::transport::{Receiver, Sender};
+use thalweg_units::{HostId, Span, Time};
+
+/// No connection: the flow has not started, or is over.
+pub const NO_CONNECTION: u32 = u32::MAX;
+
+/// What became of a flow so far: one per flow, so it is kept small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowRecord {
+    /// When it started; [`Time::MAX`]: not yet.
+    pub started: Time,
+    /// When its last byte arrived; [`Time::MAX`]: not yet.
+    pub received: Time,
+    /// When the ACK of its last byte arrived; [`Time::MAX`]: not yet.
+    pub acked: Time,
+    /// Payload bytes that arrived in order (backlogged flows: so far).
+    pub delivered: u64,
+    /// Data packets sent.
+    pub sent: u32,
+    /// Of those, sent again.
+    pub retransmitted: u32,
+    /// Expiries of its retransmission timer.
+    pub timeouts: u32,
+    /// Its packets lost in queues, ACKs included.
+    pub drops: u32,
+}
+
+impl Default for FlowRecord {
+    fn default() -> Self {
+        Self {
+            started: Time::MAX,
+            received: Time::MAX,
+            acked: Time::MAX,
+            delivered: 0,
+            sent: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            drops: 0,
+        }
+    }
+}
+
+/// What became of a flow, for tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowOutcome {
+    /// When it started.
+    pub started: Option<Time>,
+    /// When its last byte arrived at its receiver.
+    pub received: Option<Time>,
+    /// When the ACK of its last byte arrived at its sender.
+    pub acked: Option<Time>,
+    /// Payload bytes delivered in order.
+    pub delivered: u64,
+    /// Data packets sent.
+    pub sent: u32,
+    /// Of those, sent again.
+    pub retransmitted: u32,
+    /// Expiries of its retransmission timer.
+    pub timeouts: u32,
+    /// Its packets lost in queues, ACKs included.
+    pub drops: u32,
+    /// Time to its last byte, alone on the same path at line rate.
+    pub ideal: Span,
+    /// Time to the ACK of its last byte, alone on the same path at line rate.
+    pub ideal_acked: Span,
+}
+
+/// The sending end of an active flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sending {
+    /// The machine.
+    pub sender: Sender,
+    /// Its pending timer event; [`Time::MAX`]: none. Re-armed lazily: the event may be early.
+    pub timer: Time,
+    /// Its host.
+    pub host: HostId,
+    /// The other end's.
+    pub peer: HostId,
+    /// Data packets sent minus ACKs received, wrapping: with [`Receiving::balance`] it tells how many
+    /// of the flow's packets are in the network, without either end touching the other's memory.
+    pub balance: u32,
+    /// Index of the flow's transport.
+    pub transport: u16,
+    /// Class of its data.
+    pub class: u8,
+    /// Every byte is acknowledged, and this has been recorded.
+    pub complete: bool,
+}
+
+/// The receiving end of an active flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Receiving {
+    /// The machine.
+    pub receiver: Receiver,
+    /// As for [`Sending`].
+    pub timer: Time,
+    /// Its host.
+    pub host: HostId,
+    /// The other end's.
+    pub peer: HostId,
+    /// ACKs sent minus data packets received, wrapping.
+    pub balance: u32,
+    /// Index of the flow's transport.
+    pub transport: u16,
+    /// The flow's bytes have all arrived, and this has been recorded.
+    pub complete: bool,
+}

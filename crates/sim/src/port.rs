@@ -1,0 +1,281 @@
+//! An output port: a queue, a transmitter, and the packets on the wire behind it.
+//!
+//! The wire is a ring of packets in the order of their arrival; only the first one has an event.
+//! A port whose queue needs no decision at the end of a transmission (FIFO, no shared memory) puts
+//! packets on the ring as they come, departure already known: one event per hop ([`Lane::Express`]).
+//! Every other queue is asked when the port falls idle: two events per hop ([`Lane::Ordered`]).
+
+use crate::spec::LinkSpec;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_machines::Handle;
+use thalweg_machines::aqm::{Advice, Aqm, AqmMachine, Backlog};
+use thalweg_machines::Packet;
+use thalweg_units::{NodeId, Serializer, Span, Time};
+
+/// A packet on the wire, or (express) with its place on the wire booked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flying {
+    /// Which packet.
+    pub handle: Handle,
+    /// Its bytes on the wire.
+    pub wire: u32,
+    /// When it reaches the far end.
+    pub arrive: Time,
+    /// Its [`Packet::route`] at the far end: carried along so that a hop need not touch the packet.
+    pub route: u32,
+}
+
+/// How the port's queue works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Lane {
+    /// FIFO with its own memory: departure times are known on arrival.
+    Express,
+    /// A queue discipline that is asked whenever the port falls idle.
+    Ordered,
+}
+
+/// What a port has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortTotals {
+    /// Packets put on the wire (express: booked).
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets dropped at this port.
+    pub dropped: u64,
+    /// Packets marked CE at this port.
+    pub marked: u64,
+    /// Largest queue in bytes, without the packet being transmitted.
+    pub max_queue: u64,
+    /// Time that packets have waited here, summed (packet · ps); express: booked in advance.
+    pub waited: u64,
+}
+
+/// One direction of a link with the queue that feeds it.
+///
+/// Laid out by cache line: what every landing touches, what every booking touches, the rest.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C, align(64))]
+pub struct Port {
+    /// The ring.
+    pub flight: VecDeque<Flying>,
+    /// When the transmitter is free.
+    pub free_at: Time,
+    /// Far end.
+    pub peer: NodeId,
+    /// How the queue works.
+    pub lane: Lane,
+    /// The far end is a host.
+    pub to_host: bool,
+    /// A [`crate::events::Phase::Decide`] event is pending.
+    pub deciding: bool,
+    /// Whether `aqm` has a say.
+    managed: bool,
+    /// Express: how many packets of the ring, from its head, have begun transmission.
+    started: u32,
+    /// Express: packets of the ring that have not.
+    waiting: u32,
+    /// Express: bytes that have not begun transmission.
+    waiting_bytes: u64,
+
+    /// Time on the wire.
+    pub serializer: Serializer,
+    /// Propagation.
+    pub delay: Span,
+    /// Express: limit of `waiting_bytes`.
+    limit_bytes: u64,
+    /// Express: limit of `waiting`.
+    limit_packets: u32,
+    /// Cut-through: bytes after which the far end may forward; 0: it stores whole packets first.
+    pub cut_header: u32,
+    /// Ordered: since when its queue has had its length.
+    pub changed: Time,
+
+    /// Counters.
+    pub totals: PortTotals,
+    /// Express: active queue management.
+    aqm: AqmMachine,
+    /// Ordered: position of its discipline among the network's.
+    pub queue: u32,
+}
+
+/// What became of a packet at an express port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Booked {
+    /// Its place on the wire is booked; the ring was empty, so its arrival needs an event.
+    First(Time),
+    /// Its place on the wire is booked behind others.
+    Behind,
+    /// It was dropped.
+    Dropped,
+}
+
+impl Port {
+    /// A port at one end of `link`.
+    pub fn new(link: &LinkSpec, peer: NodeId, to_host: bool, lane: Lane, limit: (u64, u32), aqm: AqmMachine) -> Self {
+        Self {
+            flight: VecDeque::new(),
+            free_at: Time::ZERO,
+            peer,
+            lane,
+            to_host,
+            deciding: false,
+            managed: !matches!(aqm, AqmMachine::TailDrop),
+            started: 0,
+            waiting: 0,
+            waiting_bytes: 0,
+            serializer: Serializer::new(link.rate, link.quantum),
+            delay: link.delay,
+            limit_bytes: limit.0,
+            limit_packets: limit.1,
+            cut_header: 0,
+            changed: Time::ZERO,
+            totals: PortTotals::default(),
+            aqm,
+            queue: u32::MAX,
+        }
+    }
+
+    /// How long before its last bit a packet of `wire` bytes may be handled at the far end.
+    #[inline(always)]
+    pub fn early(&self, wire: u32) -> Span {
+        if self.cut_header == 0 {
+            return Span::ZERO;
+        }
+        self.serializer.span(wire).saturating_sub(self.serializer.span(self.cut_header))
+    }
+
+    /// Express: when a booked packet's transmission begins.
+    #[inline(always)]
+    fn begins(&self, booked: &Flying) -> Time {
+        booked.arrive + self.early(booked.wire) - self.delay - self.serializer.span(booked.wire)
+    }
+
+    /// Express: takes packets whose transmission has begun by `now` off the books of the queue.
+    #[inline]
+    fn retire(&mut self, now: Time) {
+        while self.waiting > 0 {
+            let next = &self.flight[self.started as usize];
+            if self.begins(next) > now {
+                break;
+            }
+            self.waiting -= 1;
+            self.waiting_bytes -= u64::from(next.wire);
+            self.started += 1;
+        }
+    }
+
+    /// Express: books a place on the wire for `packet`, not before `ready`; marks it if the queue says so.
+    #[inline]
+    pub fn book(&mut self, now: Time, ready: Time, flying: Flying, packet: &mut Packet) -> Booked {
+        self.retire(now);
+        let wire = flying.wire;
+        if self.waiting_bytes + u64::from(wire) > self.limit_bytes || self.waiting >= self.limit_packets {
+            self.totals.dropped += 1;
+            return Booked::Dropped;
+        }
+        if self.managed && !self.admits(now, packet) {
+            self.totals.dropped += 1;
+            return Booked::Dropped;
+        }
+        let begins = ready.max(self.free_at);
+        if begins > now {
+            self.totals.waited += (begins - now).ps();
+            self.waiting += 1;
+            self.waiting_bytes += u64::from(wire);
+            self.totals.max_queue = self.totals.max_queue.max(self.waiting_bytes);
+        } else {
+            self.started += 1;
+        }
+        self.free_at = begins + self.serializer.span(wire);
+        self.totals.packets += 1;
+        self.totals.bytes += u64::from(wire);
+        let arrive = self.free_at + self.delay - self.early(wire);
+        self.fly(Flying { arrive, ..flying })
+    }
+
+    /// Puts a packet on the ring.
+    #[inline]
+    fn fly(&mut self, flying: Flying) -> Booked {
+        let first = self.flight.is_empty();
+        self.flight.push_back(flying);
+        if first { Booked::First(flying.arrive) } else { Booked::Behind }
+    }
+
+    /// Express: asks the queue management; marks the packet if it says so.
+    #[inline]
+    fn admits(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let backlog = Backlog {
+            packets: self.waiting,
+            bytes: self.waiting_bytes,
+            idle_for: now.since(self.free_at),
+        };
+        match self.aqm.on_arrival(now, backlog, packet) {
+            Advice::Admit => true,
+            Advice::Mark => {
+                packet.ecn = thalweg_machines::Ecn::Ce;
+                self.totals.marked += 1;
+                true
+            }
+            Advice::Drop => false,
+        }
+    }
+
+    /// Ordered: the queue's length, `packets` until now, is about to change.
+    #[inline(always)]
+    pub fn account(&mut self, now: Time, packets: u32) {
+        self.totals.waited += u64::from(packets) * (now - self.changed).ps();
+        self.changed = now;
+    }
+
+    /// Ordered: transmits a packet now; the port is free again at [`Port::free_at`].
+    #[inline]
+    pub fn transmit(&mut self, now: Time, flying: Flying) -> Booked {
+        debug_assert!(self.free_at <= now);
+        let wire = flying.wire;
+        self.free_at = now + self.serializer.span(wire);
+        self.totals.packets += 1;
+        self.totals.bytes += u64::from(wire);
+        self.fly(Flying { arrive: self.free_at + self.delay, ..flying })
+    }
+
+    /// The packet at the head of the ring has arrived; also the one behind it.
+    #[inline]
+    pub fn land(&mut self) -> (Flying, Option<Flying>) {
+        let landed = self.flight.pop_front().expect("an arrival has a packet");
+        if self.lane == Lane::Express {
+            if self.started > 0 {
+                self.started -= 1;
+            } else {
+                self.waiting -= 1;
+                self.waiting_bytes -= u64::from(landed.wire);
+            }
+        }
+        (landed, self.flight.front().copied())
+    }
+
+    /// Express: packets and bytes waiting at `now`.
+    pub fn express_backlog(&self, now: Time) -> (u32, u64) {
+        let mut packets = self.waiting;
+        let mut bytes = self.waiting_bytes;
+        let mut index = self.started as usize;
+        while packets > 0 {
+            let next = &self.flight[index];
+            if self.begins(next) > now {
+                break;
+            }
+            packets -= 1;
+            bytes -= u64::from(next.wire);
+            index += 1;
+        }
+        (packets, bytes)
+    }
+
+    /// Express: what the books should say, recounted from the ring.
+    pub fn express_recount(&self) -> bool {
+        let waiting = self.flight.iter().skip(self.started as usize);
+        let (n, bytes) = waiting.fold((0u32, 0u64), |(n, b), f| (n + 1, b + u64::from(f.wire)));
+        n == self.waiting && bytes == self.waiting_bytes
+    }
+}

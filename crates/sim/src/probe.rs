@@ -1,0 +1,153 @@
+//! Time series and counts that a run records besides its flows.
+
+use crate::events::{Events, Phase};
+use crate::port::Lane;
+use crate::sim::Sim;
+use serde::{Deserialize, Serialize};
+use thalweg_machines::schedule::Discipline;
+use thalweg_units::{Bytes, FlowId, PortId, Time};
+
+/// Probes are numbered; the number is the entity of their sampling event.
+pub(crate) const QUEUES: u32 = 0;
+pub(crate) const LINKS: u32 = 1;
+pub(crate) const CONTROLLERS: u32 = 2;
+
+/// One look at one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueSample {
+    /// When.
+    pub at: Time,
+    /// Which.
+    pub port: PortId,
+    /// Packets waiting, without the one being transmitted.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets dropped here so far.
+    pub dropped: u64,
+    /// Packets marked here so far.
+    pub marked: u64,
+}
+
+/// One look at one link direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkSample {
+    /// When.
+    pub at: Time,
+    /// Which.
+    pub port: PortId,
+    /// Packets carried so far.
+    pub packets: u64,
+    /// Bytes carried so far.
+    pub bytes: u64,
+}
+
+/// One look at one sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControllerSample {
+    /// When.
+    pub at: Time,
+    /// Whose.
+    pub flow: FlowId,
+    /// Window in payload bytes.
+    pub window: u64,
+    /// Slow-start threshold in payload bytes; `u64::MAX`: none.
+    pub threshold: u64,
+    /// Payload bytes in the network.
+    pub in_flight: u64,
+    /// Smoothed round-trip time in picoseconds; 0: no sample yet.
+    pub srtt: u64,
+    /// Payload bytes delivered in order so far.
+    pub delivered: u64,
+}
+
+/// What the probes have seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Probes {
+    /// Flows that count.
+    pub measured_total: u64,
+    /// Queue lengths.
+    pub queues: Vec<QueueSample>,
+    /// Link counters.
+    pub links: Vec<LinkSample>,
+    /// Senders.
+    pub controllers: Vec<ControllerSample>,
+    /// Per port, per ADS priority: packets that joined its queue.
+    pub priorities: Vec<Vec<u64>>,
+}
+
+impl Probes {
+    /// Counts a packet of the given rank that joined the queue of `port` (ADS §3.3: priority =
+    /// min(remaining, cap) / MTU, rounded up).
+    #[cold]
+    pub(crate) fn count_priority(&mut self, port: PortId, rank: i64, how: Option<(Bytes, u32)>) {
+        let Some((cap, mtu)) = how else { return };
+        let priority = u64::try_from(rank).unwrap_or(0).min(cap.get()).div_ceil(u64::from(mtu)) as usize;
+        let counts = &mut self.priorities[port.at()];
+        if counts.len() <= priority {
+            counts.resize(priority + 1, 0);
+        }
+        counts[priority] += 1;
+    }
+}
+
+impl<Q: Events> Sim<Q> {
+    /// A probe looks.
+    pub(crate) fn sample(&mut self, probe: u32) {
+        let at = self.now;
+        let every = match probe {
+            QUEUES => {
+                let Some((every, ports)) = &self.spec.probes.queues else { return };
+                for &port in ports {
+                    let (packets, bytes) = self.backlog(port);
+                    let totals = &self.ports[port.at()].totals;
+                    let (dropped, marked) = (totals.dropped, totals.marked);
+                    self.probes.queues.push(QueueSample { at, port, packets, bytes, dropped, marked });
+                }
+                *every
+            }
+            LINKS => {
+                let Some((every, ports)) = &self.spec.probes.links else { return };
+                for &port in ports {
+                    let totals = &self.ports[port.at()].totals;
+                    let (packets, bytes) = (totals.packets, totals.bytes);
+                    self.probes.links.push(LinkSample { at, port, packets, bytes });
+                }
+                *every
+            }
+            _ => {
+                let Some((every, flows)) = &self.spec.probes.controllers else { return };
+                for &flow in flows {
+                    let Some(&slot) = self.connections.get(flow.at()) else { continue };
+                    let Some(sending) = self.sending.get(slot as usize) else { continue };
+                    let stats = sending.sender.stats();
+                    self.probes.controllers.push(ControllerSample {
+                        at,
+                        flow,
+                        window: stats.window.get(),
+                        threshold: stats.threshold.get(),
+                        in_flight: stats.in_flight.get(),
+                        srtt: stats.srtt.ps(),
+                        delivered: self.receiving[slot as usize].receiver.received(),
+                    });
+                }
+                *every
+            }
+        };
+        let next = self.now.saturating_add(every);
+        if next <= self.spec.stop.until {
+            self.events.push(crate::events::Event { at: next, tag: crate::events::Tag::new(Phase::Sample, probe) });
+        }
+    }
+
+    /// Packets and bytes waiting at a port, without the one being transmitted.
+    pub fn backlog(&self, port: PortId) -> (u32, u64) {
+        match self.ports[port.at()].lane {
+            Lane::Express => self.ports[port.at()].express_backlog(self.now),
+            Lane::Ordered => {
+                let queue = &self.queues[self.ports[port.at()].queue as usize];
+                (queue.packets(), queue.bytes())
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! State is data: a run cut at any instant, saved and resumed elsewhere has the digest of the straight run.
+//!
+//! What follows from the specification (routes, rates, delays) is rebuilt; everything else is written.
+
+use crate::arena::{Arena, Packets};
+use crate::events::{Event, Events};
+use crate::flow::{FlowRecord, Receiving, Sending};
+use crate::port::Port;
+use crate::probe::Probes;
+use crate::sim::{Sim, Spray, Tally};
+use crate::spec::NetworkSpec;
+use serde::{Deserialize, Serialize};
+use thalweg_machines::Side;
+use thalweg_machines::buffer::SharedPool;
+use thalweg_machines::schedule::Queue;
+use thalweg_units::{PortId, Time};
+
+/// First bytes of every snapshot; the last two are the version of its layout.
+const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x01";
+
+/// Why bytes are not a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// Not a snapshot at all.
+    #[error("this is not a saved run")]
+    NotASnapshot,
+    /// Written by another version.
+    #[error("this run was saved by another version of thalweg (layout {found}, this one reads {expected})")]
+    OtherVersion {
+        /// Its layout.
+        found: u16,
+        /// Ours.
+        expected: u16,
+    },
+    /// Cut short or damaged.
+    #[error("this saved run is damaged: {0}")]
+    Damaged(String),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Network {
+    ports: Vec<Port>,
+    queues: Vec<Queue>,
+    pools: Vec<SharedPool>,
+    packets: Packets,
+    sides: Arena<Side>,
+    spray: Vec<Spray>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Flows {
+    records: Vec<FlowRecord>,
+    connections: Vec<u32>,
+    sending: Vec<Sending>,
+    receiving: Vec<Receiving>,
+    free_connections: Vec<u32>,
+    paths: Vec<PortId>,
+    next_start: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    now: Time,
+    events: Vec<Event>,
+    processed: u64,
+    digest: u64,
+    stopped: bool,
+    tally: Tally,
+    probes: Probes,
+}
+
+impl<Q: Events> Sim<Q> {
+    /// The whole run as bytes.
+    pub fn save(&self) -> Vec<u8> {
+        let network = Network {
+            ports: self.ports.clone(),
+            queues: self.queues.clone(),
+            pools: self.pools.clone(),
+            packets: self.packets.clone(),
+            sides: self.sides.clone(),
+            spray: self.spray.clone(),
+        };
+        let flows = Flows {
+            records: self.records.clone(),
+            connections: self.connections.clone(),
+            sending: self.sending.clone(),
+            receiving: self.receiving.clone(),
+            free_connections: self.free_connections.clone(),
+            paths: self.paths.clone(),
+            next_start: self.next_start,
+        };
+        let progress = Progress {
+            now: self.now,
+            events: self.events.sorted(),
+            processed: self.processed,
+            digest: self.digest,
+            stopped: self.stopped,
+            tally: self.tally,
+            probes: self.probes.clone(),
+        };
+        let mut bytes = MAGIC.to_vec();
+        let body = postcard::to_stdvec(&(&self.spec, network, flows, progress)).expect("plain data serialises");
+        bytes.extend_from_slice(&body);
+        bytes
+    }
+
+    /// A run from the bytes of [`Sim::save`].
+    ///
+    /// # Errors
+    /// If the bytes are not a snapshot, are damaged, or were written by another version.
+    pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
+        let Some((magic, body)) = bytes.split_at_checked(MAGIC.len()) else {
+            return Err(LoadError::NotASnapshot);
+        };
+        if magic[..8] != MAGIC[..8] {
+            return Err(LoadError::NotASnapshot);
+        }
+        if magic != MAGIC {
+            let version = |m: &[u8]| u16::from_be_bytes([m[8], m[9]]);
+            return Err(LoadError::OtherVersion { found: version(magic), expected: version(&MAGIC) });
+        }
+        let damaged = |e: &dyn std::fmt::Display| LoadError::Damaged(e.to_string());
+        let (spec, network, flows, progress): (NetworkSpec, Network, Flows, Progress) =
+            postcard::from_bytes(body).map_err(|e| damaged(&e))?;
+        let mut sim = Self::new(spec).map_err(|e| damaged(&e))?;
+        let fits = network.ports.len() == sim.ports.len()
+            && network.queues.len() == sim.queues.len()
+            && flows.records.len() == sim.records.len()
+            && flows.sending.len() == flows.receiving.len();
+        if !fits {
+            return Err(LoadError::Damaged("its tables do not fit its network".into()));
+        }
+        while sim.events.pop().is_some() {}
+        for event in progress.events {
+            sim.events.push(event);
+        }
+        Ok(Self {
+            ports: network.ports,
+            queues: network.queues,
+            pools: network.pools,
+            packets: network.packets,
+            sides: network.sides,
+            spray: network.spray,
+            records: flows.records,
+            connections: flows.connections,
+            sending: flows.sending,
+            receiving: flows.receiving,
+            free_connections: flows.free_connections,
+            paths: flows.paths,
+            next_start: flows.next_start,
+            now: progress.now,
+            processed: progress.processed,
+            digest: progress.digest,
+            stopped: progress.stopped,
+            tally: progress.tally,
+            probes: progress.probes,
+            ..sim
+        })
+    }
+}

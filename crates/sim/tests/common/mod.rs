@@ -1,0 +1,104 @@
+//! Small networks for tests, written out.
+#![allow(dead_code, missing_docs)]
+
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::transport::{
+    AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, RtoSpec, SackSpec, TcpSpec, TransportSpec, UdpPace, UdpSpec,
+};
+use thalweg_sim::Sim;
+use thalweg_sim::events::Calendar;
+use thalweg_sim::spec::*;
+use thalweg_units::{Bytes, FlowId, HostId, NodeId, Rate, Span, Time};
+
+pub type Network = Sim<Calendar>;
+
+pub fn fifo() -> DisciplineSpec {
+    DisciplineSpec { order: OrderSpec::Fifo, limit: Limit::Unlimited, aqm: AqmSpec::TailDrop }
+}
+
+/// A window that never binds, one ACK per packet, 1460 + 40 B, ACKs of 40 B.
+pub fn wide_open() -> TcpSpec {
+    TcpSpec {
+        controller: ControllerSpec::FixedWindow,
+        mss: 1460,
+        header: 40,
+        ack_wire: 40,
+        syn_wire: 40,
+        initial_window: Bytes::new(1 << 40),
+        max_window: Bytes::MAX,
+        initial_threshold: Bytes::MAX,
+        rto: RtoSpec::Fixed(Span::from_secs(100)),
+        loss: LossSpec::DupAck { threshold: 3 },
+        limited_transmit: false,
+        sack: SackSpec::Blocks { blocks: 4, on_wire: false },
+        ack: AckSpec { every: 1, delay: Span::ZERO },
+        handshake: false,
+        ecn: EcnSpec::Off,
+        flight: FlightSpec::Pipe,
+        probe_after: None,
+        rank: RankSpec::None,
+    }
+}
+
+pub fn udp(payload: u32, pace: UdpPace) -> TransportSpec {
+    TransportSpec::Udp(UdpSpec { payload, header: 0, pace, rank: RankSpec::None })
+}
+
+pub fn link(a: u32, b: u32, rate: Rate, delay: Span) -> LinkSpec {
+    LinkSpec { a: NodeId(a), b: NodeId(b), rate, delay, quantum: Span::ZERO }
+}
+
+pub fn flow(src: u32, dst: u32, size: u64, start: Time) -> FlowSpec {
+    FlowSpec {
+        src: HostId(src),
+        dst: HostId(dst),
+        size,
+        start,
+        after: FlowId::NONE,
+        transport: 0,
+        class: 0,
+        measured: true,
+        group: 0,
+    }
+}
+
+/// A network of FIFO ports without limits.
+pub fn network(hosts: u32, switches: u32, links: Vec<LinkSpec>, transport: TransportSpec, flows: Vec<FlowSpec>) -> NetworkSpec {
+    NetworkSpec {
+        seed: 1,
+        hosts,
+        switches,
+        port_discipline: vec![0; links.len() * 2],
+        links,
+        disciplines: vec![fifo()],
+        shared_buffer: None,
+        routing: RoutingSpec::Ecmp,
+        cut_through: None,
+        transports: vec![transport],
+        flows,
+        probes: ProbeSpec::default(),
+        stop: StopSpec { until: Time::from_ms(1_000_000), when_measured_done: true, max_events: u64::MAX },
+    }
+}
+
+/// Host 0 – switches – host 1 with the given links.
+pub fn chain(links: &[(Rate, Span)], transport: TransportSpec, flows: Vec<FlowSpec>) -> NetworkSpec {
+    let switches = links.len() as u32 - 1;
+    let node = |i: usize| if i == 0 { 0 } else if i == links.len() { 1 } else { i as u32 + 1 };
+    let links = links.iter().enumerate().map(|(i, (rate, delay))| link(node(i), node(i + 1), *rate, *delay)).collect();
+    network(2, switches, links, transport, flows)
+}
+
+/// All hosts around switch number `hosts`.
+pub fn star(hosts: u32, rate: Rate, delay: Span, transport: TransportSpec, flows: Vec<FlowSpec>) -> NetworkSpec {
+    let links = (0..hosts).map(|h| link(h, hosts, rate, delay)).collect();
+    network(hosts, 1, links, transport, flows)
+}
+
+/// Builds and runs to the end with every law checked.
+pub fn run(spec: NetworkSpec) -> Network {
+    let mut sim = Network::new(spec).expect("a network");
+    while sim.run_checked(100_000, 10_000).expect("laws hold") {}
+    sim
+}

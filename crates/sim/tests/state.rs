@@ -1,0 +1,157 @@
+//! State is data; two ways to run a FIFO port agree; laws hold.
+mod common;
+
+use common::*;
+use proptest::prelude::*;
+use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
+use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec, Threshold};
+use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
+use thalweg_sim::diff::first_difference;
+use thalweg_sim::spec::*;
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+
+/// Eight hosts around a switch, random flows, small buffers, marks and losses.
+fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
+    let mut tcp = wide_open();
+    tcp.controller = ControllerSpec::Dctcp {
+        gain: 0.0625,
+        initial_alpha: 1.0,
+        growth: DctcpGrowth::Always,
+        cut_without_marks: false,
+    };
+    tcp.initial_window = Bytes::new(14_600);
+    tcp.ecn = EcnSpec::Accurate;
+    tcp.rank = RankSpec::Remaining;
+    tcp.rto = RtoSpec::Rfc6298 { initial: Span::from_us(100), min: Span::from_us(50), max: Span::from_ms(10) };
+    let mut draw = Stream::new(seed, "test flows", 0);
+    let mut flows: Vec<FlowSpec> = (0..60)
+        .map(|_| {
+            let src = draw.below(8) as u32;
+            let dst = (src + 1 + draw.below(7) as u32) % 8;
+            flow(src, dst, 1 + draw.below(60_000), Time::from_ns(draw.below(100_000)))
+        })
+        .collect();
+    flows.sort_by_key(|f| f.start);
+    // The last few follow others instead of the clock.
+    for i in 50..60 {
+        flows[i].after = FlowId(i as u32 - 40);
+        flows[i].start = Time::from_us(3);
+    }
+    let mut spec = star(8, Rate::from_gbps(10), Span::from_us(1), TransportSpec::Tcp(tcp), flows);
+    spec.seed = seed;
+    spec.disciplines = vec![DisciplineSpec { order, limit: Limit::Bytes(Bytes::new(30_000)), aqm }];
+    spec.stop.until = Time::from_ms(100);
+    spec.probes.queues = Some((Span::from_us(5), (0..16).map(thalweg_units::PortId).collect()));
+    spec
+}
+
+fn step(at_departure: bool) -> AqmSpec {
+    AqmSpec::StepEcn { threshold: Threshold::Packets(5), at_departure, include_self: false }
+}
+
+fn orders() -> Vec<OrderSpec> {
+    vec![
+        OrderSpec::Fifo,
+        OrderSpec::Drr { quantum: 1500, overflow: FairOverflow::LongestQueue },
+        OrderSpec::Fq { overflow: FairOverflow::LongestQueue },
+        OrderSpec::Priority { classes: 4 },
+        OrderSpec::Rank { flow_order: true },
+        OrderSpec::Rank { flow_order: false },
+    ]
+}
+
+#[test]
+fn every_flow_completes_and_laws_hold_under_every_discipline() {
+    for order in orders() {
+        let sim = run(busy(3, order.clone(), step(false)));
+        assert_eq!(sim.counters().flows_done, 60, "{order:?}");
+        assert!(sim.counters().packets_dropped > 0, "{order:?}: the buffers are small on purpose");
+    }
+}
+
+#[test]
+fn express_and_ordered_fifo_ports_give_the_same_results() {
+    // One byte of shared memory more than can ever be used forces the two-event lane.
+    for seed in 0..20 {
+        let express = run(busy(seed, OrderSpec::Fifo, step(false)));
+        let mut spec = busy(seed, OrderSpec::Fifo, step(false));
+        spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });
+        let ordered = run(spec);
+        for flow in 0..60 {
+            assert_eq!(express.outcome(FlowId(flow)), ordered.outcome(FlowId(flow)), "seed {seed}, flow {flow}");
+        }
+        assert_eq!(express.probes().queues, ordered.probes().queues, "seed {seed}");
+        let totals = |s: &Network| s.ports().iter().map(|p| p.totals).collect::<Vec<_>>();
+        assert_eq!(totals(&express), totals(&ordered), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_run_is_a_function_of_its_scenario_and_seed() {
+    for order in orders() {
+        let digest = |seed| run(busy(seed, order.clone(), step(false))).digest();
+        assert_eq!(digest(1), digest(1));
+        assert_ne!(digest(1), digest(2));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn a_run_cut_anywhere_saved_and_resumed_ends_like_the_straight_run(
+        seed in 0u64..50, which in 0usize..6, departure: bool, cuts in proptest::collection::vec(1u64..4000, 1..4),
+    ) {
+        let spec = busy(seed, orders()[which].clone(), step(departure));
+        let straight = run(spec.clone());
+        let mut sim = Network::new(spec).unwrap();
+        for cut in cuts {
+            sim.run(cut);
+            sim = Network::load(&sim.save()).unwrap();
+        }
+        while sim.run(1 << 20) {}
+        prop_assert_eq!(sim.digest(), straight.digest());
+        prop_assert_eq!(sim.save(), straight.save());
+    }
+}
+
+#[test]
+fn damaged_and_foreign_snapshots_are_refused() {
+    let sim = run(busy(1, OrderSpec::Fifo, step(false)));
+    let saved = sim.save();
+    assert!(Network::load(b"not a run").is_err());
+    assert!(Network::load(&saved[..saved.len() / 2]).is_err());
+    let mut other = saved.clone();
+    other[9] = 99;
+    assert!(Network::load(&other).unwrap_err().to_string().contains("another version"));
+}
+
+#[test]
+fn the_first_different_event_is_found() {
+    let spec = busy(1, OrderSpec::Fifo, step(false));
+    let mut same = (Network::new(spec.clone()).unwrap(), Network::new(spec.clone()).unwrap());
+    assert_eq!(first_difference(&mut same.0, &mut same.1), None);
+    let mut later = spec.clone();
+    later.flows[30].size += 1460;
+    let mut two = (Network::new(spec).unwrap(), Network::new(later).unwrap());
+    let difference = first_difference(&mut two.0, &mut two.1).expect("they differ");
+    assert!(difference.shared > 0);
+    assert!(difference.left != difference.right || difference.left.is_some());
+}
+
+#[test]
+fn datagrams_are_carried_at_their_pace_and_counted() {
+    let rate = Rate::from_mbps(100);
+    let mut spec = star(
+        2,
+        Rate::from_gbps(1),
+        Span::from_us(1),
+        udp(1000, UdpPace::Constant(rate)),
+        vec![flow(0, 1, 125_000, Time::ZERO)],
+    );
+    spec.stop.until = Time::from_ms(20);
+    let sim = run(spec);
+    let outcome = sim.outcome(FlowId(0));
+    // 125 datagrams, 80 µs apart, the first at once; then two links of 8 µs + 1 µs.
+    assert_eq!(outcome.received, Some(Time::from_us(124 * 80 + 18)));
+    assert_eq!(outcome.delivered, 125_000);
+}

@@ -1,0 +1,65 @@
+"""thalweg: a network laboratory.
+
+    import thalweg
+
+    results = thalweg.run("incast.toml", set={"seed": 7})
+    results.flows                      # a polars data frame, one row per flow
+    results.report("report.html")      # one self-contained page
+
+Heavy libraries are imported when they are first needed, so `import thalweg` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from thalweg.errors import Diagnostic, Interrupted, ScenarioError
+
+if TYPE_CHECKING:
+    from thalweg.comparison import compare
+    from thalweg.controllers import controller
+    from thalweg.engine import resume, run
+    from thalweg.results import Results
+    from thalweg.scenario import Scenario
+    from thalweg.sweeps import Runs, sweep
+
+_HOMES = {
+    "Results": "results",
+    "Runs": "sweeps",
+    "Scenario": "scenario",
+    "compare": "comparison",
+    "controller": "controllers",
+    "resume": "engine",
+    "run": "engine",
+    "sweep": "sweeps",
+}
+
+__all__ = [
+    "Diagnostic",
+    "Interrupted",
+    "Results",
+    "Runs",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "compare",
+    "controller",
+    "resume",
+    "run",
+    "sweep",
+]
+
+
+def __getattr__(name: str):
+    if name == "__version__":
+        from thalweg import _core
+
+        return _core.VERSION
+    if name in _HOMES:
+        value = getattr(import_module(f"thalweg.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'thalweg' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted(__all__)

@@ -1,0 +1,103 @@
+"""The command `thalweg`: arguments in, exit code out. Never a traceback for what the user wrote.
+
+Exit codes: 0 done; 1 something asked for was found wanting (a claim in error, a difference, a failed check of `doctor`);
+2 a scenario, file or argument that cannot be used; 70 an internal error; 130 interrupted; 141 the reader of our output left.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+OK, FOUND, UNUSABLE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
+
+
+def entry() -> None:
+    """The console script. A polite kill is an interrupt: what there is gets saved."""
+    import signal
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(main())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and answers with its exit code."""
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader is gone (`thalweg list | head`): there is nobody to tell, not even at exit.
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    from thalweg.cli.parser import build
+    from thalweg.errors import ScenarioError
+
+    try:
+        args = build().parse_args(argv)
+    except SystemExit as e:
+        return int(e.code or 0)
+    try:
+        return args.command(args)
+    except ScenarioError as e:
+        for diagnostic in e.diagnostics:
+            say(str(diagnostic).replace("\n", " "))
+        return UNUSABLE
+    except KeyboardInterrupt:
+        say("thalweg: interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except OSError as e:
+        say(f"thalweg: {e.filename or ''}: {e.strerror or e}".replace(": :", ":"))
+        return UNUSABLE
+    except BaseException as e:
+        return _internal(e)
+
+
+def _internal(e: BaseException) -> int:
+    if isinstance(e, SystemExit):
+        return int(e.code or 0)
+    if os.environ.get("THALWEG_TRACEBACK"):
+        import traceback
+
+        traceback.print_exc()
+    text = " ".join(str(e).split())
+    if type(e).__name__ == "PanicException":
+        from thalweg import _core
+
+        text = _core.take_panic() or text
+    else:
+        user = _users_code(e)
+        if user:
+            say(f"{user}: {type(e).__name__}: {text}")
+            return UNUSABLE
+        text = f"{type(e).__name__}: {text}"
+    say(f"thalweg: internal error: {text}; please report this, with the scenario (THALWEG_TRACEBACK=1 shows more)")
+    return INTERNAL
+
+
+def _users_code(e: BaseException) -> str | None:
+    """`file:line` if the exception comes from code that is not ours, such as a Python controller."""
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+    examples = os.path.join(ours, "examples")  # noqa: PTH118
+    last = None
+    trace = e.__traceback__
+    while trace is not None:
+        last = trace
+        trace = trace.tb_next
+    if last is None:
+        return None
+    file = last.tb_frame.f_code.co_filename
+    inside = file.startswith((ours, sys.prefix, sys.base_prefix, "<")) and not file.startswith(examples)
+    return None if inside else f"{file}:{last.tb_lineno}"
+
+
+def say(line: str) -> None:
+    """One line on stderr."""
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,191 @@
+"""Commands that run nothing, or only look."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from thalweg.cli import FOUND, OK
+from thalweg.cli.parser import KINDS
+from thalweg.cli.running import load_plugins
+from thalweg.errors import nearest, refuse
+
+
+def _rows(rows: list[tuple[str, str, str]]) -> None:
+    wide = max((len(name) for name, _, _ in rows), default=0)
+    for name, summary, source in rows:
+        print(f"{name:{wide}}  {summary}" + (f"  [{source}]" if source else ""))
+
+
+def entries(kind: str) -> list[tuple[str, str, str]]:
+    """`(name, summary, source)` of everything of a kind."""
+    from thalweg import _core
+
+    if kind == "papers":
+        from thalweg.papers import Paper, discover
+
+        found = []
+        for name, folder in discover().items():
+            about = Paper.load(folder).about
+            found.append((name, str(about.get("title", "")), str(about.get("venue", ""))))
+        return found
+    known = _core.catalogue(kind)
+    if known is None:
+        raise refuse(f"thalweg list: no kind is called `{kind}`", hint=nearest(kind, KINDS))
+    if kind == "controllers":
+        from thalweg import controllers
+
+        for name in controllers.names():
+            cost = controllers.cost_per_ack(name)
+            known.append((name, f"written in Python; {cost:.0f} ns per ACK here", "this process"))
+    return known
+
+
+def list_(args) -> int:
+    load_plugins(args)
+    kinds = [args.kind] if args.kind else [k for k in KINDS if k == "papers" or _known(k)]
+    if args.json:
+        listed = {k: [dict(zip(("name", "summary", "source"), e, strict=True)) for e in entries(k)] for k in kinds}
+        print(json.dumps(listed[args.kind] if args.kind else listed, ensure_ascii=False))
+        return OK
+    for kind in kinds:
+        if not args.kind:
+            print(f"{kind}:")
+        _rows([(name if args.kind else f"  {name}", *rest) for name, *rest in entries(kind)])
+    return OK
+
+
+def _known(kind: str) -> bool:
+    from thalweg import _core
+
+    return _core.catalogue(kind) is not None
+
+
+def _scenario(args):
+    from thalweg.scenario import as_scenario
+
+    load_plugins(args)
+    return as_scenario(args.scenario, dict(args.set))
+
+
+def show(args) -> int:
+    scenario = _scenario(args)
+    print(json.dumps(scenario.to_dict(), ensure_ascii=False) if args.json else scenario.to_toml().rstrip("\n"))
+    return OK
+
+
+def explain(args) -> int:
+    from thalweg import _core
+
+    text = _core.explain(args.key)
+    if text is None:
+        raise refuse(f"thalweg explain: no scenario key is called `{args.key}`", hint=nearest(args.key, schema_keys()))
+    print(text.rstrip("\n"))
+    return OK
+
+
+def schema_keys() -> list[str]:
+    """Every property name in the schema, for suggestions."""
+    from thalweg import _core
+
+    found: set[str] = set()
+
+    def walk(node) -> None:
+        if isinstance(node, dict):
+            found.update(node["properties"] if isinstance(node.get("properties"), dict) else ())
+            for value in node.values():
+                walk(value)
+        elif isinstance(node, list):
+            for value in node:
+                walk(value)
+
+    walk(json.loads(_core.schema()))
+    return sorted(found)
+
+
+def schema(args) -> int:
+    from thalweg import _core
+
+    print(json.dumps(json.loads(_core.schema()), indent=2))
+    return OK
+
+
+def export_flows(args) -> int:
+    text = _scenario(args).flows_csv()
+    sys.stdout.write(text if args.format == "csv" else hpcc_flows(text))
+    return OK
+
+
+def hpcc_flows(flows_csv: str) -> str:
+    """The flow file of the HPCC ns-3 simulator: a count, then `src dst priority port size start_in_seconds`."""
+    import csv
+    import io
+
+    rows = list(csv.DictReader(line for line in io.StringIO(flows_csv) if not line.startswith("#")))
+    lines = [str(len(rows))]
+    for n, row in enumerate(rows):
+        ps = int(row["start_ps"])
+        start = f"{ps // 10**12}.{ps % 10**12:012d}"
+        lines.append(f"{row['src']} {row['dst']} 3 {10_000 + n % 50_000} {row['size']} {start}")
+    return "\n".join(lines) + "\n"
+
+
+def compare(args) -> int:
+    from thalweg._format import number
+    from thalweg.comparison import STATISTICS
+    from thalweg.comparison import compare as compare_runs
+
+    plot = Path(args.plot) if args.plot else Path("compare.svg")
+    if plot.suffix[1:] not in ("png", "svg", "pdf"):
+        raise refuse("the picture must be .png, .svg or .pdf", file=plot)
+    found = compare_runs(args.a, args.b)
+    picture = None
+    if not args.no_plot and (args.plot or not args.json):
+        from thalweg import plots
+
+        picture = plots.save(found.figure(), plot.parent, plot.stem, [plot.suffix[1:]])[0]
+    if args.json:
+        print(json.dumps(found.to_dict(), ensure_ascii=False))
+        return OK
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"FCT in us: A = {args.a}, B = {args.b}", title_justify="left")
+    for head in ("size", "flows", "", "A", "B", "B against A", "KS"):
+        table.add_column(head, justify="left" if head in ("size", "") else "right")
+    for row in found.rows:
+        flows = " → ".join(dict.fromkeys(str(row[k]) for k in ("flows_a", "flows_b")))
+        ks = "–" if row["ks"] is None else f"{row['ks']:.3f}"
+        for n, s in enumerate(STATISTICS):
+            times = [None if row[k] is None else row[k] * 1e6 for k in (f"{s}_a", f"{s}_b")]
+            change = row[f"{s}_percent"]
+            first = (row["class"], flows) if n == 0 else ("", "")
+            cells = (*map(number, times), "–" if change is None else f"{change:+.1f} %")
+            table.add_row(*first, s, *cells, "" if n else ks, end_section=s == STATISTICS[-1])
+    Console().print(table)
+    if picture:
+        print(f"picture: {picture}")
+    return OK
+
+
+def diff(args) -> int:
+    from thalweg import _core
+    from thalweg.scenario import as_scenario
+
+    a, b = as_scenario(args.a), as_scenario(args.b)
+    found = _core.diff(a._core, b._core)
+    print(found if found is not None else "no event differs")
+    return OK if found is None else FOUND
+
+
+def doctor(args) -> int:
+    from thalweg.cli.doctor import checks
+
+    found = checks()
+    if args.json:
+        print(json.dumps([{"check": n, "ok": ok, "found": text, "fix": fix} for n, ok, text, fix in found]))
+    else:
+        for name, ok, text, fix in found:
+            print(f"{'ok  ' if ok else 'BAD '} {name}: {text}" + ("" if ok else f"; {fix}"))
+    return OK if all(ok for _, ok, _, _ in found) else FOUND

@@ -1,0 +1,196 @@
+"""Arguments. Every command imports what it needs when it runs, so that the start stays quick."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+from thalweg.errors import nearest
+
+KINDS = ("schemes", "topologies", "workloads", "papers", "schedulers", "controllers")
+SHELLS = ("bash", "zsh", "fish")
+
+
+class Parser(argparse.ArgumentParser):
+    """One-line errors that name the nearest valid choice."""
+
+    def error(self, message: str):
+        unknown = re.match(r"unrecognized arguments: (-\S+)", message)
+        choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        if unknown:
+            flag = unknown[1].split("=")[0]
+            message = f"no option is called `{flag}`; {nearest(flag, self._flags())}"
+        elif choice:
+            known = [c.strip(" '") for c in choice[2].split(",")]
+            message = f"nothing is called `{choice[1]}`; {nearest(choice[1], known)}"
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        self.exit(2)
+
+    def _flags(self) -> list[str]:
+        return [s for a in self._actions for s in a.option_strings if s.startswith("--")]
+
+    def parse_known_args(self, args=None, namespace=None):
+        # A sub-command reports its own unknown options: it knows which ones it has.
+        found, extra = super().parse_known_args(args, namespace)
+        if extra and self._subparsers is None:
+            self.error(f"unrecognized arguments: {extra[0]}" if extra[0].startswith("-") else f"what is `{extra[0]}`?")
+        return found, extra
+
+
+def _lazy(function: str) -> Callable:
+    def command(args) -> int:
+        module, name = function.split(":")
+        return getattr(import_module(f"thalweg.cli.{module}"), name)(args)
+
+    return command
+
+
+def setting(text: str) -> tuple[str, str]:
+    """`key=value`."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise argparse.ArgumentTypeError(f"`{text}` is not of the form key=value")
+    return key.strip(), value.strip()
+
+
+def positive_int(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a whole number above zero")
+    return int(text)
+
+
+def positive_seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds above zero")
+    return value
+
+
+def build() -> Parser:
+    """The whole command line."""
+    parser = Parser(
+        prog="thalweg",
+        description="A network laboratory: congestion control, schedulers, switches, packet by packet.",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+    parser.set_defaults(command=lambda args: parser.print_help() or 0)
+
+    def command(name: str, function: str, text: str, **kw) -> Parser:
+        made = commands.add_parser(name, help=text, description=text, **kw)
+        made.set_defaults(command=_lazy(function))
+        return made
+
+    def sets(p: Parser) -> None:
+        p.add_argument(
+            "--set",
+            action="append",
+            type=setting,
+            default=[],
+            metavar="KEY=VALUE",
+            help="change a dotted key (repeatable)",
+        )
+        plugins(p)
+
+    def plugins(p: Parser) -> None:
+        p.add_argument(
+            "--import",
+            action="append",
+            dest="imports",
+            default=[],
+            metavar="MODULE",
+            help="a module or .py file with Python controllers (repeatable)",
+        )
+
+    def voice(p: Parser, what: str) -> None:
+        p.add_argument("--quiet", action="store_true", help="say nothing but errors")
+        p.add_argument("--json", action="store_true", help=what)
+
+    p = command("run", "running:run", "run a scenario")
+    p.add_argument("scenario", nargs="?", metavar="FILE", help="scenario file (TOML)")
+    p.add_argument("--out", metavar="DIR", help="run directory to write (default: runs/NAME)")
+    sets(p)
+    voice(p, "print the summary as one JSON object")
+    p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
+    p.add_argument("--resume", metavar="DIR", help="continue a partial run")
+    p.add_argument("--report", action="store_true", help="write report.html into the run directory")
+    p.add_argument(
+        "--max-seconds",
+        type=positive_seconds,
+        metavar="S",
+        help="stop after so much wall-clock time; the result is partial",
+    )
+
+    p = command("reproduce", "running:reproduce", "run a paper's study and judge its claims")
+    p.add_argument("paper", metavar="NAME", help="see `thalweg list papers`; or a folder with claims.toml")
+    p.add_argument("--claim", action="append", metavar="ID", help="only this claim and the runs it needs (repeatable)")
+    p.add_argument(
+        "--scale",
+        choices=("quick", "full"),
+        default="quick",
+        help="quick: minutes; full: as published (default: quick)",
+    )
+    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    p.add_argument("--out", metavar="DIR", help="output folder, also the cache of runs (default: out/NAME-SCALE)")
+    voice(p, "print the verdicts as one JSON object")
+    p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
+    p.add_argument("--strict", action="store_true", help="exit code 1 also if a claim fails")
+
+    p = command("list", "asking:list_", "what there is to choose from")
+    p.add_argument("kind", nargs="?", metavar="KIND", help=", ".join(KINDS) + ", …")
+    p.add_argument("--json", action="store_true", help="print one JSON array")
+    plugins(p)
+
+    p = command("show", "asking:show", "print the resolved scenario, every default written out")
+    p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
+    sets(p)
+    p.add_argument("--json", action="store_true", help="as one JSON object")
+
+    p = command("explain", "asking:explain", "what a scenario key means")
+    p.add_argument("key", metavar="KEY", help="dotted key")
+
+    command("schema", "asking:schema", "print the JSON Schema of scenarios, for editors")
+
+    p = command("export-flows", "asking:export_flows", "print a scenario's flow list, for other simulators")
+    p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
+    sets(p)
+    p.add_argument(
+        "--format", choices=("csv", "hpcc"), default="csv", help="hpcc: flow file of the HPCC ns-3 simulator"
+    )
+
+    p = command("compare", "asking:compare", "two runs side by side: completion times per size class")
+    p.add_argument("a", metavar="RUN")
+    p.add_argument("b", metavar="RUN")
+    p.add_argument("--json", action="store_true", help="print one JSON object")
+    p.add_argument("--plot", metavar="FILE", help="write the picture here (.png, .svg or .pdf; default: compare.svg)")
+    p.add_argument("--no-plot", action="store_true", help="write no picture")
+
+    p = command("diff", "asking:diff", "name the first event in which two scenarios or runs differ")
+    p.add_argument("a", metavar="A", help="scenario file or run directory")
+    p.add_argument("b", metavar="B", help="scenario file or run directory")
+
+    p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")
+    p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, … (default: all)")
+    p.add_argument("--json", action="store_true", help="print one JSON object per workload and line")
+    p.add_argument("--quick", action="store_true", help="smaller workloads")
+
+    p = command("doctor", "asking:doctor", "check this installation")
+    p.add_argument("--json", action="store_true", help="print one JSON object")
+
+    p = command("completion", "completion:completion", "print a shell's completion script")
+    p.add_argument("shell", choices=SHELLS)
+    return parser
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser, *_):
+        from thalweg import _core
+
+        print(f"thalweg {_core.VERSION}")
+        parser.exit(0)

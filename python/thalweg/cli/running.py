@@ -1,0 +1,161 @@
+"""`run`, `reproduce`, `bench`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from thalweg.cli import FOUND, INTERRUPTED, OK, say
+from thalweg.errors import Interrupted, nearest, refuse
+
+
+def load_plugins(args) -> None:
+    """Imports what `--import` names, before any scenario is read."""
+    if args.imports:
+        from thalweg.controllers import import_plugins
+
+        for where in args.imports:
+            import_plugins(where)
+
+
+def run(args) -> int:
+    load_plugins(args)
+    if (args.scenario is None) == (args.resume is None):
+        raise refuse("thalweg run: give a scenario file, or --resume DIR" + (", not both" if args.scenario else ""))
+    if args.resume is not None and (args.set or args.out):
+        raise refuse("thalweg run: --resume continues what was begun: --set and --out cannot take effect")
+    quiet = args.quiet or (args.json and not sys.stderr.isatty())
+    show = not quiet
+    from thalweg import _format, engine
+
+    try:
+        if args.resume is not None:
+            place = Path(args.resume)
+            results = engine.resume(place, show, check=args.check, max_seconds=args.max_seconds)
+        else:
+            from thalweg import _rundir
+            from thalweg.scenario import as_scenario
+
+            scenario = as_scenario(args.scenario, dict(args.set))
+            place = Path(args.out) if args.out else Path("runs") / (scenario.name or Path(args.scenario).stem)
+            _rundir.check_free(place)
+            if not quiet:
+                say(estimate_line(scenario))
+            results = engine.run(scenario, place, show, args.check, max_seconds=args.max_seconds)
+        code = OK
+    except Interrupted as e:
+        results, code = e.results, INTERRUPTED
+    page = results.report(place / "report.html") if args.report else None
+    if args.json:
+        print(json.dumps(results.summary, ensure_ascii=False))
+    if args.quiet or args.json:
+        return code
+    print_summary(results)
+    meta = results.meta
+    speed = _format.si(meta.get("packet_hops_per_second") or 0, "hops/s")
+    print(f"{_format.wall(meta['seconds'])}, {speed} · results in {place}" + (f" · report {page}" if page else ""))
+    if results.partial:
+        say(f"partial ({meta['stopped']}): continue with `thalweg run --resume {place}`")
+    return code
+
+
+def estimate_line(scenario) -> str:
+    """What a run will cost, before it starts."""
+    from thalweg import _format
+
+    e = scenario.estimate()
+    return (
+        f"{scenario.name}: {e['flows']} flows, {_format.si(e['packets'])} packets, about {_format.si(e['packet_hops'])} packet-hops, "
+        f"{_format.si(e['events'])} events, {_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}"
+    )
+
+
+def print_summary(results) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from thalweg import _format
+    from thalweg.sweeps import scalars
+
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for key, value in scalars(results.summary).items():
+        table.add_row(key, _format.number(value))
+    Console().print(table)
+
+
+def reproduce(args) -> int:
+    from thalweg import papers
+
+    show = not (args.quiet or (args.json and not sys.stderr.isatty()))
+    study = papers.reproduce(
+        args.paper,
+        scale=args.scale,
+        claim=args.claim,
+        jobs=args.jobs,
+        out=args.out,
+        progress=show,
+        check=args.check,
+    )
+    if args.json:
+        print(json.dumps(study.to_dict(), ensure_ascii=False))
+    elif not args.quiet:
+        print_study(study)
+    wanting = study.count("error") or (args.strict and study.count("fail"))
+    return FOUND if wanting else OK
+
+
+def print_study(study) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from thalweg import _format
+
+    colours = {"pass": "green", "fail": "bold red", "error": "bold red", "not-checkable": "yellow"}
+    console = Console()
+    table = Table(
+        title=f"{study.paper} · scale {study.scale}" + (f" ({study.scaled})" if study.scaled else ""),
+        title_justify="left",
+    )
+    for head in ("id", "published", "measured", "bound", "status", "reason"):
+        table.add_column(head, overflow="fold")
+    for c in study.claims:
+        cells = (c.id, c.published, c.measured_text(), c.bound)
+        table.add_row(*map(Text, cells), Text(c.status, colours[c.status]), Text(c.reason))
+    console.print(table)
+    counts = ", ".join(f"{study.count(s)} {s}" for s in colours if study.count(s))
+    print(f"{counts} · {_format.wall(study.seconds)}")
+    print(f"report: {study.report}")
+    for files in study.figures.values():
+        print("figure: " + " ".join(map(str, files)))
+
+
+def bench(args) -> int:
+    from thalweg import _core, _format
+
+    known = _core.bench_workloads()
+    wanted = args.workloads or known
+    for w in wanted:
+        if w not in known:
+            raise refuse(f"no workload is called `{w}`", hint=nearest(w, known))
+    if _core.DEBUG_BUILD:
+        say("thalweg: this is a debug build: the speeds mean nothing (build with --release)")
+    keys = ("workload", "packet_hops", "seconds", "hops_per_second", "ratio_to_w0", "peak_bytes")
+    if not args.json:
+        print(
+            f"{'':4} {'packet-hops':>12} {'seconds':>8} {'hops/s':>10} {'ns/hop':>7} {'events/hop':>10} {'× W0':>6} {'peak':>9}"
+        )
+    for w in wanted:
+        row = _core.bench_run(w, args.quick)
+        if args.json:
+            print(json.dumps({k: row[k] for k in keys}), flush=True)
+            continue
+        hops = max(row["packet_hops"], 1)
+        print(
+            f"{w:4} {_format.si(hops):>12} {row['seconds']:8.2f} {_format.si(row['hops_per_second']):>10} "
+            f"{1e9 * row['seconds'] / hops:7.1f} {row['events'] / hops:10.2f} {row['ratio_to_w0']:6.2f} "
+            f"{_format.memory(row['peak_bytes']):>9}",
+            flush=True,
+        )
+    return OK

@@ -1,0 +1,100 @@
+"""Two runs side by side: completion times per size class, and how far the distributions are apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from thalweg.results import Results
+
+# Payload bytes: the classes that papers print (below 10 KB, to 100 KB, to 1 MB, above).
+SIZE_CLASSES = (
+    (0, 10_000, "< 10 KB"),
+    (10_000, 100_000, "10–100 KB"),
+    (100_000, 1_000_000, "0.1–1 MB"),
+    (1_000_000, None, "≥ 1 MB"),
+)
+STATISTICS = ("mean", "p50", "p95", "p99")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`rows`: one per size class, with both runs' FCT statistics (seconds), differences in %, and the KS distance."""
+
+    a: Results
+    b: Results
+    rows: list[dict]
+
+    @property
+    def frame(self):
+        import polars
+
+        return polars.DataFrame(self.rows, infer_schema_length=None)
+
+    def figure(self):
+        """Both FCT distributions in one picture."""
+        from thalweg import plots
+
+        return plots.cdf(
+            {label(self.a, "A"): fct(self.a)[1], label(self.b, "B"): fct(self.b)[1]},
+            "flow completion time (s)",
+        )
+
+    def to_dict(self) -> dict:
+        return {"a": str(self.a.path or "a"), "b": str(self.b.path or "b"), "classes": self.rows}
+
+
+def label(results: Results, letter: str) -> str:
+    return f"{letter}: {results.path.name if results.path else results.name}"
+
+
+def fct(results: Results):
+    """`(sizes in bytes, FCT in seconds)` of the measured flows that ended."""
+    import numpy as np
+
+    flows = results.flows
+    keep = np.ones(len(flows), dtype=bool)
+    for flag in ("measured", "completed"):
+        if flag in flows.columns:
+            keep &= flows[flag].to_numpy()
+    return flows["size"].to_numpy()[keep], results.seconds("fct")[keep]
+
+
+def ks_distance(a, b) -> float:
+    """Kolmogorov–Smirnov: the largest distance between two empirical distribution functions."""
+    import numpy as np
+
+    a, b = np.sort(a), np.sort(b)
+    both = np.concatenate([a, b])
+    below_a = np.searchsorted(a, both, side="right") / len(a)
+    below_b = np.searchsorted(b, both, side="right") / len(b)
+    return float(np.max(np.abs(below_a - below_b)))
+
+
+def statistics(values) -> dict[str, float]:
+    import numpy as np
+
+    return {"mean": float(values.mean())} | {f"p{q}": float(np.percentile(values, q)) for q in (50, 95, 99)}
+
+
+def compare(a: Results | str | Path, b: Results | str | Path) -> Comparison:
+    """Compares two runs (results or run directories)."""
+    a, b = (r if isinstance(r, Results) else Results.load(r) for r in (a, b))
+    (size_a, fct_a), (size_b, fct_b) = fct(a), fct(b)
+    rows = []
+    for low, high, name in ((0, None, "all"), *SIZE_CLASSES):
+        top = float("inf") if high is None else high
+        one, other = fct_a[(size_a >= low) & (size_a < top)], fct_b[(size_b >= low) & (size_b < top)]
+        row: dict = {"class": name, "flows_a": len(one), "flows_b": len(other)}
+        first = statistics(one) if len(one) else dict.fromkeys(STATISTICS)
+        second = statistics(other) if len(other) else dict.fromkeys(STATISTICS)
+        for s in STATISTICS:
+            x, y = first[s], second[s]
+            row |= {
+                f"{s}_a": x,
+                f"{s}_b": y,
+                f"{s}_percent": None if x in (None, 0.0) or y is None else 100 * (y / x - 1),
+            }
+        row["ks"] = ks_distance(one, other) if len(one) and len(other) else None
+        rows.append(row)
+    return Comparison(a, b, rows)

@@ -1,0 +1,148 @@
+"""Drives a run: progress, Ctrl-C, time budget, checkpoint. The engine only ever runs a bounded number of events."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from thalweg import _core, _rundir
+from thalweg.errors import Interrupted, refuse
+from thalweg.progress import Reporter, reporter
+from thalweg.results import Results, Tables, arrow_table
+from thalweg.scenario import Scenario, as_scenario
+
+# Seconds between looks at progress and Ctrl-C. What one look costs is about a thousandth of this.
+LOOK_EVERY = 0.1
+
+
+def run(
+    scenario: Scenario | str | Path | Mapping,
+    out: str | Path | None = None,
+    progress: bool | Reporter | None = None,
+    check: bool = False,
+    set: Mapping[str, Any] | None = None,
+    *,
+    max_seconds: float | None = None,
+) -> Results:
+    """Runs a scenario.
+
+    `out`: the run directory to write. `progress`: `None` shows a bar on a terminal, `True` always says
+    something, `False` nothing. `check`: invariants are checked all along. `max_seconds`: stop after so much of your time; the
+    results are then valid and marked partial. Raises `ScenarioError`, and `Interrupted` (a `KeyboardInterrupt`
+    with `.results`) on Ctrl-C.
+    """
+    scenario = as_scenario(scenario, set)
+    if out is not None:
+        _rundir.check_free(Path(out))
+    simulation = _core.Simulation(scenario._core)
+    return conclude(simulation, scenario, out, progress, check=check, max_seconds=max_seconds)
+
+
+def resume(
+    directory: str | Path,
+    progress: bool | Reporter | None = None,
+    *,
+    check: bool = False,
+    max_seconds: float | None = None,
+) -> Results:
+    """Continues a partial run from its snapshot, to the same end as if it had not been stopped."""
+    directory = Path(directory)
+    before = Results.load(directory)
+    if not before.partial:
+        raise refuse("this run is complete: there is nothing to resume", file=directory)
+    return conclude(reopen(before), before, directory, progress, check=check, max_seconds=max_seconds)
+
+
+def reopen(before: Results) -> _core.Simulation:
+    """The simulation of a partial run, where it was stopped."""
+    if before._snapshot is None:
+        raise refuse("no snapshot: this run cannot be resumed", file=before.path or "", hint="run it again")
+    try:
+        return _core.Simulation.load(before._snapshot)
+    except ValueError as e:
+        hint = "run it again with this version" if before.meta.get("core") != _rundir.core_fingerprint() else None
+        if "not registered" in str(e):
+            hint = "name the file that registers it with --import"
+        raise refuse(f"the snapshot cannot be read: {e}", file=before.path or "", hint=hint) from None
+
+
+def conclude(
+    simulation: _core.Simulation,
+    source: Scenario | Results,
+    out: str | Path | None,
+    progress: bool | Reporter | None,
+    *,
+    check: bool = False,
+    max_seconds: float | None = None,
+    stop: Event | None = None,
+) -> Results:
+    """Runs to the end (or to `stop`), collects, saves."""
+    before = source if isinstance(source, Results) else None
+    simulation.set_check(check)
+    begun = time.monotonic()
+    stopped = drive(simulation, reporter(progress), max_seconds, stop)
+    elapsed = time.monotonic() - begun + (before.meta.get("seconds", 0.0) if before else 0.0)
+    if before:
+        text, origin = before.scenario_toml, {k: before.meta.get(k) for k in ("directory", "inputs")}
+    else:
+        text, origin = source.to_toml(), {"directory": str(source._directory.absolute()), "inputs": source.inputs()}
+    results = collect(simulation, text, stopped, elapsed, origin)
+    if out is not None:
+        results.save(out)
+    if stopped == "interrupted":
+        raise Interrupted(results)
+    return results
+
+
+def drive(simulation, report: Reporter, max_seconds: float | None = None, stop: Event | None = None) -> str | None:
+    """Steps until the end; otherwise says why it stopped: "interrupted", "time budget" or "stopped"."""
+    begun = last = time.monotonic()
+    chunk = 4096
+    report.start(simulation.progress())
+    try:
+        while simulation.step(chunk):
+            now = time.monotonic()
+            # Aim at one look per LOOK_EVERY; the number of events per step never changes what they are.
+            factor = LOOK_EVERY / max(now - last, 1e-6)
+            chunk = int(min(max(chunk * min(max(factor, 0.5), 4.0), 256), 50_000_000))
+            last = now
+            report.update(simulation.progress())
+            if max_seconds is not None and now - begun >= max_seconds:
+                return "time budget"
+            if stop is not None and stop.is_set():
+                return "stopped"
+    except KeyboardInterrupt:
+        return "interrupted"
+    finally:
+        report.finish(simulation.progress())
+    return None
+
+
+def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float, origin: dict) -> Results:
+    """Takes the tables and the summary out of a simulation."""
+    tables = {}
+    for name, doc, columns in simulation.tables():
+        table = arrow_table(name, doc, columns)
+        tables[name] = lambda table=table: table
+    summary = json.loads(simulation.summary())
+    summary["digest"] = f"{simulation.digest():016x}"
+    summary["partial"] = stopped is not None
+    seen = simulation.progress()
+    meta = _rundir.provenance() | origin
+    meta |= {
+        "stopped": stopped,
+        "seconds": round(elapsed, 6),
+        "events": seen["events"],
+        "packet_hops": seen["packet_hops"],
+        "events_per_second": round(seen["events"] / elapsed) if elapsed else None,
+        "packet_hops_per_second": round(seen["packet_hops"] / elapsed) if elapsed else None,
+    }
+    costs = {n: {"acks": a, "ns_per_ack": round(ns / a)} for n, a, ns in _core.controller_costs() if a}
+    if costs:
+        meta["python_controllers"] = costs
+    snapshot = bytes(simulation.save()) if stopped else None
+    return Results(scenario_toml, summary, Tables(tables), meta, snapshot)

@@ -1,0 +1,75 @@
+"""Papers as executable tests: the machinery behind `thalweg reproduce NAME`.
+
+A paper is a folder `papers/NAME/`:
+
+    README.md       what was published, what is reproduced, what was assumed
+    claims.toml     every claim: what was published and the bound that decides
+    scenarios/      scenario files
+    study.py        which runs there are, and what each claim measures in them
+    figures.py      the figures (optional)
+
+**claims.toml**
+
+    [paper]
+    title = "…"
+    authors = "…"
+    venue = "…"
+
+    [scale.quick]
+    what = "flows that start within 10 ms instead of 100 ms"      # what was scaled down; shown with every result
+    [scale.full]
+    what = "as published"
+
+    [[claim]]
+    id = "ADS-F1a.1"
+    statement = "TCP: slowdown with SRPT is 9.7 times better than FIFO and 1.8 times better than FQ"
+    section = "2.3.1"
+    published = "9.7, 1.8"
+    strictness = "ratio ±40 %"
+    origin = "40 % around the published ratio"                    # where the bound comes from
+    bounds = { "FIFO/SRPT" = { min = 5.8, max = 13.6 }, "FQ/SRPT" = { min = 1.3, max = 2.5 } }
+    # optional: scales = ["full"] (elsewhere not checkable), unchecked = "why it cannot be checked at all",
+    #           known = "the reason found, if it fails"
+
+A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equals`. A claim that measures one number may write
+`bounds = { min = …, max = … }` without a name.
+
+**study.py**
+
+    from thalweg.papers import NotCheckable, RunSpec, measure
+
+    def runs(scale):                       # "quick" or "full": every run that the study knows
+        return [RunSpec("fifo-tcp", "scenarios/fig1.toml", {"switch.scheduler.kind": "fifo"}), …]
+
+    @measure("ADS-F1a.1", needs=["fifo-tcp", "fq-tcp", "srpt-tcp"])   # keys, or patterns such as "*-tcp"
+    def _(runs):                           # runs["fifo-tcp"] is a thalweg.Results
+        return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")
+
+**figures.py**
+
+    from thalweg.papers import figure
+
+    @figure("fig1a", "Average slowdown (Figure 1a)", needs=["*"])
+    def _(runs):
+        return thalweg.plots.bars(…)       # a matplotlib figure
+
+`figures.py` and `study.py` may import each other: `from .study import …`. Runs are cached in the output folder, so an interrupted study
+continues where it was.
+"""
+
+from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, measure
+from thalweg.papers._reproduce import ClaimResult, Study, reproduce
+
+__all__ = [
+    "Claim",
+    "ClaimResult",
+    "NotCheckable",
+    "Paper",
+    "RunSpec",
+    "Study",
+    "discover",
+    "figure",
+    "find",
+    "measure",
+    "reproduce",
+]

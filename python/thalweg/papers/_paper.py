@@ -1,0 +1,236 @@
+"""A paper's folder: finding it, reading its claims, importing its study."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
+
+_OPERATORS = {
+    "min": ("≥", lambda x, b: x >= b),
+    "max": ("≤", lambda x, b: x <= b),
+    "above": (">", lambda x, b: x > b),
+    "below": ("<", lambda x, b: x < b),
+    "equals": ("=", lambda x, b: x == b),
+}
+_CLAIM_KEYS = {
+    "id",
+    "statement",
+    "section",
+    "published",
+    "strictness",
+    "origin",
+    "bounds",
+    "scales",
+    "unchecked",
+    "known",
+}
+
+
+class NotCheckable(Exception):
+    """Raised by a measure: why these runs cannot decide the claim."""
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run of a study: a scenario file of the paper's folder and what is set in it."""
+
+    key: str
+    scenario: str
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a claim measures, or a figure draws, and the keys (or patterns) of the runs that it needs."""
+
+    call: Callable
+    needs: tuple[str, ...]
+    title: str = ""
+
+    def keys(self, specs: Sequence[RunSpec], what: str) -> list[str]:
+        """The runs needed, in the study's order."""
+        for pattern in self.needs:
+            if not any(fnmatchcase(s.key, pattern) for s in specs):
+                hint = nearest(pattern, [s.key for s in specs])
+                raise refuse(f"needs the run `{pattern}`, which the study does not have", file=what, hint=hint)
+        return [s.key for s in specs if any(fnmatchcase(s.key, p) for p in self.needs)]
+
+
+def _registers(table: str):
+    def decorator(name: str, title: str, needs: Sequence[str]):
+        def register(call: Callable) -> Callable:
+            call.__globals__.setdefault(table, {})[name] = Measure(call, tuple(needs), title)
+            return call
+
+        return register
+
+    return decorator
+
+
+def measure(claim: str, needs: Sequence[str]):
+    """Decorator in study.py: this function measures the claim."""
+    return _registers("_thalweg_measures")(claim, "", needs)
+
+
+def figure(name: str, title: str, needs: Sequence[str]):
+    """Decorator in figures.py: this function draws the figure `name`."""
+    return _registers("_thalweg_figures")(name, title, needs)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published statement and the bound that decides it."""
+
+    id: str
+    statement: str
+    section: str
+    published: str
+    strictness: str
+    origin: str
+    bounds: Mapping[str, Mapping[str, float]]
+    scales: tuple[str, ...] | None = None
+    unchecked: str = ""
+    known: str = ""
+
+    def bound_text(self) -> str:
+        parts = []
+        for name, bound in self.bounds.items():
+            if {"min", "max"} == bound.keys():
+                parts.append(f"{bound['min']:g} ≤ {name or 'value'} ≤ {bound['max']:g}")
+            else:
+                parts.append(" and ".join(f"{name or 'value'} {_OPERATORS[o][0]} {b:g}" for o, b in bound.items()))
+        return "; ".join(parts)
+
+    def judge(self, values: Mapping[str, float]) -> list[str]:
+        """What lies outside its bound, in words; nothing if the claim holds."""
+        wrong = []
+        for name, bound in self.bounds.items():
+            if name not in values:
+                raise ValueError(f"the study measured {', '.join(values) or 'nothing'}, the bound is on `{name}`")
+            x = values[name]
+            for op, b in bound.items():
+                sign, holds = _OPERATORS[op]
+                if not holds(x, b):
+                    wrong.append(f"{name or 'measured'} = {x:.4g}, must be {sign} {b:g}")
+        return wrong
+
+
+@dataclass
+class Paper:
+    """A folder `papers/NAME`."""
+
+    name: str
+    folder: Path
+    about: dict
+    scales: dict[str, dict]
+    claims: list[Claim]
+
+    @classmethod
+    def load(cls, folder: Path) -> Paper:
+        file = folder / "claims.toml"
+        try:
+            text = file.read_text(encoding="utf-8")
+            table = tomllib.loads(text)
+        except OSError as e:
+            raise refuse(e.strerror or str(e), file=file) from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+            raise refuse(str(e), file=file) from None
+        claims, wrong = [], []
+        for n, entry in enumerate(table.get("claim", [])):
+            claim, problems = _claim(entry, n, file)
+            wrong += problems
+            if claim is not None:
+                claims.append(claim)
+        seen = [c.id for c in claims]
+        wrong += [
+            Diagnostic(f"claim {i} is there twice", str(file)) for i in sorted({i for i in seen if seen.count(i) > 1})
+        ]
+        if not claims and not wrong:
+            wrong.append(Diagnostic("holds no [[claim]]", str(file)))
+        if wrong:
+            raise ScenarioError(wrong)
+        return cls(folder.name, folder, table.get("paper", {}), table.get("scale", {}), claims)
+
+    def module(self, name: str):
+        """study.py or figures.py, as part of a package of the folder's own."""
+        file = self.folder / f"{name}.py"
+        package = f"_thalweg_paper_{abs(hash(str(self.folder.resolve()))):x}"
+        if package not in sys.modules:
+            spec = importlib.util.spec_from_loader(package, loader=None, is_package=True)
+            made = importlib.util.module_from_spec(spec)
+            made.__path__ = [str(self.folder)]
+            sys.modules[package] = made
+        if not file.is_file():
+            return None
+        return importlib.import_module(f"{package}.{name}")
+
+
+def _claim(entry: dict, n: int, file: Path) -> tuple[Claim | None, list[Diagnostic]]:
+    where = str(entry.get("id", f"number {n + 1}"))
+    wrong = [
+        Diagnostic(f"claim {where}: unknown key", str(file), key=key, hint=nearest(key, _CLAIM_KEYS))
+        for key in sorted(entry.keys() - _CLAIM_KEYS)
+    ]
+    required = {"id", "statement", "section", "published"} | (set() if "unchecked" in entry else {"bounds", "origin"})
+    wrong += [Diagnostic(f"claim {where}: `{key}` is missing", str(file)) for key in sorted(required - entry.keys())]
+    bounds = entry.get("bounds", {})
+    if bounds and not any(isinstance(b, dict) for b in bounds.values()):
+        bounds = {"": bounds}
+    for name, bound in bounds.items():
+        if not isinstance(bound, dict) or not bound:
+            wrong.append(Diagnostic(f"claim {where}: the bound of `{name}` says nothing", str(file)))
+            continue
+        for op, value in bound.items():
+            if op not in _OPERATORS:
+                wrong.append(
+                    Diagnostic(f"claim {where}: unknown bound", str(file), key=op, hint=nearest(op, _OPERATORS))
+                )
+            elif isinstance(value, bool) or not isinstance(value, int | float):
+                wrong.append(Diagnostic(f"claim {where}: `{op}` must be a number", str(file)))
+    if wrong:
+        return None, wrong
+    text = {
+        k: str(entry.get(k, ""))
+        for k in ("id", "statement", "section", "published", "strictness", "origin", "unchecked", "known")
+    }
+    scales = tuple(entry["scales"]) if "scales" in entry else None
+    return Claim(**text, bounds=bounds, scales=scales), []
+
+
+def homes() -> list[Path]:
+    """Where papers are looked for: $THALWEG_PAPERS, the package (a link in a source checkout), the current folder."""
+    here = Path(__file__).resolve().parent
+    named = os.environ.get("THALWEG_PAPERS")
+    places = [Path(named)] if named else []
+    places += [(here / "data").resolve(), Path.cwd() / "papers"]
+    return [p for p in dict.fromkeys(places) if p.is_dir()]
+
+
+def discover() -> dict[str, Path]:
+    """The folder of each paper; the first home that has one wins."""
+    found: dict[str, Path] = {}
+    for home in homes():
+        for claims in sorted(home.glob("*/claims.toml")):
+            found.setdefault(claims.parent.name, claims.parent)
+    return dict(sorted(found.items()))
+
+
+def find(name: str) -> Paper:
+    """The paper of this name, or of this folder."""
+    if (Path(name) / "claims.toml").is_file():
+        return Paper.load(Path(name))
+    papers = discover()
+    if name not in papers:
+        hint = nearest(name, papers) or "no papers are installed: set THALWEG_PAPERS to a folder of papers"
+        raise refuse(f"no paper is called `{name}`", hint=hint)
+    return Paper.load(papers[name])

@@ -1,0 +1,285 @@
+"""Runs what claims need, judges them, draws the figures, writes the report."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from thalweg.errors import ScenarioError, nearest, refuse
+from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, find
+from thalweg.pool import Job, perform_all
+from thalweg.results import Results, write_json
+from thalweg.scenario import Scenario
+
+SCALES = ("quick", "full")
+
+
+@dataclass
+class ClaimResult:
+    """One row of the answer: `status` is pass, fail, not-checkable or error."""
+
+    id: str
+    status: str
+    published: str
+    measured: float | dict[str, float] | None
+    bound: str
+    reason: str
+    statement: str = ""
+    section: str = ""
+
+    def measured_text(self) -> str:
+        if self.measured is None:
+            return "–"
+        if isinstance(self.measured, dict):
+            return ", ".join(f"{k} = {v:.4g}" for k, v in self.measured.items())
+        return f"{self.measured:.4g}"
+
+    def to_dict(self) -> dict:
+        return {k: v for k, v in asdict(self).items() if k not in ("statement", "section")}
+
+
+@dataclass
+class Study:
+    """What `reproduce` found."""
+
+    paper: str
+    scale: str
+    scaled: str
+    claims: list[ClaimResult]
+    seconds: float
+    folder: Path
+    report: Path | None = None
+    figures: dict[str, list[Path]] = field(default_factory=dict)
+    runs: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict:
+        """The object that `thalweg reproduce --json` prints."""
+        return {
+            "paper": self.paper,
+            "scale": self.scale,
+            "claims": [c.to_dict() for c in self.claims],
+            "seconds": round(self.seconds, 3),
+        }
+
+    def count(self, status: str) -> int:
+        return sum(c.status == status for c in self.claims)
+
+
+class Lazy(Mapping):
+    """The runs a measure may look at, opened from disk when asked for; only those that it said it needs."""
+
+    def __init__(self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path]):
+        self._keys, self._answers, self._folders = list(keys), answers, folders
+
+    def __getitem__(self, key: str) -> Results:
+        if key not in self._keys:
+            raise KeyError(f"the run {key!r} is not among those that this measure needs")
+        answer = self._answers.get(key)
+        if isinstance(answer, Exception):
+            raise answer
+        results = Results.load(self._folders[key])
+        if results.partial:
+            raise NotCheckable(f"the run {key} is partial")
+        return results
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+def _folder_name(key: str) -> str:
+    return re.sub(r"[^A-Za-z0-9=,._+-]+", "-", key)
+
+
+def _specs(paper: Paper, scale: str) -> tuple[list[RunSpec], dict, dict]:
+    study = paper.module("study")
+    if study is None:
+        raise refuse("the paper has no study.py", file=paper.folder)
+    specs = list(study.runs(scale))
+    keys = [s.key for s in specs]
+    twice = sorted(
+        {k for k in keys if keys.count(k) > 1}
+        | {k for k in keys if [_folder_name(x) for x in keys].count(_folder_name(k)) > 1}
+    )
+    if twice:
+        raise refuse(f"two runs are called {', '.join(twice)}", file=paper.folder / "study.py")
+    figures = paper.module("figures")
+    return (
+        specs,
+        getattr(study, "_thalweg_measures", {}),
+        getattr(figures, "_thalweg_figures", {}) if figures else {},
+    )
+
+
+def reproduce(
+    name: str | Paper,
+    *,
+    scale: str = "quick",
+    claim: str | Sequence[str] | None = None,
+    jobs: int | None = None,
+    out: str | Path | None = None,
+    progress: bool | None = None,
+    check: bool = False,
+) -> Study:
+    """Runs a paper's study (or only what the named claims need) and judges its claims."""
+    begun = time.monotonic()
+    paper = name if isinstance(name, Paper) else find(name)
+    if scale not in SCALES:
+        raise refuse(f"no scale is called `{scale}`", hint=nearest(scale, SCALES))
+    asked = [claim] if isinstance(claim, str) else list(claim or [])
+    known = [c.id for c in paper.claims]
+    for one in asked:
+        if one not in known:
+            raise refuse(f"{paper.name} has no claim `{one}`", hint=nearest(one, known))
+    folder = Path(out) if out is not None else Path("out") / f"{paper.name}-{scale}"
+    if folder.is_file():
+        raise refuse("a file of this name is in the way", file=folder, hint="choose another --out")
+    specs, measures, figures = _specs(paper, scale)
+    orphans = sorted(measures.keys() - set(known))
+    if orphans:
+        raise refuse(
+            f"measures {orphans[0]}, which claims.toml does not have",
+            file=paper.folder / "study.py",
+            hint=nearest(orphans[0], known),
+        )
+
+    claims = [c for c in paper.claims if not asked or c.id in asked]
+    needed: set[str] = set()
+    for c in claims:
+        if _checkable(c, scale) and c.id in measures:
+            needed |= set(measures[c.id].keys(specs, str(paper.folder / "study.py")))
+    if not asked:
+        for drawn in figures.values():
+            needed |= set(drawn.keys(specs, str(paper.folder / "figures.py")))
+
+    todo, answers, folders = [], {}, {}
+    for s in specs:
+        if s.key not in needed:
+            continue
+        folders[s.key] = folder / "runs" / _folder_name(s.key)
+        try:
+            todo.append(Job(s.key, Scenario.load(paper.folder / s.scenario, s.set), folders[s.key], check))
+        except ScenarioError as e:
+            answers[s.key] = e
+    folder.mkdir(parents=True, exist_ok=True)
+    answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False)
+
+    rows = [_judge(c, scale, paper, measures, specs, answers, folders) for c in claims]
+    study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)
+    drawings = [] if asked else list(_draw(figures, specs, answers, folders, folder, study))
+    study.seconds = time.monotonic() - begun
+    study.report = _report(paper, study, drawings, folders, answers)
+    write_json(folder / "claims.json", study.to_dict())
+    return study
+
+
+def _checkable(claim: Claim, scale: str) -> bool:
+    return not claim.unchecked and (claim.scales is None or scale in claim.scales)
+
+
+def _judge(claim: Claim, scale, paper, measures, specs, answers, folders) -> ClaimResult:
+    row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "", claim.statement, claim.section)
+    if not _checkable(claim, scale):
+        row.status = "not-checkable"
+        row.reason = claim.unchecked or f"needs --scale {' or '.join(claim.scales)}"
+        return row
+    if claim.id not in measures:
+        row.reason = "study.py has no measure for this claim"
+        return row
+    try:
+        keys = measures[claim.id].keys(specs, "study.py")
+        broken = [k for k in keys if isinstance(answers.get(k), Exception)]
+        if broken:
+            row.reason = f"run {broken[0]}: {_one_line(answers[broken[0]])}"
+            return row
+        value = measures[claim.id].call(Lazy(keys, answers, folders))
+        named = dict(value) if isinstance(value, Mapping) else {"": value}
+        named = {k: float(v) for k, v in named.items()}
+        row.measured = named if isinstance(value, Mapping) else named[""]
+        bad = [k for k, v in named.items() if not math.isfinite(v)]
+        if bad:
+            row.reason, row.measured = f"{bad[0] or 'the measured value'} is not a finite number", None
+            return row
+        wrong = claim.judge(named)
+    except NotCheckable as e:
+        row.status, row.reason = "not-checkable", str(e)
+        return row
+    except Exception as e:
+        row.reason = f"{type(e).__name__}: {_one_line(e)}"
+        return row
+    row.status = "fail" if wrong else "pass"
+    row.reason = "; ".join(wrong) + (f" ({claim.known})" if wrong and claim.known else "")
+    return row
+
+
+def _one_line(e: BaseException) -> str:
+    return (str(e).splitlines() or [""])[0] or type(e).__name__
+
+
+def _draw(figures, specs, answers, folders, folder: Path, study: Study):
+    from thalweg import plots
+
+    for name, drawn in figures.items():
+        try:
+            fig = drawn.call(Lazy(drawn.keys(specs, "figures.py"), answers, folders))
+            study.figures[name] = plots.save(fig, folder / "figures", name)
+            yield drawn.title, fig
+        except Exception as e:
+            yield f"{drawn.title}: not drawn: {type(e).__name__}: {_one_line(e)}", None
+
+
+def _report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
+    from thalweg import report
+
+    about = paper.about
+    head = ("id", "statement", "§", "published", "measured", "bound", "status", "reason")
+    rows = [
+        (
+            c.id,
+            c.statement,
+            c.section,
+            c.published,
+            c.measured_text(),
+            c.bound,
+            (c.status, c.status),
+            c.reason,
+        )
+        for c in study.claims
+    ]
+    counts = ", ".join(f"{study.count(s)} {s}" for s in ("pass", "fail", "not-checkable", "error"))
+    runs = []
+    for key, path in folders.items():
+        if isinstance(answers.get(key), Exception):
+            runs.append((key, ("error", "error"), "", "", _one_line(answers[key])))
+            continue
+        found = Results.load(path)
+        runs.append(
+            (
+                key,
+                found.digest,
+                found.meta.get("packet_hops"),
+                f"{found.meta.get('seconds', 0):.2f} s",
+                str(path.relative_to(study.folder)),
+            )
+        )
+    missing = "".join(f"<p class=error>{escape(title)}</p>" for title, fig in drawings if fig is None)
+    sections = [
+        (
+            "What was scaled",
+            f"<p class=banner>Scale <b>{study.scale}</b>: {escape(study.scaled)}</p>" if study.scaled else "",
+        ),
+        ("Claims", f"<p>{counts}</p>" + report.table(head, rows)),
+        ("Figures", report.pictures((title, fig) for title, fig in drawings if fig is not None) + missing),
+        ("Runs", report.table(("run", "digest", "packet-hops", "time", "folder or reason"), runs)),
+        ("Made by", report.provenance_table()),
+    ]
+    lead = " · ".join(str(about[k]) for k in ("authors", "venue") if k in about)
+    return report.write(study.folder / "report.html", report.page(about.get("title", paper.name), lead, sections))

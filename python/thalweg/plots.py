@@ -1,0 +1,276 @@
+"""Figures as papers print them. Every function returns a `matplotlib.figure.Figure`; nothing needs a display."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+if TYPE_CHECKING:
+    from thalweg.results import Results
+
+# Okabe & Ito's palette: distinct for colour-blind readers and in grey print.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+HATCHES = ["", "//", "..", "\\\\", "xx", "--", "++", "oo"]
+STYLE = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "legend.fontsize": 8,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.4,
+    "legend.frameon": False,
+    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    "figure.constrained_layout.use": True,
+    "figure.constrained_layout.h_pad": 0.03,
+    "svg.hashsalt": "thalweg",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "savefig.dpi": 200,
+}
+FORMATS = ("png", "svg", "pdf")
+COLUMN = 3.5  # inches: one column of a two-column paper
+
+
+def style():
+    """The settings of all figures, as a context: `with thalweg.plots.style(): …`."""
+    return matplotlib.rc_context(STYLE)
+
+
+def figure(width: float = COLUMN, height: float | None = None, columns: int = 1, rows: int = 1, **kw):
+    """A figure and its axes. Call it inside `style()`."""
+    made = Figure(figsize=(width, height or width * 0.68))
+    return made, made.subplots(rows, columns, **kw)
+
+
+def save(fig: Figure, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Writes a figure in each format, the same bytes every time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return [_write(fig, folder / f"{name}.{form}", form) for form in formats]
+
+
+def _write(fig: Figure, target, form: str):
+    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+    with style():
+        fig.savefig(target, format=form, metadata=dates[form])
+    return target
+
+
+def svg(fig: Figure) -> bytes:
+    """A figure as SVG."""
+    return _write(fig, io.BytesIO(), "svg").getvalue()
+
+
+def _legend_above(fig: Figure, ax, columns: int) -> None:
+    """A legend that hides no data."""
+    handles, labels = ax.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda n: labels[n] == "published")
+    fig.legend(
+        [handles[n] for n in order], [labels[n] for n in order], loc="outside upper center", ncols=min(columns, 5)
+    )
+
+
+def _plain_log(ax) -> None:
+    """1, 2, 5, 10 instead of powers on a logarithmic y axis."""
+    low, high = ax.get_ylim()
+    wide = high > 100 * low
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 3.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def cdf(series: Mapping[str, Sequence[float]], xlabel: str, *, log: bool = True, title: str = "") -> Figure:
+    """Empirical distribution functions."""
+    with style():
+        fig, ax = figure()
+        for name, values in series.items():
+            x = np.sort(np.asarray(values, dtype=float))
+            if len(x):
+                ax.step(x, np.arange(1, len(x) + 1) / len(x), where="post", label=name)
+        if log and any(len(v) for v in series.values()):
+            ax.set_xscale("log")
+        ax.set(xlabel=xlabel, ylabel="fraction", ylim=(0, 1.01), title=title)
+        if len(series) > 1:
+            ax.legend()
+        return fig
+
+
+def bars(
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[float | None]],
+    ylabel: str,
+    *,
+    published: Mapping[str, Sequence[float | None]] | None = None,
+    log: bool = False,
+    title: str = "",
+    width: float = COLUMN * 1.4,
+) -> Figure:
+    """Grouped bars, one colour and hatch per series; `published` values are drawn as diamonds on them."""
+    with style():
+        fig, ax = figure(width, COLUMN * 0.68)
+        place = np.arange(len(groups))
+        one = 0.8 / max(len(series), 1)
+        for n, (name, values) in enumerate(series.items()):
+            x = place + (n - (len(series) - 1) / 2) * one
+            heights = [np.nan if v is None else v for v in values]
+            ax.bar(
+                x,
+                heights,
+                one * 0.92,
+                label=name,
+                color=COLOURS[n % 8],
+                hatch=HATCHES[n % 8],
+                edgecolor="white",
+            )
+            if published and name in published:
+                marks = [np.nan if v is None else v for v in published[name]]
+                ax.plot(x, marks, "D", color="black", markersize=4, markerfacecolor="none")
+        if published:
+            ax.plot([], [], "D", color="black", markersize=4, markerfacecolor="none", label="published")
+        if log:
+            ax.set_yscale("log")
+            _plain_log(ax)
+        ax.set_xticks(place, groups)
+        ax.grid(False, axis="x")
+        ax.set(ylabel=ylabel, title=title)
+        _legend_above(fig, ax, len(series) + bool(published))
+        return fig
+
+
+def lines(
+    x: Sequence[float],
+    series: Mapping[str, Sequence[float]],
+    xlabel: str,
+    ylabel: str,
+    *,
+    log_x=False,
+    log_y=False,
+    title="",
+) -> Figure:
+    """Curves over a parameter."""
+    with style():
+        fig, ax = figure()
+        for n, (name, y) in enumerate(series.items()):
+            ax.plot(x, y, marker="os^vDPX*"[n % 8], markersize=4, label=name)
+        if log_x:
+            ax.set_xscale("log")
+        if log_y:
+            ax.set_yscale("log")
+        ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+        if len(series) > 1:
+            ax.legend()
+        return fig
+
+
+def slowdown_by_size(runs: Mapping[str, Results], *, bins: int = 20, percentiles: Sequence[float] = (50, 99)) -> Figure:
+    """FCT slowdown over flow size: each point holds the same number of flows."""
+    with style():
+        fig, ax = figure()
+        for n, (name, results) in enumerate(runs.items()):
+            flows = results.measured()
+            size, slow = flows["size"].to_numpy().astype(float), flows["slowdown"].to_numpy()
+            order = np.argsort(size, kind="stable")
+            parts = [p for p in np.array_split(order, min(bins, max(len(order), 1))) if len(p)]
+            x = [size[p].mean() for p in parts]
+            for line, q in enumerate(percentiles):
+                y = [np.percentile(slow[p], q) for p in parts]
+                what = "median" if q == 50 else f"{q:g}th percentile"
+                text = f"{name}, {what}" if len(runs) > 1 else what
+                ax.plot(x, y, color=COLOURS[n % 8], linestyle=("-", "--", ":")[line % 3], marker=".", label=text)
+        ax.set(xlabel="flow size (B)", ylabel="FCT slowdown", xscale="log", yscale="log")
+        _plain_log(ax)
+        if ax.get_lines():
+            _legend_above(fig, ax, 2)
+        return fig
+
+
+def series_over_time(
+    results: Results, table: str, value: str, by: str, *, ylabel: str | None = None, most: int = 8
+) -> Figure:
+    """A sampled quantity over time, one line per `by` (those with the highest peaks)."""
+    import polars as pl
+
+    frame = results.tables[table]
+    names = frame.columns
+    moment = next(n for n in names if n in ("time", "time_ps", "now", "now_ps", "at", "at_ps", "t_ps"))
+    frame = frame.with_columns(pl.Series("_ms", results.seconds(moment, table) * 1e3))
+    top = frame.group_by(by).agg(pl.col(value).max()).sort(value, by, descending=[True, False])[by].head(most)
+    with style():
+        fig, ax = figure()
+        for one in top:
+            part = frame.filter(pl.col(by) == one)
+            ax.plot(part["_ms"].to_numpy(), part[value].to_numpy(), label=f"{by} {one}", linewidth=1)
+        units = {n: u for n, u, _ in results.columns(table)}
+        ax.set(xlabel="time (ms)", ylabel=ylabel or f"{value} ({units[value]})" if units[value] else value)
+        if len(top) > 1:
+            ax.legend(ncols=2)
+        return fig
+
+
+class Plots:
+    """The figures of one run: `results.plot`."""
+
+    def __init__(self, results: Results):
+        self._results = results
+
+    def slowdown(self, **kw) -> Figure:
+        """FCT slowdown by flow size."""
+        return slowdown_by_size({self._results.name: self._results}, **kw)
+
+    def cdf(self, column: str = "slowdown") -> Figure:
+        """The distribution of a column of the measured flows."""
+        unit = {n: u for n, u, _ in self._results.columns()}[column]
+        values = self._results.measured()[column].to_numpy()
+        return cdf({column: values}, f"{column} ({unit})" if unit else column)
+
+    def queues(self, **kw) -> Figure:
+        """Queue lengths over time; needs a run that sampled queues."""
+        return self._sampled("queues", ("bytes", "packets"), ("port",), **kw)
+
+    def windows(self, **kw) -> Figure:
+        """Congestion windows over time; needs a run that sampled controllers."""
+        return self._sampled("controllers", ("window", "cwnd"), ("flow",), **kw)
+
+    def _sampled(self, table: str, values: Sequence[str], by: Sequence[str], **kw) -> Figure:
+        if table not in self._results.tables:
+            raise KeyError(f"this run did not sample {table}: ask for them in the scenario")
+        names = [n for n, _, _ in self._results.columns(table)]
+        return series_over_time(
+            self._results,
+            table,
+            next(v for v in values if v in names),
+            next(b for b in by if b in names),
+            **kw,
+        )
+
+    def all(self) -> dict[str, tuple[str, Figure]]:
+        """Every figure that this run has data for: name -> (caption, figure)."""
+        made = {}
+        names = [n for n, _, _ in self._results.columns()] if "flows" in self._results.tables else []
+        if "slowdown" in names and len(self._results.measured()):
+            made["slowdown"] = (
+                "FCT slowdown by flow size (points hold equal numbers of flows).",
+                self.slowdown(),
+            )
+            made["slowdown-cdf"] = ("Distribution of the FCT slowdown.", self.cdf("slowdown"))
+        for name, caption in (
+            ("queues", "Queue length over time, highest peaks."),
+            ("windows", "Congestion windows over time."),
+        ):
+            table = "controllers" if name == "windows" else name
+            if table in self._results.tables and self._results.tables.arrow(table).num_rows:
+                made[name] = (caption, getattr(self, name)())
+        return made

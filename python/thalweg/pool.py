@@ -1,0 +1,166 @@
+"""Many runs at once, in threads: the engine releases the interpreter. Finished run directories are reused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Condition, Event
+
+from thalweg import _core, _rundir
+from thalweg.engine import conclude, reopen
+from thalweg.errors import Interrupted, ScenarioError
+from thalweg.progress import Many, Reporter, fraction
+from thalweg.results import Results
+from thalweg.scenario import Scenario
+
+
+@dataclass
+class Job:
+    """One run to be had: from its directory if it is there, by running otherwise."""
+
+    key: str
+    scenario: Scenario
+    out: Path | None = None
+    check: bool = False
+    events: float = 1.0
+    memory: int = 0
+    reused: bool = field(default=False, init=False)
+
+
+class _Watch(Reporter):
+    """Keeps the latest progress where the main thread reads it."""
+
+    def __init__(self, key: str, running: dict):
+        self.key, self.running = key, running
+
+    def start(self, seen):
+        self.running[self.key] = seen
+
+    update = start
+
+
+class _Memory:
+    """Lets runs start while their estimated memory fits; a run that alone is too large runs alone."""
+
+    def __init__(self, limit: int):
+        self.limit, self.used, self.changed = limit, 0, Condition()
+
+    def take(self, amount: int) -> None:
+        with self.changed:
+            self.changed.wait_for(lambda: self.used == 0 or self.used + amount <= self.limit)
+            self.used += amount
+
+    def give(self, amount: int) -> None:
+        with self.changed:
+            self.used -= amount
+            self.changed.notify_all()
+
+
+def reusable(job: Job) -> Results | None:
+    """The results in the job's directory, if this scenario and this build of the engine made them."""
+    if job.out is None or not (job.out / _rundir.META).is_file():
+        return None
+    try:
+        found = Results.load(job.out)
+    except ScenarioError:
+        return None
+    same = (
+        found.scenario_toml == job.scenario.to_toml()
+        and found.meta.get("core") == _rundir.core_fingerprint()
+        and found.meta.get("inputs") == job.scenario.inputs()
+    )
+    return found if same else None
+
+
+def perform(job: Job, running: dict | None = None, stop: Event | None = None) -> Results:
+    """Has one job done: reuses, resumes or runs."""
+    found = reusable(job)
+    if found is not None and not found.partial:
+        job.reused = True
+        return found
+    watch = _Watch(job.key, running if running is not None else {})
+    if found is not None and found._snapshot is not None:
+        simulation, source = reopen(found), found
+    else:
+        simulation, source = _core.Simulation(job.scenario._core), job.scenario
+    return conclude(simulation, source, job.out, watch, check=job.check, stop=stop)
+
+
+def perform_all(
+    jobs: Sequence[Job],
+    workers: int | None = None,
+    progress: bool | None = None,
+    *,
+    keep_going: bool = False,
+    keep_results: bool = True,
+    what: str = "runs",
+) -> dict[str, Results | Exception | None]:
+    """Has all jobs done; answers by key, in the order given, the same for every number of workers.
+
+    `keep_going`: an exception becomes the answer of its job instead of ending everything. `keep_results=False`:
+    the answers are `None` and the results stay on disk.
+    """
+    workers = max(1, workers or os.cpu_count() or 1)
+    for job in jobs:
+        try:
+            estimate = job.scenario.estimate()
+            job.events, job.memory = max(float(estimate["events"]), 1.0), int(estimate["memory_bytes"])
+        except ScenarioError:
+            if not keep_going:
+                raise
+    memory = _Memory(int((_rundir.total_memory() or 1 << 62) * 0.8))
+    running: dict[str, dict] = {}
+    stop = Event()
+    answers: dict[str, Results | Exception | None] = {job.key: None for job in jobs}
+    total = sum(job.events for job in jobs) or 1.0
+    finished = 0.0
+    shown = Many(progress, len(jobs), what)
+
+    def one(job: Job) -> Results | None:
+        if stop.is_set():
+            return None
+        memory.take(job.memory)
+        try:
+            results = perform(job, running, stop)
+        finally:
+            running.pop(job.key, None)
+            memory.give(job.memory)
+        return results if keep_results or results.partial else None
+
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="thalweg")
+    try:
+        # The longest first: the last one to end is then a short one.
+        order = sorted(jobs, key=lambda job: -job.events)
+        waiting = {pool.submit(one, job): job for job in order}
+        while waiting:
+            done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in done:
+                job = waiting.pop(future)
+                finished += job.events
+                shown.done += 1
+                shown.reused += job.reused
+                try:
+                    answers[job.key] = future.result()
+                except Exception as e:
+                    if not keep_going:
+                        raise
+                    answers[job.key] = e
+                except BaseException as e:
+                    # A panic of the engine is one run's failure where others go on.
+                    if not keep_going or type(e).__name__ != "PanicException":
+                        raise
+                    answers[job.key] = RuntimeError(f"internal error: {_core.take_panic() or e}")
+            by_key = {job.key: job.events for job in waiting.values()}
+            under_way = dict(running)
+            work = finished + sum(fraction(seen) * by_key.get(key, 0.0) for key, seen in under_way.items())
+            shown.update(under_way, work / total)
+    except KeyboardInterrupt:
+        raise Interrupted from None
+    finally:
+        stop.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+        shown.finish()
+    return answers

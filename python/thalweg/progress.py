@@ -1,0 +1,126 @@
+"""What the user sees during a run: a bar on a terminal, plain lines elsewhere, or nothing. Always on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from thalweg._format import si, simulated, wall
+
+PLAIN_EVERY = 5.0
+
+
+class Reporter:
+    """Silent; the others override. Gets the engine's progress counts."""
+
+    def start(self, seen: dict) -> None: ...
+    def update(self, seen: dict) -> None: ...
+    def finish(self, seen: dict) -> None: ...
+
+
+def fraction(seen: dict) -> float:
+    """How much of a run is done: by time or by flows, whichever is further."""
+    parts = [0.0]
+    if seen["until_ps"]:
+        parts.append(seen["now_ps"] / seen["until_ps"])
+    if seen["measured_total"]:
+        parts.append(seen["measured_done"] / seen["measured_total"])
+    return min(max(parts), 1.0)
+
+
+class Pace:
+    """Events per second and time to go, since the start of this session."""
+
+    def __init__(self, seen: dict):
+        self.begun, self.first, self.from_fraction = time.monotonic(), seen["events"], fraction(seen)
+
+    def text(self, seen: dict) -> str:
+        elapsed = max(time.monotonic() - self.begun, 1e-9)
+        done = fraction(seen)
+        gained = done - self.from_fraction
+        eta = elapsed * (1 - done) / gained if gained > 1e-9 else float("inf")
+        rate = (seen["events"] - self.first) / elapsed
+        return (
+            f"{simulated(seen['now_ps'])} simulated · {si(rate)} events/s · "
+            f"{seen['flows_done']}/{seen['flows_total']} flows · ETA {wall(eta)}"
+        )
+
+
+class Plain(Reporter):
+    """A line every few seconds: for logs."""
+
+    def start(self, seen: dict) -> None:
+        self.pace, self.said = Pace(seen), time.monotonic()
+
+    def update(self, seen: dict) -> None:
+        if time.monotonic() - self.said >= PLAIN_EVERY:
+            self.said = time.monotonic()
+            print(f"{100 * fraction(seen):3.0f} % · {self.pace.text(seen)}", file=sys.stderr, flush=True)
+
+
+class Bar(Reporter):
+    """A bar that redraws itself."""
+
+    def start(self, seen: dict) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        self.pace = Pace(seen)
+        columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"))
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.task = self.bar.add_task("", total=1.0)
+        self.bar.start()
+
+    def update(self, seen: dict) -> None:
+        self.bar.update(self.task, completed=fraction(seen), description=self.pace.text(seen))
+
+    def finish(self, seen: dict) -> None:
+        self.bar.stop()
+
+
+def reporter(progress: bool | Reporter | None) -> Reporter:
+    """From an argument: `None` is a bar on a terminal, `True` is a bar or plain lines, `False` is silence."""
+    if isinstance(progress, Reporter):
+        return progress
+    terminal = sys.stderr.isatty()
+    if progress is False or (progress is None and not terminal):
+        return Reporter()
+    return Bar() if terminal else Plain()
+
+
+class Many:
+    """Progress of many runs at once: how many are done, and for how long it goes on."""
+
+    def __init__(self, progress: bool | None, total: int, what: str = "runs"):
+        self.total, self.what, self.done, self.reused = total, what, 0, 0
+        self.begun = self.said = time.monotonic()
+        terminal = sys.stderr.isatty()
+        self.on = progress is not False and (terminal or progress is True)
+        self.bar = None
+        if self.on and terminal:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+
+            columns = (BarColumn(), TextColumn("{task.description}"))
+            self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self.task = self.bar.add_task("", total=1.0)
+            self.bar.start()
+
+    def update(self, running: dict[str, dict], work: float) -> None:
+        """`running`: progress by key; `work`: the fraction done of all events estimated."""
+        if not self.on:
+            return
+        now = time.monotonic()
+        elapsed = now - self.begun
+        eta = wall(elapsed * (1 - work) / work) if work > 0.005 else "?"
+        names = ", ".join(f"{k} {100 * fraction(p):.0f} %" for k, p in list(running.items())[:3])
+        text = f"{self.done}/{self.total} {self.what} · ETA {eta} · {names}"
+        if self.bar:
+            self.bar.update(self.task, completed=work, description=text)
+        elif now - self.said >= PLAIN_EVERY:
+            self.said = now
+            print(f"{100 * work:3.0f} % · {text}", file=sys.stderr, flush=True)
+
+    def finish(self) -> None:
+        if self.bar:
+            self.bar.stop()

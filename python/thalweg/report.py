@@ -1,0 +1,151 @@
+"""One self-contained HTML page per run and per study: no scripts, no fonts, no links to anywhere."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+from thalweg import _rundir, plots
+from thalweg._format import memory, number, wall
+from thalweg.results import Results
+from thalweg.sweeps import scalars
+
+_CSS = """
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #5c6570; --paper: #fff; --line: #d9dee4; --shade: #f4f6f8;
+  --good: #1a7f37; --bad: #c62828; --dim: #8a6d00; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --soft: #9aa4af; --paper: #14171a; --line: #31373e;
+  --shade: #1d2126; --good: #56d364; --bad: #ff7b72; --dim: #e3b341; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 70rem; margin: 2rem auto;
+  padding: 0 1.2rem; }
+h1 { font-size: 1.6rem; margin-bottom: .2rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; }
+p.lead, figcaption, .soft { color: var(--soft); }
+table { border-collapse: collapse; font-size: .87rem; } .scroll { overflow-x: auto; }
+th, td { text-align: left; padding: .28rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+th { color: var(--soft); font-weight: 600; } td.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.figures { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; flex: 1 1 22rem; max-width: 34rem; }
+figure img { width: 100%; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
+figcaption { font-size: .85rem; }
+pre { background: var(--shade); padding: .8rem; border-radius: 6px; overflow-x: auto; font-size: .8rem; }
+.pass { color: var(--good); font-weight: 600; } .fail, .error { color: var(--bad); font-weight: 600; }
+.not-checkable { color: var(--dim); font-weight: 600; }
+.banner { border-left: 4px solid var(--dim); padding: .3rem .8rem; background: var(--shade); }
+code { font-size: .9em; }
+"""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence], classes: Mapping[int, bool] | None = None) -> str:
+    """A table; cells that are `(text, class)` get the class; numbers are aligned right."""
+    out = [
+        "<div class=scroll><table><thead><tr>",
+        *(f"<th>{escape(h)}</th>" for h in head),
+        "</tr></thead><tbody>",
+    ]
+    for row in rows:
+        out.append("<tr>")
+        for cell in row:
+            if isinstance(cell, tuple):
+                out.append(f"<td class='{escape(cell[1])}'>{escape(str(cell[0]))}</td>")
+            elif isinstance(cell, int | float) and not isinstance(cell, bool):
+                out.append(f"<td class=num>{escape(number(cell))}</td>")
+            else:
+                out.append(f"<td>{escape(number(cell))}</td>")
+        out.append("</tr>")
+    return "".join([*out, "</tbody></table></div>"])
+
+
+def picture(fig, caption: str) -> str:
+    """A figure inside the page. As an image, not inline SVG: identifiers of several figures would collide."""
+    data = base64.b64encode(plots.svg(fig)).decode()
+    alt = escape(caption, quote=True)
+    return f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{data}"><figcaption>{escape(caption)}</figcaption></figure>'
+
+
+def pictures(figures: Iterable[tuple[str, object]]) -> str:
+    shown = [picture(fig, caption) for caption, fig in figures]
+    return f"<div class=figures>{''.join(shown)}</div>" if shown else ""
+
+
+def page(title: str, lead: str, sections: Iterable[tuple[str, str]]) -> str:
+    """The whole page: sections are (heading, HTML); empty ones are left out."""
+    body = "".join(f"<h2>{escape(h)}</h2>{content}" for h, content in sections if content)
+    return (
+        f"<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+        f"<title>{escape(title)}</title><style>{_CSS}</style></head><body><h1>{escape(title)}</h1>"
+        f"<p class=lead>{escape(lead)}</p>{body}</body></html>\n"
+    )
+
+
+def write(path: Path, html: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(html, encoding="utf-8")
+    temporary.replace(path)
+    return path
+
+
+def machine_table(meta: Mapping) -> str:
+    """Where and with what a result was made."""
+    here = meta.get("machine", {})
+    rows = [
+        (
+            "thalweg",
+            f"{meta.get('thalweg')} (engine {meta.get('core')}{', debug build' if meta.get('debug_build') else ''})",
+        ),
+        ("processor", f"{here.get('cpu')} × {here.get('cores')}"),
+        ("memory", memory(here["memory_bytes"]) if here.get("memory_bytes") else None),
+        ("system", here.get("system")),
+        ("Python", here.get("python")),
+    ]
+    if "seconds" in meta:
+        rows.append(("time taken", wall(meta["seconds"])))
+    for name, key in (
+        ("events", "events"),
+        ("packet-hops", "packet_hops"),
+        ("packet-hops/s", "packet_hops_per_second"),
+    ):
+        if meta.get(key) is not None:
+            rows.append((name, meta[key]))
+    for name, cost in meta.get("python_controllers", {}).items():
+        rows.append((f"Python controller {name}", f"{cost['ns_per_ack']} ns per ACK ({cost['acks']} ACKs)"))
+    return table(("", ""), rows)
+
+
+def run_report(results: Results, path: Path) -> Path:
+    """The page of one run."""
+    from thalweg.comparison import SIZE_CLASSES, STATISTICS, fct, statistics
+
+    sections = []
+    if results.partial:
+        why = results.meta.get("stopped") or "stopped"
+        sections.append(
+            (
+                "Partial",
+                f"<p class=banner>This run ended early ({escape(why)}): flows still under way are missing.</p>",
+            )
+        )
+    sections.append(("Summary", table(("", ""), scalars(results.summary).items())))
+    if "flows" in results.tables:
+        sizes, times = fct(results)
+        rows = []
+        for low, high, name in ((0, None, "all"), *SIZE_CLASSES):
+            part = times[(sizes >= low) & (sizes < (float("inf") if high is None else high))]
+            s = {k: v * 1e6 for k, v in statistics(part).items()} if len(part) else dict.fromkeys(STATISTICS)
+            rows.append((name, len(part), *(s[k] for k in STATISTICS)))
+        head = ("flow size", "flows", *(f"{s} FCT (us)" for s in STATISTICS))
+        sections.append(("Completion times", table(head, rows)))
+    sections.append(("Figures", pictures(results.plot.all().values())))
+    described = []
+    for name in results.tables:
+        arrow = results.tables.arrow(name)
+        described += [(f"{name}.{c}", unit, doc) for c, unit, doc in results.columns(name)]
+        described.append((f"{name}: {arrow.num_rows} rows", "", ""))
+    sections.append(("Columns", table(("column", "unit", "meaning"), described)))
+    sections.append(("Resolved scenario", f"<pre>{escape(results.scenario_toml)}</pre>"))
+    sections.append(("Made by", machine_table(results.meta)))
+    return write(path, page(f"{results.name or 'thalweg run'}", f"digest {results.digest}", sections))
+
+
+def provenance_table() -> str:
+    return machine_table(_rundir.provenance())

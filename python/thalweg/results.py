@@ -1,0 +1,216 @@
+"""What a run measured: tables, headline numbers, and the folder that keeps them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from thalweg import _rundir
+from thalweg.errors import nearest, refuse
+from thalweg.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+SNAPSHOT = "snapshot.bin"
+SECONDS_PER = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+class Tables(Mapping):
+    """Named tables: `tables["queues"]` is a polars data frame, `tables.arrow("queues")` the Arrow table with
+    the unit and the meaning of each column in its metadata."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], pyarrow.Table]]):
+        self._makers = dict(makers)
+        self._made: dict[str, pyarrow.Table] = {}
+
+    def arrow(self, name: str) -> pyarrow.Table:
+        if name not in self._made:
+            if name not in self._makers:
+                raise KeyError(f"no table is called {name!r}; there are {', '.join(self._makers)}")
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __getitem__(self, name: str) -> polars.DataFrame:
+        import polars
+
+        return polars.from_arrow(self.arrow(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __repr__(self) -> str:
+        return f"<tables: {', '.join(self._makers)}>"
+
+
+class Results:
+    """One run's results. `partial` is true if it was stopped before its end.
+
+    `flows` and `tables[...]` are polars data frames; `summary` holds the headline numbers.
+    """
+
+    def __init__(self, scenario_toml: str, summary: dict, tables: Tables, meta: dict, snapshot: bytes | None = None):
+        self._scenario_toml = scenario_toml
+        self.summary, self.tables, self.meta = summary, tables, meta
+        self._snapshot = snapshot
+        self.path: Path | None = None
+
+    @cached_property
+    def flows(self) -> polars.DataFrame:
+        """One row per flow."""
+        return self.tables["flows"]
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The resolved scenario: running it again gives these results."""
+        name = str(self.path / "scenario.toml") if self.path else "scenario.toml"
+        return Scenario(self._scenario_toml, name, self.meta.get("directory", "."))
+
+    @property
+    def scenario_toml(self) -> str:
+        return self._scenario_toml
+
+    @property
+    def partial(self) -> bool:
+        return bool(self.summary.get("partial"))
+
+    @property
+    def digest(self) -> str:
+        """Sixteen hexadecimal digits: equal digests mean the same events in the same order."""
+        return self.summary["digest"]
+
+    @property
+    def name(self) -> str:
+        return str(self.summary.get("name", ""))
+
+    def columns(self, table: str = "flows") -> list[tuple[str, str, str]]:
+        """`(name, unit, meaning)` of each column."""
+        fields = self.tables.arrow(table).schema
+        text = [{k.decode(): v.decode() for k, v in (f.metadata or {}).items()} for f in fields]
+        return [(f.name, t.get("unit", ""), t.get("doc", "")) for f, t in zip(fields, text, strict=True)]
+
+    def seconds(self, column: str, table: str = "flows"):
+        """A column of times as a NumPy array of seconds, whatever unit it is kept in."""
+        import numpy as np
+
+        for name, unit, _ in self.columns(table):
+            if name == column or name == f"{column}_{unit}":
+                return self.tables[table][name].to_numpy().astype(np.float64) * SECONDS_PER[unit or "s"]
+        raise KeyError(f"table {table!r} has no column {column!r}")
+
+    def measured(self) -> polars.DataFrame:
+        """The flows that count and have ended: what FCT statistics are about."""
+        import polars as pl
+
+        flows = self.flows
+        for flag in ("measured", "completed"):
+            if flag in flows.columns:
+                flows = flows.filter(pl.col(flag))
+        return flows
+
+    def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
+        """A pandas data frame, through Arrow."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            raise ImportError("pandas is not installed: pip install pandas") from None
+        return self.tables.arrow(table).to_pandas()
+
+    @property
+    def plot(self):
+        """Figures: `results.plot.slowdown()`, `.cdf()`, `.queues()` …; each returns a matplotlib figure."""
+        from thalweg.plots import Plots
+
+        return Plots(self)
+
+    def report(self, path: str | Path) -> Path:
+        """Writes one self-contained HTML page."""
+        from thalweg.report import run_report
+
+        return run_report(self, Path(path))
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the run directory: complete, or not at all."""
+        import pyarrow.parquet as pq
+
+        path = Path(path)
+        with _rundir.appearing(path) as folder:
+            (folder / "scenario.toml").write_text(self._scenario_toml, encoding="utf-8")
+            write_json(folder / "summary.json", self.summary)
+            write_json(folder / _rundir.META, self.meta)
+            for name in self.tables:
+                pq.write_table(self.tables.arrow(name), folder / f"{name}.parquet", compression="zstd")
+            if self._snapshot is not None:
+                (folder / SNAPSHOT).write_bytes(self._snapshot)
+        self.path = path
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> Results:
+        """Opens a run directory. Tables are read when they are asked for."""
+        path = Path(path)
+        if not (path / "summary.json").is_file():
+            raise refuse("is not a run directory (no summary.json)", file=path, hint=_runs_near(path))
+        try:
+            summary = json.loads((path / "summary.json").read_text(encoding="utf-8"))
+            meta = json.loads((path / _rundir.META).read_text(encoding="utf-8"))
+            scenario = (path / "scenario.toml").read_text(encoding="utf-8")
+        except (OSError, ValueError) as e:
+            raise refuse(f"is not a complete run directory: {e}", file=path) from None
+        snapshot = (path / SNAPSHOT).read_bytes() if (path / SNAPSHOT).is_file() else None
+        makers = {p.stem: (lambda p=p: _read_parquet(p)) for p in sorted(path.glob("*.parquet"))}
+        results = cls(scenario, summary, Tables(makers), meta, snapshot)
+        results.path = path
+        return results
+
+    def __repr__(self) -> str:
+        partial = " (partial)" if self.partial else ""
+        return f"<thalweg.Results {self.name!r} digest={self.digest}{partial}: {', '.join(self.tables)}>"
+
+
+def _read_parquet(path: Path) -> pyarrow.Table:
+    import pyarrow
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path)
+    except (pyarrow.ArrowInvalid, OSError) as e:
+        raise refuse(f"cannot be read: {str(e).splitlines()[0]}", file=path) from None
+
+
+def _runs_near(path: Path) -> str | None:
+    try:
+        runs = [p.parent.name for p in path.parent.glob("*/summary.json")]
+    except OSError:
+        return None
+    return nearest(path.name, runs)
+
+
+def write_json(path: Path, value) -> None:
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def arrow_table(name: str, doc: str, columns) -> pyarrow.Table:
+    """A table of the engine as Arrow, without copying numbers."""
+    import numpy as np
+    import pyarrow as pa
+
+    fields, arrays = [], []
+    for column, unit, meaning, buffer, offsets in columns:
+        if offsets is not None:
+            length = len(memoryview(offsets)) // 8 - 1
+            parts = [None, pa.py_buffer(offsets), pa.py_buffer(buffer)]
+            array = pa.Array.from_buffers(pa.large_string(), length, parts)
+        else:
+            array = pa.array(np.frombuffer(buffer, dtype=buffer.dtype))
+        arrays.append(array)
+        fields.append(pa.field(column, array.type, nullable=False, metadata={"unit": unit, "doc": meaning}))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"table": name, "doc": doc}))

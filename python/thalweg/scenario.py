@@ -1,0 +1,144 @@
+"""Scenarios as Python objects: the same schema as the TOML files, and as strict."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from thalweg import _core, _toml
+from thalweg.errors import nearest, refuse
+
+
+class Scenario:
+    """One experiment, complete: every default is written out. Immutable; `with_` makes variants.
+
+    >>> s = thalweg.Scenario.load("incast.toml", set={"seed": 3})
+    >>> s.with_({"switch.scheduler.kind": "srpt"}).estimate()["events"]
+    """
+
+    def __init__(self, text: str, file: str = "<text>", directory: Path | str = ".", set: Mapping | None = None):
+        self._text, self._file, self._directory = text, file, Path(directory)
+        self._set = {str(k): _toml.override(v) for k, v in (set or {}).items()}
+        self._core = _core.Scenario.load(text, file, self._directory, list(self._set.items()))
+
+    @classmethod
+    def load(cls, path: str | Path, set: Mapping[str, Any] | None = None) -> Scenario:
+        """Reads a TOML file. Relative paths in it start at its own folder (for the resolved scenario of a run
+        directory: at the folder of the file it was made from). Raises `ScenarioError`."""
+        path = Path(path)
+        return cls(read_text(path), str(path), _home(path), set)
+
+    @classmethod
+    def from_toml(cls, text: str, set: Mapping[str, Any] | None = None) -> Scenario:
+        """Reads TOML text. Raises `ScenarioError`."""
+        return cls(text, set=set)
+
+    @classmethod
+    def from_dict(cls, table: Mapping[str, Any], set: Mapping[str, Any] | None = None) -> Scenario:
+        """Takes nested dictionaries with the keys of a scenario file. Raises `ScenarioError`."""
+        try:
+            text = _toml.dumps(table)
+        except TypeError as e:
+            raise refuse(str(e), file="<dict>") from None
+        return cls(text, "<dict>", set=set)
+
+    def with_(self, set: Mapping[str, Any] | None = None, /, **top_level: Any) -> Scenario:
+        """A variant: dotted keys and their new values. It starts from what was *written*, not from the
+        resolved form, so that defaults follow the changed choice."""
+        return type(self)(self._text, self._file, self._directory, {**self._set, **(set or {}), **top_level})
+
+    @property
+    def name(self) -> str:
+        return self._core.name
+
+    @property
+    def seed(self) -> int:
+        return self._core.seed
+
+    def to_toml(self) -> str:
+        """The resolved scenario: can be run again from this text alone."""
+        return self._core.to_toml()
+
+    def to_dict(self) -> dict:
+        return json.loads(self._core.to_json())
+
+    def estimate(self) -> dict:
+        """What a run will cost: `flows`, `packets`, `packet_hops`, `events`, `memory_bytes`, `seconds`."""
+        return self._core.estimate()
+
+    def flows_csv(self) -> str:
+        """The flow list, for other simulators."""
+        return self._core.flows_csv()
+
+    def inputs(self) -> dict[str, str]:
+        """The files that the scenario names, with a hash of what is in them."""
+        found: dict[str, str] = {}
+
+        def walk(value) -> None:
+            if isinstance(value, dict | list):
+                for one in value.values() if isinstance(value, dict) else value:
+                    walk(one)
+            elif isinstance(value, str) and "." in value and len(value) < 1000:
+                file = self._directory / value
+                if file.is_file():
+                    found[value] = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+
+        walk(self.to_dict())
+        return dict(sorted(found.items()))
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
+
+    def __hash__(self) -> int:
+        return hash(self.to_toml())
+
+    def __repr__(self) -> str:
+        return f"<thalweg.Scenario {self.name!r} seed={self.seed} from {self._file}>"
+
+    def __reduce__(self):
+        return type(self), (self._text, self._file, self._directory, self._set)
+
+
+def _home(path: Path) -> Path:
+    """Where a scenario file's relative paths start."""
+    meta = path.parent / "meta.json"
+    if path.name == "scenario.toml" and meta.is_file():
+        try:
+            return Path(json.loads(meta.read_text(encoding="utf-8"))["directory"])
+        except (ValueError, KeyError, TypeError):
+            pass
+    return path.parent
+
+
+def read_text(path: Path) -> str:
+    """A text file, or a `ScenarioError` that says what is there instead."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        try:
+            beside = [p.name for p in path.parent.iterdir() if p.suffix == path.suffix and p.is_file()]
+        except OSError:
+            beside = []
+        raise refuse("no such file", file=path, hint=nearest(path.name, beside)) from None
+    except IsADirectoryError:
+        hint = "a run directory: use its scenario.toml" if (path / "scenario.toml").exists() else None
+        raise refuse("is a directory, not a scenario file", file=path, hint=hint) from None
+    except UnicodeDecodeError as e:
+        raise refuse(f"is not UTF-8 text (byte {e.start})", file=path) from None
+    except OSError as e:
+        raise refuse(e.strerror or str(e), file=path) from None
+
+
+def as_scenario(what: Scenario | str | Path | Mapping, set: Mapping | None = None) -> Scenario:
+    """A scenario from whatever names one: itself, a path, a run directory, a dictionary."""
+    if isinstance(what, Scenario):
+        return what.with_(set) if set else what
+    if isinstance(what, Mapping):
+        return Scenario.from_dict(what, set)
+    path = Path(what)
+    if (path / "scenario.toml").is_file():
+        path = path / "scenario.toml"
+    return Scenario.load(path, set)

@@ -1,0 +1,73 @@
+"""What the tests of the face share: one small scenario, the command line, a tiny paper."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import thalweg
+
+# The stand-in laboratory's scenario; the keys below name what the tests change in it.
+SCENARIO = """\
+name = "tiny"
+seed = 3
+flows = 300
+load = 0.6
+"""
+LOAD, SEED, CONTROLLER = "load", "seed", "controller.kind"
+LONG = {"flows": 40_000}
+
+
+def python_controller(name: str) -> dict:
+    return {CONTROLLER: name}
+
+
+@dataclass
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def scenario() -> thalweg.Scenario:
+    return thalweg.Scenario.from_toml(SCENARIO)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    """Runs the command in this process, in a folder of its own."""
+    from thalweg.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*argv: object) -> Said:
+        capsys.readouterr()
+        code = main([str(a) for a in argv])
+        out, err = capsys.readouterr()
+        return Said(code, out, err)
+
+    return call
+
+
+@pytest.fixture
+def process(tmp_path):
+    """Starts the command as a process of its own."""
+
+    def start(*argv: object, **kw) -> subprocess.Popen:
+        command = [sys.executable, "-m", "thalweg", *map(str, argv)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen(command, cwd=tmp_path, **(pipes | kw))
+
+    return start

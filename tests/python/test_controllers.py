@@ -1,0 +1,116 @@
+"""Congestion controllers written in Python."""
+
+import pytest
+
+import thalweg
+from conftest import LONG, python_controller
+from thalweg import _core, controllers
+from thalweg.examples import aimd
+
+
+class Base:
+    def __init__(self, flow):
+        self.window = flow.initial_window
+
+    def on_ack(self, ack): ...
+    def on_loss(self, loss): ...
+    def on_timeout(self, loss): ...
+
+
+def test_the_example_runs_in_a_scenario_and_reports_its_cost(scenario):
+    mine = scenario.with_(python_controller(aimd.Aimd.thalweg_name))
+    results = thalweg.run(mine)
+    assert results.digest == thalweg.run(mine).digest != thalweg.run(scenario).digest
+    cost = results.meta["python_controllers"]["python-aimd"]
+    assert cost["acks"] > 0 and 0 < cost["ns_per_ack"] < 1e6
+
+
+def test_the_example_is_twenty_lines():
+    from inspect import getsource
+
+    lines = [line for line in getsource(aimd.Aimd).splitlines() if line.strip()]
+    assert len(lines) <= 20
+
+
+def test_its_state_is_data(scenario):
+    mine = scenario.with_(python_controller("python-aimd"))
+    straight = thalweg.run(mine)
+    simulation = _core.Simulation(mine._core)
+    simulation.step(500_000)
+    again = _core.Simulation.load(simulation.save())
+    while again.step(10_000):
+        pass
+    assert f"{again.digest():016x}" == straight.digest
+
+
+def test_it_is_listed_with_its_cost(cli):
+    said = cli("list", "controllers", "--import", "thalweg.examples.aimd")
+    (line,) = [x for x in said.out.splitlines() if x.startswith("python-aimd")]
+    assert "ns per ACK" in line
+
+
+def test_an_exception_in_it_ends_the_run_as_itself(scenario, tmp_path, cli, file):
+    @thalweg.controller("raises")
+    class Raises(Base):
+        def on_ack(self, ack):
+            raise RuntimeError("not today")
+
+    with pytest.raises(RuntimeError, match="not today"):
+        thalweg.run(scenario.with_(python_controller("raises")))
+    arguments = [a for k, v in python_controller("raises").items() for a in ("--set", f"{k}={v}")]
+    said = cli("run", file, "--quiet", *arguments)
+    assert said.code == 2 and "RuntimeError: not today" in said.err and "test_controllers.py" in said.err
+
+
+@pytest.mark.parametrize("window", [float("nan"), -1, "ten", None])
+def test_a_window_that_is_none_is_refused(scenario, window):
+    @thalweg.controller("bad-window")
+    class Bad(Base):
+        def on_ack(self, ack):
+            self.window = window
+
+    with pytest.raises((ValueError, TypeError), match="bad-window"):
+        thalweg.run(scenario.with_(python_controller("bad-window")))
+
+
+def test_a_class_without_the_required_methods_is_refused():
+    with pytest.raises(TypeError, match="on_loss"):
+
+        @thalweg.controller("half")
+        class Half:
+            def on_ack(self, ack): ...
+
+
+def test_permit_may_be_a_method_and_slots_are_saved(scenario):
+    @thalweg.controller("slotted")
+    class Slotted:
+        __slots__ = ("acks",)
+
+        def __init__(self, flow):
+            self.acks = 0
+            assert flow.mss > 0 and flow.base_rtt_ps > 0 and isinstance(flow.params, dict)
+
+        def on_ack(self, ack):
+            self.acks += 1
+            assert ack.now_ps >= 0
+
+        def on_loss(self, loss): ...
+        def on_timeout(self, loss): ...
+        def permit(self):
+            return (14_600 + self.acks, 1e9, None)
+
+    one = thalweg.run(scenario.with_(python_controller("slotted")))
+    simulation = _core.Simulation(scenario.with_(python_controller("slotted"))._core)
+    simulation.step(300_000)
+    again = _core.Simulation.load(simulation.save())
+    while again.step(100_000):
+        pass
+    assert f"{again.digest():016x}" == one.digest
+
+
+def test_a_dict_of_attributes_survives():
+    one = Base.__new__(Base)
+    one.window, one.more = 3, {"a": [1]}
+    two = controllers.load_state(Base, controllers.save_state(one))
+    assert vars(two) == vars(one)
+    assert LONG

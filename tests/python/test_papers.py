@@ -1,0 +1,234 @@
+"""The machinery of `reproduce`, on a tiny paper made here."""
+
+import json
+
+import pytest
+
+import thalweg
+from conftest import LOAD, SCENARIO
+from thalweg import papers, pool
+
+CLAIMS = """
+[paper]
+title = "A tiny paper"
+authors = "Nobody"
+venue = "Nowhere 2026"
+[scale.quick]
+what = "everything"
+
+[[claim]]
+id = "T-1"
+statement = "Load hurts"
+section = "1"
+published = "2.0"
+strictness = "ratio"
+origin = "made up"
+bounds = { ratio = { above = 1.0, max = 100 } }
+
+[[claim]]
+id = "T-2"
+statement = "Impossible"
+section = "2"
+published = "0"
+origin = "made up"
+bounds = { max = 0 }
+known = "slowdowns are at least 1"
+
+[[claim]]
+id = "T-3"
+statement = "Only at full scale"
+section = "3"
+published = "1"
+origin = "made up"
+bounds = { min = 1 }
+scales = ["full"]
+
+[[claim]]
+id = "T-4"
+statement = "On a P4 switch"
+section = "4"
+published = "works"
+unchecked = "needs hardware"
+
+[[claim]]
+id = "T-5"
+statement = "Broken"
+section = "5"
+published = "1"
+origin = "made up"
+bounds = { min = 1 }
+
+[[claim]]
+id = "T-6"
+statement = "Undecided"
+section = "6"
+published = "1"
+origin = "made up"
+bounds = { min = 1 }
+"""
+
+STUDY = f"""
+from thalweg.papers import NotCheckable, RunSpec, measure
+
+def runs(scale):
+    return [RunSpec("low", "scenarios/base.toml", {{"{LOAD}": 0.2}}), RunSpec("high", "scenarios/base.toml", {{"{LOAD}": 0.8}}),
+            RunSpec("never", "scenarios/base.toml")]
+
+def mean(results):
+    return results.measured()["slowdown"].mean()
+
+@measure("T-1", needs=["low", "high"])
+def _(runs):
+    return {{"ratio": mean(runs["high"]) / mean(runs["low"])}}
+
+@measure("T-2", needs=["low"])
+def _(runs):
+    return mean(runs["low"])
+
+@measure("T-3", needs=["never"])
+def _(runs):
+    return 1
+
+@measure("T-5", needs=["low"])
+def _(runs):
+    return runs["high"]
+
+@measure("T-6", needs=["high"])
+def _(runs):
+    raise NotCheckable("too few flows")
+"""
+
+FIGURES = """
+from thalweg import plots
+from thalweg.papers import figure
+
+from .study import mean
+
+@figure("fig1", "Slowdown (Figure 1)", needs=["low", "high"])
+def _(runs):
+    return plots.bars(["mean"], {k: [mean(r)] for k, r in runs.items()}, "slowdown", published={"low": [1.5]})
+
+@figure("fig2", "Cannot be drawn", needs=["low"])
+def _(runs):
+    return 1 / 0
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    folder = tmp_path / "papers" / "tiny"
+    (folder / "scenarios").mkdir(parents=True)
+    (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "study.py").write_text(STUDY)
+    (folder / "figures.py").write_text(FIGURES)
+    (folder / "scenarios" / "base.toml").write_text(SCENARIO)
+    monkeypatch.setenv("THALWEG_PAPERS", str(folder.parent))
+    return folder
+
+
+def test_claims_are_judged_with_reasons(tiny, cli):
+    said = cli("reproduce", "tiny", "--json", "--quiet", "--out", "o")
+    assert said.code == 1, "an error is found wanting"
+    answer = json.loads(said.out)
+    assert answer.keys() == {"paper", "scale", "claims", "seconds"}
+    assert (answer["paper"], answer["scale"]) == ("tiny", "quick")
+    rows = {c["id"]: c for c in answer["claims"]}
+    assert all(r.keys() == {"id", "status", "published", "measured", "bound", "reason"} for r in rows.values())
+    assert {i: r["status"] for i, r in rows.items()} == {
+        "T-1": "pass",
+        "T-2": "fail",
+        "T-3": "not-checkable",
+        "T-4": "not-checkable",
+        "T-5": "error",
+        "T-6": "not-checkable",
+    }
+    assert rows["T-1"]["measured"]["ratio"] > 1 and rows["T-1"]["bound"] == "ratio > 1 and ratio ≤ 100"
+    assert "slowdowns are at least 1" in rows["T-2"]["reason"] and rows["T-2"]["measured"] >= 1
+    assert "--scale full" in rows["T-3"]["reason"] and rows["T-4"]["reason"] == "needs hardware"
+    assert "not among those" in rows["T-5"]["reason"]
+    assert rows["T-6"]["reason"] == "too few flows"
+
+
+def test_only_the_runs_that_are_needed_are_run(tiny, tmp_path):
+    study = papers.reproduce("tiny", out=tmp_path / "o")
+    assert sorted(p.name for p in (tmp_path / "o" / "runs").iterdir()) == ["high", "low"]
+    one = papers.reproduce("tiny", claim="T-2", out=tmp_path / "one")
+    assert [c.id for c in one.claims] == ["T-2"]
+    assert [p.name for p in (tmp_path / "one" / "runs").iterdir()] == ["low"]
+    assert study.count("pass") == 1
+
+
+def test_a_study_continues_where_it_was(tiny, tmp_path, monkeypatch):
+    papers.reproduce("tiny", claim=["T-2"], out=tmp_path / "o")
+    ran = []
+    real = pool.conclude
+    monkeypatch.setattr(pool, "conclude", lambda *a, **k: ran.append(1) or real(*a, **k))
+    papers.reproduce("tiny", out=tmp_path / "o")
+    assert len(ran) == 1
+    papers.reproduce("tiny", out=tmp_path / "o")
+    assert len(ran) == 1
+
+
+def test_jobs_change_nothing(tiny, tmp_path):
+    answers = [papers.reproduce("tiny", jobs=n, out=tmp_path / f"j{n}") for n in (1, 2)]
+    assert [c.to_dict() for c in answers[0].claims] == [c.to_dict() for c in answers[1].claims]
+    for path in (tmp_path / "j1").rglob("*"):
+        other = tmp_path / "j2" / path.relative_to(tmp_path / "j1")
+        if path.is_file() and path.name not in ("meta.json", "report.html", "claims.json"):
+            assert path.read_bytes() == other.read_bytes(), path
+
+
+def test_figures_and_report_are_written(tiny, tmp_path):
+    study = papers.reproduce("tiny", out=tmp_path / "o")
+    assert [p.suffix for p in study.figures["fig1"]] == [".png", ".svg", ".pdf"]
+    page = study.report.read_text()
+    assert "A tiny paper" in page and "data:image/svg+xml" in page and "ZeroDivisionError" in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_the_table_is_printed(tiny, cli):
+    said = cli("reproduce", "tiny", "--claim", "T-1")
+    assert said.code == 0 and "T-1" in said.out and "report:" in said.out
+    assert cli("reproduce", "tiny", "--claim", "T-2", "--quiet").code == 0
+    assert cli("reproduce", "tiny", "--claim", "T-2", "--quiet", "--strict").code == 1
+    assert "A tiny paper" in cli("list", "papers").out
+    assert "did you mean `T-1`" in cli("reproduce", "tiny", "--claim", "T1").err
+
+
+def test_a_broken_scenario_is_an_error_of_its_claims_only(tiny, tmp_path):
+    text = (tiny / "study.py").read_text().replace(f'"{LOAD}": 0.8', '"nonsense": 1')
+    (tiny / "study.py").write_text(text)
+    study = papers.reproduce("tiny", out=tmp_path / "o")
+    rows = {c.id: c for c in study.claims}
+    assert rows["T-1"].status == "error" and "nonsense" in rows["T-1"].reason
+    assert rows["T-2"].status == "fail"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('id = "T-2"', 'id = "T-1"', "twice"),
+        ("max = 100", "maks = 100", "maks"),
+        ("max = 100", 'max = "many"', "must be a number"),
+        ('origin = "made up"\nbounds = { ratio', "bounds = { ratio", "`origin` is missing"),
+        ('strictness = "ratio"', 'stricktness = "ratio"', "did you mean `strictness`"),
+        ("[scale.quick]", "[scale.quick", "claims.toml"),
+        ('id = "T-6"', 'id = "T-7"', "T-6"),
+    ],
+)
+def test_a_wrong_claims_file_is_refused(tiny, tmp_path, old, new, expected):
+    text = (tiny / "claims.toml").read_text()
+    assert old in text
+    (tiny / "claims.toml").write_text(text.replace(old, new, 1))
+    with pytest.raises(thalweg.ScenarioError) as e:
+        papers.reproduce("tiny", out=tmp_path / "o")
+    assert expected in str(e.value)
+
+
+def test_bounds_by_hand():
+    claim = papers.Claim("x", "", "", "", "", "", {"r": {"min": 1, "max": 2}, "s": {"below": 3}})
+    assert claim.bound_text() == "1 ≤ r ≤ 2; s < 3"
+    assert claim.judge({"r": 1, "s": 2.9}) == []
+    assert len(claim.judge({"r": 2.1, "s": 3})) == 2
+    with pytest.raises(ValueError, match="bound is on `s`"):
+        claim.judge({"r": 1})

@@ -1,0 +1,246 @@
+"""Scenarios, runs and results from Python."""
+
+import json
+import pickle
+import threading
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+import thalweg
+from conftest import LOAD, LONG, SCENARIO, SEED
+from thalweg import _toml, engine
+from thalweg.comparison import ks_distance
+
+
+def test_a_scenario_is_the_same_from_text_file_and_dictionary(scenario, file):
+    import tomllib
+
+    from_dict = thalweg.Scenario.from_dict(tomllib.loads(SCENARIO))
+    assert scenario == thalweg.Scenario.load(file) == from_dict
+    assert thalweg.Scenario.from_toml(scenario.to_toml()) == scenario
+    assert scenario.to_dict()["seed"] == 3 and scenario.name == "tiny"
+    assert pickle.loads(pickle.dumps(scenario)) == scenario
+
+
+def test_a_variant_changes_only_what_it_names(scenario):
+    other = scenario.with_({LOAD: 0.3})
+    assert other != scenario and other.with_({LOAD: 0.6}) == scenario
+    assert scenario.with_(seed=9).seed == 9 and scenario.seed == 3
+
+
+def test_errors_carry_diagnostics(file):
+    with pytest.raises(thalweg.ScenarioError) as e:
+        thalweg.Scenario.load(file, set={"nonsense": 1})
+    (diagnostic,) = e.value.diagnostics
+    assert "nonsense" in str(diagnostic) and isinstance(e.value, ValueError)
+    assert pickle.loads(pickle.dumps(e.value)).diagnostics == e.value.diagnostics
+
+
+def test_the_estimate_is_made_of_numbers(scenario):
+    estimate = scenario.estimate()
+    assert {"flows", "packets", "packet_hops", "events", "memory_bytes", "seconds"} == estimate.keys()
+    assert all(v > 0 for v in estimate.values())
+
+
+def test_results_survive_the_disk(scenario, tmp_path):
+    results = thalweg.run(scenario, tmp_path / "r")
+    back = thalweg.Results.load(tmp_path / "r")
+    assert back.digest == results.digest and back.summary == results.summary
+    assert back.flows.equals(results.flows)
+    assert back.scenario == scenario
+    assert back.columns() == results.columns()
+    assert not back.partial and "digest" in repr(back)
+    assert thalweg.run(back.scenario).digest == results.digest
+
+
+def test_columns_name_their_unit_and_meaning_in_the_file(scenario, tmp_path):
+    thalweg.run(scenario, tmp_path / "r")
+    schema = pq.read_schema(tmp_path / "r" / "flows.parquet")
+    for field in schema:
+        assert b"unit" in field.metadata and field.metadata[b"doc"], field.name
+    units = {f.name: f.metadata[b"unit"] for f in schema}
+    assert b"ps" in units.values() and b"B" in units.values()
+
+
+def test_numbers_cross_without_a_copy_and_read_only(scenario):
+    simulation = thalweg._core.Simulation(scenario._core)
+    while simulation.step(1_000_000):
+        pass
+    ((_, _, columns),) = [t for t in simulation.tables() if t[0] == "flows"]
+    by_name = {c[0]: c for c in columns}
+    buffer = by_name["size"][3]
+    one, two = (np.frombuffer(buffer, dtype=buffer.dtype) for _ in range(2))
+    assert np.shares_memory(one, two) and not one.flags.writeable
+    table = engine.collect(simulation, "", None, 1.0, {}).tables.arrow("flows")
+    assert table["size"].chunk(0).to_numpy().min() > 0
+    with pytest.raises((BufferError, ValueError, TypeError)):
+        memoryview(buffer)[0] = 1
+
+
+def test_two_runs_have_the_same_bytes(scenario, tmp_path):
+    for name in "ab":
+        thalweg.run(scenario, tmp_path / name)
+    for name in ("scenario.toml", "summary.json", "flows.parquet"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_the_size_of_a_step_changes_nothing(scenario):
+    digests = set()
+    for step in (1, 7, 1000, 10**9):
+        simulation = thalweg._core.Simulation(scenario.with_({}).with_()._core)
+        for _ in range(5):
+            simulation.step(step)
+        while simulation.step(10_000):
+            pass
+        digests.add(simulation.digest())
+    assert len(digests) == 1
+
+
+def test_a_saved_simulation_ends_like_the_straight_one(scenario):
+    straight = thalweg.run(scenario)
+    simulation = thalweg._core.Simulation(scenario._core)
+    simulation.step(4321)
+    again = thalweg._core.Simulation.load(simulation.save())
+    while again.step(999):
+        pass
+    assert f"{again.digest():016x}" == straight.digest
+    with pytest.raises(ValueError):
+        thalweg._core.Simulation.load(b"rubbish")
+
+
+def test_a_partial_result_is_valid_and_resumes(scenario, tmp_path):
+    long = scenario.with_(LONG)
+    straight = thalweg.run(long)
+    cut = thalweg.run(long, tmp_path / "r", max_seconds=0.05)
+    assert cut.partial and cut.meta["stopped"] == "time budget"
+    assert thalweg.Results.load(tmp_path / "r").flows.height > 0
+    cut.report(tmp_path / "partial.html")
+    assert "ended early" in (tmp_path / "partial.html").read_text()
+    whole = thalweg.resume(tmp_path / "r")
+    assert whole.digest == straight.digest and not whole.partial
+    with pytest.raises(thalweg.ScenarioError, match="nothing to resume"):
+        thalweg.resume(tmp_path / "r")
+
+
+def test_an_interrupt_carries_the_results(scenario, monkeypatch):
+    class Impatient(engine.Reporter):
+        def update(self, seen):
+            raise KeyboardInterrupt
+
+    with pytest.raises(thalweg.Interrupted) as e:
+        thalweg.run(scenario.with_(LONG), progress=Impatient())
+    assert e.value.results.partial and e.value.results.flows.height > 0
+
+
+def test_a_failed_write_leaves_nothing_and_spoils_nothing(scenario, tmp_path, monkeypatch):
+    before = thalweg.run(scenario, tmp_path / "r")
+    monkeypatch.setattr(pq, "write_table", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "no space")))
+    with pytest.raises(OSError):
+        thalweg.run(scenario.with_(seed=4), tmp_path / "r")
+    assert [p.name for p in tmp_path.iterdir()] == ["r"]
+    monkeypatch.undo()
+    assert thalweg.Results.load(tmp_path / "r").digest == before.digest
+
+
+def test_the_interpreter_is_free_during_a_step(scenario):
+    simulation = thalweg._core.Simulation(scenario.with_(LONG)._core)
+    stop, ticks = threading.Event(), []
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(1)
+            stop.wait(0.002)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    simulation.step(20_000_000)
+    stop.set()
+    thread.join()
+    assert len(ticks) > 5
+
+
+def test_the_report_needs_nothing_from_elsewhere(scenario, tmp_path):
+    page = thalweg.run(scenario).report(tmp_path / "r.html").read_text()
+    for outside in ("http://", "https://", "<script", "<link", "url("):
+        assert outside not in page
+    assert "data:image/svg+xml;base64," in page and "digest" in page and scenario.name in page
+
+
+def test_figures_have_the_same_bytes_every_time(scenario, tmp_path):
+    from thalweg import plots
+
+    results = thalweg.run(scenario)
+    for n in "12":
+        plots.save(results.plot.slowdown(), tmp_path / n, "f")
+    for form in plots.FORMATS:
+        assert (tmp_path / "1" / f"f.{form}").read_bytes() == (tmp_path / "2" / f"f.{form}").read_bytes()
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_a_sweep_does_not_depend_on_the_number_of_jobs(scenario, jobs):
+    over = {LOAD: [0.7, 0.3], SEED: [1, 2, 3]}
+    runs = thalweg.sweep(scenario, over, jobs=jobs)
+    alone = [thalweg.run(scenario.with_(p)).digest for p in runs.params]
+    assert [r.digest for r in runs] == alone and len(set(alone)) == 6
+    assert runs.params[0] == {LOAD: 0.7, SEED: 1}
+    frame = runs.frame
+    assert frame[SEED].to_list() == [1, 2, 3, 1, 2, 3] and "digest" in frame.columns
+    assert runs.flows.group_by(LOAD, SEED).len().height == 6
+    assert runs.flows.height == sum(r.flows.height for r in runs)
+
+
+def test_a_sweep_runs_only_what_is_missing(scenario, tmp_path, monkeypatch):
+    from thalweg import pool
+
+    ran = []
+    real = pool.conclude
+    monkeypatch.setattr(pool, "conclude", lambda *a, **k: ran.append(1) or real(*a, **k))
+    first = thalweg.sweep(scenario, {LOAD: [0.3, 0.5]}, out=tmp_path / "s")
+    assert len(ran) == 2
+    more = thalweg.sweep(scenario, {LOAD: [0.3, 0.5, 0.7]}, out=tmp_path / "s")
+    assert len(ran) == 3 and [r.digest for r in more[:2]] == [r.digest for r in first]
+    assert len(json.loads((tmp_path / "s" / "sweep.json").read_text())["jobs"]) == 3
+    # Another build of the engine: nothing is believed.
+    monkeypatch.setattr(thalweg._rundir, "core_fingerprint", lambda: "another")
+    thalweg.sweep(scenario, {LOAD: [0.3]}, out=tmp_path / "s")
+    assert len(ran) == 4
+
+
+def test_a_sweep_of_a_wrong_setting_says_so(scenario):
+    with pytest.raises(thalweg.ScenarioError, match="nonsense"):
+        thalweg.sweep(scenario, [{"nonsense": 1}])
+
+
+def test_ks_distance_by_hand():
+    assert ks_distance([1, 2, 3, 4], [1, 2, 3, 4]) == 0
+    assert ks_distance([1, 2], [3, 4]) == 1
+    assert ks_distance([1, 2, 3, 4], [3, 4, 5, 6]) == 0.5
+
+
+def test_toml_is_written_as_it_is_read():
+    import tomllib
+
+    table = {
+        "name": 'a "quoted" \\ name\n\t',
+        "n": 3,
+        "x": 1e-9,
+        "whole": 2.0,
+        "on": True,
+        "list": [1, 2],
+        "inner": {"k.k": "v", "deep": {"a": [{"b": 1}, {"b": 2}]}, "empty": {}},
+        "rows": [{"a": 1, "t": {"u": 2}}, {"a": 2}],
+    }
+    assert tomllib.loads(_toml.dumps(table)) == table
+    assert _toml.override(np.float64(0.5)) == "0.5" and _toml.override("10us") == "10us"
+
+
+def test_comparison_by_size_class(scenario):
+    a, b = thalweg.run(scenario), thalweg.run(scenario.with_({LOAD: 0.3}))
+    found = thalweg.compare(a, b)
+    assert found.frame.height == 5
+    assert found.rows[0]["flows_a"] == sum(r["flows_a"] for r in found.rows[1:])
+    measured = a.flows.filter(pl.col("measured") & pl.col("completed"))
+    assert found.rows[0]["flows_a"] == measured.height
