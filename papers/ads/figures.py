@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib
 import numpy as np
+
 from thalweg import plots
 from thalweg.papers import figure
 

@@ -6,11 +6,11 @@ schemes get the same flows on the same paths.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
 import numpy as np
+
 from thalweg.papers import RunSpec, measure
 
 RATES = ("mintcp", "tcp", "dctcp")
@@ -86,12 +86,10 @@ def static_map(source: str):
 
     def prepare(runs, folder: Path) -> dict:
         recorded = runs[source]
-        table = recorded.tables["priority_histogram"].select("port", "priority", "packets").sort("port", "priority")
-        text = table.write_csv()
-        name = hashlib.sha256(text.encode()).hexdigest()[:12]
-        path = folder / f"{source.replace(':', '-')}-{name}.csv"
+        table = recorded.tables["priorities"].select("port", "priority", "packets").sort("port", "priority")
+        path = folder / f"{source.replace(':', '-')}.csv"
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(table.write_csv(), encoding="utf-8")
         return {"switch.scheduler.map.file": os.path.relpath(path, SCENARIOS)}
 
     return prepare
@@ -198,14 +196,12 @@ class Completion:
     def __init__(self, results):
         import polars as pl
 
-        flows = results.flows.filter(pl.col("measured"))
-        done = flows["completed"].to_numpy()
-        end = float(results.summary["end_s"])
-        waited = end - results.seconds("start")[results.flows["measured"].to_numpy()]
-        ideal = results.seconds("ideal_fct")[results.flows["measured"].to_numpy()]
-        fct = results.seconds("fct")[results.flows["measured"].to_numpy()]
+        rows = results.flows.select(pl.col("measured").cast(bool), done=pl.col("status") == "completed")
+        counts, done = rows["measured"].to_numpy(), rows["done"].to_numpy()[rows["measured"].to_numpy()]
+        start, fct, ideal = (results.seconds(column)[counts] for column in ("start", "fct", "ideal"))
+        waited = results.summary["simulated_seconds"] - start
         self.fct = np.where(done, fct, waited)
-        self.slowdowns = np.maximum(self.fct / ideal, 1.0)
+        self.slowdowns = np.maximum(self.fct / ideal, 1.0)  # below 1 only if censored
         self.censored = int(np.count_nonzero(~done))
 
     @property
