@@ -50,14 +50,8 @@ def label(results: Results, letter: str) -> str:
 
 def fct(results: Results):
     """`(sizes in bytes, FCT in seconds)` of the measured flows that ended."""
-    import numpy as np
-
-    flows = results.flows
-    keep = np.ones(len(flows), dtype=bool)
-    for flag in ("measured", "completed"):
-        if flag in flows.columns:
-            keep &= flows[flag].to_numpy()
-    return flows["size"].to_numpy()[keep], results.seconds("fct")[keep]
+    flows = results.measured()
+    return flows["size"].to_numpy(), flows["fct_ps"].to_numpy() * 1e-12
 
 
 def ks_distance(a, b) -> float:

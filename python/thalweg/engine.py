@@ -82,7 +82,8 @@ def conclude(
 ) -> Results:
     """Runs to the end (or to `stop`), collects, saves."""
     before = source if isinstance(source, Results) else None
-    simulation.set_check(check)
+    if check:  # else as the scenario says
+        simulation.set_check(True)
     begun = time.monotonic()
     stopped = drive(simulation, reporter(progress), max_seconds, stop)
     elapsed = time.monotonic() - begun + (before.meta.get("seconds", 0.0) if before else 0.0)
@@ -130,7 +131,7 @@ def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float,
         tables[name] = lambda table=table: table
     summary = json.loads(simulation.summary())
     summary["digest"] = f"{simulation.digest():016x}"
-    summary["partial"] = stopped is not None
+    summary["partial"] = stopped is not None or bool(summary.get("partial"))
     seen = simulation.progress()
     meta = _rundir.provenance() | origin
     meta |= {

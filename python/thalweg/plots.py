@@ -1,4 +1,4 @@
-"""Figures as papers print them. Every function returns a `matplotlib.figure.Figure`; nothing needs a display."""
+"""Figures as papers print them. Every function returns a matplotlib `Figure`; nothing needs a display."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib import figure as mpl
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 if TYPE_CHECKING:
@@ -43,6 +43,13 @@ STYLE = {
 }
 FORMATS = ("png", "svg", "pdf")
 COLUMN = 3.5  # inches: one column of a two-column paper
+
+
+class Figure(mpl.Figure):
+    """A matplotlib figure that notebooks show without pyplot."""
+
+    def _repr_svg_(self) -> str:
+        return svg(self).decode()
 
 
 def style():

@@ -35,7 +35,7 @@ code { font-size: .9em; }
 """
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence], classes: Mapping[int, bool] | None = None) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence]) -> str:
     """A table; cells that are `(text, class)` get the class; numbers are aligned right."""
     out = [
         "<div class=scroll><table><thead><tr>",

@@ -103,18 +103,16 @@ class Results:
 
         for name, unit, _ in self.columns(table):
             if name == column or name == f"{column}_{unit}":
-                return self.tables[table][name].to_numpy().astype(np.float64) * SECONDS_PER[unit or "s"]
+                values = self.tables[table][name].to_numpy().astype(np.float64)
+                # The engine writes -1 where there is no time.
+                return np.where(values < 0, np.nan, values) * SECONDS_PER[unit or "s"]
         raise KeyError(f"table {table!r} has no column {column!r}")
 
     def measured(self) -> polars.DataFrame:
         """The flows that count and have ended: what FCT statistics are about."""
         import polars as pl
 
-        flows = self.flows
-        for flag in ("measured", "completed"):
-            if flag in flows.columns:
-                flows = flows.filter(pl.col(flag))
-        return flows
+        return self.flows.filter(pl.col("measured") & (pl.col("status") == "completed"))
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """A pandas data frame, through Arrow."""
@@ -170,6 +168,12 @@ class Results:
         results = cls(scenario, summary, Tables(makers), meta, snapshot)
         results.path = path
         return results
+
+    def _repr_html_(self) -> str:
+        from thalweg.report import table
+        from thalweg.sweeps import scalars
+
+        return table((self.name, ""), scalars(self.summary).items())
 
     def __repr__(self) -> str:
         partial = " (partial)" if self.partial else ""

@@ -70,8 +70,12 @@ class Scenario:
         return self._core.estimate()
 
     def flows_csv(self) -> str:
-        """The flow list, for other simulators."""
+        """The flow list, for other simulators: `id,src,dst,size_bytes,start_ns`."""
         return self._core.flows_csv()
+
+    def flows_hpcc(self) -> str:
+        """The flow list in the format of the HPCC ns-3 simulator."""
+        return self._core.flows_hpcc()
 
     def inputs(self) -> dict[str, str]:
         """The files that the scenario names, with a hash of what is in them."""

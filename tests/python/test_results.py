@@ -80,6 +80,20 @@ def test_numbers_cross_without_a_copy_and_read_only(scenario):
         memoryview(buffer)[0] = 1
 
 
+def test_pandas_gets_the_same_numbers(scenario):
+    pytest.importorskip("pandas")
+    results = thalweg.run(scenario)
+    frame = results.to_pandas()
+    assert list(frame.columns) == results.flows.columns
+    assert (frame["size"].to_numpy() == results.flows["size"].to_numpy()).all()
+
+
+def test_notebooks_show_results_and_figures(scenario):
+    results = thalweg.run(scenario)
+    assert results.digest in results._repr_html_()
+    assert results.plot.cdf()._repr_svg_().lstrip().startswith("<?xml")
+
+
 def test_two_runs_have_the_same_bytes(scenario, tmp_path):
     for name in "ab":
         thalweg.run(scenario, tmp_path / name)
@@ -209,6 +223,19 @@ def test_a_sweep_runs_only_what_is_missing(scenario, tmp_path, monkeypatch):
     assert len(ran) == 4
 
 
+def test_a_changed_input_file_is_not_reused(scenario, tmp_path):
+    from thalweg import pool
+
+    (tmp_path / "data.csv").write_text("1")
+    named = thalweg.Scenario(scenario.to_toml(), directory=tmp_path, set={"name": "data.csv"})
+    assert list(named.inputs()) == ["data.csv"]
+    job = pool.Job("k", named, tmp_path / "r")
+    pool.perform(job)
+    assert pool.reusable(job) is not None
+    (tmp_path / "data.csv").write_text("2")
+    assert pool.reusable(job) is None
+
+
 def test_a_sweep_of_a_wrong_setting_says_so(scenario):
     with pytest.raises(thalweg.ScenarioError, match="nonsense"):
         thalweg.sweep(scenario, [{"nonsense": 1}])
@@ -242,5 +269,5 @@ def test_comparison_by_size_class(scenario):
     found = thalweg.compare(a, b)
     assert found.frame.height == 5
     assert found.rows[0]["flows_a"] == sum(r["flows_a"] for r in found.rows[1:])
-    measured = a.flows.filter(pl.col("measured") & pl.col("completed"))
+    measured = a.flows.filter(pl.col("measured") & (pl.col("status") == "completed"))
     assert found.rows[0]["flows_a"] == measured.height

@@ -32,6 +32,14 @@ fn short_forms(schema: &mut Json) {
         Json::Array(items) => items.iter_mut().for_each(short_forms),
         _ => {}
     }
+    // A table without `kind` is of the default kind.
+    if let Some(default) = schema.get("x-default-kind").and_then(Json::as_str).map(str::to_owned)
+        && let Some(list) = schema.get_mut("oneOf").and_then(Json::as_array_mut)
+        && let Some(variant) = list.iter_mut().find(|v| tag(v) == Some(&default))
+        && let Some(required) = variant.get_mut("required").and_then(Json::as_array_mut)
+    {
+        required.retain(|k| k != "kind");
+    }
     let Some(list) = variants(schema) else { return };
     // Tables that carry keys of their own besides the variant's (topology, traffic) have no short form.
     if schema.get("properties").is_some() {

@@ -32,6 +32,6 @@ pub mod workload;
 pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
 pub use diagnostic::{Diagnostic, nearest};
 pub use estimate::Estimate;
-//pub use run::{Progress, Run};
+pub use run::{Progress, Run};
 pub use scenario::{Scenario, load};
-//pub use tables::{Column, ColumnData, Table};
+pub use tables::{Column, ColumnData, Table};

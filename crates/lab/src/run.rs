@@ -1,1 +1,186 @@
+//! A run: a scenario's network, taken forward step by step.
 
+use crate::engine::Engine;
+use crate::schema::{Fct, Pattern};
+use crate::{Diagnostic, Scenario, Table, summary, tables};
+use serde::{Deserialize, Serialize};
+use thalweg_sim::spec::NetworkSpec;
+use thalweg_units::Span;
+
+/// What tables and summaries need of the scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Meta {
+    pub name: String,
+    pub scenario: String,
+    pub fct: Fct,
+    /// Upper edges of the size classes, bytes.
+    pub size_classes: Vec<u64>,
+    /// The measured window, ps.
+    pub window: (u64, u64),
+    /// Kind of each traffic section.
+    pub groups: Vec<String>,
+    pub base_rtt_ps: u64,
+    pub check: bool,
+}
+
+/// A run that can be stepped, watched, cut, saved and resumed.
+pub struct Run {
+    pub(crate) engine: Engine,
+    pub(crate) meta: Meta,
+    running: bool,
+    violation: Option<String>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    /// Simulated time.
+    pub now_ps: u64,
+    /// When the run ends at the latest.
+    pub until_ps: u64,
+    /// Events so far.
+    pub events: u64,
+    /// Transmissions of packets on links so far.
+    pub packet_hops: u64,
+    /// Flows that have started.
+    pub flows_started: u64,
+    /// Flows complete at both ends.
+    pub flows_done: u64,
+    /// All flows.
+    pub flows_total: u64,
+    /// Measured flows complete at both ends.
+    pub measured_done: u64,
+    /// All measured flows.
+    pub measured_total: u64,
+}
+
+/// First bytes of a saved run.
+const MAGIC: &[u8; 8] = b"thalwegR";
+
+impl Run {
+    /// Builds the network of a scenario.
+    ///
+    /// # Errors
+    /// As [`Scenario::network`], and what the simulator refuses.
+    pub fn new(scenario: &Scenario) -> Result<Self, Diagnostic> {
+        let spec = scenario.network()?;
+        let doc = scenario.document();
+        let kind = |p: &Pattern| {
+            let json = serde_json::to_value(p).unwrap_or_default();
+            json.get("kind").and_then(|k| k.as_str()).unwrap_or_default().to_owned()
+        };
+        let end = doc.run.until.0.ps();
+        let meta = Meta {
+            name: doc.name.clone(),
+            scenario: scenario.to_toml(),
+            fct: doc.measure.fct,
+            size_classes: doc.measure.size_classes.iter().map(|q| q.0.get()).collect(),
+            window: (doc.measure.from.0.ps(), doc.measure.until.map_or(end, |q| q.0.ps())),
+            groups: doc.traffic.iter().map(|t| kind(&t.pattern)).collect(),
+            base_rtt_ps: scenario.base_rtt().ps(),
+            check: doc.run.check,
+        };
+        let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;
+        Ok(Self { engine, meta, running: true, violation: None })
+    }
+
+    /// Processes at most `max_events` more events; false once the run has ended.
+    pub fn step(&mut self, max_events: u64) -> bool {
+        if self.running {
+            self.running = if self.meta.check {
+                self.engine.run_checked(max_events).unwrap_or_else(|law| {
+                    self.violation = Some(law);
+                    false
+                })
+            } else {
+                self.engine.run(max_events)
+            };
+        }
+        self.running
+    }
+
+    /// Whether the run has not ended: its results are partial.
+    pub fn is_partial(&self) -> bool {
+        self.running || self.violation.is_some()
+    }
+
+    /// The invariant that did not hold, if `check` found one: a bug of the simulator.
+    pub fn violation(&self) -> Option<&str> {
+        self.violation.as_deref()
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        let c = self.engine.counters();
+        Progress {
+            now_ps: self.engine.now().ps(),
+            until_ps: self.engine.spec().stop.until.ps(),
+            events: c.events,
+            packet_hops: c.packet_hops,
+            flows_started: c.flows_started,
+            flows_done: c.flows_done,
+            flows_total: c.flows_total,
+            measured_done: c.measured_done,
+            measured_total: c.measured_total,
+        }
+    }
+
+    /// A hash of everything that has happened.
+    pub fn digest(&self) -> u64 {
+        self.engine.digest()
+    }
+
+    /// The network that is run.
+    pub fn spec(&self) -> &NetworkSpec {
+        self.engine.spec()
+    }
+
+    /// The resolved scenario.
+    pub fn scenario_toml(&self) -> &str {
+        &self.meta.scenario
+    }
+
+    /// The round trip of a full packet and its ACK over the longest path when nothing waits.
+    pub fn base_rtt(&self) -> Span {
+        Span::from_ps(self.meta.base_rtt_ps)
+    }
+
+    /// Checks invariants from now on (slow), or stops doing so.
+    pub fn set_check(&mut self, check: bool) {
+        self.meta.check = check;
+    }
+
+    /// The whole run as bytes, to be resumed by [`Run::load`] here or elsewhere.
+    pub fn save(&self) -> Vec<u8> {
+        let head = serde_json::to_vec(&(&self.meta, self.running, &self.violation)).unwrap_or_default();
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&(head.len() as u64).to_le_bytes());
+        out.extend_from_slice(&head);
+        out.extend_from_slice(&self.engine.save());
+        out
+    }
+
+    /// A run from the bytes of [`Run::save`].
+    ///
+    /// # Errors
+    /// If the bytes are not a saved run, are damaged, or were written by another version.
+    pub fn load(bytes: &[u8]) -> Result<Self, String> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or("this is not a saved run")?;
+        let (len, rest) = rest.split_first_chunk::<8>().ok_or("this saved run is cut short")?;
+        let len = usize::try_from(u64::from_le_bytes(*len)).map_err(|_| "this saved run is damaged")?;
+        let (head, body) = rest.split_at_checked(len).ok_or("this saved run is cut short")?;
+        let (meta, running, violation) =
+            serde_json::from_slice(head).map_err(|e| format!("this saved run is damaged: {e}"))?;
+        Ok(Self { engine: Engine::load(body)?, meta, running, violation })
+    }
+
+    /// Everything measured, as columns.
+    pub fn tables(&self) -> Vec<Table> {
+        tables::all(self)
+    }
+
+    /// What a reader wants to know first.
+    pub fn summary(&self) -> serde_json::Value {
+        summary::summary(self)
+    }
+}

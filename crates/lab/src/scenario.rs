@@ -66,7 +66,7 @@ pub fn load(
 }
 
 fn sorted(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    errors.sort_by(|a, b| (a.line, a.column).cmp(&(b.line, b.column)));
+    errors.sort_by_key(|d| (d.line, d.column));
     errors.dedup();
     errors
 }
@@ -99,6 +99,11 @@ fn frames(doc: &Document) -> Frames {
 impl Scenario {
     fn cx(&self) -> Cx<'_> {
         Cx { origin: &self.origin, dir: &self.dir }
+    }
+
+    /// About the scenario as a whole.
+    pub(crate) fn whole_file(&self, reason: String) -> Diagnostic {
+        Diagnostic::in_file(&self.origin.file, 0, reason)
     }
 
     /// What reports call it.

@@ -1,1 +1,184 @@
+//! What a reader wants to know first: counts, loads, completion times, slowdowns.
 
+use crate::run::Run;
+use crate::tables::{FlowRow, flow_rows};
+use crate::topology::Graph;
+use serde_json::{Value as Json, json};
+use thalweg_machines::transport::TransportSpec;
+use thalweg_units::{Bytes, PortId};
+
+/// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
+fn statistics(mut values: Vec<f64>) -> Json {
+    if values.is_empty() {
+        return json!({ "count": 0 });
+    }
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let rank = |p: f64| values[(libm::ceil(p * n as f64) as usize).clamp(1, n) - 1];
+    json!({
+        "count": n,
+        "mean": values.iter().sum::<f64>() / n as f64,
+        "p50": rank(0.50),
+        "p95": rank(0.95),
+        "p99": rank(0.99),
+        "max": values[n - 1],
+    })
+}
+
+/// Bytes on the wire of a flow without loss.
+fn wire(size: u64, transport: &TransportSpec) -> f64 {
+    let (payload, header) = match transport {
+        TransportSpec::Tcp(t) => (t.mss, t.header),
+        TransportSpec::Udp(u) => (u.payload, u.header),
+    };
+    size as f64 + size.div_ceil(u64::from(payload.max(1))) as f64 * f64::from(header)
+}
+
+/// Offered: wire bytes of the flows that start in the measured window, over what the links could carry in it.
+/// Carried: bytes that passed the links in the whole run, over what they could have carried.
+fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
+    let spec = run.engine.spec();
+    let graph = Graph { hosts: spec.hosts, switches: spec.switches, links: spec.links.clone() };
+    let racks = graph.racks();
+    let core = graph.core_links();
+    let (from, until) = run.meta.window;
+    let window = until.saturating_sub(from) as f64 * 1e-12;
+    let (mut offered, mut crossing) = (0.0, 0.0);
+    for r in rows.iter().filter(|r| !r.endless()) {
+        let start = r.outcome.started.unwrap_or(r.spec.start).ps();
+        let by_clock = r.outcome.started.is_some() || r.spec.after == thalweg_units::FlowId::NONE;
+        if by_clock && start >= from && start < until {
+            let bytes = wire(r.spec.size, &spec.transports[usize::from(r.spec.transport)]);
+            offered += bytes;
+            if racks[r.spec.src.at()] != racks[r.spec.dst.at()] {
+                crossing += bytes;
+            }
+        }
+    }
+    let now = run.engine.now().secs();
+    let ratio = |bytes: f64, bps: f64, seconds: f64| {
+        let capacity = bps * seconds / 8.0;
+        if capacity > 0.0 { bytes / capacity } else { 0.0 }
+    };
+    let hosts: f64 = graph.host_rates().iter().map(|r| r.bps() as f64).sum();
+    let (mut from_hosts, mut on_core) = (0u64, 0u64);
+    for (i, l) in spec.links.iter().enumerate() {
+        for (port, node) in [(2 * i, l.a), (2 * i + 1, l.b)] {
+            if graph.is_host(node) {
+                from_hosts += run.engine.totals(PortId(port as u32)).bytes;
+            }
+        }
+    }
+    for link in &core {
+        on_core += run.engine.totals(PortId(2 * link)).bytes + run.engine.totals(PortId(2 * link + 1)).bytes;
+    }
+    let core_bps = graph.core_capacity() as f64;
+    json!({
+        "host_links": { "offered": ratio(offered, hosts, window), "carried": ratio(from_hosts as f64, hosts, now) },
+        "core_links": {
+            "offered": ratio(crossing, core_bps, window),
+            "carried": ratio(on_core as f64, 2.0 * core_bps, now),
+        },
+    })
+}
+
+pub(crate) fn summary(run: &Run) -> Json {
+    let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
+    let measured: Vec<&FlowRow<'_>> = rows.iter().filter(|r| r.spec.measured).collect();
+    let us = |ps: u64| ps as f64 * 1e-6;
+    let of = |rows: &[&FlowRow<'_>]| {
+        json!({
+            "flows": rows.len(),
+            "completed": rows.iter().filter(|r| r.fct.is_some()).count(),
+            "censored": rows.iter().filter(|r| r.fct.is_none()).count(),
+            "fct_us": statistics(rows.iter().filter_map(|r| r.fct.map(us)).collect()),
+            "slowdown": statistics(rows.iter().filter_map(|r| r.slowdown()).collect()),
+        })
+    };
+    let edges = &run.meta.size_classes;
+    let mut classes = Vec::new();
+    for i in 0..=edges.len() {
+        let low = if i == 0 { 0 } else { edges[i - 1] };
+        let high = edges.get(i).copied().unwrap_or(u64::MAX);
+        let inside: Vec<&FlowRow<'_>> =
+            measured.iter().copied().filter(|r| r.spec.size > low && r.spec.size <= high).collect();
+        if inside.is_empty() {
+            continue;
+        }
+        let mut class = of(&inside);
+        class["name"] = match (i, edges.get(i)) {
+            (_, Some(high)) => format!("up to {}", Bytes::new(*high)).into(),
+            (0, None) => "all".into(),
+            _ => format!("above {}", Bytes::new(low)).into(),
+        };
+        class["above_bytes"] = low.into();
+        class["up_to_bytes"] = edges.get(i).copied().map_or(Json::Null, Json::from);
+        classes.push(class);
+    }
+    let groups: Vec<Json> = run
+        .meta
+        .groups
+        .iter()
+        .enumerate()
+        .map(|(g, kind)| {
+            let inside: Vec<&FlowRow<'_>> =
+                measured.iter().copied().filter(|r| usize::from(r.spec.group) == g).collect();
+            let mut group = of(&inside);
+            group["kind"] = kind.clone().into();
+            group
+        })
+        .collect();
+    let sum = |f: &dyn Fn(&FlowRow<'_>) -> u32| rows.iter().map(|r| u64::from(f(r))).sum::<u64>();
+    let c = run.engine.counters();
+    let seconds = run.engine.now().secs();
+    let delivered: u64 = rows.iter().map(|r| r.outcome.delivered).sum();
+    let goodput = if seconds > 0.0 { delivered as f64 * 8e-9 / seconds } else { 0.0 };
+    json!({
+        "name": run.meta.name,
+        "seed": run.engine.spec().seed,
+        "partial": run.is_partial(),
+        "violation": run.violation(),
+        "digest": format!("{:016x}", run.digest()),
+        "simulated_seconds": seconds,
+        "events": c.events,
+        "packet_hops": c.packet_hops,
+        "base_rtt_us": us(run.meta.base_rtt_ps),
+        "fct_measured_at": match run.meta.fct {
+            crate::schema::Fct::Receiver => "receiver",
+            crate::schema::Fct::Sender => "sender",
+        },
+        "flows": {
+            "total": rows.len(),
+            "started": c.flows_started,
+            "completed": rows.iter().filter(|r| r.fct.is_some()).count(),
+            "censored": rows.iter().filter(|r| r.status() == "censored").count(),
+            "not_started": rows.iter().filter(|r| r.status() == "not-started").count(),
+            "measured": measured.len(),
+        },
+        "measured": of(&measured),
+        "size_classes": classes,
+        "groups": groups,
+        "load": loads(run, &rows),
+        "goodput_gbps": goodput,
+        "drops": c.packets_dropped,
+        "marks": c.packets_marked,
+        "retransmissions": sum(&|r| r.outcome.retransmitted),
+        "timeouts": sum(&|r| r.outcome.timeouts),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_nearest_ranks() {
+        let s = statistics((1..=200).map(f64::from).collect());
+        assert_eq!(
+            (s["p50"].as_f64(), s["p99"].as_f64(), s["max"].as_f64()),
+            (Some(100.0), Some(198.0), Some(200.0))
+        );
+        assert_eq!(s["mean"], 100.5);
+        assert_eq!(statistics(Vec::new()), json!({ "count": 0 }));
+    }
+}

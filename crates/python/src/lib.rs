@@ -71,6 +71,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<controller::Ack>()?;
     m.add_class::<controller::Loss>()?;
     m.add_function(wrap_pyfunction!(scenario::schema, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::kinds, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::catalogue, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::explain, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::diff, m)?)?;

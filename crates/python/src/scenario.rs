@@ -84,6 +84,16 @@ impl Scenario {
     fn flows_csv(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| self.inner.flows_csv()).map_err(|d| scenario_error(py, &[d]))
     }
+
+    fn flows_hpcc(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.inner.flows_hpcc()).map_err(|d| scenario_error(py, &[d]))
+    }
+}
+
+/// The kinds that `catalogue` lists.
+#[pyfunction]
+pub fn kinds() -> Vec<String> {
+    lab::KINDS.iter().map(|(kind, _)| (*kind).to_owned()).collect()
 }
 
 /// The JSON Schema of scenarios.

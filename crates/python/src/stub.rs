@@ -149,9 +149,16 @@ pub mod lab {
             })
         }
         pub fn flows_csv(&self) -> Result<String, Diagnostic> {
-            let mut out = String::from("id,src,dst,size,start_ps,class\n");
+            let mut out = String::from("id,src,dst,size_bytes,start_ns\n");
             for i in 0..self.flows {
-                out += &format!("{i},{},{},{},{},0\n", i % 7, i % 5 + 7, size(i), i * 1_000_000);
+                out += &format!("{i},{},{},{},{}\n", i % 7, i % 5 + 7, size(i), i * 1_000);
+            }
+            Ok(out)
+        }
+        pub fn flows_hpcc(&self) -> Result<String, Diagnostic> {
+            let mut out = format!("{}\n", self.flows);
+            for i in 0..self.flows {
+                out += &format!("{} {} 3 100 {} 0.{:09}\n", i % 7, i % 5 + 7, size(i), i * 1_000);
             }
             Ok(out)
         }
@@ -297,9 +304,12 @@ pub mod lab {
             };
             let n = self.scenario.flows;
             let done = self.fct.len() as u64;
-            let fct: Vec<u64> = (0..n).map(|i| self.fct.get(i as usize).copied().unwrap_or(0)).collect();
+            let fct: Vec<i64> = (0..n).map(|i| self.fct.get(i as usize).map_or(-1, |f| *f as i64)).collect();
             let ideal: Vec<u64> = (0..n).map(|i| 16_000_000 + size(i) * 822).collect();
-            let slowdown = fct.iter().zip(&ideal).map(|(f, i)| *f as f64 / *i as f64).collect();
+            let slowdown =
+                fct.iter().zip(&ideal).map(|(f, i)| if *f < 0 { f64::NAN } else { *f as f64 / *i as f64 });
+            let slowdown = slowdown.collect();
+            let status = |i| if i < done { "completed" } else { "censored" }.to_owned();
             vec![Table {
                 name: "flows".into(),
                 doc: "one row per flow".into(),
@@ -313,15 +323,20 @@ pub mod lab {
                         ColumnData::U32((0..n as u32).map(|i| i % 5 + 7).collect()),
                     ),
                     c("size", "B", "payload bytes", ColumnData::U64((0..n).map(size).collect())),
-                    c("start", "ps", "start", ColumnData::U64((0..n).map(|i| i * 1_000_000).collect())),
-                    c("fct", "ps", "flow completion time", ColumnData::U64(fct)),
-                    c("ideal_fct", "ps", "the same alone", ColumnData::U64(ideal)),
-                    c("slowdown", "", "fct / ideal_fct", ColumnData::F64(slowdown)),
+                    c(
+                        "start_ps",
+                        "ps",
+                        "when it started",
+                        ColumnData::I64((0..n as i64).map(|i| i * 1_000_000).collect()),
+                    ),
+                    c("fct_ps", "ps", "flow completion time", ColumnData::I64(fct)),
+                    c("ideal_ps", "ps", "the same alone", ColumnData::U64(ideal)),
+                    c("slowdown", "", "fct / ideal", ColumnData::F64(slowdown)),
                     c(
                         "group",
                         "",
                         "traffic section",
-                        ColumnData::Text((0..n).map(|i| format!("g{}", i % 2)).collect()),
+                        ColumnData::U32((0..n as u32).map(|i| i % 2).collect()),
                     ),
                     c(
                         "measured",
@@ -329,13 +344,7 @@ pub mod lab {
                         "counts",
                         ColumnData::Bool((0..n).map(|i| u8::from(i % 10 != 0)).collect()),
                     ),
-                    c(
-                        "completed",
-                        "",
-                        "finished",
-                        ColumnData::Bool((0..n).map(|i| u8::from(i < done)).collect()),
-                    ),
-                    c("drift", "", "signed", ColumnData::I64((0..n as i64).map(|i| i - 3).collect())),
+                    c("status", "", "completed or censored", ColumnData::Text((0..n).map(status).collect())),
                 ],
             }]
         }
@@ -367,6 +376,13 @@ pub mod lab {
             _ => None,
         }
     }
+    pub const KINDS: &[(&str, &str)] = &[
+        ("schemes", "scheme"),
+        ("topologies", "topology"),
+        ("workloads", "traffic.0.sizes"),
+        ("controllers", "transport.congestion"),
+        ("schedulers", "switch.scheduler"),
+    ];
     pub fn explain(key: &str) -> Option<String> {
         (key == "load").then(|| "load: offered load of the host links, in (0, 1)".to_owned())
     }

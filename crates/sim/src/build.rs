@@ -75,7 +75,10 @@ impl<Q: Events> Sim<Q> {
             })
             .collect();
         let pools = match &spec.shared_buffer {
-            Some(shared) => vec![SharedPool::new(shared.total.get(), shared.alpha); spec.switches as usize],
+            Some(shared) => {
+                let pool = SharedPool::new(shared.total, shared.alpha).map_err(BuildError::Inconsistent)?;
+                vec![pool; spec.switches as usize]
+            }
             None => Vec::new(),
         };
         let horizon = ports.iter().map(|p| (p.serializer.span(1500) + p.delay).ps()).max().unwrap_or(1);

@@ -46,7 +46,7 @@ pub struct PortTotals {
     pub dropped: u64,
     /// Packets marked CE at this port.
     pub marked: u64,
-    /// Largest queue in bytes, without the packet being transmitted.
+    /// Largest queue in bytes, the packet that joins it included, the one being transmitted not.
     pub max_queue: u64,
     /// Time that packets have waited here, summed (packet · ps); express: booked in advance.
     pub waited: u64,
@@ -121,7 +121,7 @@ impl Port {
             lane,
             to_host,
             deciding: false,
-            managed: !matches!(aqm, AqmMachine::TailDrop),
+            managed: !matches!(aqm, AqmMachine::TailDrop(_)),
             started: 0,
             waiting: 0,
             waiting_bytes: 0,
@@ -152,12 +152,13 @@ impl Port {
         booked.arrive + self.early(booked.wire) - self.delay - self.serializer.span(booked.wire)
     }
 
-    /// Express: takes packets whose transmission has begun by `now` off the books of the queue.
+    /// Express: takes packets whose transmission began before `now` off the books of the queue. One that
+    /// begins at `now` still waits: ports choose after arrivals have landed.
     #[inline]
     fn retire(&mut self, now: Time) {
         while self.waiting > 0 {
             let next = &self.flight[self.started as usize];
-            if self.begins(next) > now {
+            if self.begins(next) >= now {
                 break;
             }
             self.waiting -= 1;
@@ -180,14 +181,10 @@ impl Port {
             return Booked::Dropped;
         }
         let begins = ready.max(self.free_at);
-        if begins > now {
-            self.totals.waited += (begins - now).ps();
-            self.waiting += 1;
-            self.waiting_bytes += u64::from(wire);
-            self.totals.max_queue = self.totals.max_queue.max(self.waiting_bytes);
-        } else {
-            self.started += 1;
-        }
+        self.totals.waited += (begins - now).ps();
+        self.waiting += 1;
+        self.waiting_bytes += u64::from(wire);
+        self.totals.max_queue = self.totals.max_queue.max(self.waiting_bytes);
         self.free_at = begins + self.serializer.span(wire);
         self.totals.packets += 1;
         self.totals.bytes += u64::from(wire);

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from thalweg.cli import FOUND, OK
-from thalweg.cli.parser import KINDS
 from thalweg.cli.running import load_plugins
 from thalweg.errors import nearest, refuse
 
@@ -32,10 +31,11 @@ def entries(kind: str) -> list[tuple[str, str, str]]:
         return found
     known = _core.catalogue(kind)
     if known is None:
-        raise refuse(f"thalweg list: no kind is called `{kind}`", hint=nearest(kind, KINDS))
+        raise refuse(f"thalweg list: no kind is called `{kind}`", hint=nearest(kind, kinds()))
     if kind == "controllers":
         from thalweg import controllers
 
+        known = [e for e in known if e[0] not in controllers.names()]
         for name in controllers.names():
             cost = controllers.cost_per_ack(name)
             known.append((name, f"written in Python; {cost:.0f} ns per ACK here", "this process"))
@@ -44,22 +44,23 @@ def entries(kind: str) -> list[tuple[str, str, str]]:
 
 def list_(args) -> int:
     load_plugins(args)
-    kinds = [args.kind] if args.kind else [k for k in KINDS if k == "papers" or _known(k)]
+    wanted = [args.kind] if args.kind else kinds()
     if args.json:
-        listed = {k: [dict(zip(("name", "summary", "source"), e, strict=True)) for e in entries(k)] for k in kinds}
+        listed = {k: [dict(zip(("name", "summary", "source"), e, strict=True)) for e in entries(k)] for k in wanted}
         print(json.dumps(listed[args.kind] if args.kind else listed, ensure_ascii=False))
         return OK
-    for kind in kinds:
+    for kind in wanted:
         if not args.kind:
             print(f"{kind}:")
         _rows([(name if args.kind else f"  {name}", *rest) for name, *rest in entries(kind)])
     return OK
 
 
-def _known(kind: str) -> bool:
+def kinds() -> list[str]:
+    """Everything that can be listed."""
     from thalweg import _core
 
-    return _core.catalogue(kind) is not None
+    return [*_core.kinds(), "papers"]
 
 
 def _scenario(args):
@@ -112,23 +113,9 @@ def schema(args) -> int:
 
 
 def export_flows(args) -> int:
-    text = _scenario(args).flows_csv()
-    sys.stdout.write(text if args.format == "csv" else hpcc_flows(text))
+    scenario = _scenario(args)
+    sys.stdout.write(scenario.flows_csv() if args.format == "csv" else scenario.flows_hpcc())
     return OK
-
-
-def hpcc_flows(flows_csv: str) -> str:
-    """The flow file of the HPCC ns-3 simulator: a count, then `src dst priority port size start_in_seconds`."""
-    import csv
-    import io
-
-    rows = list(csv.DictReader(line for line in io.StringIO(flows_csv) if not line.startswith("#")))
-    lines = [str(len(rows))]
-    for n, row in enumerate(rows):
-        ps = int(row["start_ps"])
-        start = f"{ps // 10**12}.{ps % 10**12:012d}"
-        lines.append(f"{row['src']} {row['dst']} 3 {10_000 + n % 50_000} {row['size']} {start}")
-    return "\n".join(lines) + "\n"
 
 
 def compare(args) -> int:

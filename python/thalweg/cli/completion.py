@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 
 from thalweg.cli import OK
-from thalweg.cli.parser import KINDS, build
-
-# What a positional argument names, by its metavar: fixed words, or None for files.
-_WORDS = {"KIND": KINDS}
+from thalweg.cli.asking import kinds
+from thalweg.cli.parser import build
 
 
 def completion(args) -> int:
@@ -34,7 +32,7 @@ def _words(parser: argparse.ArgumentParser) -> list[str]:
     words: list[str] = []
     for action in parser._actions:
         if not action.option_strings:
-            words += [str(c) for c in action.choices or _WORDS.get(str(action.metavar), ())]
+            words += kinds() if action.metavar == "KIND" else [str(c) for c in action.choices or ()]
     return words
 
 

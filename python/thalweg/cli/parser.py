@@ -10,7 +10,6 @@ from importlib import import_module
 
 from thalweg.errors import nearest
 
-KINDS = ("schemes", "topologies", "workloads", "papers", "schedulers", "controllers")
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -143,7 +142,9 @@ def build() -> Parser:
     p.add_argument("--strict", action="store_true", help="exit code 1 also if a claim fails")
 
     p = command("list", "asking:list_", "what there is to choose from")
-    p.add_argument("kind", nargs="?", metavar="KIND", help=", ".join(KINDS) + ", …")
+    p.add_argument(
+        "kind", nargs="?", metavar="KIND", help="schemes, topologies, workloads, schedulers, controllers, papers, …"
+    )
     p.add_argument("--json", action="store_true", help="print one JSON array")
     plugins(p)
 

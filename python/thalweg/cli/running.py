@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from thalweg.cli import FOUND, INTERRUPTED, OK, say
+from thalweg.cli import FOUND, INTERNAL, INTERRUPTED, OK, say
 from thalweg.errors import Interrupted, nearest, refuse
 
 
@@ -46,6 +46,10 @@ def run(args) -> int:
         code = OK
     except Interrupted as e:
         results, code = e.results, INTERRUPTED
+    violation = results.summary.get("violation")
+    if violation:
+        say(f"thalweg: internal error: an invariant does not hold: {violation}; please report this, with the scenario")
+        code = INTERNAL
     page = results.report(place / "report.html") if args.report else None
     if args.json:
         print(json.dumps(results.summary, ensure_ascii=False))
@@ -55,19 +59,21 @@ def run(args) -> int:
     meta = results.meta
     speed = _format.si(meta.get("packet_hops_per_second") or 0, "hops/s")
     print(f"{_format.wall(meta['seconds'])}, {speed} · results in {place}" + (f" · report {page}" if page else ""))
-    if results.partial:
+    if meta["stopped"]:
         say(f"partial ({meta['stopped']}): continue with `thalweg run --resume {place}`")
     return code
 
 
 def estimate_line(scenario) -> str:
-    """What a run will cost, before it starts."""
-    from thalweg import _format
+    """What a run will cost, before it starts; with a warning if this machine is too small for it."""
+    from thalweg import _format, _rundir
 
     e = scenario.estimate()
+    have = _rundir.total_memory()
+    small = f"; more memory than this machine has ({_format.memory(have)})" if have and e["memory_bytes"] > have else ""
     return (
         f"{scenario.name}: {e['flows']} flows, {_format.si(e['packets'])} packets, about {_format.si(e['packet_hops'])} packet-hops, "
-        f"{_format.si(e['events'])} events, {_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}"
+        f"{_format.si(e['events'])} events, {_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}{small}"
     )
 
 

@@ -84,6 +84,8 @@ class Lazy(Mapping):
         if isinstance(answer, Exception):
             raise answer
         results = Results.load(self._folders[key])
+        if results.summary.get("violation"):
+            raise RuntimeError(f"run {key}: an invariant does not hold: {results.summary['violation']}")
         if results.partial:
             raise NotCheckable(f"the run {key} is partial")
         return results

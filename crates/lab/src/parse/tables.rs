@@ -4,8 +4,11 @@ use super::{ParseError, field, lines};
 use std::collections::BTreeMap;
 use thalweg_units::NodeId;
 
+/// A line's number and its cells.
+type Row<'a> = (usize, Vec<&'a str>);
+
 /// The rows of a CSV whose header must be one of `headers`; which one, and the rows with their lines.
-fn rows<'a>(text: &'a str, headers: &[&str]) -> Result<(usize, Vec<(usize, Vec<&'a str>)>), ParseError> {
+fn rows<'a>(text: &'a str, headers: &[&str]) -> Result<(usize, Vec<Row<'a>>), ParseError> {
     let mut all = lines(text);
     let expected = || format!("expected the header `{}`", headers.join("` or `"));
     let Some((line, first)) = all.next() else {

@@ -68,16 +68,6 @@ impl Node {
             Value::Table(_) => "a table",
         }
     }
-    /// As written in TOML, short, for messages.
-    pub fn show(&self) -> String {
-        match &self.value {
-            Value::Text(s) => s.clone(),
-            Value::Int(i) => i.to_string(),
-            Value::Float(x) => x.to_string(),
-            Value::Bool(b) => b.to_string(),
-            _ => self.kind().to_owned(),
-        }
-    }
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::Text(s) => s.clone().into(),
@@ -254,18 +244,6 @@ impl Origin {
             }
         }
         node
-    }
-
-    /// True if the key was written in the file or by an override (not by a scheme, not by default).
-    pub fn wrote(&self, path: &str) -> bool {
-        let mut node = &self.root;
-        for part in path.split('.') {
-            match node.get(part) {
-                Some(next) => node = next,
-                None => return false,
-            }
-        }
-        node.place != Place::Scheme
     }
 
     /// About the key at `path`, wherever it or its nearest parent was written.

@@ -41,13 +41,13 @@ impl SharedPool {
         wire <= self.total - self.used && port_bytes.saturating_add(wire) <= self.threshold()
     }
 
-    /// A packet that [`SharedPool::admits`] let in takes its memory.
+    /// A packet that [`SharedPool::admits`] let in takes its bytes.
     ///
     /// # Panics
     /// In debug builds, if it does not fit.
     #[inline]
-    pub fn take(&mut self, wire: u32) {
-        self.used += u64::from(wire);
+    pub fn take(&mut self, bytes: u64) {
+        self.used += bytes;
         debug_assert!(self.used <= self.total, "more taken than the pool holds");
     }
 
@@ -56,9 +56,9 @@ impl SharedPool {
     /// # Panics
     /// In debug builds, if more is given back than was taken.
     #[inline]
-    pub fn release(&mut self, wire: u32) {
-        debug_assert!(self.used >= u64::from(wire), "more released than taken");
-        self.used = self.used.saturating_sub(u64::from(wire));
+    pub fn release(&mut self, bytes: u64) {
+        debug_assert!(self.used >= bytes, "more released than taken");
+        self.used = self.used.saturating_sub(bytes);
     }
 
     /// Q: bytes held by all ports.

@@ -84,7 +84,7 @@ impl Reader {
                 }
             }
             "edge" => {
-                let mut node = |end: &str| {
+                let node = |end: &str| {
                     let id = need(end)?;
                     let known = self.nodes.get(&id).copied();
                     known.ok_or_else(|| {
