@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -105,22 +108,49 @@ def drive(simulation, report: Reporter, max_seconds: float | None = None, stop: 
     chunk = 4096
     report.start(simulation.progress())
     try:
-        while simulation.step(chunk):
-            now = time.monotonic()
-            # Aim at one look per LOOK_EVERY; the number of events per step never changes what they are.
-            factor = LOOK_EVERY / max(now - last, 1e-6)
-            chunk = int(min(max(chunk * min(max(factor, 0.5), 4.0), 256), 50_000_000))
-            last = now
-            report.update(simulation.progress())
-            if max_seconds is not None and now - begun >= max_seconds:
-                return "time budget"
-            if stop is not None and stop.is_set():
-                return "stopped"
+        with _interrupts() as interrupted:
+            while simulation.step(chunk):
+                now = time.monotonic()
+                # Aim at one look per LOOK_EVERY; the number of events per step never changes what they are.
+                factor = LOOK_EVERY / max(now - last, 1e-6)
+                chunk = int(min(max(chunk * min(max(factor, 0.5), 4.0), 256), 50_000_000))
+                last = now
+                report.update(simulation.progress())
+                if interrupted.is_set():
+                    return "interrupted"
+                if max_seconds is not None and now - begun >= max_seconds:
+                    return "time budget"
+                if stop is not None and stop.is_set():
+                    return "stopped"
     except KeyboardInterrupt:
         return "interrupted"
     finally:
         report.finish(simulation.progress())
     return None
+
+
+@contextmanager
+def _interrupts() -> Iterator[Event]:
+    """Ctrl-C sets the event instead of raising, so that it falls between two steps and never into a Python
+    controller: what is saved is then a state of the straight run. A second Ctrl-C raises."""
+    pressed = Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+
+    def on_signal(number, frame) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+
+    ours = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is signal.default_int_handler]
+    for s in ours:
+        signal.signal(s, on_signal)
+    try:
+        yield pressed
+    finally:
+        for s in ours:
+            signal.signal(s, signal.default_int_handler)
 
 
 def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float, origin: dict) -> Results:

@@ -36,11 +36,35 @@ def test_its_state_is_data(scenario):
     mine = scenario.with_(python_controller("python-aimd"))
     straight = thalweg.run(mine)
     simulation = _core.Simulation(mine._core)
-    simulation.step(500_000)
+    simulation.step(50_000)
     again = _core.Simulation.load(simulation.save())
     while again.step(10_000):
         pass
     assert f"{again.digest():016x}" == straight.digest
+
+
+def test_ctrl_c_inside_a_controller_spoils_nothing(scenario, tmp_path):
+    import os
+    import signal
+
+    class Counted(Base):
+        kill = False
+
+        def on_ack(self, ack):
+            self.window += 1
+            if Counted.kill:
+                Counted.kill = False
+                os.kill(os.getpid(), signal.SIGINT)
+            self.window += 1
+
+    thalweg.controller("counted")(Counted)
+    mine = scenario.with_(LONG).with_(python_controller("counted"))
+    straight = thalweg.run(mine)
+    Counted.kill = True
+    with pytest.raises(thalweg.Interrupted):
+        thalweg.run(mine, tmp_path / "r")
+    assert thalweg.Results.load(tmp_path / "r").partial
+    assert thalweg.resume(tmp_path / "r").digest == straight.digest
 
 
 def test_it_is_listed_with_its_cost(cli):
@@ -101,7 +125,7 @@ def test_permit_may_be_a_method_and_slots_are_saved(scenario):
 
     one = thalweg.run(scenario.with_(python_controller("slotted")))
     simulation = _core.Simulation(scenario.with_(python_controller("slotted"))._core)
-    simulation.step(300_000)
+    simulation.step(50_000)
     again = _core.Simulation.load(simulation.save())
     while again.step(100_000):
         pass
@@ -113,4 +137,3 @@ def test_a_dict_of_attributes_survives():
     one.window, one.more = 3, {"a": [1]}
     two = controllers.load_state(Base, controllers.save_state(one))
     assert vars(two) == vars(one)
-    assert LONG

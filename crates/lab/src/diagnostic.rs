@@ -90,7 +90,12 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
     let written = plain(written);
     known
         .into_iter()
-        .map(|name| (distance(&written, &plain(name)), name))
+        .map(|name| {
+            let known = plain(name);
+            // The beginning of a long name counts as one mistake.
+            let begins = written.len() >= 3 && known.starts_with(written.trim_end_matches('s'));
+            (if begins { 1.min(distance(&written, &known)) } else { distance(&written, &known) }, name)
+        })
         .filter(|(d, name)| *d <= (name.len().max(written.len()) / 3).max(1))
         .min_by_key(|(d, _)| *d)
         .map(|(_, name)| name)

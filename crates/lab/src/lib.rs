@@ -13,8 +13,11 @@
 mod catalogue;
 mod context;
 mod diagnostic;
+mod difference;
 mod engine;
 mod estimate;
+#[doc(hidden)]
+pub mod fuzzing;
 mod network;
 pub mod parse;
 pub mod quantity;
@@ -30,6 +33,7 @@ mod validate;
 pub mod workload;
 
 pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
+pub use difference::diff;
 pub use diagnostic::{Diagnostic, nearest};
 pub use estimate::Estimate;
 pub use run::{Progress, Run};

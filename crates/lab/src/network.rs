@@ -5,13 +5,13 @@ use crate::context::Cx;
 use crate::parse::tables;
 use crate::quantity::Capacity;
 use crate::schema::{
-    AdsMap, Congestion, DelayedAcks, Document, EcnMode, LossDetection, MarkAt, Marking, Overflow, Pace,
-    Pattern, Rank, Routing, Rto, Sack, Scheduler, Sharing, Spacing, Transport,
+    AdsMap, Congestion, DelayedAcks, Document, EcnMode, Flight, Growth, LossDetection, MarkAt, Marking,
+    Overflow, Pace, Pattern, Rank, Routing, Rto, Sack, Scheduler, Sharing, Spacing, Transport,
 };
 use crate::topology::Graph;
 use crate::workload::{self, Draft};
 use std::collections::BTreeMap;
-use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::schedule as s;
 use thalweg_machines::transport as t;
 use thalweg_sim::spec::{
@@ -300,10 +300,26 @@ fn transport(transport: &Transport) -> t::TransportSpec {
     t::TransportSpec::Tcp(t::TcpSpec {
         controller: match &tcp.congestion {
             Congestion::Newreno => ControllerSpec::NewReno,
-            Congestion::Dctcp { gain, initial_alpha } => {
-                ControllerSpec::Dctcp { gain: *gain, initial_alpha: *initial_alpha }
+            Congestion::Dctcp { gain, initial_alpha, growth, cut_without_marks } => ControllerSpec::Dctcp {
+                gain: *gain,
+                initial_alpha: *initial_alpha,
+                growth: match growth {
+                    Growth::Always => DctcpGrowth::Always,
+                    Growth::UnmarkedAcks => DctcpGrowth::UnmarkedAcks,
+                    Growth::OutsideCwr => DctcpGrowth::OutsideCwr,
+                    Growth::Room => DctcpGrowth::Room,
+                },
+                cut_without_marks: *cut_without_marks,
+            },
+            Congestion::DctcpRate { gain, initial_alpha, step, min_rate } => ControllerSpec::DctcpRate {
+                gain: *gain,
+                initial_alpha: *initial_alpha,
+                step: step.0,
+                min_rate: min_rate.0,
+            },
+            Congestion::Mintcp { halve_threshold } => {
+                ControllerSpec::MinTcp { halve_threshold: *halve_threshold }
             }
-            Congestion::Mintcp => ControllerSpec::MinTcp,
             Congestion::Fixed => ControllerSpec::FixedWindow,
             Congestion::Custom { name, params } => {
                 ControllerSpec::Custom { name: name.clone(), params: params.to_string().into_bytes() }
@@ -312,6 +328,11 @@ fn transport(transport: &Transport) -> t::TransportSpec {
         mss,
         header: tcp.header.0.get() as u32,
         ack_wire: tcp.ack_size.0.get() as u32,
+        syn_wire: tcp.syn_size.unwrap_or(tcp.ack_size).0.get() as u32,
+        flight: match tcp.flight {
+            Flight::Pipe => t::FlightSpec::Pipe,
+            Flight::Span => t::FlightSpec::Span,
+        },
         initial_window: tcp.initial_window.bytes(mss),
         max_window: tcp.max_window.bytes(mss),
         initial_threshold: tcp.initial_threshold.bytes(mss),

@@ -148,10 +148,18 @@ text!([Q] Q<Bytes>, "Size", "size", "a size", ["500KB", "2MiB"]);
 text!([] Length, "Length", "length", "a length", ["15pkts", "30KB"]);
 text!([] Capacity, "Capacity", "capacity", "a capacity", ["500KB", "300pkts", "unlimited"]);
 
+/// The longest time that can be written.
+pub(crate) const LONGEST: Span = Span::from_secs(1_000_000);
+
 /// Checks a string against a schema's `format`; unknown formats accept everything.
 pub(crate) fn check(format: &str, text: &str) -> Result<(), String> {
     match format {
-        "time" => text.parse::<Span>().map(drop).map_err(|e| e.to_string()),
+        // Instants are sums of such times: they must stay far from the end of 64 bits of picoseconds.
+        "time" => match text.parse::<Span>() {
+            Ok(span) if span > LONGEST => Err(format!("`{text}` is too long (at most {LONGEST})")),
+            Ok(_) => Ok(()),
+            Err(e) => Err(e.to_string()),
+        },
         "rate" => text.parse::<Rate>().map(drop).map_err(|e| e.to_string()),
         "size" => text.parse::<Bytes>().map(drop).map_err(|e| e.to_string()),
         "length" => text.parse::<Length>().map(drop),

@@ -16,7 +16,7 @@ pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
 /// Whether a controller cannot do without ECN.
 pub(crate) fn ecn_of(congestion: &Congestion) -> EcnMode {
     match congestion {
-        Congestion::Dctcp { .. } => EcnMode::Accurate,
+        Congestion::Dctcp { .. } | Congestion::DctcpRate { .. } => EcnMode::Accurate,
         _ => EcnMode::Off,
     }
 }
@@ -33,6 +33,12 @@ pub(crate) fn ecn_capable(doc: &Document) -> bool {
         Transport::Tcp(t) => t.ecn.unwrap_or(ecn_of(&t.congestion)) != EcnMode::Off,
         Transport::Udp(_) => false,
     })
+}
+
+/// True if some controller cannot do without marks (whether or not its ECN is on).
+pub(crate) fn wants_marks(doc: &Document) -> bool {
+    let dctcp = |t: &Transport| matches!(t, Transport::Tcp(t) if ecn_of(&t.congestion) != EcnMode::Off);
+    transports(doc).iter().any(|(_, t)| dctcp(t))
 }
 
 /// Writes every dependent default into the document.
@@ -68,7 +74,8 @@ pub(crate) fn resolve(doc: &mut Document) {
     let measured = *doc.measure.until.get_or_insert(run);
     for t in &mut doc.traffic {
         if let Pattern::Poisson(p) = &mut t.pattern {
-            p.until.get_or_insert(measured);
+            // A window that ends after the run is reported as such, once.
+            p.until.get_or_insert(measured.min(run));
         }
     }
     if let Shape::Star(s) = &mut doc.topology.shape {

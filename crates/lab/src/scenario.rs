@@ -79,8 +79,18 @@ fn merge_scheme(origin: &mut Origin) -> Result<(), Vec<Diagnostic>> {
         d.hint = Some(suggest(&name, &scheme::names()));
         return Err(vec![d]);
     };
+    // Short forms are opened first, or `{ fixed = "45us" }` would not be seen to be what the scheme's
+    // `{ kind = "fixed", value = "48us" }` is. What is wrong is reported once, after the merge.
+    let open = |origin: &mut Origin| {
+        let mut root = origin.root.clone();
+        check::document(catalogue::raw_schema(), &mut root, origin);
+        origin.root = root;
+    };
+    open(origin);
     for part in parts {
-        let mut under = Origin::parse(part, "scheme", &[])?.root;
+        let mut part = Origin::parse(part, "scheme", &[])?;
+        open(&mut part);
+        let mut under = part.root;
         stamp(&mut under, Place::Scheme);
         origin.root.merge_under(&under);
     }

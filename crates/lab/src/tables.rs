@@ -1,8 +1,8 @@
 //! Results as columns with units.
 
-use crate::engine::FlowOutcome;
 use crate::run::Run;
 use crate::schema::Fct;
+use thalweg_sim::FlowOutcome;
 use thalweg_sim::spec::FlowSpec;
 use thalweg_units::{FlowId, PortId};
 

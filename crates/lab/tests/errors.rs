@@ -105,7 +105,7 @@ fn types_units_and_ranges() {
     wrong(
         "\"10ms\"",
         "10",
-        "s.toml:15: `run.until`: expected a string with a unit, found an integer; for example `\"1s\"`",
+        "s.toml:15: `run.until`: expected a string with a unit, found an integer; for example `\"2us\"`",
     );
     wrong(
         "hosts = 4",
@@ -129,9 +129,9 @@ fn types_units_and_ranges() {
     );
     wrong("load = 0.5\n", "", "s.toml:10: `traffic.0.load`: the key is missing; for example `load = 0.7`");
     wrong(
-        "[switch]\nscheduler = \"fifo\"\nbuffer = \"100KB\"",
-        "switch = 5",
-        "s.toml:10: `traffic.0.transport`: x",
+        "kind = \"poisson\"\n",
+        "",
+        "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, incast, list, backlogged, flow, request-response, udp",
     );
 }
 
@@ -339,5 +339,44 @@ fn files_that_are_missing_or_broken() {
     assert_eq!(
         s.network().expect_err("no path").to_string(),
         "paths.csv:2: `data_path` of flow 0 is not a path: no link from 1 to 5; it leads from host 1 to host 2 over linked switches"
+    );
+}
+
+#[test]
+fn times_that_would_overflow_the_clock() {
+    wrong("\"10ms\"", "\"1000001s\"", "s.toml:15: `run.until`: `1000001s` is too long (at most 1000000s)");
+    wrong(
+        "hosts = 4",
+        "hosts = 4\ndelay = \"1000000s\"",
+        "s.toml:2: `topology`: a round trip through the empty network takes 4000000.000002464 s; at most 1000000s: raise rates or lower delays",
+    );
+    wrong(
+        "hosts = 4",
+        "hosts = 4\nrate = \"5bps\"",
+        "s.toml:2: `topology`: a link has the rate 5bps; links need a rate of at least 1kbps",
+    );
+}
+
+/// A name that the user registered is written like any other; a wrong one is told which exist.
+#[test]
+fn registered_controllers_are_names_like_any_other() {
+    use thalweg_machines::custom::{ControllerFactory, register_controller};
+    register_controller(
+        "mine",
+        ControllerFactory {
+            make: |_, _, _| Err("not made in this test".into()),
+            load: |_, _| Err("neither".into()),
+        },
+    );
+    let text = RIGHT.replacen("\"newreno\"", "\"mine\"", 1);
+    let s = load(&text, "s.toml", Path::new("."), &[]).expect("known");
+    assert!(s.to_toml().contains("congestion = { kind = \"custom\", name = \"mine\""), "{}", s.to_toml());
+    let again = load(&s.to_toml(), "r.toml", Path::new("."), &[])
+        .unwrap_or_else(|e| panic!("{}\n{}", e[0], s.to_toml()));
+    assert!(again == s);
+    wrong(
+        "\"newreno\"",
+        "{ kind = \"custom\", name = \"min\" }",
+        "s.toml:9: `transport.congestion`: no controller is registered as `min`; did you mean `mine`? (known: mine)",
     );
 }

@@ -79,7 +79,9 @@ def show(args) -> int:
 def explain(args) -> int:
     from thalweg import _core
 
-    text = _core.explain(args.key)
+    # `traffic` is a list: its keys may be asked for without a position.
+    key = args.key
+    text = _core.explain(key) or _core.explain(key.replace("traffic.", "traffic.0.", 1))
     if text is None:
         raise refuse(f"thalweg explain: no scenario key is called `{args.key}`", hint=nearest(args.key, schema_keys()))
     print(text.rstrip("\n"))

@@ -33,6 +33,10 @@ pub struct Tcp {
     pub header: Q<Bytes>,
     /// An ACK on the wire.
     pub ack_size: Q<Bytes>,
+    /// A SYN on the wire; as `ack_size` if not given. Only with `handshake`.
+    pub syn_size: Option<Q<Bytes>>,
+    /// What is held against the window.
+    pub flight: Flight,
     /// Window of a new flow, payload; packets are full segments.
     pub initial_window: Length,
     /// Largest window, payload.
@@ -67,6 +71,8 @@ impl Default for Tcp {
             mss: Q::of("1460B"),
             header: Q::of("40B"),
             ack_size: Q::of("40B"),
+            syn_size: None,
+            flight: Flight::default(),
             initial_window: Length::Packets(10), // RFC 6928
             max_window: Capacity::Unlimited,
             initial_threshold: Capacity::Unlimited, // RFC 5681: arbitrarily high
@@ -101,9 +107,38 @@ pub enum Congestion {
         #[serde(default = "default::dctcp_alpha")]
         #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
         initial_alpha: f64,
+        /// Which ACKs may enlarge the window.
+        #[serde(default)]
+        growth: Growth,
+        /// As csg-htsim's DCTCP: cut by α/2 at the end of every window as long as α > 0, marks or not.
+        #[serde(default)]
+        cut_without_marks: bool,
+    },
+    /// DCTCP on rates, as the HPCC authors' simulator has it (SIGCOMM 2019): starts at line rate and paces;
+    /// `initial_window` is the window at line rate.
+    DctcpRate {
+        /// g, weight of the newest round trip in the average of the marked fraction.
+        #[serde(default = "default::dctcp_gain")]
+        #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+        gain: f64,
+        /// α before the first round trip has ended.
+        #[serde(default = "default::dctcp_alpha")]
+        #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
+        initial_alpha: f64,
+        /// Additive increase per round trip.
+        #[serde(default = "default::dctcp_step")]
+        step: Q<Rate>,
+        /// Smallest rate.
+        #[serde(default = "default::dctcp_floor")]
+        min_rate: Q<Rate>,
     },
     /// pFabric's minimal rate control (SIGCOMM 2013 §4.2): starts at line rate, reacts to timeouts only.
-    Mintcp,
+    Mintcp {
+        /// A timeout sets the slow-start threshold to half the window (pFabric); otherwise the window grows by
+        /// a packet per ACK for ever, as in the NetSys simulator's FIFO variant.
+        #[serde(default = "default::yes")]
+        halve_threshold: bool,
+    },
     /// A window that never changes.
     Fixed,
     /// A controller registered by the user.
@@ -116,6 +151,33 @@ pub enum Congestion {
         #[schemars(schema_with = "super::anything")]
         params: serde_json::Value,
     },
+}
+
+/// When DCTCP's window grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Growth {
+    /// On every ACK, as without ECN.
+    Always,
+    /// Not on ACKs that carry an echo (RFC 3168 §6.1.2, and the DCTCP authors' ns-2 code).
+    // CHOICE (ads M1.3): the specification says only "TCP + ECN fraction".
+    #[default]
+    UnmarkedAcks,
+    /// Not until the window in which it was cut is acknowledged (the CWR state of Linux and ns-3).
+    OutsideCwr,
+    /// By no more than the room that the ACK leaves between flight and window (csg-htsim).
+    Room,
+}
+
+/// What is held against the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flight {
+    /// What is believed to be in the network, neither selectively acknowledged nor lost (RFC 6675).
+    #[default]
+    Pipe,
+    /// The distance from the cumulative ACK, less what is selectively acknowledged (NetSys' pFabric sender).
+    Span,
 }
 
 /// The retransmission timer.
@@ -281,6 +343,9 @@ pub enum Pace {
 defaults! {
     dctcp_gain: f64 = 0.0625; // 1/16, DCTCP §3.4
     dctcp_alpha: f64 = 1.0; // RFC 8257 §3.3
+    dctcp_step: Q<Rate> = Q::of("615Mbps"); // the HPCC repository's run.py at 100 Gb/s
+    dctcp_floor: Q<Rate> = Q::of("1Gbps"); // the HPCC repository's run.py at 100 Gb/s
+    yes: bool = true;
     rto_initial: Q<Span> = Q::of("1s"); // RFC 6298 §2
     rto_min: Q<Span> = Q::of("200ms"); // CHOICE: Linux's TCP_RTO_MIN; the RFC's 1 s is used by nobody
     rto_max: Q<Span> = Q::of("60s"); // RFC 6298 §2.5

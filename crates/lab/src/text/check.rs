@@ -189,7 +189,10 @@ impl Checker<'_> {
         let property = |key: &str| schemas.iter().find_map(|s| s.get("properties")?.get(key));
         let known = || -> Vec<String> {
             let maps = schemas.iter().filter_map(|s| s.get("properties")?.as_object());
-            maps.flat_map(|m| m.keys().cloned()).filter(|k| k != "kind").collect()
+            let mut keys: Vec<String> =
+                maps.flat_map(|m| m.keys().cloned()).filter(|k| k != "kind").collect();
+            keys.sort();
+            keys
         };
         // A table of named things, or of anything.
         let others =

@@ -9,7 +9,7 @@ mod star;
 
 use crate::Diagnostic;
 use crate::context::Cx;
-use crate::quantity::Q;
+use crate::quantity::{LONGEST, Q};
 use crate::schema::{Shape, Topology};
 use thalweg_sim::spec::LinkSpec;
 use thalweg_units::{NodeId, Rate, Serializer, Span};
@@ -168,13 +168,14 @@ impl Graph {
             .filter(|h| distance[*h as usize] < u32::MAX)
             .max_by_key(|h| distance[*h as usize]);
         let path = far.and_then(|far| self.path(&adjacency, NodeId(0), NodeId(far))).unwrap_or_default();
-        let mut sum = Span::ZERO;
+        let mut sum = 0u128;
         for link in path {
             let l = &self.links[link as usize];
             let wire = Serializer::new(l.rate, l.quantum);
-            sum += wire.span(frames.full) + wire.span(frames.ack) + l.delay * 2;
+            let once = [wire.span(frames.full), wire.span(frames.ack), l.delay, l.delay];
+            sum += once.iter().map(|s| u128::from(s.ps())).sum::<u128>();
         }
-        sum
+        Span::from_ps(u64::try_from(sum).unwrap_or(u64::MAX))
     }
 
     fn longest(&self) -> u64 {
@@ -189,8 +190,22 @@ impl Graph {
     }
 }
 
-/// Builds the graph; `base_rtt` is replaced by the delay that was solved from it.
+/// The slowest link: packets of 1 MB still take less than three hours.
+const SLOWEST: Rate = Rate::from_bps(1_000);
+
+/// Builds the graph and refuses one whose round trip is beyond all reason.
 pub(crate) fn build(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, Diagnostic> {
+    let graph = shape(cx, topology, frames)?;
+    let rtt = graph.base_rtt(frames);
+    if rtt > LONGEST {
+        let reason = format!("a round trip through the empty network takes {} s", rtt.secs());
+        return Err(cx.error("topology", reason, format!("at most {LONGEST}: raise rates or lower delays")));
+    }
+    Ok(graph)
+}
+
+/// Builds the graph; `base_rtt` is replaced by the delay that was solved from it.
+fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, Diagnostic> {
     let quantum = topology.time_quantum.0;
     let mut graph = match &topology.shape {
         Shape::Pair(p) => {
@@ -207,8 +222,9 @@ pub(crate) fn build(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Res
     };
     for l in &mut graph.links {
         l.quantum = quantum;
-        if l.rate == Rate::ZERO {
-            return Err(cx.error("topology", "a link has the rate 0bps", "links need a rate above zero"));
+        if l.rate < SLOWEST {
+            let reason = format!("a link has the rate {}", l.rate);
+            return Err(cx.error("topology", reason, format!("links need a rate of at least {SLOWEST}")));
         }
     }
     let (delay, base_rtt) = match &mut topology.shape {

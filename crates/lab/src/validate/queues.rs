@@ -149,7 +149,7 @@ fn marking(
     match m {
         Marking::None => {}
         Marking::Step { threshold, at: when, include_self } => {
-            if !resolve::ecn_capable(doc) {
+            if !resolve::ecn_capable(doc) && !resolve::wants_marks(doc) {
                 let hint =
                     "write `transport.ecn = \"classic\"`, or the controller dctcp, or remove the marking";
                 r.useless(

@@ -127,7 +127,7 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         || doc.nic.marking.is_some_and(|m| m != Marking::None)
         || custom(&doc.switch.scheduler)
         || doc.nic.scheduler.as_ref().is_some_and(custom);
-    let dctcp = matches!(t.congestion, Congestion::Dctcp { .. });
+    let dctcp = matches!(t.congestion, Congestion::Dctcp { .. } | Congestion::DctcpRate { .. });
     if dctcp && t.ecn == Some(EcnMode::Off) {
         let reason = "DCTCP listens to ECN marks only, and ECN is off";
         r.error(&format!("{key}.ecn"), reason, "write \"accurate\" or remove the key");

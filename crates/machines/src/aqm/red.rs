@@ -151,6 +151,20 @@ mod tests {
     }
 
     #[test]
+    fn the_first_packet_after_a_quiet_spell_is_marked_with_p_b_itself() {
+        // p_b = 1/2 at avg = 10 between 5 and 15 with max_p = 1. Below min_th `count` is −1, so p_a = 1/2; were it 0,
+        // p_a would be 1 and every such packet marked.
+        let mut m = red(5.0, 15.0, 1.0, false);
+        m.p.max_probability = 1.0;
+        let mut marks = 0;
+        for _ in 0..2000 {
+            assert_eq!(m.on_arrival(Time::ZERO, finds(0), &capable()), Advice::Admit);
+            marks += u32::from(m.on_arrival(Time::ZERO, finds(10), &capable()) == Advice::Mark);
+        }
+        assert!((900..1100).contains(&marks), "{marks}");
+    }
+
+    #[test]
     fn the_average_halves_per_packet_time_of_silence_at_weight_one_half() {
         let mut m = red(100.0, 200.0, 0.5, false);
         m.on_arrival(Time::ZERO, finds(64), &capable());

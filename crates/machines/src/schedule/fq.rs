@@ -4,6 +4,7 @@
 //! R(t), the round number, grows at the link's rate divided by N_ac(t), the flows active in the emulated bit-by-bit
 //! server. The i-th packet of a flow, of P bytes, starts at S = max(F_(i−1), R(t)) and finishes at F = S + P;
 //! a flow is active while R(t) is below its last F. Smallest F leaves first, the earliest arrival among equals.
+//! ACKs and other control packets are packets like any other.
 //!
 //! Rounds are integers: 1/720 720 of a byte. 720 720 is divisible by 1 … 16, so with arrivals a whole number of
 //! byte times apart and at most 16 active flows nothing is ever rounded; otherwise R is rounded down at each

@@ -1,4 +1,4 @@
-//! Strict priority over traffic classes (RFC 7806 §2.2; "strict priority" of IEEE 802.1Q §8.6.8.1).
+//! Strict priority over traffic classes (the strict priority algorithm of IEEE 802.1Q, §8.6.8.1).
 //!
 //! Class 0 is served first, each class in order of arrival; control packets are of class 0. A full port gives
 //! up the newest packet of its least important class, which may be the one arriving.

@@ -42,18 +42,21 @@ pub enum OrderSpec {
         /// Victim on overflow.
         overflow: FairOverflow,
     },
-    /// Strict priority over [`crate::Packet::class`], FIFO inside; pushes out the tail of the lowest.
+    /// Strict priority over [`crate::Packet::class`], FIFO inside; pushes out the tail of the lowest (IEEE
+    /// 802.1Q, §8.6.8.1). Control packets are of class 0.
     Priority {
         /// Number of classes; higher numbers share the last.
         classes: u8,
     },
     /// Rank order: smallest [`crate::Packet::rank`] first; pushes out the largest rank, latest among
-    /// equals. Control packets are served before everything. SJF when ranks are flow sizes.
+    /// equals. Control packets are served before everything. SRPT when ranks are remaining sizes (pFabric's
+    /// queue: Alizadeh et al., SIGCOMM 2013, §4.1), SJF when they are flow sizes.
     Rank {
         /// Serve the *earliest* packet of the best packet's flow (pFabric's starvation prevention).
         flow_order: bool,
     },
-    /// A few strict-priority FIFOs behind a table from remaining size to queue (ADS).
+    /// A few strict-priority FIFOs behind a table from remaining size to queue (ADS: Mushtaq et al., "Datacenter
+    /// Congestion Control: Identifying what is essential and making it practical", ACM CCR, §3).
     Ads(AdsSpec),
     /// A discipline registered by the user ([`crate::custom::register_discipline`]).
     Custom {
@@ -69,7 +72,8 @@ pub enum OrderSpec {
 pub enum FairOverflow {
     /// The arriving packet.
     Tail,
-    /// The tail of the longest queue in bytes.
+    /// The tail of the longest queue in bytes (McKenney, "Stochastic Fairness Queueing", INFOCOM 1990; ties go
+    /// to the smaller flow number).
     LongestQueue,
 }
 
@@ -90,7 +94,8 @@ pub struct AdsSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AdsMap {
     /// A fixed map from one histogram of packet priorities per port: index of the port's histogram
-    /// is chosen by the network's builder; `counts[p]` is the number of packets of priority p.
+    /// is chosen by the network's builder; `counts[p]` is the number of packets of priority p. May be shorter
+    /// than the table (zeros follow), not longer; empty or all zero: a log-uniform split.
     Static {
         /// Histogram, index = priority.
         counts: Vec<u64>,
@@ -109,16 +114,17 @@ pub enum AdsMap {
 pub enum AqmSpec {
     /// None: the limit alone.
     TailDrop,
-    /// Marks when the queue has reached a threshold (DCTCP).
+    /// Marks when the queue has reached a threshold (DCTCP: Alizadeh et al., SIGCOMM 2010, §3.1).
     StepEcn {
         /// K.
         threshold: Threshold,
         /// Mark packets as they leave, from the queue they leave behind, instead of as they arrive.
         at_departure: bool,
-        /// At departure: count the departing packet too (htsim marks if queue + packet > K).
+        /// At departure: count the departing packet too and mark if the sum exceeds K (as htsim does);
+        /// otherwise mark if what is left behind is K or more.
         include_self: bool,
     },
-    /// Random early detection (Floyd & Jacobson 1993), packets.
+    /// Random early detection (Floyd & Jacobson, IEEE/ACM Trans. Networking 1(4), 1993, Figure 2), packets.
     Red(RedSpec),
 }
 

@@ -1,1 +1,56 @@
+//! Worked examples, brute-force oracles, and one conformance suite that runs for every order.
 
+mod examples;
+mod fq_oracle;
+mod laws;
+mod rank_oracle;
+
+use super::*;
+use crate::packet::{Ecn, Kind};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
+
+/// 8 Gb/s: a byte lasts exactly 1 ns.
+const RATE: Rate = Rate::from_gbps(8);
+
+fn spec(order: OrderSpec, limit: Limit) -> DisciplineSpec {
+    DisciplineSpec { order, limit, aqm: AqmSpec::TailDrop }
+}
+fn make(spec: &DisciplineSpec) -> Queue {
+    spec.make(Stream::new(1, "queue", 0), RATE).unwrap()
+}
+fn data(flow: u32, rank: i64, wire: u32) -> Packet {
+    Packet { flow: FlowId(flow), rank, wire, ..Packet::default() }
+}
+fn ack(flow: u32) -> Packet {
+    Packet { flow: FlowId(flow), wire: 40, kind: Kind::Ack, ..Packet::default() }
+}
+
+/// A queue that numbers its arrivals and tells what happened in words.
+struct Port {
+    queue: Queue,
+    arrivals: u32,
+}
+
+impl Port {
+    fn new(order: OrderSpec, limit: Limit) -> Self {
+        Self { queue: make(&spec(order, limit)), arrivals: 0 }
+    }
+    /// Everybody who was dropped because of this packet, itself included.
+    fn arrive_at(&mut self, ns: u64, packet: Packet) -> Vec<u32> {
+        let (handle, mut out) = (Handle(self.arrivals), vec![]);
+        self.arrivals += 1;
+        if self.queue.enqueue(Time::from_ns(ns), &packet, handle, &mut out) == Verdict::Dropped {
+            out.push(handle);
+        }
+        out.iter().map(|h| h.0).collect()
+    }
+    fn arrive(&mut self, packet: Packet) -> Vec<u32> {
+        self.arrive_at(0, packet)
+    }
+    fn leave_at(&mut self, ns: u64) -> Option<u32> {
+        self.queue.dequeue(Time::from_ns(ns), &mut vec![]).map(|s| s.handle.0)
+    }
+    fn drain(&mut self) -> Vec<u32> {
+        std::iter::from_fn(|| self.leave_at(0)).collect()
+    }
+}

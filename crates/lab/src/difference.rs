@@ -1,0 +1,45 @@
+//! Where two scenarios' runs part.
+
+use crate::{Diagnostic, Run, Scenario};
+use thalweg_sim::events::{Event, Phase};
+use thalweg_sim::spec::NetworkSpec;
+use thalweg_units::PortId;
+
+/// Runs both scenarios side by side and describes the first event that differs; `None`: they end alike.
+///
+/// # Errors
+/// As [`Run::new`].
+pub fn diff(left: &Scenario, right: &Scenario) -> Result<Option<String>, Diagnostic> {
+    let (mut a, mut b) = (Run::new(left)?, Run::new(right)?);
+    let Some(found) = a.engine.first_difference(&mut b.engine) else { return Ok(None) };
+    let (one, two) = (name(a.spec(), found.left), name(b.spec(), found.right));
+    let what = if one == two {
+        format!("both runs do the same next ({one}), but it has different effects")
+    } else {
+        format!("the first run: {one}; the second: {two}")
+    };
+    Ok(Some(format!("{} events are the same; then {what}", found.shared)))
+}
+
+/// An event in words.
+fn name(spec: &NetworkSpec, event: Option<Event>) -> String {
+    let Some(event) = event else { return "the run has ended".into() };
+    let entity = event.tag.entity();
+    let node = |id: thalweg_units::NodeId| {
+        if id.0 < spec.hosts { format!("host {id}") } else { format!("switch {id}") }
+    };
+    let port = || {
+        let (from, to) = thalweg_sim::ends(spec, PortId(entity));
+        format!("{} -> {}", node(from), node(to))
+    };
+    let what = match event.tag.phase() {
+        Phase::Arrive => format!("a packet arrives over {}", port()),
+        Phase::Start => format!("flow {entity} starts"),
+        Phase::SenderTimer => format!("a timer of flow {entity}'s sender fires"),
+        Phase::ReceiverTimer => format!("a timer of flow {entity}'s receiver fires"),
+        Phase::Tick => format!("the control plane of port {} wakes", port()),
+        Phase::Decide => format!("port {} chooses what to send", port()),
+        Phase::Sample => format!("probe {entity} takes a sample"),
+    };
+    format!("at {} ps {what}", event.at.ps())
+}

@@ -1,0 +1,84 @@
+//! What the fuzz targets and the short mutation test call: every reader of foreign text, none may panic.
+
+use std::path::Path;
+
+/// A whole scenario: must load or be refused with one-line diagnostics; what loads is resolved to an equal one.
+///
+/// # Panics
+/// If the laboratory is wrong.
+pub fn scenario(text: &str) {
+    match crate::load(text, "fuzz.toml", Path::new("/nonexistent"), &[]) {
+        Ok(s) => {
+            let resolved = s.to_toml();
+            match crate::load(&resolved, "resolved.toml", Path::new("/nonexistent"), &[]) {
+                Ok(again) => assert!(again == s, "resolution is not stable:\n{resolved}"),
+                Err(e) => panic!("a resolved scenario is refused: {}\n{resolved}", e[0]),
+            }
+        }
+        Err(errors) => {
+            assert!(!errors.is_empty());
+            for e in errors {
+                let line = e.to_string();
+                assert!(!line.is_empty() && !line.contains('\n'), "{line:?}");
+            }
+        }
+    }
+}
+
+/// An override of a good scenario: the key is the first line, the value the rest.
+pub fn overrides(text: &str) {
+    const GOOD: &str =
+        "topology = { kind = \"pair\" }\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n";
+    let (key, value) = text.split_once('\n').unwrap_or((text, "1"));
+    let set = [(key.to_owned(), value.to_owned())];
+    let _ = crate::load(GOOD, "good.toml", Path::new("/nonexistent"), &set);
+}
+
+/// Graph files.
+pub fn topology(text: &str) {
+    use crate::parse::graph::{graphml, hpcc, links_csv, native};
+    for read in [graphml::parse, hpcc::parse, links_csv::parse, native::toml, native::json] {
+        if let Ok(g) = read(text) {
+            assert!(g.hosts <= g.nodes);
+            assert!(g.links.iter().all(|l| l.a < g.nodes && l.b < g.nodes && l.a != l.b));
+        }
+    }
+}
+
+/// Distributions of sizes: what is read can be drawn from.
+pub fn cdf(text: &str) {
+    use crate::schema::Interpolation::{Atoms, InverseLinear, Linear, LogLinear};
+    let Ok(points) = crate::parse::cdf::parse(text) else { return };
+    for between in [Linear, Atoms, LogLinear, InverseLinear] {
+        for unit in [1, 1460] {
+            let cdf = crate::workload::cdf::Cdf::new(points.clone(), between, unit);
+            let mut last = 0;
+            for i in 0..50 {
+                let size = cdf.quantile(f64::from(i) / 50.0);
+                assert!(size >= last.max(1), "quantiles never fall");
+                last = size;
+            }
+            assert!(cdf.mean().is_finite());
+        }
+    }
+}
+
+/// Flow lists, and the small tables: what is read is written back equal.
+pub fn flows(text: &str) {
+    use crate::parse::{flows, tables};
+    for (read, write) in [
+        (flows::csv as fn(&str) -> _, flows::to_csv as fn(&[flows::FlowRow]) -> String),
+        (flows::hpcc, flows::to_hpcc),
+    ] {
+        if let Ok(rows) = read(text) {
+            let again = read(&write(&rows)).expect("what was written reads");
+            let same = |a: &flows::FlowRow, b: &flows::FlowRow| {
+                (a.src, a.dst, a.size, a.start) == (b.src, b.dst, b.size, b.start)
+            };
+            assert!(rows.len() == again.len() && rows.iter().zip(&again).all(|(a, b)| same(a, b)));
+        }
+    }
+    let _ = tables::paths(text);
+    let _ = tables::offsets(text, 8);
+    let _ = tables::histograms(text);
+}

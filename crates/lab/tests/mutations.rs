@@ -1,0 +1,130 @@
+//! The fuzz targets' functions on mutated copies of good inputs: a second or two, the same every time.
+
+use thalweg_lab::fuzzing;
+use thalweg_units::Stream;
+
+const SCENARIOS: &[&str] = &[
+    "scheme = \"dctcp+srpt\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nbase_rtt = \"16us\"\n[[traffic]]\nkind = \"poisson\"\nsizes = \"heavy-tailed\"\nload = 0.7\n[measure]\nfrom = \"5ms\"\nuntil = \"15ms\"\n[run]\nuntil = \"1.5s\"\n",
+    "[topology]\nkind = \"star\"\nhosts = 4\nsink_rate = \"20Gbps\"\n[switch]\nscheduler = { kind = \"drr\", quantum = \"1500B\" }\nbuffer = \"300pkts\"\nmarking = { kind = \"red\", min = 5, max = 15.5 }\nshared_buffer = { total = \"12MB\", sharing = { dynamic = { alpha = 2.0 } } }\n[[traffic]]\nkind = \"incast\"\nfan_in = 3\nsize = \"64KB\"\nat = \"1ms\"\n",
+    "[topology]\nkind = \"dumbbell\"\npairs = 2\n[transport]\nkind = \"tcp\"\ninitial_window = \"4pkts\"\nrto = { kind = \"fixed\", value = \"48us\" }\nloss = \"timeout-only\"\nsack = \"off\"\ndelayed_acks = { on = {} }\n[transports.u]\nkind = \"udp\"\npace = { constant = \"1Gbps\" }\n[[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 2\n[[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 3\nsize = \"1MB\"\ntransport = \"u\"\n",
+];
+const TOPOLOGIES: &[&str] = &[
+    "a,b,rate,delay\n0,3,10Gbps,1us\n1,3,10Gbps,1us\n2,3,10Gbps,1us\n",
+    "4 1 3\n3\n0 3 10Gbps 0.001ms 0\n1 3 10Gbps 1us 0\n2 3 10Gbps 1000ns 0\n",
+    "{\"hosts\":3,\"switches\":1,\"links\":[{\"a\":0,\"b\":3,\"rate\":\"1Gbps\"},{\"a\":1,\"b\":3}]}",
+    "hosts = 2\nswitches = 1\nlinks = [{a=0,b=2,delay=\"1us\"},{a=1,b=2}]\n",
+    "<graphml><key id=\"d\" attr.name=\"bandwidth\"/><graph><node id='x'/><node id='y'/><edge source='x' target='y'><data key='d'>1e10</data></edge></graph></graphml>",
+];
+const CDFS: &[&str] = &["0 0\n100 1\n10000 100\n", "1 1 0\n1 1 0.5\n2107 1 1.0\n", "size,p\n10,0.25\n20,1\n"];
+const FLOWS: &[&str] = &[
+    "id,src,dst,size_bytes,start_ns\n0,92,13,1460,2633\n1,1,10,7,2000000.125\n",
+    "2\n92 13 3 100 1460 0.000002633\n1 10 3 100 7 2000.000000000125\n",
+    "id,data_path,ack_path\n0,23-30-33,33-30-23\n",
+    "port,priority,packets\n4,2,10\n4,0,1\n",
+];
+const OVERRIDES: &[&str] = &[
+    "run.until\n\"5ms\"",
+    "switch.scheduler.kind\ndrr",
+    "traffic.0\n{ kind = \"flow\" }",
+    "traffic.1.kind\nudp",
+    "seed\n-1",
+];
+/// What mistakes are made of.
+const PIECES: &[&str] = &[
+    "\"",
+    "=",
+    "[",
+    "]",
+    "{",
+    "}",
+    "\n",
+    ",",
+    ".",
+    "-",
+    "0",
+    "1",
+    "9",
+    "99999999999999999999",
+    "1e308",
+    "nan",
+    "-1",
+    "\u{0}",
+    "é",
+    "kind",
+    "true",
+    "\"0B\"",
+    "\"0ps\"",
+    "18446744073709551615",
+    "4294967295",
+    "<",
+    ">",
+    "#",
+    "unlimited",
+    "1979-05-27",
+    " ",
+    "'",
+    "\\",
+    "0.000000000001",
+];
+
+fn mutate(text: &str, s: &mut Stream) -> String {
+    let mut chars: Vec<char> = text.chars().collect();
+    for _ in 0..=s.below(4) {
+        let at = s.below(chars.len() as u64 + 1) as usize;
+        let piece = PIECES[s.below(PIECES.len() as u64) as usize];
+        let end = (at + s.below(6) as usize).min(chars.len());
+        match s.below(5) {
+            0 => drop(chars.splice(at..at, piece.chars())),
+            1 => drop(chars.drain(at..end)),
+            2 => drop(chars.splice(at..end, piece.chars())),
+            3 => {
+                // A line again, somewhere else.
+                let lines: Vec<&str> = text.lines().collect();
+                let line = format!("\n{}\n", lines[s.below(lines.len() as u64) as usize]);
+                drop(chars.splice(at..at, line.chars()));
+            }
+            _ => {
+                // Digits change.
+                if let Some(c) = chars.iter_mut().skip(at).find(|c| c.is_ascii_digit()) {
+                    *c = char::from(b'0' + s.below(10) as u8);
+                }
+            }
+        }
+    }
+    chars.into_iter().collect()
+}
+
+fn hammer(name: &str, corpus: &[&str], rounds: u64, read: fn(&str)) {
+    for (i, text) in corpus.iter().enumerate() {
+        read(text);
+        let mut s = Stream::new(2026, name, i as u64);
+        for _ in 0..rounds {
+            read(&mutate(text, &mut s));
+        }
+    }
+}
+
+#[test]
+fn no_mutated_scenario_panics() {
+    hammer("scenario", SCENARIOS, 1500, fuzzing::scenario);
+}
+
+#[test]
+fn no_mutated_override_panics() {
+    hammer("overrides", OVERRIDES, 500, fuzzing::overrides);
+}
+
+#[test]
+fn no_mutated_topology_panics() {
+    hammer("topology", TOPOLOGIES, 3000, fuzzing::topology);
+}
+
+#[test]
+fn no_mutated_distribution_panics() {
+    hammer("cdf", CDFS, 300, fuzzing::cdf);
+}
+
+#[test]
+fn no_mutated_flow_list_panics() {
+    hammer("flows", FLOWS, 5000, fuzzing::flows);
+}

@@ -1,0 +1,133 @@
+//! Resolved scenarios load back to themselves; the schema, the catalogues and explanations are complete.
+
+use proptest::prelude::*;
+use std::path::Path;
+use thalweg_lab::{KINDS, catalogue, explain, load, schema};
+
+const TOPOLOGIES: &[&str] = &[
+    "kind = \"pair\"",
+    "kind = \"star\"\nhosts = 5\nsink_rate = \"20Gbps\"",
+    "kind = \"dumbbell\"\npairs = 2",
+    "kind = \"parking-lot\"\nbottlenecks = 2\nbase_rtt = \"40us\"",
+    "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\nbase_rtt = \"20us\"",
+    "kind = \"fat-tree\"\nk = 4\ntime_quantum = \"1ns\"",
+];
+const TRAFFIC: &[&str] = &[
+    "kind = \"poisson\"\nsizes = \"web-search\"\nload = 0.5\nmax_flows = 10",
+    "kind = \"poisson\"\nsizes = { uniform = {} }\nload = 0.5\narrivals = \"log-normal\"",
+    "kind = \"permutation\"\nsize = \"1MB\"",
+    "kind = \"backlogged\"\nsrc = 0\ndst = 1\ncount = 2\nspacing = \"1ms\"",
+    "kind = \"incast\"\nfan_in = 1\nsize = \"64KB\"",
+    "kind = \"request-response\"\nclient = 0\nserver = 1\nrequest = \"1KB\"\nresponse = \"9KB\"\ncount = 3",
+    "kind = \"udp\"\nsrc = 1\ndst = 0\nrate = \"1Gbps\"\nspacing = \"poisson\"",
+];
+const SCHEMES: &[&str] = &[
+    "",
+    "scheme = \"mintcp+srpt\"",
+    "scheme = \"dctcp+ads-2\"",
+    "scheme = \"tcp+sjf\"",
+    "scheme = \"dctcp+fq\"",
+];
+const MORE: &[&str] = &[
+    "",
+    "[measure]\nfct = \"receiver\"\nqueues = { every = \"10us\" }\ncontrollers = { every = \"1us\", flows = [0] }",
+    "[nic]\nbuffer = \"unlimited\"",
+    "[run]\nuntil = \"20ms\"\nmax_events = 1000\ncheck = true",
+    "[routing]\nkind = \"spray-random\"",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn a_resolved_scenario_loads_back_to_itself(t in 0..TOPOLOGIES.len(), f in 0..TRAFFIC.len(), s in 0..SCHEMES.len(), m in 0..MORE.len()) {
+        let text = format!(
+            "{}\nrouting = \"ecmp\"\n[topology]\n{}\n[[traffic]]\n{}\n{}\n", SCHEMES[s], TOPOLOGIES[t], TRAFFIC[f], MORE[m]
+        );
+        let text = if MORE[m].contains("[routing]") { text.replace("routing = \"ecmp\"\n", "") } else { text };
+        let first = load(&text, "a.toml", Path::new("."), &[]).map_err(|e| TestCaseError::fail(format!("{}\n{text}", e[0])))?;
+        let resolved = first.to_toml();
+        let second = load(&resolved, "b.toml", Path::new("."), &[]).map_err(|e| TestCaseError::fail(format!("{}\n{resolved}", e[0])))?;
+        prop_assert!(first == second);
+        prop_assert_eq!(&second.to_toml(), &resolved);
+        let (one, two) = (first.network().map_err(|e| TestCaseError::fail(e.to_string()))?, second.network().expect("as the first"));
+        prop_assert_eq!(one, two);
+    }
+}
+
+#[test]
+fn every_catalogue_has_names_and_every_name_a_summary() {
+    for (kind, _) in KINDS {
+        let entries = catalogue(kind).unwrap_or_else(|| panic!("{kind}"));
+        assert!(!entries.is_empty(), "{kind}");
+        assert!(
+            entries.iter().all(|e| !e.summary.is_empty() && !e.summary.contains('\n')),
+            "{kind}: {entries:?}"
+        );
+    }
+    assert!(catalogue("nothing").is_none());
+    let drr =
+        catalogue("schedulers").expect("schedulers").into_iter().find(|e| e.name == "drr").expect("drr");
+    assert_eq!(drr.summary, "Deficit round robin over flows.");
+    assert_eq!(drr.source, "Shreedhar & Varghese, SIGCOMM 1995");
+    assert_eq!(catalogue("schemes").expect("schemes").len(), 24);
+}
+
+#[test]
+fn keys_are_explained_with_type_and_default() {
+    assert_eq!(
+        explain("transport.rto.min").expect("known"),
+        "Floor.\ntype: a time (ps, ns, us, ms, s)\ndefault: \"200ms\""
+    );
+    assert!(
+        explain("switch.scheduler")
+            .expect("known")
+            .contains("kinds: fifo, drr, fq, priority, sjf, srpt, ads, custom")
+    );
+    assert!(explain("traffic.0.load").expect("known").starts_with("Target, a fraction"));
+    assert!(explain("no.such.key").is_none());
+}
+
+/// Every key of every section carries a description: it is the manual.
+#[test]
+fn every_key_of_the_schema_is_described() {
+    fn walk(path: &str, schema: &serde_json::Value, missing: &mut Vec<String>) {
+        if let Some(map) = schema.as_object() {
+            if let Some(properties) = map.get("properties").and_then(|p| p.as_object()) {
+                for (key, value) in properties.iter().filter(|(k, _)| *k != "kind") {
+                    if value.get("description").is_none() {
+                        missing.push(format!("{path}.{key}"));
+                    }
+                }
+            }
+            for (key, value) in map {
+                walk(&format!("{path}.{key}"), value, missing);
+            }
+        } else if let Some(items) = schema.as_array() {
+            for (i, value) in items.iter().enumerate() {
+                walk(&format!("{path}.{i}"), value, missing);
+            }
+        }
+    }
+    let mut missing = Vec::new();
+    walk("", &schema(), &mut missing);
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+/// What is written lies over the scheme, key by key, in long and in short form.
+#[test]
+fn a_scheme_lies_under_what_is_written() {
+    let text = "scheme = \"mintcp+ads-2\"\n[topology]\nkind = \"pair\"\n[transport]\nrto = { fixed = \"45us\" }\n\
+                [switch]\nscheduler = { queues = 4 }\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n";
+    let toml = load(text, "a.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0])).to_toml();
+    assert!(toml.contains("rto = { kind = \"fixed\", value = \"45us\" }"), "{toml}");
+    assert!(
+        toml.contains("scheduler = { kind = \"ads\", cap = \"2MB\", map = { kind = \"dynamic\""),
+        "{toml}"
+    );
+    assert!(toml.contains("queues = 4"), "{toml}");
+    assert!(toml.contains("congestion = \"mintcp\""), "{toml}");
+    // Another kind replaces the scheme's altogether.
+    let text = text.replace("scheduler = { queues = 4 }", "scheduler = \"fifo\"");
+    let toml = load(&text, "a.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0])).to_toml();
+    assert!(toml.contains("scheduler = \"fifo\"") && toml.contains("rank = \"none\""), "{toml}");
+}

@@ -1,0 +1,223 @@
+//! What every order obeys, whatever it is.
+
+use super::*;
+use std::collections::BTreeMap;
+
+fn orders() -> Vec<(&'static str, OrderSpec)> {
+    let ads = |map| OrderSpec::Ads(AdsSpec { queues: 4, cap: Bytes::new(20_000), mtu: 1500, map });
+    let (tail, longest) = (FairOverflow::Tail, FairOverflow::LongestQueue);
+    vec![
+        ("fifo", OrderSpec::Fifo),
+        ("drr, tail", OrderSpec::Drr { quantum: 1500, overflow: tail }),
+        ("drr, longest", OrderSpec::Drr { quantum: 700, overflow: longest }),
+        ("fq, tail", OrderSpec::Fq { overflow: tail }),
+        ("fq, longest", OrderSpec::Fq { overflow: longest }),
+        ("priority", OrderSpec::Priority { classes: 3 }),
+        ("sjf", OrderSpec::Rank { flow_order: false }),
+        ("srpt", OrderSpec::Rank { flow_order: true }),
+        ("ads static", ads(AdsMap::Static { counts: vec![0, 5, 3, 2, 2, 1, 1, 1] })),
+        ("ads dynamic", ads(AdsMap::Dynamic { interval: Span::from_us(20), window: 3 })),
+    ]
+}
+
+fn limits() -> [Limit; 5] {
+    [
+        Limit::Bytes(Bytes::new(12_000)),
+        Limit::Packets(7),
+        Limit::Packets(0),
+        Limit::Bytes(Bytes::new(1500)),
+        Limit::Unlimited,
+    ]
+}
+
+fn markings() -> [AqmSpec; 3] {
+    let threshold = Threshold::Packets(3);
+    let p = RedSpec {
+        min: 1.0,
+        max: 5.0,
+        max_probability: 0.2,
+        weight: 0.3,
+        gentle: true,
+        ecn: false,
+        mean_packet: 800,
+    };
+    [
+        AqmSpec::TailDrop,
+        AqmSpec::StepEcn { threshold, at_departure: true, include_self: false },
+        AqmSpec::Red(p),
+    ]
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Event {
+    In(Verdict, Vec<Handle>),
+    Out(Option<(Handle, bool)>),
+}
+
+/// A run that can be cut anywhere: the queue, the generator, and the instant are all it is.
+#[derive(Clone)]
+struct Run {
+    queue: Queue,
+    draw: Stream,
+    now: Time,
+    next: u32,
+    waiting: BTreeMap<Handle, u32>,
+    limit: Limit,
+}
+
+impl Run {
+    fn new(spec: &DisciplineSpec, seed: u64) -> Self {
+        Self {
+            queue: make(spec),
+            draw: Stream::new(seed, "laws", 0),
+            now: Time::ZERO,
+            next: 0,
+            waiting: BTreeMap::new(),
+            limit: spec.limit,
+        }
+    }
+
+    /// One random operation; checks the laws on the way.
+    fn step(&mut self, shift: Span) -> Event {
+        self.now += Span::from_ns(self.draw.below(1500));
+        if self.queue.wake().is_some_and(|at| at <= self.now) {
+            self.queue.on_tick(self.now);
+            assert!(self.queue.wake().is_none_or(|at| at > self.now));
+        }
+        let mut out = vec![];
+        // Phases that fill and phases that drain.
+        let filling = self.next / 64 % 3 != 2;
+        let event = if self.draw.below(10) < if filling { 7 } else { 3 } {
+            let d = &mut self.draw;
+            let packet = Packet {
+                flow: FlowId(d.below(9) as u32 * 1_000_003),
+                rank: d.below(12) as i64 * 2000 - 2000,
+                class: d.below(5) as u8,
+                wire: [40, 100, 576, 1500][d.below(4) as usize],
+                kind: if d.below(5) == 0 { Kind::Ack } else { Kind::Data },
+                ecn: if d.below(2) == 0 { Ecn::Ect0 } else { Ecn::NotEct },
+                ..Packet::default()
+            };
+            let handle = Handle(self.next);
+            self.next += 1;
+            let verdict = self.queue.enqueue(self.now + shift, &packet, handle, &mut out);
+            if verdict != Verdict::Dropped {
+                self.waiting.insert(handle, packet.wire);
+            }
+            for gone in &out {
+                assert_ne!(*gone, handle, "an arriving packet that is refused is not listed");
+                assert!(self.waiting.remove(gone).is_some(), "pushed out, but was not waiting");
+            }
+            if verdict == Verdict::Marked {
+                assert_ne!(packet.ecn, Ecn::NotEct);
+            }
+            Event::In(verdict, out)
+        } else {
+            let served = self.queue.dequeue(self.now + shift, &mut out);
+            assert_eq!(served.is_none(), self.waiting.is_empty(), "work-conserving");
+            if let Some(served) = served {
+                assert!(self.waiting.remove(&served.handle).is_some(), "left twice or never came");
+            }
+            Event::Out(served.map(|s| (s.handle, s.mark)))
+        };
+        assert_eq!(self.queue.packets() as usize, self.waiting.len());
+        assert_eq!(self.queue.bytes(), self.waiting.values().map(|&w| u64::from(w)).sum::<u64>());
+        assert_eq!(self.queue.is_empty(), self.waiting.is_empty());
+        match self.limit {
+            Limit::Bytes(most) => assert!(self.queue.bytes() <= most.get()),
+            Limit::Packets(most) => assert!(self.queue.packets() <= most),
+            Limit::Unlimited => {}
+        }
+        event
+    }
+}
+
+fn everywhere(law: impl Fn(&DisciplineSpec, u64)) {
+    for (name, order) in orders() {
+        for (i, limit) in limits().into_iter().enumerate() {
+            for (j, aqm) in markings().into_iter().enumerate() {
+                let spec = DisciplineSpec { order: order.clone(), limit, aqm };
+                let seed = (i * 8 + j) as u64;
+                let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| law(&spec, seed)));
+                assert!(checked.is_ok(), "{name}, {limit:?}, {aqm:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn packets_and_bytes_are_conserved_and_the_limit_is_never_exceeded() {
+    everywhere(|spec, seed| {
+        let mut run = Run::new(spec, seed);
+        for _ in 0..2000 {
+            run.step(Span::ZERO);
+        }
+    });
+}
+
+#[test]
+fn the_same_inputs_give_the_same_outputs_and_shifting_every_time_changes_nothing() {
+    everywhere(|spec, seed| {
+        let dynamic = matches!(&spec.order, OrderSpec::Ads(a) if matches!(a.map, AdsMap::Dynamic { .. }));
+        let (mut a, mut b, mut later) = (Run::new(spec, seed), Run::new(spec, seed), Run::new(spec, seed));
+        for _ in 0..600 {
+            let event = a.step(Span::ZERO);
+            assert_eq!(event, b.step(Span::ZERO));
+            // Ticks stay on their own grid; they are not shifted, and a map does not ask for the time.
+            let shift = if dynamic { Span::ZERO } else { Span::from_us(77_777) };
+            assert_eq!(event, later.step(shift));
+        }
+    });
+}
+
+#[test]
+fn a_clone_and_a_saved_and_loaded_queue_continue_identically() {
+    everywhere(|spec, seed| {
+        let mut run = Run::new(spec, seed);
+        for _ in 0..8 {
+            for _ in 0..(37 + seed) {
+                run.step(Span::ZERO);
+            }
+            let mut copy = run.clone();
+            let mut loaded = run.clone();
+            let bytes = postcard::to_allocvec(&run.queue).unwrap();
+            loaded.queue = postcard::from_bytes(&bytes).unwrap();
+            for _ in 0..100 {
+                let event = run.step(Span::ZERO);
+                assert_eq!(event, copy.step(Span::ZERO));
+                assert_eq!(event, loaded.step(Span::ZERO));
+            }
+            assert_eq!(postcard::to_allocvec(&loaded.queue), postcard::to_allocvec(&run.queue));
+        }
+    });
+}
+
+#[test]
+fn an_empty_queue_takes_whatever_fits_exactly() {
+    for (name, order) in orders() {
+        for limit in [Limit::Bytes(Bytes::new(1500)), Limit::Packets(1)] {
+            let mut port = Port::new(order.clone(), limit);
+            assert_eq!(port.arrive(data(1, 5, 1500)), [0; 0], "{name}");
+            if limit != Limit::Packets(1) {
+                assert_eq!(port.arrive(data(2, 0, 1501)), [1], "{name}: larger than the whole buffer");
+            }
+            assert_eq!(port.queue.packets(), 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_idle_port_is_small() {
+    assert!(size_of::<Queue>() <= 160, "{}", size_of::<Queue>());
+}
+
+#[test]
+fn parameters_that_cannot_work_are_refused() {
+    let refuse = |order| spec(order, Limit::Unlimited).make(Stream::new(1, "q", 0), RATE).unwrap_err();
+    assert!(refuse(OrderSpec::Drr { quantum: 0, overflow: FairOverflow::Tail }).contains("quantum"));
+    assert!(refuse(OrderSpec::Priority { classes: 0 }).contains("class"));
+    assert!(refuse(OrderSpec::Custom { name: "no such".into(), params: vec![] }).contains("no such"));
+    let fq = spec(OrderSpec::Fq { overflow: FairOverflow::Tail }, Limit::Unlimited);
+    assert!(fq.make(Stream::new(1, "q", 0), Rate::ZERO).unwrap_err().contains("rate"));
+    assert!(fq.make(Stream::new(1, "q", 0), Rate::INFINITE).is_ok());
+}
