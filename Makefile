@@ -41,7 +41,8 @@ setup: $(VENV)/installed
 
 $(VENV)/built: $(VENV)/installed $(RUST_SOURCES)
 	@echo "== engine, release build (a few minutes the first time)"
-	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 maturin develop --release --quiet
+	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 maturin develop --release --quiet > $(VENV)/build.log 2>&1 || \
+	  { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@
 
 build: $(VENV)/built

@@ -5,7 +5,8 @@ use thalweg_bench::{WORKLOADS, run};
 fn main() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let quick = args.iter().any(|a| a == "--quick");
-    let repeat = args.iter().position(|a| a == "--repeat").and_then(|i| args.get(i + 1)?.parse().ok()).unwrap_or(3);
+    let repeat =
+        args.iter().position(|a| a == "--repeat").and_then(|i| args.get(i + 1)?.parse().ok()).unwrap_or(3);
     let chosen: Vec<&str> = args.iter().map(String::as_str).filter(|a| a.starts_with('W')).collect();
     let w0 = run("W0", quick, repeat, None)?;
     let ceiling = 1e9 / w0.hops_per_second;

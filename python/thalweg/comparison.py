@@ -66,9 +66,12 @@ def ks_distance(a, b) -> float:
 
 
 def statistics(values) -> dict[str, float]:
+    """Mean and percentiles; nearest rank, as in the summary."""
     import numpy as np
 
-    return {"mean": float(values.mean())} | {f"p{q}": float(np.percentile(values, q)) for q in (50, 95, 99)}
+    return {"mean": float(values.mean())} | {
+        f"p{q}": float(np.percentile(values, q, method="inverted_cdf")) for q in (50, 95, 99)
+    }
 
 
 def compare(a: Results | str | Path, b: Results | str | Path) -> Comparison:

@@ -193,7 +193,7 @@ def slowdown_by_size(runs: Mapping[str, Results], *, bins: int = 20, percentiles
             parts = [p for p in np.array_split(order, min(bins, max(len(order), 1))) if len(p)]
             x = [size[p].mean() for p in parts]
             for line, q in enumerate(percentiles):
-                y = [np.percentile(slow[p], q) for p in parts]
+                y = [np.percentile(slow[p], q, method="inverted_cdf") for p in parts]
                 what = "median" if q == 50 else f"{q:g}th percentile"
                 text = f"{name}, {what}" if len(runs) > 1 else what
                 ax.plot(x, y, color=COLOURS[n % 8], linestyle=("-", "--", ":")[line % 3], marker=".", label=text)
@@ -245,7 +245,7 @@ class Plots:
 
     def queues(self, **kw) -> Figure:
         """Queue lengths over time; needs a run that sampled queues."""
-        return self._sampled("queues", ("bytes", "packets"), ("port",), **kw)
+        return self._sampled("queues", ("bytes", "packets"), ("port",), **({"ylabel": "queue length (B)"} | kw))
 
     def windows(self, **kw) -> Figure:
         """Congestion windows over time; needs a run that sampled controllers."""

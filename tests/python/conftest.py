@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import thalweg
-from thalweg import _core
 
 # One small scenario; the keys below name what the tests change in it.
 SCENARIO = """\
@@ -35,20 +33,11 @@ until = "50ms"
 """
 LOAD, SEED = "traffic.0.load", "seed"
 # The same for several seconds of the tester's time.
-LONG = {"traffic.0.until": "4s", "run.until": "5s"}
+LONG = {"traffic.0.until": "2s", "run.until": "3s"}
 
 
 def python_controller(name: str) -> dict:
     return {"transport.congestion": f'{{ kind = "custom", name = "{name}" }}'}
-
-
-# The stand-in laboratory knows no networks. Goes away with it.
-if "topology" not in json.loads(_core.schema()).get("properties", {}):
-    SCENARIO = 'name = "tiny"\nseed = 3\nflows = 300\nload = 0.6\n'
-    LOAD, LONG = "load", {"flows": 40_000}
-
-    def python_controller(name: str) -> dict:
-        return {"controller.kind": name}
 
 
 @dataclass

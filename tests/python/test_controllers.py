@@ -3,7 +3,7 @@
 import pytest
 
 import thalweg
-from conftest import LONG, python_controller
+from conftest import python_controller
 from thalweg import _core, controllers
 from thalweg.examples import aimd
 
@@ -58,7 +58,7 @@ def test_ctrl_c_inside_a_controller_spoils_nothing(scenario, tmp_path):
             self.window += 1
 
     thalweg.controller("counted")(Counted)
-    mine = scenario.with_(LONG).with_(python_controller("counted"))
+    mine = scenario.with_({"traffic.0.until": "200ms", "run.until": "300ms"}).with_(python_controller("counted"))
     straight = thalweg.run(mine)
     Counted.kill = True
     with pytest.raises(thalweg.Interrupted):

@@ -33,8 +33,8 @@ mod validate;
 pub mod workload;
 
 pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
-pub use difference::diff;
 pub use diagnostic::{Diagnostic, nearest};
+pub use difference::diff;
 pub use estimate::Estimate;
 pub use run::{Progress, Run};
 pub use scenario::{Scenario, load};

@@ -125,7 +125,7 @@ fn a_scheme_lies_under_what_is_written() {
         "{toml}"
     );
     assert!(toml.contains("queues = 4"), "{toml}");
-    assert!(toml.contains("congestion = \"mintcp\""), "{toml}");
+    assert!(toml.contains("congestion = { kind = \"mintcp\""), "{toml}");
     // Another kind replaces the scheme's altogether.
     let text = text.replace("scheduler = { queues = 4 }", "scheduler = \"fifo\"");
     let toml = load(&text, "a.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0])).to_toml();

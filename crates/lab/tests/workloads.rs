@@ -168,3 +168,21 @@ fn exported_lists_read_back() {
     }
     std::fs::remove_dir_all(&dir).expect("removed");
 }
+
+#[test]
+fn racks_talk_to_themselves_or_to_others_as_told() {
+    let rack = |h: u32| h / 16;
+    let with = |pairs: &str| {
+        flows(&ads("", "0.2").replace("load = 0.2", &format!("load = 0.2\npairs = \"{pairs}\"")))
+    };
+    let inter = with("inter-rack");
+    assert!(inter.len() > 1000 && inter.iter().all(|f| rack(f.src.0) != rack(f.dst.0)));
+    let intra = with("intra-rack");
+    assert!(intra.iter().all(|f| rack(f.src.0) == rack(f.dst.0) && f.src != f.dst));
+    // All 15 partners of a host occur, about equally often.
+    let mut partners = [0u32; 144];
+    intra.iter().filter(|f| f.src.0 == 20).for_each(|f| partners[f.dst.at()] += 1);
+    let n: u32 = partners.iter().sum();
+    assert!((16..32).filter(|h| *h != 20).all(|h| partners[h] > 0 && partners[h] < n / 4), "{partners:?}");
+    assert!(with("to-host-zero").iter().all(|f| f.dst.0 == 0 && f.src.0 != 0));
+}

@@ -31,22 +31,25 @@ pub trait PluggedDiscipline: Discipline + Send + Sync {
     fn save(&self) -> Vec<u8>;
 }
 
+/// A plug-in, or why its factory refuses.
+pub type Made<T> = Result<Box<T>, String>;
+
 /// How controllers of one name are made and brought back.
 #[derive(Clone, Copy)]
 pub struct ControllerFactory {
     /// A new one for a flow that starts; `params` is what the scenario wrote under `params`.
-    pub make: fn(name: &str, start: &Start, params: &[u8]) -> Result<Box<dyn PluggedController>, String>,
+    pub make: fn(name: &str, start: &Start, params: &[u8]) -> Made<dyn PluggedController>,
     /// From the bytes of [`PluggedController::save`].
-    pub load: fn(name: &str, saved: &[u8]) -> Result<Box<dyn PluggedController>, String>,
+    pub load: fn(name: &str, saved: &[u8]) -> Made<dyn PluggedController>,
 }
 
 /// How disciplines of one name are made and brought back.
 #[derive(Clone, Copy)]
 pub struct DisciplineFactory {
     /// A new one for a port; `params` is what the scenario wrote under `params`.
-    pub make: fn(name: &str, params: &[u8]) -> Result<Box<dyn PluggedDiscipline>, String>,
+    pub make: fn(name: &str, params: &[u8]) -> Made<dyn PluggedDiscipline>,
     /// From the bytes of [`PluggedDiscipline::save`].
-    pub load: fn(name: &str, saved: &[u8]) -> Result<Box<dyn PluggedDiscipline>, String>,
+    pub load: fn(name: &str, saved: &[u8]) -> Made<dyn PluggedDiscipline>,
 }
 
 #[derive(Default)]
@@ -176,7 +179,8 @@ macro_rules! boxed_state {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 use serde::de::Error;
                 let (name, saved): (String, Vec<u8>) = Deserialize::deserialize(deserializer)?;
-                let load = registry().read().unwrap_or_else(|e| e.into_inner()).$table.get(&name).map(|f| f.load);
+                let load =
+                    registry().read().unwrap_or_else(|e| e.into_inner()).$table.get(&name).map(|f| f.load);
                 let load = load.ok_or_else(|| {
                     D::Error::custom(format!("the saved run uses `{name}`, which is not registered here"))
                 })?;

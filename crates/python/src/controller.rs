@@ -6,7 +6,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -50,7 +50,7 @@ pub struct Flow {
     line_rate: u64,
     /// Round-trip time of the empty path, ps.
     base_rtt_ps: u64,
-    /// What the scenario wrote under `params`: a dictionary, as a rule.
+    /// What the scenario wrote under `params`; an empty dictionary if nothing.
     params: Py<PyAny>,
 }
 
@@ -292,7 +292,10 @@ fn with_class(
 fn make(name: &str, start: &Start, params: &[u8]) -> Result<Box<dyn PluggedController>, String> {
     with_class(name, |py, class| {
         let text = if params.is_empty() { b"{}" } else { params };
-        let params = py.import("json")?.call_method1("loads", (PyBytes::new(py, text),))?;
+        let mut params = py.import("json")?.call_method1("loads", (PyBytes::new(py, text),))?;
+        if params.is_none() {
+            params = PyDict::new(py).into_any();
+        }
         let flow = Flow {
             mss: start.mss,
             initial_window: start.initial_window.get(),

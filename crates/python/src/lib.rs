@@ -3,14 +3,12 @@
 //! Python owns the loop: it asks for a bounded number of events, with the interpreter released, and in
 //! between draws progress, obeys Ctrl-C and saves. Wrapped by the package `thalweg`; the names here are private.
 
-mod backend;
 mod buffer;
 mod controller;
 mod scenario;
 mod simulation;
-mod stub;
 
-use backend::bench;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
@@ -33,22 +31,28 @@ fn panic_on_purpose() {
 /// The fixed workloads of the benchmark.
 #[pyfunction]
 fn bench_workloads() -> Vec<&'static str> {
-    bench::WORKLOADS.to_vec()
+    thalweg_bench::WORKLOADS.to_vec()
 }
 
-/// Measures one workload; `None` if there is none of that name.
+/// Measures one workload: the fastest of `repeat` runs. `w0` is W0's time per packet-hop in nanoseconds, if known.
 #[pyfunction]
-fn bench_run<'py>(py: Python<'py>, workload: &str, quick: bool) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let Some(row) = py.detach(|| bench::run(workload, quick)) else { return Ok(None) };
+fn bench_run<'py>(
+    py: Python<'py>,
+    workload: &str,
+    quick: bool,
+    repeat: u32,
+    w0: Option<f64>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let row = py.detach(|| thalweg_bench::run(workload, quick, repeat, w0)).map_err(PyValueError::new_err)?;
     let dict = PyDict::new(py);
-    dict.set_item("workload", row.workload.to_string())?;
+    dict.set_item("workload", row.workload)?;
     dict.set_item("packet_hops", row.packet_hops)?;
     dict.set_item("seconds", row.seconds)?;
     dict.set_item("hops_per_second", row.hops_per_second)?;
     dict.set_item("ratio_to_w0", row.ratio_to_w0)?;
     dict.set_item("peak_bytes", row.peak_bytes)?;
     dict.set_item("events", row.events)?;
-    Ok(Some(dict))
+    Ok(dict)
 }
 
 /// thalweg's engine, for the package `thalweg`.

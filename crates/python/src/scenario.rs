@@ -1,9 +1,9 @@
 //! Scenarios: text in, diagnostics or a resolved scenario out.
 
-use crate::backend::lab;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
+use thalweg_lab as lab;
 
 /// A `thalweg.ScenarioError` that carries the diagnostics as dictionaries.
 pub fn scenario_error(py: Python<'_>, diagnostics: &[lab::Diagnostic]) -> PyErr {
@@ -122,6 +122,6 @@ pub fn explain(key: &str) -> Option<String> {
 
 /// The first event in which two scenarios differ, or `None` if all events are the same.
 #[pyfunction]
-pub fn diff(py: Python<'_>, a: &Scenario, b: &Scenario) -> Option<String> {
-    py.detach(|| lab::diff(&a.inner, &b.inner))
+pub fn diff(py: Python<'_>, a: &Scenario, b: &Scenario) -> PyResult<Option<String>> {
+    py.detach(|| lab::diff(&a.inner, &b.inner)).map_err(|d| scenario_error(py, &[d]))
 }

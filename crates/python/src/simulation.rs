@@ -1,6 +1,5 @@
 //! A run that Python drives: a bounded number of events at a time, with the interpreter released.
 
-use crate::backend::lab;
 use crate::buffer::{Buffer, Values};
 use crate::controller;
 use crate::scenario::{Scenario, scenario_error};
@@ -8,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard};
+use thalweg_lab as lab;
 
 /// A run under way.
 #[pyclass(frozen, module = "thalweg._core")]

@@ -84,7 +84,10 @@ impl<Q: Events> Sim<Q> {
         let horizon = ports.iter().map(|p| (p.serializer.span(1500) + p.delay).ps()).max().unwrap_or(1);
         let probes = Probes {
             measured_total: spec.flows.iter().filter(|f| f.measured).count() as u64,
-            priorities: vec![Vec::new(); if spec.probes.priority_histogram.is_some() { ports.len() } else { 0 }],
+            priorities: vec![
+                Vec::new();
+                if spec.probes.priority_histogram.is_some() { ports.len() } else { 0 }
+            ],
             ..Probes::default()
         };
         let mut sim = Self {
@@ -110,6 +113,7 @@ impl<Q: Events> Sim<Q> {
             spray,
             tally: Tally::default(),
             probes,
+            chooser: PortId::NONE,
             given_up: Vec::new(),
             scratch: Default::default(),
             ports,
@@ -357,6 +361,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 }
                 port.cut_header = cut.header;
             }
+            if shared {
+                port.pool = from.0 - spec.hosts;
+            }
             if lane == Lane::Ordered {
                 port.queue = queues.len() as u32;
                 queues.push(kind.make(stream, link.rate).map_err(refused)?);
@@ -375,5 +382,5 @@ fn is_express(kind: &DisciplineSpec, aqm: &AqmMachine, shared: bool) -> bool {
 /// Where a port is: its owner and its far end.
 pub fn ends(spec: &NetworkSpec, port: PortId) -> (NodeId, NodeId) {
     let link = &spec.links[port.at() / 2];
-    if port.0 % 2 == 0 { (link.a, link.b) } else { (link.b, link.a) }
+    if port.0.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) }
 }

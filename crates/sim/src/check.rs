@@ -54,7 +54,10 @@ impl<Q: Events> Sim<Q> {
             let queues = own.filter_map(|id| self.queues.get(self.ports[id].queue as usize));
             let bytes: u64 = queues.map(|q| q.bytes()).sum();
             if bytes != pool.used() {
-                return broken(format!("switch {switch} holds {bytes} B but its memory counts {} B", pool.used()));
+                return broken(format!(
+                    "switch {switch} holds {bytes} B but its memory counts {} B",
+                    pool.used()
+                ));
             }
         }
         Ok(())

@@ -9,8 +9,8 @@ use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::Handle;
-use thalweg_machines::aqm::{Advice, Aqm, AqmMachine, Backlog};
 use thalweg_machines::Packet;
+use thalweg_machines::aqm::{Advice, Aqm, AqmMachine, Backlog};
 use thalweg_units::{NodeId, Serializer, Span, Time};
 
 /// A packet on the wire, or (express) with its place on the wire booked.
@@ -98,6 +98,8 @@ pub struct Port {
     aqm: AqmMachine,
     /// Ordered: position of its discipline among the network's.
     pub queue: u32,
+    /// Ordered: the switch whose shared memory it uses; `u32::MAX`: it has its own.
+    pub pool: u32,
 }
 
 /// What became of a packet at an express port.
@@ -113,7 +115,14 @@ pub enum Booked {
 
 impl Port {
     /// A port at one end of `link`.
-    pub fn new(link: &LinkSpec, peer: NodeId, to_host: bool, lane: Lane, limit: (u64, u32), aqm: AqmMachine) -> Self {
+    pub fn new(
+        link: &LinkSpec,
+        peer: NodeId,
+        to_host: bool,
+        lane: Lane,
+        limit: (u64, u32),
+        aqm: AqmMachine,
+    ) -> Self {
         Self {
             flight: VecDeque::new(),
             free_at: Time::ZERO,
@@ -134,6 +143,7 @@ impl Port {
             totals: PortTotals::default(),
             aqm,
             queue: u32::MAX,
+            pool: u32::MAX,
         }
     }
 
@@ -203,11 +213,8 @@ impl Port {
     /// Express: asks the queue management; marks the packet if it says so.
     #[inline]
     fn admits(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let backlog = Backlog {
-            packets: self.waiting,
-            bytes: self.waiting_bytes,
-            idle_for: now.since(self.free_at),
-        };
+        let backlog =
+            Backlog { packets: self.waiting, bytes: self.waiting_bytes, idle_for: now.since(self.free_at) };
         match self.aqm.on_arrival(now, backlog, packet) {
             Advice::Admit => true,
             Advice::Mark => {

@@ -136,7 +136,8 @@ impl<Q: Events> Sim<Q> {
         };
         let next = self.now.saturating_add(every);
         if next <= self.spec.stop.until {
-            self.events.push(crate::events::Event { at: next, tag: crate::events::Tag::new(Phase::Sample, probe) });
+            self.events
+                .push(crate::events::Event { at: next, tag: crate::events::Tag::new(Phase::Sample, probe) });
         }
     }
 

@@ -167,12 +167,16 @@ impl Routes {
             for other in 0..self.attachments {
                 let reachable = other as usize == index
                     || (node.0 >= self.hosts
-                        && self.next[(node.0 - self.hosts) as usize * self.attachments as usize + other as usize]
+                        && self.next
+                            [(node.0 - self.hosts) as usize * self.attachments as usize + other as usize]
                             != u32::MAX);
                 // Hosts joined back to back: each is the other's attachment, and there is nobody else.
                 let pair = node.0 < self.hosts && self.attachment[node.at()] == other;
                 if !reachable && !pair {
-                    return Err(RouteError::Disconnected { from: first_host(index as u32), to: first_host(other) });
+                    return Err(RouteError::Disconnected {
+                        from: first_host(index as u32),
+                        to: first_host(other),
+                    });
                 }
             }
         }
@@ -209,7 +213,8 @@ impl Routes {
         if self.peer[self.nic[dst.at()].at()] == node {
             return self.down[dst.at()];
         }
-        let group = self.next[switch * self.attachments as usize + self.attachment[dst.at()] as usize] as usize;
+        let group =
+            self.next[switch * self.attachments as usize + self.attachment[dst.at()] as usize] as usize;
         let (from, to) = (self.bounds[group] as usize, self.bounds[group + 1] as usize);
         let ports = &self.ports[from..to];
         let choice = match pick {
@@ -248,7 +253,9 @@ impl Routes {
         let mut port = self.nic(src);
         path.push(port);
         let broken = |from: NodeId, to: NodeId| RouteError::NotAPath { flow, from: from.0, to: to.0 };
-        if let Some(&first) = via.first() && self.peer(port) != first {
+        if let Some(&first) = via.first()
+            && self.peer(port) != first
+        {
             return Err(broken(NodeId(src.0), first));
         }
         for (i, &node) in via.iter().enumerate() {

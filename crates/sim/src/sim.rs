@@ -3,8 +3,8 @@
 use crate::arena::{Arena, Packets};
 use crate::events::{Calendar, Event, Events, Phase, Tag};
 use crate::flow::{FlowRecord, NO_CONNECTION, Receiving, Sending};
-use crate::prefetch::prefetch;
 use crate::port::{Booked, Flying, Lane, Port};
+use crate::prefetch::prefetch;
 use crate::probe::Probes;
 use crate::routing::{Pick, Routes, flow_pick};
 use crate::spec::{FlowSpec, NetworkSpec, RoutingSpec};
@@ -50,6 +50,8 @@ pub struct Sim<Q: Events = Calendar> {
     pub(crate) spray: Vec<Spray>,
     pub(crate) tally: Tally,
     pub(crate) probes: Probes,
+    /// Within an event: an idle port that is to choose at its end.
+    pub(crate) chooser: PortId,
     /// Scratch: packets that a queue gave up.
     pub(crate) given_up: Vec<Handle>,
     pub(crate) scratch: Side,
@@ -178,6 +180,7 @@ impl<Q: Events> Sim<Q> {
             Phase::Decide => self.decide(PortId(entity)),
             _ => self.dispatch_rare(event),
         }
+        self.settle();
     }
 
     #[inline(never)]
@@ -248,8 +251,11 @@ impl<Q: Events> Sim<Q> {
         if port.lane == Lane::Ordered {
             return self.enqueue_ordered(id, flying);
         }
-        let ready =
-            if early.is_zero() { self.now } else { self.now + early.saturating_sub(port.serializer.span(flying.wire)) };
+        let ready = if early.is_zero() {
+            self.now
+        } else {
+            self.now + early.saturating_sub(port.serializer.span(flying.wire))
+        };
         match port.book(self.now, ready, flying, &mut self.packets[flying.handle]) {
             Booked::First(at) => self.schedule(at, Phase::Arrive, id.0),
             Booked::Behind => {}
@@ -258,44 +264,72 @@ impl<Q: Events> Sim<Q> {
     }
 
     fn enqueue_ordered(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
-        let queue = &mut self.queues[self.ports[id.at()].queue as usize];
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
         let packet = &mut self.packets[handle];
         packet.route = route;
-        // Shared memory belongs to the switch that owns this queue: the far end of the reverse port.
-        let owner = self.ports[id.at() ^ 1].peer;
-        let pool = owner.0.checked_sub(self.spec.hosts).and_then(|s| self.pools.get_mut(s as usize));
         let before = queue.bytes();
-        if let Some(pool) = &pool
+        let mut pool = self.pools.get_mut(port.pool as usize);
+        if let Some(pool) = &mut pool
             && !pool.admits(before, wire)
         {
-            self.ports[id.at()].totals.dropped += 1;
+            port.totals.dropped += 1;
             return self.lose(handle);
         }
-        self.ports[id.at()].account(self.now, queue.packets());
+        port.account(self.now, queue.packets());
         let verdict = queue.enqueue(self.now, packet, handle, &mut self.given_up);
         if !self.probes.priorities.is_empty() && verdict != Verdict::Dropped && packet.kind == Kind::Data {
             self.probes.count_priority(id, packet.rank, self.spec.probes.priority_histogram);
         }
+        let after = queue.bytes();
         if let Some(pool) = pool {
-            let after = queue.bytes();
             if after >= before { pool.take(after - before) } else { pool.release(before - after) }
         }
-        let port = &mut self.ports[id.at()];
-        port.totals.max_queue = port.totals.max_queue.max(queue.bytes());
+        port.totals.max_queue = port.totals.max_queue.max(after);
         if verdict == Verdict::Marked {
             packet.ecn = Ecn::Ce;
             port.totals.marked += 1;
         }
         if !port.deciding && !queue.is_empty() {
             port.deciding = true;
-            let at = self.now.max(port.free_at);
-            self.schedule(at, Phase::Decide, id.0);
+            if port.free_at > self.now {
+                let at = port.free_at;
+                self.schedule(at, Phase::Decide, id.0);
+            } else {
+                self.choose_soon(id);
+            }
         }
         if verdict == Verdict::Dropped {
             self.ports[id.at()].totals.dropped += 1;
             self.lose(handle);
         }
-        self.lose_given_up(id);
+        if !self.given_up.is_empty() {
+            self.lose_given_up(id);
+        }
+    }
+
+    /// An idle port is to choose at this instant, after everything else that happens now. The first port
+    /// that asks during an event waits at hand: most often nothing else happens now, and it needs no event.
+    #[inline(always)]
+    fn choose_soon(&mut self, id: PortId) {
+        if self.chooser == PortId::NONE {
+            self.chooser = id;
+        } else {
+            self.schedule(self.now, Phase::Decide, id.0);
+        }
+    }
+
+    /// Ends an event: the port at hand chooses, or queues up behind what else happens now.
+    #[inline(always)]
+    fn settle(&mut self) {
+        while self.chooser != PortId::NONE {
+            let id = std::mem::replace(&mut self.chooser, PortId::NONE);
+            if self.events.next_is_after(self.now) {
+                self.decide(id);
+            } else {
+                self.schedule(self.now, Phase::Decide, id.0);
+            }
+        }
     }
 
     #[inline]
@@ -316,13 +350,9 @@ impl<Q: Events> Sim<Q> {
         port.account(self.now, queue.packets());
         let before = queue.bytes();
         let served = queue.dequeue(self.now, &mut self.given_up);
-        if !self.pools.is_empty() {
-            let owner = self.ports[id.at() ^ 1].peer;
-            if let Some(pool) = owner.0.checked_sub(self.spec.hosts).and_then(|s| self.pools.get_mut(s as usize)) {
-                pool.release(before - queue.bytes());
-            }
+        if let Some(pool) = self.pools.get_mut(port.pool as usize) {
+            pool.release(before - queue.bytes());
         }
-        let port = &mut self.ports[id.at()];
         if let Some(served) = served {
             let packet = &mut self.packets[served.handle];
             if served.mark {

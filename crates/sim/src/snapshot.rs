@@ -99,7 +99,8 @@ impl<Q: Events> Sim<Q> {
             probes: self.probes.clone(),
         };
         let mut bytes = MAGIC.to_vec();
-        let body = postcard::to_stdvec(&(&self.spec, network, flows, progress)).expect("plain data serialises");
+        let body =
+            postcard::to_stdvec(&(&self.spec, network, flows, progress)).expect("plain data serialises");
         bytes.extend_from_slice(&body);
         bytes
     }

@@ -11,7 +11,8 @@ use thalweg_units::{FlowId, Rate, Span, Time};
 fn one_packet_across_two_links_takes_two_serialisations_and_two_propagations() {
     let g = Rate::from_gbps(10);
     let us = Span::from_us(1);
-    let sim = run(chain(&[(g, us), (g, us)], TransportSpec::Tcp(wide_open()), vec![flow(0, 1, 1460, Time::ZERO)]));
+    let sim =
+        run(chain(&[(g, us), (g, us)], TransportSpec::Tcp(wide_open()), vec![flow(0, 1, 1460, Time::ZERO)]));
     let outcome = sim.outcome(FlowId(0));
     assert_eq!(outcome.received, Some(Time::from_ns(2 * 1200 + 2000)));
     assert_eq!(outcome.acked, Some(Time::from_ns(2 * 1200 + 2000 + 2 * 32 + 2000)));

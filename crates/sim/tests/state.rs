@@ -22,7 +22,8 @@ fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
     tcp.initial_window = Bytes::new(14_600);
     tcp.ecn = EcnSpec::Accurate;
     tcp.rank = RankSpec::Remaining;
-    tcp.rto = RtoSpec::Rfc6298 { initial: Span::from_us(100), min: Span::from_us(50), max: Span::from_ms(10) };
+    tcp.rto =
+        RtoSpec::Rfc6298 { initial: Span::from_us(100), min: Span::from_us(50), max: Span::from_ms(10) };
     let mut draw = Stream::new(seed, "test flows", 0);
     let mut flows: Vec<FlowSpec> = (0..60)
         .map(|_| {
@@ -33,9 +34,9 @@ fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
         .collect();
     flows.sort_by_key(|f| f.start);
     // The last few follow others instead of the clock.
-    for i in 50..60 {
-        flows[i].after = FlowId(i as u32 - 40);
-        flows[i].start = Time::from_us(3);
+    for (follower, leader) in flows[50..].iter_mut().zip(10..) {
+        follower.after = FlowId(leader);
+        follower.start = Time::from_us(3);
     }
     let mut spec = star(8, Rate::from_gbps(10), Span::from_us(1), TransportSpec::Tcp(tcp), flows);
     spec.seed = seed;
@@ -78,7 +79,11 @@ fn express_and_ordered_fifo_ports_give_the_same_results() {
         spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });
         let ordered = run(spec);
         for flow in 0..60 {
-            assert_eq!(express.outcome(FlowId(flow)), ordered.outcome(FlowId(flow)), "seed {seed}, flow {flow}");
+            assert_eq!(
+                express.outcome(FlowId(flow)),
+                ordered.outcome(FlowId(flow)),
+                "seed {seed}, flow {flow}"
+            );
         }
         let pairs = express.probes().queues.iter().zip(&ordered.probes().queues);
         if let Some((a, b)) = pairs.into_iter().find(|(a, b)| a != b) {

@@ -38,13 +38,13 @@ macro_rules! id {
 }
 
 id! { /// A flow: position in the scenario's flow list, sorted by start.
-      FlowId }
+FlowId }
 id! { /// A host: hosts are the nodes `0 .. hosts`.
-      HostId }
+HostId }
 id! { /// A node: hosts first, then switches.
-      NodeId }
+NodeId }
 id! { /// A duplex link: position in the topology's link list.
-      LinkId }
+LinkId }
 id! { /// One direction of a link with the output queue that feeds it: link `l` from `a` to `b` is
-      /// port `2l`, from `b` to `a` port `2l + 1`.
-      PortId }
+/// port `2l`, from `b` to `a` port `2l + 1`.
+PortId }

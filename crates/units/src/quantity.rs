@@ -53,7 +53,8 @@ fn parse(
 ) -> Result<u64, QuantityError> {
     let error = |reason: String| QuantityError { text: text.to_owned(), expected, units, reason };
     let trimmed = text.trim();
-    let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
+    let split =
+        trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
     let (number, unit) = (trimmed[..split].replace('_', ""), trimmed[split..].trim());
     if number.is_empty() {
         return Err(error(if trimmed.starts_with('-') {
@@ -92,7 +93,7 @@ fn parse(
 }
 
 fn show(f: &mut fmt::Formatter<'_>, value: u64, table: &[(&str, u64)]) -> fmt::Result {
-    let best = table.iter().rev().find(|(_, scale)| value >= *scale && value % *scale == 0);
+    let best = table.iter().rev().find(|(_, scale)| value >= *scale && value.is_multiple_of(*scale));
     let (unit, scale) = best.copied().unwrap_or(table[0]);
     write!(f, "{}{}", value / scale, unit)
 }
@@ -129,7 +130,9 @@ mod tests {
         assert_eq!("100 Gbps".parse(), Ok(Rate::from_gbps(100)));
         assert_eq!("500KB".parse(), Ok(Bytes::new(500_000)));
         assert_eq!("2MiB".parse(), Ok(Bytes::new(2 << 20)));
-        for bad in ["", "5", "us", "-1us", "1.5ps", "1..2us", "5GBps", "99999999999999999999s", "1µs", "1e3us"] {
+        for bad in
+            ["", "5", "us", "-1us", "1.5ps", "1..2us", "5GBps", "99999999999999999999s", "1µs", "1e3us"]
+        {
             assert!(bad.parse::<Span>().is_err(), "{bad}");
         }
     }

@@ -283,7 +283,7 @@ impl Serializer {
     /// A link of `rate`. `quantum` zero keeps picoseconds; otherwise times are cut down to whole
     /// quanta, as simulators with nanosecond clocks do (their links are faster than they say).
     pub fn new(rate: Rate, quantum: Span) -> Self {
-        let exact = rate == Rate::INFINITE || (rate.0 > 0 && 8_000_000_000_000 % rate.0 == 0);
+        let exact = rate == Rate::INFINITE || (rate.0 > 0 && 8_000_000_000_000u64.is_multiple_of(rate.0));
         let ps_per_byte = match rate {
             Rate::INFINITE => 0,
             _ if exact && quantum.is_zero() => 8_000_000_000_000 / rate.0,

@@ -177,9 +177,10 @@ def build() -> Parser:
     p.add_argument("b", metavar="B", help="scenario file or run directory")
 
     p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")
-    p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, … (default: all)")
+    p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, …; a prefix takes all (default: all)")
     p.add_argument("--json", action="store_true", help="print one JSON object per workload and line")
-    p.add_argument("--quick", action="store_true", help="smaller workloads")
+    p.add_argument("--quick", action="store_true", help="smaller workloads, each once")
+    p.add_argument("--repeat", type=positive_int, metavar="N", help="the fastest of so many runs (default: 3)")
 
     p = command("doctor", "asking:doctor", "check this installation")
     p.add_argument("--json", action="store_true", help="print one JSON object")

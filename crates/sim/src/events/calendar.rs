@@ -5,6 +5,7 @@
 //! the heap and enter the year as it advances.
 
 use super::{Event, Events, Heap};
+use thalweg_units::Time;
 
 /// See the module's documentation.
 #[derive(Clone, Debug)]
@@ -104,7 +105,7 @@ impl Events for Calendar {
     fn sized(pending: usize, horizon: u64) -> Self {
         let width = (horizon * PER_DAY / (pending as u64).max(1)).clamp(64, 1 << 40);
         let shift = width.ilog2();
-        let days = (2 * horizon >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);
+        let days = ((2 * horizon) >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);
         Self {
             shift,
             mask: days - 1,
@@ -146,6 +147,12 @@ impl Events for Calendar {
                 return None;
             }
         }
+    }
+
+    /// Everything that happens at the present instant is in the running day.
+    #[inline(always)]
+    fn next_is_after(&self, now: Time) -> bool {
+        self.today.last().is_none_or(|e| e.at > now)
     }
 
     #[inline(always)]

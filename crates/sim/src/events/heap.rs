@@ -1,6 +1,7 @@
 //! A 4-ary heap of 16-byte events: the yardstick for the calendar.
 
 use super::{Event, Events};
+use thalweg_units::Time;
 
 /// A binary heap's shallower cousin: four children share a cache line.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +76,10 @@ impl Events for Heap {
         }
         self.items[hole] = last;
         Some(top)
+    }
+
+    fn next_is_after(&self, now: Time) -> bool {
+        self.peek().is_none_or(|e| e.at > now)
     }
 
     fn sorted(&self) -> Vec<Event> {

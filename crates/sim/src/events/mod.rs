@@ -91,6 +91,8 @@ pub trait Events {
     fn push(&mut self, event: Event);
     /// The smallest event.
     fn pop(&mut self) -> Option<Event>;
+    /// True if nothing is pending at or before `now`, the instant of the event popped last.
+    fn next_is_after(&self, now: Time) -> bool;
     /// What probably follows, `ahead` events from now: a hint for prefetching.
     fn upcoming(&self, _ahead: usize) -> Option<&Event> {
         None
@@ -115,7 +117,8 @@ mod tests {
         calendar.push(event(5, Phase::Decide, 0));
         calendar.push(event(5, Phase::Arrive, 9));
         calendar.push(event(5, Phase::Arrive, 2));
-        let order: Vec<_> = std::iter::from_fn(|| calendar.pop()).map(|e| (e.tag.phase(), e.tag.entity())).collect();
+        let order: Vec<_> =
+            std::iter::from_fn(|| calendar.pop()).map(|e| (e.tag.phase(), e.tag.entity())).collect();
         assert_eq!(order, [(Phase::Arrive, 2), (Phase::Arrive, 9), (Phase::Decide, 0)]);
     }
 
@@ -141,7 +144,8 @@ mod tests {
             };
             let phase = if draw.below(2) == 0 { Phase::Arrive } else { Phase::Decide };
             if gap > 0 || phase > e.tag.phase() {
-                queue.push(Event { at: Time::from_ps(e.at.ps() + gap), tag: Tag::new(phase, e.tag.entity()) });
+                queue
+                    .push(Event { at: Time::from_ps(e.at.ps() + gap), tag: Tag::new(phase, e.tag.entity()) });
             }
         }
         order

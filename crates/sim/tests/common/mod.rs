@@ -4,7 +4,8 @@
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::transport::{
-    AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, RtoSpec, SackSpec, TcpSpec, TransportSpec, UdpPace, UdpSpec,
+    AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, RtoSpec, SackSpec, TcpSpec, TransportSpec, UdpPace,
+    UdpSpec,
 };
 use thalweg_sim::Sim;
 use thalweg_sim::events::Calendar;
@@ -64,7 +65,13 @@ pub fn flow(src: u32, dst: u32, size: u64, start: Time) -> FlowSpec {
 }
 
 /// A network of FIFO ports without limits.
-pub fn network(hosts: u32, switches: u32, links: Vec<LinkSpec>, transport: TransportSpec, flows: Vec<FlowSpec>) -> NetworkSpec {
+pub fn network(
+    hosts: u32,
+    switches: u32,
+    links: Vec<LinkSpec>,
+    transport: TransportSpec,
+    flows: Vec<FlowSpec>,
+) -> NetworkSpec {
     NetworkSpec {
         seed: 1,
         hosts,
@@ -85,13 +92,31 @@ pub fn network(hosts: u32, switches: u32, links: Vec<LinkSpec>, transport: Trans
 /// Host 0 – switches – host 1 with the given links.
 pub fn chain(links: &[(Rate, Span)], transport: TransportSpec, flows: Vec<FlowSpec>) -> NetworkSpec {
     let switches = links.len() as u32 - 1;
-    let node = |i: usize| if i == 0 { 0 } else if i == links.len() { 1 } else { i as u32 + 1 };
-    let links = links.iter().enumerate().map(|(i, (rate, delay))| link(node(i), node(i + 1), *rate, *delay)).collect();
+    let node = |i: usize| {
+        if i == 0 {
+            0
+        } else if i == links.len() {
+            1
+        } else {
+            i as u32 + 1
+        }
+    };
+    let links = links
+        .iter()
+        .enumerate()
+        .map(|(i, (rate, delay))| link(node(i), node(i + 1), *rate, *delay))
+        .collect();
     network(2, switches, links, transport, flows)
 }
 
 /// All hosts around switch number `hosts`.
-pub fn star(hosts: u32, rate: Rate, delay: Span, transport: TransportSpec, flows: Vec<FlowSpec>) -> NetworkSpec {
+pub fn star(
+    hosts: u32,
+    rate: Rate,
+    delay: Span,
+    transport: TransportSpec,
+    flows: Vec<FlowSpec>,
+) -> NetworkSpec {
     let links = (0..hosts).map(|h| link(h, hosts, rate, delay)).collect();
     network(hosts, 1, links, transport, flows)
 }

@@ -1,0 +1,68 @@
+//! A run as the face sees it: steps, tables, summary, save and resume.
+
+use std::path::Path;
+use thalweg_lab::{ColumnData, Run, load};
+
+const SCENARIO: &str = "scheme = \"dctcp+fifo\"\n[topology]\nkind = \"star\"\nhosts = 4\n[measure]\nqueues = { every = \"100us\" }\n\
+    [[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"14600B\" }\nload = 0.3\nuntil = \"2ms\"\n\
+    [[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 1\n[run]\nuntil = \"4ms\"\nstop_when_done = false\n";
+
+fn run() -> Run {
+    let s = load(SCENARIO, "s.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]));
+    Run::new(&s).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn tables_are_rectangular_and_the_summary_counts_every_flow() {
+    let mut r = run();
+    while r.step(10_000) {}
+    assert!(!r.is_partial());
+    let tables = r.tables();
+    let names: Vec<&str> = tables.iter().map(|t| t.name).collect();
+    assert_eq!(names, ["flows", "ports", "queues"]);
+    for t in &tables {
+        assert!(t.columns.iter().all(|c| c.data.len() == t.columns[0].data.len()), "{}", t.name);
+    }
+    let flows = &tables[0];
+    let columns: Vec<&str> = flows.columns.iter().map(|c| c.name).collect();
+    for name in
+        ["id", "src", "dst", "size", "start_ps", "fct_ps", "ideal_ps", "slowdown", "measured", "status"]
+    {
+        assert!(columns.contains(&name), "{name}");
+    }
+    let measured = flows.columns.iter().find(|c| c.name == "measured").map(|c| &c.data);
+    let Some(ColumnData::Bool(measured)) = measured else { panic!("measured is a flag") };
+    let n = flows.columns[0].data.len();
+    let summary = r.summary();
+    assert_eq!(summary["flows"]["total"], n);
+    assert_eq!(summary["flows"]["measured"], measured.iter().filter(|m| **m == 1).count());
+    assert_eq!(summary["flows"]["measured"], n - 1, "the endless flow does not count");
+    assert_eq!(summary["partial"], false);
+    assert_eq!(summary["digest"].as_str().map(str::len), Some(16));
+    // 10 packets of 1500 B per flow, 4 hosts of 10 Gb/s, a window of 4 ms of which traffic fills the first half.
+    let offered = summary["load"]["host_links"]["offered"].as_f64().expect("a number");
+    assert!((offered - (n - 1) as f64 * 15_000.0 * 8.0 / (4.0 * 10e9 * 0.004)).abs() < 1e-9, "{offered}");
+}
+
+#[test]
+fn a_run_cut_saved_and_resumed_ends_like_the_straight_run() {
+    let mut straight = run();
+    while straight.step(1_000_000) {}
+    let mut cut = run();
+    cut.step(5_000);
+    let mut resumed = Run::load(&cut.save()).expect("resumes");
+    while resumed.step(777) {}
+    assert_eq!(resumed.digest(), straight.digest());
+    // As text: not-a-number equals itself there.
+    assert_eq!(format!("{:?}", resumed.tables()), format!("{:?}", straight.tables()));
+    assert_eq!(resumed.summary(), straight.summary());
+}
+
+#[test]
+fn what_is_not_a_saved_run_is_refused() {
+    let bytes = run().save();
+    assert!(Run::load(b"hello").is_err());
+    for cut in [0, 7, 12, 20, bytes.len() / 2] {
+        assert!(Run::load(&bytes[..cut]).is_err(), "{cut}");
+    }
+}
