@@ -8,7 +8,7 @@ import numpy as np
 from thalweg import plots
 from thalweg.papers import figure
 
-from .study import HEAVY, RATES, SCHEDULERS, WORKLOADS, completion, grid, slowdown
+from .study import HEAVY, HOSTS, RATES, SCHEDULERS, WORKLOADS, completion, grid, slowdown, sweep_of
 
 NAMES = {"mintcp": "minTCP", "tcp": "TCP", "dctcp": "DCTCP", "fifo": "FIFO", "fq": "FQ", "sjf": "SJF", "srpt": "SRPT"}
 ADS_BARS = ("fifo", "ads-2-static", "ads-2-dynamic", "ads-8-static", "ads-8-dynamic", "srpt")
@@ -32,7 +32,10 @@ def schedulers_by_rate(runs, value, ylabel: str, *, log: bool, published=None):
             ]
             for s in dict.fromkeys(s for s, _ in published)
         }
-    return plots.bars([NAMES[r] for r in RATES], series, ylabel, log=log, published=marks, width=5.0)
+    fig = plots.bars([NAMES[r] for r in RATES], series, ylabel, log=log, published=marks, width=5.0)
+    if ylabel == "average slowdown":
+        fig.axes[0].set_ylim(bottom=1)
+    return fig
 
 
 @figure("fig1a", "Figure 1a: average slowdown (diamonds: published ratio × SRPT as measured)", needs=grid(HEAVY))
@@ -51,17 +54,19 @@ def _(runs):
     return schedulers_by_rate(runs, lambda c: c.p99 * 1e3, "99th percentile FCT (ms)", log=True)
 
 
-def ads_bars(runs, workload: str, names, published=None):
-    series = {label(n): [slowdown(runs, f"{workload}:{r}+{n}") for r in RATES] for n in names}
+def ads_bars(runs, workload: str, names, rates, published=None):
+    series = {label(n): [slowdown(runs, f"{workload}:{r}+{n}") for r in rates] for n in names}
     marks = None
     if published:
-        srpt = series["SRPT"][RATES.index("tcp")]
-        marks = {label(n): [x * srpt if r == "tcp" else None for r in RATES] for n, x in published.items()}
-    return plots.bars([NAMES[r] for r in RATES], series, "average slowdown", log=True, published=marks, width=6.2)
+        srpt = series["SRPT"][rates.index("tcp")]
+        marks = {label(n): [x * srpt if r == "tcp" else None for r in rates] for n, x in published.items()}
+    fig = plots.bars([NAMES[r] for r in rates], series, "average slowdown", log=True, published=marks, width=6.2)
+    fig.axes[0].set_ylim(bottom=1)
+    return fig
 
 
-def ads_keys(workload: str, names) -> list[str]:
-    return [f"{workload}:{r}+{n}" for r in RATES for n in names]
+def ads_keys(workload: str, names, rates) -> list[str]:
+    return [f"{workload}:{r}+{n}" for r in rates for n in names]
 
 
 WITH_FOUR = (
@@ -79,21 +84,21 @@ WITH_FOUR = (
 @figure(
     "fig2",
     "Figure 2 with ADS-4: heavy-tailed workload (diamonds: published ratios for TCP × SRPT as measured)",
-    needs=ads_keys(HEAVY, WITH_FOUR),
+    needs=ads_keys(HEAVY, WITH_FOUR, RATES),
 )
 def _(runs):
     published = {"fifo": 9.7, "ads-2-dynamic": 3 * 1.066, "ads-8-static": 1.066, "ads-8-dynamic": 1.066}
-    return ads_bars(runs, HEAVY, WITH_FOUR, published)
+    return ads_bars(runs, HEAVY, WITH_FOUR, RATES, published)
 
 
-@figure("fig3", "Figure 3: uniform workload", needs=ads_keys("uniform", ADS_BARS))
+@figure("fig3", "Figure 3: uniform workload", needs=ads_keys("uniform", ADS_BARS, HOSTS))
 def _(runs):
-    return ads_bars(runs, "uniform", ADS_BARS)
+    return ads_bars(runs, "uniform", ADS_BARS, HOSTS)
 
 
-@figure("fig4", "Figure 4: Facebook workload", needs=ads_keys("facebook", ADS_BARS))
+@figure("fig4", "Figure 4: Facebook workload", needs=ads_keys("facebook", ADS_BARS, HOSTS))
 def _(runs):
-    return ads_bars(runs, "facebook", ADS_BARS)
+    return ads_bars(runs, "facebook", ADS_BARS, HOSTS)
 
 
 @figure(
@@ -101,7 +106,9 @@ def _(runs):
 )
 def _(runs):
     shown = ("fifo", "fq", "srpt", "ads-8-dynamic")
-    return plots.slowdown_by_size({label(n): runs[f"{HEAVY}:dctcp+{n}"] for n in shown}, bins=11, percentiles=(50, 99))
+    fig = plots.slowdown_by_size({label(n): runs[f"{HEAVY}:dctcp+{n}"] for n in shown}, bins=11)
+    fig.set_size_inches(6.2, 3.2)
+    return fig
 
 
 @figure(
@@ -164,21 +171,29 @@ def _(runs):
         "dynamic map": [slowdown(runs, f"{w}:tcp+ads-8-dynamic") for w in others],
         "SRPT": [slowdown(runs, f"{w}:tcp+srpt") for w in others],
     }
-    return plots.bars(others, series, "average slowdown", log=True, width=6.2)
+    fig = plots.bars(others, series, "average slowdown", log=True, width=6.2)
+    fig.axes[0].set_ylim(bottom=1)
+    return fig
 
 
-@figure("dynamic", "Interval I and window W of the dynamic map, TCP hosts (§3.3.2)", needs=["i-*", "w-*"])
+@figure(
+    "dynamic", "Interval I and window W of the dynamic map, TCP hosts (§3.3.2)", needs=["published:*", "i-*", "w-*"]
+)
 def _(runs):
-    def places(swept):
-        return list(dict.fromkeys(k.split(":")[0] for k in runs if k.startswith(f"{swept}-")))
+    def value(point: str, swept: str) -> float:
+        if point == "published":
+            return {"i": 5, "w": 10}[swept]
+        return float(point[2:].removesuffix("ms"))
 
     with plots.style():
         fig, axes = plots.figure(6.2, 2.4, columns=2, sharey=True)
-        for ax, swept, text in zip(axes, "iw", ("interval I (ms)", "window W (intervals)"), strict=True):
+        for ax, swept, text in zip(
+            axes, "iw", ("interval I (ms), W = 10", "window W (intervals of 5 ms)"), strict=True
+        ):
+            places = sorted(sweep_of(runs, swept), key=lambda p: value(p, swept))
             for n, k in enumerate((2, 8)):
-                x = [float(p[2:].removesuffix("ms")) for p in places(swept)]
-                y = [slowdown(runs, f"{p}:tcp+ads-{k}-dynamic") for p in places(swept)]
-                ax.plot(x, y, marker="os"[n], markersize=4, label=f"ADS-{k}")
+                y = [slowdown(runs, f"{p}:tcp+ads-{k}-dynamic") for p in places]
+                ax.plot([value(p, swept) for p in places], y, marker="os"[n], markersize=4, label=f"ADS-{k}")
             ax.set(xlabel=text, xscale="log")
         axes[0].set(ylabel="average slowdown", ylim=(0, None))
         axes[0].legend()
