@@ -47,13 +47,13 @@ def small() -> dict:
 
 def main(scale: str) -> dict:
     """Figures 1 and 2."""
-    return {} if scale == "full" else clock("10ms", "20ms", "50ms")
+    return {} if scale == "full" else clock("10ms", "20ms", "40ms")
 
 
 def side(scale: str, workload: str = "heavy-tailed") -> dict:
     """Everything else."""
     sizes = {} if workload == "heavy-tailed" else {"traffic.0.sizes": workload}
-    return sizes | ({} if scale == "full" else small() | clock("5ms", "15ms", "40ms"))
+    return sizes | ({} if scale == "full" else small() | clock("5ms", "15ms", "30ms"))
 
 
 def scheme(rate: str, scheduler: str) -> dict:
@@ -164,7 +164,7 @@ def dynamics(scale: str) -> list[RunSpec]:
     if scale == "full":
         base, rates = clock("200ms", "300ms", "1.5s"), ("tcp", "dctcp")
     else:
-        base, rates = small() | clock("40ms", "50ms", "80ms"), ("tcp",)
+        base, rates = small() | clock("40ms", "50ms", "65ms"), ("tcp",)
     points = {"published": {}}
     points |= {f"i-{i}": {"interval": i} for i in INTERVALS[scale]}
     points |= {f"w-{w}": {"window": w} for w in WINDOWS[scale]}
