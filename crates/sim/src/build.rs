@@ -372,7 +372,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 && to.0 >= spec.hosts
             {
                 if lane == Lane::Ordered {
-                    let reason = "cut-through needs FIFO queues with memory of their own, and no priority histogram";
+                    let reason =
+                        "cut-through needs FIFO queues with memory of their own, and no priority histogram";
                     return Err(refused(reason.into()));
                 }
                 port.cut_through(cut.header);
@@ -382,6 +383,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             }
             if lane == Lane::Ordered {
                 port.queue = queues.len() as u32;
+                port.eager = shared || matches!(kind.order, OrderSpec::Custom { .. });
                 queues.push(kind.make(stream, link.rate).map_err(refused)?);
             }
             ports.push(port);

@@ -3,7 +3,9 @@
 //! The wire is a ring of packets in the order of their arrival; only the first one has an event.
 //! A port whose queue needs no decision at the end of a transmission (FIFO, no shared memory) puts
 //! packets on the ring as they come, departure already known: one event per hop ([`Lane::Express`]).
-//! Every other queue is asked when the port falls idle: two events per hop ([`Lane::Ordered`]).
+//! Every other queue is asked when the port falls idle ([`Lane::Ordered`]): at its own event if others see
+//! the queue in between (shared memory), else when somebody next touches the port, as of the instant
+//! at which it fell idle; then, too, a hop has one event.
 
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
@@ -105,6 +107,8 @@ pub struct Port {
     pub pool: u32,
     /// Cut-through: bytes after which the far end may forward.
     cut_header: u32,
+    /// Ordered: every end of a transmission has an event, because others look at the queue in between.
+    pub eager: bool,
     /// Ordered: since when its queue has had its length.
     changed: Time,
     /// See [`PortTotals::dropped`].
@@ -159,6 +163,7 @@ impl Port {
             queue: u32::MAX,
             pool: u32::MAX,
             cut_header: 0,
+            eager: false,
             changed: Time::ZERO,
             dropped: 0,
             marked: 0,

@@ -113,9 +113,12 @@ pub struct Counters {
 impl<Q: Events> Sim<Q> {
     /// Processes at most `max_events` more events; false once the run has ended.
     pub fn run(&mut self, max_events: u64) -> bool {
-        if self.stopped {
-            return false;
-        }
+        let running = !self.stopped && self.advance(max_events);
+        self.catch_up_all();
+        running
+    }
+
+    fn advance(&mut self, max_events: u64) -> bool {
         let until = self.spec.stop.until;
         let budget = max_events.min(self.spec.stop.max_events.saturating_sub(self.processed));
         for _ in 0..budget {
@@ -188,6 +191,9 @@ impl<Q: Events> Sim<Q> {
     /// The packet at the head of a port's ring has reached the far end.
     #[inline(always)]
     fn arrive(&mut self, id: PortId) {
+        if self.ports[id.at()].lane == Lane::Ordered {
+            self.catch_up(id, self.now);
+        }
         let port = &mut self.ports[id.at()];
         let (landed, next) = port.land();
         let to_host = port.to_host;
@@ -197,6 +203,12 @@ impl<Q: Events> Sim<Q> {
                 prefetch(&self.packets[next.handle]);
             }
             self.schedule(next.arrive, Phase::Arrive, id.0);
+        } else if port.lane == Lane::Ordered && !port.deciding && !self.queues[port.queue as usize].is_empty()
+        {
+            // Nothing on the wire will remind the port (no propagation delay): it needs an event.
+            port.deciding = true;
+            let at = port.free_at;
+            self.schedule(at, Phase::Decide, id.0);
         }
         self.mark_digest(u64::from(id.0));
         if to_host { self.deliver(landed.handle) } else { self.forward(id, landed, early) }
@@ -239,6 +251,7 @@ impl<Q: Events> Sim<Q> {
     }
 
     fn enqueue_ordered(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
+        self.catch_up(id, self.now);
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         let packet = &mut self.packets[handle];
@@ -266,12 +279,13 @@ impl<Q: Events> Sim<Q> {
             port.marked += 1;
         }
         if !port.deciding && !queue.is_empty() {
-            port.deciding = true;
-            if port.free_at > self.now {
-                let at = port.free_at;
-                self.schedule(at, Phase::Decide, id.0);
-            } else {
+            let at = port.free_at;
+            if at <= self.now {
+                port.deciding = true;
                 self.choose_soon(id);
+            } else if port.eager {
+                port.deciding = true;
+                self.schedule(at, Phase::Decide, id.0);
             }
         }
         if verdict == Verdict::Dropped {
@@ -318,13 +332,55 @@ impl<Q: Events> Sim<Q> {
     /// An idle port chooses what to send.
     #[inline(always)]
     fn decide(&mut self, id: PortId) {
-        self.mark_digest(u64::from(id.0) | 1 << 63);
+        self.ports[id.at()].deciding = false;
+        self.decide_at(id, self.now);
+    }
+
+    /// Takes the decisions of a port that fell due before `before`, each at its own instant.
+    ///
+    /// What a busy port sends next matters to nobody until something joins its queue or the packet would
+    /// arrive, so the end of a transmission has no event: whoever touches the port next catches up first.
+    /// Eager ports (shared memory, users' disciplines) are seen by others in between and have events.
+    #[inline(always)]
+    fn catch_up(&mut self, id: PortId, before: Time) {
+        loop {
+            let port = &self.ports[id.at()];
+            if port.free_at >= before || port.deciding || port.eager {
+                return;
+            }
+            if self.queues[port.queue as usize].is_empty() {
+                return;
+            }
+            let at = port.free_at;
+            self.decide_at(id, at);
+        }
+    }
+
+    /// All that fell due before the present instant, everywhere: so that results can be read.
+    fn catch_up_all(&mut self) {
+        for id in 0..self.ports.len() {
+            if self.ports[id].lane == Lane::Ordered {
+                self.catch_up(PortId::from(id), self.now);
+            }
+        }
+    }
+
+    /// As [`Sim::catch_up`], decisions that are due at this very instant included.
+    pub(crate) fn catch_up_now(&mut self, id: PortId) {
+        if self.ports[id.at()].lane == Lane::Ordered {
+            self.catch_up(id, self.now.saturating_add(Span::from_ps(1)));
+        }
+    }
+
+    /// A port whose transmitter is free at `at` sends what its queue says.
+    #[inline(always)]
+    fn decide_at(&mut self, id: PortId, at: Time) {
+        self.digest = self.digest.wrapping_add(mix64(at.ps() ^ u64::from(id.0).rotate_left(32) ^ 1 << 31));
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
-        port.deciding = false;
-        port.account(self.now, queue.packets());
+        port.account(at, queue.packets());
         let before = queue.bytes();
-        let served = queue.dequeue(self.now, &mut self.given_up);
+        let served = queue.dequeue(at, &mut self.given_up);
         if let Some(pool) = self.pools.get_mut(port.pool as usize) {
             pool.release(before - queue.bytes());
         }
@@ -336,8 +392,8 @@ impl<Q: Events> Sim<Q> {
             }
             let (wire, route) = (packet.wire, packet.route);
             let flying = Flying { handle: served.handle, wire, route, arrive: Time::MAX };
-            let booked = port.transmit(self.now, flying);
-            let more = !queue.is_empty();
+            let booked = port.transmit(at, flying);
+            let more = port.eager && !queue.is_empty();
             let free_at = port.free_at;
             port.deciding = more;
             if let Booked::First(at) = booked {
@@ -352,11 +408,18 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    /// A queue's control plane wakes.
+    /// A queue's control plane wakes; a queue that held back may have something to send.
     fn tick(&mut self, id: PortId) {
-        let queue = &mut self.queues[self.ports[id.at()].queue as usize];
+        self.catch_up(id, self.now);
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
         queue.on_tick(self.now);
-        if let Some(at) = queue.wake() {
+        let wake = queue.wake();
+        if !queue.is_empty() && !port.deciding && port.free_at <= self.now {
+            port.deciding = true;
+            self.choose_soon(id);
+        }
+        if let Some(at) = wake {
             let at = at.max(self.now + Span::from_ps(1));
             self.schedule(at, Phase::Tick, id.0);
         }
