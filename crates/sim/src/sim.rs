@@ -203,7 +203,7 @@ impl<Q: Events> Sim<Q> {
                 prefetch(&self.packets[next.handle]);
             }
             self.schedule(next.arrive, Phase::Arrive, id.0);
-        } else if port.lane == Lane::Ordered && !port.deciding && !self.queues[port.queue as usize].is_empty()
+        } else if port.lane == Lane::Ordered && !port.deciding && port.waiting > 0
         {
             // Nothing on the wire will remind the port (no propagation delay): it needs an event.
             port.deciding = true;
@@ -264,12 +264,12 @@ impl<Q: Events> Sim<Q> {
             port.dropped += 1;
             return self.lose(handle);
         }
-        port.account(self.now, queue.packets());
         let verdict = queue.enqueue(self.now, packet, handle, &mut self.given_up);
         if !self.probes.priorities.is_empty() && verdict != Verdict::Dropped && packet.kind == Kind::Data {
             self.probes.count_priority(id, packet.rank, self.spec.probes.priority_histogram);
         }
         let after = queue.bytes();
+        port.now_waiting(self.now, queue.packets());
         if let Some(pool) = pool {
             if after >= before { pool.take(after - before) } else { pool.release(before - after) }
         }
@@ -278,7 +278,7 @@ impl<Q: Events> Sim<Q> {
             packet.ecn = Ecn::Ce;
             port.marked += 1;
         }
-        if !port.deciding && !queue.is_empty() {
+        if !port.deciding && port.waiting > 0 {
             let at = port.free_at;
             if at <= self.now {
                 port.deciding = true;
@@ -345,10 +345,7 @@ impl<Q: Events> Sim<Q> {
     fn catch_up(&mut self, id: PortId, before: Time) {
         loop {
             let port = &self.ports[id.at()];
-            if port.free_at >= before || port.deciding || port.eager {
-                return;
-            }
-            if self.queues[port.queue as usize].is_empty() {
+            if port.waiting == 0 || port.free_at >= before || port.deciding || port.eager {
                 return;
             }
             let at = port.free_at;
@@ -378,9 +375,9 @@ impl<Q: Events> Sim<Q> {
         self.digest = self.digest.wrapping_add(mix64(at.ps() ^ u64::from(id.0).rotate_left(32) ^ 1 << 31));
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
-        port.account(at, queue.packets());
         let before = queue.bytes();
         let served = queue.dequeue(at, &mut self.given_up);
+        port.now_waiting(at, queue.packets());
         if let Some(pool) = self.pools.get_mut(port.pool as usize) {
             pool.release(before - queue.bytes());
         }
@@ -393,7 +390,7 @@ impl<Q: Events> Sim<Q> {
             let (wire, route) = (packet.wire, packet.route);
             let flying = Flying { handle: served.handle, wire, route, arrive: Time::MAX };
             let booked = port.transmit(at, flying);
-            let more = port.eager && !queue.is_empty();
+            let more = port.eager && port.waiting > 0;
             let free_at = port.free_at;
             port.deciding = more;
             if let Booked::First(at) = booked {
@@ -415,7 +412,7 @@ impl<Q: Events> Sim<Q> {
         let queue = &mut self.queues[port.queue as usize];
         queue.on_tick(self.now);
         let wake = queue.wake();
-        if !queue.is_empty() && !port.deciding && port.free_at <= self.now {
+        if port.waiting > 0 && !port.deciding && port.free_at <= self.now {
             port.deciding = true;
             self.choose_soon(id);
         }
