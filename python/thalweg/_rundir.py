@@ -37,7 +37,10 @@ def appearing(path: Path) -> Iterator[Path]:
     check_free(path)
     token = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
     temporary = path.with_name(f".{path.name}.{token}")
-    temporary.mkdir()
+    try:
+        temporary.mkdir()
+    except OSError as e:
+        raise refuse(f"cannot be made: {e.strerror}", file=path) from None
     try:
         yield temporary
         if path.exists():

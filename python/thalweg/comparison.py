@@ -82,6 +82,8 @@ def compare(a: Results | str | Path, b: Results | str | Path) -> Comparison:
     for low, high, name in ((0, None, "all"), *SIZE_CLASSES):
         top = float("inf") if high is None else high
         one, other = fct_a[(size_a >= low) & (size_a < top)], fct_b[(size_b >= low) & (size_b < top)]
+        if name != "all" and not len(one) and not len(other):
+            continue
         row: dict = {"class": name, "flows_a": len(one), "flows_b": len(other)}
         first = statistics(one) if len(one) else dict.fromkeys(STATISTICS)
         second = statistics(other) if len(other) else dict.fromkeys(STATISTICS)

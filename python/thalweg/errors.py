@@ -26,7 +26,7 @@ class Diagnostic:
             return self.text
         where = f"{self.file}:{self.line}: " if self.line else f"{self.file}: " if self.file else ""
         key = f"`{self.key}`: " if self.key else ""
-        hint = f"; {self.hint}" if self.hint else ""
+        hint = "" if not self.hint else f" {self.hint}" if self.hint.startswith("(") else f"; {self.hint}"
         return f"{where}{key}{self.reason}{hint}"
 
 

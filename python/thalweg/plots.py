@@ -99,6 +99,17 @@ def _plain_log(ax) -> None:
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
+def _plain_log_x(ax) -> None:
+    """The same on an x axis that spans less than two decades; powers of ten are read more easily on longer ones."""
+    low, high = ax.get_xlim()
+    if low > 0 and high < 100 * low:
+        ax.xaxis.set_major_locator(
+            LogLocator(subs=(1.0, 2.0, 5.0) if high > 5 * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
+        )
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+
+
 def cdf(series: Mapping[str, Sequence[float]], xlabel: str, *, log: bool = True, title: str = "") -> Figure:
     """Empirical distribution functions."""
     with style():
@@ -109,6 +120,7 @@ def cdf(series: Mapping[str, Sequence[float]], xlabel: str, *, log: bool = True,
                 ax.step(x, np.arange(1, len(x) + 1) / len(x), where="post", label=name)
         if log and any(len(v) for v in series.values()):
             ax.set_xscale("log")
+            _plain_log_x(ax)
         ax.set(xlabel=xlabel, ylabel="fraction", ylim=(0, 1.01), title=title)
         if len(series) > 1:
             ax.legend()
@@ -183,14 +195,16 @@ def lines(
 
 
 def slowdown_by_size(runs: Mapping[str, Results], *, bins: int = 20, percentiles: Sequence[float] = (50, 99)) -> Figure:
-    """FCT slowdown over flow size: each point holds the same number of flows."""
+    """FCT slowdown over flow size: a point per size if there are few sizes, else points that hold equal numbers of flows."""
     with style():
         fig, ax = figure()
         for n, (name, results) in enumerate(runs.items()):
             flows = results.measured()
             size, slow = flows["size"].to_numpy().astype(float), flows["slowdown"].to_numpy()
             order = np.argsort(size, kind="stable")
-            parts = [p for p in np.array_split(order, min(bins, max(len(order), 1))) if len(p)]
+            first = np.unique(size[order], return_index=True)[1]
+            cuts = first[1:] if len(first) <= bins else min(bins, max(len(order), 1))
+            parts = [p for p in np.array_split(order, cuts) if len(p)]
             x = [size[p].mean() for p in parts]
             for line, q in enumerate(percentiles):
                 y = [np.percentile(slow[p], q, method="inverted_cdf") for p in parts]
@@ -214,16 +228,25 @@ def series_over_time(
     names = frame.columns
     moment = next(n for n in names if n in ("time", "time_ps", "now", "now_ps", "at", "at_ps", "t_ps"))
     frame = frame.with_columns(pl.Series("_ms", results.seconds(moment, table) * 1e3))
-    top = frame.group_by(by).agg(pl.col(value).max()).sort(value, by, descending=[True, False])[by].head(most)
+    peaks = frame.group_by(by).agg(pl.col(value).max()).sort(value, by, descending=[True, False])
+    top = peaks.filter(pl.col(value) > 0)[by].head(most) if peaks[value].max() else peaks[by].head(1)
+    label = {one: f"{by} {one}" for one in top}
+    if by == "port" and "ports" in results.tables:
+        ends = results.tables["ports"].select("port", "from", "to").rows()
+        label |= {port: f"{a} → {b}" for port, a, b in ends if port in label}
+    units = {n: u for n, u, _ in results.columns(table)}
+    kilo = units[value] == "B" and peaks[value].max() >= 10_000
     with style():
         fig, ax = figure()
         for one in top:
             part = frame.filter(pl.col(by) == one)
-            ax.plot(part["_ms"].to_numpy(), part[value].to_numpy(), label=f"{by} {one}", linewidth=1)
-        units = {n: u for n, u, _ in results.columns(table)}
-        ax.set(xlabel="time (ms)", ylabel=ylabel or f"{value} ({units[value]})" if units[value] else value)
-        if len(top) > 1:
-            ax.legend(ncols=2)
+            values = part[value].to_numpy() * (1e-3 if kilo else 1)
+            ax.plot(part["_ms"].to_numpy(), values, label=label[one], linewidth=1)
+        unit = "KB" if kilo else units[value]
+        ax.set(xlabel="time (ms)", ylabel=f"{ylabel or value} ({unit})" if unit else ylabel or value)
+        ax.set_ylim(bottom=0)
+        if len(top) > 1 or by == "port":
+            _legend_above(fig, ax, 4)
         return fig
 
 
@@ -245,7 +268,7 @@ class Plots:
 
     def queues(self, **kw) -> Figure:
         """Queue lengths over time; needs a run that sampled queues."""
-        return self._sampled("queues", ("bytes", "packets"), ("port",), **({"ylabel": "queue length (B)"} | kw))
+        return self._sampled("queues", ("bytes", "packets"), ("port",), **({"ylabel": "queue length"} | kw))
 
     def windows(self, **kw) -> Figure:
         """Congestion windows over time; needs a run that sampled controllers."""
@@ -268,10 +291,8 @@ class Plots:
         made = {}
         names = [n for n, _, _ in self._results.columns()] if "flows" in self._results.tables else []
         if "slowdown" in names and len(self._results.measured()):
-            made["slowdown"] = (
-                "FCT slowdown by flow size (points hold equal numbers of flows).",
-                self.slowdown(),
-            )
+            if self._results.measured()["size"].n_unique() > 1:
+                made["slowdown"] = ("FCT slowdown by flow size.", self.slowdown())
             made["slowdown-cdf"] = ("Distribution of the FCT slowdown.", self.cdf("slowdown"))
         for name, caption in (
             ("queues", "Queue length over time, highest peaks."),

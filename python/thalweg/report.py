@@ -31,7 +31,7 @@ pre { background: var(--shade); padding: .8rem; border-radius: 6px; overflow-x: 
 .pass { color: var(--good); font-weight: 600; } .fail, .error { color: var(--bad); font-weight: 600; }
 .not-checkable { color: var(--dim); font-weight: 600; }
 .banner { border-left: 4px solid var(--dim); padding: .3rem .8rem; background: var(--shade); }
-code { font-size: .9em; }
+code { font-size: .9em; } details { margin-top: .6rem; } details summary { color: var(--soft); cursor: pointer; }
 """
 
 
@@ -114,7 +114,7 @@ def machine_table(meta: Mapping) -> str:
 
 def run_report(results: Results, path: Path) -> Path:
     """The page of one run."""
-    from thalweg.comparison import SIZE_CLASSES, STATISTICS, fct, statistics
+    from thalweg import headline
 
     sections = []
     if results.partial:
@@ -125,16 +125,12 @@ def run_report(results: Results, path: Path) -> Path:
                 f"<p class=banner>This run ended early ({escape(why)}): flows still under way are missing.</p>",
             )
         )
-    sections.append(("Summary", table(("", ""), scalars(results.summary).items())))
-    if "flows" in results.tables:
-        sizes, times = fct(results)
-        rows = []
-        for low, high, name in ((0, None, "all"), *SIZE_CLASSES):
-            part = times[(sizes >= low) & (sizes < (float("inf") if high is None else high))]
-            s = {k: v * 1e6 for k, v in statistics(part).items()} if len(part) else dict.fromkeys(STATISTICS)
-            rows.append((name, len(part), *(s[k] for k in STATISTICS)))
-        head = ("flow size", "flows", *(f"{s} FCT (us)" for s in STATISTICS))
-        sections.append(("Completion times", table(head, rows)))
+    every = table(("key", "value"), scalars(results.summary).items())
+    all_numbers = f"<details><summary>all of summary.json but its lists</summary>{every}</details>"
+    sections.append(("Summary", table(("", ""), headline.rows(results.summary)) + all_numbers))
+    classes = headline.classes(results.summary)
+    if classes:
+        sections.append(("Completion times", table(headline.CLASS_HEAD, classes)))
     sections.append(("Figures", pictures(results.plot.all().values())))
     described = []
     for name in results.tables:

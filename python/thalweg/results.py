@@ -156,7 +156,8 @@ class Results:
         """Opens a run directory. Tables are read when they are asked for."""
         path = Path(path)
         if not (path / "summary.json").is_file():
-            raise refuse("is not a run directory (no summary.json)", file=path, hint=_runs_near(path))
+            reason = "is not a run directory (no summary.json)" if path.exists() else "no such run directory"
+            raise refuse(reason, file=path, hint=_runs_near(path))
         try:
             summary = json.loads((path / "summary.json").read_text(encoding="utf-8"))
             meta = json.loads((path / _rundir.META).read_text(encoding="utf-8"))

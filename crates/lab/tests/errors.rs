@@ -140,7 +140,7 @@ fn impossible_settings() {
     wrong(
         "\"100KB\"",
         "\"100B\"",
-        "s.toml:7: `switch.buffer`: 100B do not hold one packet of 1500 bytes; at least \"1500B\"",
+        "s.toml:7: `switch.buffer`: 100B cannot hold one packet of 1500 bytes; at least \"1500B\"",
     );
     wrong(
         "hosts = 4",

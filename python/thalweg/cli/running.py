@@ -72,7 +72,7 @@ def estimate_line(scenario) -> str:
     have = _rundir.total_memory()
     small = f"; more memory than this machine has ({_format.memory(have)})" if have and e["memory_bytes"] > have else ""
     return (
-        f"{scenario.name}: {e['flows']} flows, {_format.si(e['packets'])} packets, about {_format.si(e['packet_hops'])} packet-hops, "
+        f"{scenario.name}: about {e['flows']} flows, {_format.si(e['packets'])} packets, {_format.si(e['packet_hops'])} packet-hops, "
         f"{_format.si(e['events'])} events, {_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}{small}"
     )
 
@@ -81,13 +81,19 @@ def print_summary(results) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from thalweg import _format
-    from thalweg.sweeps import scalars
+    from thalweg import _format, headline
 
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for key, value in scalars(results.summary).items():
-        table.add_row(key, _format.number(value))
-    Console().print(table)
+    console = Console(soft_wrap=True)
+    for what, text in headline.rows(results.summary):
+        console.print(f"{what + ':':22}{text}", highlight=False, markup=False)
+    classes = headline.classes(results.summary)
+    if classes:
+        table = Table(box=None, pad_edge=False, header_style="none")
+        for n, head in enumerate(headline.CLASS_HEAD):
+            table.add_column(head, justify="right" if n else "left", no_wrap=True)
+        for row in classes:
+            table.add_row(*map(_format.number, row))
+        console.print(table)
 
 
 def reproduce(args) -> int:

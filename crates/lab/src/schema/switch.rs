@@ -100,7 +100,7 @@ pub enum Scheduler {
         #[serde(default)]
         overflow: Overflow,
     },
-    /// Strict priority over the traffic class; 0 is served first.
+    /// Strict priority over the traffic class; 0 is served first (IEEE 802.1Q §8.6.8.1).
     Priority {
         /// Number of classes; higher classes share the last.
         #[serde(default = "default::classes")]
@@ -112,7 +112,8 @@ pub enum Scheduler {
     /// Shortest remaining processing time (pFabric, SIGCOMM 2013): fewest remaining bytes first, earliest
     /// packet of that flow; drops the packet with the most remaining bytes.
     Srpt,
-    /// Approximate and deployable SRPT: a few strict-priority FIFOs behind a table from remaining size to queue.
+    /// Approximate and deployable SRPT: a few strict-priority FIFOs behind a table from remaining size to queue
+    /// (Mushtaq et al., ACM CCR, §3).
     Ads {
         /// k, the number of FIFOs.
         #[serde(default = "default::ads_queues")]

@@ -97,7 +97,7 @@ pub enum Congestion {
     /// TCP NewReno's window (RFC 5681, RFC 6582).
     #[default]
     Newreno,
-    /// DCTCP (Alizadeh et al., SIGCOMM 2010; RFC 8257).
+    /// DCTCP: cuts in proportion to the fraction of marked bytes (Alizadeh et al., SIGCOMM 2010; RFC 8257).
     Dctcp {
         /// g, weight of the newest window in the average of the marked fraction.
         #[serde(default = "default::dctcp_gain")]

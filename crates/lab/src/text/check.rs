@@ -304,7 +304,14 @@ fn range(schema: &Json, x: f64, format: &str) -> Option<String> {
     if ok {
         return None;
     }
-    let low = above.map(|a| format!("above {a}")).or(min.map(|m| format!("at least {m}")));
-    let high = below.map(|b| format!("below {b}")).or(max.map(|m| format!("at most {m}")));
+    // Whole numbers as the schema writes them: as floats the largest would be rounded.
+    let exact = |key: &str, x: f64| match schema.get(key) {
+        Some(Json::Number(n)) if !n.is_f64() => n.to_string(),
+        _ => x.to_string(),
+    };
+    let low =
+        above.map(|a| format!("above {a}")).or(min.map(|m| format!("at least {}", exact("minimum", m))));
+    let high =
+        below.map(|b| format!("below {b}")).or(max.map(|m| format!("at most {}", exact("maximum", m))));
     Some(format!("allowed: {}", [low, high].into_iter().flatten().collect::<Vec<_>>().join(" and ")))
 }

@@ -32,7 +32,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         if graph.switches == 0 {
             r.useless("switch.shared_buffer", "the topology has no switch", "remove the key");
         } else if total.get() < u64::from(full) {
-            let reason = format!("{total} do not hold one packet of {full} bytes");
+            let reason = format!("{total} cannot hold one packet of {full} bytes");
             r.error("switch.shared_buffer.total", reason, format!("at least \"{full}B\""));
         }
         if let Sharing::Dynamic { alpha } = s.sharing
@@ -65,7 +65,7 @@ pub(crate) fn full_packet(doc: &Document) -> u32 {
 
 fn buffer(r: &mut Report<'_>, section: &str, buffer: Capacity, full: u32) {
     if buffer.bytes(full).get() < u64::from(full) {
-        let reason = format!("{buffer} do not hold one packet of {full} bytes");
+        let reason = format!("{buffer} cannot hold one packet of {full} bytes");
         r.error(&format!("{section}.buffer"), reason, format!("at least \"{full}B\""));
     }
 }

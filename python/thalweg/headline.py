@@ -1,0 +1,48 @@
+"""A summary for people: the terminal and the report show the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from thalweg import _format
+
+CLASS_HEAD = ("flow size", "flows", "FCT us: mean", "p50", "p95", "p99", "slowdown: mean", "p50", "p95", "p99")
+STATISTICS = ("mean", "p50", "p95", "p99")
+
+
+def rows(summary: Mapping) -> list[tuple[str, str]]:
+    """(what, how much) in the order in which a reader asks."""
+    measured = summary.get("measured") or {}
+    out = [("simulated", _format.simulated(summary.get("simulated_seconds", 0.0) * 1e12))]
+    if "flows" in measured:
+        text = (
+            f"{_format.number(measured['completed'])} of {_format.number(measured['flows'])} measured flows completed"
+        )
+        if measured["censored"]:
+            text += f", {_format.number(measured['censored'])} censored: means and percentiles are of the others"
+        out.append(("flows", text))
+    for key, name in (("host_links", "load of host links"), ("core_links", "load of core links")):
+        load = (summary.get("load") or {}).get(key) or {}
+        if load.get("offered") or load.get("carried"):
+            out.append((name, f"offered {load['offered']:.3f}, carried {load['carried']:.3f}"))
+    if summary.get("goodput_gbps"):
+        out.append(("goodput of all flows", f"{summary['goodput_gbps']:.4g} Gb/s"))
+    events = ("drops", "marks", "retransmissions", "timeouts")
+    out.append(("packets", ", ".join(f"{_format.number(summary[k])} {k}" for k in events if k in summary)))
+    if summary.get("violation"):
+        out.append(("violation", str(summary["violation"])))
+    out.append(("seed, digest", f"{summary.get('seed')}, {summary.get('digest')}"))
+    return out
+
+
+def classes(summary: Mapping) -> list[tuple]:
+    """One row per size class of the scenario that has flows, and one for all of them; None: no value."""
+    parts = [c for c in summary.get("size_classes") or () if c.get("flows")]
+    everything = summary.get("measured") or {}
+    if not everything.get("completed"):
+        return []
+    out = []
+    for name, part in [("all", everything), *((c["name"], c) for c in parts if len(parts) > 1)]:
+        fct, slowdown = (part.get(k) or {} for k in ("fct_us", "slowdown"))
+        out.append((name, part["flows"], *(fct.get(s) for s in STATISTICS), *(slowdown.get(s) for s in STATISTICS)))
+    return out
