@@ -8,7 +8,7 @@ use crate::probe::Probes;
 use crate::routing::Routes;
 use crate::spec::NetworkSpec;
 use thalweg_machines::buffer::SharedPool;
-use thalweg_machines::schedule::{Discipline, Queue};
+use thalweg_machines::schedule::Queue;
 use thalweg_machines::{Handle, Side};
 use thalweg_units::{FlowId, PortId, Stream, Time, mix64};
 
