@@ -708,7 +708,9 @@ fn verdict(one: &Result<Run, String>, two: &Result<Run, String>, shows: Shows) -
     if right {
         return Ok(());
     }
-    Err(format!("digest {digests}, outcome {outcomes}, tables {tables}, summary {summaries}: expected {shows:?}"))
+    Err(format!(
+        "digest {digests}, outcome {outcomes}, tables {tables}, summary {summaries}: expected {shows:?}"
+    ))
 }
 
 #[test]

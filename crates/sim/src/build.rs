@@ -371,7 +371,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 && to.0 >= spec.hosts
             {
                 if lane == Lane::Ordered {
-                    let reason = "cut-through needs FIFO queues with memory of their own, and no priority histogram";
+                    let reason =
+                        "cut-through needs FIFO queues with memory of their own, and no priority histogram";
                     return Err(refused(reason.into()));
                 }
                 port.cut_header = cut.header;
