@@ -40,7 +40,7 @@ impl Engine {
     }
     pub fn totals(&self, port: PortId) -> PortTotals {
         let (packets, bytes) = self.sim.carried(port);
-        PortTotals { packets, bytes, ..self.sim.ports()[port.at()].totals }
+        PortTotals { packets, bytes, ..self.sim.ports()[port.at()].totals() }
     }
     /// Bytes that a port has carried since the window of `ProbeSpec::carried` opened, until it closed.
     pub fn carried_in_window(&self, port: PortId) -> u64 {

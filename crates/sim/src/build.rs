@@ -108,6 +108,7 @@ impl<Q: Events> Sim<Q> {
             free_connections: Vec::new(),
             paths: Vec::new(),
             stride: 2 * longest,
+            wide: ports.len() > crate::lookahead::WIDE,
             followers: followers(&spec),
             next_start: 0,
             spray,
@@ -193,9 +194,9 @@ impl<Q: Events> Sim<Q> {
     pub fn counters(&self) -> Counters {
         Counters {
             events: self.processed,
-            packet_hops: self.ports.iter().map(|p| p.totals.packets).sum(),
+            packet_hops: self.ports.iter().map(|p| p.totals().packets).sum(),
             packets_dropped: self.tally.dropped,
-            packets_marked: self.ports.iter().map(|p| p.totals.marked).sum(),
+            packets_marked: self.ports.iter().map(|p| p.totals().marked).sum(),
             flows_started: self.tally.flows_started,
             flows_done: self.tally.flows_done,
             flows_total: self.spec.flows.len() as u64,
@@ -375,7 +376,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                         "cut-through needs FIFO queues with memory of their own, and no priority histogram";
                     return Err(refused(reason.into()));
                 }
-                port.cut_header = cut.header;
+                port.cut_through(cut.header);
             }
             if shared {
                 port.pool = from.0 - spec.hosts;

@@ -105,7 +105,7 @@ impl<Q: Events> Sim<Q> {
                 let Some((every, ports)) = &self.spec.probes.queues else { return };
                 for &port in ports {
                     let (packets, bytes) = self.backlog(port);
-                    let totals = &self.ports[port.at()].totals;
+                    let totals = self.ports[port.at()].totals();
                     let (dropped, marked) = (totals.dropped, totals.marked);
                     self.probes.queues.push(QueueSample { at, port, packets, bytes, dropped, marked });
                 }
@@ -169,7 +169,7 @@ impl<Q: Events> Sim<Q> {
 
     /// Packets and bytes that a port has put on its wire; those whose place is only booked do not count.
     pub fn carried(&self, port: PortId) -> (u64, u64) {
-        let totals = &self.ports[port.at()].totals;
+        let totals = &self.ports[port.at()].totals();
         match self.ports[port.at()].lane {
             Lane::Express => {
                 let (packets, bytes) = self.backlog(port);

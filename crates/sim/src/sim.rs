@@ -13,7 +13,7 @@ use thalweg_machines::congestion::Start;
 use thalweg_machines::schedule::{Discipline, Queue, Verdict};
 use thalweg_machines::transport::{Receiver, Sender, Transmit, TransportSpec};
 use thalweg_machines::{Ecn, Handle, Kind, NO_SIDE, Packet, Side};
-use thalweg_units::{FlowId, HostId, NodeId, PortId, Span, Stream, Time, mix64};
+use thalweg_units::{FlowId, HostId, PortId, Span, Stream, Time, mix64};
 
 /// A network at an instant. Plain data throughout: see [`crate::snapshot`].
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub struct Sim<Q: Events = Calendar> {
     /// the middle on.
     pub(crate) paths: Vec<PortId>,
     pub(crate) stride: usize,
+    /// The network is larger than the caches: it pays to look ahead.
+    pub(crate) wide: bool,
     /// Flows that follow others, as a linked list per predecessor (empty if there are none).
     pub(crate) followers: Vec<(FlowId, FlowId)>,
     /// The next flow that starts by the clock.
@@ -130,7 +132,9 @@ impl<Q: Events> Sim<Q> {
             debug_assert!(event.at >= self.now, "time travel");
             self.now = event.at;
             self.processed += 1;
-            self.look_ahead();
+            if self.wide {
+                self.look_ahead();
+            }
             self.dispatch(event);
             if self.stopped {
                 return false;
@@ -140,36 +144,6 @@ impl<Q: Events> Sim<Q> {
             self.stopped = true;
         }
         !self.stopped
-    }
-
-    /// Asks for the memory that the next events will touch, in the order in which they lead to each
-    /// other: port, then its ring, then the path or the packet at the ring's head.
-    #[inline(always)]
-    fn look_ahead(&mut self) {
-        const LA: [usize; 3] = [5, 3, 1];
-        if let Some(event) = self.events.upcoming(LA[0])
-            && event.tag.phase() == Phase::Arrive
-        {
-            prefetch(&self.ports[event.tag.entity() as usize]);
-        }
-        if let Some(event) = self.events.upcoming(LA[1])
-            && event.tag.phase() == Phase::Arrive
-            && let Some(first) = self.ports[event.tag.entity() as usize].flight.front()
-        {
-            prefetch(first);
-        }
-        if let Some(event) = self.events.upcoming(LA[2])
-            && event.tag.phase() == Phase::Arrive
-        {
-            let port = &self.ports[event.tag.entity() as usize];
-            if let Some(first) = port.flight.front() {
-                if port.to_host {
-                    prefetch(&self.packets[first.handle]);
-                } else if let Some(out) = self.paths.get(first.route as usize) {
-                    prefetch(out);
-                }
-            }
-        }
     }
 
     #[inline(always)]
@@ -216,7 +190,7 @@ impl<Q: Events> Sim<Q> {
     fn arrive(&mut self, id: PortId) {
         let port = &mut self.ports[id.at()];
         let (landed, next) = port.land();
-        let (to_host, peer) = (port.to_host, port.peer);
+        let to_host = port.to_host;
         let early = port.early(landed.wire);
         if let Some(next) = next {
             if to_host {
@@ -225,12 +199,12 @@ impl<Q: Events> Sim<Q> {
             self.schedule(next.arrive, Phase::Arrive, id.0);
         }
         self.mark_digest(u64::from(id.0));
-        if to_host { self.deliver(landed.handle) } else { self.forward(peer, landed, early) }
+        if to_host { self.deliver(landed.handle) } else { self.forward(id, landed, early) }
     }
 
     /// A switch passes a packet on. On a source route this does not touch the packet.
     #[inline(always)]
-    fn forward(&mut self, node: NodeId, landed: Flying, early: Span) {
+    fn forward(&mut self, from: PortId, landed: Flying, early: Span) {
         if self.spray.is_empty() {
             let out = self.paths[landed.route as usize];
             self.enqueue(out, Flying { route: landed.route + 1, ..landed }, early);
@@ -239,6 +213,7 @@ impl<Q: Events> Sim<Q> {
                 RoutingSpec::SprayRandom => Pick::Hash(u64::from(landed.route)),
                 _ => Pick::Modulo(landed.route),
             };
+            let node = self.ports[from.at()].peer;
             let out = self.routes.next(node, self.packets[landed.handle].dst, pick);
             self.enqueue(out, landed, early);
         }
@@ -273,7 +248,7 @@ impl<Q: Events> Sim<Q> {
         if let Some(pool) = &mut pool
             && !pool.admits(before, wire)
         {
-            port.totals.dropped += 1;
+            port.dropped += 1;
             return self.lose(handle);
         }
         port.account(self.now, queue.packets());
@@ -285,10 +260,10 @@ impl<Q: Events> Sim<Q> {
         if let Some(pool) = pool {
             if after >= before { pool.take(after - before) } else { pool.release(before - after) }
         }
-        port.totals.max_queue = port.totals.max_queue.max(after);
+        port.note_queue(after);
         if verdict == Verdict::Marked {
             packet.ecn = Ecn::Ce;
-            port.totals.marked += 1;
+            port.marked += 1;
         }
         if !port.deciding && !queue.is_empty() {
             port.deciding = true;
@@ -300,7 +275,7 @@ impl<Q: Events> Sim<Q> {
             }
         }
         if verdict == Verdict::Dropped {
-            self.ports[id.at()].totals.dropped += 1;
+            self.ports[id.at()].dropped += 1;
             self.lose(handle);
         }
         if !self.given_up.is_empty() {
@@ -335,7 +310,7 @@ impl<Q: Events> Sim<Q> {
     #[inline]
     fn lose_given_up(&mut self, id: PortId) {
         while let Some(victim) = self.given_up.pop() {
-            self.ports[id.at()].totals.dropped += 1;
+            self.ports[id.at()].dropped += 1;
             self.lose(victim);
         }
     }
@@ -357,7 +332,7 @@ impl<Q: Events> Sim<Q> {
             let packet = &mut self.packets[served.handle];
             if served.mark {
                 packet.ecn = Ecn::Ce;
-                port.totals.marked += 1;
+                port.marked += 1;
             }
             let (wire, route) = (packet.wire, packet.route);
             let flying = Flying { handle: served.handle, wire, route, arrive: Time::MAX };
@@ -739,7 +714,7 @@ impl<Q: Events> Sim<Q> {
 
 /// Data and set-up travel from the flow's sender to its receiver; everything else comes back.
 #[inline(always)]
-fn travels_forward(kind: Kind) -> bool {
+pub(crate) fn travels_forward(kind: Kind) -> bool {
     matches!(kind, Kind::Data | Kind::Syn)
 }
 
