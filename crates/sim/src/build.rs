@@ -5,7 +5,7 @@ use crate::events::{Event, Events, Phase, Tag};
 use crate::flow::{FlowOutcome, FlowRecord, NO_CONNECTION};
 use crate::ideal::{Shape, completion};
 use crate::port::{Lane, Port};
-use crate::probe::{CONTROLLERS, LINKS, Probes, QUEUES};
+use crate::probe::{CARRIED, CONTROLLERS, LINKS, Probes, QUEUES};
 use crate::routing::{RouteError, Routes, flow_pick};
 use crate::sim::{Counters, Sim, Spray, Tally};
 use crate::spec::{NetworkSpec, RoutingSpec};
@@ -108,6 +108,7 @@ impl<Q: Events> Sim<Q> {
             free_connections: Vec::new(),
             paths: Vec::new(),
             stride: 2 * longest,
+            wide: ports.len() > crate::lookahead::WIDE,
             followers: followers(&spec),
             next_start: 0,
             spray,
@@ -138,16 +139,27 @@ impl<Q: Events> Sim<Q> {
             (LINKS, probes.links.is_some()),
             (CONTROLLERS, probes.controllers.is_some()),
         ];
+        if let Some((from, _)) = probes.carried {
+            self.events.push(Event { at: from, tag: Tag::new(Phase::Sample, CARRIED) });
+        }
         for (probe, _) in wanted.into_iter().filter(|(_, on)| *on) {
             self.events.push(Event { at: Time::ZERO, tag: Tag::new(Phase::Sample, probe) });
         }
     }
 
-    /// Asks every transport for a sender once, so that refusals come before the run, not in it.
+    /// Asks every transport for a sender once, so that refusals come before the run, not in it: at the
+    /// slowest line of the hosts that send with it.
     fn dry_run_transports(&self) -> Result<(), BuildError> {
         use thalweg_machines::congestion::Start;
         use thalweg_machines::transport::Sender;
+        let mut slowest = vec![None; self.spec.transports.len()];
+        for flow in &self.spec.flows {
+            let line = self.ports[self.routes.nic(flow.src).at()].serializer.rate();
+            let known = slowest[usize::from(flow.transport)].get_or_insert(line);
+            *known = line.min(*known);
+        }
         for (transport, spec) in self.spec.transports.iter().enumerate() {
+            let Some(line_rate) = slowest[transport] else { continue };
             let start = Start {
                 mss: match spec {
                     TransportSpec::Tcp(tcp) => tcp.mss,
@@ -159,7 +171,7 @@ impl<Q: Events> Sim<Q> {
                 },
                 max_window: thalweg_units::Bytes::MAX,
                 initial_threshold: thalweg_units::Bytes::MAX,
-                line_rate: thalweg_units::Rate::from_gbps(1),
+                line_rate,
                 base_rtt: Span::from_us(1),
             };
             Sender::new(spec, FlowId(0), 1, &start, Stream::new(0, "dry run", 0))
@@ -182,9 +194,9 @@ impl<Q: Events> Sim<Q> {
     pub fn counters(&self) -> Counters {
         Counters {
             events: self.processed,
-            packet_hops: self.ports.iter().map(|p| p.totals.packets).sum(),
+            packet_hops: self.ports.iter().map(|p| p.totals().packets).sum(),
             packets_dropped: self.tally.dropped,
-            packets_marked: self.ports.iter().map(|p| p.totals.marked).sum(),
+            packets_marked: self.ports.iter().map(|p| p.totals().marked).sum(),
             flows_started: self.tally.flows_started,
             flows_done: self.tally.flows_done,
             flows_total: self.spec.flows.len() as u64,
@@ -346,7 +358,10 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             let refused = |reason| BuildError::Discipline { port: id as u32, reason };
             let stream = Stream::new(spec.seed, "queue", id as u64);
             let aqm = AqmMachine::new(&kind.aqm, stream, link.rate).map_err(refused)?;
-            let lane = if is_express(kind, &aqm, shared) { Lane::Express } else { Lane::Ordered };
+            // Packets per priority are counted where a queue is asked.
+            let counted = spec.probes.priority_histogram.is_some();
+            let express = is_express(kind, &aqm, shared) && !counted;
+            let lane = if express { Lane::Express } else { Lane::Ordered };
             let limit = match kind.limit {
                 Limit::Bytes(bytes) => (bytes.get(), u32::MAX),
                 Limit::Packets(packets) => (u64::MAX, packets),
@@ -357,15 +372,18 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 && to.0 >= spec.hosts
             {
                 if lane == Lane::Ordered {
-                    return Err(refused("cut-through needs FIFO queues with memory of their own".into()));
+                    let reason =
+                        "cut-through needs FIFO queues with memory of their own, and no priority histogram";
+                    return Err(refused(reason.into()));
                 }
-                port.cut_header = cut.header;
+                port.cut_through(cut.header);
             }
             if shared {
                 port.pool = from.0 - spec.hosts;
             }
             if lane == Lane::Ordered {
                 port.queue = queues.len() as u32;
+                port.eager = shared || matches!(kind.order, OrderSpec::Custom { .. });
                 queues.push(kind.make(stream, link.rate).map_err(refused)?);
             }
             ports.push(port);

@@ -16,6 +16,7 @@ pub mod diff;
 pub mod events;
 pub mod flow;
 pub mod ideal;
+mod lookahead;
 pub mod port;
 pub mod prefetch;
 pub mod probe;

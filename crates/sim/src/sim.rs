@@ -13,7 +13,7 @@ use thalweg_machines::congestion::Start;
 use thalweg_machines::schedule::{Discipline, Queue, Verdict};
 use thalweg_machines::transport::{Receiver, Sender, Transmit, TransportSpec};
 use thalweg_machines::{Ecn, Handle, Kind, NO_SIDE, Packet, Side};
-use thalweg_units::{FlowId, HostId, NodeId, PortId, Span, Stream, Time, mix64};
+use thalweg_units::{FlowId, HostId, PortId, Span, Stream, Time, mix64};
 
 /// A network at an instant. Plain data throughout: see [`crate::snapshot`].
 #[derive(Clone, Debug)]
@@ -42,6 +42,8 @@ pub struct Sim<Q: Events = Calendar> {
     /// the middle on.
     pub(crate) paths: Vec<PortId>,
     pub(crate) stride: usize,
+    /// The network is larger than the caches: it pays to look ahead.
+    pub(crate) wide: bool,
     /// Flows that follow others, as a linked list per predecessor (empty if there are none).
     pub(crate) followers: Vec<(FlowId, FlowId)>,
     /// The next flow that starts by the clock.
@@ -111,9 +113,12 @@ pub struct Counters {
 impl<Q: Events> Sim<Q> {
     /// Processes at most `max_events` more events; false once the run has ended.
     pub fn run(&mut self, max_events: u64) -> bool {
-        if self.stopped {
-            return false;
-        }
+        let running = !self.stopped && self.advance(max_events);
+        self.catch_up_all();
+        running
+    }
+
+    fn advance(&mut self, max_events: u64) -> bool {
         let until = self.spec.stop.until;
         let budget = max_events.min(self.spec.stop.max_events.saturating_sub(self.processed));
         for _ in 0..budget {
@@ -130,7 +135,9 @@ impl<Q: Events> Sim<Q> {
             debug_assert!(event.at >= self.now, "time travel");
             self.now = event.at;
             self.processed += 1;
-            self.look_ahead();
+            if self.wide {
+                self.look_ahead();
+            }
             self.dispatch(event);
             if self.stopped {
                 return false;
@@ -140,36 +147,6 @@ impl<Q: Events> Sim<Q> {
             self.stopped = true;
         }
         !self.stopped
-    }
-
-    /// Asks for the memory that the next events will touch, in the order in which they lead to each
-    /// other: port, then its ring, then the path or the packet at the ring's head.
-    #[inline(always)]
-    fn look_ahead(&mut self) {
-        const LA: [usize; 3] = [5, 3, 1];
-        if let Some(event) = self.events.upcoming(LA[0])
-            && event.tag.phase() == Phase::Arrive
-        {
-            prefetch(&self.ports[event.tag.entity() as usize]);
-        }
-        if let Some(event) = self.events.upcoming(LA[1])
-            && event.tag.phase() == Phase::Arrive
-            && let Some(first) = self.ports[event.tag.entity() as usize].flight.front()
-        {
-            prefetch(first);
-        }
-        if let Some(event) = self.events.upcoming(LA[2])
-            && event.tag.phase() == Phase::Arrive
-        {
-            let port = &self.ports[event.tag.entity() as usize];
-            if let Some(first) = port.flight.front() {
-                if port.to_host {
-                    prefetch(&self.packets[first.handle]);
-                } else if let Some(out) = self.paths.get(first.route as usize) {
-                    prefetch(out);
-                }
-            }
-        }
     }
 
     #[inline(always)]
@@ -214,23 +191,32 @@ impl<Q: Events> Sim<Q> {
     /// The packet at the head of a port's ring has reached the far end.
     #[inline(always)]
     fn arrive(&mut self, id: PortId) {
+        if self.ports[id.at()].lane == Lane::Ordered {
+            self.catch_up(id, self.now);
+        }
         let port = &mut self.ports[id.at()];
         let (landed, next) = port.land();
-        let (to_host, peer) = (port.to_host, port.peer);
+        let to_host = port.to_host;
         let early = port.early(landed.wire);
         if let Some(next) = next {
             if to_host {
                 prefetch(&self.packets[next.handle]);
             }
             self.schedule(next.arrive, Phase::Arrive, id.0);
+        } else if port.lane == Lane::Ordered && !port.deciding && !self.queues[port.queue as usize].is_empty()
+        {
+            // Nothing on the wire will remind the port (no propagation delay): it needs an event.
+            port.deciding = true;
+            let at = port.free_at;
+            self.schedule(at, Phase::Decide, id.0);
         }
         self.mark_digest(u64::from(id.0));
-        if to_host { self.deliver(landed.handle) } else { self.forward(peer, landed, early) }
+        if to_host { self.deliver(landed.handle) } else { self.forward(id, landed, early) }
     }
 
     /// A switch passes a packet on. On a source route this does not touch the packet.
     #[inline(always)]
-    fn forward(&mut self, node: NodeId, landed: Flying, early: Span) {
+    fn forward(&mut self, from: PortId, landed: Flying, early: Span) {
         if self.spray.is_empty() {
             let out = self.paths[landed.route as usize];
             self.enqueue(out, Flying { route: landed.route + 1, ..landed }, early);
@@ -239,6 +225,7 @@ impl<Q: Events> Sim<Q> {
                 RoutingSpec::SprayRandom => Pick::Hash(u64::from(landed.route)),
                 _ => Pick::Modulo(landed.route),
             };
+            let node = self.ports[from.at()].peer;
             let out = self.routes.next(node, self.packets[landed.handle].dst, pick);
             self.enqueue(out, landed, early);
         }
@@ -264,6 +251,7 @@ impl<Q: Events> Sim<Q> {
     }
 
     fn enqueue_ordered(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
+        self.catch_up(id, self.now);
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         let packet = &mut self.packets[handle];
@@ -273,7 +261,7 @@ impl<Q: Events> Sim<Q> {
         if let Some(pool) = &mut pool
             && !pool.admits(before, wire)
         {
-            port.totals.dropped += 1;
+            port.dropped += 1;
             return self.lose(handle);
         }
         port.account(self.now, queue.packets());
@@ -285,22 +273,23 @@ impl<Q: Events> Sim<Q> {
         if let Some(pool) = pool {
             if after >= before { pool.take(after - before) } else { pool.release(before - after) }
         }
-        port.totals.max_queue = port.totals.max_queue.max(after);
+        port.note_queue(after);
         if verdict == Verdict::Marked {
             packet.ecn = Ecn::Ce;
-            port.totals.marked += 1;
+            port.marked += 1;
         }
         if !port.deciding && !queue.is_empty() {
-            port.deciding = true;
-            if port.free_at > self.now {
-                let at = port.free_at;
-                self.schedule(at, Phase::Decide, id.0);
-            } else {
+            let at = port.free_at;
+            if at <= self.now {
+                port.deciding = true;
                 self.choose_soon(id);
+            } else if port.eager {
+                port.deciding = true;
+                self.schedule(at, Phase::Decide, id.0);
             }
         }
         if verdict == Verdict::Dropped {
-            self.ports[id.at()].totals.dropped += 1;
+            self.ports[id.at()].dropped += 1;
             self.lose(handle);
         }
         if !self.given_up.is_empty() {
@@ -335,7 +324,7 @@ impl<Q: Events> Sim<Q> {
     #[inline]
     fn lose_given_up(&mut self, id: PortId) {
         while let Some(victim) = self.given_up.pop() {
-            self.ports[id.at()].totals.dropped += 1;
+            self.ports[id.at()].dropped += 1;
             self.lose(victim);
         }
     }
@@ -343,13 +332,55 @@ impl<Q: Events> Sim<Q> {
     /// An idle port chooses what to send.
     #[inline(always)]
     fn decide(&mut self, id: PortId) {
-        self.mark_digest(u64::from(id.0) | 1 << 63);
+        self.ports[id.at()].deciding = false;
+        self.decide_at(id, self.now);
+    }
+
+    /// Takes the decisions of a port that fell due before `before`, each at its own instant.
+    ///
+    /// What a busy port sends next matters to nobody until something joins its queue or the packet would
+    /// arrive, so the end of a transmission has no event: whoever touches the port next catches up first.
+    /// Eager ports (shared memory, users' disciplines) are seen by others in between and have events.
+    #[inline(always)]
+    fn catch_up(&mut self, id: PortId, before: Time) {
+        loop {
+            let port = &self.ports[id.at()];
+            if port.free_at >= before || port.deciding || port.eager {
+                return;
+            }
+            if self.queues[port.queue as usize].is_empty() {
+                return;
+            }
+            let at = port.free_at;
+            self.decide_at(id, at);
+        }
+    }
+
+    /// All that fell due before the present instant, everywhere: so that results can be read.
+    fn catch_up_all(&mut self) {
+        for id in 0..self.ports.len() {
+            if self.ports[id].lane == Lane::Ordered {
+                self.catch_up(PortId::from(id), self.now);
+            }
+        }
+    }
+
+    /// As [`Sim::catch_up`], decisions that are due at this very instant included.
+    pub(crate) fn catch_up_now(&mut self, id: PortId) {
+        if self.ports[id.at()].lane == Lane::Ordered {
+            self.catch_up(id, self.now.saturating_add(Span::from_ps(1)));
+        }
+    }
+
+    /// A port whose transmitter is free at `at` sends what its queue says.
+    #[inline(always)]
+    fn decide_at(&mut self, id: PortId, at: Time) {
+        self.digest = self.digest.wrapping_add(mix64(at.ps() ^ u64::from(id.0).rotate_left(32) ^ 1 << 31));
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
-        port.deciding = false;
-        port.account(self.now, queue.packets());
+        port.account(at, queue.packets());
         let before = queue.bytes();
-        let served = queue.dequeue(self.now, &mut self.given_up);
+        let served = queue.dequeue(at, &mut self.given_up);
         if let Some(pool) = self.pools.get_mut(port.pool as usize) {
             pool.release(before - queue.bytes());
         }
@@ -357,12 +388,12 @@ impl<Q: Events> Sim<Q> {
             let packet = &mut self.packets[served.handle];
             if served.mark {
                 packet.ecn = Ecn::Ce;
-                port.totals.marked += 1;
+                port.marked += 1;
             }
             let (wire, route) = (packet.wire, packet.route);
             let flying = Flying { handle: served.handle, wire, route, arrive: Time::MAX };
-            let booked = port.transmit(self.now, flying);
-            let more = !queue.is_empty();
+            let booked = port.transmit(at, flying);
+            let more = port.eager && !queue.is_empty();
             let free_at = port.free_at;
             port.deciding = more;
             if let Booked::First(at) = booked {
@@ -377,11 +408,18 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    /// A queue's control plane wakes.
+    /// A queue's control plane wakes; a queue that held back may have something to send.
     fn tick(&mut self, id: PortId) {
-        let queue = &mut self.queues[self.ports[id.at()].queue as usize];
+        self.catch_up(id, self.now);
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
         queue.on_tick(self.now);
-        if let Some(at) = queue.wake() {
+        let wake = queue.wake();
+        if !queue.is_empty() && !port.deciding && port.free_at <= self.now {
+            port.deciding = true;
+            self.choose_soon(id);
+        }
+        if let Some(at) = wake {
             let at = at.max(self.now + Span::from_ps(1));
             self.schedule(at, Phase::Tick, id.0);
         }
@@ -739,7 +777,7 @@ impl<Q: Events> Sim<Q> {
 
 /// Data and set-up travel from the flow's sender to its receiver; everything else comes back.
 #[inline(always)]
-fn travels_forward(kind: Kind) -> bool {
+pub(crate) fn travels_forward(kind: Kind) -> bool {
     matches!(kind, Kind::Data | Kind::Syn)
 }
 
