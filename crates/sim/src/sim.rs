@@ -11,8 +11,8 @@ use crate::spec::{FlowSpec, NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::congestion::Start;
 use thalweg_machines::schedule::{Discipline, Queue, Verdict};
-use thalweg_machines::transport::{Receiver, Sender, Transmit, TransportSpec};
-use thalweg_machines::{Ecn, Handle, Kind, NO_SIDE, Packet, Side};
+use thalweg_machines::transport::{FlightSpec, Receiver, Sender, Transmit, TransportSpec};
+use thalweg_machines::{Ecn, Flags, Handle, Kind, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, HostId, NodeId, PortId, Span, Stream, Time, mix64};
 
 /// A network at an instant. Plain data throughout: see [`crate::snapshot`].
@@ -459,6 +459,12 @@ impl<Q: Events> Sim<Q> {
             let transport = &self.spec.transports[sending.transport as usize];
             match sending.sender.poll_transmit(transport, self.now, &mut packet, &mut self.scratch) {
                 Transmit::Packet => {
+                    if packet.flags.has(Flags::RETRANSMISSION)
+                        && omniscient(transport)
+                        && self.receiving[slot].receiver.holds(packet.seq, packet.payload)
+                    {
+                        continue;
+                    }
                     packet.class = sending.class;
                     sending.balance = sending.balance.wrapping_add(1);
                     let (host, peer) = (sending.host, sending.peer);
@@ -743,6 +749,12 @@ fn travels_forward(kind: Kind) -> bool {
     matches!(kind, Kind::Data | Kind::Syn)
 }
 
+/// Senders know what their receivers have.
+#[cold]
+fn omniscient(transport: &TransportSpec) -> bool {
+    matches!(transport, TransportSpec::Tcp(tcp) if tcp.flight == FlightSpec::SpanOmniscient)
+}
+
 /// What a controller is told at the start: line rate and the empty path's round trip.
 fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortId], middle: usize) -> Start {
     let (data, ack) = match transport {
@@ -757,6 +769,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
     };
     let base_rtt = leg(&path[..middle], data) + leg(&path[middle..], ack);
     let line_rate = nic.serializer.rate();
+    let time_quantum = nic.serializer.quantum();
     match transport {
         TransportSpec::Tcp(tcp) => Start {
             mss: tcp.mss,
@@ -765,6 +778,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
             initial_threshold: tcp.initial_threshold,
             line_rate,
             base_rtt,
+            time_quantum,
         },
         TransportSpec::Udp(udp) => Start {
             mss: udp.payload,
@@ -773,6 +787,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
             initial_threshold: thalweg_units::Bytes::MAX,
             line_rate,
             base_rtt,
+            time_quantum,
         },
     }
 }

@@ -307,6 +307,11 @@ impl Serializer {
         Span(exact as u64 / self.quantum.0 * self.quantum.0)
     }
 
+    /// What times are cut down to multiples of; zero: nothing is cut.
+    pub fn quantum(&self) -> Span {
+        self.quantum
+    }
+
     /// The rate this was made for.
     pub fn rate(&self) -> Rate {
         self.rate
