@@ -172,6 +172,7 @@ impl<Q: Events> Sim<Q> {
                 initial_threshold: thalweg_units::Bytes::MAX,
                 line_rate,
                 base_rtt: Span::from_us(1),
+                time_quantum: Span::ZERO,
             };
             Sender::new(spec, FlowId(0), 1, &start, Stream::new(0, "dry run", 0))
                 .map_err(|reason| BuildError::Transport { transport, reason })?;

@@ -191,6 +191,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
     };
     let base_rtt = leg(&path[..middle], data) + leg(&path[middle..], ack);
     let line_rate = nic.serializer.rate();
+    let time_quantum = nic.serializer.quantum();
     match transport {
         TransportSpec::Tcp(tcp) => Start {
             mss: tcp.mss,
@@ -199,6 +200,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
             initial_threshold: tcp.initial_threshold,
             line_rate,
             base_rtt,
+            time_quantum,
         },
         TransportSpec::Udp(udp) => Start {
             mss: udp.payload,
@@ -207,6 +209,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
             initial_threshold: thalweg_units::Bytes::MAX,
             line_rate,
             base_rtt,
+            time_quantum,
         },
     }
 }

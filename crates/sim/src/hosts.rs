@@ -5,8 +5,8 @@ use crate::fabric::travels_forward;
 use crate::flow::NO_CONNECTION;
 use crate::port::Flying;
 use crate::sim::{Sim, Spray};
-use thalweg_machines::transport::Transmit;
-use thalweg_machines::{Handle, NO_SIDE, Packet};
+use thalweg_machines::transport::{FlightSpec, Transmit, TransportSpec};
+use thalweg_machines::{Flags, Handle, NO_SIDE, Packet};
 use thalweg_units::{FlowId, HostId, Span, Time};
 
 impl<Q: Events> Sim<Q> {
@@ -54,6 +54,12 @@ impl<Q: Events> Sim<Q> {
             let transport = &self.spec.transports[sending.transport as usize];
             match sending.sender.poll_transmit(transport, self.now, &mut packet, &mut self.scratch) {
                 Transmit::Packet => {
+                    if packet.flags.has(Flags::RETRANSMISSION)
+                        && omniscient(transport)
+                        && self.receiving[slot].receiver.holds(packet.seq, packet.payload)
+                    {
+                        continue;
+                    }
                     packet.class = sending.class;
                     sending.balance = sending.balance.wrapping_add(1);
                     let (host, peer) = (sending.host, sending.peer);
@@ -170,4 +176,10 @@ impl<Q: Events> Sim<Q> {
         self.pump_receiver(slot as usize, flow);
         self.release_if_over(flow);
     }
+}
+
+/// Senders know what their receivers have.
+#[cold]
+fn omniscient(transport: &TransportSpec) -> bool {
+    matches!(transport, TransportSpec::Tcp(tcp) if tcp.flight == FlightSpec::SpanOmniscient)
 }
