@@ -332,6 +332,7 @@ fn transport(transport: &Transport) -> t::TransportSpec {
         flight: match tcp.flight {
             Flight::Pipe => t::FlightSpec::Pipe,
             Flight::Span => t::FlightSpec::Span,
+            Flight::SpanOmniscient => t::FlightSpec::SpanOmniscient,
         },
         initial_window: tcp.initial_window.bytes(mss),
         max_window: tcp.max_window.bytes(mss),

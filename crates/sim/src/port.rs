@@ -3,7 +3,9 @@
 //! The wire is a ring of packets in the order of their arrival; only the first one has an event.
 //! A port whose queue needs no decision at the end of a transmission (FIFO, no shared memory) puts
 //! packets on the ring as they come, departure already known: one event per hop ([`Lane::Express`]).
-//! Every other queue is asked when the port falls idle: two events per hop ([`Lane::Ordered`]).
+//! Every other queue is asked when the port falls idle ([`Lane::Ordered`]): at its own event if others see
+//! the queue in between (shared memory), else when somebody next touches the port, as of the instant
+//! at which it fell idle; then, too, a hop has one event.
 
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
@@ -65,8 +67,9 @@ pub struct Port {
     pub free_at: Time,
     /// Express: bytes that have not begun transmission.
     waiting_bytes: u64,
-    /// Express: packets of the ring that have not begun transmission.
-    waiting: u32,
+    /// Packets waiting: express, those of the ring that have not begun transmission; ordered, as its discipline
+    /// says (kept here so that looking costs no cache miss).
+    pub waiting: u32,
     /// Express: how many packets of the ring, from its head, have.
     started: u32,
     /// Express: with fewer packets waiting, the queue management admits everything.
@@ -105,6 +108,8 @@ pub struct Port {
     pub pool: u32,
     /// Cut-through: bytes after which the far end may forward.
     cut_header: u32,
+    /// Ordered: every end of a transmission has an event, because others look at the queue in between.
+    pub eager: bool,
     /// Ordered: since when its queue has had its length.
     changed: Time,
     /// See [`PortTotals::dropped`].
@@ -159,6 +164,7 @@ impl Port {
             queue: u32::MAX,
             pool: u32::MAX,
             cut_header: 0,
+            eager: false,
             changed: Time::ZERO,
             dropped: 0,
             marked: 0,
@@ -265,11 +271,12 @@ impl Port {
         self.max_queue = self.max_queue.max(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// Ordered: the queue's length, `packets` until now, is about to change.
+    /// Ordered: the queue's length is now `packets`.
     #[inline(always)]
-    pub fn account(&mut self, now: Time, packets: u32) {
-        self.waited += u64::from(packets) * (now - self.changed).ps();
+    pub fn now_waiting(&mut self, now: Time, packets: u32) {
+        self.waited += u64::from(self.waiting) * (now - self.changed).ps();
         self.changed = now;
+        self.waiting = packets;
     }
 
     /// Ordered: transmits a packet now; the port is free again at [`Port::free_at`].

@@ -100,6 +100,9 @@ impl<Q: Events> Sim<Q> {
     /// A probe looks.
     pub(crate) fn sample(&mut self, probe: u32) {
         let at = self.now;
+        for id in 0..self.ports.len() {
+            self.catch_up_now(PortId::from(id));
+        }
         let every = match probe {
             QUEUES => {
                 let Some((every, ports)) = &self.spec.probes.queues else { return };

@@ -179,6 +179,9 @@ pub enum Flight {
     Pipe,
     /// The distance from the cumulative ACK, less what is selectively acknowledged (NetSys' pFabric sender).
     Span,
+    /// As `span`, and nothing is resent that the receiver already has, whether or not its ACK has come: the
+    /// same simulator to the letter, whose senders look into the receiver. For comparisons.
+    SpanOmniscient,
 }
 
 /// The retransmission timer.

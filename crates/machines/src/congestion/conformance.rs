@@ -12,6 +12,7 @@ pub fn start(mss: u32, segments: u64) -> Start {
         initial_threshold: Bytes::MAX,
         line_rate: Rate::from_gbps(10),
         base_rtt: Span::from_us(16),
+        time_quantum: Span::ZERO,
     }
 }
 
