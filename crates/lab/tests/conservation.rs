@@ -140,7 +140,7 @@ fn every_scenario_of_the_repository_can_be_cut_saved_and_resumed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
     scenarios(&root, &mut found);
-    assert!(found.len() >= 6, "{found:?}");
+    let mut cuts = 0;
     for path in found {
         let text = std::fs::read_to_string(&path).expect("a file");
         let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
@@ -150,6 +150,28 @@ fn every_scenario_of_the_repository_can_be_cut_saved_and_resumed() {
         if text.contains("fat-tree") {
             set.push(("topology.k".into(), "4".into()));
         }
+        let patterns = text
+            .lines()
+            .map(str::trim)
+            .filter(|l| *l == "[[traffic]]" || l.starts_with("kind = \"poisson\""));
+        let mut section = 0;
+        for line in patterns {
+            if line == "[[traffic]]" {
+                section += 1;
+            } else {
+                set.push((format!("traffic.{}.max_flows", section - 1), "2000".into()));
+            }
+        }
+        if let Err(errors) = load(&text, &name, dir, &set) {
+            let why = errors[0].to_string();
+            // Plug-ins live in the programs that register them; reference data beside the repository.
+            let elsewhere = why.contains("is registered as") || why.contains("there is no file");
+            assert!(elsewhere, "{why}");
+            eprintln!("SKIPPED: {why}");
+            continue;
+        }
         cut(&name, &text, dir, &set);
+        cuts += 1;
     }
+    assert!(cuts >= 6, "{cuts} scenarios");
 }
