@@ -21,8 +21,12 @@ CATALOGUES = {
     "workloads": ("Workloads", "traffic.sizes", "Distributions of flow sizes: what `sizes` of Poisson traffic may be."),
     "traffic": ("Traffic", "traffic", "What the `kind` of a `[[traffic]]` section may be."),
     "schemes": ("Schemes", "scheme", "Named combinations of transport, controller and scheduler for `scheme`."),
-    "topology-formats": ("Graph files", "topology", "What `topology.format` may be with `kind = \"file\"`."),
-    "flow-formats": ("Flow lists", "traffic", "What `format` may be with `kind = \"list\"`, and what `thalweg export-flows` writes."),
+    "topology-formats": ("Graph files", "topology", 'What `topology.format` may be with `kind = "file"`.'),
+    "flow-formats": (
+        "Flow lists",
+        "traffic",
+        'What `format` may be with `kind = "list"`, and what `thalweg export-flows` writes.',
+    ),
 }
 SECTIONS = ["topology", "routing", "switch", "nic", "transport", "transports", "traffic", "measure", "run"]
 
@@ -84,7 +88,9 @@ class Reference:
 
     def kinds(self, node: dict) -> list[tuple[str, dict]]:
         for one in self.branches(node):
-            named = [(v["properties"]["kind"]["const"], v) for v in one.get("oneOf", []) if "kind" in v.get("properties", {})]
+            named = [
+                (v["properties"]["kind"]["const"], v) for v in one.get("oneOf", []) if "kind" in v.get("properties", {})
+            ]
             if named:
                 return named
         return []
@@ -111,7 +117,7 @@ class Reference:
         if self.kinds(node):
             return f"table with [`kind`](#{self.anchor(at, node)})"
         if self.words(node):
-            return " or ".join(f"`\"{w}\"`" for w, _ in self.words(node))
+            return " or ".join(f'`"{w}"`' for w, _ in self.words(node))
         if self.properties(node):
             return f"[table](#{self.anchor(at, node)})"
         one = next((b for b in self.branches(node) if b.get("format") or b.get("type")), {})
@@ -120,12 +126,16 @@ class Reference:
         if kind == "array":
             return "list of " + self.value(one["items"], at)
         if kind == "string":
-            return {"capacity": "size, packets or `\"unlimited\"`", "length": "size or packets"}.get(
+            return {"capacity": 'size, packets or `"unlimited"`', "length": "size or packets"}.get(
                 one.get("format"), one.get("format", "text")
             )
         low, high = one.get("minimum", one.get("exclusiveMinimum")), one.get("maximum")
-        limits = f", {low if low is not None else ''} to {high if high is not None else '…'}" if high is not None else ""
-        return {"integer": "whole number", "number": "number", "boolean": "true or false"}.get(kind, "anything") + limits
+        limits = (
+            f", {low if low is not None else ''} to {high if high is not None else '…'}" if high is not None else ""
+        )
+        return {"integer": "whole number", "number": "number", "boolean": "true or false"}.get(
+            kind, "anything"
+        ) + limits
 
     def default(self, node: dict, needed: bool) -> str:
         if needed:
@@ -151,7 +161,7 @@ class Reference:
             if key == "kind":
                 continue
             meaning = self.describe(node)
-            meanings = [f"`\"{w}\"`: {d}" for w, d in self.words(node) if d]
+            meanings = [f'`"{w}"`: {d}' for w, d in self.words(node) if d]
             if meanings:
                 meaning += " " + " ".join(meanings)
             rows.append((f"`{key}`", self.value(node, f"{at}.{key}"), self.default(node, key in needed), meaning))
@@ -173,11 +183,14 @@ class Reference:
         own, kinds = self.properties(node), self.kinds(node)
         short = [w for b in self.branches(node) for w in b.get("enum", []) if isinstance(w, str)] if kinds else []
         if short:
-            self.lines += [f"Short form: the name alone, as in `\"{short[0]}\"`, for {', '.join(f'`{s}`' for s in short)}.", ""]
+            self.lines += [
+                f'Short form: the name alone, as in `"{short[0]}"`, for {", ".join(f"`{s}`" for s in short)}.',
+                "",
+            ]
         self.keys(own, self.required(node), at)
         self.below(own, at, level + 1)
         for name, variant in kinds:
-            self.lines += [f"**`kind = \"{name}\"`**: {variant.get('description', '')}", ""]
+            self.lines += [f'**`kind = "{name}"`**: {variant.get("description", "")}', ""]
             self.keys(variant.get("properties", {}), set(variant.get("required", [])), at)
         for _, variant in kinds:
             self.below(variant.get("properties", {}), at, level + 1)
@@ -192,15 +205,23 @@ class Reference:
                 node = node["items"] | {"description": node.get("description", "")}
             if name == "transports":
                 self.lines += ["(key-transports)=", "## `transports`", "", node["description"], ""]
-                self.lines += ["`[transports.NAME]` has the keys of [`transport`](#key-transport); a `[[traffic]]` section picks one with "
-                               "`transport = \"NAME\"`.", ""]
+                self.lines += [
+                    "`[transports.NAME]` has the keys of [`transport`](#key-transport); a `[[traffic]]` section picks one with "
+                    '`transport = "NAME"`.',
+                    "",
+                ]
                 continue
             self.section(name, node, 2)
         return "\n".join(self.lines)
 
 
 def catalogue_page() -> str:
-    lines = ["# Catalogue", "", "What there is to choose from, with sources. The same lists: `thalweg list`. Generated from the program.", ""]
+    lines = [
+        "# Catalogue",
+        "",
+        "What there is to choose from, with sources. The same lists: `thalweg list`. Generated from the program.",
+        "",
+    ]
     for kind, (title, _, intro) in CATALOGUES.items():
         entries = _core.catalogue(kind) or []
         lines += [f"## {title}", "", intro, ""]

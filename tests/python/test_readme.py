@@ -34,7 +34,10 @@ def test_the_toml_example_runs_and_gives_the_same_digest(cli, tmp_path):
     assert said.code == 0, said.err
     results = thalweg.Results.load(tmp_path / "runs" / "incast")
     assert (results.path / "report.html").is_file()
-    assert results.digest == thalweg.run(thalweg.Scenario.from_toml(block("toml"), set={"switch.scheduler": "srpt"})).digest
+    assert (
+        results.digest
+        == thalweg.run(thalweg.Scenario.from_toml(block("toml"), set={"switch.scheduler": "srpt"})).digest
+    )
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
