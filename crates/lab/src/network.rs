@@ -307,6 +307,7 @@ fn transport(transport: &Transport) -> t::TransportSpec {
                     Growth::Always => DctcpGrowth::Always,
                     Growth::UnmarkedAcks => DctcpGrowth::UnmarkedAcks,
                     Growth::OutsideCwr => DctcpGrowth::OutsideCwr,
+                    Growth::GradualCwr => DctcpGrowth::GradualCwr,
                     Growth::Room => DctcpGrowth::Room,
                 },
                 cut_without_marks: *cut_without_marks,

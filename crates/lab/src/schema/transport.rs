@@ -166,6 +166,8 @@ pub enum Growth {
     UnmarkedAcks,
     /// Not until the window in which it was cut is acknowledged (the CWR state of Linux and ns-3).
     OutsideCwr,
+    /// As `outside-cwr`, and the cut is spread over that window (proportional rate reduction, RFC 6937; Linux, ns-3).
+    GradualCwr,
     /// By no more than the room that the ACK leaves between flight and window (csg-htsim).
     Room,
 }

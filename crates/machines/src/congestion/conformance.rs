@@ -48,6 +48,7 @@ fn every_kind() -> Vec<ControllerSpec> {
     vec![
         ControllerSpec::NewReno,
         dctcp(DctcpGrowth::OutsideCwr, false),
+        dctcp(DctcpGrowth::GradualCwr, false),
         dctcp(DctcpGrowth::UnmarkedAcks, false),
         dctcp(DctcpGrowth::Room, true),
         dctcp(DctcpGrowth::Always, true),
