@@ -46,12 +46,12 @@ def _(runs):
 
 @figure("fig1b", "Figure 1b: average completion time", needs=grid(HEAVY))
 def _(runs):
-    return schedulers_by_rate(runs, lambda c: c.average * 1e3, "average FCT (ms)", log=True)
+    return schedulers_by_rate(runs, lambda c: c.average * 1e3, "average FCT (ms)", log=False)
 
 
 @figure("fig1c", "Figure 1c: 99th percentile of completion times", needs=grid(HEAVY))
 def _(runs):
-    return schedulers_by_rate(runs, lambda c: c.p99 * 1e3, "99th percentile FCT (ms)", log=True)
+    return schedulers_by_rate(runs, lambda c: c.p99 * 1e3, "99th percentile FCT (ms)", log=False)
 
 
 def ads_bars(runs, workload: str, names, rates, published=None):
@@ -101,14 +101,21 @@ def _(runs):
     return ads_bars(runs, "facebook", ADS_BARS, HOSTS)
 
 
-@figure(
-    "by-size", "Slowdown by flow size, DCTCP hosts (points hold equal numbers of flows)", needs=[f"{HEAVY}:dctcp+*"]
-)
+@figure("by-size", "Average slowdown of each flow size of the workload", needs=[f"{HEAVY}:*dctcp+*", f"{HEAVY}:tcp+*"])
 def _(runs):
-    shown = ("fifo", "fq", "srpt", "ads-8-dynamic")
-    fig = plots.slowdown_by_size({label(n): runs[f"{HEAVY}:dctcp+{n}"] for n in shown}, bins=11)
-    fig.set_size_inches(6.2, 3.2)
-    return fig
+    shown = ("fifo", "fq", "srpt", "ads-2-dynamic", "ads-8-dynamic")
+    with plots.style():
+        fig, axes = plots.figure(6.2, 2.8, columns=2, sharey=True)
+        for ax, r in zip(axes, HOSTS, strict=True):
+            for n, name in enumerate(shown):
+                found = completion(runs[f"{HEAVY}:{r}+{name}"])
+                sizes = np.unique(found.size)
+                y = [found.slowdowns[found.size == size].mean() for size in sizes]
+                ax.plot(sizes, y, marker="os^vD"[n], markersize=3, label=label(name))
+            ax.set(xlabel="flow size (B)", title=f"{NAMES[r]} hosts", xscale="log", yscale="log")
+        axes[0].set(ylabel="average slowdown")
+        axes[1].legend(fontsize=7, loc="upper left")
+        return fig
 
 
 @figure(

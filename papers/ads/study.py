@@ -198,6 +198,7 @@ class Completion:
 
         rows = results.flows.select(pl.col("measured").cast(bool), done=pl.col("status") == "completed")
         counts, done = rows["measured"].to_numpy(), rows["done"].to_numpy()[rows["measured"].to_numpy()]
+        self.size = results.flows["size"].to_numpy()[counts]
         start, fct, ideal = (results.seconds(column)[counts] for column in ("start", "fct", "ideal"))
         waited = results.summary["simulated_seconds"] - start
         self.fct = np.where(done, fct, waited)
@@ -232,6 +233,11 @@ def slowdown(runs, key: str) -> float:
     return completion(runs[key]).slowdown
 
 
+def cut(runs) -> dict:
+    """The largest number of censored flows in one run, to be reported beside what was measured."""
+    return {"most censored flows of a run": max(completion(r).censored for r in runs.values())}
+
+
 def over_best(runs, point: str, rate: str) -> float:
     """SRPT's average slowdown over that of the best scheduler: 1 if SRPT is the best."""
     values = {s: slowdown(runs, f"{point}:{rate}+{s}") for s in SCHEDULERS}
@@ -253,26 +259,25 @@ HEAVY = "heavy-tailed"
 @measure("ADS-F1a.1", needs=[f"{HEAVY}:tcp+{s}" for s in SCHEDULERS])
 def _(runs):
     s = {k: slowdown(runs, f"{HEAVY}:tcp+{k}") for k in SCHEDULERS}
-    return {"FIFO/SRPT": s["fifo"] / s["srpt"], "FQ/SRPT": s["fq"] / s["srpt"]}
+    return {"FIFO/SRPT": s["fifo"] / s["srpt"], "FQ/SRPT": s["fq"] / s["srpt"]} | cut(runs)
 
 
 @measure("ADS-F1a.2", needs=[f"{HEAVY}:dctcp+fifo", f"{HEAVY}:dctcp+srpt"])
 def _(runs):
-    return {"FIFO/SRPT": slowdown(runs, f"{HEAVY}:dctcp+fifo") / slowdown(runs, f"{HEAVY}:dctcp+srpt")}
+    ratio = slowdown(runs, f"{HEAVY}:dctcp+fifo") / slowdown(runs, f"{HEAVY}:dctcp+srpt")
+    return {"FIFO/SRPT": ratio} | cut(runs)
 
 
 @measure("ADS-F1a.3", needs=[f"{HEAVY}:mintcp+{s}" for s in SCHEDULERS])
 def _(runs):
-    found = {s: completion(runs[f"{HEAVY}:mintcp+{s}"]) for s in SCHEDULERS}
-    values = [c.slowdown for c in found.values()]
-    cut = {f"censored {s}": c.censored for s, c in found.items() if c.censored}
-    return {"max/min": max(values) / min(values)} | cut
+    values = [slowdown(runs, f"{HEAVY}:mintcp+{s}") for s in SCHEDULERS]
+    return {"max/min": max(values) / min(values)} | cut(runs)
 
 
 @measure("ADS-F1a.4", needs=[f"{HEAVY}:{r}+srpt" for r in RATES])
 def _(runs):
     values = [slowdown(runs, f"{HEAVY}:{r}+srpt") for r in RATES]
-    return {"max/min - 1": max(values) / min(values) - 1} | dict(zip(RATES, values, strict=True))
+    return {"max/min - 1": max(values) / min(values) - 1} | dict(zip(RATES, values, strict=True)) | cut(runs)
 
 
 @measure("ADS-F1a.5", needs=[f"{HEAVY}:{r}+{s}" for r in ("tcp", "dctcp") for s in ("sjf", "srpt")])
@@ -280,7 +285,7 @@ def _(runs):
     return {
         f"{name} SJF/SRPT - 1": slowdown(runs, f"{HEAVY}:{r}+sjf") / slowdown(runs, f"{HEAVY}:{r}+srpt") - 1
         for name, r in (("TCP", "tcp"), ("DCTCP", "dctcp"))
-    }
+    } | cut(runs)
 
 
 @measure("ADS-F1b", needs=grid(HEAVY))
@@ -289,7 +294,7 @@ def _(runs):
     for r in RATES:
         values = {s: completion(runs[f"{HEAVY}:{r}+{s}"]).average for s in SCHEDULERS}
         out[f"{r} SRPT/best"] = values["srpt"] / min(values.values())
-    return out
+    return out | cut(runs)
 
 
 @measure("ADS-F1c.1", needs=[f"{HEAVY}:{r}+{s}" for r in ("mintcp", "dctcp") for s in SCHEDULERS])
@@ -298,13 +303,14 @@ def _(runs):
     for r in ("mintcp", "dctcp"):
         values = {s: completion(runs[f"{HEAVY}:{r}+{s}"]).p99 for s in SCHEDULERS}
         out[f"{r} SRPT/best"] = values["srpt"] / min(values.values())
-    return out
+    return out | cut(runs)
 
 
 @measure("ADS-F1c.2", needs=[f"{HEAVY}:tcp+{s}" for s in SCHEDULERS])
 def _(runs):
     values = {s: completion(runs[f"{HEAVY}:tcp+{s}"]).p99 for s in SCHEDULERS}
-    return {"SRPT/FIFO": values["srpt"] / values["fifo"], "FIFO/best": values["fifo"] / min(values.values())}
+    ratios = {"SRPT/FIFO": values["srpt"] / values["fifo"], "FIFO/best": values["fifo"] / min(values.values())}
+    return ratios | cut(runs)
 
 
 def robust(runs, only=lambda point: True) -> dict:

@@ -307,6 +307,7 @@ fn transport(transport: &Transport) -> t::TransportSpec {
                     Growth::Always => DctcpGrowth::Always,
                     Growth::UnmarkedAcks => DctcpGrowth::UnmarkedAcks,
                     Growth::OutsideCwr => DctcpGrowth::OutsideCwr,
+                    Growth::GradualCwr => DctcpGrowth::GradualCwr,
                     Growth::Room => DctcpGrowth::Room,
                 },
                 cut_without_marks: *cut_without_marks,
@@ -332,6 +333,7 @@ fn transport(transport: &Transport) -> t::TransportSpec {
         flight: match tcp.flight {
             Flight::Pipe => t::FlightSpec::Pipe,
             Flight::Span => t::FlightSpec::Span,
+            Flight::SpanOmniscient => t::FlightSpec::SpanOmniscient,
         },
         initial_window: tcp.initial_window.bytes(mss),
         max_window: tcp.max_window.bytes(mss),

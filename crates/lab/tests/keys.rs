@@ -356,9 +356,9 @@ const KEYS: &[Row] = &[
     ("transports", PLAIN, &[], "{x={initial_window=\"2pkts\"}}", "{x={initial_window=\"3pkts\"}}", Outcome),
 
     // ---- traffic
-    ("traffic", PLAIN, &[], "[{kind=\"flow\",src=0,dst=1,size=\"30KB\",transport=\"x\"}]", "[{kind=\"flow\",src=0,dst=2,size=\"30KB\",transport=\"x\"}]", Outcome),
+    ("traffic", PLAIN, &[], "[{kind=\"flow\",src=0,dst=1,size=\"30KB\",transport=\"x\"},{kind=\"flow\",src=1,dst=0,size=\"9KB\"}]", "[{kind=\"flow\",src=0,dst=2,size=\"30KB\",transport=\"x\"},{kind=\"flow\",src=1,dst=0,size=\"9KB\"}]", Outcome),
     ("traffic[].transport", BUSY, &["transports.x.initial_window=\"3pkts\""], "", "x", Outcome),
-    ("traffic[].class", BUSY, &["switch.scheduler=priority"], "", "1", Outcome),
+    ("traffic[].class", BUSY, &["switch.scheduler=priority", "traffic.1.class=1"], "", "1", Outcome),
     ("traffic[].measured", BUSY, &[], "true", "false", Tables),
     ("traffic[]=poisson", RACKS, &[], "{kind=\"poisson\",sizes=\"point\",load=0.5}", "{kind=\"permutation\",size=\"20KB\"}", Outcome),
     ("traffic[](poisson).sizes", RACKS, &[], "point", "heavy-tailed", Outcome),
@@ -632,8 +632,11 @@ fn key_of(path: &str) -> String {
     out.replace("[]", ".0").replace(".*", ".x")
 }
 
+/// Overrides: dotted key, value.
+type Settings = Vec<(String, String)>;
+
 /// A row for one of the places it stands for: its path, the settings around it.
-fn rows() -> Vec<(String, Row, Vec<(String, String)>)> {
+fn rows() -> Vec<(String, Row, Settings)> {
     let mut out = Vec::new();
     for row in KEYS {
         let places: &[(&str, &str)] = if row.0.starts_with('@') {

@@ -340,6 +340,7 @@ pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()
         initial_threshold: Bytes::MAX,
         line_rate: Rate::from_gbps(10),
         base_rtt: Span::from_us(16),
+        time_quantum: Span::ZERO,
     };
     let made = py.detach(|| custom::CustomController::make(name, &start, b""));
     raise(py)?;

@@ -47,7 +47,7 @@ impl<Q: Events> Sim<Q> {
                 let slot = self.connections[packet.flow.at()];
                 if slot != NO_CONNECTION {
                     let (sending, receiving) = (&self.sending[slot as usize], &self.receiving[slot as usize]);
-                    if crate::sim::travels_forward(packet.kind) {
+                    if crate::fabric::travels_forward(packet.kind) {
                         prefetch(receiving);
                         prefetch(&receiving.timer);
                     } else {

@@ -311,6 +311,11 @@ impl Serializer {
         Span(exact as u64 / quantum * quantum)
     }
 
+    /// What times are cut down to multiples of; zero: nothing is cut.
+    pub fn quantum(&self) -> Span {
+        if self.code & SLOW == 0 { Span::ZERO } else { Span(self.code & !SLOW) }
+    }
+
     /// The rate this was made for.
     pub fn rate(&self) -> Rate {
         self.rate

@@ -49,7 +49,8 @@ pub struct Tcp {
     pub rto: Rto,
     /// How losses are inferred before the timer fires.
     pub loss: LossDetection,
-    /// One new segment on each of the first two duplicate ACKs (RFC 3042); on unless `loss` is timeout-only.
+    /// One new segment on each of the first two duplicate ACKs (RFC 3042); on unless `loss` is timeout-only
+    /// or `flight` is span.
     pub limited_transmit: Option<bool>,
     /// Selective acknowledgements (RFC 2018).
     pub sack: Sack,
@@ -165,6 +166,8 @@ pub enum Growth {
     UnmarkedAcks,
     /// Not until the window in which it was cut is acknowledged (the CWR state of Linux and ns-3).
     OutsideCwr,
+    /// As `outside-cwr`, and the cut is spread over that window (proportional rate reduction, RFC 6937; Linux, ns-3).
+    GradualCwr,
     /// By no more than the room that the ACK leaves between flight and window (csg-htsim).
     Room,
 }
@@ -178,6 +181,9 @@ pub enum Flight {
     Pipe,
     /// The distance from the cumulative ACK, less what is selectively acknowledged (NetSys' pFabric sender).
     Span,
+    /// As `span`, and nothing is resent that the receiver already has, whether or not its ACK has come: the
+    /// same simulator to the letter, whose senders look into the receiver. For comparisons.
+    SpanOmniscient,
 }
 
 /// The retransmission timer.

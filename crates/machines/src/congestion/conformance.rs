@@ -12,6 +12,7 @@ pub fn start(mss: u32, segments: u64) -> Start {
         initial_threshold: Bytes::MAX,
         line_rate: Rate::from_gbps(10),
         base_rtt: Span::from_us(16),
+        time_quantum: Span::ZERO,
     }
 }
 
@@ -47,6 +48,7 @@ fn every_kind() -> Vec<ControllerSpec> {
     vec![
         ControllerSpec::NewReno,
         dctcp(DctcpGrowth::OutsideCwr, false),
+        dctcp(DctcpGrowth::GradualCwr, false),
         dctcp(DctcpGrowth::UnmarkedAcks, false),
         dctcp(DctcpGrowth::Room, true),
         dctcp(DctcpGrowth::Always, true),

@@ -70,6 +70,17 @@ impl Dctcp {
         (self.acked, self.marked) = (0, 0);
     }
 
+    /// Proportional rate reduction (RFC 6937 §3.1): while the window in which the cut began is acknowledged,
+    /// cwnd falls in step from where it was to ssthresh.
+    fn shrink(&mut self, ack: &AckSample) {
+        let acked = ack.acked.get();
+        let left = self.reno.cut_to.saturating_sub(ack.acked_to - acked.min(ack.acked_to));
+        let excess = self.reno.window.saturating_sub(self.reno.threshold);
+        if left > 0 {
+            self.reno.window -= (u128::from(excess) * u128::from(acked.min(left)) / u128::from(left)) as u64;
+        }
+    }
+
     /// cwnd ← cwnd (1 − α/2).
     fn cut(&mut self, sent_to: u64) {
         let cut = (self.reno.window as f64 * (1.0 - self.alpha / 2.0)) as u64;
@@ -105,7 +116,13 @@ impl CongestionControl for Dctcp {
             }
             // At most once per window of data, at the first echo of it.
             if marked > 0 && ack.acked_to > self.reno.cut_to && !ack.in_recovery {
+                let whole = self.reno.window;
                 self.cut(ack.sent_to);
+                if self.growth == DctcpGrowth::GradualCwr {
+                    self.reno.window = whole;
+                }
+            } else if self.growth == DctcpGrowth::GradualCwr {
+                self.shrink(ack);
             }
         }
         let acked = ack.acked.get();
@@ -113,8 +130,8 @@ impl CongestionControl for Dctcp {
             _ if ack.in_recovery => 0,
             DctcpGrowth::Always => acked,
             DctcpGrowth::UnmarkedAcks if marked == 0 => acked,
-            DctcpGrowth::OutsideCwr if ack.acked_to > self.reno.cut_to => acked,
-            DctcpGrowth::UnmarkedAcks | DctcpGrowth::OutsideCwr => 0,
+            DctcpGrowth::OutsideCwr | DctcpGrowth::GradualCwr if ack.acked_to > self.reno.cut_to => acked,
+            DctcpGrowth::UnmarkedAcks | DctcpGrowth::OutsideCwr | DctcpGrowth::GradualCwr => 0,
             DctcpGrowth::Room => {
                 acked.min(u64::from(self.reno.mss)).min(self.reno.window.saturating_sub(ack.in_flight.get()))
             }
@@ -189,6 +206,24 @@ mod tests {
         c.on_ack(&AckSample { acked_to: 17_000, sent_to: 25_000, ..ack(1000, 1000) });
         // α stayed 1 (every byte was marked), so the next window's first echo halves again
         assert_eq!(c.reno.window, 4000);
+    }
+
+    #[test]
+    fn a_gradual_cut_reaches_its_end_with_the_window_in_which_it_began() {
+        let mut c = Dctcp::new(&start(1000, 16), 1.0 / 16.0, 1.0, DctcpGrowth::GradualCwr, false).unwrap();
+        let mut windows = Vec::new();
+        for n in 1..=18u64 {
+            c.on_ack(&AckSample {
+                acked_to: n * 1000,
+                sent_to: 15_000 + n * 1000,
+                ..ack(1000, 1000 * u64::from(n == 1))
+            });
+            windows.push(c.reno.window);
+        }
+        // First echo: 16 000 stays, half of it is the aim. 15 ACKs to byte 16 000 take 8000 / 15 each.
+        assert_eq!((windows[0], windows[1], windows[15]), (16_000, 15_467, 8000));
+        assert!(windows[..16].windows(2).all(|w| w[0] > w[1]));
+        assert_eq!(windows[16], 8125); // out of CWR: 1000 · 1000 / 8000 per ACK
     }
 
     #[test]

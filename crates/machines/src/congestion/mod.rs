@@ -123,4 +123,7 @@ pub struct Start {
     pub line_rate: Rate,
     /// Round-trip time of the empty path (full segment out, ACK back), serialisation included.
     pub base_rtt: Span,
+    /// Gaps of a pace are cut down to whole multiples of this, as the network's times on the wire are; zero
+    /// keeps them exact. At most 4 ms.
+    pub time_quantum: Span,
 }

@@ -59,6 +59,9 @@ pub enum DctcpGrowth {
     UnmarkedAcks,
     /// Not until the window in which it was cut is acknowledged (the CWR state of Linux and ns-3).
     OutsideCwr,
+    /// As [`DctcpGrowth::OutsideCwr`], and the cut itself is spread over that window (proportional rate
+    /// reduction, RFC 6937: what Linux and ns-3 really do in the CWR state).
+    GradualCwr,
     /// By no more than the room that the ACK leaves between flight and window (csg-htsim).
     Room,
 }

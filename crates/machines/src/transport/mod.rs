@@ -214,6 +214,14 @@ impl Receiver {
         }
     }
 
+    /// All `len` bytes from `seq` on have arrived.
+    pub fn holds(&self, seq: u64, len: u32) -> bool {
+        match self {
+            Self::Tcp(m) => m.holds(seq, len),
+            Self::Udp(_) => false,
+        }
+    }
+
     /// Distinct payload bytes received, those above a gap included.
     pub fn unique_bytes(&self) -> u64 {
         match self {
@@ -233,6 +241,7 @@ impl TcpSpec {
             initial_threshold: self.initial_threshold,
             line_rate,
             base_rtt,
+            time_quantum: Span::ZERO,
         }
     }
 }

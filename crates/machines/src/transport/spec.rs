@@ -91,6 +91,10 @@ pub enum FlightSpec {
     /// ACK that advances (or a timeout) lets anything leave. So counts the pFabric sender of
     /// NetSys/simulator: after a timeout it resends more holes at once than the pipe would allow.
     Span,
+    /// As [`FlightSpec::Span`], and the sender knows what the receiver has: such a packet is passed over where
+    /// it would be resent, whether or not its ACK has come. The same simulator to the letter. Only the owner
+    /// of both ends can tell, so it discards such packets ([`crate::transport::Receiver::holds`]).
+    SpanOmniscient,
 }
 
 /// Selective acknowledgements.

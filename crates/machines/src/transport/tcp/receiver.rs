@@ -112,6 +112,13 @@ impl TcpReceiver {
         self.next
     }
 
+    /// All `len` bytes from `seq` on have arrived.
+    pub fn holds(&self, seq: u64, len: u32) -> bool {
+        let end = seq + u64::from(len);
+        let above = self.above.as_ref().map_or(&[][..], |r| &r.ranges);
+        end <= self.next || above.iter().any(|&(from, to)| from <= seq && end <= to)
+    }
+
     /// Distinct bytes received.
     pub fn unique_bytes(&self) -> u64 {
         self.next + self.above.as_ref().map_or(0, |r| r.held)

@@ -13,7 +13,7 @@ use super::Scoreboard;
 use crate::congestion::{AckSample, CongestionControl, Controller, Loss, Start};
 use crate::packet::{Ecn, Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, FlowId, Rate, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Serializer, Span, Time};
 
 /// Connection set-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -81,6 +81,8 @@ pub struct TcpSender {
     board: Option<Box<Scoreboard>>,
     sent_packets: u64,
     retransmitted: u32,
+    /// [`Start::time_quantum`] in picoseconds.
+    quantum: u32,
     timeouts: u32,
     /// Expiries since the last ACK.
     timeouts_in_row: u32,
@@ -120,6 +122,7 @@ impl TcpSender {
             board: None,
             sent_packets: 0,
             retransmitted: 0,
+            quantum: u32::try_from(start.time_quantum.ps()).unwrap_or(u32::MAX),
             timeouts: 0,
             timeouts_in_row: 0,
             connection: Connection::Closed,
@@ -472,7 +475,8 @@ impl TcpSender {
             self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
         }
         if let Some(pace) = pace {
-            self.next_send = now.saturating_add(Bytes::new(u64::from(packet.wire)) / pace);
+            let gap = Serializer::new(pace, Span::from_ps(u64::from(self.quantum))).span(packet.wire);
+            self.next_send = now.saturating_add(gap);
         }
         self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
     }

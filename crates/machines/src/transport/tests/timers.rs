@@ -2,6 +2,7 @@
 
 use super::super::testing::*;
 use super::super::*;
+use crate::congestion::ControllerSpec;
 
 fn iw(segments: u64, spec: TcpSpec) -> TcpSpec {
     TcpSpec { initial_window: Bytes::new(segments * MSS), ..spec }
@@ -227,4 +228,28 @@ fn round_trips_measured_through_delayed_acks_include_the_delay() {
         pair.step(&mut deliver);
     }
     assert_eq!(pair.stats().srtt, Span::from_us(140));
+}
+
+#[test]
+fn gaps_of_a_pace_are_cut_to_the_time_quantum() {
+    // 1040 B at 10 Gb/s: 832 ns; the HPCC simulator's 1 ns clock would keep them, one of 100 ns cuts them to 800.
+    let spec = TcpSpec {
+        controller: ControllerSpec::DctcpRate {
+            gain: 0.0625,
+            initial_alpha: 1.0,
+            step: Rate::from_mbps(100),
+            min_rate: Rate::from_mbps(100),
+        },
+        ..tcp()
+    };
+    for (quantum, gap) in [(Span::ZERO, 832), (Span::from_ns(100), 800)] {
+        let start = Start { time_quantum: quantum, ..spec.start(Rate::from_gbps(10), ONE_WAY + ONE_WAY) };
+        let all = TransportSpec::Tcp(spec.clone());
+        let mut sender = Sender::new(&all, FlowId(7), 5000, &start, Stream::new(1, "test", 0)).unwrap();
+        sender.start(&all, Time::ZERO);
+        let (mut packet, mut side) = (Packet::default(), Side::default());
+        assert_eq!(sender.poll_transmit(&all, Time::ZERO, &mut packet, &mut side), Transmit::Packet);
+        let next = sender.poll_transmit(&all, Time::ZERO, &mut packet, &mut side);
+        assert_eq!(next, Transmit::At(Time::from_ns(gap)));
+    }
 }

@@ -7,7 +7,7 @@ impl TcpSender {
     /// The next segment that window and repair allow.
     #[inline]
     pub(super) fn next_segment(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        if spec.flight == FlightSpec::Span {
+        if spec.flight != FlightSpec::Pipe {
             return self.next_in_span(spec, window);
         }
         match self.phase {

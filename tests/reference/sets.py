@@ -1,0 +1,314 @@
+"""The comparisons: which scenario replays which list of which peer."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import math
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("THALWEG_REFERENCE", HERE / "../../../shared/reference"))
+
+# Upper edges of the size classes, bytes.
+EDGES = [10_000, 100_000, 1_000_000, 10_000_000, math.inf]
+
+
+@dataclass
+class Outcome:
+    """What came out. `flows`: (size, peer FCT, our FCT) in ns; `metrics`: (name, peer, ours)."""
+
+    flows: list[tuple[float, float, float]] = field(default_factory=list)
+    metrics: list[tuple[str, float, float]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def read(folder: str, name: str) -> list[dict[str, str]]:
+    path = DATA / folder / name
+    if path.is_file():
+        text = path.read_text()
+    else:
+        text = gzip.decompress((DATA / folder / f"{name}.gz").read_bytes()).decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def run(toml: str, folder: str, overrides: dict, traffic: str | None = None):
+    """The scenario with the peer's files beside it; `traffic` replaces its traffic sections."""
+    import thalweg
+
+    text = (HERE / toml).read_text()
+    if traffic is not None:
+        text = re.sub(r"\[\[traffic\]\].*?\n\n", "", text, flags=re.S) + traffic
+    return thalweg.run(thalweg.Scenario(text, toml, DATA / folder, overrides), progress=False)
+
+
+def by_flow(results, peer: list[dict[str, str]]) -> Outcome:
+    flows = results.flows
+    ours = dict(zip(flows["id"], zip(flows["size"], flows["fct_ps"], strict=True), strict=True))
+    out = Outcome(seconds=results.meta["seconds"])
+    for row in peer:
+        size, fct = ours[int(row["id"])]
+        theirs = float(row["fct_ns"] or -1)
+        if fct >= 0 and theirs > 0:  # complete in both
+            out.flows.append((size, theirs, fct / 1000))
+    return out
+
+
+# ---- pFabric ------------------------------------------------------------------------------------------
+
+SPRAY = '{ kind = "spray-round-robin", offsets = "spray_offsets.csv" }'
+MINTCP = {
+    "switch.scheduler.kind": "fifo",
+    "transport.congestion": '{ kind = "mintcp", halve_threshold = false }',
+    "run.until": "200ms",  # some flows of the peer never end
+}
+
+
+def pfabric(flows: str, mode: str, **extra) -> Outcome:
+    overrides = {"traffic.0.file": f"flows_{flows}.csv", **extra}
+    if mode == "pfabric_spray":
+        overrides["routing"] = SPRAY
+    if mode == "mintcp_hash":
+        overrides |= MINTCP
+    return by_flow(run("pfabric.toml", "pfabric", overrides), read("pfabric", f"fct_{flows}_{mode}.csv"))
+
+
+def pfabric_lone() -> Outcome:
+    """The README's formula, for flows of n packets within a rack and across."""
+    out = Outcome()
+    sizes = [1, 2, 3, 12, 13, 50, 1000]
+    for dst, rest in [(1, 2064), (16, 3480)]:
+        traffic = "".join(
+            f'[[traffic]]\nkind = "flow"\nsrc = 0\ndst = {dst}\nsize = "{1460 * n}B"\nstart = "{i * 10}ms"\n'
+            for i, n in enumerate(sizes)
+        )
+        fcts = run("pfabric.toml", "pfabric", {}, traffic).flows["fct_ps"]
+        out.flows += [(1460 * n, 1200 * n + rest, fct / 1000) for n, fct in zip(sizes, fcts, strict=True)]
+    return out
+
+
+# ---- HPCC fork ----------------------------------------------------------------------------------------
+
+
+def hpcc_star(flows: str) -> Outcome:
+    results = run("hpcc.toml", "hpcc-star", {"traffic.0.file": f"flows_{flows}.csv"})
+    return by_flow(results, read("hpcc-star", f"fct_{flows}_dctcp.csv"))
+
+
+def hpcc_pfc() -> Outcome:
+    overrides = {"traffic.0.file": "flows_pfc.csv", "switch.shared_buffer.total": "2MiB"}
+    return by_flow(run("hpcc.toml", "hpcc-incast", overrides), read("hpcc-incast", "fct_pfc_dctcp.csv"))
+
+
+def hpcc_long(flows: str, end_ms: int) -> Outcome:
+    """Long flows into one port: the last 40 % of the run."""
+    import numpy as np
+
+    peer = read("hpcc-incast", f"series_{flows}_dctcp.csv")
+    senders = len(read("hpcc-incast", f"flows_{flows}.csv"))
+    overrides = {
+        "traffic.0.file": f"flows_{flows}.csv",
+        "run.until": f"{end_ms}ms",
+        "measure.queues": '{ every = "10us", ports = [1] }',  # the switch's port to host 0
+        "measure.controllers": '{ every = "10us" }',
+    }
+    results = run("hpcc.toml", "hpcc-incast", overrides)
+    queues, flows_table = results.tables["queues"], results.tables["controllers"]
+    begin, end = 0.6 * end_ms, float(end_ms)
+
+    def window(ms, values):
+        return np.array([v for t, v in zip(ms, values, strict=True) if begin <= t < end])
+
+    theirs = window([int(r["time_ns"]) / 1e6 for r in peer], [int(r["queue_bytes"]) for r in peer])
+    ours = window(queues["time_ps"] / 1e9, queues["bytes"])
+    out = Outcome(seconds=results.meta["seconds"])
+    out.metrics += [
+        ("queue mean KB", theirs.mean() / 1e3, ours.mean() / 1e3),
+        ("queue max KB", theirs.max() / 1e3, ours.max() / 1e3),
+    ]
+    sums = [0.0, 0.0]
+    for flow in range(senders):
+        acked = window(
+            [int(r["time_ns"]) / 1e6 for r in peer], [int(r[f"acked{flow}_bytes"] or 0) for r in peer]
+        )
+        mine = flows_table.filter(flows_table["flow"] == flow)
+        delivered = window(mine["time_ps"] / 1e9, mine["delivered"])
+        rates = [(x[-1] - x[0]) * 8 / ((len(x) - 1) * 1e4) for x in (acked, delivered)]
+        sums = [a + b for a, b in zip(sums, rates, strict=True)]
+    out.metrics.append(("goodput Gb/s", *sums))
+    return out
+
+
+# ---- htsim --------------------------------------------------------------------------------------------
+
+HTSIM = {"k4_10g": (4, 10, 250, 30), "k4_100g": (4, 100, 300, 65), "k8_100g": (8, 100, 300, 65)}
+SEGMENT = 1500
+
+
+def htsim(name: str, scheme: str) -> Outcome:
+    k, gbps, limit, mark = HTSIM[name]
+    overrides = {
+        "topology.path": f"links_k{k}.csv",
+        "topology.rate": f"{gbps}Gbps",
+        "routing.file": f"paths_{name}.csv",
+        "traffic.0.file": f"flows_{name}.csv",
+        # The peer counts the packet on the wire against the limit, thalweg does not.
+        "switch.buffer": f"{(limit - 1) * SEGMENT}B",
+    }
+    if scheme == "dctcp":
+        overrides["transport.congestion"] = (
+            '{ kind = "dctcp", initial_alpha = 0.0, growth = "room", cut_without_marks = true }'
+        )
+        # The peer looks when the last bit has left, a packet later than thalweg.
+        overrides["switch.marking"] = (
+            f'{{ kind = "step", threshold = "{(mark - 1) * SEGMENT}B", at = "departure", include_self = true }}'
+        )
+    results = run("htsim.toml", "htsim-permutation", overrides)
+    return by_flow(results, read("htsim-permutation", f"fct_{name}_{scheme}.csv"))
+
+
+def htsim_model(name: str, scheme: str, **rules) -> Outcome:
+    """The peer's rules, written out: see `htsim_model.py`."""
+    import time
+
+    from htsim_model import Rules, replay
+
+    k, gbps, limit, mark = HTSIM[name]
+    flows = [tuple(int(r[c]) for c in ("src", "dst", "size_bytes", "start_ns")) for r in
+             read("htsim-permutation", f"flows_{name}.csv")]  # fmt: skip
+    paths = [
+        tuple([int(n) for n in r[c].split("-")] for c in ("data_path", "ack_path"))
+        for r in read("htsim-permutation", f"paths_{name}.csv")
+    ]
+    begun = time.monotonic()
+    asked = Rules(dctcp=scheme == "dctcp", **rules)
+    fcts = replay(asked, gbps * 10**9, limit * SEGMENT, mark * SEGMENT, 10**6, k**3 // 4, flows, paths)
+    peer = read("htsim-permutation", f"fct_{name}_{scheme}.csv")
+    triples = [(f[2], float(p["fct_ns"]), t) for f, p, t in zip(flows, peer, fcts, strict=True)]
+    return Outcome(flows=triples, seconds=time.monotonic() - begun)
+
+
+# ---- ns-3 ---------------------------------------------------------------------------------------------
+
+PACKET = 1500
+FLOW = '[[traffic]]\nkind = "flow"\nsrc = {src}\ndst = {dst}\nsize = "{size}B"\nstart = "{start}s"\n'
+
+
+def bottleneck(mbps: int, rtt: int, limit: int) -> dict:
+    return {
+        "topology.bottleneck_rate": f"{mbps}Mbps",
+        "topology.bottleneck_delay": f"{rtt // 2 - 1}ms",
+        # The peer keeps one more packet in the device below its queue.
+        "switch.buffer": f"{limit + 1}pkts",
+    }
+
+
+def bdp(mbps: int, rtt: int) -> float:
+    return mbps * 1e3 * rtt / 8 / PACKET
+
+
+def ns3_long(mbps: int, rtt: int, scheme: str, flows: int, growth: str = "gradual-cwr") -> Outcome:
+    """Unlimited data; averages over t = 30 .. 60 s."""
+    import numpy as np
+
+    peer = read("ns3-bottleneck", f"long_{mbps}mbps_{rtt}ms_{scheme}_{flows}.csv")
+    overrides = bottleneck(mbps, rtt, math.ceil(bdp(mbps, rtt))) | {
+        "measure.queues": '{ every = "100ms", ports = [8] }',
+        "measure.controllers": '{ every = "100ms" }',
+    }
+    if scheme == "dctcp":
+        mark = max(5, round(bdp(mbps, rtt) / 4))
+        # Marked above K in the queue: above K + 1 with the packet in the device, so from K + 2 on.
+        overrides["switch.marking"] = f'{{ kind = "step", threshold = "{mark + 2}pkts" }}'
+        overrides["transport.congestion"] = f'{{ kind = "dctcp", growth = "{growth}" }}'
+    traffic = "".join(FLOW.format(src=i, dst=2 + i, size=10**10, start=10 * i) for i in range(flows))
+    results = run("ns3.toml", "ns3-bottleneck", overrides, traffic)
+    queues, table = results.tables["queues"], results.tables["controllers"]
+    seconds = queues["time_ps"].to_numpy() / 1e12
+    theirs = [float(r["time_s"]) for r in peer]
+    last = {"theirs": np.array(theirs) >= 30 - 1e-9, "ours": seconds >= 30 - 1e-9}
+
+    def column(name):
+        return np.array([float(r[name]) for r in peer])
+
+    out = Outcome(seconds=results.meta["seconds"])
+    rates = []
+    for flow in range(flows):
+        mine = table.filter(table["flow"] == flow)
+        at = mine["time_ps"].to_numpy() / 1e12
+        delivered = mine["delivered"].to_numpy()
+        rates.append(
+            (
+                np.diff(np.interp([30, 60], theirs, column(f"delivered{flow}_bytes")))[0] * 8 / 30e6,
+                np.diff(np.interp([30, 60], at, delivered))[0] * 8 / 30e6,
+            )
+        )
+    out.metrics.append(("goodput Mb/s", sum(r[0] for r in rates), sum(r[1] for r in rates)))
+    waiting = np.maximum(queues["packets"].to_numpy()[last["ours"]] - 1, 0)  # without the packet in the device
+    out.metrics.append(("queue mean pkts", column("queue_pkts")[last["theirs"]].mean(), waiting.mean()))
+    out.metrics.append(("queue max pkts", column("queue_pkts")[last["theirs"]].max(), waiting.max()))
+    event, ours = ("marks", "marked") if scheme == "dctcp" else ("drops", "dropped")
+    counted = queues[ours].to_numpy()
+    out.metrics.append(
+        (
+            event,
+            np.diff(np.interp([30, 60], theirs, column(event)))[0],
+            np.diff(np.interp([30, 60], seconds, counted))[0],
+        )
+    )
+    return out
+
+
+def ns3_short(mbps: int, rtt: int, queue: str) -> Outcome:
+    """One flow at a time, to the last byte at the receiver."""
+    peer = read("ns3-bottleneck", f"short_{mbps}mbps_{rtt}ms_newreno_{queue}.csv")
+    limit = 10_000 if queue == "deep" else math.ceil(bdp(mbps, rtt))
+    traffic = "".join(
+        FLOW.format(src=0, dst=2, size=1448 * int(r["packets"]), start=20 * i) for i, r in enumerate(peer)
+    )
+    overrides = bottleneck(mbps, rtt, limit) | {"run.until": "10000s", "run.stop_when_done": True}
+    results = run("ns3.toml", "ns3-bottleneck", overrides, traffic)
+    # The peer's third segment of the handshake (54 B) leaves before the data; thalweg's data carries that ACK.
+    # It delays them by its own time on the access link, and by what the bottleneck still needs for it then.
+    access, narrow = 54 * 8, 54 * 8000 / mbps
+    third = access + max(0.0, narrow - 1502 * 8)
+    out = Outcome(seconds=results.meta["seconds"])
+    for row, fct in zip(peer, results.flows["fct_ps"], strict=True):
+        out.flows.append((1448 * int(row["packets"]), float(row["fct_rx_us"]) * 1000, fct / 1000 + third))
+    return out
+
+
+# ---- all ----------------------------------------------------------------------------------------------
+
+
+def all_sets() -> dict[str, Callable[[], Outcome]]:
+    sets: dict[str, Callable[[], Outcome]] = {"pfabric/lone": pfabric_lone}
+    for flows in ("aditya_60", "aditya_80", "dctcp_60", "dctcp_80"):
+        for mode in ("pfabric_hash", "pfabric_spray"):
+            sets[f"pfabric/{flows}/{mode}"] = partial(pfabric, flows, mode)
+    sets["pfabric/aditya_60/mintcp_hash"] = partial(pfabric, "aditya_60", "mintcp_hash")
+    for flows in ("lone", "websearch", "hadoop"):
+        sets[f"hpcc-star/{flows}"] = partial(hpcc_star, flows)
+    sets["hpcc-incast/pfc"] = hpcc_pfc
+    sets["hpcc-incast/two"] = partial(hpcc_long, "two", 10)
+    sets["hpcc-incast/eight"] = partial(hpcc_long, "eight", 20)
+    for name in HTSIM:
+        for scheme in ("tcp", "dctcp"):
+            sets[f"htsim/{name}/{scheme}"] = partial(htsim, name, scheme)
+            sets[f"htsim-model/{name}/{scheme}"] = partial(htsim_model, name, scheme)
+    for mbps in (10, 100):
+        for rtt in (20, 80):
+            for queue in ("deep", "bdp"):
+                sets[f"ns3/short/{mbps}mbps_{rtt}ms/{queue}"] = partial(ns3_short, mbps, rtt, queue)
+            for scheme in ("newreno", "dctcp"):
+                for flows in (1, 2):
+                    sets[f"ns3/long/{mbps}mbps_{rtt}ms/{scheme}_{flows}"] = partial(
+                        ns3_long, mbps, rtt, scheme, flows
+                    )
+    return sets
