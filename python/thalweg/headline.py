@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from thalweg import _format
 
-CLASS_HEAD = ("flow size", "flows", "FCT us: mean", "p50", "p95", "p99", "slowdown: mean", "p50", "p95", "p99")
+# Completion times in us, slowdowns as multiples.
+CLASS_HEAD = ("flow size", "flows", "mean us", "p50 us", "p95 us", "p99 us", "mean ×", "p50 ×", "p95 ×", "p99 ×")
 STATISTICS = ("mean", "p50", "p95", "p99")
 
 

@@ -130,7 +130,7 @@ def run_report(results: Results, path: Path) -> Path:
     sections.append(("Summary", table(("", ""), headline.rows(results.summary)) + all_numbers))
     classes = headline.classes(results.summary)
     if classes:
-        sections.append(("Completion times", table(headline.CLASS_HEAD, classes)))
+        sections.append(("Completion times and slowdown (×)", table(headline.CLASS_HEAD, classes)))
     sections.append(("Figures", pictures(results.plot.all().values())))
     described = []
     for name in results.tables:

@@ -84,11 +84,19 @@ def print_summary(results) -> None:
     from thalweg import _format, headline
 
     console = Console(soft_wrap=True)
+    console.width = max(console.width, 100)  # a narrow terminal wraps; cells are never cut
     for what, text in headline.rows(results.summary):
         console.print(f"{what + ':':22}{text}", highlight=False, markup=False)
     classes = headline.classes(results.summary)
     if classes:
-        table = Table(box=None, pad_edge=False, header_style="none")
+        table = Table(
+            box=None,
+            pad_edge=False,
+            header_style="none",
+            title="FCT in us and slowdown (×)",
+            title_justify="left",
+            title_style="none",
+        )
         for n, head in enumerate(headline.CLASS_HEAD):
             table.add_column(head, justify="right" if n else "left", no_wrap=True)
         for row in classes:

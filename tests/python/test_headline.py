@@ -1,0 +1,39 @@
+"""What people see first of a run: the headline, and figures that show something."""
+
+import thalweg
+from thalweg import headline, plots
+
+
+def test_the_headline_counts_flows_and_lists_only_classes_that_have_some(scenario):
+    results = thalweg.run(scenario.with_({"run.until": "30s"}))
+    text = dict(headline.rows(results.summary))
+    measured = results.summary["measured"]
+    assert text["flows"] == f"{measured['completed']} of {measured['flows']} measured flows completed"
+    assert results.digest in text["seed, digest"]
+    first, *classes = headline.classes(results.summary)
+    assert first[:2] == ("all", measured["flows"])
+    assert all(row[1] for row in classes) and sum(row[1] for row in classes) == measured["flows"]
+
+
+def test_censored_flows_are_told(scenario):
+    results = thalweg.run(scenario.with_({"run.until": "1ms", "traffic.0.until": "900us"}))
+    censored = results.summary["measured"]["censored"]
+    assert censored and f"{censored} censored" in dict(headline.rows(results.summary))["flows"]
+
+
+def test_queues_that_stay_empty_are_not_drawn(scenario):
+    results = thalweg.run(scenario.with_({"measure.queues": '{ every = "50us" }', "traffic.0.pairs": "to-host-zero"}))
+    (line,) = results.plot.queues().axes[0].get_lines()
+    assert line.get_label().endswith("→ 0")
+
+
+def test_slowdown_has_a_point_per_size_when_sizes_are_few(scenario):
+    results = thalweg.run(scenario)
+    sizes = results.measured()["size"].n_unique()
+    median, _ = plots.slowdown_by_size({"": results}).axes[0].get_lines()
+    assert 1 < sizes <= 20 and len(median.get_xdata()) == sizes
+
+
+def test_one_size_makes_no_figure_over_size(scenario):
+    results = thalweg.run(scenario.with_({"traffic.0.sizes": "point"}))
+    assert "slowdown" not in results.plot.all() and "slowdown-cdf" in results.plot.all()
