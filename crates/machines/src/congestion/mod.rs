@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// Data was acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct AckSample {
     /// The instant at which the ACK arrived.
     pub now: Time,
@@ -52,7 +52,7 @@ pub struct AckSample {
 }
 
 /// The transport declared packets lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Loss {
     /// When.
     pub now: Time,
@@ -109,7 +109,7 @@ pub trait CongestionControl {
 }
 
 /// What every controller is told when a flow starts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Start {
     /// Payload bytes of a full segment.
     pub mss: u32,
