@@ -84,6 +84,7 @@ mod tests {
             initial_threshold: Bytes::MAX,
             line_rate: Rate::from_gbps(10),
             base_rtt: Span::from_us(16),
+            time_quantum: Span::ZERO,
         };
         let mut c = make("aimd", &start, br#"{"increase": 1.0, "decrease": 0.5}"#).unwrap();
         c.on_ack(&AckSample {
