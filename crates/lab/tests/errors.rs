@@ -420,7 +420,7 @@ fn settings_that_others_make_idle() {
     wrong(
         "\"newreno\"",
         "\"newreno\"\nflight = \"span\"\nlimited_transmit = true",
-        "s.toml:11: `transport.limited_transmit`: it has no effect: with `flight = \"span\"` nothing leaves on a duplicate ACK; write false, or `flight = \"pipe\"`",
+        "s.toml:11: `transport.limited_transmit`: it has no effect: counted by span, nothing leaves on a duplicate ACK; write false, or `flight = \"pipe\"`",
     );
     wrong(
         from,

@@ -148,8 +148,8 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         let why = "it acts on duplicate ACKs, and `loss` is timeout-only";
         r.useless(&at("limited_transmit"), why, "write false, or `loss = \"dup-ack\"`");
     }
-    if t.flight == Flight::Span && t.limited_transmit == Some(true) {
-        let why = "with `flight = \"span\"` nothing leaves on a duplicate ACK";
+    if t.flight != Flight::Pipe && t.limited_transmit == Some(true) {
+        let why = "counted by span, nothing leaves on a duplicate ACK";
         r.useless(&at("limited_transmit"), why, "write false, or `flight = \"pipe\"`");
     }
     ecn(r, key, t, doc);
