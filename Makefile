@@ -1,5 +1,5 @@
 # make demo   sets up everything, builds, runs the first study at quick scale, names the report and the pictures
-# make test   sets up everything, then: format, lints, Rust tests, Python tests, quick claims
+# make test   sets up everything, then: format, lints, Rust tests, Python tests, documentation, quick claims
 #
 # Needs Rust (cargo) and Python >= 3.11; the rest comes into ./.venv. Nothing is built twice: stamps in ./.venv.
 
@@ -51,15 +51,15 @@ demo: build
 	@echo "== study $(PAPER), quick scale"
 	@$(BIN)/thalweg reproduce $(PAPER) --scale quick --out $(OUT)/$(PAPER)-quick
 
-test: lint rust-test python-test claims
+test: lint rust-test python-test docs claims
 	@echo "== all passed"
 
 lint: setup
 	@echo "== format and lints"
 	@cargo fmt --all --check
 	@cargo clippy --quiet --workspace --all-targets -- -D warnings
-	@$(BIN)/ruff format --quiet --check python tests $(wildcard papers)
-	@$(BIN)/ruff check --quiet python tests $(wildcard papers)
+	@$(BIN)/ruff format --quiet --check python tests docs $(wildcard papers)
+	@$(BIN)/ruff check --quiet python tests docs $(wildcard papers)
 
 rust-test: | tools
 	@echo "== Rust tests"
@@ -79,8 +79,8 @@ claims: build
 
 format: setup
 	@cargo fmt --all
-	@$(BIN)/ruff format python tests $(wildcard papers)
-	@$(BIN)/ruff check --fix python tests $(wildcard papers)
+	@$(BIN)/ruff format python tests docs $(wildcard papers)
+	@$(BIN)/ruff check --fix python tests docs $(wildcard papers)
 
 bench: build
 	@$(BIN)/thalweg bench

@@ -158,6 +158,41 @@ def test_only_the_runs_that_are_needed_are_run(tiny, tmp_path):
     assert study.count("pass") == 1
 
 
+DEPENDENT = f"""
+from thalweg.papers import RunSpec, measure
+
+def heavier(runs, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "note.txt").write_text(runs["low"].digest)
+    return {{"{LOAD}": 0.8}}
+
+def runs(scale):
+    return [RunSpec("high", "scenarios/base.toml", {{"{LOAD}": 0.1}}, after=("low",), prepare=heavier),
+            RunSpec("low", "scenarios/base.toml", {{"{LOAD}": LOW}})]
+
+@measure("T-1", needs=["high"])
+def _(runs):
+    return {{"ratio": runs["high"].measured()["slowdown"].mean()}}
+"""
+
+
+def test_a_run_may_be_built_from_another(tiny, tmp_path):
+    (tiny / "figures.py").unlink()
+    (tiny / "study.py").write_text(DEPENDENT.replace("LOW", "0.2"))
+    study = papers.reproduce("tiny", claim="T-1", out=tmp_path / "o")
+    made = {p.name: thalweg.Results.load(p) for p in (tmp_path / "o" / "runs").iterdir()}
+    assert study.count("pass") == 1 and made.keys() == {"high", "low"}
+    assert (tmp_path / "o" / "inputs" / "note.txt").read_text() == made["low"].digest
+    assert f"{LOAD.rsplit('.', maxsplit=1)[-1]} = 0.8" in made["high"].scenario_toml
+
+
+def test_a_run_built_from_a_broken_one_is_an_error(tiny, tmp_path):
+    (tiny / "figures.py").unlink()
+    (tiny / "study.py").write_text(DEPENDENT.replace("LOW", "7.0"))
+    row = papers.reproduce("tiny", claim="T-1", out=tmp_path / "o").claims[0]
+    assert row.status == "error" and row.reason.startswith("run high: ")
+
+
 def test_a_study_continues_where_it_was(tiny, tmp_path, monkeypatch):
     papers.reproduce("tiny", claim=["T-2"], out=tmp_path / "o")
     ran = []

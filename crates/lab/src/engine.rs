@@ -39,7 +39,17 @@ impl Engine {
         self.sim.outcome(flow)
     }
     pub fn totals(&self, port: PortId) -> PortTotals {
-        self.sim.ports()[port.at()].totals
+        let (packets, bytes) = self.sim.carried(port);
+        PortTotals { packets, bytes, ..self.sim.ports()[port.at()].totals() }
+    }
+    /// Bytes that a port has carried since the window of `ProbeSpec::carried` opened, until it closed.
+    pub fn carried_in_window(&self, port: PortId) -> u64 {
+        let probes = self.sim.probes();
+        match probes.carried.get(port.at()) {
+            Some(bytes) if probes.carried_closed => *bytes,
+            Some(before) => self.sim.carried(port).1 - before,
+            None => 0,
+        }
     }
     pub fn probes(&self) -> &Probes {
         self.sim.probes()

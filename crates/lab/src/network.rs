@@ -450,6 +450,7 @@ fn probes(cx: &Cx<'_>, doc: &Document, graph: &Graph, flows: usize) -> Result<Pr
     Ok(ProbeSpec {
         queues: m.queues.as_ref().map(|q| (q.every.0, ports(&q.ports))),
         links: m.links.as_ref().map(|l| (l.every.0, ports(&l.ports))),
+        carried: None,
         controllers,
         priority_histogram: m.priority_histogram.as_ref().map(|h| (h.cap.0, h.mtu.0.get() as u32)),
     })

@@ -1,7 +1,7 @@
 //! Fills in what depends on other keys, so that a resolved scenario says everything.
 
 use crate::schema::{
-    Congestion, Document, EcnMode, LossDetection, Marking, Pattern, Rank, Scheduler, Shape, Transport,
+    Congestion, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Scheduler, Shape, Transport,
 };
 
 /// The rank that a scheduler sorts by, if it sorts by one.
@@ -41,6 +41,12 @@ pub(crate) fn wants_marks(doc: &Document) -> bool {
     transports(doc).iter().any(|(_, t)| dctcp(t))
 }
 
+/// Every transport that traffic uses.
+pub(crate) fn used(doc: &Document) -> impl Iterator<Item = &Transport> {
+    let own = doc.traffic.iter().filter(|t| !matches!(t.pattern, Pattern::Udp(_)));
+    own.map(|t| doc.transports.get(&t.transport).unwrap_or(&doc.transport))
+}
+
 /// Writes every dependent default into the document.
 pub(crate) fn resolve(doc: &mut Document) {
     let capable = ecn_capable(doc);
@@ -62,7 +68,9 @@ pub(crate) fn resolve(doc: &mut Document) {
             Transport::Tcp(t) => {
                 t.ecn.get_or_insert(ecn_of(&t.congestion));
                 t.rank.get_or_insert(wanted.unwrap_or(Rank::None));
-                t.limited_transmit.get_or_insert(t.loss != LossDetection::TimeoutOnly);
+                // Counted by span, nothing leaves on a duplicate ACK.
+                let counts = t.loss != LossDetection::TimeoutOnly && t.flight == Flight::Pipe;
+                t.limited_transmit.get_or_insert(counts);
             }
             Transport::Udp(u) => {
                 let size = matches!(wanted, Some(Rank::FlowSize));

@@ -1,11 +1,11 @@
 //! A run: a scenario's network, taken forward step by step.
 
 use crate::engine::Engine;
-use crate::schema::{Fct, Pattern};
+use crate::schema::{Document, Fct, Pattern};
 use crate::{Diagnostic, Scenario, Table, summary, tables};
 use serde::{Deserialize, Serialize};
 use thalweg_sim::spec::NetworkSpec;
-use thalweg_units::Span;
+use thalweg_units::{Span, Time};
 
 /// What tables and summaries need of the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,8 +15,8 @@ pub(crate) struct Meta {
     pub fct: Fct,
     /// Upper edges of the size classes, bytes.
     pub size_classes: Vec<u64>,
-    /// The measured window, ps.
-    pub window: (u64, u64),
+    /// The interval of the loads, ps: see [`crate::summary`].
+    pub load_window: (u64, u64),
     /// Kind of each traffic section.
     pub groups: Vec<String>,
     pub base_rtt_ps: u64,
@@ -54,6 +54,27 @@ pub struct Progress {
     pub measured_total: u64,
 }
 
+/// The part of the measured window in which flows arrive at random or from a list; all of it if none do.
+fn load_window(doc: &Document, spec: &NetworkSpec, measured: (u64, u64)) -> (u64, u64) {
+    let (mut from, mut until) = (u64::MAX, 0);
+    for (group, traffic) in doc.traffic.iter().enumerate() {
+        match &traffic.pattern {
+            Pattern::Poisson(p) => {
+                from = from.min(p.from.0.ps());
+                until = until.max(p.until.map_or(measured.1, |q| q.0.ps()));
+            }
+            Pattern::List(_) => {
+                from = 0;
+                let mine = spec.flows.iter().filter(|f| usize::from(f.group) == group);
+                until = until.max(mine.map(|f| f.start.ps()).max().unwrap_or(0));
+            }
+            _ => {}
+        }
+    }
+    let both = (from.max(measured.0), until.min(measured.1));
+    if both.0 < both.1 { both } else { measured }
+}
+
 /// First bytes of a saved run.
 const MAGIC: &[u8; 8] = b"thalwegR";
 
@@ -63,19 +84,22 @@ impl Run {
     /// # Errors
     /// As [`Scenario::network`], and what the simulator refuses.
     pub fn new(scenario: &Scenario) -> Result<Self, Diagnostic> {
-        let spec = scenario.network()?;
+        let mut spec = scenario.network()?;
         let doc = scenario.document();
         let kind = |p: &Pattern| {
             let json = serde_json::to_value(p).unwrap_or_default();
             json.get("kind").and_then(|k| k.as_str()).unwrap_or_default().to_owned()
         };
         let end = doc.run.until.0.ps();
+        let window = (doc.measure.from.0.ps(), doc.measure.until.map_or(end, |q| q.0.ps()));
+        let load_window = load_window(doc, &spec, window);
+        spec.probes.carried = Some((Time::from_ps(load_window.0), Time::from_ps(load_window.1)));
         let meta = Meta {
             name: doc.name.clone(),
             scenario: scenario.to_toml(),
             fct: doc.measure.fct,
             size_classes: doc.measure.size_classes.iter().map(|q| q.0.get()).collect(),
-            window: (doc.measure.from.0.ps(), doc.measure.until.map_or(end, |q| q.0.ps())),
+            load_window,
             groups: doc.traffic.iter().map(|t| kind(&t.pattern)).collect(),
             base_rtt_ps: scenario.base_rtt().ps(),
             check: doc.run.check,

@@ -34,14 +34,18 @@ fn wire(size: u64, transport: &TransportSpec) -> f64 {
     size as f64 + size.div_ceil(u64::from(payload.max(1))) as f64 * f64::from(header)
 }
 
-/// Offered: wire bytes of the flows that start in the measured window, over what the links could carry in it.
-/// Carried: bytes that passed the links in the whole run, over what they could have carried.
+/// Loads in the part of the measured window in which flows arrive at random or from a list (all of it if none
+/// do), or as much of it as has passed.
+///
+/// Offered: wire bytes of the flows with an end that start in it, over what the links could carry.
+/// Carried: bytes that passed the links in it, ACKs and retransmissions included, over the same.
 fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let spec = run.engine.spec();
     let graph = Graph { hosts: spec.hosts, switches: spec.switches, links: spec.links.clone() };
     let racks = graph.racks();
     let core = graph.core_links();
-    let (from, until) = run.meta.window;
+    let (from, until) = run.meta.load_window;
+    let until = until.min(run.engine.now().ps());
     let window = until.saturating_sub(from) as f64 * 1e-12;
     let (mut offered, mut crossing) = (0.0, 0.0);
     for r in rows.iter().filter(|r| !r.endless()) {
@@ -55,9 +59,8 @@ fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
             }
         }
     }
-    let now = run.engine.now().secs();
-    let ratio = |bytes: f64, bps: f64, seconds: f64| {
-        let capacity = bps * seconds / 8.0;
+    let ratio = |bytes: f64, bps: f64| {
+        let capacity = bps * window / 8.0;
         if capacity > 0.0 { bytes / capacity } else { 0.0 }
     };
     let hosts: f64 = graph.host_rates().iter().map(|r| r.bps() as f64).sum();
@@ -65,19 +68,22 @@ fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     for (i, l) in spec.links.iter().enumerate() {
         for (port, node) in [(2 * i, l.a), (2 * i + 1, l.b)] {
             if graph.is_host(node) {
-                from_hosts += run.engine.totals(PortId(port as u32)).bytes;
+                from_hosts += run.engine.carried_in_window(PortId(port as u32));
             }
         }
     }
     for link in &core {
-        on_core += run.engine.totals(PortId(2 * link)).bytes + run.engine.totals(PortId(2 * link + 1)).bytes;
+        let both = [PortId(2 * link), PortId(2 * link + 1)];
+        on_core += both.map(|p| run.engine.carried_in_window(p)).iter().sum::<u64>();
     }
     let core_bps = graph.core_capacity() as f64;
     json!({
-        "host_links": { "offered": ratio(offered, hosts, window), "carried": ratio(from_hosts as f64, hosts, now) },
+        "from_us": from as f64 * 1e-6,
+        "until_us": until as f64 * 1e-6,
+        "host_links": { "offered": ratio(offered, hosts), "carried": ratio(from_hosts as f64, hosts) },
         "core_links": {
-            "offered": ratio(crossing, core_bps, window),
-            "carried": ratio(on_core as f64, 2.0 * core_bps, now),
+            "offered": ratio(crossing, core_bps),
+            "carried": ratio(on_core as f64, 2.0 * core_bps),
         },
     })
 }

@@ -293,6 +293,9 @@ impl Drop for Folder {
     }
 }
 
+/// Two racks of two hosts: leaves 4 and 5, spines 6 and 7.
+const RACKS: &str = "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2";
+
 #[test]
 fn files_that_are_missing_or_broken() {
     let dir = Folder::new(
@@ -330,11 +333,10 @@ fn files_that_are_missing_or_broken() {
             "s.toml:5: `topology.path`: the graph of `split.csv` is not connected: no path from host 0 to host 2; add the missing links"
         ]
     );
-    let text = RIGHT.replacen(poisson, &list("two.csv"), 1).replacen(
-        "[switch]",
-        "[routing]\nkind = \"pinned\"\nfile = \"paths.csv\"\n[switch]",
-        1,
-    );
+    let text = RIGHT
+        .replacen("kind = \"star\"\nhosts = 4", RACKS, 1)
+        .replacen(poisson, &list("two.csv"), 1)
+        .replacen("[switch]", "[routing]\nkind = \"pinned\"\nfile = \"paths.csv\"\n[switch]", 1);
     let s = load(&text, "s.toml", &dir.0, &[]).expect("loads");
     assert_eq!(
         s.network().expect_err("no path").to_string(),
@@ -378,5 +380,205 @@ fn registered_controllers_are_names_like_any_other() {
         "\"newreno\"",
         "{ kind = \"custom\", name = \"min\" }",
         "s.toml:9: `transport.congestion`: no controller is registered as `min`; did you mean `mine`? (known: mine)",
+    );
+}
+
+/// Settings that some other setting makes idle: found by changing every key in many contexts and comparing runs.
+#[test]
+fn settings_that_others_make_idle() {
+    let dctcp = |at: &str, more: &str| {
+        format!(
+            "\"100KB\"\nmarking = {{ kind = \"step\", threshold = \"15pkts\"{at} }}\n[transport]\ncongestion = {more}"
+        )
+    };
+    let from = "\"100KB\"\n[transport]\ncongestion = \"newreno\"";
+    wrong(
+        from,
+        &dctcp("", "\"dctcp-rate\"\ninitial_threshold = \"9pkts\""),
+        "s.toml:11: `transport.initial_threshold`: it has no effect: a rate that starts at the line's has no slow start; remove the key",
+    );
+    wrong(
+        from,
+        &dctcp("", "\"dctcp-rate\"\nmax_window = \"90pkts\""),
+        "s.toml:11: `transport.max_window`: it has no effect: a rate that starts at the line's never exceeds the initial window; remove the key",
+    );
+    wrong(
+        "\"newreno\"",
+        "\"fixed\"\nmax_window = \"90pkts\"",
+        "s.toml:10: `transport.max_window`: it has no effect: a fixed window never exceeds the initial window; remove the key",
+    );
+    wrong(
+        from,
+        &dctcp("", "\"mintcp\"\necn = \"classic\""),
+        "s.toml:11: `transport.ecn`: it has no effect: the controller does not listen to marks; write \"off\", or the controller newreno or dctcp",
+    );
+    wrong(
+        "\"newreno\"",
+        "\"newreno\"\nsyn_size = \"60B\"",
+        "s.toml:10: `transport.syn_size`: it has no effect: without a handshake there is no SYN; write `handshake = true`",
+    );
+    wrong(
+        "\"newreno\"",
+        "\"newreno\"\nflight = \"span\"\nlimited_transmit = true",
+        "s.toml:11: `transport.limited_transmit`: it has no effect: with `flight = \"span\"` nothing leaves on a duplicate ACK; write false, or `flight = \"pipe\"`",
+    );
+    wrong(
+        from,
+        "\"100KB\"\nmarking = { kind = \"red\", min = 5, max = 15, ecn = false }\n[transport]\ncongestion = \"dctcp\"",
+        "s.toml:10: `transport.congestion`: DCTCP needs ECN marks, but no queue marks packets; for example `switch.marking = { kind = \"step\", threshold = \"15pkts\" }`",
+    );
+    wrong(
+        "\"fifo\"\nbuffer = \"100KB\"",
+        "{ kind = \"fq\", overflow = \"tail\" }\nbuffer = \"unlimited\"",
+        "s.toml:6: `switch.scheduler.overflow`: it has no effect: the buffer never overflows; limit `switch.buffer` or remove the key",
+    );
+    wrong(
+        "\"fifo\"",
+        "\"priority\"",
+        "s.toml:6: `switch.scheduler`: it has no effect: all traffic is of class 0; write `class = 1` in a [[traffic]] section, or another scheduler",
+    );
+    wrong(
+        "\"fifo\"\nbuffer = \"100KB\"\n[transport]\ncongestion = \"newreno\"",
+        "\"srpt\"\nbuffer = \"100KB\"\n[transport]\nkind = \"udp\"",
+        "s.toml:6: `switch.scheduler`: it has no effect: nothing is acknowledged, so nobody knows what remains; write \"sjf\", or use a transport of kind tcp",
+    );
+    wrong(
+        "[switch]",
+        "[routing]\nkind = \"spray-random\"\n[switch]",
+        "s.toml:5: `routing`: it has no effect: there is one path between any two hosts; remove the key",
+    );
+    wrong(
+        "\"newreno\"\n[[traffic]]",
+        "\"mintcp\"\n[transports.x]\nmss = \"1000B\"\n[[traffic]]\ntransport = \"x\"",
+        "s.toml:8: `transport`: it has no effect: no traffic uses this transport; remove it",
+    );
+    wrong(
+        "buffer = \"100KB\"",
+        "buffer = \"100KB\"\nshared_buffer = { total = \"400KB\" }",
+        "s.toml:8: `switch.shared_buffer`: it has no effect: the 4 ports of a switch hold at most 100KB each; raise `switch.buffer`, for example to \"unlimited\"",
+    );
+    wrong(
+        "kind = \"star\"\nhosts = 4\n[switch]",
+        "kind = \"pair\"\n[nic]\nbuffer = \"300KB\"\n[switch]",
+        "s.toml:8: `switch.buffer`: it has no effect: the topology has no switch; remove the key",
+    );
+    wrong(
+        "\"fifo\"",
+        "\"fq\"\ncut_through = \"64B\"",
+        "s.toml:7: `switch.cut_through`: the scheduler decides when a packet has arrived whole; cut-through needs fifo at switches and hosts, marking at arrival, and no shared buffer or histogram",
+    );
+}
+
+#[test]
+fn more_files_that_are_missing_or_broken() {
+    let dir = Folder::new(
+        "more-errors",
+        &[
+            ("short.csv", "id,src,dst,size_bytes,start_ns\n0,1,2\n"),
+            ("late.csv", "id,src,dst,size_bytes,start_ns\n0,1,2,1000,20000000\n"),
+            ("empty-flow.csv", "id,src,dst,size_bytes,start_ns\n0,1,2,0,5\n"),
+            ("header.csv", "src,dst\n1,2\n"),
+            ("hpcc.txt", "2\n0 1 3 100 1000 0\n"),
+            ("sizes.txt", "1000 0.5\n2000 0.9\n"),
+            ("words.txt", "1000 half\n"),
+            ("none.txt", ""),
+            ("lonely.csv", "a,b,rate,delay\n0,1,10Gbps,1us\n2,3,10Gbps,1us\n"),
+            ("two-links.toml", "hosts = 2\nswitches = 1\nlinks = [{a=0,b=2},{a=1,b=2},{a=0,b=1}]"),
+            ("no-node.csv", "a,b,rate,delay\n0,3,10Gbps,1us\n1,3,fast,1us\n"),
+        ],
+    );
+    let at = |from: &str, to: &str| errors_in(&RIGHT.replacen(from, to, 1), &dir.0, &[]);
+    let poisson = "kind = \"poisson\"\nsizes = \"heavy-tailed\"\nload = 0.5";
+    let list = |file: &str, more: &str| format!("kind = \"list\"\nfile = \"{file}\"{more}");
+    let graph = |format: &str, file: &str| {
+        format!(
+            "kind = \"file\"\nformat = \"{format}\"\npath = \"{file}\"\nrate = \"1Gbps\"\ndelay = \"1us\""
+        )
+    };
+    let star = "kind = \"star\"\nhosts = 4";
+    let cases: &[(&str, String, &str)] = &[
+        (poisson, list("short.csv", ""), "short.csv:2: a size in bytes is missing"),
+        (
+            poisson,
+            list("late.csv", ""),
+            "late.csv:2: the flow starts at 20ms, the run ends at 10ms; raise `run.until`",
+        ),
+        (
+            poisson,
+            list("empty-flow.csv", ""),
+            "empty-flow.csv:2: a flow has at least 1 byte; write 1 or more",
+        ),
+        (
+            poisson,
+            list("header.csv", ""),
+            "header.csv:1: `src,dst` is not the header; expected the header `id,src,dst,size_bytes,start_ns`",
+        ),
+        (poisson, list("hpcc.txt", "\nformat = \"hpcc\""), "hpcc.txt:1: 1 flows instead of 2"),
+        (
+            "\"heavy-tailed\"",
+            "{ file = \"sizes.txt\" }".into(),
+            "sizes.txt:2: the cumulative probability ends at 0.9; it must end at 1 (or at 100 per cent)",
+        ),
+        ("\"heavy-tailed\"", "{ file = \"words.txt\" }".into(), "words.txt:1: `half` is not a probability"),
+        (
+            "\"heavy-tailed\"",
+            "{ file = \"none.txt\" }".into(),
+            "none.txt: the file has no points; expected `size probability` on each line",
+        ),
+        (
+            "\"heavy-tailed\"",
+            "{ file = \"word.txt\" }".into(),
+            "s.toml:12: `traffic.0.sizes.path`: there is no file `word.txt`; did you mean `words.txt`? (paths are relative to the scenario)",
+        ),
+        (
+            star,
+            graph("links-csv", "lonely.csv"),
+            "s.toml:6: `topology.rate`: it has no effect: every link of `lonely.csv` has its own rate; remove the key",
+        ),
+        (
+            star,
+            graph("thalweg-toml", "two-links.toml"),
+            "two-links.toml: host 0 has a second link; a host has exactly one link",
+        ),
+        (
+            star,
+            graph("links-csv", "no-node.csv"),
+            "no-node.csv:3: `fast` is not a rate: it does not begin with a number (units: bps, Kbps, Mbps, Gbps, Tbps)",
+        ),
+        (star, graph("graphml", "lonely.csv"), "lonely.csv: there is no <graph>; is this GraphML?"),
+        (
+            star,
+            graph("links-csv", "nowhere.csv"),
+            "s.toml:5: `topology.path`: there is no file `nowhere.csv`; paths are relative to the scenario",
+        ),
+    ];
+    for (from, to, expected) in cases {
+        assert_eq!(at(from, to), [*expected]);
+    }
+    // What only shows when flows are drawn.
+    let text = RIGHT.replacen(star, RACKS, 1).replacen(
+        "[switch]",
+        "[routing]\nkind = \"pinned\"\nfile = \"nowhere.csv\"\n[switch]",
+        1,
+    );
+    let s = load(&text, "s.toml", &dir.0, &[]).expect("loads");
+    assert_eq!(
+        s.network().expect_err("no file").to_string(),
+        "s.toml:9: `routing.file`: there is no file `nowhere.csv`; paths are relative to the scenario"
+    );
+}
+
+/// Host links slower than the controller's smallest rate: an error, not a panic in the middle of the run.
+#[test]
+fn a_controller_that_its_host_s_line_is_too_slow_for() {
+    let text = RIGHT
+        .replacen("hosts = 4", "hosts = 4\nrate = \"500Mbps\"", 1)
+        .replacen("\"100KB\"", "\"100KB\"\nmarking = { kind = \"step\", threshold = \"5pkts\" }", 1)
+        .replacen("\"newreno\"", "\"dctcp-rate\"", 1);
+    let s = load(&text, "s.toml", Path::new("."), &[]).expect("loads");
+    let error = thalweg_lab::Run::new(&s).map(|_| ()).expect_err("too slow").to_string();
+    assert_eq!(
+        error,
+        "s.toml: transport 0: dctcp-rate: min_rate is 1Gbps, allowed: above 0, at most the line's 500Mbps"
     );
 }

@@ -40,6 +40,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn a_resolved_scenario_loads_back_to_itself(t in 0..TOPOLOGIES.len(), f in 0..TRAFFIC.len(), s in 0..SCHEMES.len(), m in 0..MORE.len()) {
+        // Datagrams alone leave most schemes without effect.
+        let s = if TRAFFIC[f].contains("udp") { 0 } else { s };
+        // Other routing than the default needs a choice of paths.
+        let m = if MORE[m].contains("[routing]") && !TOPOLOGIES[t].contains("spine") && !TOPOLOGIES[t].contains("fat") { 0 } else { m };
         let text = format!(
             "{}\nrouting = \"ecmp\"\n[topology]\n{}\n[[traffic]]\n{}\n{}\n", SCHEMES[s], TOPOLOGIES[t], TRAFFIC[f], MORE[m]
         );

@@ -5,7 +5,7 @@
 
 use crate::congestion::{AckSample, CongestionControl, Loss, Permit, Start};
 use crate::packet::{Handle, Packet};
-use crate::schedule::{Discipline, Served, Verdict};
+use crate::schedule::{Discipline, Limit, Served, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::{OnceLock, RwLock};
@@ -155,6 +155,42 @@ impl Discipline for CustomDiscipline {
     }
     fn on_tick(&mut self, now: Time) {
         self.0.on_tick(now);
+    }
+}
+
+/// A user's discipline behind the port's limit: an arrival that does not fit is dropped before it is asked.
+/// One that pushes out others wants the limit unlimited, and one of its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Limited {
+    /// The user's.
+    pub discipline: CustomDiscipline,
+    /// Of what it holds.
+    pub limit: Limit,
+}
+
+impl Discipline for Limited {
+    fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
+        let fits = match self.limit {
+            Limit::Bytes(bytes) => self.bytes() + u64::from(packet.wire) <= bytes.get(),
+            Limit::Packets(packets) => self.packets() < packets,
+            Limit::Unlimited => true,
+        };
+        if fits { self.discipline.enqueue(now, packet, handle, out) } else { Verdict::Dropped }
+    }
+    fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served> {
+        self.discipline.dequeue(now, out)
+    }
+    fn packets(&self) -> u32 {
+        self.discipline.packets()
+    }
+    fn bytes(&self) -> u64 {
+        self.discipline.bytes()
+    }
+    fn wake(&self) -> Option<Time> {
+        self.discipline.wake()
+    }
+    fn on_tick(&mut self, now: Time) {
+        self.discipline.on_tick(now);
     }
 }
 

@@ -2,12 +2,11 @@
 
 use crate::arena::Arena;
 use crate::events::{Event, Events, Phase, Tag};
-use crate::flow::{FlowOutcome, FlowRecord, NO_CONNECTION};
-use crate::ideal::{Shape, completion};
+use crate::flow::{FlowRecord, NO_CONNECTION};
 use crate::port::{Lane, Port};
-use crate::probe::{CONTROLLERS, LINKS, Probes, QUEUES};
-use crate::routing::{RouteError, Routes, flow_pick};
-use crate::sim::{Counters, Sim, Spray, Tally};
+use crate::probe::{CARRIED, CONTROLLERS, LINKS, Probes, QUEUES};
+use crate::routing::{RouteError, Routes};
+use crate::sim::{Sim, Spray, Tally};
 use crate::spec::{NetworkSpec, RoutingSpec};
 use thalweg_machines::aqm::AqmMachine;
 use thalweg_machines::buffer::SharedPool;
@@ -108,6 +107,7 @@ impl<Q: Events> Sim<Q> {
             free_connections: Vec::new(),
             paths: Vec::new(),
             stride: 2 * longest,
+            wide: ports.len() > crate::lookahead::WIDE,
             followers: followers(&spec),
             next_start: 0,
             spray,
@@ -138,16 +138,27 @@ impl<Q: Events> Sim<Q> {
             (LINKS, probes.links.is_some()),
             (CONTROLLERS, probes.controllers.is_some()),
         ];
+        if let Some((from, _)) = probes.carried {
+            self.events.push(Event { at: from, tag: Tag::new(Phase::Sample, CARRIED) });
+        }
         for (probe, _) in wanted.into_iter().filter(|(_, on)| *on) {
             self.events.push(Event { at: Time::ZERO, tag: Tag::new(Phase::Sample, probe) });
         }
     }
 
-    /// Asks every transport for a sender once, so that refusals come before the run, not in it.
+    /// Asks every transport for a sender once, so that refusals come before the run, not in it: at the
+    /// slowest line of the hosts that send with it.
     fn dry_run_transports(&self) -> Result<(), BuildError> {
         use thalweg_machines::congestion::Start;
         use thalweg_machines::transport::Sender;
+        let mut slowest = vec![None; self.spec.transports.len()];
+        for flow in &self.spec.flows {
+            let line = self.ports[self.routes.nic(flow.src).at()].serializer.rate();
+            let known = slowest[usize::from(flow.transport)].get_or_insert(line);
+            *known = line.min(*known);
+        }
         for (transport, spec) in self.spec.transports.iter().enumerate() {
+            let Some(line_rate) = slowest[transport] else { continue };
             let start = Start {
                 mss: match spec {
                     TransportSpec::Tcp(tcp) => tcp.mss,
@@ -159,7 +170,7 @@ impl<Q: Events> Sim<Q> {
                 },
                 max_window: thalweg_units::Bytes::MAX,
                 initial_threshold: thalweg_units::Bytes::MAX,
-                line_rate: thalweg_units::Rate::from_gbps(1),
+                line_rate,
                 base_rtt: Span::from_us(1),
                 time_quantum: Span::ZERO,
             };
@@ -167,119 +178,6 @@ impl<Q: Events> Sim<Q> {
                 .map_err(|reason| BuildError::Transport { transport, reason })?;
         }
         Ok(())
-    }
-
-    /// The instant of the last event.
-    pub fn now(&self) -> Time {
-        self.now
-    }
-
-    /// What this network was built from.
-    pub fn spec(&self) -> &NetworkSpec {
-        &self.spec
-    }
-
-    /// What has happened so far.
-    pub fn counters(&self) -> Counters {
-        Counters {
-            events: self.processed,
-            packet_hops: self.ports.iter().map(|p| p.totals.packets).sum(),
-            packets_dropped: self.tally.dropped,
-            packets_marked: self.ports.iter().map(|p| p.totals.marked).sum(),
-            flows_started: self.tally.flows_started,
-            flows_done: self.tally.flows_done,
-            flows_total: self.spec.flows.len() as u64,
-            measured_done: self.tally.measured_done,
-            measured_total: self.probes.measured_total,
-        }
-    }
-
-    /// The ports: rates, counters, queues.
-    pub fn ports(&self) -> &[Port] {
-        &self.ports
-    }
-
-    /// What the probes have seen.
-    pub fn probes(&self) -> &Probes {
-        &self.probes
-    }
-
-    /// Switches, hosts and paths.
-    pub fn routes(&self) -> &Routes {
-        &self.routes
-    }
-
-    /// A hash of everything that has happened and of every flow's result.
-    pub fn digest(&self) -> u64 {
-        let mut digest = self.digest;
-        for flow in 0..self.spec.flows.len() {
-            let record = self.record(FlowId::from(flow));
-            let fields = [record.started.ps(), record.received.ps(), record.acked.ps(), record.delivered];
-            for field in fields {
-                digest = mix64(digest ^ field).wrapping_add(flow as u64);
-            }
-        }
-        digest
-    }
-
-    /// What became of a flow.
-    pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
-        let record = self.record(flow);
-        let (ideal, ideal_acked) = self.ideal(flow);
-        let reached = |t: Time| (t != Time::MAX).then_some(t);
-        FlowOutcome {
-            started: reached(record.started),
-            received: reached(record.received),
-            acked: reached(record.acked),
-            delivered: record.delivered,
-            sent: record.sent,
-            retransmitted: record.retransmitted,
-            timeouts: record.timeouts,
-            drops: record.drops,
-            ideal,
-            ideal_acked,
-        }
-    }
-
-    /// A flow's completion times alone on its path at line rate: at the receiver, at the sender.
-    ///
-    /// Endless flows have none: zero.
-    pub fn ideal(&self, flow: FlowId) -> (Span, Span) {
-        let spec = &self.spec.flows[flow.at()];
-        if spec.size == u64::MAX {
-            return (Span::ZERO, Span::ZERO);
-        }
-        let (mut data, mut ack) = (Vec::new(), Vec::new());
-        if let RoutingSpec::Pinned { paths } = &self.spec.routing {
-            let pinned = &paths[flow.at()];
-            // Checked when the network was built.
-            let _ = self.routes.pinned(flow.0, spec.src, spec.dst, &pinned.data, &mut data);
-            let _ = self.routes.pinned(flow.0, spec.dst, spec.src, &pinned.ack, &mut ack);
-        } else {
-            let pick = |ack| flow_pick(&self.spec.routing, spec.src, spec.dst, flow.0, ack);
-            self.routes.path(spec.src, spec.dst, pick(false), &mut data);
-            self.routes.path(spec.dst, spec.src, pick(true), &mut ack);
-        }
-        let (payload, header, ack_wire) = match &self.spec.transports[spec.transport as usize] {
-            TransportSpec::Tcp(tcp) => (tcp.mss, tcp.header, tcp.ack_wire),
-            TransportSpec::Udp(udp) => (udp.payload, udp.header, 0),
-        };
-        let packets = spec.size.div_ceil(u64::from(payload));
-        let last = (spec.size - (packets - 1) * u64::from(payload)) as u32 + header;
-        let shape = Shape { packets, full: payload + header, last, ack: ack_wire };
-        let handshake = match &self.spec.transports[spec.transport as usize] {
-            TransportSpec::Tcp(tcp) if tcp.handshake => {
-                let syn = Shape { packets: 1, full: tcp.syn_wire, last: tcp.syn_wire, ack: tcp.ack_wire };
-                completion(&self.ports, &data, &ack, syn).1
-            }
-            TransportSpec::Udp(_) => {
-                let (received, _) = completion(&self.ports, &data, &[], shape);
-                return (received, received);
-            }
-            _ => Span::ZERO,
-        };
-        let (received, acked) = completion(&self.ports, &data, &ack, shape);
-        (handshake + received, handshake + acked)
     }
 }
 
@@ -347,7 +245,10 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             let refused = |reason| BuildError::Discipline { port: id as u32, reason };
             let stream = Stream::new(spec.seed, "queue", id as u64);
             let aqm = AqmMachine::new(&kind.aqm, stream, link.rate).map_err(refused)?;
-            let lane = if is_express(kind, &aqm, shared) { Lane::Express } else { Lane::Ordered };
+            // Packets per priority are counted where a queue is asked.
+            let counted = spec.probes.priority_histogram.is_some();
+            let express = is_express(kind, &aqm, shared) && !counted;
+            let lane = if express { Lane::Express } else { Lane::Ordered };
             let limit = match kind.limit {
                 Limit::Bytes(bytes) => (bytes.get(), u32::MAX),
                 Limit::Packets(packets) => (u64::MAX, packets),
@@ -358,15 +259,18 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 && to.0 >= spec.hosts
             {
                 if lane == Lane::Ordered {
-                    return Err(refused("cut-through needs FIFO queues with memory of their own".into()));
+                    let reason =
+                        "cut-through needs FIFO queues with memory of their own, and no priority histogram";
+                    return Err(refused(reason.into()));
                 }
-                port.cut_header = cut.header;
+                port.cut_through(cut.header);
             }
             if shared {
                 port.pool = from.0 - spec.hosts;
             }
             if lane == Lane::Ordered {
                 port.queue = queues.len() as u32;
+                port.eager = shared || matches!(kind.order, OrderSpec::Custom { .. });
                 queues.push(kind.make(stream, link.rate).map_err(refused)?);
             }
             ports.push(port);

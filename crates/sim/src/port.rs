@@ -3,7 +3,9 @@
 //! The wire is a ring of packets in the order of their arrival; only the first one has an event.
 //! A port whose queue needs no decision at the end of a transmission (FIFO, no shared memory) puts
 //! packets on the ring as they come, departure already known: one event per hop ([`Lane::Express`]).
-//! Every other queue is asked when the port falls idle: two events per hop ([`Lane::Ordered`]).
+//! Every other queue is asked when the port falls idle ([`Lane::Ordered`]): at its own event if others see
+//! the queue in between (shared memory), else when somebody next touches the port, as of the instant
+//! at which it fell idle; then, too, a hop has one event.
 
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
@@ -46,7 +48,8 @@ pub struct PortTotals {
     pub dropped: u64,
     /// Packets marked CE at this port.
     pub marked: u64,
-    /// Largest queue in bytes, the packet that joins it included, the one being transmitted not.
+    /// Largest queue in bytes, the packet that joins it included, the one being transmitted not;
+    /// at most 2³² − 1.
     pub max_queue: u64,
     /// Time that packets have waited here, summed (packet · ps); express: booked in advance.
     pub waited: u64,
@@ -62,22 +65,23 @@ pub struct Port {
     pub flight: VecDeque<Flying>,
     /// When the transmitter is free.
     pub free_at: Time,
-    /// Far end.
-    pub peer: NodeId,
+    /// Express: bytes that have not begun transmission.
+    waiting_bytes: u64,
+    /// Packets waiting: express, those of the ring that have not begun transmission; ordered, as its discipline
+    /// says (kept here so that looking costs no cache miss).
+    pub waiting: u32,
+    /// Express: how many packets of the ring, from its head, have.
+    started: u32,
+    /// Express: with fewer packets waiting, the queue management admits everything.
+    quiet_below: u32,
     /// How the queue works.
     pub lane: Lane,
     /// The far end is a host.
     pub to_host: bool,
     /// A [`crate::events::Phase::Decide`] event is pending.
     pub deciding: bool,
-    /// Whether `aqm` has a say.
-    managed: bool,
-    /// Express: how many packets of the ring, from its head, have begun transmission.
-    started: u32,
-    /// Express: packets of the ring that have not.
-    waiting: u32,
-    /// Express: bytes that have not begun transmission.
-    waiting_bytes: u64,
+    /// The far end may forward a packet before it has arrived whole.
+    cuts: bool,
 
     /// Time on the wire.
     pub serializer: Serializer,
@@ -87,19 +91,33 @@ pub struct Port {
     limit_bytes: u64,
     /// Express: limit of `waiting`.
     limit_packets: u32,
-    /// Cut-through: bytes after which the far end may forward; 0: it stores whole packets first.
-    pub cut_header: u32,
-    /// Ordered: since when its queue has had its length.
-    pub changed: Time,
+    /// See [`PortTotals::max_queue`].
+    max_queue: u32,
+    /// See [`PortTotals::packets`].
+    packets: u64,
+    /// See [`PortTotals::bytes`].
+    bytes: u64,
+    /// See [`PortTotals::waited`].
+    waited: u64,
 
-    /// Counters.
-    pub totals: PortTotals,
-    /// Express: active queue management.
-    aqm: AqmMachine,
+    /// Far end.
+    pub peer: NodeId,
     /// Ordered: position of its discipline among the network's.
     pub queue: u32,
     /// Ordered: the switch whose shared memory it uses; `u32::MAX`: it has its own.
     pub pool: u32,
+    /// Cut-through: bytes after which the far end may forward.
+    cut_header: u32,
+    /// Ordered: every end of a transmission has an event, because others look at the queue in between.
+    pub eager: bool,
+    /// Ordered: since when its queue has had its length.
+    changed: Time,
+    /// See [`PortTotals::dropped`].
+    pub dropped: u64,
+    /// See [`PortTotals::marked`].
+    pub marked: u64,
+    /// Express: active queue management.
+    aqm: AqmMachine,
 }
 
 /// What became of a packet at an express port.
@@ -126,31 +144,56 @@ impl Port {
         Self {
             flight: VecDeque::new(),
             free_at: Time::ZERO,
-            peer,
+            waiting_bytes: 0,
+            waiting: 0,
+            started: 0,
+            quiet_below: aqm.quiet_below(),
             lane,
             to_host,
             deciding: false,
-            managed: !matches!(aqm, AqmMachine::TailDrop(_)),
-            started: 0,
-            waiting: 0,
-            waiting_bytes: 0,
+            cuts: false,
             serializer: Serializer::new(link.rate, link.quantum),
             delay: link.delay,
             limit_bytes: limit.0,
             limit_packets: limit.1,
-            cut_header: 0,
-            changed: Time::ZERO,
-            totals: PortTotals::default(),
-            aqm,
+            max_queue: 0,
+            packets: 0,
+            bytes: 0,
+            waited: 0,
+            peer,
             queue: u32::MAX,
             pool: u32::MAX,
+            cut_header: 0,
+            eager: false,
+            changed: Time::ZERO,
+            dropped: 0,
+            marked: 0,
+            aqm,
+        }
+    }
+
+    /// Lets the far end forward packets as soon as `header` bytes of them have arrived.
+    pub fn cut_through(&mut self, header: u32) {
+        self.cuts = true;
+        self.cut_header = header;
+    }
+
+    /// What the port has done so far.
+    pub fn totals(&self) -> PortTotals {
+        PortTotals {
+            packets: self.packets,
+            bytes: self.bytes,
+            dropped: self.dropped,
+            marked: self.marked,
+            max_queue: u64::from(self.max_queue),
+            waited: self.waited,
         }
     }
 
     /// How long before its last bit a packet of `wire` bytes may be handled at the far end.
     #[inline(always)]
     pub fn early(&self, wire: u32) -> Span {
-        if self.cut_header == 0 {
+        if !self.cuts {
             return Span::ZERO;
         }
         self.serializer.span(wire).saturating_sub(self.serializer.span(self.cut_header))
@@ -182,22 +225,26 @@ impl Port {
     pub fn book(&mut self, now: Time, ready: Time, flying: Flying, packet: &mut Packet) -> Booked {
         self.retire(now);
         let wire = flying.wire;
-        if self.waiting_bytes + u64::from(wire) > self.limit_bytes || self.waiting >= self.limit_packets {
-            self.totals.dropped += 1;
+        let advice = if self.waiting < self.quiet_below { Advice::Admit } else { self.ask(now, packet) };
+        if advice == Advice::Drop
+            || self.waiting_bytes + u64::from(wire) > self.limit_bytes
+            || self.waiting >= self.limit_packets
+        {
+            self.dropped += 1;
             return Booked::Dropped;
         }
-        if self.managed && !self.admits(now, packet) {
-            self.totals.dropped += 1;
-            return Booked::Dropped;
+        if advice == Advice::Mark {
+            packet.ecn = thalweg_machines::Ecn::Ce;
+            self.marked += 1;
         }
         let begins = ready.max(self.free_at);
-        self.totals.waited += (begins - now).ps();
+        self.waited += (begins - now).ps();
         self.waiting += 1;
         self.waiting_bytes += u64::from(wire);
-        self.totals.max_queue = self.totals.max_queue.max(self.waiting_bytes);
+        self.note_queue(self.waiting_bytes);
         self.free_at = begins + self.serializer.span(wire);
-        self.totals.packets += 1;
-        self.totals.bytes += u64::from(wire);
+        self.packets += 1;
+        self.bytes += u64::from(wire);
         let arrive = self.free_at + self.delay - self.early(wire);
         self.fly(Flying { arrive, ..flying })
     }
@@ -210,27 +257,26 @@ impl Port {
         if first { Booked::First(flying.arrive) } else { Booked::Behind }
     }
 
-    /// Express: asks the queue management; marks the packet if it says so.
+    /// Express: asks the queue management.
     #[inline]
-    fn admits(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let backlog =
-            Backlog { packets: self.waiting, bytes: self.waiting_bytes, idle_for: now.since(self.free_at) };
-        match self.aqm.on_arrival(now, backlog, packet) {
-            Advice::Admit => true,
-            Advice::Mark => {
-                packet.ecn = thalweg_machines::Ecn::Ce;
-                self.totals.marked += 1;
-                true
-            }
-            Advice::Drop => false,
-        }
+    fn ask(&mut self, now: Time, packet: &Packet) -> Advice {
+        let idle_for = if self.waiting == 0 { now.since(self.free_at) } else { Span::ZERO };
+        let backlog = Backlog { packets: self.waiting, bytes: self.waiting_bytes, idle_for };
+        self.aqm.on_arrival(now, backlog, packet)
     }
 
-    /// Ordered: the queue's length, `packets` until now, is about to change.
+    /// The queue now holds this many bytes.
     #[inline(always)]
-    pub fn account(&mut self, now: Time, packets: u32) {
-        self.totals.waited += u64::from(packets) * (now - self.changed).ps();
+    pub fn note_queue(&mut self, bytes: u64) {
+        self.max_queue = self.max_queue.max(u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+
+    /// Ordered: the queue's length is now `packets`.
+    #[inline(always)]
+    pub fn now_waiting(&mut self, now: Time, packets: u32) {
+        self.waited += u64::from(self.waiting) * (now - self.changed).ps();
         self.changed = now;
+        self.waiting = packets;
     }
 
     /// Ordered: transmits a packet now; the port is free again at [`Port::free_at`].
@@ -239,8 +285,8 @@ impl Port {
         debug_assert!(self.free_at <= now);
         let wire = flying.wire;
         self.free_at = now + self.serializer.span(wire);
-        self.totals.packets += 1;
-        self.totals.bytes += u64::from(wire);
+        self.packets += 1;
+        self.bytes += u64::from(wire);
         self.fly(Flying { arrive: self.free_at + self.delay, ..flying })
     }
 

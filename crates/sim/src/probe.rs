@@ -11,6 +11,7 @@ use thalweg_units::{Bytes, FlowId, PortId, Time};
 pub(crate) const QUEUES: u32 = 0;
 pub(crate) const LINKS: u32 = 1;
 pub(crate) const CONTROLLERS: u32 = 2;
+pub(crate) const CARRIED: u32 = 3;
 
 /// One look at one queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +73,10 @@ pub struct Probes {
     pub links: Vec<LinkSample>,
     /// Senders.
     pub controllers: Vec<ControllerSample>,
+    /// Per port: bytes carried until the first instant of `ProbeSpec::carried`; since the second: between the two.
+    pub carried: Vec<u64>,
+    /// The second instant has passed.
+    pub carried_closed: bool,
     /// Per port, per ADS priority: packets that joined its queue.
     pub priorities: Vec<Vec<u64>>,
 }
@@ -95,12 +100,15 @@ impl<Q: Events> Sim<Q> {
     /// A probe looks.
     pub(crate) fn sample(&mut self, probe: u32) {
         let at = self.now;
+        for id in 0..self.ports.len() {
+            self.catch_up_now(PortId::from(id));
+        }
         let every = match probe {
             QUEUES => {
                 let Some((every, ports)) = &self.spec.probes.queues else { return };
                 for &port in ports {
                     let (packets, bytes) = self.backlog(port);
-                    let totals = &self.ports[port.at()].totals;
+                    let totals = self.ports[port.at()].totals();
                     let (dropped, marked) = (totals.dropped, totals.marked);
                     self.probes.queues.push(QueueSample { at, port, packets, bytes, dropped, marked });
                 }
@@ -109,12 +117,12 @@ impl<Q: Events> Sim<Q> {
             LINKS => {
                 let Some((every, ports)) = &self.spec.probes.links else { return };
                 for &port in ports {
-                    let totals = &self.ports[port.at()].totals;
-                    let (packets, bytes) = (totals.packets, totals.bytes);
+                    let (packets, bytes) = self.carried(port);
                     self.probes.links.push(LinkSample { at, port, packets, bytes });
                 }
                 *every
             }
+            CARRIED => return self.sample_carried(),
             _ => {
                 let Some((every, flows)) = &self.spec.probes.controllers else { return };
                 for &flow in flows {
@@ -138,6 +146,39 @@ impl<Q: Events> Sim<Q> {
         if next <= self.spec.stop.until {
             self.events
                 .push(crate::events::Event { at: next, tag: crate::events::Tag::new(Phase::Sample, probe) });
+        }
+    }
+
+    /// The window of `ProbeSpec::carried` opens or closes.
+    fn sample_carried(&mut self) {
+        let Some((from, until)) = self.spec.probes.carried else { return };
+        if self.probes.carried.is_empty() {
+            self.probes.carried = (0..self.ports.len()).map(|p| self.carried(PortId::from(p)).1).collect();
+            debug_assert_eq!(self.now, from);
+            let tag = crate::events::Tag::new(Phase::Sample, CARRIED);
+            self.events.push(crate::events::Event { at: until, tag });
+        } else {
+            self.close_carried();
+        }
+    }
+
+    fn close_carried(&mut self) {
+        for port in 0..self.ports.len() {
+            let now = self.carried(PortId::from(port)).1;
+            self.probes.carried[port] = now - self.probes.carried[port];
+        }
+        self.probes.carried_closed = true;
+    }
+
+    /// Packets and bytes that a port has put on its wire; those whose place is only booked do not count.
+    pub fn carried(&self, port: PortId) -> (u64, u64) {
+        let totals = &self.ports[port.at()].totals();
+        match self.ports[port.at()].lane {
+            Lane::Express => {
+                let (packets, bytes) = self.backlog(port);
+                (totals.packets - u64::from(packets), totals.bytes - bytes)
+            }
+            Lane::Ordered => (totals.packets, totals.bytes),
         }
     }
 

@@ -129,6 +129,8 @@ pub struct ProbeSpec {
     pub queues: Option<(Span, Vec<PortId>)>,
     /// Bytes and packets carried by these ports every so often.
     pub links: Option<(Span, Vec<PortId>)>,
+    /// Bytes carried by every port between two instants.
+    pub carried: Option<(Time, Time)>,
     /// Window, threshold, flight, smoothed RTT, delivered bytes of these flows every so often.
     pub controllers: Option<(Span, Vec<FlowId>)>,
     /// Count packets per ADS priority (of this cap and MTU) at every port: input of static ADS maps.

@@ -274,42 +274,46 @@ subtractive!(Span, Rate, Bytes);
 /// Exact for every rate; a multiplication where a byte lasts a whole number of picoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Serializer {
-    ps_per_byte: u64,
+    /// Picoseconds per byte; or, with the top bit set, the quantum (zero: none) for the slow way.
+    code: u64,
     rate: Rate,
-    quantum: Span,
 }
+
+const SLOW: u64 = 1 << 63;
 
 impl Serializer {
     /// A link of `rate`. `quantum` zero keeps picoseconds; otherwise times are cut down to whole
     /// quanta, as simulators with nanosecond clocks do (their links are faster than they say).
     pub fn new(rate: Rate, quantum: Span) -> Self {
-        let exact = rate == Rate::INFINITE || (rate.0 > 0 && 8_000_000_000_000u64.is_multiple_of(rate.0));
-        let ps_per_byte = match rate {
+        let code = match rate {
             Rate::INFINITE => 0,
-            _ if exact && quantum.is_zero() => 8_000_000_000_000 / rate.0,
-            _ => u64::MAX,
+            Rate(bps) if quantum.is_zero() && bps > 0 && 8_000_000_000_000u64.is_multiple_of(bps) => {
+                8_000_000_000_000 / bps
+            }
+            _ => SLOW | quantum.0,
         };
-        Self { ps_per_byte, rate, quantum }
+        Self { code, rate }
     }
 
     /// Time on the wire of a frame of `wire` bytes.
     #[inline(always)]
     pub fn span(&self, wire: u32) -> Span {
-        if self.ps_per_byte != u64::MAX { Span(self.ps_per_byte * u64::from(wire)) } else { self.slow(wire) }
+        if self.code & SLOW == 0 { Span(self.code * u64::from(wire)) } else { self.slow(wire) }
     }
 
     #[cold]
     fn slow(&self, wire: u32) -> Span {
-        if self.quantum.is_zero() {
+        let quantum = self.code & !SLOW;
+        if quantum == 0 {
             return Bytes::new(u64::from(wire)) / self.rate;
         }
         let exact = u128::from(wire) * 8_000_000_000_000 / u128::from(self.rate.0);
-        Span(exact as u64 / self.quantum.0 * self.quantum.0)
+        Span(exact as u64 / quantum * quantum)
     }
 
     /// What times are cut down to multiples of; zero: nothing is cut.
     pub fn quantum(&self) -> Span {
-        self.quantum
+        if self.code & SLOW == 0 { Span::ZERO } else { Span(self.code & !SLOW) }
     }
 
     /// The rate this was made for.

@@ -41,6 +41,9 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
     def runs(scale):                       # "quick" or "full": every run that the study knows
         return [RunSpec("fifo-tcp", "scenarios/fig1.toml", {"switch.scheduler.kind": "fifo"}), …]
 
+        # RunSpec(…, after=("recording",), prepare=f): f(runs, folder) may write files made from the runs named, and returns what
+        # else is to be set, such as {"switch.scheduler.map.file": …}
+
     @measure("ADS-F1a.1", needs=["fifo-tcp", "fq-tcp", "srpt-tcp"])   # keys, or patterns such as "*-tcp"
     def _(runs):                           # runs["fifo-tcp"] is a thalweg.Results
         return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")

@@ -11,9 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
+
+if TYPE_CHECKING:
+    from thalweg.results import Results
 
 _OPERATORS = {
     "min": ("≥", lambda x, b: x >= b),
@@ -42,11 +45,17 @@ class NotCheckable(Exception):
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One run of a study: a scenario file of the paper's folder and what is set in it."""
+    """One run of a study: a scenario file of the paper's folder and what is set in it.
+
+    A run that is built from others names them in `after`; once they are done `prepare(runs, folder)` may write files into
+    `folder` and returns what else is to be set.
+    """
 
     key: str
     scenario: str
     set: Mapping[str, Any] = field(default_factory=dict)
+    after: tuple[str, ...] = ()
+    prepare: Callable[[Mapping[str, Results], Path], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from thalweg.errors import ScenarioError, nearest, refuse
+from thalweg.errors import nearest, refuse
 from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, find
 from thalweg.pool import Job, perform_all
 from thalweg.results import Results, write_json
@@ -162,17 +162,18 @@ def reproduce(
         for drawn in figures.values():
             needed |= set(drawn.keys(specs, str(paper.folder / "figures.py")))
 
-    todo, answers, folders = [], {}, {}
-    for s in specs:
-        if s.key not in needed:
-            continue
-        folders[s.key] = folder / "runs" / _folder_name(s.key)
-        try:
-            todo.append(Job(s.key, Scenario.load(paper.folder / s.scenario, s.set), folders[s.key], check))
-        except ScenarioError as e:
-            answers[s.key] = e
     folder.mkdir(parents=True, exist_ok=True)
-    answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False)
+    answers, folders = {}, {}
+    for wave in _waves(specs, needed, paper.folder / "study.py"):
+        todo = []
+        for s in wave:
+            folders[s.key] = folder / "runs" / _folder_name(s.key)
+            try:
+                job = Job(s.key, _scenario(s, paper, answers, folders, folder), folders[s.key], check)
+                todo.append(job)
+            except Exception as e:
+                answers[s.key] = e
+        answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False)
 
     rows = [_judge(c, scale, paper, measures, specs, answers, folders) for c in claims]
     study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)
@@ -181,6 +182,33 @@ def reproduce(
     study.report = _report(paper, study, drawings, folders, answers)
     write_json(folder / "claims.json", study.to_dict())
     return study
+
+
+def _waves(specs: Sequence[RunSpec], needed: set[str], file: Path) -> Iterator[list[RunSpec]]:
+    """The needed runs and those they are built from, in an order in which each comes behind all of its own."""
+    by_key = {s.key: s for s in specs}
+    wanted, open_ = set(), sorted(needed)
+    while open_:
+        key = open_.pop()
+        if key not in by_key:
+            raise refuse(
+                f"a run comes after `{key}`, which the study does not have", file=file, hint=nearest(key, by_key)
+            )
+        if key not in wanted:
+            wanted.add(key)
+            open_ += by_key[key].after
+    done: set[str] = set()
+    while done != wanted:
+        wave = [s for s in specs if s.key in wanted - done and done.issuperset(s.after)]
+        if not wave:
+            raise refuse(f"the runs {', '.join(sorted(wanted - done))} wait for each other", file=file)
+        yield wave
+        done |= {s.key for s in wave}
+
+
+def _scenario(spec: RunSpec, paper: Paper, answers, folders, folder: Path) -> Scenario:
+    more = spec.prepare(Lazy(spec.after, answers, folders), folder / "inputs") if spec.prepare else {}
+    return Scenario.load(paper.folder / spec.scenario, {**spec.set, **more})
 
 
 def _checkable(claim: Claim, scale: str) -> bool:

@@ -49,7 +49,8 @@ pub struct Tcp {
     pub rto: Rto,
     /// How losses are inferred before the timer fires.
     pub loss: LossDetection,
-    /// One new segment on each of the first two duplicate ACKs (RFC 3042); on unless `loss` is timeout-only.
+    /// One new segment on each of the first two duplicate ACKs (RFC 3042); on unless `loss` is timeout-only
+    /// or `flight` is span.
     pub limited_transmit: Option<bool>,
     /// Selective acknowledgements (RFC 2018).
     pub sack: Sack,

@@ -30,6 +30,6 @@ pub(crate) fn document(cx: &Cx<'_>, written: &Document, doc: &Document, graph: &
     let mut report = Report { cx, errors: Vec::new() };
     transports::check(&mut report, doc);
     queues::check(&mut report, written, doc, graph);
-    rules::check(&mut report, doc, graph);
+    rules::check(&mut report, written, doc, graph);
     report.errors
 }

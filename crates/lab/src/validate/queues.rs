@@ -5,7 +5,7 @@ use crate::diagnostic::suggest;
 use crate::parse::tables::MOST_PRIORITIES;
 use crate::quantity::{Capacity, Length};
 use crate::resolve;
-use crate::schema::{AdsMap, Document, MarkAt, Marking, Scheduler, Sharing, Transport};
+use crate::schema::{AdsMap, Document, MarkAt, Marking, Overflow, Scheduler, Sharing, Switch, Transport};
 use crate::topology::Graph;
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
@@ -27,6 +27,12 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     {
         marking(r, "nic", m, b, b.bytes(full).get(), full, doc);
     }
+    no_switch(r, written, doc, graph);
+    for (section, s) in [("switch", Some(&doc.switch.scheduler)), ("nic", written.nic.scheduler.as_ref())] {
+        if let Some(s) = s {
+            order(r, section, s, doc);
+        }
+    }
     if let Some(s) = &doc.switch.shared_buffer {
         let total = s.total.0;
         if graph.switches == 0 {
@@ -34,6 +40,8 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         } else if total.get() < u64::from(full) {
             let reason = format!("{total} do not hold one packet of {full} bytes");
             r.error("switch.shared_buffer.total", reason, format!("at least \"{full}B\""));
+        } else {
+            never_shared(r, doc, graph, full);
         }
         if let Sharing::Dynamic { alpha } = s.sharing
             && !alpha.is_finite()
@@ -51,6 +59,96 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     } else if header >= u64::from(full) {
         let why = format!("no packet is longer than {full} bytes");
         r.useless("switch.cut_through", &why, "write the header's size, for example \"64B\"");
+    } else if header > 0 {
+        let marks_late = |m: Marking| matches!(m, Marking::Step { at: MarkAt::Departure, .. });
+        let nic = doc.nic.scheduler.as_ref();
+        let why = if doc.switch.scheduler != Scheduler::Fifo || nic.is_some_and(|s| *s != Scheduler::Fifo) {
+            "the scheduler decides when a packet has arrived whole"
+        } else if shared.is_some() {
+            "memory is shared by packets that have arrived whole"
+        } else if marks_late(doc.switch.marking) || doc.nic.marking.is_some_and(marks_late) {
+            "marking at departure waits for whole packets"
+        } else if doc.measure.priority_histogram.is_some() {
+            "a priority histogram counts packets that have arrived whole"
+        } else {
+            ""
+        };
+        if !why.is_empty() {
+            let hint = "cut-through needs fifo at switches and hosts, marking at arrival, and no shared buffer or histogram";
+            r.error("switch.cut_through", why, hint);
+        }
+    }
+}
+
+/// In a network without switches `[switch]` only says what hosts do that say nothing themselves.
+fn no_switch(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
+    if graph.switches > 0 {
+        return;
+    }
+    let plain = Switch::default();
+    let (nic, s) = (&written.nic, &doc.switch);
+    let useless = [
+        (
+            "scheduler",
+            nic.scheduler.as_ref().is_some_and(|n| *n != s.scheduler) && s.scheduler != plain.scheduler,
+        ),
+        ("buffer", nic.buffer.is_some_and(|n| n != s.buffer) && s.buffer != plain.buffer),
+        ("marking", nic.marking.is_some_and(|n| n != s.marking) && s.marking != plain.marking),
+    ];
+    for (key, _) in useless.into_iter().filter(|(_, is)| *is) {
+        r.useless(&format!("switch.{key}"), "the topology has no switch", "remove the key");
+    }
+}
+
+/// Settings of a scheduler that need what the rest of the scenario does not give.
+fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
+    let (buffer, marking) = match section {
+        "nic" => (doc.nic.buffer.unwrap_or(doc.switch.buffer), doc.nic.marking.unwrap_or_default()),
+        _ => (doc.switch.buffer, doc.switch.marking),
+    };
+    match s {
+        Scheduler::Drr { overflow, .. } | Scheduler::Fq { overflow }
+            if *overflow != Overflow::default() && buffer == Capacity::Unlimited =>
+        {
+            let hint = format!("limit `{section}.buffer` or remove the key");
+            r.useless(&format!("{section}.scheduler.overflow"), "the buffer never overflows", hint);
+        }
+        Scheduler::Custom { name, .. } if marking != Marking::None => {
+            let why = format!("the registered scheduler `{name}` marks for itself");
+            r.useless(&format!("{section}.marking"), &why, "write \"none\"");
+        }
+        Scheduler::Priority { .. } if doc.traffic.iter().all(|t| t.class == 0) => {
+            let hint = "write `class = 1` in a [[traffic]] section, or another scheduler";
+            r.useless(&format!("{section}.scheduler"), "all traffic is of class 0", hint);
+        }
+        Scheduler::Srpt | Scheduler::Ads { .. }
+            if !resolve::used(doc).any(|t| matches!(t, Transport::Tcp(_))) =>
+        {
+            let why = "nothing is acknowledged, so nobody knows what remains";
+            r.useless(&format!("{section}.scheduler"), why, "write \"sjf\", or use a transport of kind tcp");
+        }
+        _ => {}
+    }
+}
+
+/// Shared memory that the ports' own limits never let fill.
+fn never_shared(r: &mut Report<'_>, doc: &Document, graph: &Graph, full: u32) {
+    let Some(s) = &doc.switch.shared_buffer else { return };
+    let mut degree = vec![0u64; graph.nodes()];
+    for l in &graph.links {
+        degree[l.a.at()] += 1;
+        degree[l.b.at()] += 1;
+    }
+    let ports = degree[graph.hosts as usize..].iter().copied().max().unwrap_or(0);
+    let own = doc.switch.buffer.bytes(full).get();
+    let most = own.saturating_mul(ports);
+    let never = match s.sharing {
+        Sharing::Complete => s.total.0.get() >= most,
+        Sharing::Dynamic { alpha } => s.total.0.get().saturating_sub(most) as f64 * alpha >= own as f64,
+    };
+    if never {
+        let why = format!("the {ports} ports of a switch hold at most {} each", doc.switch.buffer);
+        r.useless("switch.shared_buffer", &why, "raise `switch.buffer`, for example to \"unlimited\"");
     }
 }
 

@@ -1,11 +1,15 @@
 //! `[[traffic]]` classes, `[measure]`, `[run]`. (Patterns check themselves: [`crate::workload`].)
 
 use super::Report;
-use crate::schema::{Document, Scheduler};
+use crate::schema::{Document, Routing, Scheduler};
 use crate::topology::Graph;
 use thalweg_units::Span;
 
-pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
+pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
+    // A connected graph with one link less than nodes is a tree.
+    if written.routing != Routing::Ecmp && graph.links.len() < graph.nodes() {
+        r.useless("routing", "there is one path between any two hosts", "remove the key");
+    }
     if doc.traffic.is_empty() {
         r.error("traffic", "nobody sends anything", "add a [[traffic]] section");
     }

@@ -5,8 +5,8 @@ use crate::diagnostic::suggest;
 use crate::quantity::Capacity;
 use crate::resolve;
 use crate::schema::{
-    Congestion, Document, EcnMode, Fct, LossDetection, Marking, Pace, Pattern, Rank, Rto, Scheduler, Tcp,
-    Transport, Udp,
+    Congestion, Document, EcnMode, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto, Scheduler,
+    Tcp, Traffic, Transport, Udp,
 };
 use thalweg_units::Bytes;
 
@@ -14,6 +14,7 @@ use thalweg_units::Bytes;
 const LARGEST: u64 = 1_000_000;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
+    unused(r, doc);
     for (key, transport) in resolve::transports(doc) {
         match transport {
             Transport::Tcp(t) => tcp(r, &key, t, doc),
@@ -61,6 +62,29 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
     }
 }
 
+/// Settings of `[transport]` that no traffic uses. (Its packets always matter: `base_rtt` is about them.)
+fn unused(r: &mut Report<'_>, doc: &Document) {
+    let uses =
+        |t: &Traffic| !matches!(t.pattern, Pattern::Udp(_)) && !doc.transports.contains_key(&t.transport);
+    // A scheme is a whole: its scheduler may be all that is wanted of it.
+    if doc.scheme.is_some() || doc.traffic.iter().any(uses) {
+        return;
+    }
+    let transport = match doc.transport {
+        Transport::Tcp(Tcp { mss, header, ack_size, .. }) => {
+            Transport::Tcp(Tcp { mss, header, ack_size, ..Tcp::default() })
+        }
+        Transport::Udp(Udp { payload, header, .. }) => {
+            Transport::Udp(Udp { payload, header, ..Udp::default() })
+        }
+    };
+    let mut plain = Document { transport, ..doc.clone() };
+    resolve::resolve(&mut plain);
+    if plain.transport != doc.transport {
+        r.useless("transport", "no traffic uses this transport", "remove it");
+    }
+}
+
 fn sizes(r: &mut Report<'_>, key: &str, name: &str, payload: Bytes, header: Bytes) {
     if payload.get() == 0 {
         r.error(&format!("{key}.{name}"), "a packet carries at least 1 byte", "for example \"1460B\"");
@@ -86,8 +110,22 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         let reason = format!("it is below the initial window, {}", t.initial_window);
         r.error(&at("max_window"), reason, "raise it, or lower `initial_window`");
     }
-    if matches!(t.congestion, Congestion::Fixed) && t.initial_threshold != Capacity::Unlimited {
-        r.useless(&at("initial_threshold"), "a fixed window has no slow start", "remove the key");
+    let steady = match t.congestion {
+        Congestion::Fixed => Some("a fixed window"),
+        Congestion::DctcpRate { .. } => Some("a rate that starts at the line's"),
+        _ => None,
+    };
+    if let Some(what) = steady {
+        if t.initial_threshold != Capacity::Unlimited {
+            r.useless(&at("initial_threshold"), &format!("{what} has no slow start"), "remove the key");
+        }
+        if t.max_window != Capacity::Unlimited && t.max_window.bytes(mss) >= initial {
+            let why = format!("{what} never exceeds the initial window");
+            r.useless(&at("max_window"), &why, "remove the key");
+        }
+    }
+    if t.syn_size.is_some() && !t.handshake {
+        r.useless(&at("syn_size"), "without a handshake there is no SYN", "write `handshake = true`");
     }
     match t.rto {
         Rto::Rfc6298 { initial, min, max } => {
@@ -110,6 +148,10 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         let why = "it acts on duplicate ACKs, and `loss` is timeout-only";
         r.useless(&at("limited_transmit"), why, "write false, or `loss = \"dup-ack\"`");
     }
+    if t.flight == Flight::Span && t.limited_transmit == Some(true) {
+        let why = "with `flight = \"span\"` nothing leaves on a duplicate ACK";
+        r.useless(&at("limited_transmit"), why, "write false, or `flight = \"pipe\"`");
+    }
     ecn(r, key, t, doc);
     rank(r, &at("rank"), t.rank, doc);
     if let Congestion::Custom { name, .. } = &t.congestion {
@@ -123,10 +165,14 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
 
 fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     let custom = |s: &Scheduler| matches!(s, Scheduler::Custom { .. });
-    let marks = doc.switch.marking != Marking::None
-        || doc.nic.marking.is_some_and(|m| m != Marking::None)
+    let marking = |m: Marking| !matches!(m, Marking::None | Marking::Red { ecn: Some(false), .. });
+    let marks = marking(doc.switch.marking)
+        || doc.nic.marking.is_some_and(marking)
         || custom(&doc.switch.scheduler)
         || doc.nic.scheduler.as_ref().is_some_and(custom);
+    let free = custom(&doc.switch.scheduler) || doc.nic.scheduler.as_ref().is_some_and(custom);
+    let red =
+        [Some(doc.switch.marking), doc.nic.marking].iter().any(|m| matches!(m, Some(Marking::Red { .. })));
     let dctcp = matches!(t.congestion, Congestion::Dctcp { .. } | Congestion::DctcpRate { .. });
     if dctcp && t.ecn == Some(EcnMode::Off) {
         let reason = "DCTCP listens to ECN marks only, and ECN is off";
@@ -138,6 +184,14 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         } else {
             r.useless(&format!("{key}.ecn"), "no queue marks packets", hint);
         }
+    } else if matches!(t.congestion, Congestion::Mintcp { .. } | Congestion::Fixed)
+        && t.ecn != Some(EcnMode::Off)
+        && !red
+        && !free
+    {
+        // (RED drops what it cannot mark: there it matters even so.)
+        let why = "the controller does not listen to marks";
+        r.useless(&format!("{key}.ecn"), why, "write \"off\", or the controller newreno or dctcp");
     }
 }
 

@@ -9,7 +9,7 @@ pub use step_ecn::StepEcn;
 pub use tail_drop::TailDrop;
 
 use crate::packet::{Ecn, Packet};
-use crate::schedule::AqmSpec;
+use crate::schedule::{AqmSpec, Threshold};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
 
@@ -87,6 +87,16 @@ impl AqmMachine {
     #[inline]
     pub fn marks_at_departure(&self) -> bool {
         matches!(self, Self::StepEcn(StepEcn { at_departure: true, .. }))
+    }
+
+    /// With fewer packets waiting than this, every arrival is admitted unmarked and nothing is learnt
+    /// from it: it need not be asked.
+    pub fn quiet_below(&self) -> u32 {
+        match self {
+            Self::TailDrop(_) | Self::StepEcn(StepEcn { at_departure: true, .. }) => u32::MAX,
+            Self::StepEcn(StepEcn { threshold: Threshold::Packets(k), .. }) => *k,
+            Self::StepEcn(_) | Self::Red(_) => 0,
+        }
     }
 
     /// True if [`Backlog::idle_for`] matters: otherwise it may be left zero.

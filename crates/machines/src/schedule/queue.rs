@@ -2,7 +2,7 @@
 
 use super::ads::Ads;
 use super::{Discipline, DisciplineSpec, Drr, Fifo, Fq, Managed, OrderSpec, Priority, Rank, Served, Verdict};
-use crate::custom::CustomDiscipline;
+use crate::custom::{CustomDiscipline, Limited};
 use crate::packet::{Handle, Packet};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream, Time};
@@ -23,8 +23,8 @@ pub enum Queue {
     Rank(Box<Managed<Rank>>),
     /// See [`Ads`].
     Ads(Box<Managed<Ads>>),
-    /// A user's own; its limit and marking are its own affair too.
-    Custom(CustomDiscipline),
+    /// A user's own, behind the port's limit; marking is its own affair.
+    Custom(Box<Limited>),
 }
 
 impl DisciplineSpec {
@@ -52,7 +52,10 @@ impl DisciplineSpec {
             }
             &OrderSpec::Rank { flow_order } => Queue::Rank(boxed(Rank::new(flow_order), self, stream, rate)?),
             OrderSpec::Ads(ads) => Queue::Ads(boxed(Ads::new(ads)?, self, stream, rate)?),
-            OrderSpec::Custom { name, params } => Queue::Custom(CustomDiscipline::make(name, params)?),
+            OrderSpec::Custom { name, params } => {
+                let discipline = CustomDiscipline::make(name, params)?;
+                Queue::Custom(Box::new(Limited { discipline, limit: self.limit }))
+            }
         })
     }
 }

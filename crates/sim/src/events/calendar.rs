@@ -26,8 +26,11 @@ pub struct Calendar {
     later: Heap,
 }
 
-/// Events per day that the width aims at.
-const PER_DAY: u64 = 2;
+/// Events per day that the width aims at: few to sort in small networks; in large ones, where memory is
+/// waited for most, enough to look ahead.
+const PER_DAY: (u64, u64) = (2, 16);
+/// From how many pending events a network is large.
+const LARGE: usize = 2048;
 /// Bounds of the number of days in a year.
 const DAYS: (u64, u64) = (256, 1 << 15);
 
@@ -103,7 +106,8 @@ fn sort_descending(events: &mut [Event]) {
 
 impl Events for Calendar {
     fn sized(pending: usize, horizon: u64) -> Self {
-        let width = (horizon * PER_DAY / (pending as u64).max(1)).clamp(64, 1 << 40);
+        let per_day = if pending > LARGE { PER_DAY.1 } else { PER_DAY.0 };
+        let width = (horizon * per_day / (pending as u64).max(1)).clamp(64, 1 << 40);
         let shift = width.ilog2();
         let days = ((2 * horizon) >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);
         Self {

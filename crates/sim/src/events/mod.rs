@@ -75,12 +75,42 @@ impl Tag {
 }
 
 /// Something that will happen.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Event {
     /// When.
     pub at: Time,
     /// What, to whom.
     pub tag: Tag,
+}
+
+impl Event {
+    /// Instant and tag as one number: compared without a branch.
+    #[inline(always)]
+    fn key(&self) -> u128 {
+        u128::from(self.at.ps()) << 64 | u128::from(self.tag.0)
+    }
+}
+
+impl Ord for Event {
+    #[inline(always)]
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for Event {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+    #[inline(always)]
+    fn lt(&self, other: &Self) -> bool {
+        self.key() < other.key()
+    }
+    #[inline(always)]
+    fn le(&self, other: &Self) -> bool {
+        self.key() <= other.key()
+    }
 }
 
 /// A queue of events, smallest first.

@@ -1,0 +1,69 @@
+//! Runs of scenarios given as text, and their tables.
+#![allow(dead_code, missing_docs)]
+
+use std::path::{Path, PathBuf};
+use thalweg_lab::{ColumnData, Run, Scenario, load};
+
+/// Loads a scenario; panics with its errors.
+#[track_caller]
+pub fn scenario(text: &str, dir: &Path, set: &[(String, String)]) -> Scenario {
+    load(text, "s.toml", dir, set).unwrap_or_else(|e| {
+        let all: Vec<String> = e.iter().map(ToString::to_string).collect();
+        panic!("{}\n{text}", all.join("\n"))
+    })
+}
+
+/// Runs a scenario to its end.
+#[track_caller]
+pub fn run(text: &str) -> Run {
+    finish(&scenario(text, Path::new("."), &[]))
+}
+
+/// Runs a scenario to its end; no law of the simulator may be broken.
+#[track_caller]
+pub fn finish(scenario: &Scenario) -> Run {
+    let mut run = Run::new(scenario).unwrap_or_else(|e| panic!("{e}"));
+    while run.step(1 << 20) {}
+    assert_eq!(run.violation(), None);
+    run
+}
+
+/// A column of whole numbers (text columns have none).
+#[track_caller]
+pub fn column(run: &Run, table: &str, name: &str) -> Vec<i128> {
+    let tables = run.tables();
+    let table = tables.iter().find(|t| t.name == table).unwrap_or_else(|| panic!("no table {table}"));
+    let column = table.columns.iter().find(|c| c.name == name).unwrap_or_else(|| panic!("no column {name}"));
+    match &column.data {
+        ColumnData::U64(v) => v.iter().map(|x| i128::from(*x)).collect(),
+        ColumnData::I64(v) => v.iter().map(|x| i128::from(*x)).collect(),
+        ColumnData::U32(v) => v.iter().map(|x| i128::from(*x)).collect(),
+        ColumnData::Bool(v) => v.iter().map(|x| i128::from(*x)).collect(),
+        ColumnData::F64(_) | ColumnData::Text(_) => panic!("{name} is not a whole number"),
+    }
+}
+
+/// All tables as text, bit for bit (not-a-number equals itself there).
+pub fn bytes(run: &Run) -> String {
+    format!("{:?}", run.tables())
+}
+
+/// A folder with files, removed at the end.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new(name: &str, files: &[(&str, &str)]) -> Self {
+        let dir = std::env::temp_dir().join(format!("thalweg-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("a folder");
+        for (file, text) in files {
+            std::fs::write(dir.join(file), text).expect("written");
+        }
+        Self(dir)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

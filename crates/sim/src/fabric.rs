@@ -1,0 +1,278 @@
+//! The fabric: packets land, queue, wait, leave and are lost.
+
+use crate::events::{Events, Phase};
+use crate::port::{Booked, Flying, Lane};
+use crate::prefetch::prefetch;
+use crate::routing::Pick;
+use crate::sim::Sim;
+use crate::spec::RoutingSpec;
+use thalweg_machines::schedule::{Discipline, Verdict};
+use thalweg_machines::{Ecn, Handle, Kind, NO_SIDE, Packet};
+use thalweg_units::{PortId, Span, Time, mix64};
+
+impl<Q: Events> Sim<Q> {
+    /// The packet at the head of a port's ring has reached the far end.
+    #[inline(always)]
+    pub(crate) fn arrive(&mut self, id: PortId) {
+        if self.ports[id.at()].lane == Lane::Ordered {
+            self.catch_up(id, self.now);
+        }
+        let port = &mut self.ports[id.at()];
+        let (landed, next) = port.land();
+        let to_host = port.to_host;
+        let early = port.early(landed.wire);
+        if let Some(next) = next {
+            if to_host {
+                prefetch(&self.packets[next.handle]);
+            }
+            self.schedule(next.arrive, Phase::Arrive, id.0);
+        } else if port.lane == Lane::Ordered && !port.deciding && port.waiting > 0 {
+            // Nothing on the wire will remind the port (no propagation delay): it needs an event.
+            port.deciding = true;
+            let at = port.free_at;
+            self.schedule(at, Phase::Decide, id.0);
+        }
+        self.mark_digest(u64::from(id.0));
+        if to_host { self.deliver(landed.handle) } else { self.forward(id, landed, early) }
+    }
+
+    /// A switch passes a packet on. On a source route this does not touch the packet.
+    #[inline(always)]
+    pub(crate) fn forward(&mut self, from: PortId, landed: Flying, early: Span) {
+        if self.spray.is_empty() {
+            let out = self.paths[landed.route as usize];
+            self.enqueue(out, Flying { route: landed.route + 1, ..landed }, early);
+        } else {
+            let pick = match self.spec.routing {
+                RoutingSpec::SprayRandom => Pick::Hash(u64::from(landed.route)),
+                _ => Pick::Modulo(landed.route),
+            };
+            let node = self.ports[from.at()].peer;
+            let out = self.routes.next(node, self.packets[landed.handle].dst, pick);
+            self.enqueue(out, landed, early);
+        }
+    }
+
+    /// A packet joins the queue of a port.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, id: PortId, flying: Flying, early: Span) {
+        let port = &mut self.ports[id.at()];
+        if port.lane == Lane::Ordered {
+            return self.enqueue_ordered(id, flying);
+        }
+        let ready = if early.is_zero() {
+            self.now
+        } else {
+            self.now + early.saturating_sub(port.serializer.span(flying.wire))
+        };
+        match port.book(self.now, ready, flying, &mut self.packets[flying.handle]) {
+            Booked::First(at) => self.schedule(at, Phase::Arrive, id.0),
+            Booked::Behind => {}
+            Booked::Dropped => self.lose(flying.handle),
+        }
+    }
+
+    pub(crate) fn enqueue_ordered(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
+        self.catch_up(id, self.now);
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        let packet = &mut self.packets[handle];
+        packet.route = route;
+        let before = queue.bytes();
+        let mut pool = self.pools.get_mut(port.pool as usize);
+        if let Some(pool) = &mut pool
+            && !pool.admits(before, wire)
+        {
+            port.dropped += 1;
+            return self.lose(handle);
+        }
+        let verdict = queue.enqueue(self.now, packet, handle, &mut self.given_up);
+        if !self.probes.priorities.is_empty() && verdict != Verdict::Dropped && packet.kind == Kind::Data {
+            self.probes.count_priority(id, packet.rank, self.spec.probes.priority_histogram);
+        }
+        let after = queue.bytes();
+        port.now_waiting(self.now, queue.packets());
+        if let Some(pool) = pool {
+            if after >= before { pool.take(after - before) } else { pool.release(before - after) }
+        }
+        port.note_queue(after);
+        if verdict == Verdict::Marked {
+            packet.ecn = Ecn::Ce;
+            port.marked += 1;
+        }
+        if !port.deciding && port.waiting > 0 {
+            let at = port.free_at;
+            if at <= self.now {
+                port.deciding = true;
+                self.choose_soon(id);
+            } else if port.eager {
+                port.deciding = true;
+                self.schedule(at, Phase::Decide, id.0);
+            }
+        }
+        if verdict == Verdict::Dropped {
+            self.ports[id.at()].dropped += 1;
+            self.lose(handle);
+        }
+        if !self.given_up.is_empty() {
+            self.lose_given_up(id);
+        }
+    }
+
+    /// An idle port is to choose at this instant, after everything else that happens now. The first port
+    /// that asks during an event waits at hand: most often nothing else happens now, and it needs no event.
+    #[inline(always)]
+    pub(crate) fn choose_soon(&mut self, id: PortId) {
+        if self.chooser == PortId::NONE {
+            self.chooser = id;
+        } else {
+            self.schedule(self.now, Phase::Decide, id.0);
+        }
+    }
+
+    /// Ends an event: the port at hand chooses, or queues up behind what else happens now.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self) {
+        while self.chooser != PortId::NONE {
+            let id = std::mem::replace(&mut self.chooser, PortId::NONE);
+            if self.events.next_is_after(self.now) {
+                self.decide(id);
+            } else {
+                self.schedule(self.now, Phase::Decide, id.0);
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn lose_given_up(&mut self, id: PortId) {
+        while let Some(victim) = self.given_up.pop() {
+            self.ports[id.at()].dropped += 1;
+            self.lose(victim);
+        }
+    }
+
+    /// An idle port chooses what to send.
+    #[inline(always)]
+    pub(crate) fn decide(&mut self, id: PortId) {
+        self.ports[id.at()].deciding = false;
+        self.decide_at(id, self.now);
+    }
+
+    /// Takes the decisions of a port that fell due before `before`, each at its own instant.
+    ///
+    /// What a busy port sends next matters to nobody until something joins its queue or the packet would
+    /// arrive, so the end of a transmission has no event: whoever touches the port next catches up first.
+    /// Eager ports (shared memory, users' disciplines) are seen by others in between and have events.
+    #[inline(always)]
+    pub(crate) fn catch_up(&mut self, id: PortId, before: Time) {
+        loop {
+            let port = &self.ports[id.at()];
+            if port.waiting == 0 || port.free_at >= before || port.deciding || port.eager {
+                return;
+            }
+            let at = port.free_at;
+            self.decide_at(id, at);
+        }
+    }
+
+    /// All that fell due before the present instant, everywhere: so that results can be read.
+    pub(crate) fn catch_up_all(&mut self) {
+        for id in 0..self.ports.len() {
+            if self.ports[id].lane == Lane::Ordered {
+                self.catch_up(PortId::from(id), self.now);
+            }
+        }
+    }
+
+    /// As [`Sim::catch_up`], decisions that are due at this very instant included.
+    pub(crate) fn catch_up_now(&mut self, id: PortId) {
+        if self.ports[id.at()].lane == Lane::Ordered {
+            self.catch_up(id, self.now.saturating_add(Span::from_ps(1)));
+        }
+    }
+
+    /// A port whose transmitter is free at `at` sends what its queue says.
+    #[inline(always)]
+    pub(crate) fn decide_at(&mut self, id: PortId, at: Time) {
+        self.digest = self.digest.wrapping_add(mix64(at.ps() ^ u64::from(id.0).rotate_left(32) ^ 1 << 31));
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        let before = queue.bytes();
+        let served = queue.dequeue(at, &mut self.given_up);
+        port.now_waiting(at, queue.packets());
+        if let Some(pool) = self.pools.get_mut(port.pool as usize) {
+            pool.release(before - queue.bytes());
+        }
+        if let Some(served) = served {
+            let packet = &mut self.packets[served.handle];
+            if served.mark {
+                packet.ecn = Ecn::Ce;
+                port.marked += 1;
+            }
+            let (wire, route) = (packet.wire, packet.route);
+            let flying = Flying { handle: served.handle, wire, route, arrive: Time::MAX };
+            let booked = port.transmit(at, flying);
+            let more = port.eager && port.waiting > 0;
+            let free_at = port.free_at;
+            port.deciding = more;
+            if let Booked::First(at) = booked {
+                self.schedule(at, Phase::Arrive, id.0);
+            }
+            if more {
+                self.schedule(free_at, Phase::Decide, id.0);
+            }
+        }
+        if !self.given_up.is_empty() {
+            self.lose_given_up(id);
+        }
+    }
+
+    /// A queue's control plane wakes; a queue that held back may have something to send.
+    pub(crate) fn tick(&mut self, id: PortId) {
+        self.catch_up(id, self.now);
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        queue.on_tick(self.now);
+        let wake = queue.wake();
+        if port.waiting > 0 && !port.deciding && port.free_at <= self.now {
+            port.deciding = true;
+            self.choose_soon(id);
+        }
+        if let Some(at) = wake {
+            let at = at.max(self.now + Span::from_ps(1));
+            self.schedule(at, Phase::Tick, id.0);
+        }
+    }
+
+    /// A packet is dropped in a queue.
+    #[cold]
+    pub(crate) fn lose(&mut self, handle: Handle) {
+        let packet = self.packets[handle];
+        self.tally.dropped += 1;
+        self.records[packet.flow.at()].drops += 1;
+        self.discard(handle, &packet);
+        let slot = self.connections[packet.flow.at()] as usize;
+        let balance = if travels_forward(packet.kind) {
+            &mut self.sending[slot].balance
+        } else {
+            &mut self.receiving[slot].balance
+        };
+        *balance = balance.wrapping_sub(1);
+        self.release_if_over(packet.flow);
+    }
+
+    /// Frees a packet's memory.
+    #[inline(always)]
+    pub(crate) fn discard(&mut self, handle: Handle, packet: &Packet) {
+        if packet.side != NO_SIDE {
+            self.sides.remove(Handle(packet.side));
+        }
+        self.packets.remove(handle);
+    }
+}
+
+/// Data and set-up travel from the flow's sender to its receiver; everything else comes back.
+#[inline(always)]
+pub(crate) fn travels_forward(kind: Kind) -> bool {
+    matches!(kind, Kind::Data | Kind::Syn)
+}

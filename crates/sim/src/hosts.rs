@@ -1,0 +1,185 @@
+//! The hosts: thin drivers of the transports' two ends.
+
+use crate::events::{Events, Phase};
+use crate::fabric::travels_forward;
+use crate::flow::NO_CONNECTION;
+use crate::port::Flying;
+use crate::sim::{Sim, Spray};
+use thalweg_machines::transport::{FlightSpec, Transmit, TransportSpec};
+use thalweg_machines::{Flags, Handle, NO_SIDE, Packet};
+use thalweg_units::{FlowId, HostId, Span, Time};
+
+impl<Q: Events> Sim<Q> {
+    /// A packet has reached its host: to the receiver if it travels forward, else to the sender.
+    #[inline(always)]
+    pub(crate) fn deliver(&mut self, handle: Handle) {
+        let packet = self.packets[handle];
+        self.tally.delivered += 1;
+        self.mark_digest(u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
+        let side = if packet.side == NO_SIDE { None } else { Some(self.sides[Handle(packet.side)]) };
+        self.discard(handle, &packet);
+        let slot = self.connections[packet.flow.at()] as usize;
+        if travels_forward(packet.kind) {
+            let receiving = &mut self.receiving[slot];
+            receiving.balance = receiving.balance.wrapping_sub(1);
+            let transport = &self.spec.transports[receiving.transport as usize];
+            receiving.receiver.on_packet(transport, self.now, &packet, side.as_ref());
+            let newly_complete = !receiving.complete && receiving.receiver.is_done();
+            self.pump_receiver(slot, packet.flow);
+            if newly_complete {
+                self.received(slot, packet.flow);
+            }
+            if self.receiving[slot].complete {
+                self.release_if_over(packet.flow);
+            }
+        } else {
+            let sending = &mut self.sending[slot];
+            sending.balance = sending.balance.wrapping_sub(1);
+            let transport = &self.spec.transports[sending.transport as usize];
+            sending.sender.on_packet(transport, self.now, &packet, side.as_ref());
+            self.pump_sender(slot, packet.flow);
+            if self.sending[slot].complete {
+                self.release_if_over(packet.flow);
+            }
+        }
+    }
+
+    /// Sends what a sender has to send, and keeps its timer event early enough.
+    #[inline]
+    pub(crate) fn pump_sender(&mut self, slot: usize, flow: FlowId) {
+        let mut packet = Packet::default();
+        let mut paced = Time::MAX;
+        loop {
+            let sending = &mut self.sending[slot];
+            let transport = &self.spec.transports[sending.transport as usize];
+            match sending.sender.poll_transmit(transport, self.now, &mut packet, &mut self.scratch) {
+                Transmit::Packet => {
+                    if packet.flags.has(Flags::RETRANSMISSION)
+                        && omniscient(transport)
+                        && self.receiving[slot].receiver.holds(packet.seq, packet.payload)
+                    {
+                        continue;
+                    }
+                    packet.class = sending.class;
+                    sending.balance = sending.balance.wrapping_add(1);
+                    let (host, peer) = (sending.host, sending.peer);
+                    self.inject(flow, host, peer, slot * self.stride, &mut packet);
+                }
+                Transmit::Idle => break,
+                Transmit::At(at) => {
+                    paced = at;
+                    break;
+                }
+            }
+        }
+        let sending = &mut self.sending[slot];
+        let deadline = sending.sender.timer().unwrap_or(Time::MAX).min(paced);
+        if deadline < sending.timer {
+            sending.timer = deadline;
+            self.schedule(deadline.max(self.now), Phase::SenderTimer, flow.0);
+        }
+        let sending = &mut self.sending[slot];
+        if !sending.complete && sending.sender.is_done() {
+            sending.complete = true;
+            self.acked(slot, flow);
+        }
+    }
+
+    /// Sends what a receiver has to send, and keeps its timer event early enough.
+    #[inline]
+    pub(crate) fn pump_receiver(&mut self, slot: usize, flow: FlowId) {
+        let mut packet = Packet::default();
+        loop {
+            let receiving = &mut self.receiving[slot];
+            let transport = &self.spec.transports[receiving.transport as usize];
+            if receiving.receiver.poll_transmit(transport, self.now, &mut packet, &mut self.scratch)
+                != Transmit::Packet
+            {
+                break;
+            }
+            receiving.balance = receiving.balance.wrapping_add(1);
+            let (host, peer) = (receiving.host, receiving.peer);
+            self.inject(flow, host, peer, slot * self.stride + self.stride / 2, &mut packet);
+        }
+        let receiving = &mut self.receiving[slot];
+        let deadline = receiving.receiver.timer().unwrap_or(Time::MAX);
+        if deadline < receiving.timer {
+            receiving.timer = deadline;
+            self.schedule(deadline.max(self.now), Phase::ReceiverTimer, flow.0);
+        }
+    }
+
+    /// Hands a packet to the NIC of the host `from`.
+    #[inline(always)]
+    pub(crate) fn inject(
+        &mut self,
+        flow: FlowId,
+        from: HostId,
+        to: HostId,
+        path: usize,
+        packet: &mut Packet,
+    ) {
+        packet.flow = flow;
+        packet.dst = to;
+        let nic = if self.spray.is_empty() {
+            packet.route = path as u32 + 1;
+            self.paths[path]
+        } else {
+            packet.route = self.entropy(from, to);
+            self.routes.nic(from)
+        };
+        if packet.side != NO_SIDE {
+            packet.side = self.sides.insert(self.scratch).0;
+        }
+        self.tally.injected += 1;
+        let handle = self.packets.insert(*packet);
+        let flying = Flying { handle, wire: packet.wire, route: packet.route, arrive: Time::MAX };
+        self.enqueue(nic, flying, Span::ZERO);
+    }
+
+    /// Entropy of the next packet that `from` sprays.
+    pub(crate) fn entropy(&mut self, from: HostId, to: HostId) -> u32 {
+        match &mut self.spray[from.at()] {
+            Spray::Random(stream) => (stream.bits() >> 32) as u32,
+            // Only packets that meet a choice count: within a rack there is none.
+            Spray::Counter(_) if self.routes.same_attachment(from, to) => 0,
+            Spray::Counter(n) => {
+                let value = *n;
+                *n = n.wrapping_add(1);
+                value
+            }
+        }
+    }
+
+    pub(crate) fn sender_timer(&mut self, flow: FlowId) {
+        let slot = self.connections[flow.at()];
+        if slot == NO_CONNECTION || self.sending[slot as usize].timer != self.now {
+            return; // re-armed earlier since, or over
+        }
+        let sending = &mut self.sending[slot as usize];
+        sending.timer = Time::MAX;
+        let transport = &self.spec.transports[sending.transport as usize];
+        sending.sender.on_timer(transport, self.now);
+        self.pump_sender(slot as usize, flow);
+        self.release_if_over(flow);
+    }
+
+    pub(crate) fn receiver_timer(&mut self, flow: FlowId) {
+        let slot = self.connections[flow.at()];
+        if slot == NO_CONNECTION || self.receiving[slot as usize].timer != self.now {
+            return;
+        }
+        let receiving = &mut self.receiving[slot as usize];
+        let transport = &self.spec.transports[receiving.transport as usize];
+        receiving.timer = Time::MAX;
+        receiving.receiver.on_timer(transport, self.now);
+        self.pump_receiver(slot as usize, flow);
+        self.release_if_over(flow);
+    }
+}
+
+/// Senders know what their receivers have.
+#[cold]
+fn omniscient(transport: &TransportSpec) -> bool {
+    matches!(transport, TransportSpec::Tcp(tcp) if tcp.flight == FlightSpec::SpanOmniscient)
+}

@@ -1,0 +1,81 @@
+//! Memory ahead of time: in networks larger than the caches, a hop waits for memory most of all.
+//!
+//! What an event will touch is found step by step: its port, the packet at the head of the port's
+//! ring, the path's next entry (or, at a host, the packet), the next port (or the connection). Each step is
+//! taken a few events before the next, so that every line has arrived when it is read. These are
+//! hints: nothing depends on them.
+
+use crate::events::{Events, Phase};
+use crate::flow::NO_CONNECTION;
+use crate::port::Port;
+use crate::prefetch::prefetch;
+use crate::sim::Sim;
+
+/// Ports from which a network counts as larger than the caches.
+pub(crate) const WIDE: usize = 2048;
+
+/// How many events ahead each step is taken.
+const PORT: usize = 10;
+const HEAD: usize = 7;
+const WAY: usize = 4;
+const NEXT: usize = 2;
+
+impl<Q: Events> Sim<Q> {
+    /// The steps for the events that come `PORT`, `HEAD`, `WAY` and `NEXT` events from now.
+    #[inline(always)]
+    pub(crate) fn look_ahead(&self) {
+        if let Some(port) = self.landing(PORT) {
+            prefetch(port);
+        }
+        if let Some(first) = self.landing(HEAD).and_then(|port| port.flight.front()) {
+            prefetch(first);
+        }
+        if let Some(port) = self.landing(WAY)
+            && let Some(first) = port.flight.front()
+        {
+            if port.to_host {
+                prefetch(&self.packets[first.handle]);
+            } else if let Some(out) = self.paths.get(first.route as usize) {
+                prefetch(out);
+            }
+        }
+        if let Some(port) = self.landing(NEXT)
+            && let Some(first) = port.flight.front()
+        {
+            if port.to_host {
+                let packet = &self.packets[first.handle];
+                let slot = self.connections[packet.flow.at()];
+                if slot != NO_CONNECTION {
+                    let (sending, receiving) = (&self.sending[slot as usize], &self.receiving[slot as usize]);
+                    if crate::fabric::travels_forward(packet.kind) {
+                        prefetch(receiving);
+                        prefetch(&receiving.timer);
+                    } else {
+                        prefetch_whole(sending);
+                    }
+                }
+            } else if let Some(out) = self.paths.get(first.route as usize)
+                && let Some(port) = self.ports.get(out.at())
+            {
+                prefetch(port);
+                prefetch(&port.serializer);
+            }
+        }
+    }
+
+    /// The port at which a packet lands `ahead` events from now, as far as is known.
+    #[inline(always)]
+    fn landing(&self, ahead: usize) -> Option<&Port> {
+        let event = self.events.upcoming(ahead)?;
+        (event.tag.phase() == Phase::Arrive).then(|| &self.ports[event.tag.entity() as usize])
+    }
+}
+
+/// Asks for every line of `item`.
+#[inline(always)]
+fn prefetch_whole<T>(item: &T) {
+    let start = std::ptr::from_ref(item).cast::<u8>();
+    for line in 0..size_of::<T>().div_ceil(64) {
+        prefetch(start.wrapping_add(64 * line));
+    }
+}

@@ -1,0 +1,127 @@
+//! What a run has done so far, and what each flow would have taken alone.
+
+use crate::events::Events;
+use crate::flow::FlowOutcome;
+use crate::ideal::{Shape, completion};
+use crate::port::Port;
+use crate::probe::Probes;
+use crate::routing::{Routes, flow_pick};
+use crate::sim::{Counters, Sim};
+use crate::spec::{NetworkSpec, RoutingSpec};
+use thalweg_machines::transport::TransportSpec;
+use thalweg_units::{FlowId, Span, Time, mix64};
+
+impl<Q: Events> Sim<Q> {
+    /// The instant of the last event.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// What this network was built from.
+    pub fn spec(&self) -> &NetworkSpec {
+        &self.spec
+    }
+
+    /// What has happened so far.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            events: self.processed,
+            packet_hops: self.ports.iter().map(|p| p.totals().packets).sum(),
+            packets_dropped: self.tally.dropped,
+            packets_marked: self.ports.iter().map(|p| p.totals().marked).sum(),
+            flows_started: self.tally.flows_started,
+            flows_done: self.tally.flows_done,
+            flows_total: self.spec.flows.len() as u64,
+            measured_done: self.tally.measured_done,
+            measured_total: self.probes.measured_total,
+        }
+    }
+
+    /// The ports: rates, counters, queues.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// What the probes have seen.
+    pub fn probes(&self) -> &Probes {
+        &self.probes
+    }
+
+    /// Switches, hosts and paths.
+    pub fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// A hash of everything that has happened and of every flow's result.
+    pub fn digest(&self) -> u64 {
+        let mut digest = self.digest;
+        for flow in 0..self.spec.flows.len() {
+            let record = self.record(FlowId::from(flow));
+            let fields = [record.started.ps(), record.received.ps(), record.acked.ps(), record.delivered];
+            for field in fields {
+                digest = mix64(digest ^ field).wrapping_add(flow as u64);
+            }
+        }
+        digest
+    }
+
+    /// What became of a flow.
+    pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
+        let record = self.record(flow);
+        let (ideal, ideal_acked) = self.ideal(flow);
+        let reached = |t: Time| (t != Time::MAX).then_some(t);
+        FlowOutcome {
+            started: reached(record.started),
+            received: reached(record.received),
+            acked: reached(record.acked),
+            delivered: record.delivered,
+            sent: record.sent,
+            retransmitted: record.retransmitted,
+            timeouts: record.timeouts,
+            drops: record.drops,
+            ideal,
+            ideal_acked,
+        }
+    }
+
+    /// A flow's completion times alone on its path at line rate: at the receiver, at the sender.
+    ///
+    /// Endless flows have none: zero.
+    pub fn ideal(&self, flow: FlowId) -> (Span, Span) {
+        let spec = &self.spec.flows[flow.at()];
+        if spec.size == u64::MAX {
+            return (Span::ZERO, Span::ZERO);
+        }
+        let (mut data, mut ack) = (Vec::new(), Vec::new());
+        if let RoutingSpec::Pinned { paths } = &self.spec.routing {
+            let pinned = &paths[flow.at()];
+            // Checked when the network was built.
+            let _ = self.routes.pinned(flow.0, spec.src, spec.dst, &pinned.data, &mut data);
+            let _ = self.routes.pinned(flow.0, spec.dst, spec.src, &pinned.ack, &mut ack);
+        } else {
+            let pick = |ack| flow_pick(&self.spec.routing, spec.src, spec.dst, flow.0, ack);
+            self.routes.path(spec.src, spec.dst, pick(false), &mut data);
+            self.routes.path(spec.dst, spec.src, pick(true), &mut ack);
+        }
+        let (payload, header, ack_wire) = match &self.spec.transports[spec.transport as usize] {
+            TransportSpec::Tcp(tcp) => (tcp.mss, tcp.header, tcp.ack_wire),
+            TransportSpec::Udp(udp) => (udp.payload, udp.header, 0),
+        };
+        let packets = spec.size.div_ceil(u64::from(payload));
+        let last = (spec.size - (packets - 1) * u64::from(payload)) as u32 + header;
+        let shape = Shape { packets, full: payload + header, last, ack: ack_wire };
+        let handshake = match &self.spec.transports[spec.transport as usize] {
+            TransportSpec::Tcp(tcp) if tcp.handshake => {
+                let syn = Shape { packets: 1, full: tcp.syn_wire, last: tcp.syn_wire, ack: tcp.ack_wire };
+                completion(&self.ports, &data, &ack, syn).1
+            }
+            TransportSpec::Udp(_) => {
+                let (received, _) = completion(&self.ports, &data, &[], shape);
+                return (received, received);
+            }
+            _ => Span::ZERO,
+        };
+        let (received, acked) = completion(&self.ports, &data, &ack, shape);
+        (handshake + received, handshake + acked)
+    }
+}

@@ -1,0 +1,37 @@
+"""The documentation: Sphinx + MyST-NB. Notebooks run when it is built; reference pages come from the program."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+import thalweg
+
+project = "thalweg"
+author = "the thalweg authors"
+copyright = author
+release = version = thalweg.__version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "reference_pages"]
+source_suffix = {".md": "myst-nb"}
+exclude_patterns = ["_build", "_ext", "_static", "Thumbs.db", ".DS_Store"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+
+nb_execution_mode = "force"
+nb_execution_timeout = 120
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+nb_mime_priority_overrides = [("html", "image/svg+xml", 5)]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True}
+default_role = "code"  # docstrings quote code in single backticks
+
+html_theme = "furo"
+html_title = f"thalweg {version}"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+html_copy_source = False
+html_show_sphinx = False

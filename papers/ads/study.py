@@ -1,0 +1,395 @@
+"""Which runs the study needs, and what every claim measures in them.
+
+A run's key is `POINT:RATE+SCHEDULER`: a point of the experiment's parameter space, and the scheme under test. At one point all
+schemes get the same flows on the same paths.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from thalweg.papers import RunSpec, measure
+
+RATES = ("mintcp", "tcp", "dctcp")
+SCHEDULERS = ("fifo", "fq", "sjf", "srpt")
+HOSTS = ("tcp", "dctcp")  # of Figures 2 to 4; CHOICE: minTCP too in Figure 2
+ADS_QUEUES = (2, 4, 8)
+MAPS = ("static", "dynamic")
+WORKLOADS = ("heavy-tailed", "facebook", "web-search", "uniform", "bimodal", "point")
+SCENARIOS = Path(__file__).parent / "scenarios"
+
+# What is swept (§2.3.2, §3.3.2). The published ends are always there; `quick` leaves out points between them.
+LOADS = {"quick": (0.3, 0.5), "full": (0.3, 0.5)}
+INITIAL_WINDOWS = {"quick": (2, 21), "full": (2, 4, 7, 10, 17, 21)}
+RTO_MIN = {"quick": (16, 500), "full": (16, 24, 100, 200, 500, 1000)}  # us
+# CHOICE §2.3.2: the paper exempts "unreasonable values (very high RTO)". The upper end of its range, 62 base round trips, is
+# taken to be one: it is run and shown, the bound holds for the rest.
+UNREASONABLE_RTO = (1000,)
+INTERVALS = {"quick": ("0.5ms", "20ms"), "full": ("0.5ms", "1ms", "10ms", "50ms", "100ms")}  # and 5 ms, with W = 10
+WINDOWS = {"quick": (1,), "full": (1, 50)}  # and 10, with I = 5 ms
+
+
+# --- What is set on top of scenarios/fabric.toml -------------------------------------------------------------------------
+
+
+def clock(first: str, last: str, end: str) -> dict:
+    """Measured are flows that start in [first, last); the run ends when they are done, at `end` at the latest."""
+    return {"measure.from": first, "measure.until": last, "traffic.0.until": end, "run.until": end}
+
+
+def small() -> dict:
+    """A third of the fabric: every port sees the same load, the racks are as large as before."""
+    return {"topology.leaves": 3}
+
+
+def main(scale: str) -> dict:
+    """Figures 1 and 2."""
+    return {} if scale == "full" else clock("10ms", "20ms", "40ms")
+
+
+def side(scale: str, workload: str = "heavy-tailed") -> dict:
+    """Everything else."""
+    sizes = {} if workload == "heavy-tailed" else {"traffic.0.sizes": workload}
+    return sizes | ({} if scale == "full" else small() | clock("5ms", "15ms", "30ms"))
+
+
+def scheme(rate: str, scheduler: str) -> dict:
+    return {"scheme": f"{rate}+{scheduler}"}
+
+
+def ads(rate: str, queues: int, table: dict) -> dict:
+    return {"scheme": rate, "switch.scheduler": {"kind": "ads", "queues": queues, "map": table}}
+
+
+def rto_min(rate: str, us: int) -> dict:
+    """RTOmin. CHOICE §2.3.2: before its first sample TCP's timer stands at RTOmin, as in the default; minTCP's timer *is* it."""
+    if rate == "mintcp":
+        return {"transport.rto": {"kind": "fixed", "value": f"{us}us"}}
+    return {"transport.rto": {"kind": "rfc6298", "initial": f"{us}us", "min": f"{us}us", "max": "1s"}}
+
+
+# --- Static maps: recorded under true SRPT with another seed (§3.3) ------------------------------------------------------
+
+
+def recording(scale: str, rate: str, workload: str, point: dict) -> RunSpec:
+    """A run of true SRPT that counts the packets of each priority at every port; its flows are others than those measured."""
+    end = "150ms" if scale == "full" else point.get("measure.until", "20ms")
+    only = clock("0ms", end, end) | {"run.stop_when_done": False, "seed": 2}
+    count = {"measure.priority_histogram": {"cap": "2MB", "mtu": "1500B"}}
+    return RunSpec(f"map-{workload}:{rate}", "scenarios/fabric.toml", point | scheme(rate, "srpt") | only | count)
+
+
+def static_map(source: str):
+    """For `prepare`: writes the recorded histogram as the CSV that a static map reads, and names it in the scenario."""
+
+    def prepare(runs, folder: Path) -> dict:
+        recorded = runs[source]
+        table = recorded.tables["priorities"].select("port", "priority", "packets").sort("port", "priority")
+        path = folder / f"{source.replace(':', '-')}.csv"
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(table.write_csv(), encoding="utf-8")
+        return {"switch.scheduler.map.file": os.path.relpath(path, SCENARIOS)}
+
+    return prepare
+
+
+# --- The runs ------------------------------------------------------------------------------------------------------------
+
+
+def run(point: str, rate: str, name: str, set: dict, **more) -> RunSpec:
+    return RunSpec(f"{point}:{rate}+{name}", "scenarios/fabric.toml", {"name": f"{point}:{rate}+{name}"} | set, **more)
+
+
+def twelve(point: str, base: dict, extra=lambda rate: {}) -> list[RunSpec]:
+    """Every rate setting with every scheduler."""
+    return [run(point, r, s, base | scheme(r, s) | extra(r)) for r in RATES for s in SCHEDULERS]
+
+
+def variants(point: str, base: dict, source: str, queues=ADS_QUEUES, maps=MAPS, rates=RATES) -> list[RunSpec]:
+    """ADS with k queues, by a dynamic map or by the static one recorded in the run `map-SOURCE:RATE`."""
+    made = []
+    for r in rates:
+        for k in queues:
+            if "dynamic" in maps:
+                made.append(run(point, r, f"ads-{k}-dynamic", base | ads(r, k, {"kind": "dynamic"})))
+            if "static" in maps:
+                key = f"map-{source}:{r}"
+                table = {"kind": "static"}
+                more = {"after": (key,), "prepare": static_map(key)}
+                made.append(run(point, r, f"ads-{k}-static", base | ads(r, k, table), **more))
+    return made
+
+
+def runs(scale: str) -> list[RunSpec]:
+    default, made = main(scale), []
+    # Figures 1 and 2.
+    made += twelve("heavy-tailed", default)
+    made += [recording(scale, r, "heavy-tailed", default) for r in RATES]
+    made += variants("heavy-tailed", default, "heavy-tailed")
+    # Robustness: workloads (with Figures 3 and 4), loads, initial windows, RTOmin.
+    for w in WORKLOADS[1:]:
+        made += twelve(w, side(scale, w))
+    for w in ("uniform", "facebook"):
+        made += [recording(scale, r, w, side(scale, w)) for r in HOSTS]
+        made += variants(w, side(scale, w), w, queues=(2, 8), rates=HOSTS)
+    for load in LOADS[scale]:
+        made += twelve(f"load-{100 * load:.0f}", side(scale) | {"traffic.0.load": load})
+    for iw in INITIAL_WINDOWS[scale]:
+        made += twelve(f"iw-{iw}", side(scale) | {"transport.initial_window": f"{iw}pkts"})
+    for us in RTO_MIN[scale]:
+        made += twelve(f"rtomin-{us}us", side(scale), lambda r, us=us: rto_min(r, us))
+    made += foreign(scale) + dynamics(scale) + sockets(scale)
+    return made
+
+
+def foreign(scale: str) -> list[RunSpec]:
+    """§3.3.2: the map of the heavy-tailed workload under other workloads. Port numbers must agree: so must the fabric."""
+    made = []
+    source = "heavy-tailed"
+    if scale == "quick":
+        source = "heavy-tailed-small"
+        made.append(recording(scale, "tcp", source, side(scale)))
+    for w in WORKLOADS[1:]:
+        made += variants(f"foreign-{w}", side(scale, w), source, queues=(8,), maps=("static",), rates=("tcp",))
+        if w not in ("uniform", "facebook"):
+            made += variants(w, side(scale, w), w, queues=(8,), maps=("dynamic",), rates=("tcp",))
+    return made
+
+
+def dynamics(scale: str) -> list[RunSpec]:
+    """§3.3.2: interval I and window W of the dynamic map, measured behind the slowest setting's second interval."""
+    if scale == "full":
+        base, rates = clock("200ms", "300ms", "1.5s"), ("tcp", "dctcp")
+    else:
+        base, rates = small() | clock("40ms", "50ms", "65ms"), ("tcp",)
+    points = {"published": {}}
+    points |= {f"i-{i}": {"interval": i} for i in INTERVALS[scale]}
+    points |= {f"w-{w}": {"window": w} for w in WINDOWS[scale]}
+    return [
+        run(point, r, f"ads-{k}-dynamic", base | ads(r, k, {"kind": "dynamic"} | table))
+        for point, table in points.items()
+        for r in rates
+        for k in (2, 8)
+    ]
+
+
+def sockets(scale: str) -> list[RunSpec]:
+    """§3.2: remaining size estimated from the socket's send buffer instead of known."""
+    rank = {"transport.rank": {"kind": "socket-buffer", "buffer": "3MB"}}
+    made = []
+    for r in HOSTS:
+        made.append(run("socket-buffer", r, "srpt", main(scale) | scheme(r, "srpt") | rank))
+        made.append(run("socket-buffer", r, "ads-8-dynamic", main(scale) | ads(r, 8, {"kind": "dynamic"}) | rank))
+    return made
+
+
+# --- Measures ------------------------------------------------------------------------------------------------------------
+
+
+class Completion:
+    """What a run says about the flows that count. A flow that had not ended when the run did counts with the time that it had
+    been under way, a lower bound: leaving it out would flatter the scheme that starved it."""
+
+    def __init__(self, results):
+        import polars as pl
+
+        rows = results.flows.select(pl.col("measured").cast(bool), done=pl.col("status") == "completed")
+        counts, done = rows["measured"].to_numpy(), rows["done"].to_numpy()[rows["measured"].to_numpy()]
+        self.size = results.flows["size"].to_numpy()[counts]
+        start, fct, ideal = (results.seconds(column)[counts] for column in ("start", "fct", "ideal"))
+        waited = results.summary["simulated_seconds"] - start
+        self.fct = np.where(done, fct, waited)
+        self.slowdowns = np.maximum(self.fct / ideal, 1.0)  # below 1 only if censored
+        self.censored = int(np.count_nonzero(~done))
+
+    @property
+    def slowdown(self) -> float:
+        return float(self.slowdowns.mean())
+
+    @property
+    def average(self) -> float:
+        return float(self.fct.mean())
+
+    @property
+    def p99(self) -> float:
+        return float(np.percentile(self.fct, 99))
+
+
+_seen: dict = {}
+
+
+def completion(results) -> Completion:
+    """The same, read once per run."""
+    key = (results.path, results.digest)
+    if key not in _seen:
+        _seen[key] = Completion(results)
+    return _seen[key]
+
+
+def slowdown(runs, key: str) -> float:
+    return completion(runs[key]).slowdown
+
+
+def cut(runs) -> dict:
+    """The largest number of censored flows in one run, to be reported beside what was measured."""
+    return {"most censored flows of a run": max(completion(r).censored for r in runs.values())}
+
+
+def over_best(runs, point: str, rate: str) -> float:
+    """SRPT's average slowdown over that of the best scheduler: 1 if SRPT is the best."""
+    values = {s: slowdown(runs, f"{point}:{rate}+{s}") for s in SCHEDULERS}
+    return values["srpt"] / min(values.values())
+
+
+def points(runs) -> list[str]:
+    return list(dict.fromkeys(key.split(":")[0] for key in runs))
+
+
+def grid(*names: str) -> list[str]:
+    """The twelve runs of each point whose name is given; a name may hold `*`."""
+    return [f"{p}:{r}+{s}" for p in names for r in RATES for s in SCHEDULERS]
+
+
+HEAVY = "heavy-tailed"
+
+
+@measure("ADS-F1a.1", needs=[f"{HEAVY}:tcp+{s}" for s in SCHEDULERS])
+def _(runs):
+    s = {k: slowdown(runs, f"{HEAVY}:tcp+{k}") for k in SCHEDULERS}
+    return {"FIFO/SRPT": s["fifo"] / s["srpt"], "FQ/SRPT": s["fq"] / s["srpt"]} | cut(runs)
+
+
+@measure("ADS-F1a.2", needs=[f"{HEAVY}:dctcp+fifo", f"{HEAVY}:dctcp+srpt"])
+def _(runs):
+    ratio = slowdown(runs, f"{HEAVY}:dctcp+fifo") / slowdown(runs, f"{HEAVY}:dctcp+srpt")
+    return {"FIFO/SRPT": ratio} | cut(runs)
+
+
+@measure("ADS-F1a.3", needs=[f"{HEAVY}:mintcp+{s}" for s in SCHEDULERS])
+def _(runs):
+    values = [slowdown(runs, f"{HEAVY}:mintcp+{s}") for s in SCHEDULERS]
+    return {"max/min": max(values) / min(values)} | cut(runs)
+
+
+@measure("ADS-F1a.4", needs=[f"{HEAVY}:{r}+srpt" for r in RATES])
+def _(runs):
+    values = [slowdown(runs, f"{HEAVY}:{r}+srpt") for r in RATES]
+    return {"max/min - 1": max(values) / min(values) - 1} | dict(zip(RATES, values, strict=True)) | cut(runs)
+
+
+@measure("ADS-F1a.5", needs=[f"{HEAVY}:{r}+{s}" for r in ("tcp", "dctcp") for s in ("sjf", "srpt")])
+def _(runs):
+    return {
+        f"{name} SJF/SRPT - 1": slowdown(runs, f"{HEAVY}:{r}+sjf") / slowdown(runs, f"{HEAVY}:{r}+srpt") - 1
+        for name, r in (("TCP", "tcp"), ("DCTCP", "dctcp"))
+    } | cut(runs)
+
+
+@measure("ADS-F1b", needs=grid(HEAVY))
+def _(runs):
+    out = {}
+    for r in RATES:
+        values = {s: completion(runs[f"{HEAVY}:{r}+{s}"]).average for s in SCHEDULERS}
+        out[f"{r} SRPT/best"] = values["srpt"] / min(values.values())
+    return out | cut(runs)
+
+
+@measure("ADS-F1c.1", needs=[f"{HEAVY}:{r}+{s}" for r in ("mintcp", "dctcp") for s in SCHEDULERS])
+def _(runs):
+    out = {}
+    for r in ("mintcp", "dctcp"):
+        values = {s: completion(runs[f"{HEAVY}:{r}+{s}"]).p99 for s in SCHEDULERS}
+        out[f"{r} SRPT/best"] = values["srpt"] / min(values.values())
+    return out | cut(runs)
+
+
+@measure("ADS-F1c.2", needs=[f"{HEAVY}:tcp+{s}" for s in SCHEDULERS])
+def _(runs):
+    values = {s: completion(runs[f"{HEAVY}:tcp+{s}"]).p99 for s in SCHEDULERS}
+    ratios = {"SRPT/FIFO": values["srpt"] / values["fifo"], "FIFO/best": values["fifo"] / min(values.values())}
+    return ratios | cut(runs)
+
+
+def robust(runs, only=lambda point: True) -> dict:
+    """SRPT over the best scheduler, at the worst point, for each rate setting; and the points where it is beaten."""
+    out, beaten = {}, {}
+    for r in RATES:
+        found = {p: over_best(runs, p, r) for p in points(runs) if only(p)}
+        out[f"{r} worst SRPT/best"] = max(found.values())
+        beaten |= {f"{r} at {p}": x for p, x in found.items() if x > 1.05}
+    return out | beaten
+
+
+@measure("ADS-R.workload", needs=grid(*WORKLOADS))
+def _(runs):
+    return robust(runs)
+
+
+@measure("ADS-R.load", needs=grid(HEAVY, "load-*"))
+def _(runs):
+    return robust(runs)
+
+
+@measure("ADS-R.iw", needs=grid(HEAVY, "iw-*"))
+def _(runs):
+    return robust(runs)
+
+
+@measure("ADS-R.rto", needs=grid(HEAVY, "rtomin-*"))
+def _(runs):
+    very_high = {f"rtomin-{us}us" for us in UNREASONABLE_RTO}
+    out = robust(runs, lambda p: p not in very_high)
+    for p in points(runs):
+        if p in very_high:
+            out |= {f"{r} at {p.removeprefix('rtomin-')}": over_best(runs, p, r) for r in RATES}
+    return out
+
+
+def against(runs, rate: str, name: str, other: str) -> float:
+    return slowdown(runs, f"{HEAVY}:{rate}+{name}") / slowdown(runs, f"{HEAVY}:{rate}+{other}")
+
+
+def ads_runs(*names: str) -> list[str]:
+    return [f"{HEAVY}:{r}+{n}" for r in RATES for n in names]
+
+
+@measure("ADS-F2.1", needs=ads_runs("ads-8-static", "ads-8-dynamic", "srpt"))
+def _(runs):
+    return {f"{r} {m}": against(runs, r, f"ads-8-{m}", "srpt") - 1 for r in RATES for m in MAPS}
+
+
+@measure("ADS-F2.2", needs=ads_runs("ads-2-static", "ads-2-dynamic", "ads-8-static", "ads-8-dynamic"))
+def _(runs):
+    return {f"{r} {m}": against(runs, r, f"ads-2-{m}", f"ads-8-{m}") for r in RATES for m in MAPS}
+
+
+@measure("ADS-F2.4", needs=ads_runs("ads-2-static", "ads-2-dynamic", "ads-8-static", "ads-8-dynamic"))
+def _(runs):
+    out = {}
+    for r in RATES:
+        out[f"{r} 8 queues |dynamic/static - 1|"] = abs(against(runs, r, "ads-8-dynamic", "ads-8-static") - 1)
+        out[f"{r} 2 queues dynamic/static"] = against(runs, r, "ads-2-dynamic", "ads-2-static")
+    return out
+
+
+@measure("ADS-F2.5", needs=ads_runs("ads-2-dynamic", "fifo"))
+def _(runs):
+    return {r: against(runs, r, "fifo", "ads-2-dynamic") for r in RATES}
+
+
+def sweep_of(runs, swept: str) -> list[str]:
+    """The points of a sweep of I or W: the published setting belongs to both."""
+    return [p for p in points(runs) if p.startswith((f"{swept}-", "published"))]
+
+
+@measure("ADS-X2", needs=["published:*", "i-*", "w-*"])
+def _(runs):
+    out = {}
+    for swept in ("i", "w"):
+        for scheme_name in dict.fromkeys(k.split(":")[1] for k in runs):
+            values = [slowdown(runs, f"{p}:{scheme_name}") for p in sweep_of(runs, swept)]
+            out[f"{swept.upper()}, {scheme_name}"] = max(values) / min(values) - 1
+    return out
