@@ -33,7 +33,7 @@ def classes(outcome: Outcome) -> list[dict]:
     rows = []
     for low, high in [(0, np.inf), *zip([0, *EDGES], EDGES, strict=False)]:
         chosen = table[(table[:, 0] > low) & (table[:, 0] <= high)]
-        if not len(chosen) or (low, high) != (0, np.inf) and len(chosen) == len(table):
+        if not len(chosen) or ((low, high) != (0, np.inf) and len(chosen) == len(table)):
             continue
         peer, ours = chosen[:, 1], chosen[:, 2]
         row = {

@@ -7,6 +7,7 @@ peer's completion times come out to the picosecond; each can be switched off, wh
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections import deque
 from dataclasses import dataclass
 
@@ -246,7 +247,9 @@ def replay(rules: Rules, rate: int, limit: int, mark: int, delay: int, hosts: in
     net = Net(rules, rate, limit, mark if rules.dctcp else None, delay)
 
     def port(a: int, b: int) -> Port:
-        return net.ports.setdefault((a, b), None) or net.ports.__setitem__((a, b), Port(net, a < hosts)) or net.ports[a, b]
+        return (
+            net.ports.setdefault((a, b), None) or net.ports.__setitem__((a, b), Port(net, a < hosts)) or net.ports[a, b]
+        )
 
     made = []
     for (src, dst, size, start), (data, ack) in zip(flows, paths, strict=True):
@@ -257,8 +260,8 @@ def replay(rules: Rules, rate: int, limit: int, mark: int, delay: int, hosts: in
                 net,
                 size,
                 start * PS_PER_NS,
-                [port(a, b) for a, b in zip(there, there[1:], strict=False)],
-                [port(a, b) for a, b in zip(back, back[1:], strict=False)],
+                [port(a, b) for a, b in itertools.pairwise(there)],
+                [port(a, b) for a, b in itertools.pairwise(back)],
             )
         )
     net.run()

@@ -31,10 +31,7 @@ class Outcome:
 
 def read(folder: str, name: str) -> list[dict[str, str]]:
     path = DATA / folder / name
-    if path.is_file():
-        text = path.read_text()
-    else:
-        text = gzip.decompress((DATA / folder / f"{name}.gz").read_bytes()).decode()
+    text = path.read_text() if path.is_file() else gzip.decompress((DATA / folder / f"{name}.gz").read_bytes()).decode()
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -134,9 +131,7 @@ def hpcc_long(flows: str, end_ms: int) -> Outcome:
     ]
     sums = [0.0, 0.0]
     for flow in range(senders):
-        acked = window(
-            [int(r["time_ns"]) / 1e6 for r in peer], [int(r[f"acked{flow}_bytes"] or 0) for r in peer]
-        )
+        acked = window([int(r["time_ns"]) / 1e6 for r in peer], [int(r[f"acked{flow}_bytes"] or 0) for r in peer])
         mine = flows_table.filter(flows_table["flow"] == flow)
         delivered = window(mine["time_ps"] / 1e9, mine["delivered"])
         rates = [(x[-1] - x[0]) * 8 / ((len(x) - 1) * 1e4) for x in (acked, delivered)]
@@ -250,7 +245,9 @@ def ns3_long(mbps: int, rtt: int, scheme: str, flows: int, growth: str = "gradua
             )
         )
     out.metrics.append(("goodput Mb/s", sum(r[0] for r in rates), sum(r[1] for r in rates)))
-    waiting = np.maximum(queues["packets"].to_numpy()[last["ours"]] - 1, 0)  # without the packet in the device
+    waiting = np.maximum(
+        queues["packets"].to_numpy()[last["ours"]].astype(int) - 1, 0
+    )  # without the packet in the device
     out.metrics.append(("queue mean pkts", column("queue_pkts")[last["theirs"]].mean(), waiting.mean()))
     out.metrics.append(("queue max pkts", column("queue_pkts")[last["theirs"]].max(), waiting.max()))
     event, ours = ("marks", "marked") if scheme == "dctcp" else ("drops", "dropped")
@@ -308,7 +305,5 @@ def all_sets() -> dict[str, Callable[[], Outcome]]:
                 sets[f"ns3/short/{mbps}mbps_{rtt}ms/{queue}"] = partial(ns3_short, mbps, rtt, queue)
             for scheme in ("newreno", "dctcp"):
                 for flows in (1, 2):
-                    sets[f"ns3/long/{mbps}mbps_{rtt}ms/{scheme}_{flows}"] = partial(
-                        ns3_long, mbps, rtt, scheme, flows
-                    )
+                    sets[f"ns3/long/{mbps}mbps_{rtt}ms/{scheme}_{flows}"] = partial(ns3_long, mbps, rtt, scheme, flows)
     return sets

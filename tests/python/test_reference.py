@@ -1,0 +1,80 @@
+"""Independent simulators agree: what tests/reference replays, within the bounds that hold."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+REFERENCE = Path(__file__).parents[1] / "reference"
+sys.path.insert(0, str(REFERENCE))
+from compare import compare  # noqa: E402
+from sets import DATA, all_sets  # noqa: E402
+
+SETS = all_sets()
+
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no reference data in {DATA} (THALWEG_REFERENCE)")
+
+
+@pytest.fixture(scope="module")
+def result():
+    known: dict[str, dict] = {}
+    return lambda name: known.setdefault(name, compare(name, SETS[name]()))
+
+
+def whole(result: dict) -> dict:
+    return result["classes"][0]
+
+
+@pytest.mark.parametrize(
+    "name", ["pfabric/lone", "hpcc-star/lone", "htsim-model/k4_10g/tcp", "htsim-model/k4_10g/dctcp"]
+)
+def test_equal_to_the_nanosecond(result, name):
+    assert whole(result(name))["equal_1ns"] == 1.0
+
+
+@pytest.mark.parametrize("name", [n for n in SETS if n.endswith("/deep")])
+def test_a_tcp_flow_without_loss_takes_as_long_as_in_ns3(result, name):
+    # The file gives tenths of a microsecond.
+    assert whole(result(name))["largest"] < 50 / 30e6
+
+
+@pytest.mark.parametrize("name", ["hpcc-incast/two", "hpcc-incast/eight"])
+def test_the_queue_of_long_flows_equals_that_of_the_hpcc_simulator(result, name):
+    differences = [abs(m["difference"]) for m in result(name)["metrics"]]
+    assert max(differences) < (1e-3 if name.endswith("two") else 5e-3)
+
+
+CLOSE = [
+    "hpcc-star/websearch",
+    "hpcc-incast/pfc",
+    "htsim/k4_10g/tcp",
+    "htsim/k4_10g/dctcp",
+    "htsim/k4_100g/tcp",
+    "htsim/k8_100g/tcp",
+    "htsim/k8_100g/dctcp",
+    "pfabric/aditya_60/pfabric_hash",
+]
+
+
+@pytest.mark.parametrize("name", CLOSE)
+def test_means_and_medians_within_two_and_tails_within_ten_percent_per_size_class(result, name):
+    over = [(row["sizes"], row["over"]) for row in result(name)["classes"] if row["over"]]
+    assert not over
+
+
+@pytest.mark.parametrize("name", ["hpcc-star/hadoop", "htsim/k4_100g/dctcp", "pfabric/aditya_60/mintcp_hash"])
+def test_all_flows_together_are_within_the_bounds(result, name):
+    # Single classes of these are not: see the README beside the script.
+    assert not whole(result(name))["over"]
+
+
+@pytest.mark.parametrize("name", [n for n in SETS if n.startswith("ns3/long")])
+def test_long_flows_through_the_bottleneck_of_ns3(result, name):
+    measured = {m["name"]: m for m in result(name)["metrics"]}
+    assert abs(measured["goodput Mb/s"]["difference"]) < 0.005
+    if "dctcp" in name:
+        assert abs(measured["queue mean pkts"]["difference"]) < 0.05
+        assert abs(measured["marks"]["difference"]) < 0.065
+        assert measured["queue max pkts"]["difference"] == 0
