@@ -14,18 +14,27 @@ use crate::sim::Sim;
 /// Ports from which a network counts as larger than the caches.
 pub(crate) const WIDE: usize = 2048;
 
-/// How many events ahead each step is taken.
-const PORT: usize = 10;
+/// How many events ahead each step is taken, after the first, which is taken a calendar day ahead.
 const HEAD: usize = 7;
 const WAY: usize = 4;
 const NEXT: usize = 2;
 
 impl<Q: Events> Sim<Q> {
-    /// The steps for the events that come `PORT`, `HEAD`, `WAY` and `NEXT` events from now.
+    /// The steps for the events that come `HEAD`, `WAY` and `NEXT` events from now; at the dawn of a
+    /// calendar day, the ports of the next one.
     #[inline(always)]
-    pub(crate) fn look_ahead(&self) {
-        if let Some(port) = self.landing(PORT) {
-            prefetch(port);
+    pub(crate) fn look_ahead(&mut self) {
+        if self.events.dawn() {
+            for event in self.events.tomorrow() {
+                if event.tag.phase() == Phase::Arrive {
+                    prefetch(&self.ports[event.tag.entity() as usize]);
+                }
+            }
+            for ahead in 0..HEAD {
+                if let Some(first) = self.landing(ahead).and_then(|port| port.flight.front()) {
+                    prefetch(first);
+                }
+            }
         }
         if let Some(first) = self.landing(HEAD).and_then(|port| port.flight.front()) {
             prefetch(first);

@@ -223,8 +223,16 @@ impl Port {
     /// Express: books a place on the wire for `packet`, not before `ready`; marks it if the queue says so.
     #[inline]
     pub fn book(&mut self, now: Time, ready: Time, flying: Flying, packet: &mut Packet) -> Booked {
-        self.retire(now);
         let wire = flying.wire;
+        // The books may still hold packets that have begun: they never show too little. As long as even
+        // that is too little to matter, the ring need not be read.
+        let more = self.waiting_bytes + u64::from(wire);
+        if self.waiting >= self.quiet_below.min(self.limit_packets)
+            || more > self.limit_bytes
+            || more > u64::from(self.max_queue)
+        {
+            self.retire(now);
+        }
         let advice = if self.waiting < self.quiet_below { Advice::Admit } else { self.ask(now, packet) };
         if advice == Advice::Drop
             || self.waiting_bytes + u64::from(wire) > self.limit_bytes
@@ -241,7 +249,10 @@ impl Port {
         self.waited += (begins - now).ps();
         self.waiting += 1;
         self.waiting_bytes += u64::from(wire);
-        self.note_queue(self.waiting_bytes);
+        if self.waiting_bytes > u64::from(self.max_queue) {
+            // Only just retired: exact.
+            self.note_queue(self.waiting_bytes);
+        }
         self.free_at = begins + self.serializer.span(wire);
         self.packets += 1;
         self.bytes += u64::from(wire);

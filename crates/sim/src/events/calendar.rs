@@ -24,11 +24,13 @@ pub struct Calendar {
     day: u64,
     /// Events beyond the year.
     later: Heap,
+    /// The running day has just begun.
+    dawn: bool,
 }
 
 /// Events per day that the width aims at: few to sort in small networks; in large ones, where memory is
 /// waited for most, enough to look ahead.
-const PER_DAY: (u64, u64) = (2, 16);
+const PER_DAY: (u64, u64) = (2, 12);
 /// From how many pending events a network is large.
 const LARGE: usize = 2048;
 /// Bounds of the number of days in a year.
@@ -63,6 +65,7 @@ impl Calendar {
             (None, None) => return false,
         };
         self.day = day;
+        self.dawn = true;
         let slot = (day & self.mask) as usize;
         std::mem::swap(&mut self.today, &mut self.days[slot]);
         self.busy[slot >> 6] &= !(1 << (slot & 63));
@@ -89,7 +92,7 @@ impl Calendar {
 /// Days hold a handful of events: insertion sort, unless a burst made one long.
 #[inline]
 fn sort_descending(events: &mut [Event]) {
-    if events.len() > 24 {
+    if events.len() > 32 {
         events.sort_unstable_by(|a, b| b.cmp(a));
         return;
     }
@@ -118,6 +121,7 @@ impl Events for Calendar {
             today: Vec::with_capacity(64),
             day: 0,
             later: Heap::default(),
+            dawn: false,
         }
     }
 
@@ -162,6 +166,15 @@ impl Events for Calendar {
     #[inline(always)]
     fn upcoming(&self, ahead: usize) -> Option<&Event> {
         self.today.len().checked_sub(ahead + 1).map(|i| &self.today[i])
+    }
+
+    #[inline(always)]
+    fn dawn(&mut self) -> bool {
+        std::mem::take(&mut self.dawn)
+    }
+
+    fn tomorrow(&self) -> &[Event] {
+        self.next_busy().map_or(&[], |day| &self.days[(day & self.mask) as usize])
     }
 
     fn sorted(&self) -> Vec<Event> {

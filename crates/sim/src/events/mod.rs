@@ -127,6 +127,14 @@ pub trait Events {
     fn upcoming(&self, _ahead: usize) -> Option<&Event> {
         None
     }
+    /// True once after each step of the queue's own clock (hints for prefetching are then due).
+    fn dawn(&mut self) -> bool {
+        false
+    }
+    /// What comes after the events that `upcoming` sees, unordered and as far as is cheap to tell.
+    fn tomorrow(&self) -> &[Event] {
+        &[]
+    }
     /// Everything pending, in order.
     fn sorted(&self) -> Vec<Event>;
 }
