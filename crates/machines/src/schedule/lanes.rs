@@ -3,7 +3,6 @@
 use super::Entry;
 use super::flow_table::FlowTable;
 use super::heap::{self, IndexedHeap};
-use crate::packet::{Handle, Packet};
 use serde::{Deserialize, Serialize};
 use thalweg_units::FlowId;
 
@@ -107,14 +106,13 @@ impl<X: Copy + Default> Lanes<X> {
 
     /// Appends a packet to a lane and returns its node.
     #[inline]
-    pub(super) fn append(&mut self, lane: u32, packet: &Packet, handle: Handle, stamp: u64) -> u32 {
+    pub(super) fn append(&mut self, lane: u32, entry: Entry, stamp: u64) -> u32 {
         if self.packets == 0 {
             self.arrivals = 0; // keeps arrival numbers inside a heap key's tie-breaker
         }
         let owner = &mut self.lanes[lane as usize];
         let arrival = self.arrivals;
-        let node =
-            Node { entry: Entry::new(packet, handle), lane, prev: owner.tail, next: NIL, stamp, arrival };
+        let node = Node { entry, lane, prev: owner.tail, next: NIL, stamp, arrival };
         let at = match self.free_node {
             Some(at) => {
                 let next = self.nodes[at as usize].next;
@@ -132,7 +130,7 @@ impl<X: Copy + Default> Lanes<X> {
             tail => self.nodes[tail as usize].next = at,
         }
         owner.tail = at;
-        owner.bytes += u64::from(packet.wire);
+        owner.bytes += u64::from(entry.wire);
         self.packets += 1;
         self.arrivals += 1;
         self.note_length(lane);

@@ -6,7 +6,9 @@
 //! packet's flow. Given up is the largest rank, the latest among equals, be it the one arriving. Control packets
 //! go before all data, in order of arrival, and are given up only where there is no data.
 //!
-//! Two heaps over one arena: smallest first always, largest first from the first overflow of a busy period on.
+//! Most queues are short: up to [`SHORT`] packets lie side by side in order of arrival and are looked through.
+//! Longer ones are kept in two heaps over one arena, until they are empty again: smallest first always,
+//! largest first from the first overflow of a busy period on.
 
 use super::heap::{self, IndexedHeap};
 use super::lanes::Lanes;
@@ -16,10 +18,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time};
 
+/// Packets that are looked through rather than kept in order; few in tests, so that these meet both forms.
+const SHORT: usize = if cfg!(test) { 3 } else { 16 };
+
+/// A packet of a short queue.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Short {
+    rank: i64,
+    flow: FlowId,
+    entry: Entry,
+}
+
 /// Packets by rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rank {
     control: VecDeque<Entry>,
+    /// All data of a short queue in order of arrival; empty while `best` holds anything.
+    short: Vec<Short>,
     /// Each flow's packets in order of arrival; all in one lane where flows do not matter.
     data: Lanes<()>,
     best: IndexedHeap,
@@ -34,11 +49,41 @@ impl Rank {
     pub fn new(flow_order: bool) -> Self {
         Self {
             control: VecDeque::new(),
+            short: Vec::new(),
             data: Lanes::default(),
             best: IndexedHeap::default(),
             worst: IndexedHeap::default(),
             overflowed: false,
             flow_order,
+        }
+    }
+
+    /// Position of the packet to serve, if the queue is short and holds data.
+    #[inline]
+    fn best_of_short(&self) -> Option<usize> {
+        // Of equal ranks the first: `min_by_key` returns the first minimum.
+        let (best, packet) = self.short.iter().enumerate().min_by_key(|(_, p)| p.rank)?;
+        if !self.flow_order {
+            return Some(best);
+        }
+        self.short.iter().position(|p| p.flow == packet.flow)
+    }
+
+    /// Position of the packet to give up, if the queue is short and holds data.
+    fn worst_of_short(&self) -> Option<usize> {
+        // Of equal ranks the last: `max_by_key` returns the last maximum.
+        self.short.iter().enumerate().max_by_key(|(_, p)| p.rank).map(|(at, _)| at)
+    }
+
+    /// A packet joins a long queue.
+    fn file(&mut self, Short { rank, flow, entry }: Short) {
+        let lane = self.data.open(if self.flow_order { flow } else { FlowId(0) });
+        let at = self.data.append(lane, entry, 0);
+        let unsigned = rank as u64 ^ 1 << 63; // the same order without a sign
+        let key = heap::key(unsigned, self.data.node(at).arrival, at);
+        self.best.push(key);
+        if self.overflowed {
+            self.worst.push(heap::reversed(key));
         }
     }
 
@@ -72,19 +117,25 @@ impl Order for Rank {
             self.control.push_back(Entry::new(packet, handle));
             return;
         }
-        let lane = self.data.open(if self.flow_order { packet.flow } else { FlowId(0) });
-        let at = self.data.append(lane, packet, handle, 0);
-        let unsigned = packet.rank as u64 ^ 1 << 63; // the same order without a sign
-        let key = heap::key(unsigned, self.data.node(at).arrival, at);
-        self.best.push(key);
-        if self.overflowed {
-            self.worst.push(heap::reversed(key));
+        let arriving = Short { rank: packet.rank, flow: packet.flow, entry: Entry::new(packet, handle) };
+        if self.best.len() == 0 {
+            if self.short.len() < SHORT {
+                self.short.push(arriving);
+                return;
+            }
+            let mut short = std::mem::take(&mut self.short);
+            short.drain(..).for_each(|waiting| self.file(waiting));
+            self.short = short; // its memory is kept
         }
+        self.file(arriving);
     }
     #[inline]
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         if let Some(entry) = self.control.pop_front() {
             return Some(entry);
+        }
+        if let Some(best) = self.best_of_short() {
+            return Some(self.short.remove(best).entry);
         }
         let mut at = heap::slot(self.best.first()?);
         if self.flow_order {
@@ -95,6 +146,9 @@ impl Order for Rank {
         Some(self.take(at))
     }
     fn shed(&mut self) -> Option<Entry> {
+        if let Some(worst) = self.worst_of_short() {
+            return Some(self.short.remove(worst).entry);
+        }
         if self.best.len() == 0 {
             return self.control.pop_back();
         }
