@@ -23,7 +23,7 @@ pub struct Estimate {
     pub seconds: f64,
 }
 
-/// Seconds per packet-hop: between FIFO (62 ns) and SRPT (144 ns) in networks of about a hundred hosts, as `thalweg
+/// Seconds per packet-hop: between FIFO (63 ns) and SRPT (139 ns) in networks of about a hundred hosts, as `thalweg
 /// bench` finds on a 2-core cloud machine.
 const SECONDS_PER_HOP: f64 = 100e-9;
 /// Events per packet-hop: one, and some for timers and ports that choose at once.

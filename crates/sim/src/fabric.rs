@@ -78,7 +78,7 @@ impl<Q: Events> Sim<Q> {
         let queue = &mut self.queues[port.queue as usize];
         let packet = &mut self.packets[handle];
         packet.route = route;
-        let before = queue.bytes();
+        let before = port.waiting_bytes;
         let mut pool = self.pools.get_mut(port.pool as usize);
         if let Some(pool) = &mut pool
             && !pool.admits(before, wire)
@@ -90,8 +90,15 @@ impl<Q: Events> Sim<Q> {
         if !self.probes.priorities.is_empty() && verdict != Verdict::Dropped && packet.kind == Kind::Data {
             self.probes.count_priority(id, packet.rank, self.spec.probes.priority_histogram);
         }
-        let after = queue.bytes();
-        port.now_waiting(self.now, queue.packets());
+        // The queue need not be asked what it holds unless it gave something up.
+        let after = before + u64::from(wire);
+        if verdict != Verdict::Dropped && self.given_up.is_empty() {
+            port.now_waiting(self.now, port.waiting + 1, after);
+        } else {
+            port.now_waiting(self.now, queue.packets(), queue.bytes());
+        }
+        debug_assert_eq!((port.waiting, port.waiting_bytes), (queue.packets(), queue.bytes()));
+        let after = port.waiting_bytes;
         if let Some(pool) = pool {
             if after >= before { pool.take(after - before) } else { pool.release(before - after) }
         }
@@ -197,11 +204,18 @@ impl<Q: Events> Sim<Q> {
         self.digest = self.digest.wrapping_add(mix64(at.ps() ^ u64::from(id.0).rotate_left(32) ^ 1 << 31));
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
-        let before = queue.bytes();
+        let before = port.waiting_bytes;
         let served = queue.dequeue(at, &mut self.given_up);
-        port.now_waiting(at, queue.packets());
+        match served {
+            Some(served) if self.given_up.is_empty() => {
+                let wire = u64::from(self.packets[served.handle].wire);
+                port.now_waiting(at, port.waiting - 1, before - wire);
+            }
+            _ => port.now_waiting(at, queue.packets(), queue.bytes()),
+        }
+        debug_assert_eq!((port.waiting, port.waiting_bytes), (queue.packets(), queue.bytes()));
         if let Some(pool) = self.pools.get_mut(port.pool as usize) {
-            pool.release(before - queue.bytes());
+            pool.release(before - port.waiting_bytes);
         }
         if let Some(served) = served {
             let packet = &mut self.packets[served.handle];

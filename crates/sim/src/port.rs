@@ -65,8 +65,8 @@ pub struct Port {
     pub flight: VecDeque<Flying>,
     /// When the transmitter is free.
     pub free_at: Time,
-    /// Express: bytes that have not begun transmission.
-    waiting_bytes: u64,
+    /// Bytes of the packets waiting, see `waiting`.
+    pub waiting_bytes: u64,
     /// Packets waiting: express, those of the ring that have not begun transmission; ordered, as its discipline
     /// says (kept here so that looking costs no cache miss).
     pub waiting: u32,
@@ -282,12 +282,13 @@ impl Port {
         self.max_queue = self.max_queue.max(u32::try_from(bytes).unwrap_or(u32::MAX));
     }
 
-    /// Ordered: the queue's length is now `packets`.
+    /// Ordered: the queue now holds `packets` of `bytes` in all.
     #[inline(always)]
-    pub fn now_waiting(&mut self, now: Time, packets: u32) {
+    pub fn now_waiting(&mut self, now: Time, packets: u32, bytes: u64) {
         self.waited += u64::from(self.waiting) * (now - self.changed).ps();
         self.changed = now;
         self.waiting = packets;
+        self.waiting_bytes = bytes;
     }
 
     /// Ordered: transmits a packet now; the port is free again at [`Port::free_at`].
