@@ -108,8 +108,6 @@ pub struct Packet {
     pub ecn: Ecn,
     /// Traffic class: 0 is served first where classes are strict priorities.
     pub class: u8,
-    /// Links travelled so far.
-    pub hop: u8,
     /// One-bit fields.
     pub flags: Flags,
     /// Hop-local field: the queue it came from at the hop before (BFC's `upstreamQ`).
@@ -134,7 +132,6 @@ impl Default for Packet {
             kind: Kind::Data,
             ecn: Ecn::NotEct,
             class: 0,
-            hop: 0,
             flags: Flags(0),
             tag: 0,
         }

@@ -42,11 +42,6 @@ impl<T> Arena<T> {
     pub fn live(&self) -> usize {
         self.slots.len() - self.free.len()
     }
-
-    /// Bytes held.
-    pub fn footprint(&self) -> usize {
-        self.slots.capacity() * size_of::<T>() + self.free.capacity() * 4
-    }
 }
 
 impl<T> std::ops::Index<Handle> for Arena<T> {

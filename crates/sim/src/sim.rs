@@ -80,8 +80,6 @@ pub struct Tally {
     pub delivered: u64,
     /// Packets dropped in queues.
     pub dropped: u64,
-    /// Packets marked CE.
-    pub marked: u64,
 }
 
 /// What a run has done so far.

@@ -4,7 +4,9 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
-use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec, Threshold};
+use thalweg_machines::schedule::{
+    AdsMap, AdsSpec, AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec, Threshold,
+};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
 use thalweg_sim::diff::first_difference;
 use thalweg_sim::spec::*;
@@ -58,6 +60,12 @@ fn orders() -> Vec<OrderSpec> {
         OrderSpec::Priority { classes: 4 },
         OrderSpec::Rank { flow_order: true },
         OrderSpec::Rank { flow_order: false },
+        OrderSpec::Ads(AdsSpec {
+            queues: 4,
+            cap: Bytes::new(2_000_000),
+            mtu: 1500,
+            map: AdsMap::Dynamic { interval: Span::from_us(20), window: 5 },
+        }),
     ]
 }
 
@@ -132,7 +140,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn a_run_cut_anywhere_saved_and_resumed_ends_like_the_straight_run(
-        seed in 0u64..50, which in 0usize..6, departure: bool, cuts in proptest::collection::vec(1u64..4000, 1..4),
+        seed in 0u64..50, which in 0usize..7, departure: bool, cuts in proptest::collection::vec(1u64..4000, 1..4),
     ) {
         let spec = busy(seed, orders()[which].clone(), step(departure));
         let straight = run(spec.clone());

@@ -4,7 +4,7 @@
 //! out one by one until it says why it stops, and `timer` names the next deadline (the owner re-arms
 //! lazily: a deadline may move later at any time). After *every* `on_packet`, `on_timer` and
 //! [`Sender::start`], poll until it answers something else than [`Transmit::Packet`]. The owner adds what
-//! only the network knows: destination, route, class, hop.
+//! only the network knows: destination, route, class.
 //!
 //! What all flows of one kind of transport share (a [`TransportSpec`]) is not kept in each of them but
 //! passed to every call: always the one that the machine was made with.
@@ -47,7 +47,7 @@ pub trait Endpoint {
     fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>);
     /// The instant named by [`Endpoint::timer`] has come (calls before it are ignored).
     fn on_timer(&mut self, spec: &Self::Spec, now: Time);
-    /// Fills in the next packet: every field but destination, route, class and hop, which are left at
+    /// Fills in the next packet: every field but destination, route and class, which are left at
     /// their defaults. To send cold headers, it fills `side` and sets `packet.side` to 0; otherwise
     /// `packet.side` is [`NO_SIDE`](crate::NO_SIDE) and `side` is undefined.
     fn poll_transmit(

@@ -17,14 +17,6 @@ impl Heap {
     pub fn peek(&self) -> Option<&Event> {
         self.items.first()
     }
-    /// Events pending.
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-    /// True if nothing is pending.
-    pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
-    }
     /// The events in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &Event> {
         self.items.iter()
