@@ -1,0 +1,125 @@
+"""Tail packet delay (§3.2, Figure 3): equal slacks make LSTF FIFO+, which serves first what has waited upstream."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg.papers import measure
+
+from .numbers import percentile
+from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, mean, places, point, run, seeds, split, spread
+
+TWO = ("fifo", "fifo+")
+# Figure 3, s: mean of FIFO and LSTF, 99th percentile of FIFO and LSTF.
+PUBLISHED = {
+    "i2-30": (0.0411, 0.0411, 0.0911, 0.0868),
+    "i2-50": (0.0516, 0.0517, 0.1288, 0.1195),
+    "i2-70": (0.0780, 0.0786, 0.2142, 0.1958),
+    "1g-1g-70": (0.0771, 0.0771, 0.2163, 0.216),
+    "tenth-70": None,  # in the figure, not among its numbers
+    "rocketfuel-70": (0.1891, 0.1883, 3.8139, 3.7199),
+    "datacenter-70": (0.0250, 0.0240, 0.1352, 0.1100),
+}
+QUICK = ("i2-30", "i2-70", "datacenter-70")
+
+
+def window(place: str, scale: str) -> dict:
+    """Packets of flows that start in (0.5, 2) s of 5 s count; the run ends when the last of them has arrived."""
+    if scale == "full":
+        first, last, end = "0.5s", "2s", "5s"
+    elif place.startswith("datacenter"):
+        first, last, end = "50ms", "100ms", "200ms"
+    else:
+        first, last, end = "0.5s", "1s", "2s"
+    return {"measure.from": first, "measure.until": last, "traffic.0.until": end, "run.until": end}
+
+
+def runs(scale: str) -> list:
+    made = []
+    for place in PUBLISHED if scale == "full" else QUICK:
+        network, percent = split(place)
+        base = NETWORKS[network].set | {"traffic.0.load": percent / 100, "measure.packets": {"hops": False}}
+        base |= window(place, scale)
+        for seed in SEEDS[scale]:
+            for s in TWO:
+                key = f"tail-{place}:{s}"
+                made.append(run(key, NETWORKS[network].of("udp"), base | SCHEMES[s], seed))
+    return made
+
+
+# What Figure 3 plots: percent 1 to 99, then 0.1, 0.01, .. of the packets above.
+ABOVE = np.r_[np.arange(0.99, 0.005, -0.01), 10.0 ** -np.arange(3, 7)]
+
+
+class Delays:
+    """Delay (s) of the packets of the flows that count: from the flow's arrival, when all its packets are handed to the source's
+    NIC, until the last bit has reached the destination. A packet that is still under way counts with its age, a lower bound."""
+
+    def __init__(self, results):
+        counts = results.flows["measured"].to_numpy().astype(bool)
+        table = results.tables["packets"]
+        mine = counts[table["flow"].to_numpy()]
+        handed = table["handed_ps"].to_numpy()[mine].astype(np.float64)
+        out = table["exit_ps"].to_numpy()[mine].astype(np.float64)
+        end = results.summary["simulated_seconds"] * 1e12
+        inside = (out < 0) | (out > end)
+        delay = (np.where(inside, end, out) - handed) * 1e-12
+        self.packets, self.unfinished = len(delay), int(inside.sum())
+        self.mean = float(delay.mean())
+        self.above = np.percentile(delay, 100 * (1 - ABOVE), method="inverted_cdf")
+        self.p99 = percentile(delay, 99)
+
+
+_seen: dict = {}
+
+
+def delays(results) -> Delays:
+    """The same, computed once per run."""
+    key = (results.path, results.digest)
+    if key not in _seen:
+        _seen[key] = Delays(results)
+    return _seen[key]
+
+
+def average(results) -> float:
+    return delays(results).mean
+
+
+def p99(results) -> float:
+    return delays(results).p99
+
+
+def row(runs, place: str) -> dict[str, float]:
+    keys = {s: f"tail-{place}:{s}" for s in TWO}
+    d = {s: mean(runs, keys[s], average) for s in TWO}
+    d99 = {s: mean(runs, keys[s], p99) for s in TWO}
+    out = {"d99 LSTF/FIFO": d99["fifo+"] / d99["fifo"], "d LSTF/FIFO": d["fifo+"] / d["fifo"]}
+    out |= {f"{name}({NAMES[s]}) (s)": v[s] for name, v in (("d", d), ("d99", d99)) for s in TWO}
+    if PUBLISHED[place]:
+        was = dict(zip([("d", "fifo"), ("d", "fifo+"), ("d99", "fifo"), ("d99", "fifo+")], PUBLISHED[place], strict=True))
+        for (name, s), p in was.items():
+            out[f"{name}({NAMES[s]}) / published"] = {"d": d, "d99": d99}[name][s] / p
+    for s in TWO:
+        out |= spread(runs, keys[s], p99, f"d99({NAMES[s]}) (s)")
+    unfinished = [delays(r).unfinished for s in TWO for r in seeds(runs, keys[s])]
+    return out | {"most unfinished packets of a run": max(unfinished)}
+
+
+def claim(name: str, place: str) -> None:
+    @measure(name, needs=[f"tail-{place}:*"])
+    def _(runs):
+        return row(runs, place)
+
+
+claim("UPS-F3a", point("i2", 30))
+claim("UPS-F3b", point("i2", 50))
+claim("UPS-F3c", point("i2", 70))
+claim("UPS-F3d", point("1g-1g", 70))
+claim("UPS-F3f", point("rocketfuel", 70))
+claim("UPS-F3g", point("datacenter", 70))
+
+
+@measure("UPS-F3h", needs=["tail-*"])
+def _(runs):
+    rows = [row(runs, p.removeprefix("tail-")) for p in places(runs)]
+    return {f"largest {name}": max(r[name] for r in rows) for name in ("d LSTF/FIFO", "d99 LSTF/FIFO")} | {"rows": len(rows)}
