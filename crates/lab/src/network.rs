@@ -15,7 +15,8 @@ use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::schedule as s;
 use thalweg_machines::transport as t;
 use thalweg_sim::spec::{
-    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RoutingSpec, SharedBufferSpec, StopSpec,
+    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RoutingSpec, SharedBufferSpec,
+    StopSpec,
 };
 use thalweg_units::{FlowId, HostId, NodeId, PortId, Time};
 

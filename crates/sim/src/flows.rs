@@ -6,7 +6,7 @@ use crate::port::Port;
 use crate::routing::flow_pick;
 use crate::sim::Sim;
 use crate::spec::{FlowSpec, RoutingSpec};
-use thalweg_machines::aqm::edge::EdgeCodel;
+use thalweg_machines::aqm::EdgeCodel;
 use thalweg_machines::congestion::Start;
 use thalweg_machines::slack::SlackClock;
 use thalweg_machines::transport::{Receiver, Sender, TransportSpec};

@@ -10,7 +10,7 @@ use crate::events::Events;
 use crate::journal::Journal;
 use crate::sim::Sim;
 use crate::spec::HopRule;
-use thalweg_machines::aqm::edge::EdgeSpec;
+use thalweg_machines::aqm::{EdgeSpec, edge_ecn};
 use thalweg_machines::{Ecn, Handle, Kind, Packet};
 use thalweg_units::{PortId, Span, Time};
 
@@ -80,7 +80,8 @@ impl<Q: Events> Sim<Q> {
             let port = &self.ports[id.at()];
             let before = port.flight.len().checked_sub(2).map(|i| &port.flight[i]);
             // Someone waits if the packet before this one has not begun yet.
-            let queued = before.is_some_and(|f| f.arrive - port.delay > self.now + port.serializer.span(f.wire));
+            let queued =
+                before.is_some_and(|f| f.arrive - port.delay > self.now + port.serializer.span(f.wire));
             let journal = self.journal.as_mut().expect("just looked");
             journal.arrive(handle, self.now, queued);
             journal.depart(handle, begins);
@@ -130,7 +131,7 @@ impl<Q: Events> Sim<Q> {
         packet.echo = 0;
         match edge {
             EdgeSpec::Ecn { threshold } => {
-                if used > threshold && packet.ecn != Ecn::NotEct {
+                if edge_ecn(threshold, used) && packet.ecn != Ecn::NotEct {
                     packet.ecn = Ecn::Ce;
                     self.tally.edge_marked += 1;
                 }
@@ -143,7 +144,7 @@ impl<Q: Events> Sim<Q> {
                 }
                 let codel = &mut self.edges[slot];
                 let before = (codel.low_delay_refreshes, codel.gap_refreshes);
-                let delivered = codel.on_packet(target, interval, refresh, self.now, packet.stamp, used);
+                let delivered = codel.on_packet((target, interval, refresh), self.now, packet.stamp, used);
                 self.tally.edge_low_delay += u64::from(codel.low_delay_refreshes - before.0);
                 self.tally.edge_gaps += u64::from(codel.gap_refreshes - before.1);
                 self.tally.edge_dropped += u64::from(!delivered);

@@ -28,14 +28,8 @@ impl Trace {
     }
 }
 
-const NOWHERE: Trace = Trace {
-    handed: Time::ZERO,
-    ingress: Time::MAX,
-    arrived: Time::ZERO,
-    waited: 0,
-    queues: 0,
-    hops: 0,
-};
+const NOWHERE: Trace =
+    Trace { handed: Time::ZERO, ingress: Time::MAX, arrived: Time::ZERO, waited: 0, queues: 0, hops: 0 };
 
 /// All packets under way, by handle.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,8 +7,8 @@ use crate::events::{Events, Phase};
 use crate::port::{Booked, Flying};
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::schedule::Discipline;
 use thalweg_machines::Handle;
+use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
 
 /// The preemptive ports of a network.

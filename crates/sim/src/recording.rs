@@ -197,7 +197,9 @@ mod tests {
         let mut newest = 0;
         let mut late = Vec::new();
         for row in &rows {
-            if row.ingress.ps() < newest { late.push(row.ingress.ps()) }
+            if row.ingress.ps() < newest {
+                late.push(row.ingress.ps())
+            }
             newest = newest.max(row.ingress.ps());
         }
         assert_eq!((rows.len(), late), (5_000, vec![7]));

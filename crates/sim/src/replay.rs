@@ -161,7 +161,8 @@ impl<Q: Events> Sim<Q> {
     pub fn t_min(&self, flow: FlowId, forward: bool, wire: u32) -> Span {
         let path = self.lay_path(flow);
         let (data, ack) = path.split_at(self.stride / 2);
-        let used = if forward { data } else { ack }.iter().take_while(|id| **id != thalweg_units::PortId::NONE);
+        let used =
+            if forward { data } else { ack }.iter().take_while(|id| **id != thalweg_units::PortId::NONE);
         used.map(|id| &self.ports[id.at()]).map(|p| p.serializer.span(wire) + p.delay).sum()
     }
 

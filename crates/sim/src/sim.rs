@@ -11,7 +11,7 @@ use crate::recording::Recorder;
 use crate::replay::Replay;
 use crate::routing::Routes;
 use crate::spec::NetworkSpec;
-use thalweg_machines::aqm::edge::EdgeCodel;
+use thalweg_machines::aqm::EdgeCodel;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::Queue;
 use thalweg_machines::slack::SlackClock;

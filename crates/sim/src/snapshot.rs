@@ -15,7 +15,7 @@ use crate::sim::{Sim, Spray, Tally};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::Side;
-use thalweg_machines::aqm::edge::EdgeCodel;
+use thalweg_machines::aqm::EdgeCodel;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::Queue;
 use thalweg_machines::slack::SlackClock;

@@ -2,7 +2,7 @@
 //! and the simulator. Nothing here has a default.
 
 use serde::{Deserialize, Serialize};
-use thalweg_machines::aqm::edge::EdgeSpec;
+use thalweg_machines::aqm::EdgeSpec;
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::transport::TransportSpec;

@@ -123,7 +123,8 @@ fn a_recording_holds_every_packet_once_in_the_order_of_entry() {
 #[test]
 fn the_same_discipline_replays_a_schedule_exactly() {
     for seed in 0..10 {
-        let transport = if seed % 2 == 0 { udp(1000, UdpPace::Burst) } else { TransportSpec::Tcp(wide_open()) };
+        let transport =
+            if seed % 2 == 0 { udp(1000, UdpPace::Burst) } else { TransportSpec::Tcp(wide_open()) };
         let spec = dumbbell(transport, random_flows(seed, 120));
         let recorded = record(spec.clone(), false);
         // Express, lazily decided and eagerly decided FIFO ports must all agree.
