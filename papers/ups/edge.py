@@ -113,7 +113,10 @@ def row(runs, place: str) -> dict[str, float]:
     for what, values in (("fct", fct), ("rtt", rtt)):
         off = {s: abs(values[s] / values["fq-codel"] - 1) for s in EDGES}
         out[f"largest |Edge/FQ-CoDel - 1|, {what}"] = max(off.values())
-        out |= {f"|{name}/FQ-CoDel - 1|, {what}": off[s] for name, s in zip(("FQ + Edge", "LSTF + Edge"), EDGES, strict=True)}
+        out |= {
+            f"|{name}/FQ-CoDel - 1|, {what}": off[s]
+            for name, s in zip(("FQ + Edge", "LSTF + Edge"), EDGES, strict=True)
+        }
     for s in FIVE:
         out |= spread(runs, f"fair-{place}:{s}", bytes_fct, f"{NAMES[s]} fct (s)")
     return out | cut(runs)
@@ -173,7 +176,9 @@ def _(runs):
     found = rows(runs)
     brief = [{s: mean(runs, f"fair-{p}:{s}", short_rtt) for s in ("fifo", "fq", "fq-codel")} for p in found]
     return {
-        "largest rttB FQ-CoDel / min(FIFO, FQ)": max(r["fq-codel"] / min(r["fifo"], r["fq"]) for _, r in found.values()),
+        "largest rttB FQ-CoDel / min(FIFO, FQ)": max(
+            r["fq-codel"] / min(r["fifo"], r["fq"]) for _, r in found.values()
+        ),
         "largest short flows' RTT FQ-CoDel / FIFO": max(r["fq-codel"] / r["fifo"] for r in brief),
         "largest short flows' RTT FQ-CoDel / FQ": max(r["fq-codel"] / r["fq"] for r in brief),
         "rows": len(found),

@@ -84,7 +84,10 @@ def t95(results) -> float:
 @measure("UPS-F4a", needs=["long:fq@*"])
 def _(runs):
     every = [indices(r) for r in seeds(runs, "long:fq")]
-    return {"smallest J from 7 ms": min(min(j[7:]) for j in every), "largest J before 4 ms": max(max(j[:4]) for j in every)}
+    return {
+        "smallest J from 7 ms": min(min(j[7:]) for j in every),
+        "largest J before 4 ms": max(max(j[:4]) for j in every),
+    }
 
 
 @measure("UPS-F4b", needs=["long:lstf-10@*"])

@@ -54,9 +54,10 @@ def _(runs):
 def _(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.8, columns=2, sharey=True)
-        for ax, what in zip(axes, ("from the flow's arrival", "at routers"), strict=True):
+        both = (("from the flow's arrival", "with_nic"), ("at routers", "router"))
+        for ax, (what, column) in zip(axes, both, strict=True):
             for s in replays.ORIGINALS:
-                x, y = replays.ratio_cdf(seeds(runs, replays.replayed("i2-70", s))[0], routers=what == "at routers")
+                x, y = replays.ratio_cdf(seeds(runs, replays.replayed("i2-70", s))[0], column)
                 ax.plot(x, y, label=NAMES[s])
             ax.set(xlabel=f"delay ratio, {what}", xscale="symlog", xlim=(0, 10), ylim=(0, 1.01))
             ax.axvline(1, color="black", linewidth=0.5)
@@ -65,7 +66,11 @@ def _(runs):
         return fig
 
 
-@figure("congestion-points", "Non-empty router queues that a packet meets (§2.3)", needs=[f"{k}@*" for k in replays.POINTS])
+@figure(
+    "congestion-points",
+    "Non-empty router queues that a packet meets (§2.3)",
+    needs=[f"{k}>lstf@*" for k in replays.POINTS],
+)
 def _(runs):
     numbers = range(8)
     series, marks = {}, {}
@@ -120,9 +125,10 @@ def _(runs):
     with plots.style():
         fig, ax = plots.figure(4.2, 2.8)
         for s in tail.TWO:
-            found = [tail.delays(r).above for r in seeds(runs, f"tail-i2-70:{s}")]
-            ax.plot(np.mean(found, axis=0), tail.ABOVE, label={"fifo": "FIFO", "fifo+": "LSTF, equal slacks"}[s])
-        ax.set(xlabel="packet delay (s)", ylabel="fraction of packets above", yscale="log", title=title("i2-70"))
+            name = {"fifo": "FIFO", "fifo+": "LSTF, equal slacks"}[s]
+            ax.plot(*tail.above(seeds(runs, f"tail-i2-70:{s}")[0]), label=name)
+        ax.set(xlabel="packet delay (s)", ylabel="fraction of packets above", yscale="log", ylim=(1e-6, 1))
+        ax.set(title=title("i2-70"))
         ax.legend()
         return fig
 
@@ -209,9 +215,13 @@ def _(runs):
         for n, p in enumerate(there):
             by_estimate = shares.estimates(runs, p)
             x = sorted(by_estimate)
-            ax.plot(x, [by_estimate[r] for r in x], color=plots.COLOURS[n], marker="os^vDP"[n], markersize=3, label=title(p))
+            ax.plot(
+                x, [by_estimate[r] for r in x], color=plots.COLOURS[n], marker="os^vDP"[n], markersize=3, label=title(p)
+            )
             for s, line in (("fifo", "--"), ("fq", ":")):
-                ax.axhline(mean(runs, f"fair-{p}:{s}", bytes_fct), color=plots.COLOURS[n], linestyle=line, linewidth=0.8)
+                ax.axhline(
+                    mean(runs, f"fair-{p}:{s}", bytes_fct), color=plots.COLOURS[n], linestyle=line, linewidth=0.8
+                )
             if shares.PUBLISHED[p]:
                 values, best, _ = shares.PUBLISHED[p]
                 ax.plot([best], [values[2]], "D", color=plots.COLOURS[n], markerfacecolor="none")
@@ -239,7 +249,7 @@ def _(runs):
                 ax.errorbar(x, middle, error, fmt="os^vD"[n], markersize=3, linewidth=0.8, label=NAMES[s])
             ax.set_xticks(range(len(BUCKETS)), BUCKETS)
             ax.set(xlabel="flow size (packets)", ylabel=f"{what.upper()} (s)", yscale="log")
-        plots._legend_above(fig, axes[0], 5)
+        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
         return fig
 
 
@@ -265,7 +275,13 @@ def _(runs):
         for ax, n, name, value in zip(axes, (0, 1), ("FCT", "RTT"), (bytes_fct, bytes_rtt), strict=True):
             y = edge.by_threshold(runs, value)
             ax.plot(list(y), list(y.values()), marker="o", markersize=4, label="measured")
-            ax.plot(list(edge.REFRESH), [x[n] for x in edge.REFRESH.values()], "kD", markerfacecolor="none", label="published")
+            ax.plot(
+                list(edge.REFRESH),
+                [x[n] for x in edge.REFRESH.values()],
+                "kD",
+                markerfacecolor="none",
+                label="published",
+            )
             ax.set(xlabel="R (ms)", ylabel=f"{name} across bytes (s)", ylim=(0, None))
         axes[0].legend()
         return fig

@@ -82,19 +82,6 @@ def good_range(by_estimate: dict[float, float], within: float = 0.10) -> tuple[f
     return best, good[0], good[-1]
 
 
-def percentile(x, p: float) -> float:
-    """Nearest rank: the smallest value that a fraction p/100 does not exceed."""
-    return float(np.percentile(np.asarray(x), p, method="inverted_cdf"))
-
-
-def tail(x, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
-    """Complementary distribution, thinned out evenly in its logarithm: (x, fraction above x)."""
-    x = np.sort(np.asarray(x, dtype=float))
-    n = len(x)
-    rank = np.unique(n - np.geomspace(1, n, points).astype(int))
-    return x[rank], (n - rank) / n
-
-
 def thinned_cdf(x, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
     """Distribution function at evenly spaced ranks: (x, fraction up to x)."""
     x = np.sort(np.asarray(x, dtype=float))

@@ -79,7 +79,11 @@ SCHEMES = {
     "fq": {"switch.scheduler": "round-robin"},
     "fq-codel": {"switch.scheduler": "fq-codel"},
     # CHOICE: even switches FIFO+ (= LSTF with equal slacks), odd ones FQ; FQ ports keep the slack up too.
-    "fq-fifo+": {"switch.scheduler": "round-robin", "switch.mix": {"scheduler": "lstf", "nodes": "even"}, "slack": CONSTANT},
+    "fq-fifo+": {
+        "switch.scheduler": "round-robin",
+        "switch.mix": {"scheduler": "lstf", "nodes": "even"},
+        "slack": CONSTANT,
+    },
     # CHOICE: the class is the parity of the flow's number.
     "sjf-fifo": {"switch.scheduler": {"kind": "parity", "even": "sjf", "odd": "fifo"}},
     "fifo+": {"switch.scheduler": "lstf", "slack": CONSTANT},

@@ -6,8 +6,7 @@ import numpy as np
 
 from thalweg.papers import measure
 
-from .numbers import percentile
-from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, mean, places, point, run, seeds, split, spread
+from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, mean, places, point, run, split, spread
 
 TWO = ("fifo", "fifo+")
 # Figure 3, s: mean of FIFO and LSTF, 99th percentile of FIFO and LSTF.
@@ -47,46 +46,21 @@ def runs(scale: str) -> list:
     return made
 
 
-# What Figure 3 plots: percent 1 to 99, then 0.1, 0.01, .. of the packets above.
-ABOVE = np.r_[np.arange(0.99, 0.005, -0.01), 10.0 ** -np.arange(3, 7)]
-
-
-class Delays:
-    """Delay (s) of the packets of the flows that count: from the flow's arrival, when all its packets are handed to the source's
-    NIC, until the last bit has reached the destination. A packet that is still under way counts with its age, a lower bound."""
-
-    def __init__(self, results):
-        counts = results.flows["measured"].to_numpy().astype(bool)
-        table = results.tables["packets"]
-        mine = counts[table["flow"].to_numpy()]
-        handed = table["handed_ps"].to_numpy()[mine].astype(np.float64)
-        out = table["exit_ps"].to_numpy()[mine].astype(np.float64)
-        end = results.summary["simulated_seconds"] * 1e12
-        inside = (out < 0) | (out > end)
-        delay = (np.where(inside, end, out) - handed) * 1e-12
-        self.packets, self.unfinished = len(delay), int(inside.sum())
-        self.mean = float(delay.mean())
-        self.above = np.percentile(delay, 100 * (1 - ABOVE), method="inverted_cdf")
-        self.p99 = percentile(delay, 99)
-
-
-_seen: dict = {}
-
-
-def delays(results) -> Delays:
-    """The same, computed once per run."""
-    key = (results.path, results.digest)
-    if key not in _seen:
-        _seen[key] = Delays(results)
-    return _seen[key]
-
-
 def average(results) -> float:
-    return delays(results).mean
+    """Mean delay (s) of the packets of the flows that count: from the flow's arrival, when all its packets are handed to the
+    source's NIC, until the last bit has reached the destination."""
+    return results.summary["packets"]["delay_us"]["mean"] * 1e-6
 
 
 def p99(results) -> float:
-    return delays(results).p99
+    return results.summary["packets"]["delay_us"]["p99"] * 1e-6
+
+
+def above(results) -> tuple[np.ndarray, np.ndarray]:
+    """Complementary distribution of the same: (s, fraction of packets above)."""
+    table = results.tables["delays"].sort("to_ps")
+    counts = table["packets"].to_numpy().astype(float)
+    return table["to_ps"].to_numpy() * 1e-12, 1 - np.cumsum(counts) / counts.sum()
 
 
 def row(runs, place: str) -> dict[str, float]:
@@ -96,13 +70,14 @@ def row(runs, place: str) -> dict[str, float]:
     out = {"d99 LSTF/FIFO": d99["fifo+"] / d99["fifo"], "d LSTF/FIFO": d["fifo+"] / d["fifo"]}
     out |= {f"{name}({NAMES[s]}) (s)": v[s] for name, v in (("d", d), ("d99", d99)) for s in TWO}
     if PUBLISHED[place]:
-        was = dict(zip([("d", "fifo"), ("d", "fifo+"), ("d99", "fifo"), ("d99", "fifo+")], PUBLISHED[place], strict=True))
+        was = dict(
+            zip([("d", "fifo"), ("d", "fifo+"), ("d99", "fifo"), ("d99", "fifo+")], PUBLISHED[place], strict=True)
+        )
         for (name, s), p in was.items():
             out[f"{name}({NAMES[s]}) / published"] = {"d": d, "d99": d99}[name][s] / p
     for s in TWO:
         out |= spread(runs, keys[s], p99, f"d99({NAMES[s]}) (s)")
-    unfinished = [delays(r).unfinished for s in TWO for r in seeds(runs, keys[s])]
-    return out | {"most unfinished packets of a run": max(unfinished)}
+    return out
 
 
 def claim(name: str, place: str) -> None:
@@ -122,4 +97,6 @@ claim("UPS-F3g", point("datacenter", 70))
 @measure("UPS-F3h", needs=["tail-*"])
 def _(runs):
     rows = [row(runs, p.removeprefix("tail-")) for p in places(runs)]
-    return {f"largest {name}": max(r[name] for r in rows) for name in ("d LSTF/FIFO", "d99 LSTF/FIFO")} | {"rows": len(rows)}
+    return {f"largest {name}": max(r[name] for r in rows) for name in ("d LSTF/FIFO", "d99 LSTF/FIFO")} | {
+        "rows": len(rows)
+    }
