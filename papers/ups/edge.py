@@ -236,7 +236,7 @@ def _(runs):
 def refreshes(results) -> float:
     """Refreshes because the delay was below the target, over those because the sender had paused."""
     seen = results.summary["edge"]
-    return seen["low_delay_refreshes"] / max(seen["gap_refreshes"], 1)
+    return seen["refreshes_by_delay"] / max(seen["refreshes_by_gap"], 1)
 
 
 @measure("UPS-T4b", needs=THRESHOLDS)

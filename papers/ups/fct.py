@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thalweg.papers import measure
 
+from .numbers import steps
 from .outcome import average, cut
 from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, mean, places, point, run, split, spread
-from .numbers import steps
 
 FOUR = ("fifo", "srpt", "sjf", "lstf-size")
 # Figure 2, s: FIFO, SRPT, SJF, LSTF.

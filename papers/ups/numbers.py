@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 # Size buckets of Figures 5 and 6, in packets of 1460 B; the workload's eleven sizes all fall into one.
@@ -71,7 +73,7 @@ def lead_settles(at, size, rate: float, packet: float) -> float:
 
 def steps(values) -> list[float]:
     """Differences of neighbours."""
-    return [float(b - a) for a, b in zip(values, values[1:], strict=False)]
+    return [float(b - a) for a, b in pairwise(values)]
 
 
 def good_range(by_estimate: dict[float, float], within: float = 0.10) -> tuple[float, float, float]:

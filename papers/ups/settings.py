@@ -40,14 +40,16 @@ class Network:
 
 
 GIGABIT = packet_time(10**9)
-SLOWER = {"topology.host_rate": "1Gbps", "topology.slower": 10}
+SLOWER = {"topology.host_rate": "1Gbps", "topology.slower": 10, "traffic.0.of.rate": "100Mbps"}
+HALF_RTT = {"topology.core_delay": "5ms", "topology.access_delay": "500us"}
+DOUBLE_RTT = {"topology.core_delay": "20ms", "topology.access_delay": "2ms"}
 NETWORKS = {
     "i2": Network("I2 1G-10G", "i2", "i2-tcp", {}, GIGABIT),
     "1g-1g": Network("I2 1G-1G", "i2", "i2-tcp", {"topology.host_rate": "1Gbps"}, GIGABIT),
     "10g-10g": Network("I2 10G-10G", "i2", "i2-tcp", {"topology.edge_rate": "10Gbps"}, packet_time(1_112 * 10**6)),
     "tenth": Network("I2 / 10", "i2", "i2-tcp", SLOWER, packet_time(10**8)),
-    "tenth-half-rtt": Network("I2 / 10, half RTT", "i2", "i2-tcp", SLOWER, packet_time(10**8)),
-    "tenth-double-rtt": Network("I2 / 10, double RTT", "i2", "i2-tcp", SLOWER, packet_time(10**8)),
+    "tenth-half-rtt": Network("I2 / 10, half RTT", "i2", "i2-tcp", SLOWER | HALF_RTT, packet_time(10**8)),
+    "tenth-double-rtt": Network("I2 / 10, double RTT", "i2", "i2-tcp", SLOWER | DOUBLE_RTT, packet_time(10**8)),
     "rocketfuel": Network("Rocketfuel", "rocketfuel", "rocketfuel", {}, None),
     "datacenter": Network("Datacenter", "fat-tree", "fat-tree", {}, packet_time(10**10)),
 }
