@@ -7,7 +7,7 @@ from thalweg.papers import measure
 from . import shares
 from .numbers import steps
 from .outcome import average, average_rtt, bytes_fct, bytes_rtt, cut, flows
-from .settings import CONSTANT, NAMES, NETWORKS, SCHEMES, SEEDS, edge, fair, mean, places, run, seeds, spread
+from .settings import CONSTANT, NAMES, NETWORKS, SCHEMES, SEEDS, counted, edge, fair, mean, places, run, seeds, spread
 
 FIVE = ("fifo", "fq", "fq-codel", "fq+edge", "lstf+edge")
 CODELS, EDGES = FIVE[2:], FIVE[3:]
@@ -76,11 +76,11 @@ def runs(scale: str) -> list:
 def marking(scale: str) -> list:
     """Table 3. CHOICE: 500 KB and the window of Figure 2, as the other runs in the datacenter."""
     first, last, end = ("0.5s", "2s", "10s") if scale == "full" else ("100ms", "150ms", "500ms")
-    clock = {"measure.from": first, "measure.until": last, "traffic.0.until": end, "run.until": end}
     place = NETWORKS["datacenter"]
     made = []
     for percent in MARKING if scale == "full" else QUICK_MARKING:
-        base = place.set | clock | {"traffic.0.load": percent / 100, "switch.buffer": "342pkts"}
+        load = {"traffic.0.load": percent / 100, "switch.buffer": "342pkts"}
+        base = place.set("tcp") | load | counted(first, last, end, fct="sender")
         for seed in SEEDS[scale]:
             made += [run(f"ecn-{percent}:{s}", place.of("tcp"), base | set, seed) for s, set in dctcp().items()]
     return made

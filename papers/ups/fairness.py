@@ -12,7 +12,6 @@ from .numbers import binned, jain, lead_settles, settles, steps, weighted_shares
 from .settings import SCHEMES, SEEDS, fair, mean, run, seeds, spread
 
 MS = 10**9  # ps
-RECORD = {"measure.packets": {"hops": False}}
 
 # Figure 4.
 ESTIMATES = (1000, 500, 100, 50, 10)  # Mb/s
@@ -51,13 +50,19 @@ def runs(scale: str) -> list:
     made = []
     for seed in SEEDS[scale]:
         kinds = {"fifo": SCHEMES["fifo"], "fq": SCHEMES["fq"]} | {f"lstf-{r}": fair(r) for r in ESTIMATES}
-        made += [run(f"long:{s}", "scenarios/fair-share.toml", RECORD | set, seed) for s, set in kinds.items()]
-        kinds = {"fq": SCHEMES["fq"]} | {f"lstf-{r}": fair(r) for r in NEWCOMERS}
-        made += [run(f"newcomer:{s}", "scenarios/newcomer.toml", RECORD | set, seed) for s, set in kinds.items()]
+        made += [recorded(f"long:{s}", "fair-share", set, seed) for s, set in kinds.items()]
         for name in WEIGHTS:
             set = {f"traffic.{n}.weight": w / UNIT for n, w in enumerate(weights(name))}
-            made.append(run(f"weights:{name}", "scenarios/weights.toml", RECORD | set | jitter(seed), seed))
-    return made
+            made.append(recorded(f"weights:{name}", "weights", set | jitter(seed), seed))
+    # Nothing is random here: one seed says it all.
+    kinds = {"fq": SCHEMES["fq"]} | {f"lstf-{r}": fair(r) for r in NEWCOMERS}
+    return made + [recorded(f"newcomer:{s}", "newcomer", set, 1) for s, set in kinds.items()]
+
+
+def recorded(key: str, scenario: str, set: dict, seed: int):
+    """A run whose packets stay on disk: measures look at them."""
+    packets = {"measure.packets": {"hops": False}}
+    return run(key, f"scenarios/{scenario}.toml", packets | set, seed, keep=True)
 
 
 def data(results):

@@ -6,7 +6,7 @@ from thalweg.papers import measure
 
 from .numbers import steps
 from .outcome import average, cut
-from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, mean, places, point, run, split, spread
+from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, counted, mean, places, point, run, split, spread
 
 FOUR = ("fifo", "srpt", "sjf", "lstf-size")
 # Figure 2, s: FIFO, SRPT, SJF, LSTF.
@@ -30,7 +30,7 @@ def window(place: str, scale: str) -> dict:
         first, last, end = "100ms", "150ms", "500ms"
     else:
         first, last, end = "0.5s", "1s", "3s"
-    return {"measure.from": first, "measure.until": last, "traffic.0.until": end, "run.until": end}
+    return counted(first, last, end, fct="sender")
 
 
 def buffer(place: str) -> dict:
@@ -42,7 +42,7 @@ def runs(scale: str) -> list:
     made = []
     for place in PUBLISHED if scale == "full" else QUICK:
         network, percent = split(place)
-        base = NETWORKS[network].set | {"traffic.0.load": percent / 100} | buffer(place) | window(place, scale)
+        base = NETWORKS[network].set("tcp") | {"traffic.0.load": percent / 100} | buffer(place) | window(place, scale)
         for seed in SEEDS[scale]:
             for s in FOUR:
                 key = f"fct-{place}:{s}"

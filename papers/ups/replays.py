@@ -43,7 +43,7 @@ DURATION = {"tenth": "10s", "datacenter": "100ms"}
 CANDIDATES = {
     "lstf": {"scheduler": "lstf"},
     "preemptive": {"scheduler": "lstf", "preemptive": True},
-    "priorities": {"scheduler": "priorities"},
+    "priorities": {"scheduler": "priority"},
 }
 
 
@@ -69,12 +69,10 @@ def runs(scale: str) -> list:
 def recorded_and_replayed(place: str, original: str, seed: int) -> list:
     network, percent = split(place)
     end = DURATION.get(network, "1s")
-    clock = {"traffic.0.until": end, "run.until": end, "run.stop_when_done": False}
-    base = NETWORKS[network].set | {"traffic.0.load": percent / 100} | clock
+    clock = {"measure": {"until": end, "packets": {"hops": False}}, "traffic.0.until": end, "run.until": end}
+    base = NETWORKS[network].set("udp") | {"traffic.0.load": percent / 100} | clock
     key = of(place, original)
-    made = [
-        run(key, NETWORKS[network].of("udp"), base | SCHEMES[original] | {"measure.packets": {"hops": False}}, seed)
-    ]
+    made = [run(key, NETWORKS[network].of("udp"), base | SCHEMES[original], seed)]
     kinds = ["lstf"]
     kinds += ["preemptive"] if (place, original) in PREEMPTIVE else []
     kinds += ["priorities"] if (place, original) in PRIORITIES else []

@@ -6,8 +6,10 @@ one point and seed get the same flows on the same paths.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -25,6 +27,9 @@ def packet_time(bits_per_second: int) -> int:
     return -(-PACKET_BITS * 10**12 // bits_per_second)
 
 
+TCP = tomllib.loads((Path(__file__).parent / "scenarios" / "i2-tcp.toml").read_text(encoding="utf-8"))["transport"]
+
+
 @dataclass(frozen=True)
 class Network:
     """One of the paper's networks: its name there, the scenario files for UDP and TCP, and what makes it differ from them."""
@@ -32,11 +37,16 @@ class Network:
     title: str
     udp: str
     tcp: str
-    set: Mapping
+    different: Mapping
     late: int | None  # T, ps; None: the slowest link
 
     def of(self, kind: str) -> str:
+        """Its scenario file."""
         return f"scenarios/{self.udp if kind == 'udp' else self.tcp}.toml"
+
+    def set(self, kind: str) -> dict:
+        """What is set in it: networks with one file have datagrams there, and TCP as on Internet2 otherwise."""
+        return ({"transport": TCP} if kind == "tcp" and self.udp == self.tcp else {}) | dict(self.different)
 
 
 GIGABIT = packet_time(10**9)
@@ -76,8 +86,10 @@ SCHEMES = {
     "random": {"switch.scheduler": "random"},
     "fifo": {"switch.scheduler": "fifo"},
     "lifo": {"switch.scheduler": "lifo"},
-    "sjf": {"switch.scheduler": "sjf"},
-    "srpt": {"switch.scheduler": "srpt"},
+    # First come, first served among flows of one size. SYNs and ACKs: 0, as the artifact has it.
+    "sjf": {"switch.scheduler": "pifo", "transport.rank": "flow-size"},
+    # What remains of the flow from this packet on, as it is sent.
+    "srpt": {"switch.scheduler": "srpt", "transport.rank": "from-here"},
     "fq": {"switch.scheduler": "round-robin"},
     "fq-codel": {"switch.scheduler": "fq-codel"},
     # CHOICE: even switches FIFO+ (= LSTF with equal slacks), odd ones FQ; FQ ports keep the slack up too.
@@ -119,6 +131,11 @@ def fair(rate: float) -> dict:
 def edge(refresh_ms: int = 20) -> dict:
     """CoDel at the egress of the network."""
     return {"edge": {"kind": "codel", "target": "5ms", "interval": "100ms", "refresh": f"{refresh_ms}ms"}}
+
+
+def counted(first: str, last: str, end: str, **more) -> dict:
+    """Flows that start in [first, last) count; flows arrive until `end`, and the run ends then or when those are done."""
+    return {"measure": {"from": first, "until": last} | more, "run": {"until": end}, "traffic.0.until": end}
 
 
 def run(key: str, scenario: str, set: Mapping, seed: int, **more) -> RunSpec:

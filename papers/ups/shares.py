@@ -11,7 +11,7 @@ from thalweg.papers import measure
 
 from .numbers import good_range, steps
 from .outcome import bytes_fct, cut, flows
-from .settings import NETWORKS, SCHEMES, SEEDS, fair, mean, run, schemes, split, spread
+from .settings import NETWORKS, SCHEMES, SEEDS, counted, fair, mean, run, schemes, split, spread
 
 # Table 2: FCT across bytes (s) of FIFO, FQ, LSTF with the best r_est; the best (Mb/s), and the range within 10 % of it.
 PUBLISHED = {
@@ -36,8 +36,8 @@ def sweep(place: str, scale: str) -> tuple:
 def base(place: str) -> dict:
     """50 MB in packets of any kind; flows that start in [1, 6) s of 10 s count."""
     network, percent = split(place)
-    clock = {"measure.from": "1s", "measure.until": "6s", "traffic.0.until": "10s", "run.until": "10s"}
-    return NETWORKS[network].set | {"traffic.0.load": percent / 100, "switch.buffer": "34250pkts"} | clock
+    load = {"traffic.0.load": percent / 100, "switch.buffer": "34250pkts"}
+    return NETWORKS[network].set("tcp") | load | counted("1s", "6s", "10s", fct="sender")
 
 
 def at(place: str, name: str, set: dict, seed: int):

@@ -6,7 +6,7 @@ import numpy as np
 
 from thalweg.papers import measure
 
-from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, mean, places, point, run, split, spread
+from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, counted, mean, places, point, run, split, spread
 
 TWO = ("fifo", "fifo+")
 # Figure 3, s: mean of FIFO and LSTF, 99th percentile of FIFO and LSTF.
@@ -30,15 +30,14 @@ def window(place: str, scale: str) -> dict:
         first, last, end = "50ms", "100ms", "200ms"
     else:
         first, last, end = "0.5s", "1s", "2s"
-    return {"measure.from": first, "measure.until": last, "traffic.0.until": end, "run.until": end}
+    return counted(first, last, end, packets={"hops": False})
 
 
 def runs(scale: str) -> list:
     made = []
     for place in PUBLISHED if scale == "full" else QUICK:
         network, percent = split(place)
-        base = NETWORKS[network].set | {"traffic.0.load": percent / 100, "measure.packets": {"hops": False}}
-        base |= window(place, scale)
+        base = NETWORKS[network].set("udp") | {"traffic.0.load": percent / 100} | window(place, scale)
         for seed in SEEDS[scale]:
             for s in TWO:
                 key = f"tail-{place}:{s}"
