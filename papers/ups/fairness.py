@@ -66,11 +66,12 @@ def recorded(key: str, scenario: str, set: dict, seed: int):
 
 
 def data(results):
-    """Of every data packet that arrived: flow, arrival of its last bit (ps), bytes on the wire."""
-    table = results.tables["packets"]
-    out = table["exit_ps"].to_numpy().astype(np.float64)
-    keep = (table["forward"].to_numpy() == 1) & (out >= 0) & (out <= results.summary["simulated_seconds"] * 1e12)
-    return table["flow"].to_numpy()[keep], out[keep].astype(np.int64), table["wire"].to_numpy()[keep].astype(np.int64)
+    """Of every packet with a flow's data (or its SYN) that arrived: flow, arrival of its last bit (ps), bytes on the wire."""
+    import polars as pl
+
+    arrived = results.packets.filter((pl.col("forward") == 1) & (pl.col("exit_ps") >= 0))
+    table = arrived.select("flow", "exit_ps", "wire").collect()
+    return table["flow"].to_numpy(), table["exit_ps"].to_numpy(), table["wire"].to_numpy().astype(np.int64)
 
 
 # --- Figure 4: 90 flows over Internet2 -----------------------------------------------------------------------------------

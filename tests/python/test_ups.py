@@ -24,8 +24,9 @@ US, MS, S = 10**6, 10**9, 10**12  # ps
 class Fake:
     """What a measure reads of a run."""
 
-    def __init__(self, name: str, end: float = 1.0, flows=None, **tables):
+    def __init__(self, name: str, end: float = 1.0, flows=None, packets=None, **tables):
         self.path, self.digest = name, name
+        self.packets = pl.LazyFrame(packets or {})
         self.summary = {"simulated_seconds": end}
         self.flows = pl.DataFrame(flows or {})
         self.tables = {k: pl.DataFrame(v) for k, v in tables.items()}
@@ -127,12 +128,12 @@ def test_unfinished_flows_count_with_their_age_and_round_trips_by_size():
 
 def test_rates_and_indices_count_what_arrives():
     fairness = part("fairness")
-    # Two flows, one packet of 1000 B each in the first millisecond, then only flow 1; an ACK counts nowhere.
+    # Two flows, one packet of 1000 B each in the first millisecond, then only flow 1; neither an ACK counts nor what never came.
     packets = {
-        "flow": [0, 1, 1, 1],
-        "forward": [1, 1, 1, 0],
-        "exit_ps": [MS // 2, MS - 1, MS, 2],
-        "wire": [1000, 1000, 1000, 40],
+        "flow": [0, 1, 1, 1, 0],
+        "forward": [1, 1, 1, 0, 1],
+        "exit_ps": [MS // 2, MS - 1, MS, 2, -1],
+        "wire": [1000, 1000, 1000, 40, 1000],
     }
     run = Fake("index", 0.02, {"src": [0, 1]}, packets=packets)
     assert fairness.indices(run)[:3] == [1.0, 0.5, 0.0]
