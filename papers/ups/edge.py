@@ -8,7 +8,7 @@ from . import fct as sizes
 from . import shares
 from .numbers import steps
 from .outcome import average, average_rtt, bytes_fct, bytes_rtt, cut, flows
-from .settings import CONSTANT, NAMES, SCHEMES, SEEDS, edge, fair, mean, places, point, seeds, spread
+from .settings import CONSTANT, NAMES, SCHEMES, SEEDS, edge, fair, mean, places, point, schemes, seeds, spread
 
 FIVE = ("fifo", "fq", "fq-codel", "fq+edge", "lstf+edge")
 CODELS, EDGES = FIVE[2:], FIVE[3:]
@@ -67,7 +67,7 @@ def runs(scale: str) -> list:
     for place in PUBLISHED if scale == "full" else QUICK:
         kinds = {} if place in known else {s: SCHEMES[s] for s in ("fifo", "fq")}
         made += [shares.at(place, s, set, seed) for seed in SEEDS[scale] for s, set in (kinds | codels(place)).items()]
-    for ms in REFRESH:
+    for ms in REFRESH if scale == "full" else ():
         if ms != 20:
             kind = fair(PUBLISHED["tenth-70"][2]) | edge(ms)
             made += [shares.at("tenth-70", refreshed(ms), kind, seed) for seed in SEEDS[scale]]
@@ -214,7 +214,8 @@ THRESHOLDS = [f"fair-tenth-70:{refreshed(ms)}@*" for ms in REFRESH]
 
 
 def by_threshold(runs, value) -> dict[int, float]:
-    return {ms: mean(runs, f"fair-tenth-70:{refreshed(ms)}", value) for ms in REFRESH}
+    there = schemes(runs, "fair-tenth-70")
+    return {ms: mean(runs, f"fair-tenth-70:{refreshed(ms)}", value) for ms in REFRESH if refreshed(ms) in there}
 
 
 @measure("UPS-T4a", needs=THRESHOLDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.ticker import FuncFormatter
 
 from thalweg import plots
 from thalweg.papers import figure
@@ -233,6 +234,10 @@ def _(runs):
                 values, best, _ = shares.PUBLISHED[p]
                 ax.plot([best], [values[2]], "D", color=plots.COLOURS[n], markerfacecolor="none")
         ax.set(xlabel="r_est (Mb/s)", ylabel="FCT across bytes (s)", xscale="log", yscale="log")
+        plain = FuncFormatter(lambda x, _: f"{x:g}")
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(plain)
+            axis.set_minor_formatter(plain)
         ax.legend(fontsize=7)
         return fig
 
@@ -275,7 +280,7 @@ def _(runs):
     return fig
 
 
-@figure("table4", "Table 4: refresh threshold R of Edge-CoDel, I2 / 10, 70 %", needs=edge.THRESHOLDS)
+@figure("table4", "Table 4: refresh threshold R of Edge-CoDel, I2 / 10, 70 %", needs=["fair-tenth-70:lstf+edge*@*"])
 def _(runs):
     with plots.style():
         fig, axes = plots.figure(5.4, 2.4, columns=2)
