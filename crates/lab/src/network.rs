@@ -15,8 +15,8 @@ use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::schedule as s;
 use thalweg_machines::transport as t;
 use thalweg_sim::spec::{
-    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RoutingSpec, SharedBufferSpec,
-    StopSpec,
+    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RecordSpec, RoutingSpec,
+    SharedBufferSpec, StopSpec,
 };
 use thalweg_units::{FlowId, HostId, NodeId, PortId, Time};
 
@@ -459,6 +459,6 @@ fn probes(cx: &Cx<'_>, doc: &Document, graph: &Graph, flows: usize) -> Result<Pr
         carried: None,
         controllers,
         priority_histogram: m.priority_histogram.as_ref().map(|h| (h.cap.0, h.mtu.0.get() as u32)),
-        record: None,
+        record: m.packets.map(|p| RecordSpec { hops: p.hops }),
     })
 }

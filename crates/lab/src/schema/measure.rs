@@ -33,6 +33,9 @@ pub struct Measure {
     /// Count packets per ADS priority at every port: the input of static ADS maps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_histogram: Option<PriorityHistogram>,
+    /// Record every packet: where and when it entered, waited and left. What `thalweg replay` needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<PacketRecord>,
 }
 
 impl Default for Measure {
@@ -46,6 +49,7 @@ impl Default for Measure {
             links: None,
             controllers: None,
             priority_histogram: None,
+            packets: None,
         }
     }
 }
@@ -95,6 +99,15 @@ pub struct PriorityHistogram {
     /// Bytes per priority step.
     #[serde(default = "default::mtu")]
     pub mtu: Q<Bytes>,
+}
+
+/// A recording of every packet, written to `packets.parquet` of the run directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PacketRecord {
+    /// When it came to every switch port and when its transmission began there, too: for omniscient replays.
+    #[serde(default)]
+    pub hops: bool,
 }
 
 /// When the run ends: whichever comes first.
