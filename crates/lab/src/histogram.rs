@@ -56,15 +56,20 @@ impl LogHistogram {
         full.map(move |(i, n)| (edge(self.first + i), edge(self.first + i + 1), *n))
     }
 
-    /// The nearest-rank quantile, as the middle of its bin (0.4 % from the value at most); none if there are no values.
-    pub fn quantile(&self, p: f64) -> Option<f64> {
+    /// The bin (from, to) of the nearest-rank quantile; none if there are no values.
+    pub fn quantile_bin(&self, p: f64) -> Option<(f64, f64)> {
         let rank = (libm::ceil(p * self.total as f64) as u64).clamp(1, self.total.max(1));
         let mut below = 0;
         let (from, to, _) = self.bins().find(|(_, _, n)| {
             below += n;
             below >= rank
         })?;
-        Some(if from == 0.0 { 0.0 } else { (from + to) / 2.0 })
+        Some((from, to))
+    }
+
+    /// The nearest-rank quantile, as the middle of its bin: 0.4 % from the value at most.
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        self.quantile_bin(p).map(|(from, to)| if from == 0.0 { 0.0 } else { (from + to) / 2.0 })
     }
 }
 

@@ -84,6 +84,7 @@ impl Lateness {
     pub fn summary(&self) -> Json {
         let never = self.packets - self.left;
         let of = |n: u64| if self.packets == 0 { 0.0 } else { n as f64 / self.packets as f64 };
+        // The lower edges of their bins: equal delays have a ratio of 1, not of 1.004.
         let quantiles = |h: &LogHistogram| {
             let at = [
                 ("p1", 0.01),
@@ -94,7 +95,11 @@ impl Lateness {
                 ("p95", 0.95),
                 ("p99", 0.99),
             ];
-            Json::Object(at.iter().map(|(name, p)| ((*name).to_owned(), json!(h.quantile(*p)))).collect())
+            Json::Object(
+                at.iter()
+                    .map(|(name, p)| ((*name).to_owned(), json!(h.quantile_bin(*p).map(|bin| bin.0))))
+                    .collect(),
+            )
         };
         json!({
             "packets": self.packets,
