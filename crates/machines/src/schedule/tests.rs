@@ -6,6 +6,7 @@ mod laws;
 mod rank_oracle;
 
 use super::*;
+use crate::aqm::CodelSpec;
 use crate::packet::{Ecn, Kind};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
 
