@@ -56,7 +56,9 @@ impl EdgeCodel {
     /// `target`, `interval`, `refresh`: see [`EdgeSpec::Codel`].
     pub fn on_packet(
         &mut self,
-        (target, interval, refresh): (Span, Span, Span),
+        target: Span,
+        interval: Span,
+        refresh: Span,
         now: Time,
         sent: Time,
         used: Span,

@@ -3,7 +3,11 @@
 mod examples;
 mod fq_oracle;
 mod laws;
+mod lstf;
+mod pifo_oracle;
+mod preemption;
 mod rank_oracle;
+mod round_robin;
 
 use super::*;
 use crate::aqm::CodelSpec;
