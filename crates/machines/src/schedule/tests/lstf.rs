@@ -2,6 +2,7 @@
 //! looks at everybody's remaining slack anew at every decision (ups, UPS-H1); and FIFO+ as LSTF (ups, UPS-F3z).
 
 use super::*;
+use crate::slack::{SlackClock, SlackRule, SlackSpec};
 
 /// A packet on its way through a chain of ports.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -118,4 +119,55 @@ fn a_pifo_with_two_header_hooks_is_lstf() {
 #[test]
 fn accumulated_wait_is_lstf_with_equal_slack_for_packets_of_equal_size() {
     (0..3000).for_each(|seed| chain(seed, true, Some(1_000_000_000_000), longest_waited));
+}
+
+/// ups M7, last item: slack + i(p) never falls within a flow, so LSTF keeps a flow's packets of equal size in order.
+#[test]
+fn packets_of_a_flow_are_never_reordered_by_the_slacks_of_the_heuristics() {
+    let size = 1000u32;
+    let rules = [
+        SlackRule::Constant(Span::from_us(3)),
+        SlackRule::FlowSize { unit: Span::from_ns(700), mss: 1000 },
+        SlackRule::VirtualClock { rates: vec![Rate::from_gbps(2)], ack_full_size: None },
+        SlackRule::VirtualClock { rates: vec![Rate::from_mbps(100)], ack_full_size: Some(1500) },
+    ];
+    for seed in 0..2000u64 {
+        let rule = rules[seed as usize % 4].clone();
+        let spec = SlackSpec { rule, class_offset: Span::ZERO };
+        let mut draw = Stream::new(seed, "order", 0);
+        // Three flows of a NIC each; then three ports, with fresh cross traffic of the same sizes at each.
+        let mut travelling: Vec<(u32, Travelling)> = vec![];
+        for flow in 0..3 {
+            let (mut clock, mut begins, mut last) = (SlackClock::default(), 0, i64::MIN);
+            for _ in 0..8 {
+                begins += 1_000_000 + draw.below(3) * 1_500_000;
+                let at = Time::from_ps(begins);
+                let packet = data(flow, 0, size);
+                let slack = spec.initial(&mut clock, 0, 9000 - 2000 * u64::from(flow), &packet, at);
+                assert!(slack >= 0 && slack + begins as i64 >= last, "seed {seed}");
+                last = slack + begins as i64;
+                travelling
+                    .push((flow, Travelling { slack, waited: 0, arrives: begins + 1_000_000, wire: size }));
+            }
+        }
+        for _ in 0..3 {
+            for _ in 0..8 {
+                let slack = draw.below(12) as i64 * 500_000;
+                let arrives = draw.below(60) * 500_000;
+                travelling.push((9, Travelling { slack, waited: 0, arrives, wire: size }));
+            }
+            let mut packets: Vec<Travelling> = travelling.iter().map(|t| t.1).collect();
+            let out = hooked(&mut packets);
+            let numbers: Vec<usize> = out.iter().map(|o| o.0).collect();
+            for flow in 0..3 {
+                let of = |i: &&usize| travelling[**i].0 == flow;
+                assert!(numbers.iter().filter(of).is_sorted(), "seed {seed}, flow {flow}: {numbers:?}");
+            }
+            let onward = |&(who, at): &(usize, u64)| {
+                (travelling[who].0, Travelling { arrives: at + 1_000_000, ..packets[who] })
+            };
+            let next: Vec<_> = out.iter().filter(|o| travelling[o.0].0 < 9).map(onward).collect();
+            travelling = next;
+        }
+    }
 }

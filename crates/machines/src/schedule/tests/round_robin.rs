@@ -141,3 +141,78 @@ fn two_classes_send_a_packet_each_in_turn_and_the_longer_one_gives_way() {
     let refused = OrderSpec::Parity { even: Box::new(inner), odd: Box::new(OrderSpec::Fifo) };
     assert!(spec(refused, Limit::Unlimited).make(Stream::new(1, "q", 0), RATE).is_err());
 }
+
+#[test]
+fn fq_codel_with_a_target_that_no_packet_reaches_is_plain_round_robin() {
+    let lax = CodelSpec { target: Span::from_secs(1000), interval: Span::from_ms(100), mtu: 1500 };
+    for seed in 0..500u64 {
+        let limit = Limit::Packets([5, 1000][seed as usize % 2]);
+        let mut plain = Port::new(PLAIN, limit);
+        let mut codel = Port::new(OrderSpec::RoundRobin { bins: None, codel: Some(lax) }, limit);
+        let mut draw = Stream::new(seed, "lax", 0);
+        for now in 0..100 {
+            if draw.below(20) < 11 {
+                let packet = data(draw.below(5) as u32, 0, 1500);
+                assert_eq!(
+                    plain.arrive_at(now * 1_000_000, packet),
+                    codel.arrive_at(now * 1_000_000, packet)
+                );
+            } else {
+                assert_eq!(plain.leave_at(now * 1_000_000), codel.leave_at(now * 1_000_000));
+            }
+        }
+    }
+}
+
+#[test]
+fn fq_codel_drops_from_the_bin_that_stands_and_never_a_bins_last_packet() {
+    let spec = CodelSpec { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 };
+    let mut port = Port::new(OrderSpec::RoundRobin { bins: None, codel: Some(spec) }, Limit::Unlimited);
+    let ms = |t: u64| Time::from_ms(t);
+    (0..200).for_each(|_| assert!(port.arrive(data(1, 0, 1500)).is_empty())); // 0 ... 199 at 0
+    let (mut sent, mut dropped) = (vec![], vec![]);
+    // A packet of flow 2 every 20 ms, and as late as can be: it waits for its whole life.
+    for t in 1..=20u64 {
+        let mut out = vec![];
+        port.arrive_at((t * 20 - 15) * 1_000_000, data(2, 0, 1500)); // 200 ...
+        for _ in 0..2 {
+            sent.push(port.queue.dequeue(ms(t * 20), &mut out).unwrap().handle.0);
+        }
+        dropped.extend(out.iter().map(|h| (t * 20, h.0)));
+    }
+    // Flow 1's delay is above target from its first departure at 20 ms: drops at 120, then due 220, 290.7, 348.4, 398.4.
+    let times: Vec<u64> = dropped.iter().map(|d| d.0).collect();
+    assert_eq!(times, [120, 220, 300, 360, 400]);
+    assert!(
+        dropped.iter().all(|d| d.1 < 200),
+        "flow 2's bin holds one packet at a time, 15 ms old: {dropped:?}"
+    );
+    assert_eq!(sent.iter().filter(|&&p| p >= 200).count(), 20);
+    assert_eq!(port.queue.packets(), 200 - 20 - 5);
+    assert_eq!(port.queue.bytes(), 175 * 1500);
+}
+
+#[test]
+fn codel_in_front_of_a_fifo_drops_as_packets_leave() {
+    let codel = CodelSpec { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 };
+    let spec = DisciplineSpec { aqm: AqmSpec::Codel(codel), ..spec(OrderSpec::Fifo, Limit::Packets(50)) };
+    let mut port = Port { queue: make(&spec), arrivals: 0 };
+    (0..40).for_each(|_| assert!(port.arrive(data(1, 0, 1500)).is_empty()));
+    let (mut sent, mut dropped) = (vec![], vec![]);
+    for t in 1..=31u64 {
+        let mut out = vec![];
+        sent.push(port.queue.dequeue(Time::from_ms(t * 10), &mut out).unwrap().handle.0);
+        dropped.extend(out.iter().map(|h| (t * 10, h.0)));
+    }
+    // Above since 10 ms: drops at 110, 210, 280.7 -> 290: the packets that were next then.
+    assert_eq!(dropped, [(110, 10), (210, 21), (290, 30)]);
+    assert_eq!(sent, (0..34).filter(|p| ![10, 21, 30].contains(p)).collect::<Vec<_>>());
+    assert_eq!(port.queue.packets(), 6);
+    // The last packet, and one that leaves no more than an MTU behind, are sent however long they waited.
+    let rest = std::iter::from_fn(|| {
+        let mut out = vec![];
+        port.queue.dequeue(Time::from_ms(10_000), &mut out).map(|s| (s.handle.0, out.len()))
+    });
+    let rest: Vec<_> = rest.collect();
+    assert_eq!(rest, [(38, 4), (39, 0)]);
+}
