@@ -132,18 +132,17 @@ impl<O: Order> Managed<O> {
     /// The arriving packet is in; gives up packets until the rest fits.
     #[cold]
     fn shrink(&mut self, arriving: Handle, admitted: Verdict, out: &mut Vec<Handle>) -> Verdict {
-        let mut verdict = admitted;
         while self.is_over()
             && let Some(entry) = self.order.shed()
         {
             self.forget(entry);
             if entry.handle == arriving {
-                verdict = Verdict::Dropped;
-            } else {
-                out.push(entry.handle);
+                // The others fitted without it, or were taken back from service and may stay.
+                return Verdict::Dropped;
             }
+            out.push(entry.handle);
         }
-        verdict
+        admitted
     }
 }
 
