@@ -114,6 +114,7 @@ impl<Q: Events> Sim<Q> {
             tally: Tally::default(),
             probes,
             chooser: PortId::NONE,
+            passing: None,
             given_up: Vec::new(),
             scratch: Default::default(),
             ports,
@@ -271,7 +272,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             if lane == Lane::Ordered {
                 port.queue = queues.len() as u32;
                 port.eager = shared || matches!(kind.order, OrderSpec::Custom { .. });
-                queues.push(kind.make(stream, link.rate).map_err(refused)?);
+                let queue = kind.make(stream, link.rate).map_err(refused)?;
+                port.let_pass(queue.is_transparent() && !shared);
+                queues.push(queue);
             }
             ports.push(port);
         }

@@ -87,7 +87,8 @@ pub struct Port {
     pub serializer: Serializer,
     /// Propagation.
     pub delay: Span,
-    /// Express: limit of `waiting_bytes`.
+    /// Express: limit of `waiting_bytes`. Ordered: the largest packet that may go to an idle transmitter past the
+    /// empty queue, see [`Port::let_pass`].
     limit_bytes: u64,
     /// Express: limit of `waiting`.
     limit_packets: u32,
@@ -176,6 +177,19 @@ impl Port {
     pub fn cut_through(&mut self, header: u32) {
         self.cuts = true;
         self.cut_header = header;
+    }
+
+    /// Ordered: whether packets may go past the empty queue, if they are within its limit.
+    pub fn let_pass(&mut self, transparent: bool) {
+        if !transparent || self.limit_packets == 0 {
+            self.limit_bytes = 0;
+        }
+    }
+
+    /// Ordered: the port is idle and its queue need not see a packet that finds it so.
+    #[inline(always)]
+    pub fn is_open(&self, now: Time, wire: u32) -> bool {
+        self.waiting == 0 && self.free_at <= now && !self.deciding && u64::from(wire) <= self.limit_bytes
     }
 
     /// What the port has done so far.

@@ -13,6 +13,8 @@ pub struct Entry {
     pub handle: Handle,
     /// Bytes on the wire.
     pub wire: u32,
+    /// Its [`Packet::route`]: with it, whoever sends the packet on need not look at it.
+    pub route: u32,
     /// It may be marked as it leaves.
     pub ecn_capable: bool,
 }
@@ -21,7 +23,7 @@ impl Entry {
     /// What is kept of `packet`.
     #[inline]
     pub fn new(packet: &Packet, handle: Handle) -> Self {
-        Self { handle, wire: packet.wire, ecn_capable: packet.ecn != Ecn::NotEct }
+        Self { handle, wire: packet.wire, route: packet.route, ecn_capable: packet.ecn != Ecn::NotEct }
     }
 }
 
@@ -29,6 +31,10 @@ impl Entry {
 pub trait Order {
     /// On overflow the arriving packet joins and [`Order::shed`] chooses; otherwise the arriving one is dropped.
     fn pushes_out(&self) -> bool;
+    /// A packet that joins when nothing waits and leaves at the same instant changes nothing.
+    fn is_transparent(&self) -> bool {
+        false
+    }
     /// No further packet can be numbered.
     fn is_full(&self) -> bool {
         false
@@ -80,6 +86,29 @@ impl<O: Order> Managed<O> {
     /// The order inside.
     pub fn order(&self) -> &O {
         &self.order
+    }
+
+    /// True if a packet that finds nothing waiting and leaves at the same instant changes nothing here and leaves
+    /// unmarked: then it need not come in. Provided that the limit admits it.
+    pub(super) fn is_transparent(&self) -> bool {
+        self.order.is_transparent() && self.aqm.quiet_below() > 0 && !self.aqm.marks_at_departure()
+    }
+
+    /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked.
+    #[inline]
+    pub(super) fn serve(&mut self, now: Time) -> Option<(Entry, bool)> {
+        let entry = self.order.pop(now)?;
+        self.forget(entry);
+        if self.aqm.needs_idle_time() {
+            self.free_at = now.saturating_add(self.wire.span(entry.wire));
+        }
+        let mut mark = false;
+        if self.aqm.marks_at_departure() {
+            let after = Backlog { packets: self.packets, bytes: self.bytes, idle_for: Span::ZERO };
+            let Entry { wire, ecn_capable, .. } = entry;
+            mark = self.aqm.on_departure(after, PacketMeta { wire, ecn_capable });
+        }
+        Some((entry, mark))
     }
 
     #[inline]
@@ -141,18 +170,7 @@ impl<O: Order> Discipline for Managed<O> {
 
     #[inline]
     fn dequeue(&mut self, now: Time, _out: &mut Vec<Handle>) -> Option<Served> {
-        let entry = self.order.pop(now)?;
-        self.forget(entry);
-        if self.aqm.needs_idle_time() {
-            self.free_at = now.saturating_add(self.wire.span(entry.wire));
-        }
-        let mut mark = false;
-        if self.aqm.marks_at_departure() {
-            let after = Backlog { packets: self.packets, bytes: self.bytes, idle_for: Span::ZERO };
-            let Entry { wire, ecn_capable, .. } = entry;
-            mark = self.aqm.on_departure(after, PacketMeta { wire, ecn_capable });
-        }
-        Some(Served { handle: entry.handle, mark })
+        self.serve(now).map(|(entry, mark)| Served { handle: entry.handle, mark })
     }
 
     #[inline]

@@ -1,7 +1,9 @@
 //! The one list of disciplines, statically dispatched.
 
 use super::ads::Ads;
-use super::{Discipline, DisciplineSpec, Drr, Fifo, Fq, Managed, OrderSpec, Priority, Rank, Served, Verdict};
+use super::{
+    Discipline, DisciplineSpec, Drr, Entry, Fifo, Fq, Managed, OrderSpec, Priority, Rank, Served, Verdict,
+};
 use crate::custom::{CustomDiscipline, Limited};
 use crate::packet::{Handle, Packet};
 use serde::{Deserialize, Serialize};
@@ -72,6 +74,42 @@ macro_rules! each {
             Queue::Custom($q) => $body,
         }
     };
+}
+
+impl Queue {
+    /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked. Most queues remember what is to be
+    /// known of the packet; for the others, `look` looks.
+    #[inline]
+    pub fn serve(
+        &mut self,
+        now: Time,
+        out: &mut Vec<Handle>,
+        look: impl FnOnce(Handle) -> Entry,
+    ) -> Option<(Entry, bool)> {
+        match self {
+            Queue::Fifo(q) => q.serve(now),
+            Queue::Drr(q) => q.serve(now),
+            Queue::Fq(q) => q.serve(now),
+            Queue::Priority(q) => q.serve(now),
+            Queue::Rank(q) => q.serve(now),
+            Queue::Ads(q) => q.serve(now),
+            Queue::Custom(q) => q.dequeue(now, out).map(|served| (look(served.handle), served.mark)),
+        }
+    }
+
+    /// True if a packet that finds nothing waiting, that the limit admits and that leaves at the same instant,
+    /// changes nothing here and leaves unmarked: then it need not come in.
+    pub fn is_transparent(&self) -> bool {
+        match self {
+            Queue::Fifo(q) => q.is_transparent(),
+            Queue::Drr(q) => q.is_transparent(),
+            Queue::Fq(q) => q.is_transparent(),
+            Queue::Priority(q) => q.is_transparent(),
+            Queue::Rank(q) => q.is_transparent(),
+            Queue::Ads(q) => q.is_transparent(),
+            Queue::Custom(_) => false,
+        }
+    }
 }
 
 impl Discipline for Queue {
