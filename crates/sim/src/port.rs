@@ -7,6 +7,7 @@
 //! the queue in between (shared memory), else when somebody next touches the port, as of the instant
 //! at which it fell idle; then, too, a hop has one event.
 
+use crate::prefetch::prefetch;
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -280,6 +281,17 @@ impl Port {
         let first = self.flight.is_empty();
         self.flight.push_back(flying);
         if first { Booked::First(flying.arrive) } else { Booked::Behind }
+    }
+
+    /// Asks for the parts of the ring that a booking touches: the first packet that waits, the end.
+    #[inline(always)]
+    pub fn prefetch_ring(&self) {
+        if let Some(next) = self.flight.get(self.started as usize) {
+            prefetch(next);
+        }
+        if let Some(last) = self.flight.back() {
+            prefetch(std::ptr::from_ref(last).wrapping_add(1));
+        }
     }
 
     /// Express: asks the queue management.
