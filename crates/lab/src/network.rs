@@ -377,6 +377,7 @@ fn routing(
 ) -> Result<RoutingSpec, Diagnostic> {
     Ok(match &doc.routing {
         Routing::Ecmp => RoutingSpec::Ecmp,
+        Routing::Lowest => RoutingSpec::Ecmp, // XXX-TEMP
         Routing::Modulo => RoutingSpec::Modulo,
         Routing::SprayRandom => RoutingSpec::SprayRandom,
         Routing::SprayRoundRobin { offsets: None } => RoutingSpec::SprayRoundRobin { offsets: Vec::new() },

@@ -1,5 +1,6 @@
 //! Fills in what depends on other keys, so that a resolved scenario says everything.
 
+use crate::quantity::Q;
 use crate::schema::{
     Congestion, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Scheduler, Shape, Transport,
 };
@@ -86,7 +87,9 @@ pub(crate) fn resolve(doc: &mut Document) {
             p.until.get_or_insert(measured.min(run));
         }
     }
-    if let Shape::Star(s) = &mut doc.topology.shape {
-        s.sink_rate.get_or_insert(s.rate);
+    match &mut doc.topology.shape {
+        Shape::Star(s) => drop(s.sink_rate.get_or_insert(s.rate)),
+        Shape::Internet2(i) if i.edge_routers => drop(i.edge_rate.get_or_insert(Q::of("1Gbps"))),
+        _ => {}
     }
 }

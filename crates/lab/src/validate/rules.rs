@@ -1,7 +1,7 @@
 //! `[[traffic]]` classes, `[measure]`, `[run]`. (Patterns check themselves: [`crate::workload`].)
 
 use super::Report;
-use crate::schema::{Document, Routing, Scheduler};
+use crate::schema::{Document, LoadOf, Pattern, Routing, Scheduler};
 use crate::topology::Graph;
 use thalweg_units::Span;
 
@@ -17,6 +17,13 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         r.error("traffic", format!("{} sections", doc.traffic.len()), "at most 65535");
     }
     classes(r, doc);
+    for (i, t) in doc.traffic.iter().enumerate() {
+        let busiest = matches!(&t.pattern, Pattern::Poisson(p) if p.of == LoadOf::BusiestLink);
+        if busiest && doc.routing != Routing::Lowest {
+            let reason = "only the routing `lowest` says which link is busiest";
+            r.error(&format!("traffic.{i}.of"), reason, "write `routing = \"lowest\"`, or `of = \"core-links\"`");
+        }
+    }
     let end = doc.run.until.0;
     if end.is_zero() {
         r.error("run.until", "the run ends before it starts", "for example \"100ms\"");
