@@ -363,6 +363,7 @@ fn transport(transport: &Transport) -> t::TransportSpec {
             Some(EcnMode::Classic) => t::EcnSpec::Classic,
             Some(EcnMode::Accurate) => t::EcnSpec::Accurate,
         },
+        timestamps: tcp.timestamps,
         probe_after: (tcp.probe_after > 0).then_some(tcp.probe_after),
         rank: rank(tcp.rank),
     })

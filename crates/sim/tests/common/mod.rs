@@ -37,6 +37,7 @@ pub fn wide_open() -> TcpSpec {
         handshake: false,
         ecn: EcnSpec::Off,
         flight: FlightSpec::Pipe,
+        timestamps: false,
         probe_after: None,
         rank: RankSpec::None,
     }
