@@ -1,6 +1,7 @@
 //! `[[traffic]]` classes, `[measure]`, `[run]`. (Patterns check themselves: [`crate::workload`].)
 
 use super::Report;
+use crate::resolve;
 use crate::schema::{Document, LoadOf, Pattern, Routing, Scheduler};
 use crate::topology::Graph;
 use thalweg_units::Span;
@@ -69,9 +70,10 @@ fn every(r: &mut Report<'_>, key: &str, every: Span, end: Span) {
 }
 
 fn classes(r: &mut Report<'_>, doc: &Document) {
-    let schedulers = [Some(&doc.switch.scheduler), doc.nic.scheduler.as_ref()];
-    let mut classes = 0u32;
-    for s in schedulers.into_iter().flatten() {
+    // Slack that is longer for each class: any number of them.
+    let offset = doc.slack.as_ref().is_some_and(|s| !s.class_offset.0.is_zero());
+    let mut classes = if offset { 256 } else { 0u32 };
+    for (_, s) in resolve::schedulers(doc) {
         match s {
             Scheduler::Priority { classes: n } => classes = classes.max(u32::from(*n)),
             Scheduler::Custom { .. } => classes = 256,

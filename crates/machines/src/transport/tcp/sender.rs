@@ -516,7 +516,8 @@ impl TcpSender {
             wire: spec.syn_wire,
             kind: Kind::Syn,
             flags: if self.syn_resent { Flags::RETRANSMISSION } else { Flags::default() },
-            rank: spec.rank.of(self.size, 0, 0),
+            // CHOICE ups, traps 14: control packets, SYNs as ACKs, are the most urgent. Other reading: the flow's rank.
+            rank: 0,
             ..Packet::default()
         };
         Transmit::Packet
