@@ -30,12 +30,12 @@ pub struct Measure {
     /// Windows, round trips and progress of flows over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controllers: Option<FlowProbe>,
+    /// Record every packet: when it entered the network, when it left, how long it waited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<PacketRecord>,
     /// Count packets per ADS priority at every port: the input of static ADS maps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_histogram: Option<PriorityHistogram>,
-    /// Record every packet: where and when it entered, waited and left. What `thalweg replay` needs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub packets: Option<PacketRecord>,
 }
 
 impl Default for Measure {
@@ -48,8 +48,8 @@ impl Default for Measure {
             queues: None,
             links: None,
             controllers: None,
-            priority_histogram: None,
             packets: None,
+            priority_histogram: None,
         }
     }
 }
@@ -89,6 +89,15 @@ pub struct FlowProbe {
     pub flows: Vec<u32>,
 }
 
+/// Every packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PacketRecord {
+    /// Also when it came to every switch port on its way and when its transmission began there.
+    #[serde(default)]
+    pub hops: bool,
+}
+
 /// Packets per ADS priority.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -99,15 +108,6 @@ pub struct PriorityHistogram {
     /// Bytes per priority step.
     #[serde(default = "default::mtu")]
     pub mtu: Q<Bytes>,
-}
-
-/// A recording of every packet, written to `packets.parquet` of the run directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PacketRecord {
-    /// When it came to every switch port and when its transmission began there, too: for omniscient replays.
-    #[serde(default)]
-    pub hops: bool,
 }
 
 /// When the run ends: whichever comes first.
