@@ -36,7 +36,9 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         out.append(("violation", str(summary["violation"])))
     if isinstance(summary.get("packets"), Mapping):
         kept = summary["packets"]
-        text = f"{_format.number(kept['recorded'])} packets, {_format.number(kept['inside'])} of them still in the network"
+        text = (
+            f"{_format.number(kept['recorded'])} packets, {_format.number(kept['inside'])} of them still in the network"
+        )
         out.append(("recorded", text))
     out.append(("seed, digest", f"{summary.get('seed')}, {summary.get('digest')}"))
     return out
@@ -47,7 +49,10 @@ def _replay(summary: Mapping) -> list[tuple[str, str]]:
     percent = lambda x: f"{100 * x:.4g} %"  # noqa: E731
     original, late, n = summary["original"], summary["lateness_us"], _format.number
     out = [
-        ("replayed", f"{original['name']} (digest {original['digest']})" + (", partial" if original["partial"] else "")),
+        (
+            "replayed",
+            f"{original['name']} (digest {original['digest']})" + (", partial" if original["partial"] else ""),
+        ),
         ("by", summary["scheduler"] + (", preemptive" if summary["preemptive"] else "")),
         ("packets", f"{n(summary['packets'])} compared, {n(summary['not_compared'])} had not left the original"),
         ("overdue", f"{percent(summary['overdue'])} ({n(summary['overdue_packets'])} packets)"),

@@ -237,7 +237,13 @@ def replay_ratios(runs: Mapping[str, Results], *, with_nic: bool = False, xlim=(
                 label = f"{name} ({words})" if len(runs) == 1 and name else name or words
                 _binned(ax, table["to"].to_numpy(), counts, int(counts.sum()), label)
         ax.axvline(1.0, color="0.6", lw=0.8)
-        ax.set(xscale="log", xlim=xlim, ylim=(0, 1.01), xlabel="queueing delay, replay / original", ylabel="fraction of packets")
+        ax.set(
+            xscale="log",
+            xlim=xlim,
+            ylim=(0, 1.01),
+            xlabel="queueing delay, replay / original",
+            ylabel="fraction of packets",
+        )
         ax.legend()
         return fig
 
@@ -256,7 +262,9 @@ def replay_lateness(runs: Mapping[str, Results]) -> Figure:
             if name == "":
                 ax.axvline(run.summary["threshold_us"], color="0.6", lw=0.8)
         low = min((y for line in ax.lines for y in np.asarray(line.get_ydata(), float) if 0 < y < 1), default=1e-3)
-        ax.set(xscale="log", yscale="log", ylim=(low / 2, 1), xlabel="late by more than (us)", ylabel="fraction of packets")
+        ax.set(
+            xscale="log", yscale="log", ylim=(low / 2, 1), xlabel="late by more than (us)", ylabel="fraction of packets"
+        )
         if len(runs) > 1:
             ax.legend()
         return fig

@@ -224,7 +224,7 @@ def perform_all(
                     if not keep_going or type(e).__name__ != "PanicException":
                         raise
                     broken = RuntimeError(f"internal error: {_core.take_panic() or e}")
-                    answers |= {key: broken for key in (job.key, *(r.key for r in job.replays))}
+                    answers |= dict.fromkeys((job.key, *(r.key for r in job.replays)), broken)
             by_key = {job.key: job.events for job in waiting.values()}
             under_way = dict(running)
             work = finished + sum(fraction(seen) * by_key.get(key, 0.0) for key, seen in under_way.items())

@@ -100,7 +100,7 @@ class Writer:
             compression="zstd",
             compression_level=1,
             use_dictionary=["flow", "forward", "wire", "handed_ps", "queues", "hops"],
-            column_encoding={c: "DELTA_BINARY_PACKED" for c in (*delta, *plain)},
+            column_encoding=dict.fromkeys((*delta, *plain), "DELTA_BINARY_PACKED"),
             write_statistics=False,
             write_page_checksum=True,
         )
@@ -143,7 +143,11 @@ class Writer:
         if self._hops:
             bounds = pa.array(np.concatenate(([0], np.cumsum(seen["hops"], dtype=np.int64))).astype(np.int32))
             for name in HOP_COLUMNS:
-                arrays.append(pa.ListArray.from_arrays(bounds, pa.array(seen[name.removesuffix("_ps")])).cast(self._schema.field(name).type))
+                arrays.append(
+                    pa.ListArray.from_arrays(bounds, pa.array(seen[name.removesuffix("_ps")])).cast(
+                        self._schema.field(name).type
+                    )
+                )
         table = pa.Table.from_arrays(arrays, schema=self._schema)
         if not table.num_rows:
             return table, None
@@ -202,13 +206,19 @@ class Reader:
         self._late = None
         if self.about.get("late_rows"):
             if not (folder / LATE).is_file():
-                raise refuse("is missing: the recording is incomplete", file=folder / LATE, hint="run it again with --record")
+                raise refuse(
+                    "is missing: the recording is incomplete", file=folder / LATE, hint="run it again with --record"
+                )
             self._late = _File(folder / LATE)
             if self._late.about != self.about:
                 raise refuse("belongs to another recording", file=folder / LATE, hint="run it again with --record")
         counts = (self._main.rows, self._late.rows if self._late else 0)
         if counts != (self.about.get("rows"), self.about.get("late_rows")):
-            raise refuse("holds another number of packets than were recorded", file=folder / PACKETS, hint="run it again with --record")
+            raise refuse(
+                "holds another number of packets than were recorded",
+                file=folder / PACKETS,
+                hint="run it again with --record",
+            )
 
     @property
     def rows(self) -> int:

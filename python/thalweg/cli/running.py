@@ -61,7 +61,11 @@ def run(args) -> int:
     speed = _format.si(meta.get("packet_hops_per_second") or 0, "hops/s")
     print(f"{_format.wall(meta['seconds'])}, {speed} · results in {place}" + (f" · report {page}" if page else ""))
     if meta["stopped"]:
-        way_on = "a recorded run cannot be continued" if results.recorded else f"continue with `thalweg run --resume {place}`"
+        way_on = (
+            "a recorded run cannot be continued"
+            if results.recorded
+            else f"continue with `thalweg run --resume {place}`"
+        )
         say(f"partial ({meta['stopped']}): {way_on}")
     return code
 

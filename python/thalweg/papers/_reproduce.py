@@ -121,7 +121,11 @@ def _specs(paper: Paper, scale: str) -> tuple[list[RunSpec], dict, dict]:
         origin = by_key.get(s.replay)
         file = paper.folder / "study.py"
         if origin is None:
-            raise refuse(f"`{s.key}` replays `{s.replay}`, which the study does not have", file=file, hint=nearest(s.replay, by_key))
+            raise refuse(
+                f"`{s.key}` replays `{s.replay}`, which the study does not have",
+                file=file,
+                hint=nearest(s.replay, by_key),
+            )
         if origin.replay is not None or s.scenario or s.set or s.after or s.prepare:
             raise refuse(f"`{s.key}` is a replay: it names a recorded run and has no scenario of its own", file=file)
     figures = paper.module("figures")
@@ -188,7 +192,7 @@ def reproduce(
                 scenario = _scenario(s, paper, answers, folders, folder)
                 todo.append(Job(s.key, scenario, folders[s.key], check, replays=replays, keep_recording=s.keep))
             except Exception as e:
-                answers |= {key: e for key in (s.key, *(r.key for r in again))}
+                answers |= dict.fromkeys((s.key, *(r.key for r in again)), e)
         answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False)
 
     rows = [_judge(c, scale, paper, measures, specs, answers, folders) for c in claims]
