@@ -24,7 +24,7 @@ seed = 5
 [topology]
 kind = "parking-lot"
 bottlenecks = 3
-rate = "1Gbps"
+bottleneck_rate = "1Gbps"
 host_rate = "10Gbps"
 
 [switch]
