@@ -164,6 +164,7 @@ fn queues(
                     Capacity::Unlimited => s::Limit::Unlimited,
                 },
                 aqm: aqm(marking),
+                preemptive: false,
             };
             let kind = match kinds.iter().position(|k| *k == spec).filter(|_| per_port.is_none()) {
                 Some(kind) => kind as u16,

@@ -19,7 +19,7 @@ fn cost(order: &OrderSpec, length: u32, full: bool) -> f64 {
     let limit = if full { Limit::Packets(length) } else { Limit::Unlimited };
     let aqm =
         AqmSpec::StepEcn { threshold: Threshold::Packets(65), at_departure: false, include_self: false };
-    let spec = DisciplineSpec { order: order.clone(), limit, aqm };
+    let spec = DisciplineSpec { order: order.clone(), limit, aqm, preemptive: false };
     let mut queue = spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(100)).expect("it can be made");
     let mut draw = Stream::new(2, "packets", 0);
     // One flow per four packets; remaining sizes fall as a flow's packets pass.

@@ -9,6 +9,7 @@
 //! * [`transport`]: reliability, apart from congestion control: a sender and a receiver machine.
 //! * [`schedule`]: which packet an output port sends next, and which one it gives up.
 //! * [`aqm`]: whether an arriving packet is admitted, marked or dropped.
+//! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
 //!
 //! [`Stream`]: thalweg_units::Stream
@@ -20,6 +21,7 @@ pub mod congestion;
 pub mod custom;
 mod packet;
 pub mod schedule;
+pub mod slack;
 pub mod transport;
 
 pub use packet::{Ecn, Flags, Handle, Kind, NO_SIDE, Packet, SackBlocks, Side};

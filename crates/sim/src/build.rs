@@ -281,7 +281,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
 
 /// FIFO order with memory of its own and nothing to do at departure: departures are known on arrival.
 fn is_express(kind: &DisciplineSpec, aqm: &AqmMachine, shared: bool) -> bool {
-    kind.order == OrderSpec::Fifo && !aqm.marks_at_departure() && !shared
+    kind.order == OrderSpec::Fifo && !aqm.acts_at_departure() && !shared
 }
 
 /// Where a port is: its owner and its far end.

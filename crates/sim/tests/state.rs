@@ -42,7 +42,8 @@ fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
     }
     let mut spec = star(8, Rate::from_gbps(10), Span::from_us(1), TransportSpec::Tcp(tcp), flows);
     spec.seed = seed;
-    spec.disciplines = vec![DisciplineSpec { order, limit: Limit::Bytes(Bytes::new(30_000)), aqm }];
+    spec.disciplines =
+        vec![DisciplineSpec { order, limit: Limit::Bytes(Bytes::new(30_000)), aqm, preemptive: false }];
     spec.stop.until = Time::from_ms(100);
     spec.probes.queues = Some((Span::from_us(5), (0..16).map(thalweg_units::PortId).collect()));
     spec

@@ -1,15 +1,19 @@
 //! Whether an arriving packet is admitted, marked or dropped: decided from the queue it would join.
 
+mod codel;
+mod edge;
 mod red;
 mod step_ecn;
 mod tail_drop;
 
+pub use codel::{Codel, CodelSpec, Departure};
+pub use edge::{EdgeCodel, EdgeSpec, edge_ecn};
 pub use red::Red;
 pub use step_ecn::StepEcn;
 pub use tail_drop::TailDrop;
 
 use crate::packet::{Ecn, Packet};
-use crate::schedule::{AqmSpec, Threshold};
+use crate::schedule::{AqmSpec, Sojourn, Threshold};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
 
@@ -58,7 +62,7 @@ impl From<&Packet> for PacketMeta {
 }
 
 /// Any of this folder's machines, statically dispatched.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum AqmMachine {
     /// See [`TailDrop`].
     TailDrop(TailDrop),
@@ -66,6 +70,8 @@ pub enum AqmMachine {
     StepEcn(StepEcn),
     /// See [`Red`]; boxed, for it is the large one and the rare one.
     Red(Box<Red>),
+    /// See [`Codel`]; boxed likewise.
+    Codel(Box<Sojourn>),
 }
 
 impl AqmMachine {
@@ -80,20 +86,24 @@ impl AqmMachine {
                 Self::StepEcn(StepEcn { threshold, at_departure, include_self })
             }
             AqmSpec::Red(p) => Self::Red(Box::new(Red::new(p, stream, rate)?)),
+            AqmSpec::Codel(p) => Self::Codel(Box::new(Sojourn::new(p))),
         })
     }
 
-    /// True if [`AqmMachine::on_departure`] can ever say yes: whoever runs this must then ask it.
+    /// True if something is decided as packets leave: to mark ([`AqmMachine::on_departure`], which whoever runs this
+    /// must then ask) or to drop (CoDel, which only a queue that is asked at every departure can do).
     #[inline]
-    pub fn marks_at_departure(&self) -> bool {
-        matches!(self, Self::StepEcn(StepEcn { at_departure: true, .. }))
+    pub fn acts_at_departure(&self) -> bool {
+        matches!(self, Self::StepEcn(StepEcn { at_departure: true, .. }) | Self::Codel(_))
     }
 
     /// With fewer packets waiting than this, every arrival is admitted unmarked and nothing is learnt
     /// from it: it need not be asked.
     pub fn quiet_below(&self) -> u32 {
         match self {
-            Self::TailDrop(_) | Self::StepEcn(StepEcn { at_departure: true, .. }) => u32::MAX,
+            Self::TailDrop(_) | Self::StepEcn(StepEcn { at_departure: true, .. }) | Self::Codel(_) => {
+                u32::MAX
+            }
             Self::StepEcn(StepEcn { threshold: Threshold::Packets(k), .. }) => *k,
             Self::StepEcn(_) | Self::Red(_) => 0,
         }
@@ -110,7 +120,7 @@ impl AqmMachine {
     pub fn on_departure(&self, after: Backlog, packet: PacketMeta) -> bool {
         match self {
             Self::StepEcn(m) => m.on_departure(after, packet),
-            Self::TailDrop(_) | Self::Red(_) => false,
+            Self::TailDrop(_) | Self::Red(_) | Self::Codel(_) => false,
         }
     }
 }
@@ -122,6 +132,7 @@ impl Aqm for AqmMachine {
             Self::TailDrop(m) => m.on_arrival(now, backlog, packet),
             Self::StepEcn(m) => m.on_arrival(now, backlog, packet),
             Self::Red(m) => m.on_arrival(now, backlog, packet),
+            Self::Codel(_) => Advice::Admit,
         }
     }
 }

@@ -39,6 +39,15 @@ pub trait Order {
     fn pop(&mut self, now: Time) -> Option<Entry>;
     /// The first to be given up, perhaps the one that has just joined; `None` if nothing waits.
     fn shed(&mut self) -> Option<Entry>;
+    /// Packets that the last [`Order::pop`] gave up on its way (CoDel inside the order), one per call.
+    #[inline]
+    fn take_dropped(&mut self) -> Option<Entry> {
+        None
+    }
+    /// See [`Discipline::preempt`]: what is taken back waits again.
+    fn preempt(&mut self, _now: Time) -> Option<Entry> {
+        None
+    }
     /// See [`Discipline::wake`].
     fn wake(&self) -> Option<Time> {
         None
@@ -98,6 +107,26 @@ impl<O: Order> Managed<O> {
     fn forget(&mut self, entry: Entry) {
         self.packets -= 1;
         self.bytes -= u64::from(entry.wire);
+        if let AqmMachine::Codel(codel) = &mut self.aqm {
+            codel.left(entry.handle);
+        }
+    }
+
+    /// The order's next to leave, past those that CoDel gives up. It is not forgotten yet, they are.
+    #[cold]
+    fn pop_by_sojourn(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Entry> {
+        let Self { order, aqm: AqmMachine::Codel(codel), packets, bytes, .. } = self else { return None };
+        let served = codel.serve(
+            now,
+            *bytes,
+            || order.pop(now),
+            |entry| {
+                *packets -= 1;
+                *bytes -= u64::from(entry.wire);
+                out.push(entry.handle);
+            },
+        );
+        served
     }
 
     /// The arriving packet is in; gives up packets until the rest fits.
@@ -136,23 +165,40 @@ impl<O: Order> Discipline for Managed<O> {
         self.packets += 1;
         self.bytes += wire;
         self.order.push(now, packet, handle);
+        if let AqmMachine::Codel(codel) = &mut self.aqm {
+            codel.joined(now, handle);
+        }
         if fits { admitted } else { self.shrink(handle, admitted, out) }
     }
 
     #[inline]
-    fn dequeue(&mut self, now: Time, _out: &mut Vec<Handle>) -> Option<Served> {
-        let entry = self.order.pop(now)?;
+    fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served> {
+        let entry = match self.aqm {
+            AqmMachine::Codel(_) => self.pop_by_sojourn(now, out)?,
+            _ => self.order.pop(now)?,
+        };
         self.forget(entry);
+        while let Some(dropped) = self.order.take_dropped() {
+            self.forget(dropped);
+            out.push(dropped.handle);
+        }
         if self.aqm.needs_idle_time() {
             self.free_at = now.saturating_add(self.wire.span(entry.wire));
         }
         let mut mark = false;
-        if self.aqm.marks_at_departure() {
+        if self.aqm.acts_at_departure() {
             let after = Backlog { packets: self.packets, bytes: self.bytes, idle_for: Span::ZERO };
             let Entry { wire, ecn_capable, .. } = entry;
             mark = self.aqm.on_departure(after, PacketMeta { wire, ecn_capable });
         }
         Some(Served { handle: entry.handle, mark })
+    }
+
+    fn preempt(&mut self, now: Time) -> bool {
+        let Some(entry) = self.order.preempt(now) else { return false };
+        self.packets += 1;
+        self.bytes += u64::from(entry.wire);
+        true
     }
 
     #[inline]

@@ -12,21 +12,34 @@ mod fifo;
 mod flow_table;
 mod fq;
 mod heap;
+mod interval_heap;
 mod lanes;
 mod levels;
+mod lifo;
 mod managed;
+mod parity;
+mod pifo;
 mod priority;
 mod queue;
+mod random;
 mod rank;
+mod round_robin;
+mod sojourn;
 mod spec;
 
 pub use drr::Drr;
 pub use fifo::Fifo;
 pub use fq::Fq;
+pub use lifo::Lifo;
 pub use managed::{Entry, Managed, Order};
+pub use parity::Parity;
+pub use pifo::Pifo;
 pub use priority::Priority;
 pub use queue::Queue;
+pub use random::Random;
 pub use rank::Rank;
+pub use round_robin::RoundRobin;
+pub use sojourn::Sojourn;
 pub use spec::*;
 
 use crate::packet::{Handle, Packet};
@@ -59,6 +72,12 @@ pub trait Discipline {
     fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict;
     /// The port is free: what leaves? Packets dropped at departure (CoDel) are appended to `out`.
     fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served>;
+    /// The packet last dequeued is still being transmitted. If one that waits should go before it, takes it back into
+    /// its old place (key, arrival number) and returns true: the port then dequeues again. Asked after the arrivals of
+    /// an instant; always false where [`DisciplineSpec::can_preempt`] is.
+    fn preempt(&mut self, _now: Time) -> bool {
+        false
+    }
     /// Packets waiting.
     fn packets(&self) -> u32;
     /// Bytes waiting.

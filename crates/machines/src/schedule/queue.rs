@@ -1,7 +1,10 @@
 //! The one list of disciplines, statically dispatched.
 
 use super::ads::Ads;
-use super::{Discipline, DisciplineSpec, Drr, Fifo, Fq, Managed, OrderSpec, Priority, Rank, Served, Verdict};
+use super::{
+    AqmSpec, Discipline, DisciplineSpec, Drr, Fifo, Fq, Lifo, Managed, OrderSpec, Parity, Pifo, Priority,
+    Random, Rank, RoundRobin, Served, Verdict,
+};
 use crate::custom::{CustomDiscipline, Limited};
 use crate::packet::{Handle, Packet};
 use serde::{Deserialize, Serialize};
@@ -21,6 +24,16 @@ pub enum Queue {
     Priority(Box<Managed<Priority>>),
     /// See [`Rank`].
     Rank(Box<Managed<Rank>>),
+    /// See [`Lifo`].
+    Lifo(Box<Managed<Lifo>>),
+    /// See [`Random`].
+    Random(Box<Managed<Random>>),
+    /// See [`Pifo`].
+    Pifo(Box<Managed<Pifo>>),
+    /// See [`RoundRobin`].
+    RoundRobin(Box<Managed<RoundRobin>>),
+    /// See [`Parity`].
+    Parity(Box<Managed<Parity>>),
     /// See [`Ads`].
     Ads(Box<Managed<Ads>>),
     /// A user's own, behind the port's limit; marking is its own affair.
@@ -41,6 +54,14 @@ impl DisciplineSpec {
         ) -> Result<Box<Managed<O>>, String> {
             Managed::new(order, spec, stream, rate).map(Box::new)
         }
+        if self.preemptive && !self.can_preempt() {
+            return Err(format!("an order that serves in turns cannot be preemptive: {:?}", self.order));
+        }
+        if self.preemptive && matches!(self.aqm, AqmSpec::Codel(_)) {
+            return Err(
+                "CoDel measures until the first bit leaves: it does not go with a preemptive port".into()
+            );
+        }
         Ok(match &self.order {
             OrderSpec::Fifo => Queue::Fifo(Managed::new(Fifo::default(), self, stream, rate)?),
             &OrderSpec::Drr { quantum, overflow } => {
@@ -51,6 +72,17 @@ impl DisciplineSpec {
                 Queue::Priority(boxed(Priority::new(classes)?, self, stream, rate)?)
             }
             &OrderSpec::Rank { flow_order } => Queue::Rank(boxed(Rank::new(flow_order), self, stream, rate)?),
+            OrderSpec::Lifo => Queue::Lifo(boxed(Lifo::default(), self, stream, rate)?),
+            OrderSpec::Random => Queue::Random(boxed(Random::new(stream), self, stream, rate)?),
+            &OrderSpec::Pifo { add_transmission } => {
+                Queue::Pifo(boxed(Pifo::new(add_transmission.then_some(rate)), self, stream, rate)?)
+            }
+            &OrderSpec::RoundRobin { bins, codel } => {
+                Queue::RoundRobin(boxed(RoundRobin::new(bins, codel)?, self, stream, rate)?)
+            }
+            OrderSpec::Parity { even, odd } => {
+                Queue::Parity(boxed(Parity::new(even, odd, stream, rate)?, self, stream, rate)?)
+            }
             OrderSpec::Ads(ads) => Queue::Ads(boxed(Ads::new(ads)?, self, stream, rate)?),
             OrderSpec::Custom { name, params } => {
                 let discipline = CustomDiscipline::make(name, params)?;
@@ -68,6 +100,11 @@ macro_rules! each {
             Queue::Fq($q) => $body,
             Queue::Priority($q) => $body,
             Queue::Rank($q) => $body,
+            Queue::Lifo($q) => $body,
+            Queue::Random($q) => $body,
+            Queue::Pifo($q) => $body,
+            Queue::RoundRobin($q) => $body,
+            Queue::Parity($q) => $body,
             Queue::Ads($q) => $body,
             Queue::Custom($q) => $body,
         }
@@ -82,6 +119,9 @@ impl Discipline for Queue {
     #[inline]
     fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served> {
         each!(self, q => q.dequeue(now, out))
+    }
+    fn preempt(&mut self, now: Time) -> bool {
+        each!(self, q => q.preempt(now))
     }
     #[inline]
     fn packets(&self) -> u32 {

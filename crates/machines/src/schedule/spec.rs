@@ -1,5 +1,6 @@
 //! The one list of disciplines and their parameters. Defaults live in the scenario schema, not here.
 
+use crate::aqm::CodelSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
@@ -10,8 +11,32 @@ pub struct DisciplineSpec {
     pub order: OrderSpec,
     /// The queue's own limit; a shared pool may refuse earlier.
     pub limit: Limit,
-    /// Active queue management at arrival (and for `at_departure`, at departure).
+    /// Active queue management at arrival (and for `at_departure` and CoDel, at departure).
     pub aqm: AqmSpec,
+    /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped
+    /// (preempt-resume). Only for the orders of [`DisciplineSpec::can_preempt`].
+    pub preemptive: bool,
+}
+
+impl DisciplineSpec {
+    /// True if the order can say of two packets which goes first whatever was sent before; the others serve in turns
+    /// (or in order of arrival, where nothing ever overtakes), and `preemptive` means nothing to them.
+    pub fn can_preempt(&self) -> bool {
+        match self.order {
+            OrderSpec::Lifo
+            | OrderSpec::Random
+            | OrderSpec::Pifo { .. }
+            | OrderSpec::Priority { .. }
+            | OrderSpec::Rank { .. } => true,
+            OrderSpec::Fifo
+            | OrderSpec::Drr { .. }
+            | OrderSpec::Fq { .. }
+            | OrderSpec::RoundRobin { .. }
+            | OrderSpec::Parity { .. }
+            | OrderSpec::Ads(_)
+            | OrderSpec::Custom { .. } => false,
+        }
+    }
 }
 
 /// How much may wait.
@@ -54,6 +79,32 @@ pub enum OrderSpec {
     Rank {
         /// Serve the *earliest* packet of the best packet's flow (pFabric's starvation prevention).
         flow_order: bool,
+    },
+    /// Last come, first served; the arriving packet is dropped.
+    Lifo,
+    /// Each time any of the waiting packets, all equally likely; the arriving packet is dropped.
+    Random,
+    /// Push-in first-out (Sivaraman et al., "Programmable Packet Scheduling at Line Rate", SIGCOMM 2016): smallest
+    /// key first, in order of arrival among equals; pushes out the largest key, among equals one that waits. The key is
+    /// [`crate::Packet::rank`] as it is on arrival: LSTF, EDF, static priorities, omniscient timetables.
+    Pifo {
+        /// Add the packet's transmission time at this port to the key: slack is that of the *last* bit (LSTF, EDF).
+        add_transmission: bool,
+    },
+    /// Packet-by-packet round robin over bins, new bins first: stochastic fair queueing with a quantum of one
+    /// packet, and with CoDel FQ-CoDel (RFC 8290, but for the quantum). Drops from the tail of the longest bin, in packets.
+    RoundRobin {
+        /// Bins that flows are hashed to; `None`: a bin for each flow and direction.
+        bins: Option<u32>,
+        /// CoDel in every bin.
+        codel: Option<CodelSpec>,
+    },
+    /// Two classes, flows of even and of odd number, that send a packet each in turn while both have any.
+    Parity {
+        /// Order inside the class of even flow numbers.
+        even: Box<OrderSpec>,
+        /// Order inside the class of odd flow numbers.
+        odd: Box<OrderSpec>,
     },
     /// A few strict-priority FIFOs behind a table from remaining size to queue (ADS: Mushtaq et al., "Datacenter
     /// Congestion Control: Identifying what is essential and making it practical", ACM CCR, §3).
@@ -126,6 +177,8 @@ pub enum AqmSpec {
     },
     /// Random early detection (Floyd & Jacobson, IEEE/ACM Trans. Networking 1(4), 1993, Figure 2), packets.
     Red(RedSpec),
+    /// Controlled delay (RFC 8289): drops as packets leave.
+    Codel(CodelSpec),
 }
 
 /// A queue length.

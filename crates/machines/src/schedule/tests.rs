@@ -13,7 +13,7 @@ use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
 const RATE: Rate = Rate::from_gbps(8);
 
 fn spec(order: OrderSpec, limit: Limit) -> DisciplineSpec {
-    DisciplineSpec { order, limit, aqm: AqmSpec::TailDrop }
+    DisciplineSpec { order, limit, aqm: AqmSpec::TailDrop, preemptive: false }
 }
 fn make(spec: &DisciplineSpec) -> Queue {
     spec.make(Stream::new(1, "queue", 0), RATE).unwrap()

@@ -15,7 +15,12 @@ use thalweg_units::{Bytes, FlowId, HostId, NodeId, Rate, Span, Time};
 pub type Network = Sim<Calendar>;
 
 pub fn fifo() -> DisciplineSpec {
-    DisciplineSpec { order: OrderSpec::Fifo, limit: Limit::Unlimited, aqm: AqmSpec::TailDrop }
+    DisciplineSpec {
+        order: OrderSpec::Fifo,
+        limit: Limit::Unlimited,
+        aqm: AqmSpec::TailDrop,
+        preemptive: false,
+    }
 }
 
 /// A window that never binds, one ACK per packet, 1460 + 40 B, ACKs of 40 B.

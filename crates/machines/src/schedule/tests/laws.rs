@@ -136,7 +136,7 @@ fn everywhere(law: impl Fn(&DisciplineSpec, u64)) {
     for (name, order) in orders() {
         for (i, limit) in limits().into_iter().enumerate() {
             for (j, aqm) in markings().into_iter().enumerate() {
-                let spec = DisciplineSpec { order: order.clone(), limit, aqm };
+                let spec = DisciplineSpec { order: order.clone(), limit, aqm, preemptive: false };
                 let seed = (i * 8 + j) as u64;
                 let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| law(&spec, seed)));
                 assert!(checked.is_ok(), "{name}, {limit:?}, {aqm:?}");

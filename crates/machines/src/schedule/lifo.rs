@@ -1,0 +1,41 @@
+//! Last come, first served; a packet that does not fit is dropped.
+
+use super::{Entry, Order};
+use crate::packet::{Handle, Packet};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// One stack.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Lifo {
+    stack: Vec<Entry>,
+    /// The packet last served, and how many lay below it: whatever lies higher came later.
+    served: Option<(Entry, u32)>,
+}
+
+impl Order for Lifo {
+    #[inline]
+    fn pushes_out(&self) -> bool {
+        false
+    }
+    #[inline]
+    fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
+        self.stack.push(Entry::new(packet, handle));
+    }
+    #[inline]
+    fn pop(&mut self, _now: Time) -> Option<Entry> {
+        let entry = self.stack.pop()?;
+        self.served = Some((entry, self.stack.len() as u32));
+        Some(entry)
+    }
+    fn shed(&mut self) -> Option<Entry> {
+        self.stack.pop()
+    }
+    /// Whoever comes goes first.
+    fn preempt(&mut self, _now: Time) -> Option<Entry> {
+        let (entry, below) = self.served.filter(|&(_, below)| self.stack.len() > below as usize)?;
+        self.served = None;
+        self.stack.insert(below as usize, entry);
+        Some(entry)
+    }
+}

@@ -1,0 +1,64 @@
+//! Random order: whenever the port is free, any of the waiting packets, all equally likely. A packet that does not fit
+//! is dropped. The default of "arbitrary" schedules in Mittal et al., NSDI 2016, §2.3.
+
+use super::{Entry, Order};
+use crate::packet::{Handle, Packet};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Stream, Time, mix64};
+
+/// A bag.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Random {
+    bag: Vec<Entry>,
+    served: Option<Entry>,
+    /// Already drawn, as part of a preemption.
+    drawn: Option<u32>,
+    stream: Stream,
+}
+
+impl Random {
+    /// Draws from a stream of its own, derived from `stream`, which marking may draw from too.
+    pub fn new(mut stream: Stream) -> Self {
+        let stream = Stream::new(mix64(stream.bits()), "random order", 0);
+        Self { bag: Vec::new(), served: None, drawn: None, stream }
+    }
+}
+
+impl Order for Random {
+    #[inline]
+    fn pushes_out(&self) -> bool {
+        false
+    }
+    #[inline]
+    fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
+        self.bag.push(Entry::new(packet, handle));
+    }
+    #[inline]
+    fn pop(&mut self, _now: Time) -> Option<Entry> {
+        if self.bag.is_empty() {
+            return None;
+        }
+        let at = match self.drawn.take() {
+            Some(at) => at as usize,
+            None => self.stream.below(self.bag.len() as u64) as usize,
+        };
+        self.served = Some(self.bag.swap_remove(at));
+        self.served
+    }
+    /// The newest, unless a packet has left since it came: then any.
+    fn shed(&mut self) -> Option<Entry> {
+        self.bag.pop()
+    }
+    /// Draws again among all that wait and the one in service.
+    fn preempt(&mut self, _now: Time) -> Option<Entry> {
+        let served = self.served?;
+        let at = self.stream.below(self.bag.len() as u64 + 1) as u32;
+        if at as usize == self.bag.len() {
+            return None; // itself
+        }
+        self.served = None;
+        self.drawn = Some(at);
+        self.bag.push(served);
+        Some(served)
+    }
+}
