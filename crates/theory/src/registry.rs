@@ -93,9 +93,9 @@ static CHECKS: [Check; 24] = table! {
         "LSTF and network-wide EDF give the same schedule, with preemption and without";
     "UPS-TH1a" Hold 2000 theorems::th1,
         "at each enqueue at time t the header is o(p) - t - t_min(p,node,dest)";
-    "UPS-TH6a" Hold 5000 theorems::th6,
+    "UPS-TH6a" Hold 20000 theorems::th6,
         "who leaves a node with negative slack met somebody who arrived there after his local deadline";
-    "UPS-TH7" Find 10000 theorems::th7,
+    "UPS-TH7" Find 20000 theorems::th7,
         "random search finds schedules over 3 congestion points that preemptive LSTF cannot replay";
     "UPS-TH8" Find 2000 theorems::th8,
         "without preemption LSTF, omniscient and priorities fail with 1 congestion point";

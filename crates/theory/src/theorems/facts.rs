@@ -1,7 +1,9 @@
 //! Arithmetic that the papers state in passing: UPS-T1x, F11c, F4d.
 
 use crate::outcome::Outcome;
-use thalweg_units::{Rate, Serializer, Span};
+use thalweg_machines::Packet;
+use thalweg_machines::slack::{SlackClock, SlackRule, SlackSpec};
+use thalweg_units::{Rate, Serializer, Span, Time};
 
 /// Counts one comparison of a computed number with the stated one.
 fn fact(outcome: &mut Outcome, what: &str, computed: u64, stated: u64) {
@@ -18,11 +20,19 @@ pub fn packet_time(_: u32, _: u64) -> Outcome {
     outcome
 }
 
-/// UPS-F11c: the slack of consecutive packets of 1500 B grows by 0.24 ms at r_est = 50 Mb/s.
+/// UPS-F11c: the slack of consecutive packets of 1500 B grows by 0.24 ms at r_est = 50 Mb/s; as the Virtual Clock of
+/// the ingress gives it.
 pub fn slack_step(_: u32, _: u64) -> Outcome {
     let mut outcome = Outcome::default();
-    let span = Serializer::new(Rate::from_mbps(50), Span::ZERO).span(1500);
-    fact(&mut outcome, "ps", span.ps(), 240_000_000);
+    let rule = SlackRule::VirtualClock { rates: vec![Rate::from_mbps(50)], ack_full_size: None };
+    let spec = SlackSpec { rule, class_offset: Span::ZERO };
+    let mut clock = SlackClock::default();
+    let packet = Packet { wire: 1500, ..Packet::default() };
+    // Handed to the ingress at one instant: nothing is taken off in between.
+    for i in 0..3 {
+        let slack = spec.initial(&mut clock, 0, 1 << 20, &packet, Time::ZERO);
+        fact(&mut outcome, "slack in ps", slack.unsigned_abs(), i * 240_000_000);
+    }
     outcome
 }
 

@@ -4,6 +4,9 @@ use crate::candidate::{Candidate, Replay, Rule};
 use crate::headers::Headers;
 use crate::instance::{Instance, Shape, UNIT};
 use crate::outcome::{Outcome, Trial, trials, trials_with};
+use thalweg_machines::Packet;
+use thalweg_machines::slack::{SlackClock, SlackRule, SlackSpec};
+use thalweg_units::{Span, Time};
 
 const LSTF: [Candidate; 2] = [Candidate::waiting(Rule::Lstf), Candidate::preemptive(Rule::Lstf)];
 
@@ -92,12 +95,16 @@ fn idle_nodes(instance: &Instance, at: impl Fn(usize, usize) -> (i64, i64)) -> u
 /// more important class (a smaller number) waits: with preemption at no time, without at no start of service.
 /// `found`: services given while a less important packet was there.
 pub fn class_order(instances: u32, seed: u64) -> Outcome {
-    /// Longer than any run, hence than any slack or wait.
-    const OFFSET: i64 = 1_000 * UNIT;
+    // Longer than any run, hence than any slack or wait.
+    let offset = Span::from_ps(1_000 * UNIT as u64);
+    let spec = SlackSpec { rule: SlackRule::Constant(Span::ZERO), class_offset: offset };
     trials(instances, seed, Shape::hops(5), |t| {
-        let classes: Vec<i64> = t.instance.packets.iter().map(|_| t.stream.below(3) as i64).collect();
+        let classes: Vec<u8> = t.instance.packets.iter().map(|_| t.stream.below(3) as u8).collect();
         let mut headers = Headers::slack(&t.instance, &t.record);
-        headers.value.iter_mut().zip(&classes).for_each(|(v, class)| *v += class * OFFSET);
+        for (value, class) in headers.value.iter_mut().zip(&classes) {
+            let packet = Packet { class: *class, ..Packet::default() };
+            *value += spec.initial(&mut SlackClock::default(), 0, 1, &packet, Time::ZERO);
+        }
         for lstf in LSTF {
             let replay = t.replay(&headers, lstf);
             count_classes(t, &replay, &classes, lstf.preemptive);
@@ -105,7 +112,7 @@ pub fn class_order(instances: u32, seed: u64) -> Outcome {
     })
 }
 
-fn count_classes(t: &mut Trial, replay: &Replay, classes: &[i64], preemptive: bool) {
+fn count_classes(t: &mut Trial, replay: &Replay, classes: &[u8], preemptive: bool) {
     for s in &replay.service {
         for (q, hops) in replay.hops.iter().enumerate() {
             let Some(k) = t.instance.path(q).iter().position(|&n| n == s.node) else { continue };
