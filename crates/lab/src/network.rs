@@ -15,7 +15,8 @@ use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::schedule as s;
 use thalweg_machines::transport as t;
 use thalweg_sim::spec::{
-    CutThrough, FlowSpec, NetworkSpec, PinnedPath, ProbeSpec, RoutingSpec, SharedBufferSpec, StopSpec,
+    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RoutingSpec, SharedBufferSpec,
+    StopSpec,
 };
 use thalweg_units::{FlowId, HostId, NodeId, PortId, Time};
 
@@ -39,6 +40,10 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         disciplines,
         port_discipline,
         shared_buffer,
+        hop_rule: HopRule::Plain,
+        slack: None,
+        edge: None,
+        replay: false,
         routing: routing(cx, doc, graph, &flows, &labels)?,
         cut_through: (header > 0).then_some(CutThrough { header: header as u32 }),
         transports: transports(doc),
@@ -454,5 +459,6 @@ fn probes(cx: &Cx<'_>, doc: &Document, graph: &Graph, flows: usize) -> Result<Pr
         carried: None,
         controllers,
         priority_histogram: m.priority_histogram.as_ref().map(|h| (h.cap.0, h.mtu.0.get() as u32)),
+        record: None,
     })
 }

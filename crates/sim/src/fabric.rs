@@ -68,16 +68,24 @@ impl<Q: Events> Sim<Q> {
         match port.book(self.now, ready, flying, &mut self.packets[flying.handle]) {
             Booked::First(at) => self.schedule(at, Phase::Arrive, id.0),
             Booked::Behind => {}
-            Booked::Dropped => self.lose(flying.handle),
+            Booked::Dropped => return self.lose(flying.handle),
+        }
+        if self.watching {
+            let port = &self.ports[id.at()];
+            let begins = Time::from_ps(port.free_at.ps() - port.serializer.span(flying.wire).ps());
+            self.note_booked(id, flying.handle, begins);
         }
     }
 
     pub(crate) fn enqueue_ordered(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
         self.catch_up(id, self.now);
+        self.packets[handle].route = route;
+        if self.watching {
+            self.note_arrival(id, handle);
+        }
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         let packet = &mut self.packets[handle];
-        packet.route = route;
         let before = port.waiting_bytes;
         let mut pool = self.pools.get_mut(port.pool as usize);
         if let Some(pool) = &mut pool
@@ -116,6 +124,9 @@ impl<Q: Events> Sim<Q> {
                 port.deciding = true;
                 self.schedule(at, Phase::Decide, id.0);
             }
+        }
+        if self.ports[id.at()].preemptive && verdict != Verdict::Dropped {
+            self.give_way(id);
         }
         if verdict == Verdict::Dropped {
             self.ports[id.at()].dropped += 1;
@@ -224,6 +235,14 @@ impl<Q: Events> Sim<Q> {
                 port.marked += 1;
             }
             let (wire, route) = (packet.wire, packet.route);
+            if port.preemptive {
+                self.serve(id, served.handle, wire);
+                return self.lose_given_up(id);
+            }
+            if self.watching {
+                self.note_departure(id, served.handle, at);
+            }
+            let port = &mut self.ports[id.at()];
             let flying = Flying { handle: served.handle, wire, route, arrive: Time::MAX };
             let booked = port.transmit(at, flying);
             let more = port.eager && port.waiting > 0;
@@ -263,6 +282,10 @@ impl<Q: Events> Sim<Q> {
     pub(crate) fn lose(&mut self, handle: Handle) {
         let packet = self.packets[handle];
         self.tally.dropped += 1;
+        if let Some(journal) = &mut self.journal {
+            journal.leave(handle);
+        }
+        self.services.forget(handle);
         self.records[packet.flow.at()].drops += 1;
         self.discard(handle, &packet);
         let slot = self.connections[packet.flow.at()] as usize;

@@ -110,6 +110,8 @@ pub struct Port {
     cut_header: u32,
     /// Ordered: every end of a transmission has an event, because others look at the queue in between.
     pub eager: bool,
+    /// Ordered: a transmission gives way to a packet that should go first.
+    pub preemptive: bool,
     /// Ordered: since when its queue has had its length.
     changed: Time,
     /// See [`PortTotals::dropped`].
@@ -165,6 +167,7 @@ impl Port {
             pool: u32::MAX,
             cut_header: 0,
             eager: false,
+            preemptive: false,
             changed: Time::ZERO,
             dropped: 0,
             marked: 0,
@@ -300,6 +303,13 @@ impl Port {
         self.packets += 1;
         self.bytes += u64::from(wire);
         self.fly(Flying { arrive: self.free_at + self.delay, ..flying })
+    }
+
+    /// Preemptive: the last bit of a packet has been sent now.
+    pub fn finish(&mut self, now: Time, flying: Flying) -> Booked {
+        self.packets += 1;
+        self.bytes += u64::from(flying.wire);
+        self.fly(Flying { arrive: now + self.delay, ..flying })
     }
 
     /// The packet at the head of the ring has arrived; also the one behind it.
