@@ -119,7 +119,7 @@ pub fn random(instance: &Instance, seed: u64, index: u64) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instance::Shape;
+    use crate::instance::{Flow, Node, Packet, Shape};
 
     #[test]
     fn the_arbitrary_scheduler_makes_viable_schedules() {
@@ -136,34 +136,19 @@ mod tests {
 
     #[test]
     fn the_check_sees_overlap_and_haste() {
-        let instance = Instance::random(Shape::hops(3), 3, 11);
-        let good = random(&instance, 3, 11);
-        let starts = |r: &Record| -> Vec<Vec<i64>> {
-            r.hops.iter().map(|hops| hops.iter().map(|h| h.start).collect()).collect()
+        let instance = Instance {
+            nodes: vec![Node { per_size: 2 }],
+            flows: vec![Flow { path: vec![0], delays: vec![3, 0] }],
+            packets: vec![Packet { flow: 0, size: 1, arrival: 0 }, Packet { flow: 0, size: 1, arrival: 1 }],
         };
-        let mut early = starts(&good);
-        early[0][0] = good.hops[0][0].arrive - 1;
-        assert!(
-            Record::from_starts(&instance, &early)
-                .check(&instance)
-                .unwrap_err()
-                .contains("before it arrives")
-        );
-        let two = (0..instance.packets.len())
-            .flat_map(|p| (p + 1..instance.packets.len()).map(move |q| (p, q)))
-            .find(|&(p, q)| instance.path(p)[0] == instance.path(q)[0])
-            .expect("two packets that meet at once");
-        let mut both = starts(&good);
-        let late = good.exit.iter().max().unwrap() + 1;
-        (both[two.0][0], both[two.1][0]) = (late, late);
-        for p in [two.0, two.1] {
-            for k in 1..instance.hops(p) {
-                both[p][k] = late + 1_000_000_000 * (1 + k as i64) + p as i64 * 100_000_000;
-            }
-        }
-        assert!(Record::from_starts(&instance, &both).check(&instance).unwrap_err().contains("at once"));
-        let mut wrong = good.clone();
-        wrong.exit[0] += 1;
-        assert!(wrong.check(&instance).is_err());
+        let check =
+            |first, second| Record::from_starts(&instance, &[vec![first], vec![second]]).check(&instance);
+        assert_eq!(check(3, 5), Ok(()));
+        assert_eq!(check(7, 4), Ok(()));
+        assert!(check(2, 5).unwrap_err().contains("before it arrives"));
+        assert!(check(3, 4).unwrap_err().contains("at once"));
+        let mut record = Record::from_starts(&instance, &[vec![3], vec![5]]);
+        record.exit[1] += 1;
+        assert!(record.check(&instance).unwrap_err().contains("does not leave"));
     }
 }

@@ -63,23 +63,20 @@ impl Outcome {
         self.packets += instance.packets.len() as u64;
     }
 
-    /// Runs `candidate` by its definition and, if `on_engine`, by the production simulator; counts where they differ.
-    ///
-    /// # Panics
-    /// If the simulator refuses the network: a bug of ours.
-    pub fn replay(
-        &mut self,
-        instance: &Instance,
-        headers: &Headers,
-        c: Candidate,
-        on_engine: bool,
-    ) -> Replay {
-        let replay = candidate::replay(instance, headers, c);
-        if on_engine && engine::can(c) {
+    /// Runs `candidate` by its definition and, if the production simulator has it, there too; counts where they differ.
+    pub fn replay(&mut self, instance: &Instance, headers: &Headers, candidate: Candidate) -> Replay {
+        let replay = candidate::replay(instance, headers, candidate);
+        if engine::can(candidate) {
             self.engine_runs += 1;
-            let ran = engine::replay(instance, headers, c).expect("a network");
-            let differ = engine::differences(instance, &replay, &ran, c);
-            self.differ(differ, || format!("{c:?}: definition {replay:?}, simulator {ran:?}, {instance:?}"));
+            match engine::replay(instance, headers, candidate) {
+                Ok(ran) => {
+                    let differ = engine::differences(instance, &replay, &ran, candidate);
+                    self.differ(differ, || {
+                        format!("{candidate:?} on {instance:?}: {replay:?}, simulator {ran:?}")
+                    });
+                }
+                Err(what) => self.differ(instance.packets.len() as u64, || format!("simulator: {what}")),
+            }
         }
         replay
     }
@@ -97,13 +94,12 @@ pub struct Trial<'a> {
     pub index: u64,
     /// What has been counted.
     pub outcome: &'a mut Outcome,
-    on_engine: bool,
 }
 
 impl Trial<'_> {
-    /// Runs a candidate; on some instances the simulator too.
+    /// See [`Outcome::replay`].
     pub fn replay(&mut self, headers: &Headers, candidate: Candidate) -> Replay {
-        self.outcome.replay(&self.instance, headers, candidate, self.on_engine)
+        self.outcome.replay(&self.instance, headers, candidate)
     }
 
     /// Counts packets later than in the original, and returns them.
@@ -120,30 +116,15 @@ impl Trial<'_> {
     }
 }
 
-/// Every how many instances the production simulator runs the replays too.
-const ENGINE_EVERY: u64 = 10;
-
 /// Runs `each` on `instances` random instances with an arbitrary original schedule each.
-pub fn trials(instances: u32, seed: u64, shape: Shape, each: impl FnMut(&mut Trial)) -> Outcome {
-    trials_with(instances, seed, shape, ENGINE_EVERY, each)
-}
-
-/// [`trials`], with the simulator on every so many instances.
-pub fn trials_with(
-    instances: u32,
-    seed: u64,
-    shape: Shape,
-    engine_every: u64,
-    mut each: impl FnMut(&mut Trial),
-) -> Outcome {
+pub fn trials(instances: u32, seed: u64, shape: Shape, mut each: impl FnMut(&mut Trial)) -> Outcome {
     let mut outcome = Outcome::default();
     for index in 0..u64::from(instances) {
         let instance = Instance::random(shape, seed, index);
         let record = original::random(&instance, seed, index);
         outcome.count(&instance);
         let stream = Stream::new(seed, "ups check", index);
-        let on_engine = index % engine_every == 0;
-        let mut trial = Trial { instance, record, stream, index, outcome: &mut outcome, on_engine };
+        let mut trial = Trial { instance, record, stream, index, outcome: &mut outcome };
         let viable = trial.record.check(&trial.instance);
         trial.expect(viable.is_ok(), || format!("not viable: {viable:?}"));
         each(&mut trial);

@@ -18,7 +18,8 @@ fn equal<T: PartialEq + std::fmt::Debug>(outcome: &mut Outcome, what: &str, got:
 fn lstf(outcome: &mut Outcome, example: &Example, table: &[&str], late: &str) {
     let headers = Headers::slack(&example.instance, &example.record);
     for candidate in [Candidate::waiting(Rule::Lstf), Candidate::preemptive(Rule::Lstf)] {
-        let replay = outcome.replay(&example.instance, &headers, candidate, true);
+        let replay = outcome.replay(&example.instance, &headers, candidate);
+        outcome.overdue += replay.overdue(&example.record.exit).len() as u64;
         equal(outcome, "LSTF", example.replayed(&replay), table.iter().map(|l| l.to_string()).collect());
         equal(outcome, "late under LSTF", example.late(&replay).as_str(), late);
     }
@@ -27,7 +28,7 @@ fn lstf(outcome: &mut Outcome, example: &Example, table: &[&str], late: &str) {
 /// Omniscient initialisation with preemption: nobody late.
 fn omniscient(outcome: &mut Outcome, example: &Example) {
     let headers = Headers::timetable(&example.instance, &example.record);
-    let replay = outcome.replay(&example.instance, &headers, Candidate::preemptive(Rule::Omniscient), true);
+    let replay = outcome.replay(&example.instance, &headers, Candidate::preemptive(Rule::Omniscient));
     equal(outcome, "late under the omniscient scheduler", example.late(&replay).as_str(), "");
 }
 
@@ -85,7 +86,7 @@ pub fn viable(_: u32, _: u64) -> Outcome {
         equal(&mut outcome, "exits", example.exits(&example.record.exit).as_str(), exits[case - 1]);
         let headers = Headers::timetable(&example.instance, &example.record);
         for c in [Candidate::waiting(Rule::Omniscient), Candidate::preemptive(Rule::Omniscient)] {
-            let replay = outcome.replay(&example.instance, &headers, c, true);
+            let replay = outcome.replay(&example.instance, &headers, c);
             equal(&mut outcome, "simulated table", example.replayed(&replay), table.clone());
         }
     }
@@ -127,14 +128,14 @@ pub fn circle(_: u32, _: u64) -> Outcome {
         for (order, late) in late {
             let place = |name: &&str| order.find(*name).expect("abc") as i64;
             let headers = Headers { value: example.names.iter().map(place).collect(), times: Vec::new() };
-            let replay = outcome.replay(&example.instance, &headers, candidate, true);
+            let replay = outcome.replay(&example.instance, &headers, candidate);
             equal(&mut outcome, order, example.late(&replay).as_str(), late);
             let overdue = replay.overdue(&example.record.exit).len() as u64;
             outcome.overdue += overdue;
             outcome.found += u64::from(overdue > 0);
         }
         let headers = Headers::exit(&example.instance, &example.record);
-        let replay = outcome.replay(&example.instance, &headers, candidate, true);
+        let replay = outcome.replay(&example.instance, &headers, candidate);
         equal(&mut outcome, "priorities o(p)", example.late(&replay).as_str(), "a+0.8");
     }
     lstf(&mut outcome, &example, &example.table, "");
@@ -153,18 +154,13 @@ pub fn beyond_two(_: u32, _: u64) -> Outcome {
     omniscient(&mut outcome, &example);
     let headers = Headers::slack(instance, &example.record);
     for preemptive in [false, true] {
-        let replay = outcome.replay(
-            instance,
-            &headers,
-            Candidate { rule: Rule::Lstf, preemptive, ties: Ties::Fcfs },
-            true,
-        );
-        outcome.overdue += replay.overdue(&example.record.exit).len() as u64;
+        let replay =
+            outcome.replay(instance, &headers, Candidate { rule: Rule::Lstf, preemptive, ties: Ties::Fcfs });
         let (arrives, local) = (replay.hops[a][1].arrive, example.record.hops[a][1].start);
         let unit = crate::instance::UNIT;
         equal(&mut outcome, "a at α1: arrival, local deadline", (arrives, local), (2 * unit, unit));
         let candidate = Candidate { rule: Rule::Lstf, preemptive, ties: Ties::Lcfs };
-        let replay = outcome.replay(instance, &headers, candidate, true);
+        let replay = outcome.replay(instance, &headers, candidate);
         equal(&mut outcome, "late with the other rule for ties", example.late(&replay).as_str(), "a+1");
     }
     outcome.found = outcome.overdue;

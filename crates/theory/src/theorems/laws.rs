@@ -3,7 +3,7 @@
 use crate::candidate::{Candidate, Replay, Rule};
 use crate::headers::Headers;
 use crate::instance::{Instance, Shape, UNIT};
-use crate::outcome::{Outcome, Trial, trials, trials_with};
+use crate::outcome::{Outcome, Trial, trials};
 use thalweg_machines::Packet;
 use thalweg_machines::slack::{SlackClock, SlackRule, SlackSpec};
 use thalweg_units::{Span, Time};
@@ -33,7 +33,7 @@ pub fn fifo_plus(instances: u32, seed: u64) -> Outcome {
 /// every packet's slack whenever it chooses. On every instance: replay slack and slack at random, negative too.
 /// `found`: packets compared.
 pub fn pifo_with_hooks(instances: u32, seed: u64) -> Outcome {
-    trials_with(instances, seed, Shape::hops(5), 1, |t| {
+    trials(instances, seed, Shape::hops(5), |t| {
         let replay_slack = Headers::slack(&t.instance, &t.record);
         let mut random = replay_slack.clone();
         random.value.iter_mut().for_each(|v| *v = (t.stream.below(17) as i64 - 4) * UNIT / 2);
@@ -132,7 +132,7 @@ fn count_classes(t: &mut Trial, replay: &Replay, classes: &[u8], preemptive: boo
 /// UPS-L3 (N§4): slack at the ingress less slack at the egress is exactly what the packet waited on its way, hence its
 /// delay less t_min. `found`: packets that waited at all.
 pub fn used_slack(instances: u32, seed: u64) -> Outcome {
-    trials_with(instances, seed, Shape::hops(5), 2, |t| {
+    trials(instances, seed, Shape::hops(5), |t| {
         let headers = Headers::slack(&t.instance, &t.record);
         for lstf in LSTF {
             let replay = t.replay(&headers, lstf);
