@@ -98,8 +98,8 @@ impl Shape {
     }
 }
 
-/// Service per unit of size, in sixths of a [`UNIT`]: a third, a half, one, one and a half, two.
-const SIXTHS: [i64; 5] = [2, 3, 6, 9, 12];
+/// Service per unit of size, in sixths of a [`UNIT`]: a half, one, one and a half, two, three.
+const SIXTHS: [i64; 5] = [3, 6, 9, 12, 18];
 
 impl Instance {
     /// Instance number `index` under `seed`: 1 to 9 nodes of random rate, 2 to 6 flows over random simple paths with
