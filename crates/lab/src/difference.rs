@@ -33,6 +33,8 @@ fn name(spec: &NetworkSpec, event: Option<Event>) -> String {
         format!("{} -> {}", node(from), node(to))
     };
     let what = match event.tag.phase() {
+        Phase::Finish => format!("a transmission ends at port {}", port()),
+        Phase::Inject => "a recorded packet enters".to_owned(),
         Phase::Arrive => format!("a packet arrives over {}", port()),
         Phase::Start => format!("flow {entity} starts"),
         Phase::SenderTimer => format!("a timer of flow {entity}'s sender fires"),

@@ -14,6 +14,8 @@ const TOPOLOGIES: &[&str] = &[
     "{\"hosts\":3,\"switches\":1,\"links\":[{\"a\":0,\"b\":3,\"rate\":\"1Gbps\"},{\"a\":1,\"b\":3}]}",
     "hosts = 2\nswitches = 1\nlinks = [{a=0,b=2,delay=\"1us\"},{a=1,b=2}]\n",
     "<graphml><key id=\"d\" attr.name=\"bandwidth\"/><graph><node id='x'/><node id='y'/><edge source='x' target='y'><data key='d'>1e10</data></edge></graph></graphml>",
+    "15 @Oslo,+Norway + bb (2) &1 -> <99> <7> {-3} =a.net! r0\n99 @? (1) -> <15> =b r1\n7 @T (1) -> <15> =c r2\n-3 =x r1\n",
+    "Paris London 3.5\nLondon Paris 3.5\nLondon Oslo 10\n",
 ];
 const CDFS: &[&str] = &["0 0\n100 1\n10000 100\n", "1 1 0\n1 1 0.5\n2107 1 1.0\n", "size,p\n10,0.25\n20,1\n"];
 const FLOWS: &[&str] = &[

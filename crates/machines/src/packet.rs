@@ -86,7 +86,8 @@ pub struct Packet {
     pub stamp: Time,
     /// Data: offset of the first payload byte in the flow. ACK: the next byte expected (cumulative).
     pub seq: u64,
-    /// Data: 0. ACK: `seq` of the data packet that triggered it.
+    /// ACK: `seq` of the data packet that triggered it. Data: the slack that its NIC gave it (as `i64`), for the
+    /// receiving edge; 0 without slack.
     pub echo: u64,
     /// What ranked schedulers sort by, lower first: remaining bytes, flow size, slack, a priority.
     pub rank: i64,

@@ -3,16 +3,20 @@
 use crate::arena::Arena;
 use crate::events::{Event, Events, Phase, Tag};
 use crate::flow::{FlowRecord, NO_CONNECTION};
+use crate::header::journal;
 use crate::port::{Lane, Port};
+use crate::preempt::Services;
 use crate::probe::{CARRIED, CONTROLLERS, LINKS, Probes, QUEUES};
+use crate::recording::Recorder;
+use crate::replay::Replay;
 use crate::routing::{RouteError, Routes};
 use crate::sim::{Sim, Spray, Tally};
-use crate::spec::{NetworkSpec, RoutingSpec};
+use crate::spec::{HopRule, NetworkSpec, RoutingSpec};
 use thalweg_machines::aqm::AqmMachine;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::transport::TransportSpec;
-use thalweg_units::{FlowId, NodeId, PortId, Span, Stream, Time, mix64};
+use thalweg_units::{FlowId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
 
 /// Why a specification is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,7 +98,8 @@ impl<Q: Events> Sim<Q> {
             events: Q::sized(ports.len(), horizon),
             processed: 0,
             digest: 0,
-            stopped: false,
+            // A replay does nothing before it is fed.
+            stopped: spec.replay,
             packets: Arena::default(),
             sides: Arena::default(),
             routes,
@@ -114,13 +119,26 @@ impl<Q: Events> Sim<Q> {
             tally: Tally::default(),
             probes,
             chooser: PortId::NONE,
+            passing: None,
             given_up: Vec::new(),
             scratch: Default::default(),
+            watching: spec.replay
+                || spec.hop_rule != HopRule::Plain
+                || spec.slack.is_some()
+                || spec.probes.record.is_some(),
+            clocks: Vec::new(),
+            edges: Vec::new(),
+            services: Services::default(),
+            journal: journal(&spec, longest),
+            recorder: spec.probes.record.filter(|_| !spec.replay).map(|_| Recorder::default()),
+            replay: spec.replay.then(|| Replay::new(longest)),
             ports,
             spec,
         };
         sim.dry_run_transports()?;
-        sim.schedule_next_start(0);
+        if !sim.spec.replay {
+            sim.schedule_next_start(0);
+        }
         sim.arm();
         Ok(sim)
     }
@@ -247,7 +265,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             let aqm = AqmMachine::new(&kind.aqm, stream, link.rate).map_err(refused)?;
             // Packets per priority are counted where a queue is asked.
             let counted = spec.probes.priority_histogram.is_some();
-            let express = is_express(kind, &aqm, shared) && !counted;
+            // A port of infinite rate never holds anything back: its order does not matter.
+            let instant = link.rate == Rate::INFINITE && !shared;
+            let express = (is_express(kind, &aqm, shared) || instant) && !counted;
             let lane = if express { Lane::Express } else { Lane::Ordered };
             let limit = match kind.limit {
                 Limit::Bytes(bytes) => (bytes.get(), u32::MAX),
@@ -270,8 +290,11 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             }
             if lane == Lane::Ordered {
                 port.queue = queues.len() as u32;
-                port.eager = shared || matches!(kind.order, OrderSpec::Custom { .. });
-                queues.push(kind.make(stream, link.rate).map_err(refused)?);
+                port.preemptive = kind.preemptive;
+                port.eager = shared || kind.preemptive || matches!(kind.order, OrderSpec::Custom { .. });
+                let queue = kind.make(stream, link.rate).map_err(refused)?;
+                port.let_pass(queue.is_transparent() && !port.eager);
+                queues.push(queue);
             }
             ports.push(port);
         }

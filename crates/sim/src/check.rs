@@ -34,8 +34,11 @@ impl<Q: Events> Sim<Q> {
         }
         let flying: usize = self.ports.iter().map(|p| p.flight.len()).sum();
         let queued: u64 = self.queues.iter().map(|q| u64::from(q.packets())).sum();
-        if live != flying as u64 + queued {
-            return broken(format!("{live} packets exist, {flying} are on wires and {queued} in queues"));
+        let held = self.services.busy() as u64;
+        if live != flying as u64 + queued + held {
+            return broken(format!(
+                "{live} packets exist, {flying} are on wires, {queued} in queues and {held} at transmitters"
+            ));
         }
         for (id, port) in self.ports.iter().enumerate() {
             if !port.flight.iter().zip(port.flight.iter().skip(1)).all(|(a, b)| a.arrive <= b.arrive) {

@@ -6,7 +6,9 @@ use crate::port::Port;
 use crate::routing::flow_pick;
 use crate::sim::Sim;
 use crate::spec::{FlowSpec, RoutingSpec};
+use thalweg_machines::aqm::EdgeCodel;
 use thalweg_machines::congestion::Start;
+use thalweg_machines::slack::SlackClock;
 use thalweg_machines::transport::{Receiver, Sender, TransportSpec};
 use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 
@@ -40,9 +42,9 @@ impl<Q: Events> Sim<Q> {
         self.next_start = next;
     }
 
-    pub(crate) fn open(&mut self, flow: FlowId, spec: &FlowSpec) -> usize {
-        let transport = &self.spec.transports[spec.transport as usize];
-        let nic = &self.ports[self.routes.nic(spec.src).at()];
+    /// The ports that a flow's packets pass: `stride` of them, data first, ACKs from the middle on.
+    pub(crate) fn lay_path(&self, flow: FlowId) -> Vec<PortId> {
+        let spec = &self.spec.flows[flow.at()];
         let mut path = Vec::with_capacity(self.stride);
         let middle = self.stride / 2;
         match &self.spec.routing {
@@ -63,6 +65,14 @@ impl<Q: Events> Sim<Q> {
             }
         }
         path.resize(self.stride, PortId::NONE);
+        path
+    }
+
+    pub(crate) fn open(&mut self, flow: FlowId, spec: &FlowSpec) -> usize {
+        let transport = &self.spec.transports[spec.transport as usize];
+        let nic = &self.ports[self.routes.nic(spec.src).at()];
+        let path = self.lay_path(flow);
+        let middle = self.stride / 2;
         let start = start_of(transport, nic, &self.ports, &path, middle);
         let stream = Stream::new(self.spec.seed, "transport", u64::from(flow.0));
         let sender = Sender::new(transport, flow, spec.size, &start, stream).expect("checked when built");
@@ -88,6 +98,8 @@ impl<Q: Events> Sim<Q> {
         };
         if let Some(slot) = self.free_connections.pop() {
             let slot = slot as usize;
+            self.clocks.iter_mut().skip(2 * slot).take(2).for_each(|clock| *clock = SlackClock::default());
+            self.edges.iter_mut().skip(slot).take(1).for_each(|edge| *edge = EdgeCodel::default());
             self.sending[slot] = sending;
             self.receiving[slot] = receiving;
             self.paths[slot * self.stride..][..self.stride].copy_from_slice(&path);
@@ -157,9 +169,7 @@ impl<Q: Events> Sim<Q> {
         let delivered = self.receiving[slot].receiver.received();
         let record = &mut self.records[flow.at()];
         record.delivered = delivered;
-        record.sent = stats.sent_packets as u32;
-        record.retransmitted = stats.retransmitted_packets as u32;
-        record.timeouts = stats.timeouts as u32;
+        record.count(&stats);
     }
 
     /// The flow's record, with what its ends know if it is still active.
@@ -169,9 +179,7 @@ impl<Q: Events> Sim<Q> {
             let slot = self.connections[flow.at()] as usize;
             let stats = self.sending[slot].sender.stats();
             record.delivered = self.receiving[slot].receiver.received();
-            record.sent = stats.sent_packets as u32;
-            record.retransmitted = stats.retransmitted_packets as u32;
-            record.timeouts = stats.timeouts as u32;
+            record.count(&stats);
         }
         record
     }

@@ -13,6 +13,9 @@ impl<Q: Events> Sim<Q> {
     /// A packet has reached its host: to the receiver if it travels forward, else to the sender.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, handle: Handle) {
+        if self.watching && !self.welcome(handle) {
+            return;
+        }
         let packet = self.packets[handle];
         self.tally.delivered += 1;
         self.mark_digest(u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
@@ -42,6 +45,29 @@ impl<Q: Events> Sim<Q> {
                 self.release_if_over(packet.flow);
             }
         }
+    }
+
+    /// A packet of a watched network has reached its host; false if the transport never sees it: it belongs to a
+    /// replay, or the edge drops it.
+    #[inline(never)]
+    fn welcome(&mut self, handle: Handle) -> bool {
+        if self.replay.is_some() {
+            self.leave_replay(handle);
+            return false;
+        }
+        let mut packet = self.packets[handle];
+        self.record_exit(handle, &packet);
+        let delivered = self.pass_edge(&mut packet);
+        self.packets[handle] = packet;
+        if !delivered {
+            self.tally.delivered += 1;
+            self.discard(handle, &packet);
+            self.records[packet.flow.at()].drops += 1;
+            let receiving = &mut self.receiving[self.connections[packet.flow.at()] as usize];
+            receiving.balance = receiving.balance.wrapping_sub(1);
+            self.release_if_over(packet.flow);
+        }
+        delivered
     }
 
     /// Sends what a sender has to send, and keeps its timer event early enough.
@@ -133,6 +159,9 @@ impl<Q: Events> Sim<Q> {
         }
         self.tally.injected += 1;
         let handle = self.packets.insert(*packet);
+        if let Some(journal) = &mut self.journal {
+            journal.hand(handle, self.now);
+        }
         let flying = Flying { handle, wire: packet.wire, route: packet.route, arrive: Time::MAX };
         self.enqueue(nic, flying, Span::ZERO);
     }

@@ -6,6 +6,7 @@
 //! * [`events`]: what happens next, in a total order that does not depend on insertion history;
 //! * [`port`]: output queues, transmitters and wires; one or two events per packet-hop;
 //! * [`routing`]: shortest paths of any graph;
+//! * [`recording`], [`replay`]: a run's packets as data, and run again under another discipline;
 //! * [`ideal`]: how long a flow takes alone, as a closed form;
 //! * [`snapshot`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
 
@@ -17,12 +18,17 @@ pub mod events;
 mod fabric;
 pub mod flow;
 mod flows;
+mod header;
 mod hosts;
 pub mod ideal;
+mod journal;
 mod lookahead;
 pub mod port;
+mod preempt;
 pub mod prefetch;
 pub mod probe;
+pub mod recording;
+pub mod replay;
 mod results;
 pub mod routing;
 mod sim;
@@ -32,5 +38,7 @@ pub mod spec;
 pub use build::{BuildError, ends};
 pub use check::Violation;
 pub use flow::FlowOutcome;
+pub use recording::Recorded;
+pub use replay::{Exit, Injection};
 pub use sim::{Counters, Sim, Tally};
 pub use snapshot::LoadError;

@@ -7,6 +7,7 @@
 //! the queue in between (shared memory), else when somebody next touches the port, as of the instant
 //! at which it fell idle; then, too, a hop has one event.
 
+use crate::prefetch::prefetch;
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -87,7 +88,8 @@ pub struct Port {
     pub serializer: Serializer,
     /// Propagation.
     pub delay: Span,
-    /// Express: limit of `waiting_bytes`.
+    /// Express: limit of `waiting_bytes`. Ordered: the largest packet that may go to an idle transmitter past the
+    /// empty queue, see [`Port::let_pass`].
     limit_bytes: u64,
     /// Express: limit of `waiting`.
     limit_packets: u32,
@@ -110,6 +112,8 @@ pub struct Port {
     cut_header: u32,
     /// Ordered: every end of a transmission has an event, because others look at the queue in between.
     pub eager: bool,
+    /// Ordered: a transmission gives way to a packet that should go first.
+    pub preemptive: bool,
     /// Ordered: since when its queue has had its length.
     changed: Time,
     /// See [`PortTotals::dropped`].
@@ -165,6 +169,7 @@ impl Port {
             pool: u32::MAX,
             cut_header: 0,
             eager: false,
+            preemptive: false,
             changed: Time::ZERO,
             dropped: 0,
             marked: 0,
@@ -176,6 +181,19 @@ impl Port {
     pub fn cut_through(&mut self, header: u32) {
         self.cuts = true;
         self.cut_header = header;
+    }
+
+    /// Ordered: whether packets may go past the empty queue, if they are within its limit.
+    pub fn let_pass(&mut self, transparent: bool) {
+        if !transparent || self.limit_packets == 0 {
+            self.limit_bytes = 0;
+        }
+    }
+
+    /// Ordered: the port is idle and its queue need not see a packet that finds it so.
+    #[inline(always)]
+    pub fn is_open(&self, now: Time, wire: u32) -> bool {
+        self.waiting == 0 && self.free_at <= now && !self.deciding && u64::from(wire) <= self.limit_bytes
     }
 
     /// What the port has done so far.
@@ -268,6 +286,17 @@ impl Port {
         if first { Booked::First(flying.arrive) } else { Booked::Behind }
     }
 
+    /// Asks for the parts of the ring that a booking touches: the first packet that waits, the end.
+    #[inline(always)]
+    pub fn prefetch_ring(&self) {
+        if let Some(next) = self.flight.get(self.started as usize) {
+            prefetch(next);
+        }
+        if let Some(last) = self.flight.back() {
+            prefetch(std::ptr::from_ref(last).wrapping_add(1));
+        }
+    }
+
     /// Express: asks the queue management.
     #[inline]
     fn ask(&mut self, now: Time, packet: &Packet) -> Advice {
@@ -300,6 +329,13 @@ impl Port {
         self.packets += 1;
         self.bytes += u64::from(wire);
         self.fly(Flying { arrive: self.free_at + self.delay, ..flying })
+    }
+
+    /// Preemptive: the last bit of a packet has been sent now.
+    pub fn finish(&mut self, now: Time, flying: Flying) -> Booked {
+        self.packets += 1;
+        self.bytes += u64::from(flying.wire);
+        self.fly(Flying { arrive: now + self.delay, ..flying })
     }
 
     /// The packet at the head of the ring has arrived; also the one behind it.

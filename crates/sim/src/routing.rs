@@ -68,6 +68,8 @@ pub enum Pick {
     Hash(u64),
     /// A number, taken modulo the number of ports.
     Modulo(u32),
+    /// The port to the lowest-numbered node.
+    Lowest,
 }
 
 impl Routes {
@@ -220,6 +222,9 @@ impl Routes {
         let choice = match pick {
             _ if ports.len() == 1 => 0,
             Pick::Modulo(n) => n as usize % ports.len(),
+            Pick::Lowest => {
+                (0..ports.len()).min_by_key(|i| self.peer[ports[*i].at()]).expect("a group has ports")
+            }
             Pick::Hash(h) => {
                 let mixed = mix64(h ^ self.salts[switch]);
                 ((u128::from(mixed) * ports.len() as u128) >> 64) as usize
@@ -305,6 +310,7 @@ impl Routes {
 /// What picks the ports of one direction of a flow.
 pub fn flow_pick(spec: &RoutingSpec, src: HostId, dst: HostId, flow: u32, ack: bool) -> Pick {
     match spec {
+        RoutingSpec::Lowest => Pick::Lowest,
         RoutingSpec::Modulo => Pick::Modulo(src.0.wrapping_add(dst.0).wrapping_add(flow)),
         _ => {
             let pair = u64::from(src.0) << 32 | u64::from(dst.0);

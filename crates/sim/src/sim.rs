@@ -3,12 +3,18 @@
 use crate::arena::{Arena, Packets};
 use crate::events::{Calendar, Event, Events, Phase, Tag};
 use crate::flow::{FlowRecord, Receiving, Sending};
-use crate::port::Port;
+use crate::journal::Journal;
+use crate::port::{Flying, Port};
+use crate::preempt::Services;
 use crate::probe::Probes;
+use crate::recording::Recorder;
+use crate::replay::Replay;
 use crate::routing::Routes;
 use crate::spec::NetworkSpec;
+use thalweg_machines::aqm::EdgeCodel;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::Queue;
+use thalweg_machines::slack::SlackClock;
 use thalweg_machines::{Handle, Side};
 use thalweg_units::{FlowId, PortId, Stream, Time, mix64};
 
@@ -49,8 +55,22 @@ pub struct Sim<Q: Events = Calendar> {
     pub(crate) spray: Vec<Spray>,
     pub(crate) tally: Tally,
     pub(crate) probes: Probes,
+    /// Headers change from hop to hop, or packets are followed on their way: see [`crate::header`].
+    pub(crate) watching: bool,
+    /// By connection and direction: what the slack of the next packet depends on.
+    pub(crate) clocks: Vec<SlackClock>,
+    /// By connection: queue management at its receiving edge.
+    pub(crate) edges: Vec<EdgeCodel>,
+    /// Ports whose transmissions give way.
+    pub(crate) services: Services,
+    pub(crate) journal: Option<Journal>,
+    pub(crate) recorder: Option<Recorder>,
+    pub(crate) replay: Option<Replay>,
     /// Within an event: an idle port that is to choose at its end.
     pub(crate) chooser: PortId,
+    /// Within an event: the only packet that waits there, outside the queue; it never joins it if nothing else
+    /// happens at this instant.
+    pub(crate) passing: Option<Flying>,
     /// Scratch: packets that a queue gave up.
     pub(crate) given_up: Vec<Handle>,
     pub(crate) scratch: Side,
@@ -80,6 +100,14 @@ pub struct Tally {
     pub delivered: u64,
     /// Packets dropped in queues.
     pub dropped: u64,
+    /// Packets that reached their host and were dropped there, at the edge.
+    pub edge_dropped: u64,
+    /// Packets marked there.
+    pub edge_marked: u64,
+    /// Edge CoDel: how often a delay below the target made a flow start afresh.
+    pub edge_low_delay: u64,
+    /// Edge CoDel: how often a pause of its sender did.
+    pub edge_gaps: u64,
 }
 
 /// What a run has done so far.
@@ -93,6 +121,14 @@ pub struct Counters {
     pub packets_dropped: u64,
     /// Packets marked CE.
     pub packets_marked: u64,
+    /// Packets dropped by the queue management at receiving edges.
+    pub edge_dropped: u64,
+    /// Packets marked there.
+    pub edge_marked: u64,
+    /// Edge CoDel: how often a delay below the target made a flow start afresh.
+    pub edge_low_delay: u64,
+    /// Edge CoDel: how often a pause of its sender did.
+    pub edge_gaps: u64,
     /// Flows that have started.
     pub flows_started: u64,
     /// Flows complete at both ends.
@@ -160,6 +196,8 @@ impl<Q: Events> Sim<Q> {
         let entity = event.tag.entity();
         self.mark_digest(event.tag.word());
         match event.tag.phase() {
+            Phase::Finish => self.finish(PortId(entity)),
+            Phase::Inject => self.inject_recorded(),
             Phase::Start => self.start(FlowId(entity)),
             Phase::SenderTimer => self.sender_timer(FlowId(entity)),
             Phase::ReceiverTimer => self.receiver_timer(FlowId(entity)),

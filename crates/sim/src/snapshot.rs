@@ -5,18 +5,24 @@
 use crate::arena::{Arena, Packets};
 use crate::events::{Event, Events};
 use crate::flow::{FlowRecord, Receiving, Sending};
+use crate::journal::Journal;
 use crate::port::Port;
+use crate::preempt::Services;
 use crate::probe::Probes;
+use crate::recording::Recorder;
+use crate::replay::Replay;
 use crate::sim::{Sim, Spray, Tally};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::Side;
+use thalweg_machines::aqm::EdgeCodel;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::Queue;
+use thalweg_machines::slack::SlackClock;
 use thalweg_units::{PortId, Time};
 
 /// First bytes of every snapshot; the last two are the version of its layout.
-const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x01";
+const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x02";
 
 /// Why bytes are not a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,6 +51,12 @@ struct Network {
     packets: Packets,
     sides: Arena<Side>,
     spray: Vec<Spray>,
+    services: Services,
+    clocks: Vec<SlackClock>,
+    edges: Vec<EdgeCodel>,
+    journal: Option<Journal>,
+    recorder: Option<Recorder>,
+    replay: Option<Replay>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -79,6 +91,12 @@ impl<Q: Events> Sim<Q> {
             packets: self.packets.clone(),
             sides: self.sides.clone(),
             spray: self.spray.clone(),
+            services: self.services.clone(),
+            clocks: self.clocks.clone(),
+            edges: self.edges.clone(),
+            journal: self.journal.clone(),
+            recorder: self.recorder.clone(),
+            replay: self.replay.clone(),
         };
         let flows = Flows {
             records: self.records.clone(),
@@ -142,6 +160,12 @@ impl<Q: Events> Sim<Q> {
             packets: network.packets,
             sides: network.sides,
             spray: network.spray,
+            services: network.services,
+            clocks: network.clocks,
+            edges: network.edges,
+            journal: network.journal,
+            recorder: network.recorder,
+            replay: network.replay,
             records: flows.records,
             connections: flows.connections,
             sending: flows.sending,

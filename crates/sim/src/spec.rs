@@ -2,7 +2,9 @@
 //! and the simulator. Nothing here has a default.
 
 use serde::{Deserialize, Serialize};
+use thalweg_machines::aqm::EdgeSpec;
 use thalweg_machines::schedule::DisciplineSpec;
+use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{Bytes, FlowId, HostId, NodeId, PortId, Rate, Span, Time};
 
@@ -23,6 +25,14 @@ pub struct NetworkSpec {
     pub port_discipline: Vec<u16>,
     /// Memory shared by all ports of a switch; `None`: each port has its own, limited by its discipline.
     pub shared_buffer: Option<SharedBufferSpec>,
+    /// What ports do to the headers of the packets they pass on.
+    pub hop_rule: HopRule,
+    /// What NICs write into the header of every packet as its transmission begins.
+    pub slack: Option<SlackSpec>,
+    /// Queue management at the receiving edge, by the slack that packets have used.
+    pub edge: Option<EdgeSpec>,
+    /// Flows do not start: packets are fed one by one ([`crate::Sim::feed`]); flows say where they go.
+    pub replay: bool,
     /// How paths are chosen.
     pub routing: RoutingSpec,
     /// Forward a packet as soon as its header has arrived instead of storing it first (switches only).
@@ -61,6 +71,20 @@ pub struct SharedBufferSpec {
     pub alpha: f64,
 }
 
+/// What a switch port does to [`thalweg_machines::Packet::rank`], before its queue looks at it and as transmission
+/// begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HopRule {
+    /// Nothing.
+    Plain,
+    /// Slack, ps: + now on arrival, − now at transmission. What is left is the slack minus the wait.
+    Slack,
+    /// The deadline o(p) at the exit, ps: minus the least time from here to the exit while the packet waits.
+    Deadline,
+    /// Replays only: a priority for every hop, from the packet's timetable.
+    Timetable,
+}
+
 /// Cut-through forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutThrough {
@@ -76,6 +100,8 @@ pub enum RoutingSpec {
     Ecmp,
     /// Per-flow: next hop number (src + dst + flow) mod n at each switch, data and ACK alike.
     Modulo,
+    /// All: the lowest-numbered next hop.
+    Lowest,
     /// Every packet by a draw from its source host's stream.
     SprayRandom,
     /// Every packet: each host counts its packets; the counter mod n chooses at each switch.
@@ -135,6 +161,15 @@ pub struct ProbeSpec {
     pub controllers: Option<(Span, Vec<FlowId>)>,
     /// Count packets per ADS priority (of this cap and MTU) at every port: input of static ADS maps.
     pub priority_histogram: Option<(Bytes, u32)>,
+    /// Record every packet ([`crate::Sim::take_recorded`]).
+    pub record: Option<RecordSpec>,
+}
+
+/// How much of each packet is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordSpec {
+    /// When it came to every hop and when its service began there, too.
+    pub hops: bool,
 }
 
 /// When a run ends, whichever comes first.

@@ -120,6 +120,9 @@ impl Order for Pifo {
     fn pushes_out(&self) -> bool {
         true
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn is_full(&self) -> bool {
         self.entries.len() - self.free.len() >= MAX_SLOTS || self.arrivals > heap::MAX_TIE

@@ -35,6 +35,9 @@ impl Order for Priority {
     fn pushes_out(&self) -> bool {
         true
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
         let class = if packet.is_control() { 0 } else { packet.class.min(self.levels.last()) };

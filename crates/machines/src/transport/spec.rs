@@ -48,6 +48,8 @@ pub struct TcpSpec {
     pub ecn: EcnSpec,
     /// What is held against the window.
     pub flight: FlightSpec,
+    /// Time stamps (RFC 7323): segments sent again give the timer samples too. Their bytes are part of `header`.
+    pub timestamps: bool,
     /// pFabric's probe mode: after this many timeouts in a row send header-only probes until an ACK arrives.
     pub probe_after: Option<u32>,
     /// What senders write into [`crate::Packet::rank`].

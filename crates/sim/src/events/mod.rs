@@ -14,10 +14,14 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
 /// What happens; at one instant the phases take place in this order (the declaration is the rule):
-/// packets land, flows start, timers fire, control planes tick, idle ports choose, probes look.
+/// transmissions end, packets land, flows start, timers fire, control planes tick, idle ports choose, probes look.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Phase {
+    /// A transmission that may be interrupted ends. Entity: port.
+    Finish,
+    /// A replay's next packet enters the network. Entity: 0.
+    Inject,
     /// The packet at the head of a port's flight reaches the far end. Entity: port.
     Arrive,
     /// A flow starts. Entity: flow.
@@ -35,7 +39,9 @@ pub enum Phase {
 }
 
 impl Phase {
-    const ALL: [Phase; 7] = [
+    const ALL: [Phase; 9] = [
+        Phase::Finish,
+        Phase::Inject,
         Phase::Arrive,
         Phase::Start,
         Phase::SenderTimer,

@@ -42,6 +42,7 @@ pub fn wide_open() -> TcpSpec {
         handshake: false,
         ecn: EcnSpec::Off,
         flight: FlightSpec::Pipe,
+        timestamps: false,
         probe_after: None,
         rank: RankSpec::None,
     }
@@ -85,6 +86,10 @@ pub fn network(
         links,
         disciplines: vec![fifo()],
         shared_buffer: None,
+        hop_rule: HopRule::Plain,
+        slack: None,
+        edge: None,
+        replay: false,
         routing: RoutingSpec::Ecmp,
         cut_through: None,
         transports: vec![transport],
