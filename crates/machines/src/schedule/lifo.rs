@@ -18,6 +18,9 @@ impl Order for Lifo {
     fn pushes_out(&self) -> bool {
         false
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
         self.stack.push(Entry::new(packet, handle));

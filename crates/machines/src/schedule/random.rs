@@ -29,6 +29,9 @@ impl Order for Random {
     fn pushes_out(&self) -> bool {
         false
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
         self.bag.push(Entry::new(packet, handle));
