@@ -105,8 +105,9 @@ impl Pifo {
     }
 
     /// Of two that tie, the packet that has just arrived is spared.
-    fn spares(&self, worst: Key, second: Option<&Key>) -> bool {
-        number(worst) + 1 == self.arrivals && second.is_some_and(|&w| heap::value(w) == heap::value(worst))
+    fn spares(&self, arriving: Handle, worst: Key, second: Option<&Key>) -> bool {
+        self.entries[heap::slot(worst) as usize].handle == arriving
+            && second.is_some_and(|&w| heap::value(w) == heap::value(worst))
     }
 }
 
@@ -150,13 +151,13 @@ impl Order for Pifo {
         self.served = Some((key, entry));
         Some(entry)
     }
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, arriving: Handle) -> Option<Entry> {
         self.long.keys().drain(..).for_each(|key| self.both.push(key));
         let gone = if let Some(&worst) = self.short.first() {
-            self.short.remove(usize::from(self.spares(worst, self.short.get(1))))
+            self.short.remove(usize::from(self.spares(arriving, worst, self.short.get(1))))
         } else {
             let worst = self.both.pop_max()?;
-            if self.spares(worst, self.both.max()) {
+            if self.spares(arriving, worst, self.both.max()) {
                 let second = self.both.pop_max();
                 self.both.push(worst);
                 second?

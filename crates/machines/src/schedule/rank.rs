@@ -193,7 +193,7 @@ impl Order for Rank {
         self.served = Some((Short { rank, flow, entry: node.entry }, Place::Long(node.stamp)));
         Some(self.take(at))
     }
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         if let Some(worst) = self.worst_of_short() {
             if let Some((_, Place::Short(behind))) = &mut self.served {
                 *behind -= usize::from(worst < *behind);
