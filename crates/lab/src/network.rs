@@ -320,6 +320,7 @@ fn transport(transport: &Transport) -> t::TransportSpec {
         None | Some(Rank::None) => t::RankSpec::None,
         Some(Rank::FlowSize) => t::RankSpec::FlowSize,
         Some(Rank::Remaining) => t::RankSpec::Remaining,
+        Some(Rank::FromHere) => t::RankSpec::FromHere,
         Some(Rank::SocketBuffer { buffer }) => t::RankSpec::SocketBuffer { buffer: buffer.0 },
     };
     let tcp = match transport {

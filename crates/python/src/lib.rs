@@ -8,6 +8,7 @@ mod controller;
 mod replay;
 mod scenario;
 mod simulation;
+mod theory;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -87,6 +88,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(controller::register_controller, m)?)?;
     m.add_function(wrap_pyfunction!(controller::controller_costs, m)?)?;
     m.add_function(wrap_pyfunction!(controller::exercise_controller, m)?)?;
+    m.add_function(wrap_pyfunction!(theory::theory_checks, m)?)?;
+    m.add_function(wrap_pyfunction!(theory::theory_run, m)?)?;
     m.add_function(wrap_pyfunction!(bench_workloads, m)?)?;
     m.add_function(wrap_pyfunction!(bench_run, m)?)?;
     m.add_function(wrap_pyfunction!(take_panic, m)?)?;

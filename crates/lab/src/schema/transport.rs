@@ -305,6 +305,8 @@ pub enum Rank {
     FlowSize,
     /// The flow's bytes not yet acknowledged when the packet is sent.
     Remaining,
+    /// The flow's bytes from the packet's first byte on, whatever is acknowledged.
+    FromHere,
     /// What waits in the socket's send buffer or is outstanding: all that an unmodified host knows (ADS §3.2).
     SocketBuffer {
         /// Size of the send buffer.

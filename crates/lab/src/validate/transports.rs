@@ -215,7 +215,7 @@ fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Document) {
             r.useless(key, "NICs write slack into the same header", "remove the key, or [slack]");
         }
         _ if free => {}
-        (None, Rank::FlowSize | Rank::Remaining | Rank::SocketBuffer { .. }) if static_ranks => {}
+        (None, _) if static_ranks => {}
         (None, Rank::None) => {}
         (None, _) if histogram => {}
         (None, _) => r.useless(

@@ -142,6 +142,9 @@ pub enum RankSpec {
     FlowSize,
     /// Bytes of the flow not yet acknowledged (cumulatively or selectively) when the packet is sent (SRPT).
     Remaining,
+    /// Bytes of the flow from the packet's own first byte on, whatever is acknowledged (SRPT as pFabric's priority of a
+    /// packet "at the time it is sent" reads without losses; ups, baselines).
+    FromHere,
     /// Bytes waiting in the socket's send buffer or outstanding, as an unmodified application leaves
     /// them there (ADS §3.2): it writes as fast as the buffer accepts.
     SocketBuffer {

@@ -474,7 +474,7 @@ impl TcpSender {
         *packet = Packet {
             stamp: now,
             seq,
-            rank: spec.rank.of(self.size, self.una, self.sacked()),
+            rank: spec.rank.of(self.size, self.una, self.sacked(), seq),
             flow: self.flow,
             wire: len + spec.header,
             payload: len,
@@ -536,7 +536,7 @@ impl TcpSender {
             wire: spec.ack_wire,
             payload: 0,
             kind: Kind::Data,
-            rank: spec.rank.of(self.size, self.una, self.sacked()),
+            rank: spec.rank.of(self.size, self.una, self.sacked(), self.una),
             ..Packet::default()
         };
         Transmit::Packet
