@@ -5,8 +5,8 @@ use crate::context::Cx;
 use crate::parse::tables;
 use crate::quantity::{Capacity, Q};
 use crate::schema::{
-    AdsMap, ClassOrder, Congestion, DelayedAcks, Document, EcnMode, Flight, Growth, LossDetection, MarkAt, Marking,
-    Overflow, Pace, Pattern, Rank, Routing, Rto, Sack, Scheduler, Sharing, Spacing, Transport,
+    AdsMap, ClassOrder, Congestion, DelayedAcks, Document, EcnMode, Flight, Growth, LossDetection, MarkAt,
+    Marking, Overflow, Pace, Pattern, Rank, Routing, Rto, Sack, Scheduler, Sharing, Spacing, Transport,
 };
 use crate::topology::Graph;
 use crate::workload::{self, Draft};
@@ -16,8 +16,8 @@ use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::schedule as s;
 use thalweg_machines::transport as t;
 use thalweg_sim::spec::{
-    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RecordSpec, RoutingSpec, SharedBufferSpec,
-    StopSpec,
+    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RecordSpec, RoutingSpec,
+    SharedBufferSpec, StopSpec,
 };
 use thalweg_units::{Bytes, FlowId, HostId, NodeId, PortId, Span, Time};
 

@@ -2,7 +2,8 @@
 
 use crate::quantity::Q;
 use crate::schema::{
-    ClassOrder, Congestion, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Scheduler, Shape, Transport,
+    ClassOrder, Congestion, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Scheduler,
+    Shape, Transport,
 };
 
 /// The rank that a scheduler sorts by, if it sorts by one.

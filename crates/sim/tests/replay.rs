@@ -185,19 +185,19 @@ fn lstf(spec: &NetworkSpec, recorded: &Recorded, preemptive: bool) -> Vec<Exit> 
 
 #[test]
 fn slack_left_at_the_exit_is_how_early_a_packet_is() {
-    for (seed, preemptive) in (0..6).map(|i| (i / 2, i % 2 == 1)) {
+    let mut late = [0, 0];
+    for (seed, preemptive) in (0..12).map(|i| (i / 2, i % 2 == 1)) {
         let (spec, recorded) = random_service(seed);
         let exits = lstf(&spec, &recorded, preemptive);
         assert_eq!(exits.len(), recorded.flow.len());
-        let mut late = 0;
         for exit in exits {
             let o = recorded.exit[exit.number as usize] as i64;
             assert_eq!(exit.header, o - exit.at.ps() as i64, "seed {seed}, preemptive {preemptive}");
-            late += i32::from(exit.header < 0);
+            late[usize::from(preemptive)] += i32::from(exit.header < 0);
         }
-        // At most two congestion points each, so only what cannot be interrupted makes packets late (ups TH5, TH8).
-        assert_eq!(late == 0, preemptive, "seed {seed}: {late} late");
     }
+    // At most two congestion points each, so only what cannot be interrupted makes packets late (ups TH5, TH8).
+    assert!(late[0] > 0 && late[1] == 0, "{late:?}");
 }
 
 #[test]

@@ -31,7 +31,8 @@ fn internet2_has_the_published_next_hops() {
         let next = lowest::next_hops(&g, &adjacency, NodeId(dst));
         for core in 0..10u32 {
             // At its own core router the way goes down to the edge router of the host.
-            let expected = if core == dst % 10 { 110 + dst } else { 100 + NEXT[core as usize][(dst % 10) as usize] };
+            let expected =
+                if core == dst % 10 { 110 + dst } else { 100 + NEXT[core as usize][(dst % 10) as usize] };
             assert_eq!(next[100 + core as usize], NodeId(expected), "at {core} to host {dst}");
         }
     }
@@ -129,7 +130,9 @@ fn the_backbone_has_its_size_and_a_median_rate() {
     // Every link has the rate k · R / 82 for the k of its busier direction: uniform traffic fills all alike.
     let carried = lowest::carried(&g, |src, dst| f64::from(u8::from(src % 83 != dst % 83)));
     let share: Vec<f64> = (0..131)
-        .map(|i| carried[2 * (1660 + i)].max(carried[2 * (1660 + i) + 1]) / g.links[1660 + i].rate.bps() as f64)
+        .map(|i| {
+            carried[2 * (1660 + i)].max(carried[2 * (1660 + i) + 1]) / g.links[1660 + i].rate.bps() as f64
+        })
         .collect();
     assert!(share.iter().all(|s| (s / share[0] - 1.0).abs() < 1e-6));
     assert_eq!(g, graph("[topology]\nkind = \"backbone\"\nseed = 1"));
@@ -164,9 +167,13 @@ fn a_rocketfuel_map_gets_hosts() {
         );
         crate::load(&text, "t.toml", &dir, &[]).map(|s| s.graph().clone()).map_err(|e| e[0].to_string())
     };
-    let g = load("hosts_per_router = 3\nhost_rate = \"10Gbps\"\nhost_delay = \"1ms\"\n").expect("a map with hosts");
+    let g = load("hosts_per_router = 3\nhost_rate = \"10Gbps\"\nhost_delay = \"1ms\"\n")
+        .expect("a map with hosts");
     assert_eq!((g.hosts, g.switches, g.links.len()), (6, 2, 7));
-    assert_eq!((g.links[4].b, g.links[4].rate, g.links[4].delay), (NodeId(7), Rate::from_gbps(10), Span::from_ms(1)));
+    assert_eq!(
+        (g.links[4].b, g.links[4].rate, g.links[4].delay),
+        (NodeId(7), Rate::from_gbps(10), Span::from_ms(1))
+    );
     assert_eq!((g.links[6].a, g.links[6].b, g.links[6].rate), (NodeId(6), NodeId(7), Rate::from_gbps(1)));
     assert_eq!(
         load(""),

@@ -5,7 +5,8 @@ use crate::diagnostic::suggest;
 use crate::parse::tables::MOST_PRIORITIES;
 use crate::quantity::{Capacity, Length, Q};
 use crate::schema::{
-    AdsMap, ClassOrder, Document, MarkAt, Marking, Mix, Nodes, Overflow, Rank, Scheduler, Sharing, Switch, Transport,
+    AdsMap, ClassOrder, Document, MarkAt, Marking, Mix, Nodes, Overflow, Rank, Scheduler, Sharing, Switch,
+    Transport,
 };
 use crate::topology::Graph;
 use crate::{network, resolve};
@@ -195,7 +196,9 @@ fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
             let hint = "write `transport.rank = \"flow-size\"`, or [slack]";
             r.error(&format!("{section}.scheduler"), reason, hint);
         }
-        Scheduler::Parity { even, odd } if [*even, *odd].contains(&ClassOrder::Sjf) && [*even, *odd].contains(&ClassOrder::Srpt) => {
+        Scheduler::Parity { even, odd }
+            if [*even, *odd].contains(&ClassOrder::Sjf) && [*even, *odd].contains(&ClassOrder::Srpt) =>
+        {
             let reason = "sjf and srpt need different ranks in one header";
             r.error(&format!("{section}.scheduler.odd"), reason, "write \"fifo\"");
         }
@@ -292,7 +295,11 @@ pub(super) fn codel(r: &mut Report<'_>, key: &str, target: Q<Span>, interval: Q<
         r.error(&format!("{key}.target"), reason, "for example a twentieth of it");
     }
     if mtu.0.get() > 1 << 30 {
-        r.error(&format!("{key}.mtu"), format!("a packet of {} is impossible", mtu.0), "for example \"1500B\"");
+        r.error(
+            &format!("{key}.mtu"),
+            format!("a packet of {} is impossible", mtu.0),
+            "for example \"1500B\"",
+        );
     }
 }
 
@@ -340,7 +347,9 @@ fn marking(
     let at = |name: &str| format!("{section}.marking.{name}");
     match m {
         Marking::None => {}
-        Marking::Codel { target, interval, mtu } => codel(r, &format!("{section}.marking"), target, interval, mtu),
+        Marking::Codel { target, interval, mtu } => {
+            codel(r, &format!("{section}.marking"), target, interval, mtu)
+        }
         Marking::Step { threshold, at: when, include_self } => {
             if !resolve::ecn_capable(doc) && !resolve::wants_marks(doc) {
                 let hint =

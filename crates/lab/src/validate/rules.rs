@@ -22,7 +22,11 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         let busiest = matches!(&t.pattern, Pattern::Poisson(p) if p.of == LoadOf::BusiestLink);
         if busiest && doc.routing != Routing::Lowest {
             let reason = "only the routing `lowest` says which link is busiest";
-            r.error(&format!("traffic.{i}.of"), reason, "write `routing = \"lowest\"`, or `of = \"core-links\"`");
+            r.error(
+                &format!("traffic.{i}.of"),
+                reason,
+                "write `routing = \"lowest\"`, or `of = \"core-links\"`",
+            );
         }
     }
     let end = doc.run.until.0;

@@ -85,7 +85,8 @@ fn rule(r: &mut Report<'_>, slack: &Slack, doc: &Document) {
             let mine = payload(&doc.transport);
             let other = resolve::transports(doc).into_iter().find(|(_, t)| payload(t) != mine);
             if let Some((key, t)) = other {
-                let reason = format!("flow sizes count in packets of {mine} bytes, but {key} has {}", payload(t));
+                let reason =
+                    format!("flow sizes count in packets of {mine} bytes, but {key} has {}", payload(t));
                 r.error("slack.kind", reason, "give all transports packets of one size");
             }
         }

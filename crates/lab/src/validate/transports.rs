@@ -5,8 +5,8 @@ use crate::diagnostic::suggest;
 use crate::quantity::Capacity;
 use crate::resolve;
 use crate::schema::{
-    Congestion, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto, Scheduler,
-    Tcp, Traffic, Transport, Udp,
+    Congestion, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto,
+    Scheduler, Tcp, Traffic, Transport, Udp,
 };
 use thalweg_units::Bytes;
 
@@ -165,7 +165,9 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
 
 fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     let custom = |s: &Scheduler| matches!(s, Scheduler::Custom { .. });
-    let marking = |m: Marking| !matches!(m, Marking::None | Marking::Codel { .. } | Marking::Red { ecn: Some(false), .. });
+    let marking = |m: Marking| {
+        !matches!(m, Marking::None | Marking::Codel { .. } | Marking::Red { ecn: Some(false), .. })
+    };
     let free = resolve::schedulers(doc).any(|(_, s)| custom(s));
     let edge = matches!(doc.edge, Some(Edge::Ecn { .. }));
     let marks = marking(doc.switch.marking) || doc.nic.marking.is_some_and(marking) || free || edge;

@@ -163,7 +163,11 @@ fn plan(s: &Section<'_>, p: &Poisson) -> Result<Plan, Diagnostic> {
         }
         LoadOf::Rate { rate } => {
             if rate.0.bps() == 0 {
-                return Err(s.cx.error(&s.key("of.rate"), "a rate of 0bps sends nothing", "write a rate above zero"));
+                return Err(s.cx.error(
+                    &s.key("of.rate"),
+                    "a rate of 0bps sends nothing",
+                    "write a rate above zero",
+                ));
             }
             who.iter().map(|h| (*h, flows(rate.0.bps() as f64))).collect()
         }

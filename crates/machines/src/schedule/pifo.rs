@@ -28,6 +28,7 @@ struct Item {
     number: u64,
     handle: Handle,
     wire: u32,
+    route: u32,
 }
 
 impl Item {
@@ -38,7 +39,7 @@ impl Item {
     }
     #[inline]
     fn entry(&self) -> Entry {
-        Entry { handle: self.handle, wire: self.wire, ecn_capable: self.number & 1 == 1 }
+        Entry { handle: self.handle, wire: self.wire, route: self.route, ecn_capable: self.number & 1 == 1 }
     }
 }
 
@@ -114,14 +115,17 @@ impl Order for Pifo {
     fn pushes_out(&self) -> bool {
         true
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
         let transmission = self.wire.map_or(0, |wire| wire.span(packet.wire).ps() as i64);
         let key = packet.rank.saturating_add(transmission);
-        let Entry { wire, ecn_capable, .. } = Entry::new(packet, handle);
+        let Entry { wire, route, ecn_capable, .. } = Entry::new(packet, handle);
         let number = self.arrivals << 1 | u64::from(ecn_capable);
         self.arrivals += 1;
-        self.insert(Item { key, number, handle, wire });
+        self.insert(Item { key, number, handle, wire, route });
     }
     #[inline]
     fn pop(&mut self, _now: Time) -> Option<Entry> {

@@ -40,6 +40,7 @@ impl Order for Random {
         }
         let at = match self.drawn.take() {
             Some(at) => at as usize,
+            None if self.bag.len() == 1 => 0, // nothing is drawn: a port without a queue leaves no trace
             None => self.stream.below(self.bag.len() as u64) as usize,
         };
         self.served = Some(self.bag.swap_remove(at));

@@ -107,6 +107,9 @@ impl Order for Rank {
     fn pushes_out(&self) -> bool {
         true
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn is_full(&self) -> bool {
         self.data.is_full()

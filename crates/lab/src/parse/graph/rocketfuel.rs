@@ -23,7 +23,11 @@ pub fn cch(text: &str) -> Result<RawGraph, ParseError> {
         }
     }
     if routers.is_empty() {
-        return Err(ParseError::new(0, "there is no router", "expected lines `uid @loc (n) -> <nuid> =name r0`"));
+        return Err(ParseError::new(
+            0,
+            "there is no router",
+            "expected lines `uid @loc (n) -> <nuid> =name r0`",
+        ));
     }
     let number: BTreeMap<i64, u32> = routers.keys().zip(0..).map(|(uid, i)| (*uid, i)).collect();
     let mut links: BTreeMap<(u32, u32), usize> = BTreeMap::new();
@@ -53,7 +57,11 @@ pub fn cch(text: &str) -> Result<RawGraph, ParseError> {
 /// One line: the router's uid and its neighbours inside; `None`: a router of another network.
 fn router(line: usize, row: &str) -> Result<Option<(i64, Vec<i64>)>, ParseError> {
     let wrong = |what: &str| {
-        ParseError::new(line, what.to_owned(), "expected `uid @loc [+] [bb] (n) [&ext] -> <nuid> {-euid} =name rn`")
+        ParseError::new(
+            line,
+            what.to_owned(),
+            "expected `uid @loc [+] [bb] (n) [&ext] -> <nuid> {-euid} =name rn`",
+        )
     };
     let mut cells = row.split_whitespace().peekable();
     let uid: i64 = field(line, "a router's uid", cells.next())?;
@@ -193,7 +201,11 @@ fn pairs(text: &str, what: &str, delay: fn(f64) -> Option<Span>) -> Result<RawGr
         }
     }
     if links.is_empty() {
-        return Err(ParseError::new(0, "there is no link", format!("expected two routers and {what} per line")));
+        return Err(ParseError::new(
+            0,
+            "there is no link",
+            format!("expected two routers and {what} per line"),
+        ));
     }
     RawGraph::new(0, number.len() as u32, links.into_values().collect())
 }
