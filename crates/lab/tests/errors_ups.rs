@@ -46,7 +46,11 @@ fn what_is_right_is_accepted() {
     wrong("name = \"t\"", "name = \"u\"", "");
     // The NIC's queue comes before slack is written: it is FIFO if not told otherwise.
     let s = load(RIGHT, "s.toml", Path::new("."), &[]).expect("right");
-    assert!(s.to_toml().contains("[nic]\nscheduler = { kind = \"fifo\" }"), "{}", s.to_toml());
+    assert!(
+        s.to_toml().contains("[nic]\nbuffer = \"500KB\"\nmarking = \"none\"\nscheduler = \"fifo\""),
+        "{}",
+        s.to_toml()
+    );
     let again = load(&s.to_toml(), "r.toml", Path::new("."), &[]).expect("resolved");
     assert!(again == s);
 }
@@ -178,7 +182,11 @@ fn the_edge_marks_for_dctcp() {
     let expected = thalweg_units::Span::from_us(18);
     let edge = s.network().expect("a network").edge;
     assert_eq!(edge, Some(thalweg_machines::aqm::EdgeSpec::Ecn { threshold: expected }));
-    let star = text.replacen("kind = \"dumbbell\"\npairs = 2", "kind = \"star\"\nhosts = 4\nsink_rate = \"20Gbps\"", 1);
+    let star = text.replacen(
+        "kind = \"dumbbell\"\npairs = 2",
+        "kind = \"star\"\nhosts = 4\nsink_rate = \"20Gbps\"",
+        1,
+    );
     let e = load(&star, "s.toml", Path::new("."), &[]).expect_err("different links");
     assert_eq!(
         e[0].to_string(),

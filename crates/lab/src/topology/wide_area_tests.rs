@@ -38,6 +38,33 @@ fn internet2_has_the_published_next_hops() {
     }
 }
 
+/// The simulator's routing `lowest` takes the ways that loads and rates are computed with, both ways the same.
+#[test]
+fn the_simulator_takes_the_same_ways() {
+    use thalweg_sim::routing::{Pick, Routes};
+    use thalweg_units::HostId;
+    for topology in
+        ["kind = \"internet2\"", "kind = \"backbone\"\nedges_per_router = 1", "kind = \"fat-tree\"\nk = 4"]
+    {
+        let g = graph(&format!("[topology]\n{topology}"));
+        let routes = Routes::new(g.hosts, g.switches, &g.links, 7).expect("connected");
+        let adjacency = g.adjacency();
+        for dst in 0..g.hosts {
+            let next = lowest::next_hops(&g, &adjacency, NodeId(dst));
+            for src in (0..g.hosts.min(20)).filter(|src| *src != dst) {
+                let mut ports = Vec::new();
+                routes.path(HostId(src), HostId(dst), Pick::Lowest, &mut ports);
+                let mut at = NodeId(src);
+                for port in ports {
+                    assert_eq!(routes.peer(port), next[at.at()], "{topology}: {src} to {dst} at {at}");
+                    at = next[at.at()];
+                }
+                assert_eq!(at, NodeId(dst));
+            }
+        }
+    }
+}
+
 /// k ordered pairs of core routers use every core link in each direction, and its rate is k · 10 Gb/s / 9, rounded up
 /// to 1 Mb/s.
 #[test]
