@@ -50,6 +50,9 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
     def _(runs):                           # runs["fifo-tcp"] is a thalweg.Results
         return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")
 
+    # A measure with needs=[] needs no runs; `runs.scale` tells it how much to do. Measures may lie in several files:
+    # `include(globals(), one, another)` in study.py.
+
 **figures.py**
 
     from thalweg.papers import figure
@@ -62,7 +65,7 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
 continues where it was.
 """
 
-from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, measure
+from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, include, measure
 from thalweg.papers._reproduce import ClaimResult, Study, reproduce
 
 __all__ = [
@@ -75,6 +78,7 @@ __all__ = [
     "discover",
     "figure",
     "find",
+    "include",
     "measure",
     "reproduce",
 ]

@@ -109,6 +109,14 @@ def figure(name: str, title: str, needs: Sequence[str]):
     return _registers("_thalweg_figures")(name, title, needs)
 
 
+def include(study: dict, *parts) -> None:
+    """For a study.py whose measures lie in several files: `include(globals(), one, another)`."""
+    for part in parts:
+        for table in ("_thalweg_measures", "_thalweg_figures"):
+            if hasattr(part, table):
+                study.setdefault(table, {}).update(getattr(part, table))
+
+
 @dataclass(frozen=True)
 class Claim:
     """A published statement and the bound that decides it."""

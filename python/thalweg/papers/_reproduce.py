@@ -73,10 +73,13 @@ class Study:
 
 
 class Lazy(Mapping):
-    """The runs a measure may look at, opened from disk when asked for; only those that it said it needs."""
+    """The runs a measure may look at, opened from disk when asked for; only those that it said it needs.
 
-    def __init__(self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path]):
-        self._keys, self._answers, self._folders = list(keys), answers, folders
+    `scale` tells a measure that needs no runs how much to do.
+    """
+
+    def __init__(self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path], scale: str = ""):
+        self._keys, self._answers, self._folders, self.scale = list(keys), answers, folders, scale
 
     def __getitem__(self, key: str) -> Results:
         if key not in self._keys:
@@ -253,7 +256,7 @@ def _judge(claim: Claim, scale, paper, measures, specs, answers, folders) -> Cla
         if broken:
             row.reason = f"run {broken[0]}: {_one_line(answers[broken[0]])}"
             return row
-        value = measures[claim.id].call(Lazy(keys, answers, folders))
+        value = measures[claim.id].call(Lazy(keys, answers, folders, scale))
         named = dict(value) if isinstance(value, Mapping) else {"": value}
         named = {k: float(v) for k, v in named.items()}
         row.measured = named if isinstance(value, Mapping) else named[""]
@@ -282,7 +285,7 @@ def _draw(figures, specs, answers, folders, folder: Path, study: Study):
 
     for name, drawn in figures.items():
         try:
-            fig = drawn.call(Lazy(drawn.keys(specs, "figures.py"), answers, folders))
+            fig = drawn.call(Lazy(drawn.keys(specs, "figures.py"), answers, folders, study.scale))
             study.figures[name] = plots.save(fig, folder / "figures", name)
             yield drawn.title, fig
         except Exception as e:

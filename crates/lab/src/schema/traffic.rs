@@ -237,6 +237,12 @@ pub struct List {
     /// How it is written.
     #[serde(default)]
     pub format: ListFormat,
+    /// Starts are put off by up to this much, at random.
+    #[serde(default = "default::zero")]
+    pub jitter: Q<Span>,
+    /// By whole multiples of this.
+    #[serde(default = "default::nanosecond")]
+    pub jitter_step: Q<Span>,
 }
 
 /// Formats of flow lists.
@@ -362,6 +368,7 @@ defaults! {
     transport: String = "default".into();
     yes: bool = true;
     zero: Q<Span> = Q(Span::ZERO);
+    nanosecond: Q<Span> = Q::of("1ns"); // what lists of flows count in
     one: u32 = 1;
     weight: f64 = 1.0; // NSDI 2016 §3.3: all flows alike
     sigma: f64 = 2.0; // BFC §3.6.2

@@ -38,6 +38,33 @@ fn internet2_has_the_published_next_hops() {
     }
 }
 
+/// The simulator's routing `lowest` takes the ways that loads and rates are computed with, both ways the same.
+#[test]
+fn the_simulator_takes_the_same_ways() {
+    use thalweg_sim::routing::{Pick, Routes};
+    use thalweg_units::HostId;
+    for topology in
+        ["kind = \"internet2\"", "kind = \"backbone\"\nedges_per_router = 1", "kind = \"fat-tree\"\nk = 4"]
+    {
+        let g = graph(&format!("[topology]\n{topology}"));
+        let routes = Routes::new(g.hosts, g.switches, &g.links, 7).expect("connected");
+        let adjacency = g.adjacency();
+        for dst in 0..g.hosts {
+            let next = lowest::next_hops(&g, &adjacency, NodeId(dst));
+            for src in (0..g.hosts.min(20)).filter(|src| *src != dst) {
+                let mut ports = Vec::new();
+                routes.path(HostId(src), HostId(dst), Pick::Lowest, &mut ports);
+                let mut at = NodeId(src);
+                for port in ports {
+                    assert_eq!(routes.peer(port), next[at.at()], "{topology}: {src} to {dst} at {at}");
+                    at = next[at.at()];
+                }
+                assert_eq!(at, NodeId(dst));
+            }
+        }
+    }
+}
+
 /// k ordered pairs of core routers use every core link in each direction, and its rate is k · 10 Gb/s / 9, rounded up
 /// to 1 Mb/s.
 #[test]
@@ -180,4 +207,56 @@ fn a_rocketfuel_map_gets_hosts() {
         Err("t.toml:4: `topology.format`: `m.cch` is a map of routers without hosts; write `hosts_per_router = 10` under [topology]".into())
     );
     std::fs::remove_dir_all(&dir).expect("removed");
+}
+
+/// "ups", M10: flows per second and host at 10, 30, 50, 70, 90 % of 1 Gb/s, packets of 1460 B without headers; the same
+/// for every transport.
+#[test]
+fn flows_arrive_as_often_as_published() {
+    for (load, flows) in [(0.1, 46.41), (0.3, 139.23), (0.5, 232.05), (0.7, 324.88), (0.9, 417.70)] {
+        for transport in ["kind = \"udp\"\nheader = \"0B\"", "kind = \"tcp\"\nheader = \"50B\""] {
+            let text = format!(
+                "[topology]\nkind = \"internet2\"\n[transport]\n{transport}\n[[traffic]]\nkind = \"poisson\"\n\
+                 sizes = \"heavy-tailed\"\nload = {load}\nof = {{ rate = \"1Gbps\" }}\npairs = {{ min_links = 5 }}\n\
+                 packet_header = \"0B\"\n[run]\nuntil = \"100s\"\n"
+            );
+            let s = crate::load(&text, "t.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]));
+            let each = s.estimate().expect("an estimate").flows as f64 / (100.0 * 100.0);
+            assert!((each - flows).abs() < 0.005, "{each} flows/s at {load}");
+        }
+    }
+}
+
+/// Destinations on the same core router are too near, all others are drawn alike.
+#[test]
+fn nobody_sends_to_a_host_on_its_own_core_router() {
+    let text = "[topology]\nkind = \"internet2\"\n[[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"1KB\" }\n\
+                load = 0.5\npairs = { min_links = 5 }\nuntil = \"1ms\"\n";
+    let s = crate::load(text, "t.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]));
+    let flows = s.network().expect("a network").flows;
+    let mut seen = [0u32; 100];
+    for f in &flows {
+        assert_ne!(f.src.0 % 10, f.dst.0 % 10);
+        seen[f.dst.at()] += 1;
+    }
+    assert!(flows.len() > 50_000);
+    let mean = flows.len() as f64 / 100.0;
+    assert!(seen.iter().all(|n| (f64::from(*n) - mean).abs() < 6.0 * mean.sqrt()), "{seen:?}");
+}
+
+/// λ of a host is R/10 · load / flow size, where a core link has the rate k · R / 82.
+#[test]
+fn a_backbone_is_loaded_by_its_busiest_link() {
+    let text = "routing = \"lowest\"\n[topology]\nkind = \"backbone\"\n[[traffic]]\nkind = \"poisson\"\n\
+                sizes = \"heavy-tailed\"\nload = 0.7\nof = \"busiest-link\"\npairs = { min_links = 5 }\n\
+                packet_header = \"0B\"\n[run]\nuntil = \"100s\"\n";
+    let s = crate::load(text, "t.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]));
+    let g = s.graph();
+    let carried = lowest::carried(g, |src, dst| f64::from(u8::from(src % 83 != dst % 83)) / 100.0);
+    let k = carried[2 * 1660].max(carried[2 * 1660 + 1]);
+    let r = g.links[1660].rate.bps() as f64 * 82.0 / k;
+    println!("R = {r} b/s, k of the first link {k}");
+    let flows = 0.7 * r / 10.0 / (8.0 * 269_333.5);
+    let each = s.estimate().expect("an estimate").flows as f64 / (830.0 * 100.0);
+    assert!((each / flows - 1.0).abs() < 1e-4, "{each} {flows}");
 }

@@ -37,7 +37,7 @@ mod tests {
         assert_eq!(RankSpec::FromHere.of(u64::MAX, 0, 0, 1460), i64::MAX);
         let buffer = Bytes::new(3_000_000);
         assert_eq!(rank(RankSpec::SocketBuffer { buffer }), 3_000_000);
-        assert_eq!(RankSpec::SocketBuffer { buffer }.of(10_000_000, 9_000_000, 0), 1_000_000);
-        assert_eq!(RankSpec::Remaining.of(u64::MAX, 5, 0), i64::MAX);
+        assert_eq!(RankSpec::SocketBuffer { buffer }.of(10_000_000, 9_000_000, 0, 0), 1_000_000);
+        assert_eq!(RankSpec::Remaining.of(u64::MAX, 5, 0, 0), i64::MAX);
     }
 }
