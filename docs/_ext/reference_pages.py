@@ -30,7 +30,19 @@ CATALOGUES = {
         'What `format` may be with `kind = "list"`, and what `thalweg export-flows` writes.',
     ),
 }
-SECTIONS = ["topology", "routing", "switch", "nic", "slack", "edge", "transport", "transports", "traffic", "measure", "run"]
+SECTIONS = [
+    "topology",
+    "routing",
+    "switch",
+    "nic",
+    "slack",
+    "edge",
+    "transport",
+    "transports",
+    "traffic",
+    "measure",
+    "run",
+]
 
 # Everything that can be sampled, on a network small enough to run while the page is written.
 EVERYTHING = """

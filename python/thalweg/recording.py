@@ -36,7 +36,7 @@ COLUMNS = {
     "ingress_ps": ("ps", "i(p): when its NIC began to transmit it"),
     "exit_ps": ("ps", "o(p): when its last bit reached its host; -1: not before the run ended"),
     "waited_ps": ("ps", "time spent waiting at switch ports"),
-    "queues": ("", "switch ports at which others were waiting when it came"),
+    "queues": ("", "switch ports at which it had to wait"),
     "hops": ("", "switch ports it came to"),
 }
 HOP_COLUMNS = {

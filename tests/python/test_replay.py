@@ -479,3 +479,27 @@ def test_a_study_with_an_impossible_replay_is_refused(study, tmp_path, old, new,
     (study / "study.py").write_text((study / "study.py").read_text().replace(old, new, 1))
     with pytest.raises(ScenarioError, match=reason):
         papers.reproduce(str(study), out=tmp_path / "o")
+
+
+def test_the_example_of_the_page_runs(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "replay.md").read_text(encoding="utf-8")
+    cells = re.findall(r"```\{code-cell\} python\n(.*?)```", page, flags=re.DOTALL)
+    names: dict = {}
+    for cell in cells:
+        exec(compile(cell, "replay.md", "exec"), names)
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said] == ["lstf", "edf", "priority", "omniscient"]
+    for column in (*recording.COLUMNS, *recording.HOP_COLUMNS):
+        assert f"`{column}`" in page
+    common = {
+        "name",
+        "seed",
+        "partial",
+        "digest",
+        "scheduler",
+        "preemptive",
+        "simulated_seconds",
+        "events",
+        "packet_hops",
+    }
+    assert [k for k in names["s"] if f"`{k}`" not in page and k not in common] == []

@@ -179,7 +179,7 @@ impl Lateness {
     fn points(&self) -> Table {
         Table {
             name: "congestion_points",
-            doc: "Packets by the number of switch ports at which others were waiting when they came, in the original.",
+            doc: "Packets by the number of switch ports at which they had to wait, in the original.",
             columns: vec![
                 column(
                     "points",
