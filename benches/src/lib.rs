@@ -5,6 +5,7 @@
 
 pub mod bare;
 mod memory;
+pub mod orders;
 
 use std::path::Path;
 use std::time::Instant;

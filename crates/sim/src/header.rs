@@ -41,7 +41,7 @@ impl<Q: Events> Sim<Q> {
             return;
         }
         let queued = self.ports[id.at()].waiting > 0;
-        self.into_priority(handle);
+        self.write_priority(handle);
         if let Some(journal) = &mut self.journal {
             journal.arrive(handle, self.now, queued);
         }
@@ -76,19 +76,18 @@ impl<Q: Events> Sim<Q> {
         if let Some(replay) = &mut self.replay {
             replay.pass(handle);
         }
-        if self.journal.is_some() {
+        if let Some(journal) = &mut self.journal {
             let port = &self.ports[id.at()];
             let before = port.flight.len().checked_sub(2).map(|i| &port.flight[i]);
             // Someone waits if the packet before this one has not begun yet.
             let queued =
                 before.is_some_and(|f| f.arrive - port.delay > self.now + port.serializer.span(f.wire));
-            let journal = self.journal.as_mut().expect("just looked");
             journal.arrive(handle, self.now, queued);
             journal.depart(handle, begins);
         }
     }
 
-    fn into_priority(&mut self, handle: Handle) {
+    fn write_priority(&mut self, handle: Handle) {
         let packet = &self.packets[handle];
         self.packets[handle].rank = match self.spec.hop_rule {
             HopRule::Plain => packet.rank,

@@ -10,7 +10,7 @@ use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::{Handle, Kind, Packet};
-use thalweg_units::{FlowId, Span, Time};
+use thalweg_units::{FlowId, PortId, Span, Time};
 
 /// A packet to be injected.
 #[derive(Clone, Copy, Debug)]
@@ -159,11 +159,15 @@ impl<Q: Events> Sim<Q> {
     /// t_min(p, NIC, destination) of a packet of `wire` bytes that travels with (or against) a flow's data: all
     /// transmission and propagation on its path.
     pub fn t_min(&self, flow: FlowId, forward: bool, wire: u32) -> Span {
-        let path = self.lay_path(flow);
-        let (data, ack) = path.split_at(self.stride / 2);
-        let used =
-            if forward { data } else { ack }.iter().take_while(|id| **id != thalweg_units::PortId::NONE);
-        used.map(|id| &self.ports[id.at()]).map(|p| p.serializer.span(wire) + p.delay).sum()
+        let ports = self.path(flow, forward).into_iter().map(|id| &self.ports[id.at()]);
+        ports.map(|p| p.serializer.span(wire) + p.delay).sum()
+    }
+
+    /// The ports that packets with (or against) a flow's data pass, the NIC first.
+    pub fn path(&self, flow: FlowId, forward: bool) -> Vec<PortId> {
+        let both = self.lay_path(flow);
+        let (data, ack) = both.split_at(self.stride / 2);
+        if forward { data } else { ack }.iter().copied().take_while(|id| *id != PortId::NONE).collect()
     }
 
     /// The next packet enters.

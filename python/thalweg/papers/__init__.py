@@ -44,9 +44,14 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
         # RunSpec(…, after=("recording",), prepare=f): f(runs, folder) may write files made from the runs named, and returns what
         # else is to be set, such as {"switch.scheduler.map.file": …}
 
+        # RunSpec("lstf:fifo", replay="fifo", scheduler="lstf") replays the packets of a run that sets "measure.packets"
+
     @measure("ADS-F1a.1", needs=["fifo-tcp", "fq-tcp", "srpt-tcp"])   # keys, or patterns such as "*-tcp"
     def _(runs):                           # runs["fifo-tcp"] is a thalweg.Results
         return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")
+
+    # A measure with needs=[] needs no runs; `runs.scale` tells it how much to do. Measures may lie in several files:
+    # `include(globals(), one, another)` in study.py.
 
 **figures.py**
 
@@ -60,7 +65,7 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
 continues where it was.
 """
 
-from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, measure
+from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, include, measure
 from thalweg.papers._reproduce import ClaimResult, Study, reproduce
 
 __all__ = [
@@ -73,6 +78,7 @@ __all__ = [
     "discover",
     "figure",
     "find",
+    "include",
     "measure",
     "reproduce",
 ]

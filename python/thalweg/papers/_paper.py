@@ -49,13 +49,26 @@ class RunSpec:
 
     A run that is built from others names them in `after`; once they are done `prepare(runs, folder)` may write files into
     `folder` and returns what else is to be set.
+
+    A replay has no scenario: it names the recorded run that it replays (one that sets `measure.packets`) and how, as
+    `thalweg.replay` does. It runs right behind that run, whose recording is then deleted unless the recorded run says `keep`.
     """
 
     key: str
-    scenario: str
+    scenario: str = ""
     set: Mapping[str, Any] = field(default_factory=dict)
     after: tuple[str, ...] = ()
     prepare: Callable[[Mapping[str, Results], Path], Mapping[str, Any]] | None = None
+    replay: str | None = None
+    scheduler: str = "lstf"
+    preemptive: bool = False
+    threshold: str | int | None = None
+    keep: bool = False
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        """The runs that must be there first."""
+        return (*self.after, self.replay) if self.replay else self.after
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,14 @@ def measure(claim: str, needs: Sequence[str]):
 def figure(name: str, title: str, needs: Sequence[str]):
     """Decorator in figures.py: this function draws the figure `name`."""
     return _registers("_thalweg_figures")(name, title, needs)
+
+
+def include(study: dict, *parts) -> None:
+    """For a study.py whose measures lie in several files: `include(globals(), one, another)`."""
+    for part in parts:
+        for table in ("_thalweg_measures", "_thalweg_figures"):
+            if hasattr(part, table):
+                study.setdefault(table, {}).update(getattr(part, table))
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ impl Order for Fifo {
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         self.ring.pop_front()
     }
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.ring.pop_back()
     }
 }

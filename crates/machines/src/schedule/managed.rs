@@ -43,8 +43,8 @@ pub trait Order {
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle);
     /// The next to leave, `None` if nothing waits.
     fn pop(&mut self, now: Time) -> Option<Entry>;
-    /// The first to be given up, perhaps the one that has just joined; `None` if nothing waits.
-    fn shed(&mut self) -> Option<Entry>;
+    /// The first to be given up, perhaps the one `arriving`, which has joined; `None` if nothing waits.
+    fn shed(&mut self, arriving: Handle) -> Option<Entry>;
     /// Packets that the last [`Order::pop`] gave up on its way (CoDel inside the order), one per call.
     #[inline]
     fn take_dropped(&mut self) -> Option<Entry> {
@@ -152,7 +152,7 @@ impl<O: Order> Managed<O> {
     #[cold]
     fn pop_by_sojourn(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Entry> {
         let Self { order, aqm: AqmMachine::Codel(codel), packets, bytes, .. } = self else { return None };
-        let served = codel.serve(
+        codel.serve(
             now,
             *bytes,
             || order.pop(now),
@@ -161,15 +161,14 @@ impl<O: Order> Managed<O> {
                 *bytes -= u64::from(entry.wire);
                 out.push(entry.handle);
             },
-        );
-        served
+        )
     }
 
     /// The arriving packet is in; gives up packets until the rest fits.
     #[cold]
     fn shrink(&mut self, arriving: Handle, admitted: Verdict, out: &mut Vec<Handle>) -> Verdict {
         while self.is_over()
-            && let Some(entry) = self.order.shed()
+            && let Some(entry) = self.order.shed(arriving)
         {
             self.forget(entry);
             if entry.handle == arriving {

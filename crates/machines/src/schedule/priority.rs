@@ -50,7 +50,7 @@ impl Order for Priority {
         self.served = Some((class, entry));
         Some(entry)
     }
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }
     /// A strictly more important class goes before the packet in service.

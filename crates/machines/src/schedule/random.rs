@@ -29,6 +29,9 @@ impl Order for Random {
     fn pushes_out(&self) -> bool {
         false
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
         self.bag.push(Entry::new(packet, handle));
@@ -47,7 +50,7 @@ impl Order for Random {
         self.served
     }
     /// The newest, unless a packet has left since it came: then any.
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.bag.pop()
     }
     /// Draws again among all that wait and the one in service.

@@ -216,3 +216,14 @@ fn codel_in_front_of_a_fifo_drops_as_packets_leave() {
     let rest: Vec<_> = rest.collect();
     assert_eq!(rest, [(38, 4), (39, 0)]);
 }
+
+#[test]
+fn of_two_classes_only_the_arriving_packet_itself_is_spared_among_equals() {
+    let pifo = || Box::new(OrderSpec::Pifo { add_transmission: false });
+    let mut port = Port::new(OrderSpec::Parity { even: pifo(), odd: pifo() }, Limit::Packets(4));
+    for flow in [0, 0, 0, 1] {
+        assert!(port.arrive(data(flow, 7, 100)).is_empty());
+    }
+    assert_eq!(port.arrive(data(1, 7, 100)), [2], "the latest of the even class, which nobody joins");
+    assert_eq!(port.arrive(data(1, 7, 100)), [4], "not itself");
+}

@@ -1,0 +1,95 @@
+"""Mean flow completion time (§3.1, Figure 2): slack = flow size × D makes LSTF serve like SJF."""
+
+from __future__ import annotations
+
+from thalweg.papers import measure
+
+from .numbers import steps
+from .outcome import average, cut
+from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, counted, mean, places, point, run, split, spread
+
+FOUR = ("fifo", "srpt", "sjf", "lstf-size")
+# Figure 2, s: FIFO, SRPT, SJF, LSTF.
+PUBLISHED = {
+    "i2-30": (0.189, 0.183, 0.182, 0.182),
+    "i2-50": (0.212, 0.189, 0.185, 0.185),
+    "i2-70": (0.288, 0.208, 0.194, 0.195),
+    "1g-1g-70": (0.252, 0.209, 0.202, 0.202),
+    "tenth-70": None,  # in the figure, not among its numbers
+    "rocketfuel-70": (0.305, 0.240, 0.228, 0.228),
+    "datacenter-70": (0.058, 0.018, 0.016, 0.015),
+}
+QUICK = ("i2-30", "i2-70", "datacenter-70")
+
+
+def window(place: str, scale: str) -> dict:
+    """Flows that start in [0.5, 2) s of 10 s count."""
+    if scale == "full":
+        first, last, end = "0.5s", "2s", "10s"
+    elif place.startswith("datacenter"):
+        first, last, end = "100ms", "150ms", "500ms"
+    else:
+        first, last, end = "0.5s", "1s", "3s"
+    return counted(first, last, end, fct="sender")
+
+
+def buffer(place: str) -> dict:
+    """5 MB; 500 KB in the datacenter; in packets of any kind, as the artifact counts."""
+    return {"switch.buffer": "342pkts" if place.startswith("datacenter") else "3425pkts"}
+
+
+def runs(scale: str) -> list:
+    made = []
+    for place in PUBLISHED if scale == "full" else QUICK:
+        network, percent = split(place)
+        base = NETWORKS[network].set("tcp") | {"traffic.0.load": percent / 100} | buffer(place) | window(place, scale)
+        for seed in SEEDS[scale]:
+            for s in FOUR:
+                key = f"fct-{place}:{s}"
+                made.append(run(key, NETWORKS[network].of("tcp"), base | SCHEMES[s], seed))
+    return made
+
+
+def times(runs, place: str) -> dict[str, float]:
+    """Mean FCT of the four schemes, s."""
+    return {s: mean(runs, f"fct-{place}:{s}", average) for s in FOUR}
+
+
+def ratios(t: dict[str, float]) -> dict[str, float]:
+    return {"LSTF/SJF": t["lstf-size"] / t["sjf"], "SJF/FIFO": t["sjf"] / t["fifo"], "SRPT/FIFO": t["srpt"] / t["fifo"]}
+
+
+def row(runs, place: str) -> dict[str, float]:
+    t = times(runs, place)
+    out = ratios(t) | {f"{NAMES[s]} (s)": t[s] for s in FOUR}
+    if PUBLISHED[place]:
+        out |= {f"{NAMES[s]} / published": t[s] / p for s, p in zip(FOUR, PUBLISHED[place], strict=True)}
+    for s in FOUR:
+        out |= spread(runs, f"fct-{place}:{s}", average, f"{NAMES[s]} (s)")
+    return out | cut(runs)
+
+
+def claim(name: str, place: str) -> None:
+    @measure(name, needs=[f"fct-{place}:*"])
+    def _(runs):
+        return row(runs, place)
+
+
+claim("UPS-F2a", point("i2", 30))
+claim("UPS-F2b", point("i2", 50))
+claim("UPS-F2c", point("i2", 70))
+claim("UPS-F2d", point("1g-1g", 70))
+claim("UPS-F2f", point("rocketfuel", 70))
+claim("UPS-F2g", point("datacenter", 70))
+
+
+@measure("UPS-F2h", needs=["fct-*"])
+def _(runs):
+    rows = {p.removeprefix("fct-"): times(runs, p.removeprefix("fct-")) for p in places(runs)}
+    by_load = [rows[p]["sjf"] / rows[p]["fifo"] for p in ("i2-30", "i2-50", "i2-70") if p in rows]
+    return {
+        "largest SJF/SRPT": max(t["sjf"] / t["srpt"] for t in rows.values()),
+        "largest 1.02 SRPT/FIFO": max(1.02 * t["srpt"] / t["fifo"] for t in rows.values()),
+        "largest step of SJF/FIFO with load": max(steps(by_load)),
+        "rows": len(rows),
+    } | cut(runs)

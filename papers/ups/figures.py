@@ -1,0 +1,301 @@
+"""The paper's figures, drawn from this study's runs. Diamonds: published. At quick scale some show another network, named in them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg import plots
+from thalweg.papers import figure
+
+from . import edge, fairness, fct, replays, shares, tail
+from .numbers import BUCKETS, thinned_cdf, weighted_shares
+from .outcome import bytes_fct, bytes_rtt, flows
+from .settings import NAMES, NETWORKS, mean, places, schemes, seeds, split, title
+
+
+def brief(place: str) -> str:
+    """A place's name on two lines."""
+    network, percent = split(place)
+    return f"{NETWORKS[network].title}\n{percent} %"
+
+
+def first(runs, kind: str, *preferred: str) -> str:
+    """The first of these places that was run, else any."""
+    there = [p.removeprefix(f"{kind}-") for p in places(runs)]
+    return next((p for p in preferred if p in there), there[0])
+
+
+def published_row(table, there, n: int):
+    return [table[p][n] if table[p] else None for p in there]
+
+
+# --- Replay --------------------------------------------------------------------------------------------------------------
+
+
+@figure("table1", "Table 1: packets late in the LSTF replay, in all and by more than T", needs=["udp-*>lstf@*"])
+def _(runs):
+    rows = list(replays.TABLE)
+    groups = [brief(place) if s == "random" else NAMES[s] for place, s in rows]
+    late = [replays.late(runs, *row) for row in rows]
+    series = {"late": [x[0] for x in late], "late by more than T": [x[1] or None for x in late]}
+    was = [replays.TABLE[row] or (None, None) for row in rows]
+    marks = {name: [(w[n] or None) for w in was] for n, name in enumerate(series)}
+    fig = plots.bars(groups, series, "fraction of packets", log=True, published=marks, width=9.0)
+    fig.axes[0].tick_params(axis="x", labelsize=6)
+    fig.axes[0].set_ylim(bottom=1e-6)
+    return fig
+
+
+@figure(
+    "fig1",
+    "Figure 1: queueing delay in the replay over that in the original, whole path and routers alone",
+    needs=["udp-i2-70:*>lstf@*"],
+)
+def _(runs):
+    with plots.style():
+        fig, axes = plots.figure(6.6, 2.8, columns=2, sharey=True)
+        both = (("from the flow's arrival", "with_nic"), ("at routers", "router"))
+        for ax, (what, column) in zip(axes, both, strict=True):
+            for s in replays.ORIGINALS:
+                x, y = replays.ratio_cdf(seeds(runs, replays.replayed("i2-70", s))[0], column)
+                ax.plot(x, y, label=NAMES[s])
+            ax.set(xlabel=f"delay ratio, {what}", xscale="symlog", xlim=(0, 10), ylim=(0, 1.01))
+            ax.axvline(1, color="black", linewidth=0.5)
+        axes[0].set(ylabel="fraction of packets")
+        axes[0].legend(fontsize=7)
+        return fig
+
+
+@figure(
+    "congestion-points",
+    "Non-empty router queues that a packet meets (§2.3)",
+    needs=[f"{k}>lstf@*" for k in replays.POINTS],
+)
+def _(runs):
+    numbers = range(8)
+    series, marks = {}, {}
+    for key, published in replays.POINTS.items():
+        name = NETWORKS[split(key.removeprefix("udp-").split(":")[0])[0]].title
+        series[name] = [replays.points(runs, key)[n] for n in numbers]
+        marks[name] = [published.get(n) for n in numbers]
+    return plots.bars([str(n) for n in numbers], series, "fraction of packets", published=marks)
+
+
+@figure("candidates", "Other candidates (§2.3): preemptive LSTF, and static priorities o(p)", needs=["udp-i2-70:*>*@*"])
+def _(runs):
+    rows = [(*row, "preemptive") for row in replays.PREEMPTIVE] + [(*row, "priorities") for row in replays.PRIORITIES]
+    series = {
+        "LSTF": [replays.late(runs, place, s)[0] for place, s, _ in rows],
+        "other candidate": [replays.late(runs, *row)[0] for row in rows],
+    }
+    was = list(replays.PREEMPTIVE.values()) + [x[0] for x in replays.PRIORITIES.values()]
+    marks = {"LSTF": [replays.TABLE[place, s][0] for place, s, _ in rows], "other candidate": was}
+    groups = [f"{NAMES[s]}\n{'preemptive LSTF' if c == 'preemptive' else 'priorities o(p)'}" for _, s, c in rows]
+    return plots.bars(groups, series, "fraction late", log=True, published=marks)
+
+
+# --- Mean FCT and tail ---------------------------------------------------------------------------------------------------
+
+
+@figure("fig2", "Figure 2: mean flow completion time", needs=["fct-*"])
+def _(runs):
+    there = [p for p in fct.PUBLISHED if f"fct-{p}" in places(runs)]
+    names = dict(zip(fct.FOUR, ("FIFO", "SRPT", "SJF", "LSTF, size × D"), strict=True))
+    series = {names[s]: [fct.times(runs, p)[s] for p in there] for s in fct.FOUR}
+    marks = {names[s]: published_row(fct.PUBLISHED, there, n) for n, s in enumerate(fct.FOUR)}
+    return plots.bars([brief(p) for p in there], series, "mean FCT (s)", log=True, published=marks, width=6.6)
+
+
+@figure("fig2-by-size", "Figure 2: mean flow completion time of each size", needs=["fct-i2-70:*"])
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(4.2, 2.8)
+        for n, s in enumerate(fct.FOUR):
+            found = [flows(r) for r in seeds(runs, f"fct-i2-70:{s}")]
+            size, t = np.concatenate([f.size for f in found]), np.concatenate([f.fct for f in found])
+            sizes = np.unique(size)
+            ax.plot(sizes, [t[size == x].mean() for x in sizes], marker="os^v"[n], markersize=3, label=NAMES[s])
+        ax.set(xlabel="flow size (B)", ylabel="mean FCT (s)", xscale="log", yscale="log", title=title("i2-70"))
+        ax.legend()
+        return fig
+
+
+@figure("fig3", "Figure 3: tail of the packet delay", needs=["tail-i2-70:*"])
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(4.2, 2.8)
+        for s in tail.TWO:
+            name = {"fifo": "FIFO", "fifo+": "LSTF, equal slacks"}[s]
+            ax.plot(*tail.above(seeds(runs, f"tail-i2-70:{s}")[0]), label=name)
+        ax.set(xlabel="packet delay (s)", ylabel="fraction of packets above", yscale="log", ylim=(1e-6, 1))
+        ax.set(title=title("i2-70"))
+        ax.legend()
+        return fig
+
+
+@figure("fig3-bars", "Figure 3: mean and 99th percentile of the packet delay", needs=["tail-*"])
+def _(runs):
+    there = [p for p in tail.PUBLISHED if f"tail-{p}" in places(runs)]
+    names = ("FIFO, mean", "LSTF, mean", "FIFO, 99 %", "LSTF, 99 %")
+    values = [(s, v) for v in (tail.average, tail.p99) for s in tail.TWO]
+    series = {n: [mean(runs, f"tail-{p}:{s}", v) for p in there] for n, (s, v) in zip(names, values, strict=True)}
+    marks = {n: published_row(tail.PUBLISHED, there, k) for k, n in enumerate(names)}
+    return plots.bars([brief(p) for p in there], series, "packet delay (s)", log=True, published=marks, width=6.6)
+
+
+# --- Fairness ------------------------------------------------------------------------------------------------------------
+
+
+@figure("fig4", "Figure 4: Jain's index of 90 flows over time", needs=["long:*"])
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(4.6, 2.8)
+        for s in schemes(runs, "long"):
+            index = np.mean([fairness.indices(r) for r in seeds(runs, f"long:{s}")], axis=0)
+            name = NAMES.get(s) or f"LSTF, {s.removeprefix('lstf-')} Mb/s"
+            ax.plot(np.arange(1, len(index) + 1), index, label=name, linestyle="--" if s in NAMES else "-")
+        ax.set(xlabel="time (ms)", ylabel="Jain's index", ylim=(0, 1.02))
+        ax.legend(fontsize=7)
+        return fig
+
+
+@figure("fig11", "Figure 11: a newcomer (solid) among twenty flows (dotted: one of them)", needs=["newcomer:*"])
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(4.6, 2.8)
+        for n, s in enumerate(schemes(runs, "newcomer")):
+            rate = fairness.rates(seeds(runs, f"newcomer:{s}")[0])
+            name = NAMES.get(s) or f"LSTF, {s.removeprefix('lstf-')} Mb/s"
+            when = np.arange(len(rate)) + 0.5
+            ax.plot(when, rate[:, -1], color=plots.COLOURS[n], label=name)
+            ax.plot(when, rate[:, 0], color=plots.COLOURS[n], linestyle=":")
+        ax.axhline(fairness.SHARE, color="black", linewidth=0.5)
+        ax.set(xlabel="time after the newcomer's start (ms)", ylabel="rate (Mb/s)", ylim=(0, None))
+        ax.legend(fontsize=7)
+        return fig
+
+
+@figure("fig12", "Figure 12: weights of A, B, C; horizontal: expected", needs=["weights:*"])
+def _(runs):
+    rows = list(fairness.WEIGHTS)
+    found = [np.mean([fairness.throughput(r) for r in seeds(runs, f"weights:{w}")], axis=0) for w in rows]
+    series = {f: [x[n] for x in found] for n, f in enumerate("ABC")}
+    was = [fairness.WEIGHTS[w] or (None,) * 3 for w in rows]
+    marks = {f: [w[n] for w in was] for n, f in enumerate("ABC")}
+    fig = plots.bars([w.replace("-", "\n") for w in rows], series, "throughput (Mb/s)", published=marks, width=5.4)
+    for group, w in enumerate(rows):
+        for n, x in enumerate(weighted_shares(*fairness.weights(w))):
+            place = group + (n - 1) * 0.8 / 3
+            fig.axes[0].plot([place - 0.13, place + 0.13], [x, x], color="black", linewidth=0.8)
+    return fig
+
+
+@figure("fig5", "Figure 5: distribution of flow completion times", needs=["fair-*"])
+def _(runs):
+    place = first(runs, "fair", "i2-70")
+    estimates = [s for s in schemes(runs, f"fair-{place}") if s.removeprefix("lstf-").isdigit()]
+    if place == "i2-70":
+        estimates = [f"lstf-{r}" for r in shares.FIGURE_5]
+    with plots.style():
+        fig, ax = plots.figure(4.6, 2.8)
+        for s in ("fifo", "fq", *estimates):
+            x, y = thinned_cdf(np.concatenate([flows(r).fct for r in seeds(runs, f"fair-{place}:{s}")]))
+            name = NAMES.get(s) or f"LSTF, {s.removeprefix('lstf-')} Mb/s"
+            ax.plot(x, y, label=name, linestyle="--" if s in NAMES else "-")
+        ax.set(xlabel="FCT (s)", ylabel="fraction of flows", xscale="log", ylim=(0, 1.01), title=title(place))
+        ax.legend(fontsize=7)
+        return fig
+
+
+@figure("table2", "Table 2: FCT across bytes over r_est; horizontal: FIFO (dashed) and FQ (dotted)", needs=["fair-*"])
+def _(runs):
+    there = [p for p in shares.PUBLISHED if f"fair-{p}" in places(runs)]
+    with plots.style():
+        fig, ax = plots.figure(5.0, 3.2)
+        for n, p in enumerate(there):
+            by_estimate = shares.estimates(runs, p)
+            x = sorted(by_estimate)
+            ax.plot(
+                x, [by_estimate[r] for r in x], color=plots.COLOURS[n], marker="os^vDP"[n], markersize=3, label=title(p)
+            )
+            for s, line in (("fifo", "--"), ("fq", ":")):
+                ax.axhline(
+                    mean(runs, f"fair-{p}:{s}", bytes_fct), color=plots.COLOURS[n], linestyle=line, linewidth=0.8
+                )
+            if shares.PUBLISHED[p]:
+                values, best, _ = shares.PUBLISHED[p]
+                ax.plot([best], [values[2]], "D", color=plots.COLOURS[n], markerfacecolor="none")
+        ax.set(xlabel="r_est (Mb/s)", ylabel="FCT across bytes (s)", xscale="log", yscale="log")
+        ax.legend(fontsize=7)
+        return fig
+
+
+# --- The edge ------------------------------------------------------------------------------------------------------------
+
+
+@figure("fig6", "Figure 6: FCT and RTT by flow size: mean, with 10th and 99th percentile", needs=["fair-*"])
+def _(runs):
+    place = first(runs, "fair", "tenth-70")
+    with plots.style():
+        fig, axes = plots.figure(7.0, 3.0, columns=2)
+        for ax, what in zip(axes, ("fct", "rtt"), strict=True):
+            for n, s in enumerate(edge.FIVE):
+                found = [flows(r) for r in seeds(runs, f"fair-{place}:{s}")]
+                parts = [np.concatenate([getattr(f, f"{what}_of")(b) for f in found]) for b in BUCKETS]
+                middle = np.array([p.mean() for p in parts])
+                low, high = (np.array([np.percentile(p, q) for p in parts]) for q in (10, 99))
+                error = np.maximum([middle - low, high - middle], 0)
+                x = np.arange(len(BUCKETS)) + (n - 2) * 0.15
+                ax.errorbar(x, middle, error, fmt="os^vD"[n], markersize=3, linewidth=0.8, label=NAMES[s])
+            ax.set_xticks(range(len(BUCKETS)), BUCKETS)
+            ax.set(xlabel="flow size (packets)", ylabel=f"{what.upper()} (s)", yscale="log")
+        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
+        return fig
+
+
+@figure("fig6-bars", "Figure 6: FCT and RTT across bytes", needs=edge.ALL)
+def _(runs):
+    there = [p.removeprefix("fair-") for p in edge.complete(runs)]
+    groups, series, marks = [], {NAMES[s]: [] for s in edge.FIVE}, {NAMES[s]: [] for s in edge.FIVE}
+    for n, (what, value) in enumerate((("FCT", bytes_fct), ("RTT", bytes_rtt))):
+        for p in there:
+            groups.append(f"{brief(p)}\n{what}")
+            for k, s in enumerate(edge.FIVE):
+                series[NAMES[s]].append(mean(runs, f"fair-{p}:{s}", value))
+                marks[NAMES[s]].append(edge.PUBLISHED[p][n][k])
+    fig = plots.bars(groups, series, "s", log=True, published=marks, width=max(5.0, 1.1 * len(groups)))
+    fig.axes[0].tick_params(axis="x", labelsize=6)
+    return fig
+
+
+@figure("table4", "Table 4: refresh threshold R of Edge-CoDel, I2 / 10, 70 %", needs=edge.THRESHOLDS)
+def _(runs):
+    with plots.style():
+        fig, axes = plots.figure(5.4, 2.4, columns=2)
+        for ax, n, name, value in zip(axes, (0, 1), ("FCT", "RTT"), (bytes_fct, bytes_rtt), strict=True):
+            y = edge.by_threshold(runs, value)
+            ax.plot(list(y), list(y.values()), marker="o", markersize=4, label="measured")
+            ax.plot(
+                list(edge.REFRESH),
+                [x[n] for x in edge.REFRESH.values()],
+                "kD",
+                markerfacecolor="none",
+                label="published",
+            )
+            ax.set(xlabel="R (ms)", ylabel=f"{name} across bytes (s)", ylim=(0, None))
+        axes[0].legend()
+        return fig
+
+
+@figure("table3", "Table 3: marking in switches and at the edge, DCTCP, datacenter", needs=["ecn-*"])
+def _(runs):
+    loads = [int(p.removeprefix("ecn-")) for p in places(runs)]
+    groups, series, marks = [], {NAMES[s]: [] for s in edge.THREE}, {NAMES[s]: [] for s in edge.THREE}
+    for n, what in enumerate(("FCT", "RTT")):
+        for u in loads:
+            groups.append(f"{what}\n{u} %")
+            found = edge.marked(runs, u)[n]
+            for k, s in enumerate(edge.THREE):
+                series[NAMES[s]].append(1e3 * found[s])
+                marks[NAMES[s]].append(edge.MARKING[u][n][k] * (1e3 if n == 0 else 1))
+    return plots.bars(groups, series, "ms", log=True, published=marks, width=5.4)

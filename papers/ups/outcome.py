@@ -1,0 +1,84 @@
+"""What a TCP run says about the flows that count."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .numbers import across_bytes, in_bucket
+
+
+class Flows:
+    """Sizes (B), completion times (s) and mean round trips (s) of the flows that count.
+
+    A flow that had not ended when the run did counts with the time that it had been under way, a lower bound: leaving it out
+    would flatter the scheme that starved it. A flow without a round-trip sample has none to average.
+    """
+
+    def __init__(self, results):
+        import polars as pl
+
+        rows = results.flows.select(pl.col("measured").cast(bool), done=pl.col("status") == "completed")
+        counts = rows["measured"].to_numpy()
+        done = rows["done"].to_numpy()[counts]
+        self.size = results.flows["size"].to_numpy()[counts]
+        start, fct, rtt = (results.seconds(column)[counts] for column in ("start", "fct", "rtt"))
+        self.fct = np.where(done, fct, results.summary["simulated_seconds"] - start)
+        self.rtt = np.where(rtt > 0, rtt, np.nan)
+        self.censored = int(np.count_nonzero(~done))
+
+    @property
+    def average(self) -> float:
+        return float(self.fct.mean())
+
+    @property
+    def average_rtt(self) -> float:
+        return float(np.nanmean(self.rtt))
+
+    @property
+    def bytes_fct(self) -> float:
+        return across_bytes(self.size, self.fct)
+
+    @property
+    def bytes_rtt(self) -> float:
+        """Mean round trip of each flow, weighted by its size: not the mean over all samples."""
+        sampled = ~np.isnan(self.rtt)
+        return across_bytes(self.size[sampled], self.rtt[sampled])
+
+    def fct_of(self, bucket: str) -> np.ndarray:
+        return self.fct[in_bucket(self.size, bucket)]
+
+    def rtt_of(self, bucket: str) -> np.ndarray:
+        found = self.rtt[in_bucket(self.size, bucket)]
+        return found[~np.isnan(found)]
+
+
+_seen: dict = {}
+
+
+def flows(results) -> Flows:
+    """The same, read once per run."""
+    key = (results.path, results.digest)
+    if key not in _seen:
+        _seen[key] = Flows(results)
+    return _seen[key]
+
+
+def average(results) -> float:
+    return flows(results).average
+
+
+def average_rtt(results) -> float:
+    return flows(results).average_rtt
+
+
+def bytes_fct(results) -> float:
+    return flows(results).bytes_fct
+
+
+def bytes_rtt(results) -> float:
+    return flows(results).bytes_rtt
+
+
+def cut(runs) -> dict[str, float]:
+    """The largest number of censored flows in one run, to be reported beside what was measured."""
+    return {"most censored flows of a run": max(flows(r).censored for r in runs.values())}

@@ -1,0 +1,263 @@
+"""Replay (§2.3, Table 1, Figure 1): a schedule is recorded, slacks are made from its exit times, and LSTF tries to keep them.
+
+The original runs any scheduler; `>CANDIDATE` in a key is its replay. UDP, all of a flow's packets at once, no drops.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg.papers import RunSpec, measure
+
+from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, mean, run, seeds, split, spread
+
+# Place and original -> published fraction overdue, and overdue by more than T.
+TABLE = {
+    ("i2-70", "random"): (0.0021, 0.0002),
+    ("i2-10", "random"): (0.0007, 0.0),
+    ("i2-30", "random"): (0.0281, 0.0017),
+    ("i2-50", "random"): (0.0221, 0.0002),
+    ("i2-90", "random"): (0.0008, None),
+    ("1g-1g-70", "random"): (0.0204, 8e-6),
+    ("10g-10g-70", "random"): (0.0631, 0.0448),
+    ("tenth-70", "random"): (0.0127, 1e-5),
+    ("rocketfuel-70", "random"): (0.0246, 0.0063),
+    ("datacenter-70", "random"): (0.0164, 0.0154),
+    ("i2-70", "fifo"): (0.0143, 0.0006),
+    ("i2-70", "fq"): (0.0271, 0.0002),
+    ("i2-70", "sjf"): (0.1833, 0.0019),
+    ("i2-70", "lifo"): (0.1477, 0.0067),
+    ("i2-70", "fq-fifo+"): None,
+    ("i2-70", "sjf-fifo"): (0.0297, 0.0003),
+}
+DEFAULT = ("i2-70", "random")
+ORIGINALS = tuple(s for place, s in TABLE if place == "i2-70")  # of Figure 1: all of the table's
+# §2.3 (5) and (7): other candidates.
+PREEMPTIVE = {("i2-70", "sjf"): 0.0024, ("i2-70", "lifo"): 0.0025}
+PRIORITIES = {DEFAULT: (0.21, 0.2069)}
+# Simulated from an empty network; CHOICE: 10 s for I2 / 10, where as many packets take ten times as long.
+DURATION = {"tenth": "10s", "datacenter": "100ms"}
+
+
+# How the engine calls the candidates.
+CANDIDATES = {
+    "lstf": {"scheduler": "lstf"},
+    "preemptive": {"scheduler": "lstf", "preemptive": True},
+    "priorities": {"scheduler": "priority"},
+}
+
+
+def of(place: str, original: str) -> str:
+    """A recorded run."""
+    return f"udp-{place}:{original}"
+
+
+def replayed(place: str, original: str, candidate: str = "lstf") -> str:
+    """Its replay."""
+    return f"{of(place, original)}>{candidate}"
+
+
+def runs(scale: str) -> list:
+    """The same at both scales but for the number of seeds: shorter runs would measure how an empty network fills."""
+    made = []
+    for seed in SEEDS[scale]:
+        for place, original in TABLE:
+            made += recorded_and_replayed(place, original, seed)
+    return made
+
+
+def recorded_and_replayed(place: str, original: str, seed: int) -> list:
+    network, percent = split(place)
+    end = DURATION.get(network, "1s")
+    clock = {"measure": {"until": end, "packets": {"hops": False}}, "traffic.0.until": end, "run.until": end}
+    base = NETWORKS[network].set("udp") | {"traffic.0.load": percent / 100} | clock
+    key = of(place, original)
+    made = [run(key, NETWORKS[network].of("udp"), base | SCHEMES[original], seed)]
+    kinds = ["lstf"]
+    kinds += ["preemptive"] if (place, original) in PREEMPTIVE else []
+    kinds += ["priorities"] if (place, original) in PRIORITIES else []
+    t = NETWORKS[network].late  # None: the engine takes the slowest link
+    threshold = f"{t}ps" if t else None
+    for kind in kinds:
+        name = f"{replayed(place, original, kind)}@{seed}"
+        made.append(RunSpec(name, replay=f"{key}@{seed}", threshold=threshold, **CANDIDATES[kind]))
+    return made
+
+
+# --- Table 1 -------------------------------------------------------------------------------------------------------------
+
+
+def overdue(replay) -> float:
+    return replay.summary["overdue"]
+
+
+def overdue_by_t(replay) -> float:
+    return replay.summary["overdue_beyond_threshold"]
+
+
+def waits_less(replay) -> float:
+    """Fraction of packets that wait no longer in the replay than in the original."""
+    return replay.summary["not_slower"]
+
+
+def ratio_cdf(replay, column: str) -> tuple[np.ndarray, np.ndarray]:
+    """Distribution of (Q' + 1 ns) / (Q + 1 ns), Q the queueing delay: at routers (`router`) or from the flow's arrival on
+    (`with_nic`, the wait at the source's NIC included in both)."""
+    table = replay.tables["ratios"].sort("to")
+    counts = table[column].to_numpy().astype(float)
+    return table["to"].to_numpy(), np.cumsum(counts) / counts.sum()
+
+
+def late(runs, place: str, original: str, candidate: str = "lstf") -> tuple[float, float]:
+    """Fractions overdue and overdue by more than T: means over the seeds."""
+    key = replayed(place, original, candidate)
+    return mean(runs, key, overdue), mean(runs, key, overdue_by_t)
+
+
+def needs(rows, candidate: str = "lstf") -> list[str]:
+    return [f"{replayed(*row, candidate)}@*" for row in rows]
+
+
+def claim(name: str, place: str, original: str = "random") -> None:
+    @measure(name, needs=needs([(place, original)]))
+    def _(runs):
+        ov, ov_t = late(runs, place, original)
+        out = {"ov": ov, "ovT": ov_t} | ({"ovT / ov": ov_t / ov} if ov else {})
+        return out | spread(runs, replayed(place, original), overdue, "ov")
+
+
+claim("UPS-T1a", "i2-70")
+claim("UPS-T1b", "i2-10")
+claim("UPS-T1c", "i2-30")
+claim("UPS-T1d", "i2-50")
+claim("UPS-T1f", "1g-1g-70")
+claim("UPS-T1g", "10g-10g-70")
+claim("UPS-T1h", "tenth-70")
+claim("UPS-T1j", "datacenter-70")
+claim("UPS-T1k", "i2-70", "fifo")
+claim("UPS-T1l", "i2-70", "fq")
+claim("UPS-T1m", "i2-70", "sjf")
+claim("UPS-T1n", "i2-70", "lifo")
+claim("UPS-T1p0", "i2-70", "sjf-fifo")
+
+ROCKETFUEL = ("rocketfuel-70", "random")
+HARD = (("i2-70", "sjf"), ("i2-70", "lifo"), ("10g-10g-70", "random"))
+LATE_BY_T = (("10g-10g-70", "random"), ("datacenter-70", "random"))
+
+
+@measure("UPS-T1i", needs=needs([DEFAULT, ROCKETFUEL]))
+def _(runs):
+    ov, ov_t = late(runs, *ROCKETFUEL)
+    return {"ov": ov, "ovT": ov_t, "ov / ov(default)": ov / late(runs, *DEFAULT)[0]}
+
+
+@measure("UPS-T1q0", needs=needs(TABLE))
+def _(runs):
+    ov = {row: late(runs, *row)[0] for row in TABLE}
+    others = max(x for row, x in ov.items() if row not in HARD)
+    ratio = min(ov[row] for row in HARD) / others
+    return {"largest ov of the other rows": others, "smallest ov of the three / largest of the others": ratio}
+
+
+@measure("UPS-T1r", needs=needs(TABLE))
+def _(runs):
+    found = {row: late(runs, *row)[1] for row in TABLE if row not in LATE_BY_T}
+    return {"largest ovT of the other rows": max(found.values())} | {
+        f"{p}, {NAMES[s]}": x for (p, s), x in found.items()
+    }
+
+
+@measure("UPS-T1s", needs=needs((f"i2-{u}", "random") for u in (10, 30, 50, 70, 90)))
+def _(runs):
+    ov = {u: late(runs, f"i2-{u}", "random")[0] for u in (10, 30, 50, 70, 90)}
+    pairs = ((10, 30), (50, 30), (70, 50), (90, 70))
+    return {f"ov({a}) / ov({b})": ov[a] / ov[b] for a, b in pairs} | {f"ov({u})": x for u, x in ov.items()}
+
+
+@measure("UPS-T1t", needs=needs((p, "random") for p in ("i2-70", "1g-1g-70", "10g-10g-70")))
+def _(runs):
+    default, slow, fast = (late(runs, p, "random") for p in ("i2-70", "1g-1g-70", "10g-10g-70"))
+    return {
+        "ovT(1G-1G) - ovT(default)": slow[1] - default[1],
+        "ovT(10G-10G) - 20 ovT(default)": fast[1] - 20 * default[1],
+        "ov(10G-10G) / ov(default)": fast[0] / default[0],
+    }
+
+
+@measure("UPS-T1u", needs=needs((p, "random") for p in ("1g-1g-70", "tenth-70")))
+def _(runs):
+    return {"ov(1G-1G) / ov(I2/10)": late(runs, "1g-1g-70", "random")[0] / late(runs, "tenth-70", "random")[0]}
+
+
+@measure("UPS-T1v", needs=needs(("i2-70", s) for s in ("random", "fifo", "fq", "sjf", "lifo")))
+def _(runs):
+    ov = {s: late(runs, "i2-70", s)[0] for s in ("random", "fifo", "fq", "sjf", "lifo")}
+    return {
+        "min(SJF, LIFO) / max(FIFO, FQ, Random)": min(ov["sjf"], ov["lifo"]) / max(ov["fifo"], ov["fq"], ov["random"])
+    }
+
+
+def claim_preemptive(name: str, original: str) -> None:
+    row = ("i2-70", original)
+
+    @measure(name, needs=[*needs([row]), *needs([row], "preemptive")])
+    def _(runs):
+        plain, resumed = late(runs, *row)[0], late(runs, *row, "preemptive")[0]
+        return {"ov, preemptive": resumed, "ov, non-preemptive": plain, "preemptive / non-preemptive": resumed / plain}
+
+
+claim_preemptive("UPS-T1pa", "sjf")
+claim_preemptive("UPS-T1pb", "lifo")
+
+
+@measure("UPS-T1qa", needs=[*needs([DEFAULT]), *needs([DEFAULT], "priorities")])
+def _(runs):
+    (ov, ov_t), lstf = late(runs, *DEFAULT, "priorities"), late(runs, *DEFAULT)[0]
+    return {"ov, priorities": ov, "ovT / ov, priorities": ov_t / ov, "priorities / LSTF": ov / lstf}
+
+
+# --- What the originals looked like --------------------------------------------------------------------------------------
+
+# Non-empty router queues met -> published fraction of packets.
+POINTS = {
+    of("i2-70", "random"): {2: 0.22, 3: 0.44, 4: 0.24},
+    of("1g-1g-70", "random"): {1: 0.18, 2: 0.46, 3: 0.26},
+}
+
+
+def points(runs, key: str) -> np.ndarray:
+    """Fraction of packets by number of non-empty router queues met in the original, 0 to 7: mean over the seeds."""
+    found = []
+    for replay in seeds(runs, f"{key}>lstf"):
+        counts = np.array(replay.summary["congestion_points"], dtype=float)
+        found.append(np.pad(counts, (0, 8))[:8] / counts.sum())
+    return np.mean(found, axis=0)
+
+
+def claim_points(name: str, key: str) -> None:
+    @measure(name, needs=[f"{key}>lstf@*"])
+    def _(runs):
+        return {f"{n} points": float(x) for n, x in enumerate(points(runs, key))}
+
+
+claim_points("UPS-CPa", of(*DEFAULT))
+claim_points("UPS-CPb", of("1g-1g-70", "random"))
+
+
+@measure("UPS-CPc", needs=needs([DEFAULT]))
+def _(runs):
+    hops = [r.summary["hops"] for r in seeds(runs, replayed(*DEFAULT))]
+    return {"fewest": min(h["min"] for h in hops), "most": max(h["max"] for h in hops)}
+
+
+@measure("UPS-T1x", needs=[f"{of(*DEFAULT)}@1"])
+def _(runs):
+    results = runs[f"{of(*DEFAULT)}@1"]
+    wire = int(results.summary["packets"]["most_common_wire_bytes"])
+    slowest = int(results.tables["ports"]["rate_bps"].min())  # the edge links: every core link is faster
+    return {"T (ps)": -(-wire * 8 * 10**12 // slowest)}
+
+
+@measure("UPS-F1a", needs=[f"{replayed('i2-70', s)}@*" for s in ORIGINALS])
+def _(runs):
+    return {NAMES[s]: mean(runs, replayed("i2-70", s), waits_less) for s in ORIGINALS}
