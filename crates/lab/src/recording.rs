@@ -14,7 +14,7 @@ pub(crate) struct RecordingCounts {
     inside: u64,
     /// Packets by wire size.
     wire: BTreeMap<u32, u64>,
-    /// Packets that left by non-empty queues met.
+    /// Packets that left by number of switch ports at which they had to wait.
     congestion_points: Vec<u64>,
     hops: Option<(u8, u8)>,
     /// Data packets of measured flows that left: from the NIC's queue to the destination.

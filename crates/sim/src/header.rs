@@ -40,10 +40,9 @@ impl<Q: Events> Sim<Q> {
         if self.is_nic(id) {
             return;
         }
-        let queued = self.ports[id.at()].waiting > 0;
         self.write_priority(handle);
         if let Some(journal) = &mut self.journal {
-            journal.arrive(handle, self.now, queued);
+            journal.arrive(handle, self.now);
         }
     }
 
@@ -77,12 +76,7 @@ impl<Q: Events> Sim<Q> {
             replay.pass(handle);
         }
         if let Some(journal) = &mut self.journal {
-            let port = &self.ports[id.at()];
-            let before = port.flight.len().checked_sub(2).map(|i| &port.flight[i]);
-            // Someone waits if the packet before this one has not begun yet.
-            let queued =
-                before.is_some_and(|f| f.arrive - port.delay > self.now + port.serializer.span(f.wire));
-            journal.arrive(handle, self.now, queued);
+            journal.arrive(handle, self.now);
             journal.depart(handle, begins);
         }
     }

@@ -1,6 +1,7 @@
 //! Worked examples, brute-force oracles, and one conformance suite that runs for every order.
 
 mod examples;
+mod fq_codel;
 mod fq_oracle;
 mod laws;
 mod lstf;
