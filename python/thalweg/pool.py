@@ -189,7 +189,7 @@ def perform_all(
         try:
             results = perform(job, running, stop)
             made = {job.key: results}
-            if results.recorded and not results.partial:
+            if (job.replays or results.recorded) and not results.partial:
                 made |= perform_replays(job, results, running, stop)
         finally:
             running.pop(job.key, None)

@@ -248,7 +248,7 @@ class _File:
 
         self.path = path
         try:
-            self._file = pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
             about = self._file.metadata.metadata.get(_MARK)
         except (pa.ArrowException, OSError) as e:
             raise self._cut_short(e) from None

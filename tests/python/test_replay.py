@@ -16,19 +16,19 @@ from conftest import SCENARIO
 from thalweg import papers, pool, recording
 from thalweg.errors import Interrupted, ScenarioError
 
-# Up to three congested ports on a path: nobody can replay that perfectly but the omniscient one.
+# Up to five congested ports on a path: nobody can replay that perfectly but the omniscient one.
 CHAIN = """\
 name = "chain"
 seed = 5
 
 [topology]
 kind = "parking-lot"
-bottlenecks = 3
+bottlenecks = 5
 bottleneck_rate = "1Gbps"
-host_rate = "10Gbps"
+host_rate = "1Gbps"
 
 [switch]
-scheduler = "sjf"
+scheduler = "random"
 buffer = "unlimited"
 
 [nic]
@@ -40,13 +40,16 @@ kind = "udp"
 [[traffic]]
 kind = "poisson"
 sizes = "heavy-tailed"
-load = 0.08
+load = 0.4
 until = "100ms"
 
 [run]
 until = "100ms"
 stop_when_done = false
 """
+SPINES = (
+    '{ kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 2, host_rate = "1Gbps", spine_rate = "1Gbps" }'
+)
 ROWS = ("flow", "forward", "wire", "handed_ps", "ingress_ps", "exit_ps", "waited_ps", "queues", "hops")
 
 
@@ -126,12 +129,12 @@ def test_what_a_replay_reports_agrees_with_itself(run, scheduler):
     s, lateness, ratios = replay.summary, replay.tables["lateness"], replay.tables["ratios"]
     assert (s["packets"], s["not_compared"]) == (run.summary["packets"]["left"], run.summary["packets"]["inside"])
     assert s["never_left"] == 0 and lateness["packets"].sum() == s["packets"]
-    late = lateness.filter(lateness["to_ps"] > 0).filter(lateness["from_ps"] > 0)
+    late = lateness.filter(lateness["from_ps"] > 0)
     assert late["packets"].sum() == s["overdue_packets"] == s["lateness_us"]["count"]
     assert s["overdue"] == s["overdue_packets"] / s["packets"] >= s["overdue_beyond_threshold"]
     assert ratios["router"].sum() == ratios["with_nic"].sum() == s["packets"]
     assert s["congestion_points"] == run.summary["packets"]["congestion_points"]
-    assert s["hops"] == {"min": 2, "max": 4} == run.summary["packets"]["hops"]
+    assert s["hops"] == {"min": 1, "max": 6} == run.summary["packets"]["hops"]
 
 
 def test_candidates_order_as_theory_says(run):
@@ -140,16 +143,16 @@ def test_candidates_order_as_theory_says(run):
     lstf, edf = (thalweg.replay(run, s) for s in ("lstf", "edf"))
     assert lstf.digest == edf.digest and lstf.tables["ratios"].equals(edf.tables["ratios"])
     assert thalweg.replay(run, "omniscient", preemptive=True).summary["overdue_packets"] == 0
-    # Preemptive LSTF is never late behind two congestion points; here there are three: few are.
+    # Preemptive LSTF is never late behind two congestion points; here there may be more, and few are.
     assert thalweg.replay(run, "lstf", preemptive=True).summary["overdue"] < 0.1 * lstf.summary["overdue"]
 
 
-def test_a_fifo_network_with_one_bottleneck_is_replayed_exactly(tmp_path):
-    one = {"topology.bottlenecks": 1, "switch.scheduler": "fifo"}
+def test_one_fifo_switch_is_replayed_exactly(tmp_path):
+    one = {"topology": '{ kind = "star", hosts = 6, rate = "1Gbps" }', "switch.scheduler": "fifo", "run.until": "1s"}
     run = thalweg.run(thalweg.Scenario.from_toml(CHAIN, one), tmp_path / "r", record=True)
     s = thalweg.replay(run).summary
     # Alike in every packet: nothing is early either.
-    assert (s["overdue"], s["ratio"]["p1"], s["ratio"]["p99"]) == (0.0, 1.0, 1.0)
+    assert (s["overdue"], s["not_compared"], s["ratio"]["p1"], s["ratio"]["p99"]) == (0.0, 0, 1.0, 1.0)
     early = thalweg.replay(run).tables["lateness"]
     assert early.filter(early["from_ps"] < 0).height == 0
 
@@ -280,8 +283,8 @@ def test_omniscience_needs_hops(tmp_path, cli):
     ("settings", "scheduler", "reason"),
     [
         ({"switch.buffer": "4500B"}, "lstf", r"\d+ packets were dropped in it.*buffer=\"unlimited\""),
-        ({"routing": "spray-random"}, "lstf", "its packets are sprayed"),
-        ({"switch.cut_through": "64B"}, "lstf", "its switches cut through"),
+        ({"topology": SPINES, "routing": "spray-random"}, "lstf", "its packets are sprayed"),
+        ({"switch.cut_through": "64B", "switch.scheduler": "fifo"}, "lstf", "its switches cut through"),
         ({"switch.preemptive": True}, "omniscient", "interrupted transmissions"),
     ],
 )
@@ -310,8 +313,10 @@ def test_a_flipped_bit_is_noticed(copy, cli):
     with pq.ParquetWriter(path, table.schema, write_page_checksum=True) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({recording._MARK: about})
+    at = next(c for c in range(99) if pq.ParquetFile(path).metadata.row_group(0).column(c).path_in_schema == "exit_ps")
+    column = pq.ParquetFile(path).metadata.row_group(0).column(at)
     data = bytearray(path.read_bytes())
-    data[len(data) // 3] ^= 1
+    data[column.data_page_offset + column.total_compressed_size // 2] ^= 1
     path.write_bytes(data)
     assert "is damaged or cut short" in refused("chain", cli=cli)
 
@@ -347,7 +352,7 @@ def test_a_missing_column_is_refused(copy, cli, column):
     [
         ("flow", 77, 1_000_000, "packet 77: flow 1000000 does not exist"),
         ("hops", 9000, lambda n: n - 1, "packet 9000: it passed . switch ports, its path has .: a port is missing"),
-        ("exit_ps", 9000, lambda t: t - 10**9, "packet 9000: it left sooner than its path allows"),
+        ("exit_ps", 9000, 5, "packet 9000: it left sooner than its path allows"),
         ("ingress_ps", 500, 0, "packet 500: it enters before the packet above it"),
         ("handed_ps", 400, 1 << 60, "packet 400: its times contradict each other"),
         ("waited_ps", 400, -5, "packet 400: its times contradict each other"),

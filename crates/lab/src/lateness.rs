@@ -1,23 +1,13 @@
 //! A replay against its original: what is overdue, by how much, and who waited longer (ups §2.3).
 
 use crate::histogram::{LogHistogram, Times, column, count};
+use crate::originals::Original;
 use crate::{ColumnData, Table};
 use serde_json::{Value as Json, json};
 use thalweg_units::Span;
 
 /// Added to both queueing delays before they are divided: 0 / 0 is 1.
 const BIAS: f64 = 1000.0;
-
-/// What the recording says about a packet in the network.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Original {
-    /// o(p), ps; `u64::MAX`: it had not left.
-    pub exit: u64,
-    /// Waiting at switch ports, ps.
-    pub waited: u64,
-    /// Waiting at the NIC, the same in both runs, ps.
-    pub nic: u64,
-}
 
 /// All comparisons so far.
 #[derive(Clone, Debug, Default)]

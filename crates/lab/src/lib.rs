@@ -22,6 +22,7 @@ pub mod fuzzing;
 mod histogram;
 mod lateness;
 mod network;
+mod originals;
 pub mod parse;
 pub mod quantity;
 mod recording;

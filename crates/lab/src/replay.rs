@@ -3,7 +3,8 @@
 //! Streamed: rows are fed in batches, and what is known about a packet is forgotten when it has left.
 
 use crate::engine::Engine;
-use crate::lateness::{Lateness, Original};
+use crate::lateness::Lateness;
+use crate::originals::{Original, Originals};
 use crate::{Diagnostic, Scenario, Table};
 use serde_json::{Value as Json, json};
 use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit, OrderSpec};
@@ -13,9 +14,6 @@ use thalweg_units::{FlowId, NodeId, Serializer, Span, Time};
 
 /// Slack of a packet that had not left when the recording ended (the value of the paper's own simulator).
 const UNKNOWN_EXIT: Span = Span::from_ms(100_000);
-
-/// Packets whose originals are kept, and forgotten, together.
-const BLOCK: usize = 1 << 12;
 
 /// The candidates: what the header holds and how switch ports use it (ups §2.1, App. A).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,16 +92,10 @@ pub struct Replay {
     lateness: Lateness,
     /// By flow and direction, as they are asked for.
     paths: Vec<Path>,
-    /// By number / [`BLOCK`].
-    originals: Vec<Option<Block>>,
+    originals: Originals,
     fed: u64,
     last: u64,
     times: Vec<i64>,
-}
-
-struct Block {
-    originals: Vec<Original>,
-    inside: usize,
 }
 
 impl Replay {
@@ -151,7 +143,7 @@ impl Replay {
             seed,
             lateness: Lateness::new(threshold),
             paths: vec![Path::default(); 2 * flows],
-            originals: Vec::new(),
+            originals: Originals::default(),
             fed: 0,
             last: 0,
             times: Vec::new(),
@@ -224,7 +216,7 @@ impl Replay {
             nic: ingress - handed,
         };
         self.lateness.enter(&original, rows.queues[row], hops);
-        self.remember(original);
+        self.originals.add(original);
         self.engine.feed(Injection {
             flow: FlowId(flow),
             forward,
@@ -254,16 +246,6 @@ impl Replay {
         self.paths[at]
     }
 
-    fn remember(&mut self, original: Original) {
-        if self.fed as usize % BLOCK == 0 {
-            self.originals.push(Some(Block { originals: Vec::with_capacity(BLOCK), inside: 0 }));
-        }
-        let block =
-            self.originals.last_mut().and_then(Option::as_mut).expect("the newest block is never forgotten");
-        block.originals.push(original);
-        block.inside += 1;
-    }
-
     /// Nothing more comes.
     pub fn feed_end(&mut self) {
         self.engine.feed_end();
@@ -284,12 +266,8 @@ impl Replay {
     }
 
     fn leave(&mut self, exit: &Exit) {
-        let (at, within) = (exit.number as usize / BLOCK, exit.number as usize % BLOCK);
-        let Some(block) = &mut self.originals[at] else { return };
-        self.lateness.leave(&block.originals[within], exit.at.ps(), exit.waited.ps());
-        block.inside -= 1;
-        if block.inside == 0 && block.originals.len() == BLOCK {
-            self.originals[at] = None;
+        if let Some(original) = self.originals.take(exit.number) {
+            self.lateness.leave(&original, exit.at.ps(), exit.waited.ps());
         }
     }
 

@@ -147,8 +147,9 @@ impl<Q: Events> Sim<Q> {
     }
 }
 
-/// Whether a network keeps a journal.
+/// Whether a network keeps a journal. A replay needs one only for hops: what a packet waited follows from when it left.
 pub(crate) fn journal(spec: &crate::spec::NetworkSpec, stride: usize) -> Option<Journal> {
     let hops = spec.probes.record.is_some_and(|r| r.hops);
-    (spec.replay || spec.probes.record.is_some()).then(|| Journal::new(stride, hops))
+    let kept = if spec.replay { hops } else { spec.probes.record.is_some() };
+    kept.then(|| Journal::new(stride, hops))
 }
