@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from thalweg.papers import measure
 
+from . import fct as sizes
 from . import shares
 from .numbers import steps
 from .outcome import average, average_rtt, bytes_fct, bytes_rtt, cut, flows
-from .settings import CONSTANT, NAMES, NETWORKS, SCHEMES, SEEDS, counted, edge, fair, mean, places, run, seeds, spread
+from .settings import CONSTANT, NAMES, SCHEMES, SEEDS, edge, fair, mean, places, point, seeds, spread
 
 FIVE = ("fifo", "fq", "fq-codel", "fq+edge", "lstf+edge")
 CODELS, EDGES = FIVE[2:], FIVE[3:]
@@ -75,14 +76,12 @@ def runs(scale: str) -> list:
 
 def marking(scale: str) -> list:
     """Table 3. CHOICE: 500 KB and the window of Figure 2, as the other runs in the datacenter."""
-    first, last, end = ("0.5s", "2s", "10s") if scale == "full" else ("100ms", "150ms", "500ms")
-    place = NETWORKS["datacenter"]
     made = []
     for percent in MARKING if scale == "full" else QUICK_MARKING:
-        load = {"traffic.0.load": percent / 100, "switch.buffer": "342pkts"}
-        base = place.set("tcp") | load | counted(first, last, end, fct="sender")
-        for seed in SEEDS[scale]:
-            made += [run(f"ecn-{percent}:{s}", place.of("tcp"), base | set, seed) for s, set in dctcp().items()]
+        for s, set in dctcp().items():
+            key = marked_key(percent, s)
+            if key.startswith("ecn-"):
+                made += [sizes.at(key, point("datacenter", percent), set, scale, seed) for seed in SEEDS[scale]]
     return made
 
 
@@ -249,14 +248,19 @@ def _(runs):
 # --- Table 3: marking at the edge ----------------------------------------------------------------------------------------
 
 
+def marked_key(percent: int, scheme: str) -> str:
+    """Without ECN at 70 % is FIFO of Figure 2."""
+    return "fct-datacenter-70:fifo" if (percent, scheme) == (70, "no-ecn") else f"ecn-{percent}:{scheme}"
+
+
 def marked(runs, percent: int) -> tuple[dict[str, float], dict[str, float]]:
     """Mean FCT (s) and mean RTT (s) of the three schemes."""
-    keys = {s: f"ecn-{percent}:{s}" for s in THREE}
+    keys = {s: marked_key(percent, s) for s in THREE}
     return tuple({s: mean(runs, k, value) for s, k in keys.items()} for value in (average, average_rtt))
 
 
 def claim_marking(name: str, percent: int) -> None:
-    @measure(name, needs=[f"ecn-{percent}:*"])
+    @measure(name, needs=[f"{marked_key(percent, s)}@*" for s in THREE])
     def _(runs):
         out = {}
         for what, v in zip(("fct", "rtt"), marked(runs, percent), strict=True):

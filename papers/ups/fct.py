@@ -38,16 +38,15 @@ def buffer(place: str) -> dict:
     return {"switch.buffer": "342pkts" if place.startswith("datacenter") else "3425pkts"}
 
 
+def at(key: str, place: str, set: dict, scale: str, seed: int):
+    network, percent = split(place)
+    base = NETWORKS[network].set("tcp") | {"traffic.0.load": percent / 100} | buffer(place) | window(place, scale)
+    return run(key, NETWORKS[network].of("tcp"), base | set, seed)
+
+
 def runs(scale: str) -> list:
-    made = []
-    for place in PUBLISHED if scale == "full" else QUICK:
-        network, percent = split(place)
-        base = NETWORKS[network].set("tcp") | {"traffic.0.load": percent / 100} | buffer(place) | window(place, scale)
-        for seed in SEEDS[scale]:
-            for s in FOUR:
-                key = f"fct-{place}:{s}"
-                made.append(run(key, NETWORKS[network].of("tcp"), base | SCHEMES[s], seed))
-    return made
+    there = PUBLISHED if scale == "full" else QUICK
+    return [at(f"fct-{p}:{s}", p, SCHEMES[s], scale, seed) for p in there for seed in SEEDS[scale] for s in FOUR]
 
 
 def times(runs, place: str) -> dict[str, float]:

@@ -29,6 +29,14 @@ def published_row(table, there, n: int):
     return [table[p][n] if table[p] else None for p in there]
 
 
+def log_bars(groups, series, ylabel: str, published, width: float = 5.0):
+    """Bars on a logarithmic axis that leaves the shortest one visible."""
+    fig = plots.bars(groups, series, ylabel, log=True, published=published, width=width)
+    values = [x for table in (series, published) for row in table.values() for x in row if x]
+    fig.axes[0].set_ylim(bottom=min(values) / 2)
+    return fig
+
+
 # --- Replay --------------------------------------------------------------------------------------------------------------
 
 
@@ -40,9 +48,8 @@ def _(runs):
     series = {"late": [x[0] for x in late], "late by more than T": [x[1] or None for x in late]}
     was = [replays.TABLE[row] or (None, None) for row in rows]
     marks = {name: [(w[n] or None) for w in was] for n, name in enumerate(series)}
-    fig = plots.bars(groups, series, "fraction of packets", log=True, published=marks, width=9.0)
+    fig = log_bars(groups, series, "fraction of packets", marks, 9.0)
     fig.axes[0].tick_params(axis="x", labelsize=6)
-    fig.axes[0].set_ylim(bottom=1e-6)
     return fig
 
 
@@ -91,7 +98,7 @@ def _(runs):
     was = list(replays.PREEMPTIVE.values()) + [x[0] for x in replays.PRIORITIES.values()]
     marks = {"LSTF": [replays.TABLE[place, s][0] for place, s, _ in rows], "other candidate": was}
     groups = [f"{NAMES[s]}\n{'preemptive LSTF' if c == 'preemptive' else 'priorities o(p)'}" for _, s, c in rows]
-    return plots.bars(groups, series, "fraction late", log=True, published=marks)
+    return log_bars(groups, series, "fraction late", marks)
 
 
 # --- Mean FCT and tail ---------------------------------------------------------------------------------------------------
@@ -103,7 +110,7 @@ def _(runs):
     names = dict(zip(fct.FOUR, ("FIFO", "SRPT", "SJF", "LSTF, size × D"), strict=True))
     series = {names[s]: [fct.times(runs, p)[s] for p in there] for s in fct.FOUR}
     marks = {names[s]: published_row(fct.PUBLISHED, there, n) for n, s in enumerate(fct.FOUR)}
-    return plots.bars([brief(p) for p in there], series, "mean FCT (s)", log=True, published=marks, width=6.6)
+    return log_bars([brief(p) for p in there], series, "mean FCT (s)", marks, 6.6)
 
 
 @figure("fig2-by-size", "Figure 2: mean flow completion time of each size", needs=["fct-i2-70:*"])
@@ -140,7 +147,7 @@ def _(runs):
     values = [(s, v) for v in (tail.average, tail.p99) for s in tail.TWO]
     series = {n: [mean(runs, f"tail-{p}:{s}", v) for p in there] for n, (s, v) in zip(names, values, strict=True)}
     marks = {n: published_row(tail.PUBLISHED, there, k) for k, n in enumerate(names)}
-    return plots.bars([brief(p) for p in there], series, "packet delay (s)", log=True, published=marks, width=6.6)
+    return log_bars([brief(p) for p in there], series, "packet delay (s)", marks, 6.6)
 
 
 # --- Fairness ------------------------------------------------------------------------------------------------------------
@@ -263,7 +270,7 @@ def _(runs):
             for k, s in enumerate(edge.FIVE):
                 series[NAMES[s]].append(mean(runs, f"fair-{p}:{s}", value))
                 marks[NAMES[s]].append(edge.PUBLISHED[p][n][k])
-    fig = plots.bars(groups, series, "s", log=True, published=marks, width=max(5.0, 1.1 * len(groups)))
+    fig = log_bars(groups, series, "s", marks, max(7.5, 1.1 * len(groups)))
     fig.axes[0].tick_params(axis="x", labelsize=6)
     return fig
 
@@ -287,9 +294,13 @@ def _(runs):
         return fig
 
 
-@figure("table3", "Table 3: marking in switches and at the edge, DCTCP, datacenter", needs=["ecn-*"])
+@figure(
+    "table3",
+    "Table 3: marking in switches and at the edge, DCTCP, datacenter",
+    needs=["ecn-*", "fct-datacenter-70:fifo@*"],
+)
 def _(runs):
-    loads = [int(p.removeprefix("ecn-")) for p in places(runs)]
+    loads = [int(p.removeprefix("ecn-")) for p in places(runs) if p.startswith("ecn-")]
     groups, series, marks = [], {NAMES[s]: [] for s in edge.THREE}, {NAMES[s]: [] for s in edge.THREE}
     for n, what in enumerate(("FCT", "RTT")):
         for u in loads:
@@ -298,4 +309,4 @@ def _(runs):
             for k, s in enumerate(edge.THREE):
                 series[NAMES[s]].append(1e3 * found[s])
                 marks[NAMES[s]].append(edge.MARKING[u][n][k] * (1e3 if n == 0 else 1))
-    return plots.bars(groups, series, "ms", log=True, published=marks, width=5.4)
+    return log_bars(groups, series, "ms", marks, 5.4)

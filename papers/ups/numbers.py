@@ -84,6 +84,15 @@ def good_range(by_estimate: dict[float, float], within: float = 0.10) -> tuple[f
     return best, good[0], good[-1]
 
 
+def percentile_of_bins(low, high, counts, p: float) -> float:
+    """From a histogram, evenly spread inside each bin: what a fraction p/100 lies below."""
+    counts = np.asarray(counts, dtype=float)
+    wanted = p / 100 * counts.sum()
+    n = int(np.searchsorted(np.cumsum(counts), wanted))
+    inside = (wanted - counts[:n].sum()) / counts[n]
+    return float(low[n] + inside * (high[n] - low[n]))
+
+
 def thinned_cdf(x, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
     """Distribution function at evenly spaced ranks: (x, fraction up to x)."""
     x = np.sort(np.asarray(x, dtype=float))

@@ -635,7 +635,8 @@ const KEYS: &[Row] = &[
     ("measure.controllers", BUSY, &[], "", "{every=\"100us\"}", Tables),
     ("measure.controllers.every", BUSY, &["measure.controllers={every=\"100us\"}"], "100us", "50us", Tables),
     ("measure.controllers.flows", BUSY, &["measure.controllers={every=\"100us\"}"], "", "[3]", Tables),
-    ("measure.packets", BUSY, &[], "", "{}", Nowhere),
+    ("measure.packets", BUSY, &[], "", "{}", Tables),
+    // In the rows of the recording, which stream past the tables: see the tests of recordings.
     ("measure.packets.hops", BUSY, &["measure.packets={}"], "false", "true", Nowhere),
     ("measure.priority_histogram", BUSY, &[], "", "{}", Tables),
     ("measure.priority_histogram.cap", BUSY, &["measure.priority_histogram={}"], "", "20KB", Tables),

@@ -87,6 +87,14 @@ fn slack_rules_and_weights_reach_the_simulator() {
     let slack = one.slack.expect("slack");
     assert_eq!(slack.rule, SlackRule::VirtualClock { rates, ack_full_size: None });
     assert_eq!(one.hop_rule, HopRule::Slack);
+    assert_eq!(one.probes.record.map(|r| r.hops), Some(false));
+    assert_eq!(
+        spec(&[("slack", "{kind=\"constant\"}"), ("measure.packets.hops", "true")])
+            .probes
+            .record
+            .map(|r| r.hops),
+        Some(true)
+    );
     let two = spec(&[("slack", "{kind=\"flow-size\"}")]);
     assert_eq!(two.slack.expect("slack").rule, SlackRule::FlowSize { unit: Span::from_secs(1), mss: 1460 });
     assert_eq!(one.flows, two.flows, "the slack does not change who sends what");
