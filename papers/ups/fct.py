@@ -29,7 +29,7 @@ def window(place: str, scale: str) -> dict:
     elif place.startswith("datacenter"):
         first, last, end = "100ms", "150ms", "500ms"
     else:
-        first, last, end = "0.5s", "1s", "3s"
+        first, last, end = "0.5s", "0.75s", "2s"
     return counted(first, last, end, fct="sender")
 
 
