@@ -5,6 +5,7 @@
 
 pub mod bare;
 mod memory;
+pub mod orders;
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,7 +13,7 @@ use thalweg_lab::{Run, load};
 use thalweg_sim::events::{Calendar, Events, Heap};
 
 /// Names of the workloads, in the order in which they run.
-pub const WORKLOADS: &[&str] = &["W0", "W0-heap", "W1", "W2", "W3-dctcp", "W3-srpt", "W4", "W5"];
+pub const WORKLOADS: &[&str] = &["W0", "W0-heap", "W1", "W2", "W3-dctcp", "W3-srpt", "W3-lstf", "W4", "W5"];
 
 /// The scenario of a workload other than W0.
 fn scenario(workload: &str) -> Option<&'static str> {
@@ -21,6 +22,7 @@ fn scenario(workload: &str) -> Option<&'static str> {
         "W2" => include_str!("../scenarios/w2-fat-tree-128.toml"),
         "W3-dctcp" => include_str!("../scenarios/w3-leaf-spine-dctcp.toml"),
         "W3-srpt" => include_str!("../scenarios/w3-leaf-spine-srpt.toml"),
+        "W3-lstf" => include_str!("../scenarios/w3-leaf-spine-lstf.toml"),
         "W4" => include_str!("../scenarios/w4-fat-tree-1024.toml"),
         "W5" => include_str!("../scenarios/w5-fat-tree-8192.toml"),
         _ => return None,

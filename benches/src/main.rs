@@ -1,10 +1,15 @@
-//! The fixed workloads from the shell: `cargo run --release -p thalweg-bench -- [--quick] [--repeat N] [W0 W2 …]`.
+//! The fixed workloads from the shell: `cargo run --release -p thalweg-bench -- [--quick] [--repeat N] [W0 W2 …]`;
+//! the orders of service by themselves: `… -- orders [--quick]`.
 
 use thalweg_bench::{WORKLOADS, run};
 
 fn main() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let quick = args.iter().any(|a| a == "--quick");
+    if args.iter().any(|a| a == "orders") {
+        println!("{}", thalweg_bench::orders::table(quick)?);
+        return Ok(());
+    }
     let repeat =
         args.iter().position(|a| a == "--repeat").and_then(|i| args.get(i + 1)?.parse().ok()).unwrap_or(3);
     let chosen: Vec<&str> = args.iter().map(String::as_str).filter(|a| a.starts_with('W')).collect();

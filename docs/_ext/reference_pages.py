@@ -21,6 +21,8 @@ CATALOGUES = {
     "workloads": ("Workloads", "traffic.sizes", "Distributions of flow sizes: what `sizes` of Poisson traffic may be."),
     "traffic": ("Traffic", "traffic", "What the `kind` of a `[[traffic]]` section may be."),
     "schemes": ("Schemes", "scheme", "Named combinations of transport, controller and scheduler for `scheme`."),
+    "slacks": ("Slack", "slack", "What `slack.kind` may be: what NICs write into the slack header."),
+    "edges": ("Edge", "edge", "What `edge.kind` may be: queue management at the receiving edge."),
     "topology-formats": ("Graph files", "topology", 'What `topology.format` may be with `kind = "file"`.'),
     "flow-formats": (
         "Flow lists",
@@ -28,7 +30,19 @@ CATALOGUES = {
         'What `format` may be with `kind = "list"`, and what `thalweg export-flows` writes.',
     ),
 }
-SECTIONS = ["topology", "routing", "switch", "nic", "transport", "transports", "traffic", "measure", "run"]
+SECTIONS = [
+    "topology",
+    "routing",
+    "switch",
+    "nic",
+    "slack",
+    "edge",
+    "transport",
+    "transports",
+    "traffic",
+    "measure",
+    "run",
+]
 
 # Everything that can be sampled, on a network small enough to run while the page is written.
 EVERYTHING = """

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from thalweg.comparison import compare
     from thalweg.controllers import controller
     from thalweg.engine import resume, run
+    from thalweg.replaying import replay
     from thalweg.results import Results
     from thalweg.scenario import Scenario
     from thalweg.sweeps import Runs, sweep
@@ -28,6 +29,7 @@ _HOMES = {
     "Scenario": "scenario",
     "compare": "comparison",
     "controller": "controllers",
+    "replay": "replaying",
     "resume": "engine",
     "run": "engine",
     "sweep": "sweeps",
@@ -43,6 +45,7 @@ __all__ = [
     "__version__",
     "compare",
     "controller",
+    "replay",
     "resume",
     "run",
     "sweep",

@@ -6,13 +6,13 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _rundir
+from thalweg import _core, _rundir, recording
 from thalweg.errors import Interrupted, refuse
 from thalweg.progress import Reporter, reporter
 from thalweg.results import Results, Tables, arrow_table
@@ -30,19 +30,28 @@ def run(
     set: Mapping[str, Any] | None = None,
     *,
     max_seconds: float | None = None,
+    record: bool | str = False,
 ) -> Results:
     """Runs a scenario.
 
     `out`: the run directory to write. `progress`: `None` shows a bar on a terminal, `True` always says
     something, `False` nothing. `check`: invariants are checked all along. `max_seconds`: stop after so much of your time; the
-    results are then valid and marked partial. Raises `ScenarioError`, and `Interrupted` (a `KeyboardInterrupt`
+    results are then valid and marked partial. `record`: records every packet into the run directory, as
+    `measure.packets` does (`"hops"`: with the times at every switch port), for `thalweg.replay`. Raises `ScenarioError`, and `Interrupted` (a `KeyboardInterrupt`
     with `.results`) on Ctrl-C.
     """
-    scenario = as_scenario(scenario, set)
+    scenario = as_scenario(scenario, {**(set or {}), **record_setting(record)})
     if out is not None:
         _rundir.check_free(Path(out))
     simulation = _core.Simulation(scenario._core)
     return conclude(simulation, scenario, out, progress, check=check, max_seconds=max_seconds)
+
+
+def record_setting(record: bool | str) -> dict:
+    """What `record` sets in the scenario."""
+    if record not in (False, True, "hops"):
+        raise refuse(f'`record` is True, False or "hops", not {record!r}')
+    return {"measure.packets": {"hops": record == "hops"}} if record else {}
 
 
 def resume(
@@ -62,6 +71,9 @@ def resume(
 
 def reopen(before: Results) -> _core.Simulation:
     """The simulation of a partial run, where it was stopped."""
+    if before.recorded:
+        reason = "a recorded run cannot be resumed: its recording ended where it was stopped"
+        raise refuse(reason, file=before.path or "", hint="run it again")
     if before._snapshot is None:
         raise refuse("no snapshot: this run cannot be resumed", file=before.path or "", hint="run it again")
     try:
@@ -87,28 +99,53 @@ def conclude(
     before = source if isinstance(source, Results) else None
     if check:  # else as the scenario says
         simulation.set_check(True)
-    begun = time.monotonic()
-    stopped = drive(simulation, reporter(progress), max_seconds, stop)
-    elapsed = time.monotonic() - begun + (before.meta.get("seconds", 0.0) if before else 0.0)
     if before:
         text, origin = before.scenario_toml, {k: before.meta.get(k) for k in ("directory", "inputs")}
     else:
         text, origin = source.to_toml(), {"directory": str(source._directory.absolute()), "inputs": source.inputs()}
-    results = collect(simulation, text, stopped, elapsed, origin)
-    if out is not None:
-        results.save(out)
+    spent = before.meta.get("seconds", 0.0) if before else 0.0
+
+    def finish(take: Callable[[bool], None] | None = None) -> Results:
+        begun = time.monotonic()
+        stopped = drive(simulation, reporter(progress), max_seconds, stop, take)
+        if take is not None:
+            take(True)
+        return collect(simulation, text, stopped, time.monotonic() - begun + spent, origin)
+
+    if simulation.records() is None:
+        results = finish()
+        if out is not None:
+            results.save(out)
+    elif out is None:
+        raise refuse("a recorded run needs a run directory", key="measure.packets", hint="name one with `out`")
+    else:
+        with _rundir.appearing(Path(out)) as folder:
+            digest = recording.scenario_digest(text, origin["inputs"])
+            with recording.Writer(folder, simulation, source.seed, digest) as writer:
+                results = finish(writer.drain)
+                writer.close(complete=not results.partial)
+            results._write(folder)
+        results.path = Path(out)
+    stopped = results.meta["stopped"]
     if stopped == "interrupted":
         raise Interrupted(results)
     return results
 
 
-def drive(simulation, report: Reporter, max_seconds: float | None = None, stop: Event | None = None) -> str | None:
-    """Steps until the end; otherwise says why it stopped: "interrupted", "time budget" or "stopped"."""
+def drive(
+    simulation,
+    report: Reporter,
+    max_seconds: float | None = None,
+    stop: Event | None = None,
+    take: Callable[[bool], None] | None = None,
+) -> str | None:
+    """Steps until the end; otherwise says why it stopped: "interrupted", "time budget" or "stopped". `take` is called between
+    steps."""
     begun = last = time.monotonic()
     chunk = 4096
     report.start(simulation.progress())
     try:
-        with _interrupts() as interrupted:
+        with interrupts() as interrupted:
             while simulation.step(chunk):
                 now = time.monotonic()
                 # Aim at one look per LOOK_EVERY; the number of events per step never changes what they are.
@@ -116,6 +153,8 @@ def drive(simulation, report: Reporter, max_seconds: float | None = None, stop: 
                 chunk = int(min(max(chunk * min(max(factor, 0.5), 4.0), 256), 50_000_000))
                 last = now
                 report.update(simulation.progress())
+                if take is not None:
+                    take(False)
                 if interrupted.is_set():
                     return "interrupted"
                 if max_seconds is not None and now - begun >= max_seconds:
@@ -130,7 +169,7 @@ def drive(simulation, report: Reporter, max_seconds: float | None = None, stop: 
 
 
 @contextmanager
-def _interrupts() -> Iterator[Event]:
+def interrupts() -> Iterator[Event]:
     """Ctrl-C sets the event instead of raising, so that it falls between two steps and never into a Python
     controller: what is saved is then a state of the straight run. A second Ctrl-C raises."""
     pressed = Event()
@@ -175,5 +214,6 @@ def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float,
     costs = {n: {"acks": a, "ns_per_ack": round(ns / a)} for n, a, ns in _core.controller_costs() if a}
     if costs:
         meta["python_controllers"] = costs
-    snapshot = bytes(simulation.save()) if stopped else None
+    # A recording cannot be continued, so neither can its run.
+    snapshot = bytes(simulation.save()) if stopped and simulation.records() is None else None
     return Results(scenario_toml, summary, Tables(tables), meta, snapshot)

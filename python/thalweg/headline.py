@@ -13,6 +13,8 @@ STATISTICS = ("mean", "p50", "p95", "p99")
 
 def rows(summary: Mapping) -> list[tuple[str, str]]:
     """(what, how much) in the order in which a reader asks."""
+    if "original" in summary:
+        return _replay(summary)
     measured = summary.get("measured") or {}
     out = [("simulated", _format.simulated(summary.get("simulated_seconds", 0.0) * 1e12))]
     if "flows" in measured:
@@ -32,6 +34,48 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
     out.append(("packets", ", ".join(f"{_format.number(summary[k])} {k}" for k in events if k in summary)))
     if summary.get("violation"):
         out.append(("violation", str(summary["violation"])))
+    if isinstance(summary.get("packets"), Mapping):
+        kept = summary["packets"]
+        text = (
+            f"{_format.number(kept['recorded'])} packets, {_format.number(kept['inside'])} of them still in the network"
+        )
+        out.append(("recorded", text))
+    out.append(("seed, digest", f"{summary.get('seed')}, {summary.get('digest')}"))
+    return out
+
+
+def _replay(summary: Mapping) -> list[tuple[str, str]]:
+    """The rows of a replay."""
+    percent = lambda x: f"{100 * x:.4g} %"  # noqa: E731
+    original, late, n = summary["original"], summary["lateness_us"], _format.number
+    out = [
+        (
+            "replayed",
+            f"{original['name']} (digest {original['digest']})" + (", partial" if original["partial"] else ""),
+        ),
+        ("by", summary["scheduler"] + (", preemptive" if summary["preemptive"] else "")),
+        ("packets", f"{n(summary['packets'])} compared, {n(summary['not_compared'])} had not left the original"),
+        ("overdue", f"{percent(summary['overdue'])} ({n(summary['overdue_packets'])} packets)"),
+        (
+            f"by > {summary['threshold_us']:g} us",
+            f"{percent(summary['overdue_beyond_threshold'])} ({n(summary['overdue_beyond_threshold_packets'])} packets)",
+        ),
+    ]
+    if summary["never_left"]:
+        out.append(("never left", f"{n(summary['never_left'])} packets, counted as overdue"))
+    if late["count"]:
+        text = "mean {mean:.4g}, p50 {p50:.4g}, p99 {p99:.4g}, largest {max:.4g} us".format(**late)
+        out.append(("lateness of these", text))
+    out.append(("waited no longer", percent(summary["not_slower"])))
+    ratio = summary["ratio"]
+    if ratio["p50"] is not None:
+        text = ", ".join(f"{k} {ratio[k]:.4g}" for k in ("p5", "p50", "p95"))
+        out.append(("queueing ratio", f"{text} (replay / original, switch ports)"))
+    points = summary["congestion_points"]
+    shares = ", ".join(f"{k}: {percent(c / max(sum(points), 1))}" for k, c in enumerate(points) if c)
+    out.append(("congestion points", shares))
+    if summary["hops"]:
+        out.append(("switch ports passed", "{min} to {max}".format(**summary["hops"])))
     out.append(("seed, digest", f"{summary.get('seed')}, {summary.get('digest')}"))
     return out
 

@@ -218,6 +218,58 @@ def slowdown_by_size(runs: Mapping[str, Results], *, bins: int = 20, percentiles
         return fig
 
 
+def _binned(ax, edges, counts, total: int, label: str, **kw) -> None:
+    """A distribution function from counts per bin: exact at the upper edges."""
+    y = np.cumsum(counts) / max(total, 1)
+    ax.step(edges, y, where="post", label=label, **kw)
+
+
+def replay_ratios(runs: Mapping[str, Results], *, with_nic: bool = False, xlim=(1e-2, 1e2)) -> Figure:
+    """Distribution of (queueing delay in the replay + 1 ns) / (queueing delay in the original + 1 ns) of each replay."""
+    with style():
+        fig, ax = figure()
+        for name, run in runs.items():
+            table = run.tables["ratios"]
+            for column, words in (("router", "switch ports"), ("with_nic", "with the NIC")):
+                if len(runs) > 1 and (column == "with_nic") != with_nic:
+                    continue
+                counts = table[column].to_numpy()
+                label = f"{name} ({words})" if len(runs) == 1 and name else name or words
+                _binned(ax, table["to"].to_numpy(), counts, int(counts.sum()), label)
+        ax.axvline(1.0, color="0.6", lw=0.8)
+        ax.set(
+            xscale="log",
+            xlim=xlim,
+            ylim=(0, 1.01),
+            xlabel="queueing delay, replay / original",
+            ylabel="fraction of packets",
+        )
+        ax.legend()
+        return fig
+
+
+def replay_lateness(runs: Mapping[str, Results]) -> Figure:
+    """Fraction of packets that left later than in the original by more than so much, of each replay."""
+    with style():
+        fig, ax = figure()
+        for name, run in runs.items():
+            table = run.tables["lateness"]
+            table = table.filter(table["to_ps"] > 0)
+            packets = table["packets"].to_numpy()
+            never, total = run.summary["never_left"], max(run.summary["packets"], 1)
+            later = (packets.sum() - np.cumsum(packets) + never) / total
+            ax.step(table["to_ps"].to_numpy() * 1e-6, later, where="post", label=name or run.summary["scheduler"])
+            if name == "":
+                ax.axvline(run.summary["threshold_us"], color="0.6", lw=0.8)
+        low = min((y for line in ax.lines for y in np.asarray(line.get_ydata(), float) if 0 < y < 1), default=1e-3)
+        ax.set(
+            xscale="log", yscale="log", ylim=(low / 2, 1), xlabel="late by more than (us)", ylabel="fraction of packets"
+        )
+        if len(runs) > 1:
+            ax.legend()
+        return fig
+
+
 def series_over_time(
     results: Results, table: str, value: str, by: str, *, ylabel: str | None = None, most: int = 8
 ) -> Figure:
@@ -286,9 +338,20 @@ class Plots:
             **kw,
         )
 
+    def ratios(self) -> Figure:
+        """A replay's queueing delays against the original's."""
+        return replay_ratios({"": self._results})
+
+    def lateness(self) -> Figure:
+        """How late a replay's packets were."""
+        return replay_lateness({"": self._results})
+
     def all(self) -> dict[str, tuple[str, Figure]]:
         """Every figure that this run has data for: name -> (caption, figure)."""
         made = {}
+        if "ratios" in self._results.tables:
+            made["ratios"] = ("Queueing delay in the replay / in the original.", self.ratios())
+            made["lateness"] = ("How much later than in the original packets left.", self.lateness())
         names = [n for n, _, _ in self._results.columns()] if "flows" in self._results.tables else []
         if "slowdown" in names and len(self._results.measured()):
             if self._results.measured()["size"].n_unique() > 1:

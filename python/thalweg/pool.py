@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Event
 
-from thalweg import _core, _rundir
+from thalweg import _core, _rundir, recording
 from thalweg.engine import conclude, reopen
-from thalweg.errors import Interrupted, ScenarioError
+from thalweg.errors import Interrupted, ScenarioError, refuse
 from thalweg.progress import Many, Reporter, fraction
+from thalweg.replaying import Replaying, settings
 from thalweg.results import Results
 from thalweg.scenario import Scenario
 
@@ -27,6 +28,21 @@ class Job:
     check: bool = False
     events: float = 1.0
     memory: int = 0
+    # Replays of what this run records; performed right behind it, in the same place.
+    replays: list[Replay] = field(default_factory=list)
+    keep_recording: bool = True
+    reused: bool = field(default=False, init=False)
+
+
+@dataclass
+class Replay:
+    """One replay to be had: of the run of the job that it belongs to."""
+
+    key: str
+    out: Path
+    scheduler: str = "lstf"
+    preemptive: bool = False
+    threshold: str | int | None = None
     reused: bool = field(default=False, init=False)
 
 
@@ -67,12 +83,55 @@ def reusable(job: Job) -> Results | None:
         found = Results.load(job.out)
     except ScenarioError:
         return None
+    if job.replays and not recording.present(job.out) and not all(replayed(r, found) for r in job.replays):
+        return None
     same = (
         found.scenario_toml == job.scenario.to_toml()
         and found.meta.get("core") == _rundir.core_fingerprint()
         and found.meta.get("inputs") == job.scenario.inputs()
     )
     return found if same else None
+
+
+def replayed(wanted: Replay, run: Results) -> Results | None:
+    """The results in a replay's directory, if they are of this run, with these settings, by this build of the engine."""
+    if not (wanted.out / _rundir.META).is_file():
+        return None
+    try:
+        found = Results.load(wanted.out)
+    except ScenarioError:
+        return None
+    asked = settings(wanted.scheduler, wanted.preemptive, wanted.threshold)
+    kept = found.meta.get("replay") or {}
+    same = (
+        found.meta.get("core") == _rundir.core_fingerprint() == run.meta.get("core")
+        and found.scenario_toml == run.scenario_toml
+        and found.meta.get("inputs") == run.meta.get("inputs")
+        and (found.summary.get("original") or {}).get("digest") == run.digest
+        and all(kept.get(k) == v for k, v in asked.items() if v is not None or k != "threshold_ps")
+    )
+    return found if same else None
+
+
+def perform_replays(job: Job, run: Results, running: dict, stop: Event | None) -> dict[str, Results | Exception]:
+    """Has a run's replays done, then deletes its recording if nobody wants to keep it."""
+    answers: dict[str, Results | Exception] = {}
+    for wanted in job.replays:
+        try:
+            found = replayed(wanted, run)
+            wanted.reused = found is not None
+            if found is None:
+                task = Replaying(run, wanted.scheduler, wanted.preemptive, wanted.threshold)
+                found = task.finish(wanted.out, _Watch(job.key, running), stop)
+            answers[wanted.key] = found
+        except Interrupted:
+            break
+        except Exception as e:
+            answers[wanted.key] = e
+    else:
+        if not job.keep_recording:
+            recording.delete(job.out)
+    return answers
 
 
 def perform(job: Job, running: dict | None = None, stop: Event | None = None) -> Results:
@@ -107,7 +166,9 @@ def perform_all(
     for job in jobs:
         try:
             estimate = job.scenario.estimate()
-            job.events, job.memory = max(float(estimate["events"]), 1.0), int(estimate["memory_bytes"])
+            # A replay has about as many events as its original.
+            job.events = max(float(estimate["events"]), 1.0) * (1 + len(job.replays))
+            job.memory = int(estimate["memory_bytes"])
         except ScenarioError:
             if not keep_going:
                 raise
@@ -117,18 +178,27 @@ def perform_all(
     answers: dict[str, Results | Exception | None] = {job.key: None for job in jobs}
     total = sum(job.events for job in jobs) or 1.0
     finished = 0.0
-    shown = Many(progress, len(jobs), what)
+    shown = Many(progress, sum(1 + len(job.replays) for job in jobs), what)
+    for job in jobs:
+        answers |= {r.key: None for r in job.replays}
 
-    def one(job: Job) -> Results | None:
+    def one(job: Job) -> dict[str, Results | Exception | None]:
         if stop.is_set():
-            return None
+            return {}
         memory.take(job.memory)
         try:
             results = perform(job, running, stop)
+            made = {job.key: results}
+            if (job.replays or results.recorded) and not results.partial:
+                made |= perform_replays(job, results, running, stop)
         finally:
             running.pop(job.key, None)
             memory.give(job.memory)
-        return results if keep_results or results.partial else None
+        failed = [e for e in made.values() if isinstance(e, Exception)]
+        if failed and not keep_going:
+            raise failed[0]
+        keep = lambda r: keep_results or isinstance(r, Exception) or r.partial  # noqa: E731
+        return {key: r if keep(r) else None for key, r in made.items()}
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="thalweg")
     try:
@@ -140,19 +210,21 @@ def perform_all(
             for future in done:
                 job = waiting.pop(future)
                 finished += job.events
-                shown.done += 1
-                shown.reused += job.reused
+                shown.done += 1 + len(job.replays)
+                shown.reused += job.reused + sum(r.reused for r in job.replays)
                 try:
-                    answers[job.key] = future.result()
+                    answers |= future.result()
                 except Exception as e:
                     if not keep_going:
                         raise
                     answers[job.key] = e
+                    answers |= {r.key: refuse(f"the run it replays failed: {e}") for r in job.replays}
                 except BaseException as e:
                     # A panic of the engine is one run's failure where others go on.
                     if not keep_going or type(e).__name__ != "PanicException":
                         raise
-                    answers[job.key] = RuntimeError(f"internal error: {_core.take_panic() or e}")
+                    broken = RuntimeError(f"internal error: {_core.take_panic() or e}")
+                    answers |= dict.fromkeys((job.key, *(r.key for r in job.replays)), broken)
             by_key = {job.key: job.events for job in waiting.values()}
             under_way = dict(running)
             work = finished + sum(fraction(seen) * by_key.get(key, 0.0) for key, seen in under_way.items())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from thalweg import _rundir
 from thalweg.errors import nearest, refuse
+from thalweg.recording import LATE, PACKETS
 from thalweg.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -83,6 +84,11 @@ class Results:
         return bool(self.summary.get("partial"))
 
     @property
+    def recorded(self) -> bool:
+        """Whether every packet was recorded (the recording itself may have been deleted since)."""
+        return isinstance(self.summary.get("packets"), dict)
+
+    @property
     def digest(self) -> str:
         """Sixteen hexadecimal digits: equal digests mean the same events in the same order."""
         return self.summary["digest"]
@@ -114,6 +120,16 @@ class Results:
 
         return self.flows.filter(pl.col("measured") & (pl.col("status") == "completed"))
 
+    @property
+    def packets(self) -> polars.LazyFrame:
+        """The recording of a recorded run: a polars query with one row per packet, read when it is collected."""
+        from thalweg import recording
+
+        if self.path is None or not recording.present(self.path):
+            hint = "run it again with `thalweg run --record`"
+            raise refuse("has no recording", file=self.path or "this run", hint=hint)
+        return recording.packets(self.path)
+
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """A pandas data frame, through Arrow."""
         try:
@@ -137,19 +153,22 @@ class Results:
 
     def save(self, path: str | Path) -> Path:
         """Writes the run directory: complete, or not at all."""
-        import pyarrow.parquet as pq
-
         path = Path(path)
         with _rundir.appearing(path) as folder:
-            (folder / "scenario.toml").write_text(self._scenario_toml, encoding="utf-8")
-            write_json(folder / "summary.json", self.summary)
-            write_json(folder / _rundir.META, self.meta)
-            for name in self.tables:
-                pq.write_table(self.tables.arrow(name), folder / f"{name}.parquet", compression="zstd")
-            if self._snapshot is not None:
-                (folder / SNAPSHOT).write_bytes(self._snapshot)
+            self._write(folder)
         self.path = path
         return path
+
+    def _write(self, folder: Path) -> None:
+        import pyarrow.parquet as pq
+
+        (folder / "scenario.toml").write_text(self._scenario_toml, encoding="utf-8")
+        write_json(folder / "summary.json", self.summary)
+        write_json(folder / _rundir.META, self.meta)
+        for name in self.tables:
+            pq.write_table(self.tables.arrow(name), folder / f"{name}.parquet", compression="zstd")
+        if self._snapshot is not None:
+            (folder / SNAPSHOT).write_bytes(self._snapshot)
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
@@ -165,7 +184,9 @@ class Results:
         except (OSError, ValueError) as e:
             raise refuse(f"is not a complete run directory: {e}", file=path) from None
         snapshot = (path / SNAPSHOT).read_bytes() if (path / SNAPSHOT).is_file() else None
-        makers = {p.stem: (lambda p=p: _read_parquet(p)) for p in sorted(path.glob("*.parquet"))}
+        # A recording may be larger than memory: it is not a table, see `packets`.
+        files = [p for p in sorted(path.glob("*.parquet")) if p.name not in (PACKETS, LATE)]
+        makers = {p.stem: (lambda p=p: _read_parquet(p)) for p in files}
         results = cls(scenario, summary, Tables(makers), meta, snapshot)
         results.path = path
         return results

@@ -73,6 +73,8 @@ pub const KINDS: &[(&str, &str)] = &[
     ("transports", "transport"),
     ("schedulers", "switch.scheduler"),
     ("markings", "switch.marking"),
+    ("slacks", "slack"),
+    ("edges", "edge"),
     ("routings", "routing"),
     ("topology-formats", "topology.format"),
     ("flow-formats", "traffic.0.format"),
@@ -173,6 +175,7 @@ pub fn explain(key: &str) -> Option<String> {
         Some("rate") => line("type", "a rate (bps, Kbps, Mbps, Gbps, Tbps)".into()),
         Some("size") => line("type", "a size (B, KB, MB, GB, TB, KiB, MiB, GiB)".into()),
         Some("length") => line("type", "a size or a number of packets (B, KB, .., pkts)".into()),
+        Some("delay") => line("type", "a time or a number of packets (ps, ns, us, ms, s, pkts)".into()),
         Some("capacity") => line("type", "a size, a number of packets (pkts), or \"unlimited\"".into()),
         _ => {}
     }

@@ -4,8 +4,8 @@ use thalweg_sim::events::Calendar;
 use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::spec::NetworkSpec;
-use thalweg_sim::{Counters, FlowOutcome, Sim};
-use thalweg_units::{FlowId, PortId, Time};
+use thalweg_sim::{Counters, Exit, FlowOutcome, Injection, Recorded, Sim};
+use thalweg_units::{FlowId, PortId, Span, Time};
 
 /// Events between two recounts of a checked run.
 const CHECK_EVERY: u64 = 50_000;
@@ -62,6 +62,27 @@ impl Engine {
     }
     pub fn load(bytes: &[u8]) -> Result<Self, String> {
         Sim::load(bytes).map(|sim| Self { sim }).map_err(|e| e.to_string())
+    }
+    pub fn take_recorded(&mut self, end: bool) -> Recorded {
+        self.sim.take_recorded(end)
+    }
+    pub fn feed(&mut self, next: Injection<'_>) {
+        self.sim.feed(next);
+    }
+    pub fn feed_end(&mut self) {
+        self.sim.feed_end();
+    }
+    pub fn hungry(&self) -> bool {
+        self.sim.hungry()
+    }
+    pub fn take_exits(&mut self) -> Vec<Exit> {
+        self.sim.take_exits()
+    }
+    pub fn t_min(&self, flow: FlowId, forward: bool, wire: u32) -> Span {
+        self.sim.t_min(flow, forward, wire)
+    }
+    pub fn path(&self, flow: FlowId, forward: bool) -> Vec<PortId> {
+        self.sim.path(flow, forward)
     }
     /// See [`thalweg_sim::diff::first_difference`].
     pub fn first_difference(&mut self, other: &mut Self) -> Option<thalweg_sim::diff::Difference> {

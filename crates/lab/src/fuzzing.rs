@@ -36,8 +36,11 @@ pub fn overrides(text: &str) {
 
 /// Graph files.
 pub fn topology(text: &str) {
-    use crate::parse::graph::{graphml, hpcc, links_csv, native};
-    for read in [graphml::parse, hpcc::parse, links_csv::parse, native::toml, native::json] {
+    use crate::parse::graph::{graphml, hpcc, links_csv, native, rocketfuel};
+    let maps = [rocketfuel::cch, rocketfuel::weights, rocketfuel::latencies];
+    for read in
+        [graphml::parse, hpcc::parse, links_csv::parse, native::toml, native::json].into_iter().chain(maps)
+    {
         if let Ok(g) = read(text) {
             assert!(g.hosts <= g.nodes);
             assert!(g.links.iter().all(|l| l.a < g.nodes && l.b < g.nodes && l.a != l.b));

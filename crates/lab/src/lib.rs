@@ -5,7 +5,8 @@
 //! ```text
 //! load(text, file, dir, set) -> Scenario | Vec<Diagnostic>      strict: file, line, key, reason, way out
 //! Scenario::{to_toml, to_json, estimate, network, flows_csv}    resolved: every default written out
-//! Run::{new, step, progress, save, load, digest, tables, summary}
+//! Run::{new, step, take_recorded, progress, save, load, digest, tables, summary}
+//! Replay::{new, feed, feed_end, step, summary, tables}          a recorded run under another scheduler
 //! schema() / catalogue(kind) / explain(key)                     what can be written
 //! ```
 #![forbid(unsafe_code)]
@@ -18,9 +19,14 @@ mod engine;
 mod estimate;
 #[doc(hidden)]
 pub mod fuzzing;
+mod histogram;
+mod lateness;
 mod network;
+mod originals;
 pub mod parse;
 pub mod quantity;
+mod recording;
+mod replay;
 mod resolve;
 mod run;
 mod scenario;
@@ -36,6 +42,8 @@ pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
 pub use diagnostic::{Diagnostic, nearest};
 pub use difference::diff;
 pub use estimate::Estimate;
+pub use replay::{Candidate, Replay, Rows};
 pub use run::{Progress, Run};
 pub use scenario::{Scenario, load};
 pub use tables::{Column, ColumnData, Table};
+pub use thalweg_sim::Recorded;

@@ -3,22 +3,25 @@
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::parse::tables;
-use crate::quantity::Capacity;
+use crate::quantity::{Capacity, Q};
 use crate::schema::{
-    AdsMap, Congestion, DelayedAcks, Document, EcnMode, Flight, Growth, LossDetection, MarkAt, Marking,
-    Overflow, Pace, Pattern, Rank, Routing, Rto, Sack, Scheduler, Sharing, Spacing, Transport,
+    AdsMap, ClassOrder, Congestion, DelayedAcks, Document, EcnMode, Flight, Growth, LossDetection, MarkAt,
+    Marking, Overflow, Pace, Pattern, Rank, Routing, Rto, Sack, Scheduler, Sharing, Spacing, Transport,
 };
 use crate::topology::Graph;
 use crate::workload::{self, Draft};
 use std::collections::BTreeMap;
+use thalweg_machines::aqm::CodelSpec;
 use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::schedule as s;
 use thalweg_machines::transport as t;
 use thalweg_sim::spec::{
-    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RoutingSpec, SharedBufferSpec,
-    StopSpec,
+    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RecordSpec, RoutingSpec,
+    SharedBufferSpec, StopSpec,
 };
-use thalweg_units::{FlowId, HostId, NodeId, PortId, Time};
+use thalweg_units::{Bytes, FlowId, HostId, NodeId, PortId, Span, Time};
+
+pub(crate) mod header;
 
 /// Builds everything.
 pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<NetworkSpec, Diagnostic> {
@@ -40,9 +43,9 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         disciplines,
         port_discipline,
         shared_buffer,
-        hop_rule: HopRule::Plain,
-        slack: None,
-        edge: None,
+        hop_rule: if doc.slack.is_some() { HopRule::Slack } else { HopRule::Plain },
+        slack: doc.slack.as_ref().map(|s| header::slack(s, doc)),
+        edge: doc.edge.map(|e| header::edge(e, doc, graph)),
         replay: false,
         routing: routing(cx, doc, graph, &flows, &labels)?,
         cut_through: (header > 0).then_some(CutThrough { header: header as u32 }),
@@ -121,8 +124,16 @@ fn queues(
         doc.nic.marking.unwrap_or(doc.switch.marking),
         "nic",
     );
+    let mixed = doc.switch.mix.as_ref();
+    let mix = (mixed.map_or(switch.0, |m| &m.scheduler), switch.1, switch.2, "switch.mix");
+    let roles = [switch, nic, mix];
+    let role = |node: NodeId| match mixed {
+        _ if graph.is_host(node) => 1,
+        Some(m) if m.nodes.has(node.0) => 2,
+        _ => 0,
+    };
     let mut histograms = Vec::new();
-    for (scheduler, _, _, section) in [switch, nic] {
+    for (scheduler, _, _, section) in roles {
         histograms.push(match scheduler {
             Scheduler::Ads { map: AdsMap::Static { file: Some(file), .. }, .. } => {
                 let key = format!("{section}.scheduler.map.file");
@@ -133,13 +144,12 @@ fn queues(
         });
     }
     let mut kinds: Vec<s::DisciplineSpec> = Vec::new();
-    let mut known: BTreeMap<(bool, Option<u32>), u16> = BTreeMap::new();
+    let mut known: BTreeMap<(usize, Option<u32>), u16> = BTreeMap::new();
     let mut out = Vec::with_capacity(2 * graph.links.len());
     for (i, link) in graph.links.iter().enumerate() {
         for (port, node) in [(2 * i as u32, link.a), (2 * i as u32 + 1, link.b)] {
-            let host = graph.is_host(node);
-            let ((scheduler, buffer, marking, _), histogram) =
-                if host { (nic, &histograms[1]) } else { (switch, &histograms[0]) };
+            let role = role(node);
+            let ((scheduler, buffer, marking, _), histogram) = (roles[role], &histograms[role]);
             let (counts, per_port) = match histogram {
                 None => (None, None),
                 Some((all, key)) => match (all.get(&Some(port)), all.get(&None)) {
@@ -157,7 +167,7 @@ fn queues(
                 },
             };
             let pooled = histogram.as_ref().filter(|_| counts.is_none()).map(|(all, _)| pool(all));
-            if let Some(kind) = known.get(&(host, per_port)) {
+            if let Some(kind) = known.get(&(role, per_port)) {
                 out.push(*kind);
                 continue;
             }
@@ -169,7 +179,7 @@ fn queues(
                     Capacity::Unlimited => s::Limit::Unlimited,
                 },
                 aqm: aqm(marking),
-                preemptive: false,
+                preemptive: doc.switch.preemptive && !graph.is_host(node),
             };
             let kind = match kinds.iter().position(|k| *k == spec).filter(|_| per_port.is_none()) {
                 Some(kind) => kind as u16,
@@ -185,7 +195,7 @@ fn queues(
                     (kinds.len() - 1) as u16
                 }
             };
-            known.insert((host, per_port), kind);
+            known.insert((role, per_port), kind);
             out.push(kind);
         }
     }
@@ -202,7 +212,7 @@ fn pool(all: &tables::Histograms) -> Vec<u64> {
     out
 }
 
-fn order(scheduler: &Scheduler, histogram: Option<&Vec<u64>>) -> s::OrderSpec {
+pub(crate) fn order(scheduler: &Scheduler, histogram: Option<&Vec<u64>>) -> s::OrderSpec {
     let victim = |o: &Overflow| match o {
         Overflow::LongestQueue => s::FairOverflow::LongestQueue,
         Overflow::Tail => s::FairOverflow::Tail,
@@ -229,10 +239,34 @@ fn order(scheduler: &Scheduler, histogram: Option<&Vec<u64>>) -> s::OrderSpec {
                 }
             },
         }),
+        Scheduler::Lifo => s::OrderSpec::Lifo,
+        Scheduler::Random => s::OrderSpec::Random,
+        Scheduler::Lstf => s::OrderSpec::Pifo { add_transmission: true },
+        Scheduler::Pifo => s::OrderSpec::Pifo { add_transmission: false },
+        Scheduler::RoundRobin { bins } => s::OrderSpec::RoundRobin { bins: *bins, codel: None },
+        Scheduler::FqCodel { bins, target, interval, mtu } => {
+            s::OrderSpec::RoundRobin { bins: *bins, codel: Some(codel(*target, *interval, *mtu)) }
+        }
+        Scheduler::Parity { even, odd } => {
+            s::OrderSpec::Parity { even: Box::new(class_order(*even)), odd: Box::new(class_order(*odd)) }
+        }
         Scheduler::Custom { name, params } => {
             s::OrderSpec::Custom { name: name.clone(), params: params.to_string().into_bytes() }
         }
     }
+}
+
+fn class_order(order: ClassOrder) -> s::OrderSpec {
+    match order {
+        ClassOrder::Fifo => s::OrderSpec::Fifo,
+        ClassOrder::Lifo => s::OrderSpec::Lifo,
+        ClassOrder::Random => s::OrderSpec::Random,
+        ClassOrder::Sjf | ClassOrder::Srpt => s::OrderSpec::Rank { flow_order: true },
+    }
+}
+
+fn codel(target: Q<Span>, interval: Q<Span>, mtu: Q<Bytes>) -> CodelSpec {
+    CodelSpec { target: target.0, interval: interval.0, mtu: mtu.0.get() as u32 }
 }
 
 fn aqm(marking: Marking) -> s::AqmSpec {
@@ -246,6 +280,7 @@ fn aqm(marking: Marking) -> s::AqmSpec {
             at_departure: at == MarkAt::Departure,
             include_self,
         },
+        Marking::Codel { target, interval, mtu } => s::AqmSpec::Codel(codel(target, interval, mtu)),
         Marking::Red { min, max, max_probability, weight, gentle, ecn, mean_packet } => {
             s::AqmSpec::Red(s::RedSpec {
                 min,
@@ -285,6 +320,7 @@ fn transport(transport: &Transport) -> t::TransportSpec {
         None | Some(Rank::None) => t::RankSpec::None,
         Some(Rank::FlowSize) => t::RankSpec::FlowSize,
         Some(Rank::Remaining) => t::RankSpec::Remaining,
+        Some(Rank::FromHere) => t::RankSpec::FromHere,
         Some(Rank::SocketBuffer { buffer }) => t::RankSpec::SocketBuffer { buffer: buffer.0 },
     };
     let tcp = match transport {
@@ -369,6 +405,7 @@ fn transport(transport: &Transport) -> t::TransportSpec {
             Some(EcnMode::Classic) => t::EcnSpec::Classic,
             Some(EcnMode::Accurate) => t::EcnSpec::Accurate,
         },
+        timestamps: tcp.timestamps,
         probe_after: (tcp.probe_after > 0).then_some(tcp.probe_after),
         rank: rank(tcp.rank),
     })
@@ -383,6 +420,7 @@ fn routing(
 ) -> Result<RoutingSpec, Diagnostic> {
     Ok(match &doc.routing {
         Routing::Ecmp => RoutingSpec::Ecmp,
+        Routing::Lowest => RoutingSpec::Lowest,
         Routing::Modulo => RoutingSpec::Modulo,
         Routing::SprayRandom => RoutingSpec::SprayRandom,
         Routing::SprayRoundRobin { offsets: None } => RoutingSpec::SprayRoundRobin { offsets: Vec::new() },
@@ -459,6 +497,6 @@ fn probes(cx: &Cx<'_>, doc: &Document, graph: &Graph, flows: usize) -> Result<Pr
         carried: None,
         controllers,
         priority_histogram: m.priority_histogram.as_ref().map(|h| (h.cap.0, h.mtu.0.get() as u32)),
-        record: None,
+        record: m.packets.map(|p| RecordSpec { hops: p.hops }),
     })
 }

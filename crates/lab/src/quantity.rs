@@ -44,6 +44,34 @@ pub enum Capacity {
     Unlimited,
 }
 
+/// A queueing delay: a time, or packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Delay {
+    /// `"17.5us"`.
+    Time(Span),
+    /// `"15pkts"`: their transmission times.
+    Packets(u32),
+}
+
+impl FromStr for Delay {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(Length::Packets(n)) = text.parse() {
+            return Ok(Self::Packets(n));
+        }
+        check("time", text)
+            .map_err(|e| format!("{}, pkts)", e.strip_suffix(')').unwrap_or(&e)))
+            .map(|()| Self::Time(text.parse().unwrap_or_default()))
+    }
+}
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(t) => t.fmt(f),
+            Self::Packets(p) => write!(f, "{p}pkts"),
+        }
+    }
+}
 impl FromStr for Length {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
@@ -146,6 +174,7 @@ text!([Q] Q<Span>, "Time", "time", "a time", ["2us", "1.5ms"]);
 text!([Q] Q<Rate>, "Rate", "rate", "a rate", ["10Gbps"]);
 text!([Q] Q<Bytes>, "Size", "size", "a size", ["500KB", "2MiB"]);
 text!([] Length, "Length", "length", "a length", ["15pkts", "30KB"]);
+text!([] Delay, "Delay", "delay", "a delay", ["17.5us", "15pkts"]);
 text!([] Capacity, "Capacity", "capacity", "a capacity", ["500KB", "300pkts", "unlimited"]);
 
 /// The longest time that can be written.
@@ -163,6 +192,7 @@ pub(crate) fn check(format: &str, text: &str) -> Result<(), String> {
         "rate" => text.parse::<Rate>().map(drop).map_err(|e| e.to_string()),
         "size" => text.parse::<Bytes>().map(drop).map_err(|e| e.to_string()),
         "length" => text.parse::<Length>().map(drop),
+        "delay" => text.parse::<Delay>().map(drop),
         "capacity" => text.parse::<Capacity>().map(drop),
         _ => Ok(()),
     }

@@ -1,7 +1,9 @@
 //! Fills in what depends on other keys, so that a resolved scenario says everything.
 
+use crate::quantity::Q;
 use crate::schema::{
-    Congestion, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Scheduler, Shape, Transport,
+    ClassOrder, Congestion, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Scheduler,
+    Shape, Transport,
 };
 
 /// The rank that a scheduler sorts by, if it sorts by one.
@@ -9,8 +11,25 @@ pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
     match scheduler {
         Scheduler::Sjf => Some(Rank::FlowSize),
         Scheduler::Srpt | Scheduler::Ads { .. } => Some(Rank::Remaining),
+        Scheduler::Parity { even, odd } => {
+            let both = [*even, *odd];
+            let small = both.contains(&ClassOrder::Sjf).then_some(Rank::FlowSize);
+            small.or(both.contains(&ClassOrder::Srpt).then_some(Rank::Remaining))
+        }
         _ => None,
     }
+}
+
+/// Every scheduler with the section that it stands in: `switch`, `switch.mix`, `nic` (if it has one).
+pub(crate) fn schedulers(doc: &Document) -> impl Iterator<Item = (&'static str, &Scheduler)> {
+    let mix = doc.switch.mix.iter().map(|m| ("switch.mix", &m.scheduler));
+    let nic = doc.nic.scheduler.iter().map(|s| ("nic", s));
+    std::iter::once(("switch", &doc.switch.scheduler)).chain(mix).chain(nic)
+}
+
+/// Sorts by what the slack header holds on its way through the network; a NIC's queue comes before it is written.
+pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
+    matches!(scheduler, Scheduler::Lstf | Scheduler::Pifo)
 }
 
 /// Whether a controller cannot do without ECN.
@@ -41,6 +60,15 @@ pub(crate) fn wants_marks(doc: &Document) -> bool {
     transports(doc).iter().any(|(_, t)| dctcp(t))
 }
 
+/// What a transport's senders write into the rank header.
+pub(crate) fn written_rank(transport: &Transport) -> Rank {
+    let rank = match transport {
+        Transport::Tcp(t) => t.rank,
+        Transport::Udp(u) => u.rank,
+    };
+    rank.unwrap_or(Rank::None)
+}
+
 /// Every transport that traffic uses.
 pub(crate) fn used(doc: &Document) -> impl Iterator<Item = &Transport> {
     let own = doc.traffic.iter().filter(|t| !matches!(t.pattern, Pattern::Udp(_)));
@@ -57,12 +85,18 @@ pub(crate) fn resolve(doc: &mut Document) {
     }
     // The NIC runs the scheduler under test.
     let (nic, switch) = (&mut doc.nic, &doc.switch);
-    nic.scheduler.get_or_insert_with(|| switch.scheduler.clone());
+    let slack = doc.slack.is_some() || switch.scheduler == Scheduler::Lstf;
+    nic.scheduler.get_or_insert_with(|| match &switch.scheduler {
+        s if slack && reads_slack(s) => Scheduler::Fifo,
+        s => s.clone(),
+    });
     nic.buffer.get_or_insert(switch.buffer);
     nic.marking.get_or_insert(switch.marking);
-    let wanted = rank_of(&doc.switch.scheduler)
-        .or_else(|| nic.scheduler.as_ref().and_then(rank_of))
-        .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining));
+    let wanted = schedulers(doc)
+        .find_map(|(_, s)| rank_of(s))
+        .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining))
+        // NICs overwrite what senders wrote.
+        .filter(|_| doc.slack.is_none());
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
         match t {
             Transport::Tcp(t) => {
@@ -86,7 +120,9 @@ pub(crate) fn resolve(doc: &mut Document) {
             p.until.get_or_insert(measured.min(run));
         }
     }
-    if let Shape::Star(s) = &mut doc.topology.shape {
-        s.sink_rate.get_or_insert(s.rate);
+    match &mut doc.topology.shape {
+        Shape::Star(s) => drop(s.sink_rate.get_or_insert(s.rate)),
+        Shape::Internet2(i) if i.edge_routers => drop(i.edge_rate.get_or_insert(Q::of("1Gbps"))),
+        _ => {}
     }
 }

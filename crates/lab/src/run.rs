@@ -1,9 +1,11 @@
 //! A run: a scenario's network, taken forward step by step.
 
 use crate::engine::Engine;
+use crate::recording::RecordingCounts;
 use crate::schema::{Document, Fct, Pattern};
 use crate::{Diagnostic, Scenario, Table, summary, tables};
 use serde::{Deserialize, Serialize};
+use thalweg_sim::Recorded;
 use thalweg_sim::spec::NetworkSpec;
 use thalweg_units::{Span, Time};
 
@@ -29,6 +31,8 @@ pub struct Run {
     pub(crate) meta: Meta,
     running: bool,
     violation: Option<String>,
+    /// If every packet is recorded: counts over the rows taken.
+    recorded: Option<RecordingCounts>,
 }
 
 /// How far a run is.
@@ -105,7 +109,8 @@ impl Run {
             check: doc.run.check,
         };
         let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;
-        Ok(Self { engine, meta, running: true, violation: None })
+        let recorded = engine.spec().probes.record.map(|_| RecordingCounts::default());
+        Ok(Self { engine, meta, running: true, violation: None, recorded })
     }
 
     /// Processes at most `max_events` more events; false once the run has ended.
@@ -121,6 +126,15 @@ impl Run {
             };
         }
         self.running
+    }
+
+    /// Rows of the recording that are ready; at the `end` all, packets still in the network included.
+    pub fn take_recorded(&mut self, end: bool) -> Recorded {
+        let rows = self.engine.take_recorded(end);
+        if let Some(counts) = &mut self.recorded {
+            counts.add(&rows, &self.engine.spec().flows);
+        }
+        rows
     }
 
     /// Whether the run has not ended: its results are partial.
@@ -195,16 +209,23 @@ impl Run {
         let (head, body) = rest.split_at_checked(len).ok_or("this saved run is cut short")?;
         let (meta, running, violation) =
             serde_json::from_slice(head).map_err(|e| format!("this saved run is damaged: {e}"))?;
-        Ok(Self { engine: Engine::load(body)?, meta, running, violation })
+        // Rows that were taken before the run was saved are not in it: a recording cannot be continued.
+        Ok(Self { engine: Engine::load(body)?, meta, running, violation, recorded: None })
     }
 
     /// Everything measured, as columns.
     pub fn tables(&self) -> Vec<Table> {
-        tables::all(self)
+        let mut all = tables::all(self);
+        all.extend(self.recorded.iter().flat_map(RecordingCounts::tables));
+        all
     }
 
     /// What a reader wants to know first.
     pub fn summary(&self) -> serde_json::Value {
-        summary::summary(self)
+        let mut summary = summary::summary(self);
+        if let Some(counts) = &self.recorded {
+            summary["packets"] = counts.summary();
+        }
+        summary
     }
 }

@@ -169,7 +169,7 @@ impl Scenario {
             }
             _ => {}
         }
-        for s in [Some(&self.doc.switch.scheduler), self.doc.nic.scheduler.as_ref()].into_iter().flatten() {
+        for (_, s) in resolve::schedulers(&self.doc) {
             if let Scheduler::Ads { map: AdsMap::Static { file: Some(file), .. }, .. } = s {
                 out.push(file.clone());
             }

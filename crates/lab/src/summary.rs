@@ -138,6 +138,14 @@ pub(crate) fn summary(run: &Run) -> Json {
     let c = run.engine.counters();
     let seconds = run.engine.now().secs();
     let delivered: u64 = rows.iter().map(|r| r.outcome.delivered).sum();
+    let edge = run.engine.spec().edge.map(|_| {
+        json!({
+            "drops": c.edge_dropped,
+            "marks": c.edge_marked,
+            "refreshes_by_delay": c.edge_low_delay,
+            "refreshes_by_gap": c.edge_gaps,
+        })
+    });
     let goodput = if seconds > 0.0 { delivered as f64 * 8e-9 / seconds } else { 0.0 };
     json!({
         "name": run.meta.name,
@@ -168,6 +176,7 @@ pub(crate) fn summary(run: &Run) -> Json {
         "goodput_gbps": goodput,
         "drops": c.packets_dropped,
         "marks": c.packets_marked,
+        "edge": edge,
         "retransmissions": sum(&|r| r.outcome.retransmitted),
         "timeouts": sum(&|r| r.outcome.timeouts),
     })

@@ -153,6 +153,12 @@ fn flows(run: &Run) -> Table {
                 time(&|r| r.outcome.acked.map(|t| t.ps())),
             ),
             column("delivered", "B", "payload delivered in order", u64s(&|r| r.outcome.delivered)),
+            column(
+                "rtt_ps",
+                "ps",
+                "mean of the round trips that ACKs of new data measured, SYN-ACK included; -1: none",
+                time(&|r| r.outcome.rtt.map(|t| t.ps())),
+            ),
             column("packets", "", "data packets sent", u32s(&|r| r.outcome.sent)),
             column("retransmissions", "", "data packets sent again", u32s(&|r| r.outcome.retransmitted)),
             column("timeouts", "", "expiries of the retransmission timer", u32s(&|r| r.outcome.timeouts)),

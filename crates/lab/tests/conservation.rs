@@ -142,7 +142,8 @@ fn every_scenario_of_the_repository_can_be_cut_saved_and_resumed() {
     scenarios(&root, &mut found);
     let mut cuts = 0;
     for path in found {
-        let text = std::fs::read_to_string(&path).expect("a file");
+        // A recording streams out of its run: what has been taken of it is not saved.
+        let text = std::fs::read_to_string(&path).expect("a file").replace("packets = {}", "");
         let name = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
         let dir = path.parent().unwrap_or(Path::new("."));
         // Small: few events, small fat-trees, few flows.

@@ -56,7 +56,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "buffer =",
         "bufer =",
-        "s.toml:7: `switch.bufer`: unknown key; did you mean `buffer`? (known: buffer, cut_through, marking, scheduler, shared_buffer)",
+        "s.toml:7: `switch.bufer`: unknown key; did you mean `buffer`? (known: buffer, cut_through, marking, mix, preemptive, scheduler, shared_buffer)",
     );
     wrong(
         "hosts = 4",
@@ -66,17 +66,17 @@ fn unknown_keys_and_choices() {
     wrong(
         "\"fifo\"",
         "\"ffio\"",
-        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, custom)",
+        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, round-robin, fq-codel, parity, custom)",
     );
     wrong(
         "kind = \"star\"",
         "kind = \"stars\"",
-        "s.toml:3: `topology`: `stars` is not a choice; did you mean `star`? (known: pair, star, dumbbell, parking-lot, leaf-spine, fat-tree, file)",
+        "s.toml:3: `topology`: `stars` is not a choice; did you mean `star`? (known: pair, star, dumbbell, parking-lot, leaf-spine, fat-tree, internet2, backbone, file)",
     );
     wrong(
         "load = 0.5",
         "load = 0.5\nof = \"hosts\"",
-        "s.toml:14: `traffic.0.of`: `hosts` is not a choice; did you mean `host-links`? (known: host-links, core-links)",
+        "s.toml:14: `traffic.0.of`: `hosts` is not a choice; did you mean `host-links`? (known: host-links, core-links, rate, busiest-link)",
     );
     wrong(
         "load = 0.5",
@@ -263,7 +263,7 @@ fn overrides_name_themselves() {
     assert_eq!(
         at(&[("swich.buffer", "1MB")]),
         [
-            "--set swich.buffer: `swich`: unknown key; did you mean `switch`? (known: measure, name, nic, routing, run, scheme, seed, switch, topology, traffic, transport, transports)"
+            "--set swich.buffer: `swich`: unknown key; did you mean `switch`? (known: edge, measure, name, nic, routing, run, scheme, seed, slack, switch, topology, traffic, transport, transports)"
         ]
     );
     assert_eq!(

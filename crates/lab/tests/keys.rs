@@ -92,6 +92,56 @@ kind = "list"
 file = "flows.csv"
 "#;
 
+/// Four flows on the Internet2 backbone without edge routers, near enough to be quick.
+const WIDE: &str = r#"
+topology = { kind = "internet2", core_delay = "10us", access_delay = "1us" }
+routing = "lowest"
+run = { until = "20ms" }
+[[traffic]]
+kind = "permutation"
+size = "20KB"
+"#;
+
+/// As on a backbone whose links are slower than its edge.
+const BACKBONE: &str = r#"
+topology = { kind = "backbone", routers = 6, links = 7, edges_per_router = 2, core_delay = "10us", access_delay = "1us" }
+routing = "lowest"
+run = { until = "20ms" }
+[[traffic]]
+kind = "poisson"
+sizes = { kind = "fixed", size = "20KB" }
+load = 0.9
+of = "busiest-link"
+until = "2ms"
+[[traffic]]
+kind = "incast"
+fan_in = 5
+size = "60KB"
+receiver = 0
+"#;
+
+/// Everybody to one host with equal slack; a flow of another class.
+const SLACK: &str = r#"
+topology = { kind = "leaf-spine", leaves = 2, spines = 1, hosts_per_leaf = 4, spine_rate = "10Gbps" }
+switch = { scheduler = "lstf", buffer = "60KB" }
+nic = { scheduler = "fifo", buffer = "unlimited" }
+slack = { kind = "virtual-clock", rate = "1Gbps" }
+run = { until = "8ms" }
+[transport]
+rto = { kind = "rfc6298", initial = "300us", min = "200us", max = "900us" }
+[[traffic]]
+kind = "incast"
+fan_in = 5
+size = "200KB"
+receiver = 0
+senders = "neighbours"
+[[traffic]]
+kind = "poisson"
+sizes = { uniform = { min = "1KB", max = "100KB", steps = 10 } }
+load = 0.6
+until = "1ms"
+"#;
+
 /// One section of traffic, to be replaced, between four hosts.
 const PLAIN: &str = r#"
 topology = { kind = "star", hosts = 4 }
@@ -132,19 +182,27 @@ const FILES: &[(&str, &str)] = &[
         "net.xml",
         "<graphml><graph><node id='s'/><node id='a'/><node id='b'/><edge source='s' target='a'/><edge source='s' target='b'/></graph></graphml>",
     ),
+    ("map.cch", "1 @A (2) -> <2> <3> =a r0\n2 @B (1) -> <1> =b r0\n3 @C (1) -> <1> =c r0\n"),
+    ("weights.txt", "A B 3\nB A 3\nA C 1\n"),
     ("sizes.txt", "1000 0.1\n10000 0.5\n100000 1\n"),
     ("small.txt", "1000 0.9\n10000 1\n"),
 ];
 
 /// path · scenario · settings that make the key matter · value · other value · where it shows.
 ///
-/// `@` stands for `switch` and for `nic`, `~` for the other one; `%` for `transport` and for `transports.x`.
+/// `@` stands for `switch` and for `nic`, `~` for the other one; `@.scheduler` also for `switch.mix.scheduler`; `%` for `transport` and for `transports.x`.
 /// An empty value leaves the key out.
 type Row = (&'static str, &'static str, &'static [&'static str], &'static str, &'static str, Shows);
 
 const DCTCP: &[&str] = &["%.congestion=dctcp", "@.marking={kind=\"step\",threshold=\"5pkts\"}"];
 const RED: &[&str] = &["@.marking={kind=\"red\",min=3,max=8,weight=0.3}"];
 const SRPT: &[&str] = &["switch.scheduler=srpt"];
+const CCH: &str = "topology={kind=\"file\",format=\"rocketfuel\",path=\"map.cch\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}";
+const FQ_CODEL: &str = "@.scheduler={kind=\"fq-codel\",target=\"10us\",interval=\"50us\"}";
+const CODEL: &[&str] = &["@.marking={kind=\"codel\",target=\"10us\",interval=\"50us\"}"];
+const EDGE: &[&str] = &["edge={kind=\"codel\",target=\"20us\",interval=\"100us\",refresh=\"40us\"}"];
+const EDGE_ECN: &[&str] = &["transport.congestion=dctcp", "edge={kind=\"ecn\",threshold=\"5pkts\"}"];
+const MIXED: &[&str] = &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\"}"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
 
 #[rustfmt::skip]
@@ -201,11 +259,35 @@ const KEYS: &[Row] = &[
     ("topology(file).format=hpcc", SHIFT, &["topology={kind=\"file\",format=\"hpcc\",path=\"net.txt\"}"], "hpcc", "links-csv", Refused),
     ("topology(file).format=graphml", SHIFT, &["topology={kind=\"file\",format=\"graphml\",path=\"net.xml\",rate=\"1Gbps\",delay=\"1us\"}"], "graphml", "links-csv", Refused),
     ("topology(file).format=links-csv", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",path=\"links.csv\"}"], "links-csv", "graphml", Refused),
+    ("topology=internet2", WIDE, &[], "{kind=\"internet2\"}", "{kind=\"internet2\",slower=10}", Outcome),
+    ("topology(internet2).edge_routers", WIDE, &[], "true", "false", Outcome),
+    ("topology(internet2).host_rate", WIDE, &[], "", "1Gbps", Outcome),
+    ("topology(internet2).edge_rate", WIDE, &[], "", "10Gbps", Outcome),
+    ("topology(internet2).slower", WIDE, &[], "", "10", Outcome),
+    ("topology(internet2).core_delay", WIDE, &[], "10us", "20us", Outcome),
+    ("topology(internet2).access_delay", WIDE, &[], "1us", "2us", Outcome),
+    ("topology=backbone", BACKBONE, &[], "{kind=\"backbone\",routers=6,links=7}", "{kind=\"backbone\",routers=6,links=8}", Outcome),
+    ("topology(backbone).routers", BACKBONE, &[], "6", "7", Outcome),
+    ("topology(backbone).links", BACKBONE, &[], "7", "8", Outcome),
+    ("topology(backbone).seed", BACKBONE, &[], "1", "2", Outcome),
+    ("topology(backbone).edges_per_router", BACKBONE, &[], "2", "3", Outcome),
+    ("topology(backbone).host_rate", BACKBONE, &[], "", "1Gbps", Outcome),
+    ("topology(backbone).edge_rate", BACKBONE, &[], "", "2Gbps", Outcome),
+    ("topology(backbone).median_rate", BACKBONE, &[], "", "2Gbps", Outcome),
+    ("topology(backbone).core_delay", BACKBONE, &[], "10us", "20us", Outcome),
+    ("topology(backbone).access_delay", BACKBONE, &[], "1us", "2us", Outcome),
+    ("topology(file).hosts_per_router", SHIFT, &[CCH], "2", "3", Outcome),
+    ("topology(file).host_rate", SHIFT, &[CCH], "", "2Gbps", Outcome),
+    ("topology(file).host_delay", SHIFT, &[CCH], "", "1us", Outcome),
+    ("topology(file).format=rocketfuel", SHIFT, &[CCH], "rocketfuel", "rocketfuel-weights", Refused),
+    ("topology(file).format=rocketfuel-weights", SHIFT, &["topology={kind=\"file\",format=\"rocketfuel-weights\",path=\"weights.txt\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}"], "rocketfuel-weights", "rocketfuel", Refused),
+    ("topology(file).format=rocketfuel-latencies", SHIFT, &["topology={kind=\"file\",format=\"rocketfuel-latencies\",path=\"weights.txt\",rate=\"1Gbps\",host_delay=\"5us\",hosts_per_router=2}"], "rocketfuel-latencies", "rocketfuel", Refused),
     ("topology.time_quantum", SHIFT, &[], "", "1ns", Outcome),
 
     // ---- routing
     ("routing", PINNED, &[], "", "spray-random", Outcome),
     ("routing=ecmp", RACKS, &[], "ecmp", "modulo", Outcome),
+    ("routing=lowest", RACKS, &[], "lowest", "ecmp", Outcome),
     ("routing=modulo", RACKS, &[], "modulo", "spray-round-robin", Outcome),
     ("routing=spray-random", RACKS, &[], "spray-random", "ecmp", Outcome),
     ("routing=spray-round-robin", RACKS, &[], "spray-round-robin", "spray-random", Outcome),
@@ -242,6 +324,32 @@ const KEYS: &[Row] = &[
     ("@.scheduler(ads).map=static", BUSY, &["@.scheduler={kind=\"ads\",map={kind=\"dynamic\",interval=\"100us\"}}"], "{kind=\"static\",file=\"map.csv\"}", "{kind=\"static\",counts=[0,1000,1]}", Outcome),
     ("@.scheduler(ads).map(static).file", BUSY, &["@.scheduler={kind=\"ads\",queues=2,map={kind=\"static\",file=\"map.csv\"}}"], "map.csv", "flat.csv", Outcome),
     ("@.scheduler(ads).map(static).counts", BUSY, &["@.scheduler={kind=\"ads\",queues=2,map={kind=\"static\",counts=[1]}}"], "[0,1000,1]", "[0,1,1,1,1,1,1,1,1,1,1,1,50]", Outcome),
+    ("@.scheduler=lifo", BUSY, &[], "{kind=\"lifo\"}", "{kind=\"random\"}", Outcome),
+    ("@.scheduler=random", BUSY, &[], "random", "fifo", Outcome),
+    ("switch.scheduler=lstf", SLACK, &["edge={kind=\"codel\"}"], "lstf", "fifo", Outcome),
+    ("switch.mix.scheduler=lstf", SLACK, &["switch.scheduler=fifo", "switch.mix={scheduler=\"lstf\",nodes=\"even\"}"], "lstf", "pifo", Outcome),
+    ("nic.scheduler=lstf", SLACK, &[], "fifo", "lstf", Refused),
+    ("@.scheduler=pifo", BUSY, &["~.scheduler=pifo", "%.rank=flow-size"], "pifo", "fifo", Outcome),
+    ("@.scheduler=round-robin", BUSY, &[], "round-robin", "fq", Outcome),
+    ("@.scheduler(round-robin).bins", BUSY, &["@.scheduler=round-robin"], "", "2", Outcome),
+    ("@.scheduler=fq-codel", BUSY, &[], "{kind=\"fq-codel\",target=\"10us\",interval=\"100us\"}", "round-robin", Outcome),
+    ("@.scheduler(fq-codel).bins", BUSY, &[FQ_CODEL], "", "2", Outcome),
+    ("@.scheduler(fq-codel).target", BUSY, &[FQ_CODEL], "10us", "5us", Outcome),
+    ("@.scheduler(fq-codel).interval", BUSY, &[FQ_CODEL], "50us", "30us", Outcome),
+    ("@.scheduler(fq-codel).mtu", BUSY, &[FQ_CODEL], "", "6000B", Outcome),
+    ("@.scheduler=parity", BUSY, &["~.scheduler=fifo"], "parity", "fifo", Outcome),
+    ("@.scheduler(parity).even", BUSY, &["@.scheduler=parity"], "", "fifo", Outcome),
+    ("@.scheduler(parity).even=fifo", BUSY, &["@.scheduler=parity"], "fifo", "lifo", Outcome),
+    ("@.scheduler(parity).even=lifo", BUSY, &["@.scheduler=parity"], "lifo", "fifo", Outcome),
+    ("@.scheduler(parity).even=random", BUSY, &["@.scheduler=parity"], "random", "fifo", Outcome),
+    ("@.scheduler(parity).even=sjf", BUSY, &["@.scheduler=parity"], "sjf", "fifo", Outcome),
+    ("@.scheduler(parity).even=srpt", BUSY, &["@.scheduler=parity"], "srpt", "fifo", Outcome),
+    ("@.scheduler(parity).odd", BUSY, &["@.scheduler=parity"], "", "lifo", Outcome),
+    ("@.scheduler(parity).odd=fifo", BUSY, &["@.scheduler=parity"], "fifo", "lifo", Outcome),
+    ("@.scheduler(parity).odd=lifo", BUSY, &["@.scheduler=parity"], "lifo", "fifo", Outcome),
+    ("@.scheduler(parity).odd=random", BUSY, &["@.scheduler=parity"], "random", "fifo", Outcome),
+    ("@.scheduler(parity).odd=sjf", BUSY, &["@.scheduler=parity"], "sjf", "fifo", Outcome),
+    ("@.scheduler(parity).odd=srpt", BUSY, &["@.scheduler={kind=\"parity\",even=\"fifo\"}"], "srpt", "fifo", Outcome),
     ("@.scheduler=custom", BUSY, &[], "{kind=\"custom\",name=\"lifo\"}", "fifo", Outcome),
     ("@.scheduler(custom).name", BUSY, &["@.scheduler={kind=\"custom\",name=\"lifo\"}"], "lifo", "opil", Outcome),
     ("@.scheduler(custom).params", BUSY, &["@.scheduler={kind=\"custom\",name=\"lifo\"}"], "20", "3", Outcome),
@@ -261,6 +369,18 @@ const KEYS: &[Row] = &[
     ("@.marking(red).gentle", BUSY, RED, "true", "false", Outcome),
     ("@.marking(red).ecn", BUSY, &["@.marking={kind=\"red\",min=3,max=8,weight=0.3}", "~.marking={kind=\"step\",threshold=\"15pkts\"}", "%.ecn=classic"], "", "false", Outcome),
     ("@.marking(red).mean_packet", BUSY, RED, "", "15KB", Outcome),
+    ("@.marking=codel", BUSY, CODEL, "{kind=\"codel\",target=\"10us\",interval=\"50us\"}", "none", Outcome),
+    ("@.marking(codel).target", BUSY, CODEL, "10us", "5us", Outcome),
+    ("@.marking(codel).interval", BUSY, CODEL, "50us", "30us", Outcome),
+    ("@.marking(codel).mtu", BUSY, CODEL, "", "15KB", Outcome),
+    ("switch.preemptive", BUSY, &["switch.scheduler=lifo", "nic.scheduler=fifo"], "false", "true", Outcome),
+    ("switch.mix", BUSY, &["topology={kind=\"dumbbell\",pairs=3}"], "", "{scheduler=\"lifo\"}", Outcome),
+    ("switch.mix.scheduler", BUSY, MIXED, "lifo", "random", Outcome),
+    ("switch.mix.nodes", BUSY, MIXED, "", "even", Outcome),
+    ("switch.mix.nodes=odd", BUSY, MIXED, "odd", "even", Outcome),
+    ("switch.mix.nodes=even", BUSY, MIXED, "even", "odd", Outcome),
+    ("switch.mix.nodes=listed", BUSY, MIXED, "{listed=[6]}", "odd", Outcome),
+    ("switch.mix.nodes(listed).nodes", BUSY, &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\",nodes={kind=\"listed\",nodes=[6]}}"], "[6]", "[7]", Outcome),
     ("switch.shared_buffer", BUSY, &[], "", "{total=\"50KB\"}", Outcome),
     ("switch.shared_buffer.total", BUSY, &["switch.shared_buffer={total=\"50KB\"}"], "50KB", "30KB", Outcome),
     ("switch.shared_buffer.sharing", BUSY, &["switch.shared_buffer={total=\"50KB\"}"], "", "{kind=\"dynamic\"}", Outcome),
@@ -268,6 +388,25 @@ const KEYS: &[Row] = &[
     ("switch.shared_buffer.sharing=dynamic", BUSY, &["switch.shared_buffer={total=\"50KB\"}"], "{kind=\"dynamic\"}", "complete", Outcome),
     ("switch.shared_buffer.sharing(dynamic).alpha", BUSY, &["switch.shared_buffer={total=\"50KB\",sharing={kind=\"dynamic\"}}"], "", "0.25", Outcome),
     ("switch.cut_through", BUSY, &[], "", "64B", Outcome),
+
+    // ---- slack and edge
+    ("slack", SLACK, &[], "{kind=\"constant\"}", "{kind=\"flow-size\"}", Outcome),
+    ("slack=constant", SLACK, &[], "{kind=\"constant\"}", "{kind=\"virtual-clock\",rate=\"1Gbps\"}", Outcome),
+    // The same for all is the same order for all.
+    ("slack(constant).value", SLACK, &["slack={kind=\"constant\"}"], "", "2s", Nowhere),
+    ("slack=flow-size", SLACK, &[], "{kind=\"flow-size\"}", "{kind=\"constant\"}", Outcome),
+    ("slack(flow-size).unit", SLACK, &["slack={kind=\"flow-size\"}"], "", "100ns", Outcome),
+    ("slack=virtual-clock", SLACK, &[], "{kind=\"virtual-clock\",rate=\"1Gbps\"}", "{kind=\"flow-size\"}", Outcome),
+    ("slack(virtual-clock).rate", SLACK, &[], "1Gbps", "5Gbps", Outcome),
+    ("slack(virtual-clock).ack_full_size", SLACK, &[], "", "3000B", Outcome),
+    ("slack.class_offset", SLACK, &["traffic.0.class=1"], "1us", "1ms", Outcome),
+    ("edge", SLACK, &[], "", "{kind=\"codel\",target=\"20us\",interval=\"100us\",refresh=\"40us\"}", Outcome),
+    ("edge=codel", SLACK, &[], "{kind=\"codel\",target=\"20us\",interval=\"100us\",refresh=\"40us\"}", "{kind=\"codel\"}", Outcome),
+    ("edge(codel).target", SLACK, EDGE, "20us", "30us", Outcome),
+    ("edge(codel).interval", SLACK, EDGE, "100us", "50us", Outcome),
+    ("edge(codel).refresh", SLACK, EDGE, "40us", "21us", Outcome),
+    ("edge=ecn", SLACK, EDGE_ECN, "{kind=\"ecn\",threshold=\"5pkts\"}", "{kind=\"ecn\",threshold=\"9pkts\"}", Outcome),
+    ("edge(ecn).threshold", SLACK, EDGE_ECN, "5pkts", "20us", Outcome),
 
     // ---- transport
     ("%", BUSY, &[], "{kind=\"tcp\"}", "{kind=\"udp\"}", Outcome),
@@ -334,10 +473,12 @@ const KEYS: &[Row] = &[
     ("%(tcp).ecn=off", BUSY, &["%.ecn=off", "switch.marking={kind=\"red\",min=3,max=8,weight=0.3}"], "off", "classic", Outcome),
     ("%(tcp).ecn=classic", BUSY, &["%.ecn=classic", "switch.marking={kind=\"red\",min=3,max=8,weight=0.3,ecn=true}"], "classic", "accurate", Outcome),
     ("%(tcp).ecn=accurate", BUSY, STEP, "accurate", "classic", Outcome),
+    ("%(tcp).timestamps", BUSY, &["switch.buffer=10KB"], "false", "true", Outcome),
     ("%(tcp).probe_after", BUSY, &["switch.buffer=10KB", "%.congestion=mintcp", "%.loss=timeout-only", "%.rto={kind=\"fixed\",value=\"48us\"}"], "", "1", Outcome),
     ("%(tcp).rank", BUSY, SRPT, "", "{kind=\"socket-buffer\",buffer=\"20KB\"}", Outcome),
     ("%(tcp).rank=none", BUSY, &["measure.priority_histogram={}"], "none", "remaining", Tables),
     ("%(tcp).rank=flow-size", BUSY, &["measure.priority_histogram={}"], "flow-size", "remaining", Tables),
+    ("%(tcp).rank=from-here", BUSY, SRPT, "from-here", "remaining", Outcome),
     ("%(tcp).rank=remaining", BUSY, SRPT, "remaining", "{kind=\"socket-buffer\",buffer=\"20KB\"}", Outcome),
     ("%(tcp).rank=socket-buffer", BUSY, SRPT, "{kind=\"socket-buffer\",buffer=\"20KB\"}", "remaining", Outcome),
     ("%(tcp).rank(socket-buffer).buffer", BUSY, &["switch.scheduler=srpt", "%.rank={kind=\"socket-buffer\",buffer=\"20KB\"}"], "20KB", "5KB", Outcome),
@@ -352,6 +493,7 @@ const KEYS: &[Row] = &[
     ("%(udp).rank", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "none", "flow-size", Tables),
     ("%(udp).rank=none", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "none", "flow-size", Tables),
     ("%(udp).rank=flow-size", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "flow-size", "none", Tables),
+    ("%(udp).rank=from-here", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "none", "from-here", Refused),
     ("%(udp).rank=remaining", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "none", "remaining", Refused),
     ("%(udp).rank=socket-buffer", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "none", "{kind=\"socket-buffer\",buffer=\"20KB\"}", Refused),
     ("%(udp).rank(socket-buffer).buffer", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "", "20KB", Refused),
@@ -361,6 +503,7 @@ const KEYS: &[Row] = &[
     ("traffic", PLAIN, &[], "[{kind=\"flow\",src=0,dst=1,size=\"30KB\",transport=\"x\"},{kind=\"flow\",src=1,dst=0,size=\"9KB\"}]", "[{kind=\"flow\",src=0,dst=2,size=\"30KB\",transport=\"x\"},{kind=\"flow\",src=1,dst=0,size=\"9KB\"}]", Outcome),
     ("traffic[].transport", BUSY, &["transports.x.initial_window=\"3pkts\""], "", "x", Outcome),
     ("traffic[].class", BUSY, &["switch.scheduler=priority", "traffic.1.class=1"], "", "1", Outcome),
+    ("traffic[].weight", SLACK, &[], "", "20.0", Outcome),
     ("traffic[].measured", BUSY, &[], "true", "false", Tables),
     ("traffic[]=poisson", RACKS, &[], "{kind=\"poisson\",sizes=\"point\",load=0.5}", "{kind=\"permutation\",size=\"20KB\"}", Outcome),
     ("traffic[](poisson).sizes", RACKS, &[], "point", "heavy-tailed", Outcome),
@@ -396,6 +539,9 @@ const KEYS: &[Row] = &[
     ("traffic[](poisson).of", RACKS, &[], "host-links", "core-links", Outcome),
     ("traffic[](poisson).of=host-links", RACKS, &[], "host-links", "core-links", Outcome),
     ("traffic[](poisson).of=core-links", RACKS, &[], "core-links", "host-links", Outcome),
+    ("traffic[](poisson).of=rate", RACKS, &[], "{kind=\"rate\",rate=\"9Gbps\"}", "host-links", Outcome),
+    ("traffic[](poisson).of(rate).rate", RACKS, &["traffic.0.of={kind=\"rate\",rate=\"9Gbps\"}"], "9Gbps", "5Gbps", Outcome),
+    ("traffic[](poisson).of=busiest-link", RACKS, &["routing=lowest"], "busiest-link", "core-links", Outcome),
     ("traffic[](poisson).arrivals", RACKS, &[], "", "log-normal", Outcome),
     ("traffic[](poisson).arrivals=poisson", RACKS, &[], "poisson", "log-normal", Outcome),
     ("traffic[](poisson).arrivals=log-normal", RACKS, &[], "log-normal", "poisson", Outcome),
@@ -408,6 +554,8 @@ const KEYS: &[Row] = &[
     ("traffic[](poisson).pairs=inter-rack", RACKS, &[], "inter-rack", "intra-rack", Outcome),
     ("traffic[](poisson).pairs=intra-rack", RACKS, &[], "intra-rack", "to-host-zero", Outcome),
     ("traffic[](poisson).pairs=to-host-zero", RACKS, &[], "to-host-zero", "uniform", Outcome),
+    ("traffic[](poisson).pairs=min-links", RACKS, &[], "{kind=\"min-links\",links=4}", "uniform", Outcome),
+    ("traffic[](poisson).pairs(min-links).links", RACKS, &["traffic.0.pairs={kind=\"min-links\",links=4}"], "4", "5", Refused),
     ("traffic[](poisson).from", RACKS, &[], "", "100us", Outcome),
     ("traffic[](poisson).until", RACKS, &[], "500us", "400us", Outcome),
     ("traffic[](poisson).max_flows", RACKS, &[], "", "3", Outcome),
@@ -434,6 +582,8 @@ const KEYS: &[Row] = &[
     ("traffic[](incast).repeat", PLAIN, &["traffic.0={kind=\"incast\",size=\"20KB\",fan_in=2,transport=\"x\",repeat=2,period=\"20us\"}"], "2", "3", Outcome),
     ("traffic[]=list", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.csv\",transport=\"x\"}"], "{kind=\"list\",file=\"flows.csv\",transport=\"x\"}", "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
     ("traffic[](list).file", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.csv\",transport=\"x\"}"], "flows.csv", "other.csv", Outcome),
+    ("traffic[](list).jitter", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.csv\",transport=\"x\"}"], "", "10us", Outcome),
+    ("traffic[](list).jitter_step", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.csv\",transport=\"x\",jitter=\"100us\"}"], "", "10us", Outcome),
     ("traffic[](list).format", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.csv\",transport=\"x\"}"], "csv", "hpcc", Refused),
     ("traffic[](list).format=csv", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.csv\",transport=\"x\"}"], "csv", "hpcc", Refused),
     ("traffic[](list).format=hpcc", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.txt\",format=\"hpcc\",transport=\"x\"}"], "hpcc", "csv", Refused),
@@ -485,6 +635,9 @@ const KEYS: &[Row] = &[
     ("measure.controllers", BUSY, &[], "", "{every=\"100us\"}", Tables),
     ("measure.controllers.every", BUSY, &["measure.controllers={every=\"100us\"}"], "100us", "50us", Tables),
     ("measure.controllers.flows", BUSY, &["measure.controllers={every=\"100us\"}"], "", "[3]", Tables),
+    ("measure.packets", BUSY, &[], "", "{}", Tables),
+    // In the rows of the recording, which stream past the tables: see the tests of recordings.
+    ("measure.packets.hops", BUSY, &["measure.packets={}"], "false", "true", Nowhere),
     ("measure.priority_histogram", BUSY, &[], "", "{}", Tables),
     ("measure.priority_histogram.cap", BUSY, &["measure.priority_histogram={}"], "", "20KB", Tables),
     ("measure.priority_histogram.mtu", BUSY, &["measure.priority_histogram={}"], "", "3000B", Tables),
@@ -641,7 +794,9 @@ type Settings = Vec<(String, String)>;
 fn rows() -> Vec<(String, Row, Settings)> {
     let mut out = Vec::new();
     for row in KEYS {
-        let places: &[(&str, &str)] = if row.0.starts_with('@') {
+        let places: &[(&str, &str)] = if row.0.starts_with("@.scheduler") && row.0 != "@.scheduler" {
+            &[("switch", "nic"), ("nic", "switch"), ("switch.mix", "nic")]
+        } else if row.0.starts_with('@') {
             &[("switch", "nic"), ("nic", "switch")]
         } else if row.0.starts_with('%') {
             &[("transport", ""), ("transports.*", "")]
@@ -659,7 +814,13 @@ fn rows() -> Vec<(String, Row, Settings)> {
                     set(&format!("traffic.{section}.transport"), name);
                 }
             }
-            if *here == "switch" {
+            if *here == "switch.mix" {
+                // Two switches; the one before host 0 is mixed, the other has what no row has.
+                set("topology", "{kind=\"dumbbell\",pairs=3}");
+                set("switch.scheduler", "{kind=\"drr\",quantum=\"9000B\"}");
+                set("switch.mix", "{scheduler=\"fifo\",nodes=\"even\"}");
+            }
+            if here.starts_with("switch") {
                 // What is left out at hosts is copied from switches: here it must not be.
                 set("nic.buffer", "unlimited");
                 set("nic.scheduler", "fifo");

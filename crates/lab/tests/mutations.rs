@@ -7,6 +7,8 @@ const SCENARIOS: &[&str] = &[
     "scheme = \"dctcp+srpt\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\nbase_rtt = \"16us\"\n[[traffic]]\nkind = \"poisson\"\nsizes = \"heavy-tailed\"\nload = 0.7\n[measure]\nfrom = \"5ms\"\nuntil = \"15ms\"\n[run]\nuntil = \"1.5s\"\n",
     "[topology]\nkind = \"star\"\nhosts = 4\nsink_rate = \"20Gbps\"\n[switch]\nscheduler = { kind = \"drr\", quantum = \"1500B\" }\nbuffer = \"300pkts\"\nmarking = { kind = \"red\", min = 5, max = 15.5 }\nshared_buffer = { total = \"12MB\", sharing = { dynamic = { alpha = 2.0 } } }\n[[traffic]]\nkind = \"incast\"\nfan_in = 3\nsize = \"64KB\"\nat = \"1ms\"\n",
     "[topology]\nkind = \"dumbbell\"\npairs = 2\n[transport]\nkind = \"tcp\"\ninitial_window = \"4pkts\"\nrto = { kind = \"fixed\", value = \"48us\" }\nloss = \"timeout-only\"\nsack = \"off\"\ndelayed_acks = { on = {} }\n[transports.u]\nkind = \"udp\"\npace = { constant = \"1Gbps\" }\n[[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 2\n[[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 3\nsize = \"1MB\"\ntransport = \"u\"\n",
+    "[topology]\nkind = \"internet2\"\nslower = 10\n[routing]\nkind = \"lowest\"\n[switch]\nscheduler = \"lstf\"\npreemptive = true\nbuffer = \"3425pkts\"\nmix = { scheduler = \"lifo\", nodes = { listed = [100, 101] } }\n[slack]\nkind = \"virtual-clock\"\nrate = \"100Mbps\"\nclass_offset = \"1s\"\n[edge]\nkind = \"codel\"\nrefresh = \"20ms\"\n[[traffic]]\nkind = \"poisson\"\nsizes = \"heavy-tailed\"\nload = 0.7\nof = { rate = \"1Gbps\" }\npairs = { min_links = 5 }\nweight = 2.5\nclass = 1\n[measure]\npackets = { hops = true }\n",
+    "routing = \"lowest\"\n[topology]\nkind = \"backbone\"\nrouters = 9\nlinks = 12\nedges_per_router = 2\n[switch]\nscheduler = { kind = \"parity\", even = \"sjf\" }\nmarking = { kind = \"codel\", target = \"5ms\" }\n[[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"1KB\" }\nload = 0.5\nof = \"busiest-link\"\n",
 ];
 const TOPOLOGIES: &[&str] = &[
     "a,b,rate,delay\n0,3,10Gbps,1us\n1,3,10Gbps,1us\n2,3,10Gbps,1us\n",
@@ -14,6 +16,8 @@ const TOPOLOGIES: &[&str] = &[
     "{\"hosts\":3,\"switches\":1,\"links\":[{\"a\":0,\"b\":3,\"rate\":\"1Gbps\"},{\"a\":1,\"b\":3}]}",
     "hosts = 2\nswitches = 1\nlinks = [{a=0,b=2,delay=\"1us\"},{a=1,b=2}]\n",
     "<graphml><key id=\"d\" attr.name=\"bandwidth\"/><graph><node id='x'/><node id='y'/><edge source='x' target='y'><data key='d'>1e10</data></edge></graph></graphml>",
+    "15 @Oslo,+Norway + bb (2) &1 -> <99> <7> {-3} =a.net! r0\n99 @? (1) -> <15> =b r1\n7 @T (1) -> <15> =c r2\n-3 =x r1\n",
+    "Paris London 3.5\nLondon Paris 3.5\nLondon Oslo 10\n",
 ];
 const CDFS: &[&str] = &["0 0\n100 1\n10000 100\n", "1 1 0\n1 1 0.5\n2107 1 1.0\n", "size,p\n10,0.25\n20,1\n"];
 const FLOWS: &[&str] = &[

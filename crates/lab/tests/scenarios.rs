@@ -85,7 +85,7 @@ fn keys_are_explained_with_type_and_default() {
     assert!(
         explain("switch.scheduler")
             .expect("known")
-            .contains("kinds: fifo, drr, fq, priority, sjf, srpt, ads, custom")
+            .contains("kinds: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, ")
     );
     assert!(explain("traffic.0.load").expect("known").starts_with("Target, a fraction"));
     assert!(explain("no.such.key").is_none());

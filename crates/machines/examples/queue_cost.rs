@@ -74,6 +74,10 @@ fn main() {
         ("priority", OrderSpec::Priority { classes: 8 }),
         ("sjf", OrderSpec::Rank { flow_order: false }),
         ("srpt", OrderSpec::Rank { flow_order: true }),
+        ("lstf", OrderSpec::Pifo { add_transmission: true }),
+        ("lifo", OrderSpec::Lifo),
+        ("random", OrderSpec::Random),
+        ("round robin", OrderSpec::RoundRobin { bins: None, codel: None }),
         ("ads static", ads(AdsMap::Static { counts: vec![1; 1335] })),
         ("ads dynamic", ads(AdsMap::Dynamic { interval: Span::from_ms(5), window: 10 })),
     ];

@@ -99,3 +99,101 @@ impl SlackClock {
 fn signed(span: Span) -> i64 {
     i64::try_from(span.ps()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Kind;
+
+    fn packet(wire: u32) -> Packet {
+        Packet { wire, ..Packet::default() }
+    }
+    fn of(rule: SlackRule) -> SlackSpec {
+        SlackSpec { rule, class_offset: Span::ZERO }
+    }
+    fn virtual_clock(mbps: u64, ack_full_size: Option<u32>) -> SlackSpec {
+        of(SlackRule::VirtualClock { rates: vec![Rate::ZERO, Rate::from_mbps(mbps)], ack_full_size })
+    }
+
+    #[test]
+    fn at_50_mbps_the_slack_of_packets_sent_at_once_rises_by_a_quarter_of_a_millisecond() {
+        let (spec, mut clock) = (virtual_clock(50, None), SlackClock::default());
+        let slacks = [0, 0, 0].map(|_| spec.initial(&mut clock, 1, 0, &packet(1500), Time::from_us(7)));
+        assert_eq!(slacks, [0, 240_000_000, 480_000_000]); // 0.24 ms: UPS-F11c
+    }
+
+    #[test]
+    fn time_between_packets_is_taken_off_and_the_stored_slack_never_goes_below_zero() {
+        let (spec, mut clock) = (virtual_clock(50, None), SlackClock::default());
+        let mut at = |us, wire| spec.initial(&mut clock, 1, 0, &packet(wire), Time::from_us(us));
+        // 1500 B are 240 us, 40 B (an ACK) 6.4 us, at 50 Mb/s.
+        assert_eq!(at(100, 1500), 0);
+        assert_eq!(at(140, 1500), 200_000_000);
+        assert_eq!(at(150, 40), 196_400_000);
+        assert_eq!(at(10_000, 1500), 0, "196.4 + 240 - 9850 us");
+        assert_eq!(at(10_200, 1500), 40_000_000, "counted from zero, not from what is owed");
+    }
+
+    #[test]
+    fn the_increment_is_rounded_up_and_at_line_rate_nothing_accumulates() {
+        // 1460 B at 300 Mb/s: 38.9333... us.
+        let (spec, mut clock) = (virtual_clock(300, None), SlackClock::default());
+        spec.initial(&mut clock, 1, 0, &packet(1460), Time::ZERO);
+        assert_eq!(spec.initial(&mut clock, 1, 0, &packet(1460), Time::ZERO), 38_933_334);
+        let mut clock = SlackClock::default();
+        let wire = Bytes::new(1460) / Rate::from_mbps(300);
+        for i in 0..100 {
+            assert_eq!(spec.initial(&mut clock, 1, 0, &packet(1460), Time::ZERO + wire * i), 0);
+        }
+    }
+
+    #[test]
+    fn acks_may_count_as_full_packets() {
+        for (full, expected) in [(None, 64_000_000), (Some(1460), 2_336_000_000)] {
+            let (spec, mut clock) = (virtual_clock(5, full), SlackClock::default());
+            let ack = Packet { kind: Kind::Ack, ..packet(40) };
+            spec.initial(&mut clock, 1, 0, &ack, Time::ZERO);
+            assert_eq!(spec.initial(&mut clock, 1, 0, &ack, Time::ZERO), expected);
+        }
+    }
+
+    #[test]
+    fn flow_sizes_count_in_packets_and_control_has_no_slack() {
+        let spec = of(SlackRule::FlowSize { unit: Span::from_secs(1), mss: 1460 });
+        let slack = |size, p: &Packet| spec.initial(&mut SlackClock::default(), 0, size, p, Time::from_ms(3));
+        assert_eq!(slack(1460, &packet(1510)), 1_000_000_000_000);
+        assert_eq!(slack(1461, &packet(1510)), 2_000_000_000_000);
+        assert_eq!(slack(2107 * 1460, &packet(40)), 2107 * 1_000_000_000_000, "the largest of the study");
+        assert_eq!(slack(u64::MAX, &packet(1510)), i64::MAX);
+        for kind in [Kind::Ack, Kind::Syn, Kind::SynAck] {
+            assert_eq!(slack(9999, &Packet { kind, ..packet(40) }), 0);
+        }
+    }
+
+    #[test]
+    fn a_class_adds_its_offset_to_what_is_written_and_not_to_what_is_remembered() {
+        let rules = [
+            SlackRule::Constant(Span::from_ps(7)),
+            SlackRule::FlowSize { unit: Span::from_ps(7), mss: 1000 },
+            SlackRule::VirtualClock { rates: vec![Rate::from_gbps(8)], ack_full_size: None },
+        ];
+        for (rule, second) in rules.into_iter().zip([7, 7, 1_000_000]) {
+            let spec = SlackSpec { rule, class_offset: Span::from_secs(100) };
+            let mut clock = SlackClock::default();
+            for class in [0, 3] {
+                let p = Packet { class, ..packet(1000) };
+                let slack = spec.initial(&mut clock, 0, 1000, &p, Time::ZERO);
+                let first_of_clock = class == 0 && second == 1_000_000;
+                let base = if first_of_clock { 0 } else { second };
+                assert_eq!(slack, base + i64::from(class) * 100_000_000_000_000);
+            }
+            let far = Packet { class: 255, ..packet(1000) };
+            let spec = SlackSpec { class_offset: Span::from_secs(100_000), ..spec };
+            assert_eq!(
+                spec.initial(&mut clock, 0, 1000, &far, Time::ZERO),
+                i64::MAX,
+                "it stops at the largest"
+            );
+        }
+    }
+}

@@ -5,8 +5,10 @@
 
 mod buffer;
 mod controller;
+mod replay;
 mod scenario;
 mod simulation;
+mod theory;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -71,6 +73,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<buffer::Buffer>()?;
     m.add_class::<scenario::Scenario>()?;
     m.add_class::<simulation::Simulation>()?;
+    m.add_class::<replay::Replay>()?;
     m.add_class::<controller::Flow>()?;
     m.add_class::<controller::Ack>()?;
     m.add_class::<controller::Loss>()?;
@@ -79,9 +82,14 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(scenario::catalogue, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::explain, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::diff, m)?)?;
+    m.add_function(wrap_pyfunction!(replay::candidates, m)?)?;
+    m.add_function(wrap_pyfunction!(replay::packet_time_ps, m)?)?;
+    m.add_function(wrap_pyfunction!(replay::span_ps, m)?)?;
     m.add_function(wrap_pyfunction!(controller::register_controller, m)?)?;
     m.add_function(wrap_pyfunction!(controller::controller_costs, m)?)?;
     m.add_function(wrap_pyfunction!(controller::exercise_controller, m)?)?;
+    m.add_function(wrap_pyfunction!(theory::theory_checks, m)?)?;
+    m.add_function(wrap_pyfunction!(theory::theory_run, m)?)?;
     m.add_function(wrap_pyfunction!(bench_workloads, m)?)?;
     m.add_function(wrap_pyfunction!(bench_run, m)?)?;
     m.add_function(wrap_pyfunction!(take_panic, m)?)?;

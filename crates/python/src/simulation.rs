@@ -23,9 +23,9 @@ impl Simulation {
 }
 
 /// A table as Python takes it: name, meaning, columns.
-type PyTable = (String, String, Vec<PyColumn>);
+pub type PyTable = (String, String, Vec<PyColumn>);
 /// Name, unit, meaning, values; texts come with their offsets (Arrow's large-string layout).
-type PyColumn = (String, String, String, Py<Buffer>, Option<Py<Buffer>>);
+pub type PyColumn = (String, String, String, Py<Buffer>, Option<Py<Buffer>>);
 
 #[pymethods]
 impl Simulation {
@@ -92,14 +92,51 @@ impl Simulation {
     /// Every table measured so far.
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<PyTable>> {
         let tables = py.detach(|| self.lock().tables());
-        tables
-            .into_iter()
-            .map(|t| {
-                let columns = t.columns.into_iter().map(|c| column(py, c)).collect::<PyResult<_>>()?;
-                Ok((t.name.to_string(), t.doc.to_string(), columns))
-            })
-            .collect()
+        to_python(py, tables)
     }
+
+    /// Whether every packet is recorded, and if so whether with its hops.
+    fn records(&self, py: Python<'_>) -> Option<bool> {
+        py.detach(|| self.lock().spec().probes.record.map(|r| r.hops))
+    }
+
+    /// Rows of the recording that are ready, as columns by name; at the `end` all.
+    fn take_recorded<'py>(&self, py: Python<'py>, end: bool) -> PyResult<Bound<'py, PyDict>> {
+        let rows = py.detach(|| self.lock().take_recorded(end));
+        let dict = PyDict::new(py);
+        let u8s = [("forward", rows.forward), ("queues", rows.queues), ("hops", rows.hops)];
+        let u32s = [("flow", rows.flow), ("wire", rows.wire)];
+        let u64s = [
+            ("seq", rows.seq),
+            ("handed", rows.handed),
+            ("ingress", rows.ingress),
+            ("exit", rows.exit),
+            ("waited", rows.waited),
+            ("arrivals", rows.arrivals),
+            ("starts", rows.starts),
+        ];
+        for (name, values) in u8s {
+            dict.set_item(name, Py::new(py, Buffer::new(Values::U8(values), "uint8"))?)?;
+        }
+        for (name, values) in u32s {
+            dict.set_item(name, Py::new(py, Buffer::new(Values::U32(values), "uint32"))?)?;
+        }
+        for (name, values) in u64s {
+            dict.set_item(name, Py::new(py, Buffer::new(Values::U64(values), "uint64"))?)?;
+        }
+        Ok(dict)
+    }
+}
+
+/// Tables as Python takes them.
+pub fn to_python(py: Python<'_>, tables: Vec<lab::Table>) -> PyResult<Vec<PyTable>> {
+    tables
+        .into_iter()
+        .map(|t| {
+            let columns = t.columns.into_iter().map(|c| column(py, c)).collect::<PyResult<_>>()?;
+            Ok((t.name.to_string(), t.doc.to_string(), columns))
+        })
+        .collect()
 }
 
 fn column(py: Python<'_>, c: lab::Column) -> PyResult<PyColumn> {

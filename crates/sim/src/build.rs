@@ -119,6 +119,7 @@ impl<Q: Events> Sim<Q> {
             tally: Tally::default(),
             probes,
             chooser: PortId::NONE,
+            passing: None,
             given_up: Vec::new(),
             scratch: Default::default(),
             watching: spec.replay
@@ -291,7 +292,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 port.queue = queues.len() as u32;
                 port.preemptive = kind.preemptive;
                 port.eager = shared || kind.preemptive || matches!(kind.order, OrderSpec::Custom { .. });
-                queues.push(kind.make(stream, link.rate).map_err(refused)?);
+                let queue = kind.make(stream, link.rate).map_err(refused)?;
+                port.let_pass(queue.is_transparent() && !port.eager);
+                queues.push(queue);
             }
             ports.push(port);
         }

@@ -6,7 +6,7 @@ use crate::prefetch::prefetch;
 use crate::routing::Pick;
 use crate::sim::Sim;
 use crate::spec::RoutingSpec;
-use thalweg_machines::schedule::{Discipline, Verdict};
+use thalweg_machines::schedule::{Discipline, Entry, Verdict};
 use thalweg_machines::{Ecn, Handle, Kind, NO_SIDE, Packet};
 use thalweg_units::{PortId, Span, Time, mix64};
 
@@ -77,8 +77,32 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    pub(crate) fn enqueue_ordered(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
+    /// A packet reaches an ordered port. One that finds it idle waits beside the queue to the end of the event:
+    /// if nothing else happens at this instant, the port would choose it, and the queue be as before.
+    #[inline(always)]
+    pub(crate) fn enqueue_ordered(&mut self, id: PortId, flying: Flying) {
+        let port = &mut self.ports[id.at()];
+        if port.is_open(self.now, flying.wire)
+            && self.chooser == PortId::NONE
+            && self.probes.priorities.is_empty()
+        {
+            port.deciding = true;
+            port.note_queue(u64::from(flying.wire));
+            self.chooser = id;
+            self.passing = Some(flying);
+            return;
+        }
+        if self.chooser == id
+            && let Some(first) = self.passing.take()
+        {
+            self.join(id, first);
+        }
         self.catch_up(id, self.now);
+        self.join(id, flying);
+    }
+
+    /// A packet joins the queue of an ordered port that has caught up.
+    fn join(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
         self.packets[handle].route = route;
         if self.watching {
             self.note_arrival(id, handle);
@@ -153,12 +177,40 @@ impl<Q: Events> Sim<Q> {
     pub(crate) fn settle(&mut self) {
         while self.chooser != PortId::NONE {
             let id = std::mem::replace(&mut self.chooser, PortId::NONE);
+            let passing = self.passing.take();
             if self.events.next_is_after(self.now) {
-                self.decide(id);
+                match passing {
+                    Some(flying) => self.pass(id, flying),
+                    None => self.decide(id),
+                }
             } else {
+                if let Some(flying) = passing {
+                    self.join(id, flying);
+                }
                 self.schedule(self.now, Phase::Decide, id.0);
             }
         }
+    }
+
+    /// An idle port sends the only packet there is; its queue has not seen it.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, id: PortId, flying: Flying) {
+        self.mark_decision(id, self.now);
+        if self.watching {
+            self.packets[flying.handle].route = flying.route;
+            self.note_arrival(id, flying.handle);
+            self.note_departure(id, flying.handle, self.now);
+        }
+        let port = &mut self.ports[id.at()];
+        port.deciding = false;
+        if let Booked::First(at) = port.transmit(self.now, flying) {
+            self.schedule(at, Phase::Arrive, id.0);
+        }
+    }
+
+    #[inline(always)]
+    fn mark_decision(&mut self, id: PortId, at: Time) {
+        self.digest = self.digest.wrapping_add(mix64(at.ps() ^ u64::from(id.0).rotate_left(32) ^ 1 << 31));
     }
 
     #[inline]
@@ -212,15 +264,15 @@ impl<Q: Events> Sim<Q> {
     /// A port whose transmitter is free at `at` sends what its queue says.
     #[inline(always)]
     pub(crate) fn decide_at(&mut self, id: PortId, at: Time) {
-        self.digest = self.digest.wrapping_add(mix64(at.ps() ^ u64::from(id.0).rotate_left(32) ^ 1 << 31));
+        self.mark_decision(id, at);
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         let before = port.waiting_bytes;
-        let served = queue.dequeue(at, &mut self.given_up);
+        let packets = &self.packets;
+        let served = queue.serve(at, &mut self.given_up, |handle| Entry::new(&packets[handle], handle));
         match served {
-            Some(served) if self.given_up.is_empty() => {
-                let wire = u64::from(self.packets[served.handle].wire);
-                port.now_waiting(at, port.waiting - 1, before - wire);
+            Some((Entry { wire, .. }, _)) if self.given_up.is_empty() => {
+                port.now_waiting(at, port.waiting - 1, before - u64::from(wire));
             }
             _ => port.now_waiting(at, queue.packets(), queue.bytes()),
         }
@@ -228,22 +280,20 @@ impl<Q: Events> Sim<Q> {
         if let Some(pool) = self.pools.get_mut(port.pool as usize) {
             pool.release(before - port.waiting_bytes);
         }
-        if let Some(served) = served {
-            let packet = &mut self.packets[served.handle];
-            if served.mark {
-                packet.ecn = Ecn::Ce;
+        if let Some((Entry { handle, wire, route, .. }, mark)) = served {
+            if mark {
+                self.packets[handle].ecn = Ecn::Ce;
                 port.marked += 1;
             }
-            let (wire, route) = (packet.wire, packet.route);
             if port.preemptive {
-                self.serve(id, served.handle, wire);
+                self.serve(id, handle, wire);
                 return self.lose_given_up(id);
             }
             if self.watching {
-                self.note_departure(id, served.handle, at);
+                self.note_departure(id, handle, at);
             }
             let port = &mut self.ports[id.at()];
-            let flying = Flying { handle: served.handle, wire, route, arrive: Time::MAX };
+            let flying = Flying { handle, wire, route, arrive: Time::MAX };
             let booked = port.transmit(at, flying);
             let more = port.eager && port.waiting > 0;
             let free_at = port.free_at;

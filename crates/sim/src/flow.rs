@@ -1,7 +1,7 @@
 //! Flows: what is known of every one (small), and the two ends of the active ones.
 
 use serde::{Deserialize, Serialize};
-use thalweg_machines::transport::{Receiver, Sender};
+use thalweg_machines::transport::{Receiver, Sender, SenderStats};
 use thalweg_units::{HostId, Span, Time};
 
 /// No connection: the flow has not started, or is over.
@@ -18,6 +18,8 @@ pub struct FlowRecord {
     pub acked: Time,
     /// Payload bytes that arrived in order (backlogged flows: so far).
     pub delivered: u64,
+    /// Mean of the round trips that its sender measured; [`Span::MAX`]: none.
+    pub rtt: Span,
     /// Data packets sent.
     pub sent: u32,
     /// Of those, sent again.
@@ -35,11 +37,22 @@ impl Default for FlowRecord {
             received: Time::MAX,
             acked: Time::MAX,
             delivered: 0,
+            rtt: Span::MAX,
             sent: 0,
             retransmitted: 0,
             timeouts: 0,
             drops: 0,
         }
+    }
+}
+
+impl FlowRecord {
+    /// Copies what its sender knows.
+    pub(crate) fn count(&mut self, stats: &SenderStats) {
+        self.rtt = stats.mean_rtt().unwrap_or(Span::MAX);
+        self.sent = stats.sent_packets as u32;
+        self.retransmitted = stats.retransmitted_packets as u32;
+        self.timeouts = stats.timeouts as u32;
     }
 }
 
@@ -54,6 +67,8 @@ pub struct FlowOutcome {
     pub acked: Option<Time>,
     /// Payload bytes delivered in order.
     pub delivered: u64,
+    /// Mean of the round trips that its sender measured.
+    pub rtt: Option<Span>,
     /// Data packets sent.
     pub sent: u32,
     /// Of those, sent again.

@@ -169,9 +169,7 @@ impl<Q: Events> Sim<Q> {
         let delivered = self.receiving[slot].receiver.received();
         let record = &mut self.records[flow.at()];
         record.delivered = delivered;
-        record.sent = stats.sent_packets as u32;
-        record.retransmitted = stats.retransmitted_packets as u32;
-        record.timeouts = stats.timeouts as u32;
+        record.count(&stats);
     }
 
     /// The flow's record, with what its ends know if it is still active.
@@ -181,9 +179,7 @@ impl<Q: Events> Sim<Q> {
             let slot = self.connections[flow.at()] as usize;
             let stats = self.sending[slot].sender.stats();
             record.delivered = self.receiving[slot].receiver.received();
-            record.sent = stats.sent_packets as u32;
-            record.retransmitted = stats.retransmitted_packets as u32;
-            record.timeouts = stats.timeouts as u32;
+            record.count(&stats);
         }
         record
     }

@@ -40,10 +40,9 @@ impl<Q: Events> Sim<Q> {
         if self.is_nic(id) {
             return;
         }
-        let queued = self.ports[id.at()].waiting > 0;
-        self.into_priority(handle);
+        self.write_priority(handle);
         if let Some(journal) = &mut self.journal {
-            journal.arrive(handle, self.now, queued);
+            journal.arrive(handle, self.now);
         }
     }
 
@@ -76,19 +75,13 @@ impl<Q: Events> Sim<Q> {
         if let Some(replay) = &mut self.replay {
             replay.pass(handle);
         }
-        if self.journal.is_some() {
-            let port = &self.ports[id.at()];
-            let before = port.flight.len().checked_sub(2).map(|i| &port.flight[i]);
-            // Someone waits if the packet before this one has not begun yet.
-            let queued =
-                before.is_some_and(|f| f.arrive - port.delay > self.now + port.serializer.span(f.wire));
-            let journal = self.journal.as_mut().expect("just looked");
-            journal.arrive(handle, self.now, queued);
+        if let Some(journal) = &mut self.journal {
+            journal.arrive(handle, self.now);
             journal.depart(handle, begins);
         }
     }
 
-    fn into_priority(&mut self, handle: Handle) {
+    fn write_priority(&mut self, handle: Handle) {
         let packet = &self.packets[handle];
         self.packets[handle].rank = match self.spec.hop_rule {
             HopRule::Plain => packet.rank,
@@ -154,8 +147,9 @@ impl<Q: Events> Sim<Q> {
     }
 }
 
-/// Whether a network keeps a journal.
+/// Whether a network keeps a journal. A replay needs one only for hops: what a packet waited follows from when it left.
 pub(crate) fn journal(spec: &crate::spec::NetworkSpec, stride: usize) -> Option<Journal> {
     let hops = spec.probes.record.is_some_and(|r| r.hops);
-    (spec.replay || spec.probes.record.is_some()).then(|| Journal::new(stride, hops))
+    let kept = if spec.replay { hops } else { spec.probes.record.is_some() };
+    kept.then(|| Journal::new(stride, hops))
 }

@@ -15,7 +15,7 @@ pub(crate) struct Trace {
     arrived: Time,
     /// Time spent waiting at switch ports, ps.
     pub waited: u64,
-    /// Switch ports at whose queues others waited when it came.
+    /// Switch ports at which it had to wait.
     pub queues: u8,
     /// Switch ports it has come to.
     pub hops: u8,
@@ -67,10 +67,9 @@ impl Journal {
 
     /// It comes to a switch port.
     #[inline]
-    pub fn arrive(&mut self, handle: Handle, now: Time, queued: bool) {
+    pub fn arrive(&mut self, handle: Handle, now: Time) {
         let trace = &mut self.traces[handle.0 as usize];
         trace.arrived = now;
-        trace.queues += u8::from(queued);
         if self.keep_hops {
             let hop = handle.0 as usize * 2 * self.stride + usize::from(trace.hops);
             self.times[hop] = now.ps();
@@ -84,6 +83,7 @@ impl Journal {
     pub fn depart(&mut self, handle: Handle, at: Time) {
         let trace = &mut self.traces[handle.0 as usize];
         trace.waited += (at - trace.arrived).ps();
+        trace.queues += u8::from(at > trace.arrived);
         if self.keep_hops {
             let hop = usize::from(trace.hops) - 1;
             self.times[(handle.0 as usize * 2 + 1) * self.stride + hop] = at.ps();

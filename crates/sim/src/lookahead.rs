@@ -1,7 +1,8 @@
 //! Memory ahead of time: in networks larger than the caches, a hop waits for memory most of all.
 //!
 //! What an event will touch is found step by step: its port, the packet at the head of the port's
-//! ring, the path's next entry (or, at a host, the packet), the next port (or the connection). Each step is
+//! ring, the path's next entry (or, at a host, the packet), the next port (or the connection), the ring of the
+//! next port. Each step is
 //! taken a few events before the next, so that every line has arrived when it is read. These are
 //! hints: nothing depends on them.
 
@@ -15,12 +16,13 @@ use crate::sim::Sim;
 pub(crate) const WIDE: usize = 2048;
 
 /// How many events ahead each step is taken, after the first, which is taken a calendar day ahead.
-const HEAD: usize = 7;
-const WAY: usize = 4;
-const NEXT: usize = 2;
+const HEAD: usize = 9;
+const WAY: usize = 6;
+const NEXT: usize = 4;
+const RING: usize = 2;
 
 impl<Q: Events> Sim<Q> {
-    /// The steps for the events that come `HEAD`, `WAY` and `NEXT` events from now; at the dawn of a
+    /// The steps for the events that come `HEAD`, `WAY`, `NEXT` and `RING` events from now; at the dawn of a
     /// calendar day, the ports of the next one.
     #[inline(always)]
     pub(crate) fn look_ahead(&mut self) {
@@ -69,6 +71,14 @@ impl<Q: Events> Sim<Q> {
                 prefetch(port);
                 prefetch(&port.serializer);
             }
+        }
+        if let Some(port) = self.landing(RING)
+            && !port.to_host
+            && let Some(first) = port.flight.front()
+            && let Some(out) = self.paths.get(first.route as usize)
+            && let Some(port) = self.ports.get(out.at())
+        {
+            port.prefetch_ring();
         }
     }
 

@@ -7,6 +7,7 @@
 //! the queue in between (shared memory), else when somebody next touches the port, as of the instant
 //! at which it fell idle; then, too, a hop has one event.
 
+use crate::prefetch::prefetch;
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -87,7 +88,8 @@ pub struct Port {
     pub serializer: Serializer,
     /// Propagation.
     pub delay: Span,
-    /// Express: limit of `waiting_bytes`.
+    /// Express: limit of `waiting_bytes`. Ordered: the largest packet that may go to an idle transmitter past the
+    /// empty queue, see [`Port::let_pass`].
     limit_bytes: u64,
     /// Express: limit of `waiting`.
     limit_packets: u32,
@@ -181,6 +183,19 @@ impl Port {
         self.cut_header = header;
     }
 
+    /// Ordered: whether packets may go past the empty queue, if they are within its limit.
+    pub fn let_pass(&mut self, transparent: bool) {
+        if !transparent || self.limit_packets == 0 {
+            self.limit_bytes = 0;
+        }
+    }
+
+    /// Ordered: the port is idle and its queue need not see a packet that finds it so.
+    #[inline(always)]
+    pub fn is_open(&self, now: Time, wire: u32) -> bool {
+        self.waiting == 0 && self.free_at <= now && !self.deciding && u64::from(wire) <= self.limit_bytes
+    }
+
     /// What the port has done so far.
     pub fn totals(&self) -> PortTotals {
         PortTotals {
@@ -269,6 +284,17 @@ impl Port {
         let first = self.flight.is_empty();
         self.flight.push_back(flying);
         if first { Booked::First(flying.arrive) } else { Booked::Behind }
+    }
+
+    /// Asks for the parts of the ring that a booking touches: the first packet that waits, the end.
+    #[inline(always)]
+    pub fn prefetch_ring(&self) {
+        if let Some(next) = self.flight.get(self.started as usize) {
+            prefetch(next);
+        }
+        if let Some(last) = self.flight.back() {
+            prefetch(std::ptr::from_ref(last).wrapping_add(1));
+        }
     }
 
     /// Express: asks the queue management.

@@ -36,7 +36,7 @@ pub struct Recorded {
     pub exit: Vec<u64>,
     /// Time spent waiting at switch ports.
     pub waited: Vec<u64>,
-    /// Switch ports at which others were waiting when it came.
+    /// Switch ports at which it had to wait: those that were busy or had others waiting when it came.
     pub queues: Vec<u8>,
     /// Switch ports it came to.
     pub hops: Vec<u8>,

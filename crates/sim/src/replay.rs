@@ -10,7 +10,7 @@ use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::{Handle, Kind, Packet};
-use thalweg_units::{FlowId, Span, Time};
+use thalweg_units::{FlowId, PortId, Span, Time};
 
 /// A packet to be injected.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ pub struct Exit {
     pub number: u64,
     /// o'(p): when its last bit reached its host.
     pub at: Time,
-    /// Time spent waiting at switch ports.
+    /// Time spent waiting (at switch ports, unless it was injected while its NIC was busy).
     pub waited: Span,
     /// [`Packet::rank`] when it left.
     pub header: i64,
@@ -60,12 +60,6 @@ struct Fed {
     times: u32,
 }
 
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct UnderWay {
-    number: u64,
-    hop: u8,
-}
-
 /// A replay under way.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Replay {
@@ -74,8 +68,8 @@ pub(crate) struct Replay {
     times: VecDeque<i64>,
     /// Nothing more will be fed.
     ended: bool,
-    /// By handle.
-    under_way: Vec<UnderWay>,
+    /// By handle: switch ports come to.
+    hops: Vec<u8>,
     /// Timetables by handle, `stride` each.
     timetables: Vec<i64>,
     stride: usize,
@@ -92,23 +86,23 @@ impl Replay {
 
     /// A packet passes a switch port that never asks for its timetable.
     pub fn pass(&mut self, handle: Handle) {
-        self.under_way[handle.0 as usize].hop += 1;
+        self.hops[handle.0 as usize] += 1;
     }
 
     /// What the timetable says about the switch port to which a packet has come.
     pub fn timetable(&mut self, handle: Handle) -> i64 {
         let at = handle.0 as usize;
-        let hop = usize::from(self.under_way[at].hop);
-        self.under_way[at].hop += 1;
+        let hop = usize::from(self.hops[at]);
+        self.hops[at] += 1;
         self.timetables[at * self.stride + hop]
     }
 
     fn begin(&mut self, handle: Handle, fed: &Fed) {
         let at = handle.0 as usize;
-        if self.under_way.len() <= at {
-            self.under_way.resize(at + 1, UnderWay::default());
+        if self.hops.len() <= at {
+            self.hops.resize(at + 1, 0);
         }
-        self.under_way[at] = UnderWay { number: fed.number, hop: 0 };
+        self.hops[at] = 0;
         let n = fed.times as usize;
         if n > 0 {
             if self.timetables.len() < (at + 1) * self.stride {
@@ -159,11 +153,15 @@ impl<Q: Events> Sim<Q> {
     /// t_min(p, NIC, destination) of a packet of `wire` bytes that travels with (or against) a flow's data: all
     /// transmission and propagation on its path.
     pub fn t_min(&self, flow: FlowId, forward: bool, wire: u32) -> Span {
-        let path = self.lay_path(flow);
-        let (data, ack) = path.split_at(self.stride / 2);
-        let used =
-            if forward { data } else { ack }.iter().take_while(|id| **id != thalweg_units::PortId::NONE);
-        used.map(|id| &self.ports[id.at()]).map(|p| p.serializer.span(wire) + p.delay).sum()
+        let ports = self.path(flow, forward).into_iter().map(|id| &self.ports[id.at()]);
+        ports.map(|p| p.serializer.span(wire) + p.delay).sum()
+    }
+
+    /// The ports that packets with (or against) a flow's data pass, the NIC first.
+    pub fn path(&self, flow: FlowId, forward: bool) -> Vec<PortId> {
+        let both = self.lay_path(flow);
+        let (data, ack) = both.split_at(self.stride / 2);
+        if forward { data } else { ack }.iter().copied().take_while(|id| *id != PortId::NONE).collect()
     }
 
     /// The next packet enters.
@@ -204,7 +202,9 @@ impl<Q: Events> Sim<Q> {
         }
         replay.packets[slot] += 1;
         replay.begin(handle, &fed);
-        self.journal.as_mut().expect("a replay keeps a journal").hand(handle, self.now);
+        if let Some(journal) = &mut self.journal {
+            journal.hand(handle, self.now);
+        }
         let flying = Flying { handle, wire: packet.wire, route: packet.route, arrive: Time::MAX };
         self.enqueue(self.paths[path], flying, Span::ZERO);
     }
@@ -216,18 +216,24 @@ impl<Q: Events> Sim<Q> {
         self.mark_digest(packet.seq << 2 ^ packet.kind as u64);
         self.packets.remove(handle);
         let slot = self.connections[packet.flow.at()];
-        let (Some(replay), Some(journal)) = (&mut self.replay, &mut self.journal) else { return };
-        let trace = journal.leave(handle);
-        let (arrivals, starts) = journal.hop_times(handle, trace.hops);
-        let times = |ps: &[u64]| ps.iter().map(|t| Time::from_ps(*t)).collect();
-        replay.exits.push(Exit {
-            number: replay.under_way[handle.0 as usize].number,
+        let back = if packet.kind == Kind::Data { 0 } else { self.stride / 2 };
+        let alone = self.time_to_exit((slot as usize * self.stride + back + 1) as u32, packet.wire);
+        let mut exit = Exit {
+            number: packet.seq,
             at: self.now,
-            waited: Span::from_ps(trace.waited),
+            waited: self.now - packet.stamp - alone,
             header: packet.rank,
-            arrivals: times(arrivals),
-            starts: times(starts),
-        });
+            arrivals: Vec::new(),
+            starts: Vec::new(),
+        };
+        if let Some(journal) = &mut self.journal {
+            let trace = journal.leave(handle);
+            let (arrivals, starts) = journal.hop_times(handle, trace.hops);
+            exit.arrivals.extend(arrivals.iter().map(|t| Time::from_ps(*t)));
+            exit.starts.extend(starts.iter().map(|t| Time::from_ps(*t)));
+        }
+        let Some(replay) = &mut self.replay else { return };
+        replay.exits.push(exit);
         let left = &mut replay.packets[slot as usize];
         *left -= 1;
         if *left == 0 {

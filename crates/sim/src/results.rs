@@ -79,6 +79,7 @@ impl<Q: Events> Sim<Q> {
             received: reached(record.received),
             acked: reached(record.acked),
             delivered: record.delivered,
+            rtt: (record.rtt != Span::MAX).then_some(record.rtt),
             sent: record.sent,
             retransmitted: record.retransmitted,
             timeouts: record.timeouts,

@@ -4,7 +4,7 @@ use crate::arena::{Arena, Packets};
 use crate::events::{Calendar, Event, Events, Phase, Tag};
 use crate::flow::{FlowRecord, Receiving, Sending};
 use crate::journal::Journal;
-use crate::port::Port;
+use crate::port::{Flying, Port};
 use crate::preempt::Services;
 use crate::probe::Probes;
 use crate::recording::Recorder;
@@ -68,6 +68,9 @@ pub struct Sim<Q: Events = Calendar> {
     pub(crate) replay: Option<Replay>,
     /// Within an event: an idle port that is to choose at its end.
     pub(crate) chooser: PortId,
+    /// Within an event: the only packet that waits there, outside the queue; it never joins it if nothing else
+    /// happens at this instant.
+    pub(crate) passing: Option<Flying>,
     /// Scratch: packets that a queue gave up.
     pub(crate) given_up: Vec<Handle>,
     pub(crate) scratch: Side,

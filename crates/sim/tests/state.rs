@@ -3,10 +3,12 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use thalweg_machines::aqm::{CodelSpec, EdgeSpec};
 use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::schedule::{
     AdsMap, AdsSpec, AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec, Threshold,
 };
+use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
 use thalweg_sim::diff::first_difference;
 use thalweg_sim::spec::*;
@@ -53,6 +55,10 @@ fn step(at_departure: bool) -> AqmSpec {
     AqmSpec::StepEcn { threshold: Threshold::Packets(5), at_departure, include_self: false }
 }
 
+fn codel() -> CodelSpec {
+    CodelSpec { target: Span::from_us(5), interval: Span::from_us(50), mtu: 1500 }
+}
+
 fn orders() -> Vec<OrderSpec> {
     vec![
         OrderSpec::Fifo,
@@ -61,6 +67,15 @@ fn orders() -> Vec<OrderSpec> {
         OrderSpec::Priority { classes: 4 },
         OrderSpec::Rank { flow_order: true },
         OrderSpec::Rank { flow_order: false },
+        OrderSpec::Pifo { add_transmission: true },
+        OrderSpec::Lifo,
+        OrderSpec::Random,
+        OrderSpec::RoundRobin { bins: None, codel: None },
+        OrderSpec::RoundRobin { bins: Some(4), codel: Some(codel()) },
+        OrderSpec::Parity {
+            even: Box::new(OrderSpec::Rank { flow_order: true }),
+            odd: Box::new(OrderSpec::Fifo),
+        },
         OrderSpec::Ads(AdsSpec {
             queues: 4,
             cap: Bytes::new(2_000_000),
@@ -138,13 +153,23 @@ fn a_run_is_a_function_of_its_scenario_and_seed() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(120))]
     #[test]
     fn a_run_cut_anywhere_saved_and_resumed_ends_like_the_straight_run(
-        seed in 0u64..50, which in 0usize..7, departure: bool, cuts in proptest::collection::vec(1u64..4000, 1..4),
+        seed in 0u64..50, which in 0usize..13, departure: bool, watched: bool, preemptive: bool,
+        cuts in proptest::collection::vec(1u64..4000, 1..4),
     ) {
-        let spec = busy(seed, orders()[which].clone(), step(departure));
-        let straight = run(spec.clone());
+        let mut spec = busy(seed, orders()[which].clone(), step(departure));
+        if watched {
+            spec.hop_rule = HopRule::Slack;
+            let rule = SlackRule::VirtualClock { rates: vec![Rate::from_mbps(500)], ack_full_size: None };
+            spec.slack = Some(SlackSpec { rule, class_offset: Span::ZERO });
+            let (target, interval, refresh) = (Span::from_us(5), Span::from_us(50), Span::from_us(20));
+            spec.edge = Some(EdgeSpec::Codel { target, interval, refresh });
+            spec.probes.record = Some(RecordSpec { hops: true });
+        }
+        spec.disciplines[0].preemptive = preemptive && spec.disciplines[0].can_preempt();
+        let mut straight = run(spec.clone());
         let mut sim = Network::new(spec).unwrap();
         for cut in cuts {
             sim.run(cut);
@@ -153,6 +178,8 @@ proptest! {
         while sim.run(1 << 20) {}
         prop_assert_eq!(sim.digest(), straight.digest());
         prop_assert_eq!(sim.counters(), straight.counters());
+        prop_assert_eq!(sim.check(), Ok(()));
+        prop_assert_eq!(sim.take_recorded(true), straight.take_recorded(true));
     }
 }
 

@@ -11,6 +11,8 @@ from importlib import import_module
 from thalweg.errors import nearest
 
 SHELLS = ("bash", "zsh", "fish")
+# As the engine has them; written out because loading it would slow every command down.
+REPLAYERS = ("lstf", "edf", "priority", "omniscient")
 
 
 class Parser(argparse.ArgumentParser):
@@ -119,12 +121,34 @@ def build() -> Parser:
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
     p.add_argument("--resume", metavar="DIR", help="continue a partial run")
     p.add_argument("--report", action="store_true", help="write report.html into the run directory")
+    p.add_argument("--record", action="store_true", help="record every packet, for `thalweg replay`")
+    p.add_argument(
+        "--record-hops", action="store_true", help="record when every packet came to and left every switch port, too"
+    )
     p.add_argument(
         "--max-seconds",
         type=positive_seconds,
         metavar="S",
         help="stop after so much wall-clock time; the result is partial",
     )
+
+    p = command("replay", "replaying:replay", "run a recorded run's packets again, under another scheduler")
+    p.add_argument("run", metavar="RUN", help="run directory of a recorded run (`thalweg run --record`)")
+    p.add_argument(
+        "--scheduler",
+        choices=REPLAYERS,
+        default="lstf",
+        help="what headers hold and switch ports do with them (default: lstf)",
+    )
+    p.add_argument("--preemptive", action="store_true", help="a more urgent packet interrupts a transmission")
+    p.add_argument(
+        "--threshold",
+        metavar="TIME",
+        help="also count packets later than this (default: a packet time on the slowest link used)",
+    )
+    p.add_argument("--out", metavar="DIR", help="directory to write (default: RUN-SCHEDULER)")
+    voice(p, "print the summary as one JSON object")
+    p.add_argument("--report", action="store_true", help="write report.html into the directory")
 
     p = command("reproduce", "running:reproduce", "run a paper's study and judge its claims")
     p.add_argument("paper", metavar="NAME", help="see `thalweg list papers`; or a folder with claims.toml")

@@ -23,8 +23,9 @@ def run(args) -> int:
     load_plugins(args)
     if (args.scenario is None) == (args.resume is None):
         raise refuse("thalweg run: give a scenario file, or --resume DIR" + (", not both" if args.scenario else ""))
-    if args.resume is not None and (args.set or args.out):
-        raise refuse("thalweg run: --resume continues what was begun: --set and --out cannot take effect")
+    record = "hops" if args.record_hops else args.record
+    if args.resume is not None and (args.set or args.out or record):
+        raise refuse("thalweg run: --resume continues what was begun: --set, --out and --record cannot take effect")
     quiet = args.quiet or (args.json and not sys.stderr.isatty())
     show = not quiet
     from thalweg import _format, engine
@@ -37,7 +38,7 @@ def run(args) -> int:
             from thalweg import _rundir
             from thalweg.scenario import as_scenario
 
-            scenario = as_scenario(args.scenario, dict(args.set))
+            scenario = as_scenario(args.scenario, dict(args.set) | engine.record_setting(record))
             place = Path(args.out) if args.out else Path("runs") / (scenario.name or Path(args.scenario).stem)
             _rundir.check_free(place)
             if not quiet:
@@ -60,7 +61,12 @@ def run(args) -> int:
     speed = _format.si(meta.get("packet_hops_per_second") or 0, "hops/s")
     print(f"{_format.wall(meta['seconds'])}, {speed} · results in {place}" + (f" · report {page}" if page else ""))
     if meta["stopped"]:
-        say(f"partial ({meta['stopped']}): continue with `thalweg run --resume {place}`")
+        way_on = (
+            "a recorded run cannot be continued"
+            if results.recorded
+            else f"continue with `thalweg run --resume {place}`"
+        )
+        say(f"partial ({meta['stopped']}): {way_on}")
     return code
 
 

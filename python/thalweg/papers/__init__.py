@@ -44,6 +44,8 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
         # RunSpec(…, after=("recording",), prepare=f): f(runs, folder) may write files made from the runs named, and returns what
         # else is to be set, such as {"switch.scheduler.map.file": …}
 
+        # RunSpec("lstf:fifo", replay="fifo", scheduler="lstf") replays the packets of a run that sets "measure.packets"
+
     @measure("ADS-F1a.1", needs=["fifo-tcp", "fq-tcp", "srpt-tcp"])   # keys, or patterns such as "*-tcp"
     def _(runs):                           # runs["fifo-tcp"] is a thalweg.Results
         return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")

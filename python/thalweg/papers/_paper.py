@@ -49,13 +49,26 @@ class RunSpec:
 
     A run that is built from others names them in `after`; once they are done `prepare(runs, folder)` may write files into
     `folder` and returns what else is to be set.
+
+    A replay has no scenario: it names the recorded run that it replays (one that sets `measure.packets`) and how, as
+    `thalweg.replay` does. It runs right behind that run, whose recording is then deleted unless the recorded run says `keep`.
     """
 
     key: str
-    scenario: str
+    scenario: str = ""
     set: Mapping[str, Any] = field(default_factory=dict)
     after: tuple[str, ...] = ()
     prepare: Callable[[Mapping[str, Results], Path], Mapping[str, Any]] | None = None
+    replay: str | None = None
+    scheduler: str = "lstf"
+    preemptive: bool = False
+    threshold: str | int | None = None
+    keep: bool = False
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        """The runs that must be there first."""
+        return (*self.after, self.replay) if self.replay else self.after
 
 
 @dataclass(frozen=True)

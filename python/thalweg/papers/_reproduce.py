@@ -11,9 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from thalweg import recording
 from thalweg.errors import nearest, refuse
 from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, find
-from thalweg.pool import Job, perform_all
+from thalweg.pool import Job, Replay, perform_all
 from thalweg.results import Results, write_json
 from thalweg.scenario import Scenario
 
@@ -116,6 +117,20 @@ def _specs(paper: Paper, scale: str) -> tuple[list[RunSpec], dict, dict]:
     )
     if twice:
         raise refuse(f"two runs are called {', '.join(twice)}", file=paper.folder / "study.py")
+    by_key = {s.key: s for s in specs}
+    for s in specs:
+        if s.replay is None:
+            continue
+        origin = by_key.get(s.replay)
+        file = paper.folder / "study.py"
+        if origin is None:
+            raise refuse(
+                f"`{s.key}` replays `{s.replay}`, which the study does not have",
+                file=file,
+                hint=nearest(s.replay, by_key),
+            )
+        if origin.replay is not None or s.scenario or s.set or s.after or s.prepare:
+            raise refuse(f"`{s.key}` is a replay: it names a recorded run and has no scenario of its own", file=file)
     figures = paper.module("figures")
     return (
         specs,
@@ -171,11 +186,16 @@ def reproduce(
         todo = []
         for s in wave:
             folders[s.key] = folder / "runs" / _folder_name(s.key)
+        for s in wave:
+            if s.replay is not None:
+                continue
+            again = [r for r in wave if r.replay == s.key]
             try:
-                job = Job(s.key, _scenario(s, paper, answers, folders, folder), folders[s.key], check)
-                todo.append(job)
+                replays = [Replay(r.key, folders[r.key], r.scheduler, r.preemptive, r.threshold) for r in again]
+                scenario = _scenario(s, paper, answers, folders, folder)
+                todo.append(Job(s.key, scenario, folders[s.key], check, replays=replays, keep_recording=s.keep))
             except Exception as e:
-                answers[s.key] = e
+                answers |= dict.fromkeys((s.key, *(r.key for r in again)), e)
         answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False)
 
     rows = [_judge(c, scale, paper, measures, specs, answers, folders) for c in claims]
@@ -199,10 +219,13 @@ def _waves(specs: Sequence[RunSpec], needed: set[str], file: Path) -> Iterator[l
             )
         if key not in wanted:
             wanted.add(key)
-            open_ += by_key[key].after
+            open_ += by_key[key].behind
     done: set[str] = set()
     while done != wanted:
-        wave = [s for s in specs if s.key in wanted - done and done.issuperset(s.after)]
+        wave = [s for s in specs if s.key in wanted - done and s.replay is None and done.issuperset(s.after)]
+        # Replays go with what they replay: its recording need not wait on disk.
+        keys = {s.key for s in wave}
+        wave += [s for s in specs if s.key in wanted and s.replay in keys]
         if not wave:
             raise refuse(f"the runs {', '.join(sorted(wanted - done))} wait for each other", file=file)
         yield wave
@@ -288,12 +311,13 @@ def _report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
         for c in study.claims
     ]
     counts = ", ".join(f"{study.count(s)} {s}" for s in ("pass", "fail", "not-checkable", "error"))
-    runs = []
+    runs, deleted = [], False
     for key, path in folders.items():
         if isinstance(answers.get(key), Exception):
             runs.append((key, ("error", "error"), "", "", _one_line(answers[key])))
             continue
         found = Results.load(path)
+        deleted |= found.recorded and not recording.present(path)
         runs.append(
             (
                 key,
@@ -303,6 +327,7 @@ def _report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
                 str(path.relative_to(study.folder)),
             )
         )
+    note = "<p class=soft>Recordings of packets were deleted after their replays, to save disk.</p>" if deleted else ""
     missing = "".join(f"<p class=error>{escape(title)}</p>" for title, fig in drawings if fig is None)
     sections = [
         (
@@ -311,7 +336,7 @@ def _report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
         ),
         ("Claims", f"<p>{counts}</p>" + report.table(head, rows)),
         ("Figures", report.pictures((title, fig) for title, fig in drawings if fig is not None) + missing),
-        ("Runs", report.table(("run", "digest", "packet-hops", "time", "folder or reason"), runs)),
+        ("Runs", report.table(("run", "digest", "packet-hops", "time", "folder or reason"), runs) + note),
         ("Made by", report.provenance_table()),
     ]
     lead = " · ".join(str(about[k]) for k in ("authors", "venue") if k in about)

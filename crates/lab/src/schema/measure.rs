@@ -30,6 +30,9 @@ pub struct Measure {
     /// Windows, round trips and progress of flows over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controllers: Option<FlowProbe>,
+    /// Record every packet: when it entered the network, when it left, how long it waited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<PacketRecord>,
     /// Count packets per ADS priority at every port: the input of static ADS maps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_histogram: Option<PriorityHistogram>,
@@ -45,6 +48,7 @@ impl Default for Measure {
             queues: None,
             links: None,
             controllers: None,
+            packets: None,
             priority_histogram: None,
         }
     }
@@ -83,6 +87,15 @@ pub struct FlowProbe {
     /// Flows by their number; empty: the first 16.
     #[serde(default)]
     pub flows: Vec<u32>,
+}
+
+/// Every packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PacketRecord {
+    /// Also when it came to every switch port on its way and when its transmission began there.
+    #[serde(default)]
+    pub hops: bool,
 }
 
 /// Packets per ADS priority.

@@ -9,6 +9,7 @@ mod measure;
 mod routing;
 pub(crate) mod scheme;
 mod sizes;
+mod slack;
 mod switch;
 mod topology;
 mod traffic;
@@ -18,6 +19,7 @@ pub use measure::*;
 pub use routing::*;
 pub(crate) use scheme::{Part, RATES, SCHEDULERS};
 pub use sizes::*;
+pub use slack::*;
 pub use switch::*;
 pub use topology::*;
 pub use traffic::*;
@@ -65,6 +67,12 @@ pub struct Document {
     /// Output queues of hosts; every key defaults to the one of `switch`.
     #[serde(default)]
     pub nic: Nic,
+    /// What NICs write into the slack header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slack: Option<Slack>,
+    /// Queue management at the receiving edge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge: Option<Edge>,
     /// How the two ends of a flow talk.
     #[serde(default)]
     pub transport: Transport,
@@ -90,6 +98,8 @@ pub(crate) const SECTIONS: &[&str] = &[
     "routing",
     "switch",
     "nic",
+    "slack",
+    "edge",
     "transport",
     "transports",
     "traffic",

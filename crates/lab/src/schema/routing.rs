@@ -10,6 +10,8 @@ pub enum Routing {
     /// Per flow: at each switch a salted hash of the flow chooses (RFC 2992).
     #[default]
     Ecmp,
+    /// One path per pair of nodes: at each switch the lowest-numbered next hop (the default static routing of ns-2).
+    Lowest,
     /// Per flow: next hop number (source + destination + flow) mod n, data and ACKs alike.
     Modulo,
     /// Every packet by a random draw of its source host.

@@ -10,8 +10,8 @@ use thalweg_units::Bytes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Sizes {
-    /// Benson et al. (IMC 2010) as the ADS, RC3 and pFabric simulations use it: 11 atoms of 1 to 2107 packets of
-    /// 1460 B, mean 184.475 packets.
+    /// Benson et al. (IMC 2010) as the ADS, RC3 and pFabric simulations use it, and here those of universal packet
+    /// scheduling: 11 atoms of 1 to 2107 packets of 1460 B, mean 184.475 packets.
     HeavyTailed,
     /// Web search (Alizadeh et al., DCTCP, SIGCOMM 2010): 1 to 20000 packets of 1460 B, interpolated linearly,
     /// whole packets.

@@ -22,6 +22,13 @@ pub struct Switch {
     /// Memory shared by all ports of a switch; without it every port has its own `buffer`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_buffer: Option<SharedBuffer>,
+    /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped. Not for
+    /// schedulers that serve in turns.
+    #[serde(default)]
+    pub preemptive: bool,
+    /// Another scheduler at some switches, with the same buffer and marking.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
     /// Forward a packet when this many of its bytes have arrived instead of storing all of it; `0B` stores.
     #[serde(default = "default::store")]
     pub cut_through: Q<Bytes>,
@@ -34,6 +41,8 @@ impl Default for Switch {
             buffer: default::buffer(),
             marking: Marking::default(),
             shared_buffer: None,
+            preemptive: false,
+            mix: None,
             cut_through: default::store(),
         }
     }
@@ -60,6 +69,46 @@ pub struct SharedBuffer {
     /// How ports share it.
     #[serde(default)]
     pub sharing: Sharing,
+}
+
+/// Another scheduler at some switches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Mix {
+    /// Instead of `switch.scheduler`.
+    #[schemars(extend("examples" = ["lstf"]))]
+    pub scheduler: Scheduler,
+    /// At which switches.
+    #[serde(default)]
+    pub nodes: Nodes,
+}
+
+/// Which switches.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Nodes {
+    /// Those with odd numbers.
+    // CHOICE NSDI 2016 §2.3: half of the routers run another scheduler; which half is not said.
+    #[default]
+    Odd,
+    /// Those with even numbers.
+    Even,
+    /// These.
+    Listed {
+        /// By number; switches follow the hosts.
+        nodes: Vec<u32>,
+    },
+}
+
+impl Nodes {
+    /// True if the node is one of them.
+    pub(crate) fn has(&self, node: u32) -> bool {
+        match self {
+            Self::Odd => !node.is_multiple_of(2),
+            Self::Even => node.is_multiple_of(2),
+            Self::Listed { nodes } => nodes.contains(&node),
+        }
+    }
 }
 
 /// How the ports of a switch share its memory.
@@ -129,6 +178,48 @@ pub enum Scheduler {
         #[serde(default)]
         map: AdsMap,
     },
+    /// Last come, first served; drops the arriving packet.
+    Lifo,
+    /// Any waiting packet, all equally likely; drops the arriving packet.
+    Random,
+    /// Least slack time first: least slack of the last bit, the wait is subtracted at every switch (Mittal et al.,
+    /// Universal Packet Scheduling, NSDI 2016); needs `[slack]`.
+    Lstf,
+    /// A push-in first-out queue: lowest rank header first, in order of arrival among equals; drops the highest (Sivaraman
+    /// et al., SIGCOMM 2016). Say what senders write: `transport.rank`.
+    Pifo,
+    /// Packet by packet round robin over flows, new flows first; drops from the longest queue in packets (stochastic fair
+    /// queueing: McKenney, INFOCOM 1990).
+    RoundRobin {
+        /// Flows are hashed into so many queues; every flow and direction has its own if not given.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        bins: Option<u32>,
+    },
+    /// The same with CoDel in every queue (FQ-CoDel, RFC 8290, with a quantum of one packet).
+    FqCodel {
+        /// Flows are hashed into so many queues; every flow and direction has its own if not given.
+        #[schemars(range(min = 1, max = 1_000_000))]
+        bins: Option<u32>,
+        /// Queueing delay that may stand.
+        #[serde(default = "default::codel_target")]
+        target: Q<Span>,
+        /// How long it must stand before the first drop.
+        #[serde(default = "default::codel_interval")]
+        interval: Q<Span>,
+        /// With no more than this in the queue delay does not count.
+        #[serde(default = "default::quantum")]
+        mtu: Q<Bytes>,
+    },
+    /// Two classes, flows of even and of odd number, that send a packet each in turn (NSDI 2016 §2.3: FQ between SJF and
+    /// FIFO).
+    Parity {
+        /// Order among flows of even number.
+        #[serde(default = "default::even")]
+        even: ClassOrder,
+        /// Order among flows of odd number.
+        #[serde(default)]
+        odd: ClassOrder,
+    },
     /// A scheduler registered by the user.
     #[schemars(extend("x-registry" = "schedulers"))]
     Custom {
@@ -139,6 +230,23 @@ pub enum Scheduler {
         #[schemars(schema_with = "super::anything")]
         params: serde_json::Value,
     },
+}
+
+/// Order inside a class of the scheduler `parity`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassOrder {
+    /// First come, first served.
+    #[default]
+    Fifo,
+    /// Last come, first served.
+    Lifo,
+    /// Any, all equally likely.
+    Random,
+    /// Smallest flow size first.
+    Sjf,
+    /// Fewest remaining bytes first.
+    Srpt,
 }
 
 /// Victim of a fair queue's overflow.
@@ -225,6 +333,18 @@ pub enum Marking {
         #[serde(default = "default::quantum")]
         mean_packet: Q<Bytes>,
     },
+    /// Controlled delay (RFC 8289): drops as packets leave when they have waited too long for too long.
+    Codel {
+        /// Queueing delay that may stand.
+        #[serde(default = "default::codel_target")]
+        target: Q<Span>,
+        /// How long it must stand before the first drop.
+        #[serde(default = "default::codel_interval")]
+        interval: Q<Span>,
+        /// With no more than this in the queue delay does not count.
+        #[serde(default = "default::quantum")]
+        mtu: Q<Bytes>,
+    },
 }
 
 /// When step marking decides.
@@ -251,4 +371,7 @@ defaults! {
     red_probability: f64 = 0.1; // Floyd's "gentle" note, 2000
     red_weight: f64 = 0.002; // Floyd & Jacobson §6
     yes: bool = true;
+    codel_target: Q<Span> = Q::of("5ms"); // RFC 8289 §4.4
+    codel_interval: Q<Span> = Q::of("100ms"); // RFC 8289 §4.3
+    even: ClassOrder = ClassOrder::Sjf; // CHOICE NSDI 2016 §2.3: which flows form which class is not said
 }

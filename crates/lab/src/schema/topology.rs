@@ -34,6 +34,12 @@ pub enum Shape {
     LeafSpine(LeafSpine),
     /// Three tiers of k-port switches, k³/4 hosts (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008).
     FatTree(FatTree),
+    /// The Internet2 backbone as simulations of universal packet scheduling have it (Mittal et al., NSDI 2016 §2.3):
+    /// 10 core routers, 16 core links, 100 edge routers with a host each.
+    Internet2(Internet2),
+    /// A random backbone by preferential attachment (Barabási & Albert, Science 1999), its links as fast as uniform
+    /// traffic asks for; edge routers with a host each.
+    Backbone(Backbone),
     /// Any graph from a file.
     File(GraphFile),
 }
@@ -159,6 +165,70 @@ pub struct FatTree {
     pub base_rtt: Option<Q<Span>>,
 }
 
+/// The Internet2 backbone. Host h is linked to edge router 110 + h, that to core router 100 + h mod 10. The rates of
+/// the core links are such that uniform traffic between different core routers loads all of them alike (routing
+/// `lowest`, sources of 1 Gb/s: `of = { rate = "1Gbps" }`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Internet2 {
+    /// Whether hosts have edge routers of their own; without them host h is linked to core router 100 + h mod 10.
+    #[serde(default = "default::yes")]
+    pub edge_routers: bool,
+    /// Of every host's link, each direction.
+    #[serde(default = "default::ten_gbps")]
+    pub host_rate: Q<Rate>,
+    /// Of the links between edge and core, each direction; `1Gbps` if not given. Only with edge routers.
+    pub edge_rate: Option<Q<Rate>>,
+    /// Every rate is divided by this.
+    #[serde(default = "default::one")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub slower: u32,
+    /// One-way propagation delay of the links between core routers.
+    #[serde(default = "default::core_delay")]
+    pub core_delay: Q<Span>,
+    /// One-way propagation delay of all other links.
+    #[serde(default = "default::access_delay")]
+    pub access_delay: Q<Span>,
+}
+
+/// A random backbone. Its C core routers are numbered first among the switches; host h is linked to edge router
+/// h, that to core router h mod C. Core links are as fast as the number of pairs of core routers that use them (routing
+/// `lowest`, the busier direction), scaled so that the median is `median_rate`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Backbone {
+    /// Number of core routers.
+    #[serde(default = "default::backbone_routers")]
+    #[schemars(range(min = 3, max = 2_000))]
+    pub routers: u32,
+    /// Number of links between them: each router that joins brings one or two.
+    #[serde(default = "default::backbone_links")]
+    pub links: u32,
+    /// Seed of the graph (traffic has its own).
+    #[serde(default = "default::backbone_seed")]
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_i64))]
+    pub seed: u64,
+    /// Edge routers, with one host each, on every core router.
+    #[serde(default = "default::edge_routers")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub edges_per_router: u32,
+    /// Of every host's link, each direction.
+    #[serde(default = "default::ten_gbps")]
+    pub host_rate: Q<Rate>,
+    /// Of the links between edge and core, each direction.
+    #[serde(default = "default::one_gbps")]
+    pub edge_rate: Q<Rate>,
+    /// Median of the rates of the links between core routers, each direction.
+    #[serde(default = "default::one_gbps")]
+    pub median_rate: Q<Rate>,
+    /// One-way propagation delay of the links between core routers.
+    #[serde(default = "default::core_delay")]
+    pub core_delay: Q<Span>,
+    /// One-way propagation delay of all other links.
+    #[serde(default = "default::access_delay")]
+    pub access_delay: Q<Span>,
+}
+
 /// A graph in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -172,6 +242,13 @@ pub struct GraphFile {
     pub rate: Option<Q<Rate>>,
     /// One-way propagation delay of links for which the file gives none.
     pub delay: Option<Q<Span>>,
+    /// Hosts on every router, for maps of routers (rocketfuel): host h is on router h / hosts_per_router.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub hosts_per_router: Option<u32>,
+    /// Of these hosts' links; as `rate` if not given.
+    pub host_rate: Option<Q<Rate>>,
+    /// One-way propagation delay of these hosts' links; as `delay` if not given.
+    pub host_delay: Option<Q<Span>>,
 }
 
 /// Formats of graph files.
@@ -188,6 +265,13 @@ pub enum GraphFormat {
     Graphml,
     /// CSV with a header: `a,b` and optionally `rate,delay`; hosts are the nodes with one link.
     LinksCsv,
+    /// A router map of Rocketfuel (`.cch`; Spring, Mahajan, Wetherall, SIGCOMM 2002): links within the ISP, of the
+    /// largest connected part.
+    Rocketfuel,
+    /// Rocketfuel's link weights: `a b weight`. Weights are checked and not used: routes are the shortest in hops.
+    RocketfuelWeights,
+    /// Rocketfuel's link latencies: `a b milliseconds`.
+    RocketfuelLatencies,
 }
 
 defaults! {
@@ -196,4 +280,14 @@ defaults! {
     forty_gbps: Q<Rate> = Q::of("40Gbps");
     delay: Q<Span> = Q::of("1us");
     one: u32 = 1;
+    yes: bool = true;
+    one_gbps: Q<Rate> = Q::of("1Gbps");
+    core_delay: Q<Span> = Q::of("10ms"); // ups: the authors' ns-2 code
+    access_delay: Q<Span> = Q::of("1ms"); // ups: the authors' ns-2 code
+    // CHOICE NSDI 2016 §2.3: the Rocketfuel map is not named, only its size and that half of the core links are slower
+    // than the access links (1 Gb/s).
+    backbone_routers: u32 = 83;
+    backbone_links: u32 = 131;
+    backbone_seed: u64 = 1;
+    edge_routers: u32 = 10; // NSDI 2016 §2.3
 }

@@ -18,6 +18,10 @@ pub struct Traffic {
     /// Traffic class of its data: 0 is served first by the scheduler `priority`.
     #[serde(default)]
     pub class: u8,
+    /// Weight of its flows under the slack rule `virtual-clock`: each is entitled to this many times `slack.rate`.
+    #[serde(default = "default::weight")]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
+    pub weight: f64,
     /// Whether its flows count (those that start in the measured window).
     #[serde(default = "default::yes")]
     pub measured: bool,
@@ -88,13 +92,21 @@ pub struct Poisson {
 
 /// What a load is a fraction of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LoadOf {
     /// Each host's link, outgoing direction.
     #[default]
     HostLinks,
     /// All links from edge switches into the core, one direction, together (whether or not a flow crosses them).
     CoreLinks,
+    /// This rate, for every host that sends.
+    Rate {
+        /// What one host sends at load 1.
+        rate: Q<Rate>,
+    },
+    /// The link between switches that is busiest when every host sends alike to all its partners. Only with the routing
+    /// `lowest`, which says which link that is.
+    BusiestLink,
 }
 
 /// Times between arrivals.
@@ -126,7 +138,7 @@ pub enum Process {
 
 /// Which pairs of hosts talk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Pairs {
     /// Any two different hosts.
     #[default]
@@ -137,6 +149,12 @@ pub enum Pairs {
     IntraRack,
     /// Everybody sends to host 0, which sends nothing.
     ToHostZero,
+    /// Two hosts at least so many links apart.
+    MinLinks {
+        /// Links on the shortest path between them, their own included.
+        #[schemars(range(min = 3, max = 1_000))]
+        links: u32,
+    },
 }
 
 /// Every host sends one flow and receives one.
@@ -219,6 +237,12 @@ pub struct List {
     /// How it is written.
     #[serde(default)]
     pub format: ListFormat,
+    /// Starts are put off by up to this much, at random.
+    #[serde(default = "default::zero")]
+    pub jitter: Q<Span>,
+    /// By whole multiples of this.
+    #[serde(default = "default::nanosecond")]
+    pub jitter_step: Q<Span>,
 }
 
 /// Formats of flow lists.
@@ -344,7 +368,9 @@ defaults! {
     transport: String = "default".into();
     yes: bool = true;
     zero: Q<Span> = Q(Span::ZERO);
+    nanosecond: Q<Span> = Q::of("1ns"); // what lists of flows count in
     one: u32 = 1;
+    weight: f64 = 1.0; // NSDI 2016 §3.3: all flows alike
     sigma: f64 = 2.0; // BFC §3.6.2
     mss: Q<Bytes> = Q::of("1460B");
     header: Q<Bytes> = Q::of("40B");

@@ -60,6 +60,9 @@ pub struct Tcp {
     pub handshake: bool,
     /// Explicit congestion notification; what the controller needs if not given.
     pub ecn: Option<EcnMode>,
+    /// Time stamps (RFC 7323): segments sent again give the retransmission timer samples too. Their bytes on the wire are
+    /// part of `header`.
+    pub timestamps: bool,
     /// After this many timeouts in a row send header-only probes until an ACK arrives (pFabric §4.2); 0: never.
     pub probe_after: u32,
     /// What senders write into the rank header; what the schedulers need if not given.
@@ -85,6 +88,7 @@ impl Default for Tcp {
             delayed_acks: DelayedAcks::default(),
             handshake: false,
             ecn: None,
+            timestamps: false, // as Karn's rule; the simulators compared with have none
             probe_after: 0,
             rank: None,
         }
@@ -301,6 +305,8 @@ pub enum Rank {
     FlowSize,
     /// The flow's bytes not yet acknowledged when the packet is sent.
     Remaining,
+    /// The flow's bytes from the packet's first byte on, whatever is acknowledged.
+    FromHere,
     /// What waits in the socket's send buffer or is outstanding: all that an unmodified host knows (ADS §3.2).
     SocketBuffer {
         /// Size of the send buffer.

@@ -3,7 +3,7 @@
 use super::{Graph, MOST_LINKS};
 use crate::Diagnostic;
 use crate::context::Cx;
-use crate::parse::graph::{RawGraph, graphml, hpcc, links_csv, native};
+use crate::parse::graph::{RawGraph, graphml, hpcc, links_csv, native, rocketfuel};
 use crate::schema::{GraphFile, GraphFormat};
 use thalweg_sim::spec::LinkSpec;
 use thalweg_units::{NodeId, Span};
@@ -16,9 +16,40 @@ pub(super) fn build(cx: &Cx<'_>, f: &GraphFile) -> Result<Graph, Diagnostic> {
         GraphFormat::Hpcc => hpcc::parse(&text),
         GraphFormat::Graphml => graphml::parse(&text),
         GraphFormat::LinksCsv => links_csv::parse(&text),
+        GraphFormat::Rocketfuel => rocketfuel::cch(&text),
+        GraphFormat::RocketfuelWeights => rocketfuel::weights(&text),
+        GraphFormat::RocketfuelLatencies => rocketfuel::latencies(&text),
     };
     let raw = raw.map_err(|e| e.in_file(&f.path))?;
-    assemble(cx, f, &raw)
+    assemble(cx, f, &with_hosts(cx, f, raw)?)
+}
+
+/// Maps of routers get hosts; the other formats bring theirs.
+fn with_hosts(cx: &Cx<'_>, f: &GraphFile, raw: RawGraph) -> Result<RawGraph, Diagnostic> {
+    use GraphFormat::{Rocketfuel, RocketfuelLatencies, RocketfuelWeights};
+    if !matches!(f.format, Rocketfuel | RocketfuelWeights | RocketfuelLatencies) {
+        let given = [
+            ("hosts_per_router", f.hosts_per_router.is_some()),
+            ("host_rate", f.host_rate.is_some()),
+            ("host_delay", f.host_delay.is_some()),
+        ];
+        return match given.into_iter().find(|(_, given)| *given) {
+            None => Ok(raw),
+            Some((key, _)) => {
+                let reason = "it has no effect: files of this format have hosts of their own";
+                Err(cx.error(&format!("topology.{key}"), reason, "remove the key"))
+            }
+        };
+    }
+    let Some(each) = f.hosts_per_router else {
+        let reason = format!("`{}` is a map of routers without hosts", f.path);
+        return Err(cx.error("topology.format", reason, "write `hosts_per_router = 10` under [topology]"));
+    };
+    let (rate, delay) = (f.host_rate.map(|r| r.0), f.host_delay.map(|d| d.0));
+    raw.with_hosts(each, rate, delay).ok_or_else(|| {
+        let reason = format!("`{}` with {each} hosts on every router has too many nodes", f.path);
+        cx.error("topology.hosts_per_router", reason, "use fewer")
+    })
 }
 
 fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnostic> {

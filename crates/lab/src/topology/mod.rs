@@ -1,9 +1,12 @@
 //! Networks as graphs: one file per shape, and what can be asked of any graph.
 
+mod backbone;
 mod dumbbell;
 mod fat_tree;
 mod file;
+mod internet2;
 mod leaf_spine;
+pub mod lowest;
 mod parking_lot;
 mod star;
 
@@ -78,6 +81,20 @@ impl Graph {
             }
         }
         out
+    }
+
+    /// Hosts fewer than `links` links away from a host, itself included, in order.
+    pub(crate) fn hosts_nearer(&self, adjacency: &[Vec<(u32, NodeId)>], host: u32, links: u32) -> Vec<u32> {
+        let mut seen = std::collections::BTreeSet::from([NodeId(host)]);
+        let mut edge = vec![NodeId(host)];
+        for _ in 1..links {
+            let mut next = Vec::new();
+            for node in edge.iter().filter(|n| !self.is_host(**n) || n.0 == host) {
+                next.extend(adjacency[node.at()].iter().map(|(_, n)| *n).filter(|n| seen.insert(*n)));
+            }
+            edge = next;
+        }
+        seen.into_iter().filter(|n| self.is_host(*n)).map(|n| n.0).collect()
     }
 
     /// The links of one shortest path.
@@ -218,6 +235,8 @@ fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, 
         Shape::ParkingLot(p) => parking_lot::build(p),
         Shape::LeafSpine(l) => leaf_spine::build(cx, l)?,
         Shape::FatTree(f) => fat_tree::build(cx, f)?,
+        Shape::Internet2(i) => internet2::build(cx, i)?,
+        Shape::Backbone(b) => backbone::build(cx, b)?,
         Shape::File(f) => file::build(cx, f)?,
     };
     for l in &mut graph.links {
@@ -233,7 +252,7 @@ fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, 
         Shape::ParkingLot(p) => (&mut p.delay, &mut p.base_rtt),
         Shape::LeafSpine(l) => (&mut l.delay, &mut l.base_rtt),
         Shape::FatTree(f) => (&mut f.delay, &mut f.base_rtt),
-        Shape::Dumbbell(_) | Shape::File(_) => return Ok(graph),
+        Shape::Dumbbell(_) | Shape::Internet2(_) | Shape::Backbone(_) | Shape::File(_) => return Ok(graph),
     };
     let solved = match (*delay, *base_rtt) {
         (Some(_), Some(_)) => {
@@ -275,3 +294,5 @@ pub(crate) const MOST_LINKS: u64 = 4_000_000;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wide_area_tests;

@@ -2,7 +2,10 @@
 
 mod queues;
 mod rules;
+mod slack;
 mod transports;
+
+pub(crate) use queues::full_packet;
 
 use crate::Diagnostic;
 use crate::context::Cx;
@@ -30,6 +33,7 @@ pub(crate) fn document(cx: &Cx<'_>, written: &Document, doc: &Document, graph: &
     let mut report = Report { cx, errors: Vec::new() };
     transports::check(&mut report, doc);
     queues::check(&mut report, written, doc, graph);
+    slack::check(&mut report, doc, graph);
     rules::check(&mut report, written, doc, graph);
     report.errors
 }

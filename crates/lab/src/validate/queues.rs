@@ -3,10 +3,15 @@
 use super::Report;
 use crate::diagnostic::suggest;
 use crate::parse::tables::MOST_PRIORITIES;
-use crate::quantity::{Capacity, Length};
-use crate::resolve;
-use crate::schema::{AdsMap, Document, MarkAt, Marking, Overflow, Scheduler, Sharing, Switch, Transport};
+use crate::quantity::{Capacity, Length, Q};
+use crate::schema::{
+    AdsMap, ClassOrder, Document, MarkAt, Marking, Mix, Nodes, Overflow, Rank, Scheduler, Sharing, Switch,
+    Transport,
+};
 use crate::topology::Graph;
+use crate::{network, resolve};
+use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit};
+use thalweg_units::{Bytes, Span};
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
     let full = full_packet(doc);
@@ -19,6 +24,10 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     if let Some(s) = &written.nic.scheduler {
         scheduler(r, "nic", s, doc);
     }
+    if let Some(m) = &doc.switch.mix {
+        scheduler(r, "switch.mix", &m.scheduler, doc);
+        mix(r, m, doc, graph);
+    }
     if let Some(b) = written.nic.buffer {
         buffer(r, "nic", b, full);
     }
@@ -28,11 +37,12 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         marking(r, "nic", m, b, b.bytes(full).get(), full, doc);
     }
     no_switch(r, written, doc, graph);
-    for (section, s) in [("switch", Some(&doc.switch.scheduler)), ("nic", written.nic.scheduler.as_ref())] {
-        if let Some(s) = s {
+    for (section, s) in resolve::schedulers(doc) {
+        if section != "nic" || written.nic.scheduler.is_some() {
             order(r, section, s, doc);
         }
     }
+    turns(r, doc, graph);
     if let Some(s) = &doc.switch.shared_buffer {
         let total = s.total.0;
         if graph.switches == 0 {
@@ -60,9 +70,9 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         let why = format!("no packet is longer than {full} bytes");
         r.useless("switch.cut_through", &why, "write the header's size, for example \"64B\"");
     } else if header > 0 {
-        let marks_late = |m: Marking| matches!(m, Marking::Step { at: MarkAt::Departure, .. });
-        let nic = doc.nic.scheduler.as_ref();
-        let why = if doc.switch.scheduler != Scheduler::Fifo || nic.is_some_and(|s| *s != Scheduler::Fifo) {
+        let marks_late =
+            |m: Marking| matches!(m, Marking::Step { at: MarkAt::Departure, .. } | Marking::Codel { .. });
+        let why = if resolve::schedulers(doc).any(|(_, s)| *s != Scheduler::Fifo) {
             "the scheduler decides when a packet has arrived whole"
         } else if shared.is_some() {
             "memory is shared by packets that have arrived whole"
@@ -77,6 +87,60 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             let hint = "cut-through needs fifo at switches and hosts, marking at arrival, and no shared buffer or histogram";
             r.error("switch.cut_through", why, hint);
         }
+    }
+}
+
+/// `switch.preemptive`: who can interrupt, and who must not be interrupted.
+fn turns(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
+    if !doc.switch.preemptive {
+        return;
+    }
+    let key = "switch.preemptive";
+    if graph.switches == 0 {
+        return r.useless(key, "the topology has no switch", "remove the key");
+    }
+    let (limit, aqm) = (Limit::Unlimited, AqmSpec::TailDrop);
+    let serves_in_turns = |s: &Scheduler| {
+        !DisciplineSpec { order: network::order(s, None), limit, aqm, preemptive: true }.can_preempt()
+    };
+    let turned = resolve::schedulers(doc).find(|(section, s)| *section != "nic" && serves_in_turns(s));
+    if let Some((section, _)) = turned {
+        let reason = format!("`{section}.scheduler` never puts a later packet before the one being sent");
+        r.error(key, reason, "remove the key, or use lstf, pifo, sjf, srpt, priority, lifo or random");
+    } else if doc.switch.shared_buffer.is_some() {
+        let reason = "an interrupted packet has left the shared memory";
+        r.error(key, reason, "remove the key or `switch.shared_buffer`");
+    } else if doc.switch.cut_through.0.get() > 0 {
+        let reason = "a packet that is being forwarded while it arrives cannot be interrupted";
+        r.error(key, reason, "remove the key or `switch.cut_through`");
+    } else if matches!(doc.switch.marking, Marking::Codel { .. }) {
+        let reason = "an interrupted packet has passed CoDel already";
+        r.error(key, reason, "remove the key, or write `switch.marking = \"none\"`");
+    }
+}
+
+fn mix(r: &mut Report<'_>, m: &Mix, doc: &Document, graph: &Graph) {
+    let key = "switch.mix.nodes";
+    let (first, end) = (graph.hosts, graph.nodes() as u32);
+    if graph.switches == 0 {
+        return r.useless("switch.mix", "the topology has no switch", "remove the key");
+    }
+    if m.scheduler == doc.switch.scheduler {
+        let why = "all switches have this scheduler";
+        return r.useless("switch.mix.scheduler", why, "write another one or remove `switch.mix`");
+    }
+    if let Nodes::Listed { nodes } = &m.nodes
+        && let Some(wrong) = nodes.iter().find(|n| **n < first || **n >= end)
+    {
+        let hint = format!("switches are {first} to {}", end - 1);
+        return r.error(key, format!("there is no switch {wrong}"), hint);
+    }
+    let mixed = (first..end).filter(|n| m.nodes.has(*n)).count();
+    if mixed == 0 {
+        r.useless(key, "no switch is meant", format!("switches are {first} to {}", end - 1));
+    } else if mixed == graph.switches as usize {
+        let why = "every switch is meant, so none has `switch.scheduler`";
+        r.error(key, why, "write it as `switch.scheduler` and remove `switch.mix`");
     }
 }
 
@@ -120,6 +184,23 @@ fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
         Scheduler::Priority { .. } if doc.traffic.iter().all(|t| t.class == 0) => {
             let hint = "write `class = 1` in a [[traffic]] section, or another scheduler";
             r.useless(&format!("{section}.scheduler"), "all traffic is of class 0", hint);
+        }
+        Scheduler::FqCodel { .. } if matches!(marking, Marking::Codel { .. }) => {
+            let reason = "the scheduler has CoDel in every queue";
+            r.error(&format!("{section}.marking"), reason, "write \"none\", or the scheduler round-robin");
+        }
+        Scheduler::Pifo
+            if doc.slack.is_none() && resolve::used(doc).all(|t| resolve::written_rank(t) == Rank::None) =>
+        {
+            let reason = "without ranks the scheduler cannot tell packets apart";
+            let hint = "write `transport.rank = \"flow-size\"`, or [slack]";
+            r.error(&format!("{section}.scheduler"), reason, hint);
+        }
+        Scheduler::Parity { even, odd }
+            if [*even, *odd].contains(&ClassOrder::Sjf) && [*even, *odd].contains(&ClassOrder::Srpt) =>
+        {
+            let reason = "sjf and srpt need different ranks in one header";
+            r.error(&format!("{section}.scheduler.odd"), reason, "write \"fifo\"");
         }
         Scheduler::Srpt | Scheduler::Ads { .. }
             if !resolve::used(doc).any(|t| matches!(t, Transport::Tcp(_))) =>
@@ -191,6 +272,9 @@ fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
             }
             ads_map(r, &at("map"), map, doc);
         }
+        Scheduler::FqCodel { target, interval, mtu, .. } => {
+            codel(r, &format!("{section}.scheduler"), *target, *interval, *mtu);
+        }
         Scheduler::Custom { name, .. } => {
             let known = thalweg_machines::custom::disciplines();
             if !known.contains(name) {
@@ -199,6 +283,23 @@ fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
             }
         }
         _ => {}
+    }
+}
+
+/// CoDel's times, wherever it stands.
+pub(super) fn codel(r: &mut Report<'_>, key: &str, target: Q<Span>, interval: Q<Span>, mtu: Q<Bytes>) {
+    if interval.0.is_zero() {
+        r.error(&format!("{key}.interval"), "an interval of 0 drops everything", "for example \"100ms\"");
+    } else if target.0 >= interval.0 {
+        let reason = format!("the target, {}, is not below the interval, {}", target.0, interval.0);
+        r.error(&format!("{key}.target"), reason, "for example a twentieth of it");
+    }
+    if mtu.0.get() > 1 << 30 {
+        r.error(
+            &format!("{key}.mtu"),
+            format!("a packet of {} is impossible", mtu.0),
+            "for example \"1500B\"",
+        );
     }
 }
 
@@ -246,6 +347,9 @@ fn marking(
     let at = |name: &str| format!("{section}.marking.{name}");
     match m {
         Marking::None => {}
+        Marking::Codel { target, interval, mtu } => {
+            codel(r, &format!("{section}.marking"), target, interval, mtu)
+        }
         Marking::Step { threshold, at: when, include_self } => {
             if !resolve::ecn_capable(doc) && !resolve::wants_marks(doc) {
                 let hint =

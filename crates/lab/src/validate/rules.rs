@@ -1,7 +1,8 @@
 //! `[[traffic]]` classes, `[measure]`, `[run]`. (Patterns check themselves: [`crate::workload`].)
 
 use super::Report;
-use crate::schema::{Document, Routing, Scheduler};
+use crate::resolve;
+use crate::schema::{Document, LoadOf, Pattern, Routing, Scheduler};
 use crate::topology::Graph;
 use thalweg_units::Span;
 
@@ -17,6 +18,17 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         r.error("traffic", format!("{} sections", doc.traffic.len()), "at most 65535");
     }
     classes(r, doc);
+    for (i, t) in doc.traffic.iter().enumerate() {
+        let busiest = matches!(&t.pattern, Pattern::Poisson(p) if p.of == LoadOf::BusiestLink);
+        if busiest && doc.routing != Routing::Lowest {
+            let reason = "only the routing `lowest` says which link is busiest";
+            r.error(
+                &format!("traffic.{i}.of"),
+                reason,
+                "write `routing = \"lowest\"`, or `of = \"core-links\"`",
+            );
+        }
+    }
     let end = doc.run.until.0;
     if end.is_zero() {
         r.error("run.until", "the run ends before it starts", "for example \"100ms\"");
@@ -62,9 +74,10 @@ fn every(r: &mut Report<'_>, key: &str, every: Span, end: Span) {
 }
 
 fn classes(r: &mut Report<'_>, doc: &Document) {
-    let schedulers = [Some(&doc.switch.scheduler), doc.nic.scheduler.as_ref()];
-    let mut classes = 0u32;
-    for s in schedulers.into_iter().flatten() {
+    // Slack that is longer for each class: any number of them.
+    let offset = doc.slack.as_ref().is_some_and(|s| !s.class_offset.0.is_zero());
+    let mut classes = if offset { 256 } else { 0u32 };
+    for (_, s) in resolve::schedulers(doc) {
         match s {
             Scheduler::Priority { classes: n } => classes = classes.max(u32::from(*n)),
             Scheduler::Custom { .. } => classes = 256,

@@ -5,8 +5,8 @@ use crate::diagnostic::suggest;
 use crate::quantity::Capacity;
 use crate::resolve;
 use crate::schema::{
-    Congestion, Document, EcnMode, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto, Scheduler,
-    Tcp, Traffic, Transport, Udp,
+    Congestion, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto,
+    Scheduler, Tcp, Traffic, Transport, Udp,
 };
 use thalweg_units::Bytes;
 
@@ -165,12 +165,12 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
 
 fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     let custom = |s: &Scheduler| matches!(s, Scheduler::Custom { .. });
-    let marking = |m: Marking| !matches!(m, Marking::None | Marking::Red { ecn: Some(false), .. });
-    let marks = marking(doc.switch.marking)
-        || doc.nic.marking.is_some_and(marking)
-        || custom(&doc.switch.scheduler)
-        || doc.nic.scheduler.as_ref().is_some_and(custom);
-    let free = custom(&doc.switch.scheduler) || doc.nic.scheduler.as_ref().is_some_and(custom);
+    let marking = |m: Marking| {
+        !matches!(m, Marking::None | Marking::Codel { .. } | Marking::Red { ecn: Some(false), .. })
+    };
+    let free = resolve::schedulers(doc).any(|(_, s)| custom(s));
+    let edge = matches!(doc.edge, Some(Edge::Ecn { .. }));
+    let marks = marking(doc.switch.marking) || doc.nic.marking.is_some_and(marking) || free || edge;
     let red =
         [Some(doc.switch.marking), doc.nic.marking].iter().any(|m| matches!(m, Some(Marking::Red { .. })));
     let dctcp = matches!(t.congestion, Congestion::Dctcp { .. } | Congestion::DctcpRate { .. });
@@ -196,9 +196,10 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
 }
 
 fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Document) {
-    let schedulers = [Some(&doc.switch.scheduler), doc.nic.scheduler.as_ref()];
-    let free = schedulers.iter().flatten().any(|s| matches!(s, Scheduler::Custom { .. }));
-    let wanted = schedulers.iter().flatten().find_map(|s| resolve::rank_of(s));
+    let schedulers = || resolve::schedulers(doc).map(|(_, s)| s);
+    let free = schedulers().any(|s| matches!(s, Scheduler::Custom { .. }));
+    let wanted = schedulers().find_map(resolve::rank_of);
+    let static_ranks = schedulers().any(|s| *s == Scheduler::Pifo);
     let histogram = doc.measure.priority_histogram.is_some();
     let rank = rank.unwrap_or(Rank::None);
     if let Rank::SocketBuffer { buffer } = rank
@@ -207,7 +208,14 @@ fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Document) {
         r.error(&format!("{key}.buffer"), "a send buffer of nothing never sends", "for example \"3MB\"");
     }
     match (wanted, rank) {
+        // Both in one header: said by [`super::slack`].
+        _ if doc.slack.is_some() && (wanted.is_some() || free) => {}
+        (_, Rank::None) if doc.slack.is_some() => {}
+        _ if doc.slack.is_some() => {
+            r.useless(key, "NICs write slack into the same header", "remove the key, or [slack]");
+        }
         _ if free => {}
+        (None, _) if static_ranks => {}
         (None, Rank::None) => {}
         (None, _) if histogram => {}
         (None, _) => r.useless(

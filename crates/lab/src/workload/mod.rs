@@ -149,14 +149,22 @@ pub(crate) fn generate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Vec
         match &traffic.pattern {
             Pattern::Poisson(p) => poisson::generate(&s, p, &mut out)?,
             Pattern::List(l) => {
-                for r in read_list(&s, l)? {
-                    out.push(Draft { label: Some(r.id), ..s.flow(r.src, r.dst, r.size, r.start) });
+                let steps = steps(l);
+                for (i, r) in read_list(&s, l)?.iter().enumerate() {
+                    let later = if steps == 0 { 0 } else { s.stream("starts", i as u64).below(steps + 1) };
+                    let start = r.start.saturating_add(l.jitter_step.0.saturating_mul(later));
+                    out.push(Draft { label: Some(r.id), ..s.flow(r.src, r.dst, r.size, start) });
                 }
             }
             other => patterns::generate(&s, other, &mut out)?,
         }
     }
     Ok(out)
+}
+
+/// Whole steps of a list's jitter.
+fn steps(l: &List) -> u64 {
+    l.jitter.0.ps().checked_div(l.jitter_step.0.ps()).unwrap_or(0)
 }
 
 fn read_list(s: &Section<'_>, l: &List) -> Result<Vec<crate::parse::flows::FlowRow>, Diagnostic> {
@@ -166,6 +174,10 @@ fn read_list(s: &Section<'_>, l: &List) -> Result<Vec<crate::parse::flows::FlowR
         ListFormat::Hpcc => crate::parse::flows::hpcc(&text),
     };
     let rows = rows.map_err(|e| e.in_file(&l.file))?;
+    if !l.jitter.0.is_zero() && steps(l) == 0 {
+        let reason = format!("no multiple of {} fits into the jitter, {}", l.jitter_step.0, l.jitter.0);
+        return Err(s.cx.error(&s.key("jitter_step"), reason, "for example \"1ns\""));
+    }
     for r in &rows {
         let wrong =
             |reason: String, hint: String| Err(Diagnostic::in_file(&l.file, r.line, reason).hint(hint));
@@ -183,8 +195,8 @@ fn read_list(s: &Section<'_>, l: &List) -> Result<Vec<crate::parse::flows::FlowR
         if r.size == 0 {
             return wrong("a flow has at least 1 byte".into(), "write 1 or more".into());
         }
-        if r.start.ps() >= s.end.ps() {
-            let start = Span::from_ps(r.start.ps());
+        if r.start.saturating_add(l.jitter.0).ps() >= s.end.ps() {
+            let start = Span::from_ps(r.start.saturating_add(l.jitter.0).ps());
             return wrong(
                 format!("the flow starts at {start}, the run ends at {}", s.end),
                 "raise `run.until`".into(),

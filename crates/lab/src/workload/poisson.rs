@@ -8,6 +8,7 @@ use super::cdf::Cdf;
 use super::{Draft, Expected, Section, named};
 use crate::Diagnostic;
 use crate::schema::{LoadOf, Pairs, Poisson, Process};
+use crate::topology::lowest;
 use thalweg_units::{Span, Stream, Time};
 
 /// Everything fixed before the first draw.
@@ -28,6 +29,8 @@ struct Partners {
     /// Hosts sorted by rack, and where each host's rack begins and ends in that list.
     sorted: Vec<u32>,
     rack: Vec<(u32, u32)>,
+    /// With `min-links`: hosts that are too near, itself included, in order; one list per rack, kept at its first host.
+    near: Vec<Vec<u32>>,
 }
 
 impl Partners {
@@ -45,7 +48,33 @@ impl Partners {
             }
             begin += len;
         }
-        Self { pairs, hosts: s.graph.hosts, sorted, rack }
+        let mut near = Vec::new();
+        if let Pairs::MinLinks { links } = pairs {
+            near = vec![Vec::new(); sorted.len()];
+            let adjacency = s.graph.adjacency();
+            for (i, first) in sorted.iter().enumerate().filter(|(i, h)| rack[**h as usize].0 as usize == *i) {
+                near[i] = s.graph.hosts_nearer(&adjacency, *first, links);
+            }
+        }
+        Self { pairs, hosts: s.graph.hosts, sorted, rack, near }
+    }
+
+    /// Hosts that a host is too near to send to, itself included, in order.
+    fn near(&self, src: u32) -> &[u32] {
+        &self.near[self.rack[src as usize].0 as usize]
+    }
+
+    /// True if `src` sends to `dst`.
+    fn talk(&self, src: u32, dst: u32) -> bool {
+        let same = self.rack[src as usize] == self.rack[dst as usize];
+        src != dst
+            && match self.pairs {
+                Pairs::Uniform => true,
+                Pairs::InterRack => !same,
+                Pairs::IntraRack => same,
+                Pairs::ToHostZero => dst == 0,
+                Pairs::MinLinks { .. } => self.near(src).binary_search(&dst).is_err(),
+            }
     }
 
     /// Number of partners of a host.
@@ -56,6 +85,7 @@ impl Partners {
             Pairs::InterRack => self.hosts - (end - begin),
             Pairs::IntraRack => end - begin - 1,
             Pairs::ToHostZero => u32::from(src != 0),
+            Pairs::MinLinks { .. } => self.hosts - self.near(src).len() as u32,
         }
     }
 
@@ -71,8 +101,25 @@ impl Partners {
                 if other >= src { self.sorted[(begin + n + 1) as usize] } else { other }
             }
             Pairs::ToHostZero => 0,
+            Pairs::MinLinks { .. } => {
+                // The n-th host that is far enough: those too near before it move it up.
+                self.near(src).iter().fold(n, |n, near| n + u32::from(*near <= n))
+            }
         }
     }
+}
+
+/// Hosts of the largest network whose busiest link is looked for: every pair is.
+const MOST_HOSTS: u32 = 5000;
+
+/// The rate of every host at which the busiest link between switches is full, all sending alike to their partners.
+fn busiest(s: &Section<'_>, partners: &Partners) -> Option<f64> {
+    let carried = lowest::carried(s.graph, |src, dst| {
+        if partners.talk(src, dst) { 1.0 / f64::from(partners.count(src)) } else { 0.0 }
+    });
+    let ends = s.graph.links.iter().flat_map(|l| [l, l]).zip(&carried);
+    let between = ends.filter(|(l, c)| !s.graph.is_host(l.a) && !s.graph.is_host(l.b) && **c > 0.0);
+    between.map(|(l, c)| l.rate.bps() as f64 / c).min_by(f64::total_cmp)
 }
 
 fn plan(s: &Section<'_>, p: &Poisson) -> Result<Plan, Diagnostic> {
@@ -113,6 +160,28 @@ fn plan(s: &Section<'_>, p: &Poisson) -> Result<Plan, Diagnostic> {
                 return Err(s.cx.error(&s.key("of"), "the topology has no links between switches", hint));
             }
             who.iter().map(|h| (*h, flows(capacity) / who.len() as f64)).collect()
+        }
+        LoadOf::Rate { rate } => {
+            if rate.0.bps() == 0 {
+                return Err(s.cx.error(
+                    &s.key("of.rate"),
+                    "a rate of 0bps sends nothing",
+                    "write a rate above zero",
+                ));
+            }
+            who.iter().map(|h| (*h, flows(rate.0.bps() as f64))).collect()
+        }
+        LoadOf::BusiestLink if s.graph.hosts > MOST_HOSTS => {
+            let hint = "write `of = \"core-links\"`, or a rate";
+            let reason = format!("finding the busiest link among {} hosts takes too long", s.graph.hosts);
+            return Err(s.cx.error(&s.key("of"), reason, hint));
+        }
+        LoadOf::BusiestLink => {
+            let Some(rate) = busiest(s, &partners) else {
+                let hint = "write `of = \"host-links\"`";
+                return Err(s.cx.error(&s.key("of"), "the traffic crosses no link between switches", hint));
+            };
+            who.iter().map(|h| (*h, flows(rate))).collect()
         }
     };
     Ok(Plan { cdf, mean_bytes, sources, from, until, partners })

@@ -120,3 +120,79 @@ impl Codel {
         (next.map(|(packet, _)| packet), may_drop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_ms;
+    const SPEC: CodelSpec = CodelSpec { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 };
+
+    /// What is dropped at `at` from a queue without end whose packets have all waited `ms`.
+    fn drops(codel: &mut Codel, at: Time, ms: u64) -> u32 {
+        let (mut number, mut dropped) = (0, 0);
+        let take = || {
+            number += 1;
+            Some((number, Departure { waited: Span::from_ms(ms), nearly_empty: false }))
+        };
+        let sent = codel.serve(&SPEC, at, take, |_| dropped += 1);
+        assert_eq!(sent, Some(dropped + 1), "the first that is not dropped is sent");
+        dropped
+    }
+
+    #[test]
+    fn drops_come_an_interval_over_the_square_root_of_their_count_apart() {
+        let mut codel = Codel::default();
+        let mut at_10 = |from: u64, to: u64, waited| -> Vec<u64> {
+            (from / 10..to / 10).map(|t| t * 10).filter(|&t| drops(&mut codel, MS(t), waited) == 1).collect()
+        };
+        // Above since 0: the first at 100; then due at 200, 270.7, 328.4, 378.4, 423.2: asked every 10 ms.
+        assert_eq!(at_10(0, 440, 10), [100, 200, 280, 330, 380, 430]);
+        assert_eq!(at_10(440, 450, 4), [0; 0]);
+        // Back 120 ms later, after six drops: the rate of the fourth. Due 50 ms later, then 44.7, 40.8.
+        assert_eq!(at_10(450, 710, 10), [550, 600, 650, 690]);
+        assert_eq!(at_10(710, 720, 4), [0; 0]);
+        // Back more than eight intervals later: from the beginning.
+        assert_eq!(at_10(1700, 2010, 10), [1800, 1900, 1980]);
+    }
+
+    #[test]
+    fn exactly_the_target_is_above_it_and_a_nearly_empty_queue_is_below() {
+        let mut codel = Codel::default();
+        assert_eq!(drops(&mut codel, MS(0), 5), 0);
+        assert_eq!(drops(&mut codel, MS(99), 5), 0);
+        assert_eq!(drops(&mut codel, MS(100), 5), 1);
+        let last = Departure { waited: Span::from_secs(9), nearly_empty: true };
+        let mut codel = Codel::default();
+        for t in 0..1000 {
+            assert_eq!(codel.serve(&SPEC, MS(t), || Some((7, last)), |_| panic!()), Some(7));
+        }
+    }
+
+    #[test]
+    fn after_a_pause_in_the_dropping_state_several_drops_are_due_at_once() {
+        let mut codel = Codel::default();
+        assert_eq!((drops(&mut codel, MS(0), 10), drops(&mut codel, MS(100), 10)), (0, 1));
+        // Due at 200, 270.7, 328.4, 378.4.
+        assert_eq!(drops(&mut codel, MS(330), 10), 3);
+        assert_eq!(codel.count, 4);
+        // 200 + 100/√2 + 100/√3 + 100/√4 ms, each rounded down.
+        assert_eq!(codel.drop_next, Time::from_ps(378_445_705_036));
+        // A packet below target ends it, without being counted.
+        let mut waited = [Span::from_ms(9), Span::from_ms(1)].into_iter();
+        let mut gone = vec![];
+        let take = || waited.next().map(|waited| (waited, Departure { waited, nearly_empty: false }));
+        assert_eq!(codel.serve(&SPEC, MS(400), take, |w| gone.push(w)), Some(Span::from_ms(1)));
+        assert_eq!((gone.len(), codel.count, codel.dropping), (1, 4, false));
+    }
+
+    #[test]
+    fn an_empty_queue_sends_nothing_and_is_forgotten_when_its_rate_no_longer_matters() {
+        let mut codel = Codel::default();
+        assert_eq!(codel.serve(&SPEC, MS(0), || None::<(u8, Departure)>, |_| panic!()), None);
+        assert!(codel.is_forgettable(MS(0), SPEC.interval));
+        codel = Codel { count: 3, drop_next: MS(100), ..codel };
+        assert!(!codel.is_forgettable(MS(899), SPEC.interval));
+        assert!(codel.is_forgettable(MS(900), SPEC.interval));
+    }
+}

@@ -93,3 +93,70 @@ impl EdgeCodel {
         self.dropped_before
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_units::{Bytes, Rate};
+
+    const TARGET: Span = Span::from_ms(5);
+    const INTERVAL: Span = Span::from_ms(100);
+    const REFRESH: Span = Span::from_ms(20);
+
+    /// Packets every 10 ms in `[from, to)`, sent 50 ms ago, that waited `used` ms: when one is dropped.
+    fn dropped(edge: &mut EdgeCodel, from: u64, to: u64, used: u64) -> Vec<u64> {
+        let mut arrives = |t: &u64| {
+            let (now, sent) = (Time::from_ms(*t), Time::from_ms(*t - 50));
+            !edge.on_packet((TARGET, INTERVAL, REFRESH), now, sent, Span::from_ms(used))
+        };
+        (from / 10..to / 10).map(|t| t * 10).filter(|t| arrives(t)).collect()
+    }
+
+    #[test]
+    fn it_drops_like_codel_but_one_packet_at_a_time() {
+        let mut edge = EdgeCodel::default();
+        // Above since 60: the first at 160; due at 260, then 330.7, 388.4, 438.4.
+        assert_eq!(dropped(&mut edge, 60, 450, 10), [160, 260, 340, 390, 440]);
+        assert_eq!(
+            (edge.drops, edge.codel.count),
+            (5, 4),
+            "the count rises with the packet behind a dropped one"
+        );
+        // Low delay ends it; back above, it takes an interval again, and starts from the rate it had reached.
+        assert_eq!(dropped(&mut edge, 450, 460, 4), [0; 0]);
+        assert_eq!(edge.low_delay_refreshes, 1);
+        assert_eq!(dropped(&mut edge, 460, 660, 10), [560, 640]); // count 2: due 70.7 ms later
+        assert_eq!(edge.gap_refreshes, 0);
+    }
+
+    #[test]
+    fn several_drops_that_are_overdue_come_one_per_packet() {
+        let mut edge = EdgeCodel::default();
+        assert_eq!(dropped(&mut edge, 60, 170, 10), [160]);
+        let spec = (TARGET, INTERVAL, Span::from_secs(9));
+        let mut at = |ms| edge.on_packet(spec, Time::from_ms(ms), Time::from_ms(ms - 50), TARGET);
+        // Due at 260, 330.7 and 388.4: at 400, 401, 402; then at 438.4.
+        let delivered: Vec<bool> = [400, 401, 402, 403, 438, 439].map(&mut at).into();
+        assert_eq!(delivered, [false, false, false, true, true, false]);
+    }
+
+    #[test]
+    fn a_gap_between_send_times_starts_the_interval_anew_even_in_the_dropping_state() {
+        let mut edge = EdgeCodel::default();
+        assert_eq!(dropped(&mut edge, 60, 170, 10), [160]);
+        // The next was sent exactly 20 ms later: a threshold's worth.
+        assert_eq!(dropped(&mut edge, 180, 280, 10), [0; 0]);
+        assert_eq!((edge.gap_refreshes, edge.low_delay_refreshes), (1, 0));
+        assert_eq!(dropped(&mut edge, 280, 290, 10), [280]);
+        // Packets of more than a target of delay, but that have just been: a shorter gap changes nothing.
+        assert_eq!(edge.gap_refreshes, 1);
+    }
+
+    #[test]
+    fn edge_ecn_marks_above_the_threshold_only() {
+        let threshold = Bytes::new(15 * 1460) / Rate::from_gbps(10);
+        assert_eq!(threshold, Span::from_ps(17_520_000));
+        assert!(!edge_ecn(threshold, threshold));
+        assert!(edge_ecn(threshold, threshold + Span::from_ps(1)));
+    }
+}

@@ -17,6 +17,9 @@ impl Order for Fifo {
     fn pushes_out(&self) -> bool {
         false
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
         self.ring.push_back(Entry::new(packet, handle));
@@ -25,7 +28,7 @@ impl Order for Fifo {
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         self.ring.pop_front()
     }
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.ring.pop_back()
     }
 }

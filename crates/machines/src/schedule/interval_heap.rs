@@ -32,17 +32,6 @@ impl<T: Copy + Ord> IntervalHeap<T> {
         self.at.get(1).or(self.at.first())
     }
 
-    /// Takes everything out of `falling`, sorted from large to small; the heap must be empty.
-    pub(super) fn fill_from_sorted(&mut self, falling: &mut Vec<T>) {
-        debug_assert!(self.at.is_empty());
-        // The i-th smallest with the i-th largest: every interval contains the next.
-        let mut all = falling.drain(..);
-        while let Some(large) = all.next() {
-            self.at.extend(all.next_back());
-            self.at.push(large);
-        }
-    }
-
     /// Puts everything into `falling`, sorted from large to small.
     pub(super) fn drain_sorted(&mut self, falling: &mut Vec<T>) {
         falling.append(&mut self.at);
@@ -187,7 +176,7 @@ mod tests {
                     let mut sorted = vec![];
                     heap.drain_sorted(&mut sorted);
                     assert!(sorted.iter().eq(model.iter().rev()));
-                    heap.fill_from_sorted(&mut sorted);
+                    sorted.into_iter().for_each(|key| heap.push(key));
                 }
             }
         }

@@ -113,18 +113,7 @@ impl<X: Copy + Default> Lanes<X> {
         let owner = &mut self.lanes[lane as usize];
         let arrival = self.arrivals;
         let node = Node { entry, lane, prev: owner.tail, next: NIL, stamp, arrival };
-        let at = match self.free_node {
-            Some(at) => {
-                let next = self.nodes[at as usize].next;
-                self.free_node = (next != NIL).then_some(next);
-                self.nodes[at as usize] = node;
-                at
-            }
-            None => {
-                self.nodes.push(node);
-                self.nodes.len() as u32 - 1
-            }
-        };
+        let at = Self::store(&mut self.nodes, &mut self.free_node, node);
         match owner.tail {
             NIL => owner.head = at,
             tail => self.nodes[tail as usize].next = at,
@@ -135,6 +124,38 @@ impl<X: Copy + Default> Lanes<X> {
         self.arrivals += 1;
         self.note_length(lane);
         at
+    }
+
+    /// Puts a packet back in front of its lane and returns its node, whose arrival has no number.
+    pub(super) fn put_back(&mut self, lane: u32, entry: Entry, stamp: u64) -> u32 {
+        let owner = &mut self.lanes[lane as usize];
+        let node = Node { entry, lane, prev: NIL, next: owner.head, stamp, arrival: 0 };
+        let at = Self::store(&mut self.nodes, &mut self.free_node, node);
+        match owner.head {
+            NIL => owner.tail = at,
+            head => self.nodes[head as usize].prev = at,
+        }
+        owner.head = at;
+        owner.bytes += u64::from(entry.wire);
+        self.packets += 1;
+        self.note_length(lane);
+        at
+    }
+
+    #[inline]
+    fn store(nodes: &mut Vec<Node>, free: &mut Option<u32>, node: Node) -> u32 {
+        match *free {
+            Some(at) => {
+                let next = nodes[at as usize].next;
+                *free = (next != NIL).then_some(next);
+                nodes[at as usize] = node;
+                at
+            }
+            None => {
+                nodes.push(node);
+                nodes.len() as u32 - 1
+            }
+        }
     }
 
     /// Takes a packet out of the middle, the front or the back of its lane. The lane stays open.

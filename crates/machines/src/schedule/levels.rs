@@ -26,11 +26,21 @@ impl Levels {
         self.queues[usize::from(level)].push_back(entry);
         self.occupied[usize::from(level >> 6)] |= 1 << (level & 63);
     }
+    /// Puts an entry back that was the oldest of its FIFO.
+    pub(super) fn put_back(&mut self, level: u8, entry: Entry) {
+        self.queues[usize::from(level)].push_front(entry);
+        self.occupied[usize::from(level >> 6)] |= 1 << (level & 63);
+    }
+    /// Number of the most important FIFO that holds any.
+    #[inline]
+    pub(super) fn best(&self) -> Option<u8> {
+        let word = self.occupied.iter().position(|&w| w != 0)?;
+        Some((word as u32 * 64 + self.occupied[word].trailing_zeros()) as u8)
+    }
     /// The oldest entry of the most important FIFO that holds any.
     #[inline]
     pub(super) fn pop_best(&mut self) -> Option<Entry> {
-        let word = self.occupied.iter().position(|&w| w != 0)?;
-        let level = word * 64 + self.occupied[word].trailing_zeros() as usize;
+        let level = usize::from(self.best()?);
         let entry = self.queues[level].pop_front();
         self.note(level);
         entry

@@ -18,6 +18,9 @@ impl Order for Lifo {
     fn pushes_out(&self) -> bool {
         false
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
         self.stack.push(Entry::new(packet, handle));
@@ -28,7 +31,7 @@ impl Order for Lifo {
         self.served = Some((entry, self.stack.len() as u32));
         Some(entry)
     }
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.stack.pop()
     }
     /// Whoever comes goes first.

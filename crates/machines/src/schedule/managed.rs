@@ -13,6 +13,8 @@ pub struct Entry {
     pub handle: Handle,
     /// Bytes on the wire.
     pub wire: u32,
+    /// Its [`Packet::route`]: with it, whoever sends the packet on need not look at it.
+    pub route: u32,
     /// It may be marked as it leaves.
     pub ecn_capable: bool,
 }
@@ -21,7 +23,7 @@ impl Entry {
     /// What is kept of `packet`.
     #[inline]
     pub fn new(packet: &Packet, handle: Handle) -> Self {
-        Self { handle, wire: packet.wire, ecn_capable: packet.ecn != Ecn::NotEct }
+        Self { handle, wire: packet.wire, route: packet.route, ecn_capable: packet.ecn != Ecn::NotEct }
     }
 }
 
@@ -29,6 +31,10 @@ impl Entry {
 pub trait Order {
     /// On overflow the arriving packet joins and [`Order::shed`] chooses; otherwise the arriving one is dropped.
     fn pushes_out(&self) -> bool;
+    /// A packet that joins when nothing waits and leaves at the same instant changes nothing.
+    fn is_transparent(&self) -> bool {
+        false
+    }
     /// No further packet can be numbered.
     fn is_full(&self) -> bool {
         false
@@ -37,8 +43,8 @@ pub trait Order {
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle);
     /// The next to leave, `None` if nothing waits.
     fn pop(&mut self, now: Time) -> Option<Entry>;
-    /// The first to be given up, perhaps the one that has just joined; `None` if nothing waits.
-    fn shed(&mut self) -> Option<Entry>;
+    /// The first to be given up, perhaps the one `arriving`, which has joined; `None` if nothing waits.
+    fn shed(&mut self, arriving: Handle) -> Option<Entry>;
     /// Packets that the last [`Order::pop`] gave up on its way (CoDel inside the order), one per call.
     #[inline]
     fn take_dropped(&mut self) -> Option<Entry> {
@@ -91,6 +97,36 @@ impl<O: Order> Managed<O> {
         &self.order
     }
 
+    /// True if a packet that finds nothing waiting and leaves at the same instant changes nothing here and leaves
+    /// unmarked: then it need not come in. Provided that the limit admits it.
+    pub(super) fn is_transparent(&self) -> bool {
+        self.order.is_transparent() && self.aqm.quiet_below() > 0 && !self.aqm.acts_at_departure()
+    }
+
+    /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked.
+    #[inline]
+    pub(super) fn serve(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<(Entry, bool)> {
+        let entry = match self.aqm {
+            AqmMachine::Codel(_) => self.pop_by_sojourn(now, out)?,
+            _ => self.order.pop(now)?,
+        };
+        self.forget(entry);
+        while let Some(dropped) = self.order.take_dropped() {
+            self.forget(dropped);
+            out.push(dropped.handle);
+        }
+        if self.aqm.needs_idle_time() {
+            self.free_at = now.saturating_add(self.wire.span(entry.wire));
+        }
+        let mut mark = false;
+        if self.aqm.acts_at_departure() {
+            let after = Backlog { packets: self.packets, bytes: self.bytes, idle_for: Span::ZERO };
+            let Entry { wire, ecn_capable, .. } = entry;
+            mark = self.aqm.on_departure(after, PacketMeta { wire, ecn_capable });
+        }
+        Some((entry, mark))
+    }
+
     #[inline]
     fn backlog(&self, now: Time) -> Backlog {
         let idle = self.aqm.needs_idle_time() && self.packets == 0;
@@ -116,7 +152,7 @@ impl<O: Order> Managed<O> {
     #[cold]
     fn pop_by_sojourn(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Entry> {
         let Self { order, aqm: AqmMachine::Codel(codel), packets, bytes, .. } = self else { return None };
-        let served = codel.serve(
+        codel.serve(
             now,
             *bytes,
             || order.pop(now),
@@ -125,25 +161,23 @@ impl<O: Order> Managed<O> {
                 *bytes -= u64::from(entry.wire);
                 out.push(entry.handle);
             },
-        );
-        served
+        )
     }
 
     /// The arriving packet is in; gives up packets until the rest fits.
     #[cold]
     fn shrink(&mut self, arriving: Handle, admitted: Verdict, out: &mut Vec<Handle>) -> Verdict {
-        let mut verdict = admitted;
         while self.is_over()
-            && let Some(entry) = self.order.shed()
+            && let Some(entry) = self.order.shed(arriving)
         {
             self.forget(entry);
             if entry.handle == arriving {
-                verdict = Verdict::Dropped;
-            } else {
-                out.push(entry.handle);
+                // The others fitted without it, or were taken back from service and may stay.
+                return Verdict::Dropped;
             }
+            out.push(entry.handle);
         }
-        verdict
+        admitted
     }
 }
 
@@ -173,25 +207,7 @@ impl<O: Order> Discipline for Managed<O> {
 
     #[inline]
     fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served> {
-        let entry = match self.aqm {
-            AqmMachine::Codel(_) => self.pop_by_sojourn(now, out)?,
-            _ => self.order.pop(now)?,
-        };
-        self.forget(entry);
-        while let Some(dropped) = self.order.take_dropped() {
-            self.forget(dropped);
-            out.push(dropped.handle);
-        }
-        if self.aqm.needs_idle_time() {
-            self.free_at = now.saturating_add(self.wire.span(entry.wire));
-        }
-        let mut mark = false;
-        if self.aqm.acts_at_departure() {
-            let after = Backlog { packets: self.packets, bytes: self.bytes, idle_for: Span::ZERO };
-            let Entry { wire, ecn_capable, .. } = entry;
-            mark = self.aqm.on_departure(after, PacketMeta { wire, ecn_capable });
-        }
-        Some(Served { handle: entry.handle, mark })
+        self.serve(now, out).map(|(entry, mark)| Served { handle: entry.handle, mark })
     }
 
     fn preempt(&mut self, now: Time) -> bool {

@@ -17,6 +17,7 @@ mod lanes;
 mod levels;
 mod lifo;
 mod managed;
+mod min_heap;
 mod parity;
 mod pifo;
 mod priority;

@@ -113,9 +113,9 @@ impl Order for Parity {
     }
     /// CHOICE ups, "FQ: SJF/FIFO": the class that holds more packets gives up the one that its order gives up, be it the
     /// arriving one; of equals the even class.
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, arriving: Handle) -> Option<Entry> {
         let class = usize::from(self.packets[1] > self.packets[0]);
-        let entry = each!(&mut self.classes[class], o => o.shed());
+        let entry = each!(&mut self.classes[class], o => o.shed(arriving));
         self.forget(class, entry)
     }
     fn take_dropped(&mut self) -> Option<Entry> {

@@ -8,69 +8,36 @@
 //! Equal keys leave in order of arrival. A full queue gives up its largest key, the latest among equals; an arriving
 //! packet is refused only if its key is larger than all (strictly: confirmed in the authors' simulator).
 //!
-//! Most queues are short: up to [`SHORT`] packets lie sorted side by side. Longer ones are an interval heap.
+//! Most queues are short: up to [`SHORT`] keys lie sorted side by side. Longer ones are a heap; from the first overflow
+//! until they are short again, one with two ends.
 
+use super::heap::{self, Key, MAX_SLOTS};
 use super::interval_heap::IntervalHeap;
+use super::min_heap::MinHeap;
 use super::{Entry, Order};
 use crate::packet::{Handle, Packet};
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
 use thalweg_units::{Rate, Serializer, Span, Time};
 
-/// Packets that are kept sorted; few in tests, so that these meet both forms.
+/// Keys that are kept sorted; few in tests, so that these meet all forms.
 const SHORT: usize = if cfg!(test) { 4 } else { 32 };
-
-/// A waiting packet.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Item {
-    key: i64,
-    /// Number of its arrival, doubled; odd if it may be marked.
-    number: u64,
-    handle: Handle,
-    wire: u32,
-}
-
-impl Item {
-    #[inline(always)]
-    fn order(&self) -> u128 {
-        // The same order without a sign.
-        u128::from(self.key as u64 ^ 1 << 63) << 64 | u128::from(self.number)
-    }
-    #[inline]
-    fn entry(&self) -> Entry {
-        Entry { handle: self.handle, wire: self.wire, ecn_capable: self.number & 1 == 1 }
-    }
-}
-
-impl PartialEq for Item {
-    #[inline]
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-impl Eq for Item {}
-impl PartialOrd for Item {
-    #[inline]
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Item {
-    #[inline]
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.order().cmp(&other.order())
-    }
-}
 
 /// Packets by key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pifo {
-    /// A short queue, smallest last; empty while `long` holds anything.
-    short: Vec<Item>,
-    long: IntervalHeap<Item>,
+    /// A short queue, smallest last. Of the three at most one holds anything.
+    short: Vec<Key>,
+    /// A long one.
+    long: MinHeap,
+    /// A long one that has overflowed.
+    both: IntervalHeap<Key>,
+    /// Waiting packets, by the slots of their keys.
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    /// Number of the next arrival.
     arrivals: u64,
     /// The packet last served.
-    served: Option<Item>,
+    served: Option<(Key, Entry)>,
     /// Adds transmission times to keys.
     wire: Option<Serializer>,
 }
@@ -78,35 +45,75 @@ pub struct Pifo {
 impl Pifo {
     /// Sorts by [`Packet::rank`], plus the transmission time at `add_transmission_at` if that is a rate.
     pub fn new(add_transmission_at: Option<Rate>) -> Self {
-        let wire = add_transmission_at.map(|rate| Serializer::new(rate, Span::ZERO));
-        Self { short: Vec::new(), long: IntervalHeap::default(), arrivals: 0, served: None, wire }
+        Self {
+            short: Vec::new(),
+            long: MinHeap::default(),
+            both: IntervalHeap::default(),
+            entries: Vec::new(),
+            free: Vec::new(),
+            arrivals: 0,
+            served: None,
+            wire: add_transmission_at.map(|rate| Serializer::new(rate, Span::ZERO)),
+        }
     }
 
+    /// Files a packet under its value and the number of its arrival.
     #[inline]
-    fn insert(&mut self, item: Item) {
-        if self.long.len() == 0 {
-            if self.short.len() < SHORT {
-                let at = self.short.iter().rposition(|waiting| *waiting > item).map_or(0, |i| i + 1);
-                self.short.insert(at, item);
-                return;
+    fn insert(&mut self, value: u64, number: u64, entry: Entry) {
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.entries[slot as usize] = entry;
+                slot
             }
-            self.long.fill_from_sorted(&mut self.short);
+            None => {
+                self.entries.push(entry);
+                self.entries.len() as u32 - 1
+            }
+        };
+        let key = heap::key(value, number, slot);
+        if self.both.len() > 0 {
+            self.both.push(key);
+        } else if self.long.len() > 0 {
+            self.long.push(key);
+        } else if self.short.len() < SHORT {
+            let at = self.short.iter().filter(|&&waiting| waiting > key).count(); // without branches
+            self.short.insert(at, key);
+        } else {
+            self.long.keys().extend(self.short.drain(..).rev());
+            self.long.push(key);
         }
-        self.long.push(item);
     }
 
-    /// A long queue has become shorter.
+    /// The entry of a key that has been taken out.
     #[inline]
-    fn shorten(&mut self) {
+    fn release(&mut self, key: Key) -> Entry {
+        // A long queue has become short, if it has.
         if self.long.len() == SHORT / 2 {
-            self.long.drain_sorted(&mut self.short);
+            self.short.append(self.long.keys());
+            self.short.sort_unstable_by(|a, b| b.cmp(a));
+        } else if self.both.len() == SHORT / 2 {
+            self.both.drain_sorted(&mut self.short);
         }
+        let slot = heap::slot(key);
+        self.free.push(slot);
+        self.entries[slot as usize]
     }
 
     #[inline]
-    fn first(&self) -> Option<&Item> {
-        self.short.last().or(self.long.min())
+    fn first(&self) -> Option<Key> {
+        self.short.last().or(self.long.first()).or(self.both.min()).copied()
     }
+
+    /// Of two that tie, the packet that has just arrived is spared.
+    fn spares(&self, arriving: Handle, worst: Key, second: Option<&Key>) -> bool {
+        self.entries[heap::slot(worst) as usize].handle == arriving
+            && second.is_some_and(|&w| heap::value(w) == heap::value(worst))
+    }
+}
+
+/// Number of the arrival of a key's packet.
+fn number(key: Key) -> u64 {
+    key as u64 / MAX_SLOTS as u64
 }
 
 impl Order for Pifo {
@@ -114,51 +121,60 @@ impl Order for Pifo {
     fn pushes_out(&self) -> bool {
         true
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.entries.len() - self.free.len() >= MAX_SLOTS || self.arrivals > heap::MAX_TIE
+    }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
+        if self.entries.len() == self.free.len() {
+            // Numbers start anew, behind that of the packet in service, should it be taken back.
+            self.arrivals = 1;
+            self.served = self.served.map(|(key, entry)| (heap::key(heap::value(key), 0, 0), entry));
+        }
         let transmission = self.wire.map_or(0, |wire| wire.span(packet.wire).ps() as i64);
-        let key = packet.rank.saturating_add(transmission);
-        let Entry { wire, ecn_capable, .. } = Entry::new(packet, handle);
-        let number = self.arrivals << 1 | u64::from(ecn_capable);
+        let value = packet.rank.saturating_add(transmission) as u64 ^ 1 << 63; // the same order without a sign
+        let number = self.arrivals;
         self.arrivals += 1;
-        self.insert(Item { key, number, handle, wire });
+        self.insert(value, number, Entry::new(packet, handle));
     }
     #[inline]
     fn pop(&mut self, _now: Time) -> Option<Entry> {
-        let item = match self.short.pop() {
-            Some(item) => item,
-            None => {
-                let item = self.long.pop_min()?;
-                self.shorten();
-                item
+        let key = match self.short.pop() {
+            Some(key) => key,
+            None => self.long.pop().or_else(|| self.both.pop_min())?,
+        };
+        let entry = self.release(key);
+        self.served = Some((key, entry));
+        Some(entry)
+    }
+    fn shed(&mut self, arriving: Handle) -> Option<Entry> {
+        self.long.keys().drain(..).for_each(|key| self.both.push(key));
+        let gone = if let Some(&worst) = self.short.first() {
+            self.short.remove(usize::from(self.spares(arriving, worst, self.short.get(1))))
+        } else {
+            let worst = self.both.pop_max()?;
+            if self.spares(arriving, worst, self.both.max()) {
+                let second = self.both.pop_max();
+                self.both.push(worst);
+                second?
+            } else {
+                worst
             }
         };
-        self.served = Some(item);
-        Some(item.entry())
-    }
-    fn shed(&mut self) -> Option<Entry> {
-        let arriving = |item: &Item| item.number >> 1 == self.arrivals - 1;
-        if let Some(worst) = self.short.first() {
-            let spared = arriving(worst) && self.short.get(1).is_some_and(|w| w.key == worst.key);
-            return Some(self.short.remove(usize::from(spared)).entry());
-        }
-        let worst = self.long.pop_max()?;
-        let spared = arriving(&worst) && self.long.max().is_some_and(|w| w.key == worst.key);
-        let gone = if spared { self.long.pop_max()? } else { worst };
-        if spared {
-            self.long.push(worst);
-        }
-        self.shorten();
-        Some(gone.entry())
+        Some(self.release(gone))
     }
     /// A strictly smaller key goes before the packet in service.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
-        let served = self.served?;
-        if self.first()?.key >= served.key {
+        let (key, entry) = self.served?;
+        if heap::value(self.first()?) >= heap::value(key) {
             return None;
         }
         self.served = None;
-        self.insert(served);
-        Some(served.entry())
+        self.insert(heap::value(key), number(key), entry);
+        Some(entry)
     }
 }

@@ -13,6 +13,8 @@ use thalweg_units::Time;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Priority {
     levels: Levels,
+    /// The packet last served and its class.
+    served: Option<(u8, Entry)>,
 }
 
 impl Priority {
@@ -24,13 +26,16 @@ impl Priority {
         if classes == 0 {
             return Err("strict priority needs at least one class".into());
         }
-        Ok(Self { levels: Levels::new(classes) })
+        Ok(Self { levels: Levels::new(classes), served: None })
     }
 }
 
 impl Order for Priority {
     #[inline]
     fn pushes_out(&self) -> bool {
+        true
+    }
+    fn is_transparent(&self) -> bool {
         true
     }
     #[inline]
@@ -40,9 +45,22 @@ impl Order for Priority {
     }
     #[inline]
     fn pop(&mut self, _now: Time) -> Option<Entry> {
-        self.levels.pop_best()
+        let class = self.levels.best()?;
+        let entry = self.levels.pop_best()?;
+        self.served = Some((class, entry));
+        Some(entry)
     }
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
+    }
+    /// A strictly more important class goes before the packet in service.
+    fn preempt(&mut self, _now: Time) -> Option<Entry> {
+        let (class, entry) = self.served?;
+        if self.levels.best()? >= class {
+            return None;
+        }
+        self.served = None;
+        self.levels.put_back(class, entry);
+        Some(entry)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::ads::Ads;
 use super::{
-    AqmSpec, Discipline, DisciplineSpec, Drr, Fifo, Fq, Lifo, Managed, OrderSpec, Parity, Pifo, Priority,
-    Random, Rank, RoundRobin, Served, Verdict,
+    AqmSpec, Discipline, DisciplineSpec, Drr, Entry, Fifo, Fq, Lifo, Managed, OrderSpec, Parity, Pifo,
+    Priority, Random, Rank, RoundRobin, Served, Verdict,
 };
 use crate::custom::{CustomDiscipline, Limited};
 use crate::packet::{Handle, Packet};
@@ -109,6 +109,52 @@ macro_rules! each {
             Queue::Custom($q) => $body,
         }
     };
+}
+
+impl Queue {
+    /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked. Most queues remember what is to be
+    /// known of the packet; for the others, `look` looks.
+    #[inline]
+    pub fn serve(
+        &mut self,
+        now: Time,
+        out: &mut Vec<Handle>,
+        look: impl FnOnce(Handle) -> Entry,
+    ) -> Option<(Entry, bool)> {
+        match self {
+            Queue::Fifo(q) => q.serve(now, out),
+            Queue::Drr(q) => q.serve(now, out),
+            Queue::Fq(q) => q.serve(now, out),
+            Queue::Priority(q) => q.serve(now, out),
+            Queue::Rank(q) => q.serve(now, out),
+            Queue::Pifo(q) => q.serve(now, out),
+            Queue::Lifo(q) => q.serve(now, out),
+            Queue::Random(q) => q.serve(now, out),
+            Queue::RoundRobin(q) => q.serve(now, out),
+            Queue::Parity(q) => q.serve(now, out),
+            Queue::Ads(q) => q.serve(now, out),
+            Queue::Custom(q) => q.dequeue(now, out).map(|served| (look(served.handle), served.mark)),
+        }
+    }
+
+    /// True if a packet that finds nothing waiting, that the limit admits and that leaves at the same instant,
+    /// changes nothing here and leaves unmarked: then it need not come in.
+    pub fn is_transparent(&self) -> bool {
+        match self {
+            Queue::Fifo(q) => q.is_transparent(),
+            Queue::Drr(q) => q.is_transparent(),
+            Queue::Fq(q) => q.is_transparent(),
+            Queue::Priority(q) => q.is_transparent(),
+            Queue::Rank(q) => q.is_transparent(),
+            Queue::Pifo(q) => q.is_transparent(),
+            Queue::Lifo(q) => q.is_transparent(),
+            Queue::Random(q) => q.is_transparent(),
+            Queue::RoundRobin(q) => q.is_transparent(),
+            Queue::Parity(q) => q.is_transparent(),
+            Queue::Ads(q) => q.is_transparent(),
+            Queue::Custom(_) => false,
+        }
+    }
 }
 
 impl Discipline for Queue {

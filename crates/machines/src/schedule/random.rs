@@ -29,6 +29,9 @@ impl Order for Random {
     fn pushes_out(&self) -> bool {
         false
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
         self.bag.push(Entry::new(packet, handle));
@@ -40,13 +43,14 @@ impl Order for Random {
         }
         let at = match self.drawn.take() {
             Some(at) => at as usize,
+            None if self.bag.len() == 1 => 0, // nothing is drawn: a port without a queue leaves no trace
             None => self.stream.below(self.bag.len() as u64) as usize,
         };
         self.served = Some(self.bag.swap_remove(at));
         self.served
     }
     /// The newest, unless a packet has left since it came: then any.
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.bag.pop()
     }
     /// Draws again among all that wait and the one in service.

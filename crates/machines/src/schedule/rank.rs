@@ -29,6 +29,15 @@ struct Short {
     entry: Entry,
 }
 
+/// Where a packet in service came from, and would go back to.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Place {
+    /// In a short queue: behind so many.
+    Short(usize),
+    /// In a long one: its number.
+    Long(u64),
+}
+
 /// Packets by rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rank {
@@ -41,6 +50,10 @@ pub struct Rank {
     worst: IndexedHeap,
     /// `worst` is up to date.
     overflowed: bool,
+    /// Number of the last arrival of a long queue. They are even: what is taken back finds a number between any two.
+    number: u64,
+    /// The packet last served, if it is data.
+    served: Option<(Short, Place)>,
     flow_order: bool,
 }
 
@@ -54,6 +67,8 @@ impl Rank {
             best: IndexedHeap::default(),
             worst: IndexedHeap::default(),
             overflowed: false,
+            number: 0,
+            served: None,
             flow_order,
         }
     }
@@ -78,13 +93,39 @@ impl Rank {
     /// A packet joins a long queue.
     fn file(&mut self, Short { rank, flow, entry }: Short) {
         let lane = self.data.open(if self.flow_order { flow } else { FlowId(0) });
-        let at = self.data.append(lane, entry, 0);
-        let unsigned = rank as u64 ^ 1 << 63; // the same order without a sign
-        let key = heap::key(unsigned, self.data.node(at).arrival, at);
+        self.number += 2;
+        let at = self.data.append(lane, entry, self.number);
+        self.list(heap::key(unsigned(rank), self.number, at));
+    }
+
+    fn list(&mut self, key: heap::Key) {
         self.best.push(key);
         if self.overflowed {
             self.worst.push(heap::reversed(key));
         }
+    }
+
+    /// All packets of a short queue join a long one.
+    fn lengthen(&mut self) {
+        self.number = 0;
+        let mut short = std::mem::take(&mut self.short);
+        short.drain(..).for_each(|waiting| self.file(waiting));
+        self.short = short; // its memory is kept
+        if let Some((_, place)) = &mut self.served {
+            *place = Place::Long(match *place {
+                Place::Short(behind) => 2 * behind as u64 + 1,
+                Place::Long(_) => 0, // it came before the queue was short, and so before all
+            });
+        }
+    }
+
+    /// Rank and flow of the packet whose flow is served next, if data waits.
+    fn best_waiting(&self) -> Option<(i64, FlowId)> {
+        let Some(first) = self.best.first() else {
+            return self.short.iter().min_by_key(|p| p.rank).map(|p| (p.rank, p.flow));
+        };
+        let lane = self.data.node(heap::slot(first)).lane;
+        Some((signed(heap::value(first)), self.data.lane(lane).flow))
     }
 
     #[inline]
@@ -107,6 +148,9 @@ impl Order for Rank {
     fn pushes_out(&self) -> bool {
         true
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
     #[inline]
     fn is_full(&self) -> bool {
         self.data.is_full()
@@ -123,19 +167,20 @@ impl Order for Rank {
                 self.short.push(arriving);
                 return;
             }
-            let mut short = std::mem::take(&mut self.short);
-            short.drain(..).for_each(|waiting| self.file(waiting));
-            self.short = short; // its memory is kept
+            self.lengthen();
         }
         self.file(arriving);
     }
     #[inline]
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         if let Some(entry) = self.control.pop_front() {
+            self.served = None;
             return Some(entry);
         }
         if let Some(best) = self.best_of_short() {
-            return Some(self.short.remove(best).entry);
+            let packet = self.short.remove(best);
+            self.served = Some((packet, Place::Short(best)));
+            return Some(packet.entry);
         }
         let mut at = heap::slot(self.best.first()?);
         if self.flow_order {
@@ -143,10 +188,16 @@ impl Order for Rank {
             // lowest sequence number differs only when a retransmission overtakes inside one queue.
             at = self.data.lane(self.data.node(at).lane).head;
         }
+        let (rank, node) = (signed(heap::value(self.best.key(at)?)), *self.data.node(at));
+        let flow = self.data.lane(node.lane).flow;
+        self.served = Some((Short { rank, flow, entry: node.entry }, Place::Long(node.stamp)));
         Some(self.take(at))
     }
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         if let Some(worst) = self.worst_of_short() {
+            if let Some((_, Place::Short(behind))) = &mut self.served {
+                *behind -= usize::from(worst < *behind);
+            }
             return Some(self.short.remove(worst).entry);
         }
         if self.best.len() == 0 {
@@ -162,4 +213,38 @@ impl Order for Rank {
         let at = heap::slot(self.worst.first()?);
         Some(self.take(at))
     }
+    /// Whoever would be served next goes before the packet in service if its rank is strictly smaller, or if it is
+    /// control; but not before an earlier packet of its own flow.
+    fn preempt(&mut self, _now: Time) -> Option<Entry> {
+        let (packet, place) = self.served?;
+        if self.control.is_empty() {
+            let (rank, flow) = self.best_waiting()?;
+            if rank >= packet.rank || self.flow_order && flow == packet.flow {
+                return None;
+            }
+        }
+        self.served = None;
+        match place {
+            Place::Long(number) if self.best.len() > 0 => {
+                let lane = self.data.open(if self.flow_order { packet.flow } else { FlowId(0) });
+                let at = self.data.put_back(lane, packet.entry, number);
+                self.list(heap::key(unsigned(packet.rank), number, at));
+            }
+            Place::Long(_) => self.short.insert(0, packet),
+            Place::Short(behind) => self.short.insert(behind, packet),
+        }
+        Some(packet.entry)
+    }
+}
+
+/// A rank in the same order without a sign.
+#[inline(always)]
+fn unsigned(rank: i64) -> u64 {
+    rank as u64 ^ 1 << 63
+}
+
+/// And back.
+#[inline(always)]
+fn signed(rank: u64) -> i64 {
+    (rank ^ 1 << 63) as i64
 }

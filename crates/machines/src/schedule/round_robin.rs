@@ -190,7 +190,7 @@ impl Order for RoundRobin {
     }
     /// CHOICE ups, FQ: of equally long bins the one with the smaller number gives way. The tail may be the arriving
     /// packet.
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         if !self.tracking {
             self.tracking = true;
             self.longest.clear();

@@ -1,11 +1,17 @@
 //! Worked examples, brute-force oracles, and one conformance suite that runs for every order.
 
 mod examples;
+mod fq_codel;
 mod fq_oracle;
 mod laws;
+mod lstf;
+mod pifo_oracle;
+mod preemption;
 mod rank_oracle;
+mod round_robin;
 
 use super::*;
+use crate::aqm::CodelSpec;
 use crate::packet::{Ecn, Kind};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
 

@@ -82,6 +82,18 @@ pub struct SenderStats {
     pub in_flight: Bytes,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
+    /// Sum of the round trips that ACKs of new data measured by their time stamps, those of segments sent again and of
+    /// the set-up included (RFC 7323 §4.1).
+    pub rtt_sum: Span,
+    /// How many these were.
+    pub rtt_samples: u32,
+}
+
+impl SenderStats {
+    /// Mean of the measured round trips; `None` before the first.
+    pub fn mean_rtt(&self) -> Option<Span> {
+        (self.rtt_samples > 0).then(|| self.rtt_sum / u64::from(self.rtt_samples))
+    }
 }
 
 /// A flow's sending end.

@@ -3,15 +3,17 @@
 use super::RankSpec;
 
 impl RankSpec {
-    /// The rank of a packet of a flow of `size` bytes, of which the receiver is known to have `acked`
+    /// The rank of the packet at `seq` of a flow of `size` bytes, of which the receiver is known to have `acked`
     /// cumulatively and `sacked` above that. Flows without end rank last.
     #[inline]
-    pub fn of(&self, size: u64, acked: u64, sacked: u64) -> i64 {
+    pub fn of(&self, size: u64, acked: u64, sacked: u64, seq: u64) -> i64 {
         let bytes = match self {
             Self::None => 0,
             Self::FlowSize => size,
             // This packet's own bytes count: they are not acknowledged.
             Self::Remaining => size.saturating_sub(acked).saturating_sub(sacked),
+            Self::FromHere if size == u64::MAX => size,
+            Self::FromHere => size.saturating_sub(seq),
             // ADS §3.2: written by the application and not yet acknowledged. It has written all that the
             // buffer could take, and only the cumulative ACK frees the buffer.
             Self::SocketBuffer { buffer } => size.saturating_sub(acked).min(buffer.get()),
@@ -27,13 +29,15 @@ mod tests {
 
     #[test]
     fn a_flow_of_ten_megabytes_with_four_acknowledged_and_one_sacked() {
-        let rank = |r: RankSpec| r.of(10_000_000, 4_000_000, 1_000_000);
+        let rank = |r: RankSpec| r.of(10_000_000, 4_000_000, 1_000_000, 7_000_000);
         assert_eq!(rank(RankSpec::None), 0);
         assert_eq!(rank(RankSpec::FlowSize), 10_000_000);
         assert_eq!(rank(RankSpec::Remaining), 5_000_000);
+        assert_eq!(rank(RankSpec::FromHere), 3_000_000);
+        assert_eq!(RankSpec::FromHere.of(u64::MAX, 0, 0, 1460), i64::MAX);
         let buffer = Bytes::new(3_000_000);
         assert_eq!(rank(RankSpec::SocketBuffer { buffer }), 3_000_000);
-        assert_eq!(RankSpec::SocketBuffer { buffer }.of(10_000_000, 9_000_000, 0), 1_000_000);
-        assert_eq!(RankSpec::Remaining.of(u64::MAX, 5, 0), i64::MAX);
+        assert_eq!(RankSpec::SocketBuffer { buffer }.of(10_000_000, 9_000_000, 0, 0), 1_000_000);
+        assert_eq!(RankSpec::Remaining.of(u64::MAX, 5, 0, 0), i64::MAX);
     }
 }

@@ -48,6 +48,8 @@ pub struct TcpSpec {
     pub ecn: EcnSpec,
     /// What is held against the window.
     pub flight: FlightSpec,
+    /// Time stamps (RFC 7323): segments sent again give the timer samples too. Their bytes are part of `header`.
+    pub timestamps: bool,
     /// pFabric's probe mode: after this many timeouts in a row send header-only probes until an ACK arrives.
     pub probe_after: Option<u32>,
     /// What senders write into [`crate::Packet::rank`].
@@ -140,6 +142,9 @@ pub enum RankSpec {
     FlowSize,
     /// Bytes of the flow not yet acknowledged (cumulatively or selectively) when the packet is sent (SRPT).
     Remaining,
+    /// Bytes of the flow from the packet's own first byte on, whatever is acknowledged (SRPT as pFabric's priority of a
+    /// packet "at the time it is sent" reads without losses; ups, baselines).
+    FromHere,
     /// Bytes waiting in the socket's send buffer or outstanding, as an unmodified application leaves
     /// them there (ADS §3.2): it writes as fast as the buffer accepts.
     SocketBuffer {

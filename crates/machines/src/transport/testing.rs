@@ -59,6 +59,7 @@ pub fn tcp() -> TcpSpec {
         handshake: false,
         ecn: EcnSpec::Off,
         flight: FlightSpec::Pipe,
+        timestamps: false,
         probe_after: None,
         rank: RankSpec::Remaining,
     }
@@ -76,6 +77,7 @@ pub fn min_tcp() -> TcpSpec {
         loss: LossSpec::Timeout,
         rto: RtoSpec::Fixed(Span::from_us(300)),
         sack: SackSpec::Blocks { blocks: 16, on_wire: false },
+        timestamps: false,
         probe_after: Some(5),
         ..tcp()
     }

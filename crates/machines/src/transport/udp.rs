@@ -98,7 +98,7 @@ impl Endpoint for UdpSender {
         *packet = Packet {
             stamp: now,
             seq: self.sent,
-            rank: spec.rank.of(self.size, 0, 0),
+            rank: spec.rank.of(self.size, 0, 0, 0),
             flow: self.flow,
             wire,
             payload,

@@ -42,6 +42,7 @@ pub fn wide_open() -> TcpSpec {
         handshake: false,
         ecn: EcnSpec::Off,
         flight: FlightSpec::Pipe,
+        timestamps: false,
         probe_after: None,
         rank: RankSpec::None,
     }

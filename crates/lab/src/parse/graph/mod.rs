@@ -4,6 +4,7 @@ pub mod graphml;
 pub mod hpcc;
 pub mod links_csv;
 pub mod native;
+pub mod rocketfuel;
 
 use super::ParseError;
 use thalweg_units::{Rate, Span};
@@ -59,6 +60,15 @@ impl RawGraph {
             }
         }
         Ok(Self { hosts, nodes, links })
+    }
+
+    /// Puts so many hosts on every node of a map of routers; `None` if there are too many.
+    pub(crate) fn with_hosts(self, each: u32, rate: Option<Rate>, delay: Option<Span>) -> Option<Self> {
+        let hosts = self.nodes.checked_mul(each)?;
+        let nodes = hosts.checked_add(self.nodes).filter(|n| *n <= MOST_NODES)?;
+        let host = |h| RawLink { a: h, b: hosts + h / each, rate, delay, line: 0 };
+        let routers = self.links.into_iter().map(|l| RawLink { a: hosts + l.a, b: hosts + l.b, ..l });
+        Some(Self { hosts, nodes, links: (0..hosts).map(host).chain(routers).collect() })
     }
 
     /// Nodes with one link are hosts; they get the first numbers, in their order.

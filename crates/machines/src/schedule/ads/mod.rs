@@ -64,7 +64,7 @@ impl Order for Ads {
         self.levels.pop_best()
     }
     /// CHOICE ads M2.5: the newest packet of the lowest queue that holds any, be it the one arriving.
-    fn shed(&mut self) -> Option<Entry> {
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }
     fn wake(&self) -> Option<Time> {

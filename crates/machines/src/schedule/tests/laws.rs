@@ -3,6 +3,13 @@
 use super::*;
 use std::collections::BTreeMap;
 
+/// So short that a queue of ten packets makes it drop.
+const CODEL: CodelSpec = CodelSpec { target: Span::from_us(2), interval: Span::from_us(6), mtu: 600 };
+
+fn parity(even: OrderSpec, odd: OrderSpec) -> OrderSpec {
+    OrderSpec::Parity { even: Box::new(even), odd: Box::new(odd) }
+}
+
 fn orders() -> Vec<(&'static str, OrderSpec)> {
     let ads = |map| OrderSpec::Ads(AdsSpec { queues: 4, cap: Bytes::new(20_000), mtu: 1500, map });
     let (tail, longest) = (FairOverflow::Tail, FairOverflow::LongestQueue);
@@ -15,6 +22,19 @@ fn orders() -> Vec<(&'static str, OrderSpec)> {
         ("priority", OrderSpec::Priority { classes: 3 }),
         ("sjf", OrderSpec::Rank { flow_order: false }),
         ("srpt", OrderSpec::Rank { flow_order: true }),
+        ("lifo", OrderSpec::Lifo),
+        ("random", OrderSpec::Random),
+        ("pifo", OrderSpec::Pifo { add_transmission: false }),
+        ("lstf", OrderSpec::Pifo { add_transmission: true }),
+        ("round robin", OrderSpec::RoundRobin { bins: None, codel: None }),
+        ("fq-codel", OrderSpec::RoundRobin { bins: None, codel: Some(CODEL) }),
+        ("fq-codel, hashed", OrderSpec::RoundRobin { bins: Some(4), codel: Some(CODEL) }),
+        ("sjf / fifo", parity(OrderSpec::Rank { flow_order: false }, OrderSpec::Fifo)),
+        ("lstf / lifo", parity(OrderSpec::Pifo { add_transmission: true }, OrderSpec::Lifo)),
+        (
+            "fq-codel / random",
+            parity(OrderSpec::RoundRobin { bins: None, codel: Some(CODEL) }, OrderSpec::Random),
+        ),
         ("ads static", ads(AdsMap::Static { counts: vec![0, 5, 3, 2, 2, 1, 1, 1] })),
         ("ads dynamic", ads(AdsMap::Dynamic { interval: Span::from_us(20), window: 3 })),
     ]
@@ -30,7 +50,7 @@ fn limits() -> [Limit; 5] {
     ]
 }
 
-fn markings() -> [AqmSpec; 3] {
+fn markings() -> [AqmSpec; 4] {
     let threshold = Threshold::Packets(3);
     let p = RedSpec {
         min: 1.0,
@@ -45,13 +65,14 @@ fn markings() -> [AqmSpec; 3] {
         AqmSpec::TailDrop,
         AqmSpec::StepEcn { threshold, at_departure: true, include_self: false },
         AqmSpec::Red(p),
+        AqmSpec::Codel(CODEL),
     ]
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Event {
     In(Verdict, Vec<Handle>),
-    Out(Option<(Handle, bool)>),
+    Out(Option<(Handle, bool)>, Vec<Handle>),
 }
 
 /// A run that can be cut anywhere: the queue, the generator, and the instant are all it is.
@@ -63,6 +84,8 @@ struct Run {
     next: u32,
     waiting: BTreeMap<Handle, u32>,
     limit: Limit,
+    /// At departure, so far.
+    dropped: usize,
 }
 
 impl Run {
@@ -74,6 +97,7 @@ impl Run {
             next: 0,
             waiting: BTreeMap::new(),
             limit: spec.limit,
+            dropped: 0,
         }
     }
 
@@ -115,10 +139,14 @@ impl Run {
         } else {
             let served = self.queue.dequeue(self.now + shift, &mut out);
             assert_eq!(served.is_none(), self.waiting.is_empty(), "work-conserving");
+            for gone in &out {
+                assert!(self.waiting.remove(gone).is_some(), "dropped at departure, but was not waiting");
+            }
+            self.dropped += out.len();
             if let Some(served) = served {
                 assert!(self.waiting.remove(&served.handle).is_some(), "left twice or never came");
             }
-            Event::Out(served.map(|s| (s.handle, s.mark)))
+            Event::Out(served.map(|s| (s.handle, s.mark)), out)
         };
         assert_eq!(self.queue.packets() as usize, self.waiting.len());
         assert_eq!(self.queue.bytes(), self.waiting.values().map(|&w| u64::from(w)).sum::<u64>());
@@ -152,6 +180,8 @@ fn packets_and_bytes_are_conserved_and_the_limit_is_never_exceeded() {
         for _ in 0..2000 {
             run.step(Span::ZERO);
         }
+        let may_drop = matches!(spec.aqm, AqmSpec::Codel(_)) && spec.limit == Limit::Unlimited;
+        assert!(run.dropped > 0 || !may_drop, "CoDel's way was never taken");
     });
 }
 

@@ -13,6 +13,7 @@ struct Naive {
     queue: Vec<Waiting>,
     limit: Limit,
     flow_order: bool,
+    in_service: Option<Waiting>,
 }
 
 impl Naive {
@@ -33,6 +34,9 @@ impl Naive {
         while self.over() {
             let worst = (0..self.queue.len()).max_by_key(|&i| (Self::rank(&self.queue[i]), i)).unwrap();
             gone.push(self.queue.remove(worst).handle);
+            if gone.last() == Some(&handle) {
+                break; // what was taken back from service may stay
+            }
         }
         gone.sort();
         gone
@@ -45,18 +49,36 @@ impl Naive {
         } else {
             best
         };
-        Some(self.queue.remove(earliest).handle)
+        self.in_service = Some(self.queue.remove(earliest));
+        self.in_service.map(|w| w.handle)
+    }
+    /// It gives way if it would lose: against a better packet, which is not of its own flow where flows matter.
+    fn preempt(&mut self) -> bool {
+        let Some(served) = self.in_service else { return false };
+        let best = self.queue.iter().min_by_key(|w| (Self::rank(w), w.handle));
+        let yes = best.is_some_and(|best| {
+            let kept = self.flow_order && best.packet.flow == served.packet.flow && !best.packet.is_control();
+            Self::rank(best) < Self::rank(&served) && !kept
+        });
+        if yes {
+            let at = self.queue.partition_point(|w| w.handle < served.handle);
+            self.queue.insert(at, served);
+            self.in_service = None;
+        }
+        yes
     }
 }
 
 #[test]
 fn sjf_and_srpt_equal_the_definition_on_thousands_of_random_inputs() {
-    for seed in 0..3000u64 {
+    let mut preempted = 0;
+    for seed in 0..4000u64 {
         let flow_order = seed % 2 == 0;
         let limit = [Limit::Packets(6), Limit::Bytes(Bytes::new(6000)), Limit::Unlimited][seed as usize % 3];
         let mut port = Port::new(OrderSpec::Rank { flow_order }, limit);
-        let mut naive = Naive { queue: vec![], limit, flow_order };
+        let mut naive = Naive { queue: vec![], limit, flow_order, in_service: None };
         let mut draw = Stream::new(seed, "rank", 0);
+        let preemptive = seed % 4 > 1;
         for step in 0..80 {
             if draw.below(10) < 6 {
                 let mut packet = data(
@@ -72,6 +94,15 @@ fn sjf_and_srpt_equal_the_definition_on_thousands_of_random_inputs() {
                 gone.sort();
                 let gone: Vec<_> = gone.into_iter().map(Handle).collect();
                 assert_eq!(gone, expected, "seed {seed}, step {step}: {limit:?}, flow order {flow_order}");
+                if preemptive && draw.below(2) == 0 {
+                    let expected = naive.preempt();
+                    assert_eq!(port.queue.preempt(Time::ZERO), expected, "seed {seed}, step {step}");
+                    if expected {
+                        preempted += 1;
+                        assert_eq!(port.leave_at(0).map(Handle), naive.leave(), "seed {seed}, step {step}");
+                    }
+                    assert_eq!(port.queue.packets() as usize, naive.queue.len());
+                }
             } else {
                 let left = port.leave_at(0).map(Handle);
                 assert_eq!(
@@ -82,4 +113,5 @@ fn sjf_and_srpt_equal_the_definition_on_thousands_of_random_inputs() {
             }
         }
     }
+    assert!(preempted > 1000, "{preempted}");
 }

@@ -80,6 +80,10 @@ pub struct TcpSender {
     /// Loss repair; absent until first needed, then kept.
     board: Option<Box<Scoreboard>>,
     sent_packets: u64,
+    /// [`SenderStats::rtt_sum`], picoseconds.
+    rtt_sum: u64,
+    /// [`SenderStats::rtt_samples`].
+    rtt_samples: u32,
     retransmitted: u32,
     /// [`Start::time_quantum`] in picoseconds.
     quantum: u32,
@@ -121,6 +125,8 @@ impl TcpSender {
             rto: Rto::default(),
             board: None,
             sent_packets: 0,
+            rtt_sum: 0,
+            rtt_samples: 0,
             retransmitted: 0,
             quantum: u32::try_from(start.time_quantum.ps()).unwrap_or(u32::MAX),
             timeouts: 0,
@@ -156,6 +162,8 @@ impl TcpSender {
             threshold: self.controller.threshold(),
             in_flight: Bytes::new(self.in_flight()),
             srtt: self.rto.srtt(),
+            rtt_sum: Span::from_ps(self.rtt_sum),
+            rtt_samples: self.rtt_samples,
         }
     }
 
@@ -182,7 +190,7 @@ impl TcpSender {
 
     // ---- ACKs -----------------------------------------------------------------------------------
 
-    fn on_syn_ack(&mut self, now: Time, packet: &Packet) {
+    fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet) {
         if !matches!(self.connection, Connection::SynSent | Connection::SynDue) {
             return;
         }
@@ -190,9 +198,18 @@ impl TcpSender {
         self.timeouts_in_row = 0;
         self.deadline = Time::MAX;
         self.next_send = now;
-        if !packet.flags.has(Flags::RETRANSMISSION) {
-            self.rto.sample(now.since(packet.stamp));
+        let rtt = now.since(packet.stamp);
+        self.count_round_trip(rtt);
+        if spec.timestamps || !packet.flags.has(Flags::RETRANSMISSION) {
+            self.rto.sample(rtt);
         }
+    }
+
+    /// For the statistics: the stamp travels with the packet, so no sample is ambiguous.
+    #[inline]
+    fn count_round_trip(&mut self, rtt: Span) {
+        self.rtt_sum = self.rtt_sum.saturating_add(rtt.ps());
+        self.rtt_samples = self.rtt_samples.saturating_add(1);
     }
 
     fn on_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, blocks: &[(u64, u64)]) {
@@ -235,10 +252,15 @@ impl TcpSender {
         }
         self.refresh(spec);
 
-        // Karn: a sample only from segments never resent. The stamp travels with the packet, so an
-        // original that arrives after its own retransmission was sent still gives an honest sample.
-        let rtt = (acked + sacked > 0 && packet.payload > 0 && !packet.flags.has(Flags::RETRANSMISSION))
-            .then(|| now.since(packet.stamp));
+        // RFC 7323 §4.1: a round trip from every ACK of new data.
+        if advance > 0 && packet.payload > 0 {
+            self.count_round_trip(now.since(packet.stamp));
+        }
+        // Karn: a sample only from segments never resent, unless time stamps tell which one was meant (RFC 6298 §3). The
+        // stamp travels with the packet, so an original that arrives after its own retransmission was sent still gives an
+        // honest sample.
+        let resent = packet.flags.has(Flags::RETRANSMISSION) && !spec.timestamps;
+        let rtt = (acked + sacked > 0 && packet.payload > 0 && !resent).then(|| now.since(packet.stamp));
         if let Some(rtt) = rtt {
             self.rto.sample(rtt);
         }
@@ -452,7 +474,7 @@ impl TcpSender {
         *packet = Packet {
             stamp: now,
             seq,
-            rank: spec.rank.of(self.size, self.una, self.sacked()),
+            rank: spec.rank.of(self.size, self.una, self.sacked(), seq),
             flow: self.flow,
             wire: len + spec.header,
             payload: len,
@@ -494,7 +516,8 @@ impl TcpSender {
             wire: spec.syn_wire,
             kind: Kind::Syn,
             flags: if self.syn_resent { Flags::RETRANSMISSION } else { Flags::default() },
-            rank: spec.rank.of(self.size, 0, 0),
+            // CHOICE ups, traps 14: control packets, SYNs as ACKs, are the most urgent. Other reading: the flow's rank.
+            rank: 0,
             ..Packet::default()
         };
         Transmit::Packet
@@ -513,7 +536,7 @@ impl TcpSender {
             wire: spec.ack_wire,
             payload: 0,
             kind: Kind::Data,
-            rank: spec.rank.of(self.size, self.una, self.sacked()),
+            rank: spec.rank.of(self.size, self.una, self.sacked(), self.una),
             ..Packet::default()
         };
         Transmit::Packet
@@ -533,7 +556,7 @@ impl Endpoint for TcpSender {
                 };
                 self.on_ack(spec, now, packet, blocks);
             }
-            Kind::SynAck => self.on_syn_ack(now, packet),
+            Kind::SynAck => self.on_syn_ack(spec, now, packet),
             Kind::Data | Kind::Syn | Kind::Control => {}
         }
     }

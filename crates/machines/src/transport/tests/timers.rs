@@ -60,6 +60,33 @@ fn a_sample_from_new_data_ends_the_back_off() {
     assert_eq!(pair.stats().srtt, Span::from_us(100));
 }
 
+/// RFC 7323: the stamp tells which of the two was acknowledged. For the statistics it always does.
+#[test]
+fn with_time_stamps_resends_give_samples_too() {
+    for (timestamps, smoothed) in [(false, Span::ZERO), (true, Span::from_us(100))] {
+        let mut pair = Pair::new(TcpSpec { timestamps, ..iw(1, tcp()) }, 1);
+        pair.run_losing(&[0]);
+        assert_eq!(pair.sent(), ["0: 0", "3000: 0r"]);
+        assert_eq!(pair.stats().srtt, smoothed);
+        assert_eq!((pair.stats().rtt_samples, pair.stats().mean_rtt()), (1, Some(Span::from_us(100))));
+    }
+}
+
+/// Segments 0 to 3 come 10, 20, 30, 40 us late; 1 is lost and sent again: its ACK covers the others.
+#[test]
+fn the_mean_round_trip_counts_every_ack_of_new_data_once() {
+    let mut pair = Pair::new(iw(4, tcp()), 4);
+    assert_eq!(pair.stats().mean_rtt(), None);
+    pair.run(|way, i, _| match (way, i) {
+        (Way::ToReceiver, 1) => Fate::Drop,
+        (Way::ToReceiver, i) if i < 4 => Fate::Late(Span::from_us(10 * (i + 1))),
+        _ => Fate::Deliver,
+    });
+    // 110 us for segment 0, 100 us for 1 sent again; duplicate ACKs measure nothing.
+    assert_eq!(pair.stats().rtt_samples, 2, "{:?}", pair.sent());
+    assert_eq!(pair.stats().rtt_sum, Span::from_us(210));
+}
+
 #[test]
 fn an_ack_of_a_resend_restarts_the_doubled_timer() {
     let mut pair = Pair::new(iw(1, tcp()), 3);

@@ -1,0 +1,98 @@
+//! A backbone of random shape where a map is missing: preferential attachment, links as fast as uniform traffic needs.
+//!
+//! Stands for the Rocketfuel map of "Universal Packet Scheduling" (NSDI 2016 §2.3), of which only the size is published: 83
+//! core routers, 131 links, half of them slower than the access links of 1 Gb/s.
+
+use super::{Graph, MOST_LINKS, lowest};
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::quantity::Q;
+use crate::schema::Backbone;
+use thalweg_units::{NodeId, Rate, Span, Stream};
+
+pub(super) fn build(cx: &Cx<'_>, b: &Backbone) -> Result<Graph, Diagnostic> {
+    let (fewest, most) = (b.routers - 1, 2 * b.routers - 3);
+    if b.links < fewest || b.links > most {
+        let reason = format!("{} routers cannot have {} links", b.routers, b.links);
+        return Err(cx.error("topology.links", reason, format!("from {fewest} to {most}")));
+    }
+    let hosts = b.routers * b.edges_per_router;
+    if 2 * u64::from(hosts) + u64::from(b.links) > MOST_LINKS || hosts < 2 {
+        let reason = format!("the network would have {hosts} hosts");
+        return Err(cx.error("topology.edges_per_router", reason, "use fewer edge routers"));
+    }
+    let links = attach(b.routers, b.links, b.seed);
+    let pairs = pairs_over(b.routers, &links);
+    let median = median(&pairs);
+    let (core0, edge0) = (hosts, hosts + b.routers);
+    let mut g = Graph::new(hosts, b.routers + hosts);
+    for h in 0..hosts {
+        g.link(h, edge0 + h, b.host_rate, b.access_delay.0);
+    }
+    for h in 0..hosts {
+        g.link(edge0 + h, core0 + h % b.routers, b.edge_rate, b.access_delay.0);
+    }
+    for ((x, y), k) in links.iter().zip(&pairs) {
+        let bps = (u128::from(b.median_rate.0.bps()) * u128::from(*k)).div_ceil(u128::from(median));
+        let rate = Q(Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX - 1)));
+        g.link(core0 + x, core0 + y, rate, b.core_delay.0);
+    }
+    Ok(g)
+}
+
+/// Routers 0 and 1 are linked; every later one joins with one or two links to different earlier ones, drawn by the
+/// links that these already have (Barabási & Albert, Science 286, 1999).
+// CHOICE: the number of links is not a multiple of the number of routers, so the second links are spread evenly over
+// those that join.
+fn attach(routers: u32, links: u32, seed: u64) -> Vec<(u32, u32)> {
+    let mut stream = Stream::new(seed, "topology.backbone", 0);
+    let mut out = vec![(0, 1)];
+    // Every router once per link: a uniform draw from it is a draw by degree.
+    let mut ends = vec![0u32, 1];
+    let joining = u64::from(routers - 2);
+    let share = |i: u64| i * u64::from(links - 1) / joining;
+    for new in 2..routers {
+        let i = u64::from(new - 2);
+        let mut chosen: Vec<u32> = Vec::new();
+        while (chosen.len() as u64) < share(i + 1) - share(i) {
+            let old = ends[stream.below(ends.len() as u64) as usize];
+            if !chosen.contains(&old) {
+                chosen.push(old);
+            }
+        }
+        for old in chosen {
+            out.push((old, new));
+            ends.extend([old, new]);
+        }
+    }
+    out
+}
+
+/// k of every link: ordered pairs of routers whose way leads over it, in the busier direction.
+// CHOICE: ways need not be symmetric here (they are on Internet2), but a link has one rate.
+fn pairs_over(routers: u32, links: &[(u32, u32)]) -> Vec<u64> {
+    // A host on each router makes pairs of routers pairs of hosts.
+    let mut g = Graph::new(routers, routers);
+    for (x, y) in links {
+        g.link(routers + x, routers + y, Q(Rate::ZERO), Span::ZERO);
+    }
+    for r in 0..routers {
+        g.links.push(thalweg_sim::spec::LinkSpec {
+            a: NodeId(r),
+            b: NodeId(routers + r),
+            rate: Rate::ZERO,
+            delay: Span::ZERO,
+            quantum: Span::ZERO,
+        });
+    }
+    let carried = lowest::carried(&g, |_, _| 1.0);
+    // Sums of ones: exact.
+    (0..links.len()).map(|l| carried[2 * l].max(carried[2 * l + 1]) as u64).collect()
+}
+
+/// The middle one; of an even number the lower of the two.
+fn median(values: &[u64]) -> u64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    sorted[(sorted.len() - 1) / 2]
+}

@@ -1,0 +1,47 @@
+//! Shortest paths by hops, ties to the lowest-numbered next hop: one path per pair, the same at every time. What
+//! topologies are dimensioned with and loads are computed from; the simulator's routing `lowest` is the same rule.
+
+use super::Graph;
+use thalweg_units::NodeId;
+
+/// For every node the next one on its way to `to`; [`NodeId::NONE`] where there is no way, and at `to` itself.
+/// Hosts do not forward.
+pub fn next_hops(graph: &Graph, adjacency: &[Vec<(u32, NodeId)>], to: NodeId) -> Vec<NodeId> {
+    let distance = graph.distances(adjacency, to);
+    let mut out = vec![NodeId::NONE; graph.nodes()];
+    for (node, links) in adjacency.iter().enumerate() {
+        if distance[node] == 0 || distance[node] == u32::MAX {
+            continue;
+        }
+        let nearer = links.iter().map(|(_, next)| *next).filter(|next| {
+            distance[next.at()] == distance[node] - 1 && (!graph.is_host(*next) || *next == to)
+        });
+        out[node] = nearer.min_by_key(|n| n.0).unwrap_or(NodeId::NONE);
+    }
+    out
+}
+
+/// How much each port carries if every host sends `weight(src, dst)` to every other: one number per port (2 × links).
+/// Of parallel links the first carries everything.
+pub(crate) fn carried(graph: &Graph, weight: impl Fn(u32, u32) -> f64) -> Vec<f64> {
+    let adjacency = graph.adjacency();
+    let mut out = vec![0.0; 2 * graph.links.len()];
+    for dst in 0..graph.hosts {
+        let next = next_hops(graph, &adjacency, NodeId(dst));
+        let distance = graph.distances(&adjacency, NodeId(dst));
+        let mut passing = vec![0.0; graph.nodes()];
+        // From the farthest node inwards: what a node passes on is complete when it is its turn.
+        let mut order: Vec<usize> = (0..graph.nodes()).filter(|n| next[*n] != NodeId::NONE).collect();
+        order.sort_by_key(|n| std::cmp::Reverse(distance[*n]));
+        for node in order {
+            if node < graph.hosts as usize {
+                passing[node] += weight(node as u32, dst);
+            }
+            let towards = next[node];
+            let link = adjacency[node].iter().find(|(_, n)| *n == towards).map_or(0, |(l, _)| *l as usize);
+            out[2 * link + usize::from(graph.links[link].a.at() != node)] += passing[node];
+            passing[towards.at()] += passing[node];
+        }
+    }
+    out
+}

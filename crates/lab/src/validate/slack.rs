@@ -1,0 +1,141 @@
+//! `[slack]`, `[edge]`, and what reads them.
+
+use super::Report;
+use crate::network::header::{entitled, payload};
+use crate::quantity::Delay;
+use crate::resolve;
+use crate::schema::{Document, Edge, Scheduler, Slack, SlackRule, Transport};
+use crate::topology::Graph;
+use thalweg_units::Rate;
+
+pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
+    readers(r, doc);
+    weights(r, doc);
+    if let Some(slack) = &doc.slack {
+        header(r, doc);
+        rule(r, slack, doc);
+    }
+    if let Some(e) = doc.edge {
+        edge(r, e, doc, graph);
+    }
+}
+
+/// Whoever reads slack needs some, and slack needs a reader.
+fn readers(r: &mut Report<'_>, doc: &Document) {
+    let mut read = doc.edge.is_some();
+    for (section, s) in resolve::schedulers(doc) {
+        let key = format!("{section}.scheduler");
+        if section == "nic" && resolve::reads_slack(s) && (*s == Scheduler::Lstf || doc.slack.is_some()) {
+            let reason = "slack is written as the NIC begins to transmit: its own queue cannot sort by it";
+            r.error(&key, reason, "write \"fifo\"");
+        } else if *s == Scheduler::Lstf && doc.slack.is_none() {
+            let reason = "least slack time first needs slack in the packets";
+            r.error(&key, reason, "for example [slack] with `kind = \"constant\"`");
+        }
+        read |= section != "nic" && (resolve::reads_slack(s) || matches!(s, Scheduler::Custom { .. }));
+    }
+    if doc.slack.is_some() && !read {
+        let hint = "use the scheduler lstf, or [edge], or remove [slack]";
+        r.useless("slack", "nobody reads the slack", hint);
+    }
+}
+
+fn weights(r: &mut Report<'_>, doc: &Document) {
+    let clock = match &doc.slack {
+        Some(Slack { rule: SlackRule::VirtualClock(v), .. }) => Some(v.rate.0),
+        _ => None,
+    };
+    for (i, t) in doc.traffic.iter().enumerate() {
+        let key = format!("traffic.{i}.weight");
+        match clock {
+            None if t.weight != 1.0 => {
+                let hint = "write [slack] with `kind = \"virtual-clock\"`, or remove the key";
+                r.useless(&key, "no slack rule looks at weights", hint);
+            }
+            Some(rate) if rate > Rate::ZERO && entitled(rate, t.weight) == Rate::ZERO => {
+                let reason = format!("{} times {rate} is less than 1bps", t.weight);
+                r.error(&key, reason, "raise it or `slack.rate`");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Ranks and slack share a header.
+fn header(r: &mut Report<'_>, doc: &Document) {
+    let ranked = resolve::schedulers(doc).find(|(_, s)| resolve::rank_of(s).is_some());
+    if let Some((section, _)) = ranked {
+        let reason = "it sorts by ranks, and NICs write slack into the same header";
+        let hint = "remove [slack], or use the scheduler lstf with `slack.kind = \"flow-size\"`";
+        r.error(&format!("{section}.scheduler"), reason, hint);
+    }
+    if doc.measure.priority_histogram.is_some() {
+        let reason = "it counts ranks, and NICs write slack into the same header";
+        r.error("measure.priority_histogram", reason, "remove the key, or [slack]");
+    }
+}
+
+fn rule(r: &mut Report<'_>, slack: &Slack, doc: &Document) {
+    match &slack.rule {
+        SlackRule::Constant(_) => {}
+        SlackRule::FlowSize(f) => {
+            if f.unit.0.is_zero() {
+                r.error("slack.unit", "with a unit of 0 all flows are alike", "for example \"1s\"");
+            }
+            let mine = payload(&doc.transport);
+            let other = resolve::transports(doc).into_iter().find(|(_, t)| payload(t) != mine);
+            if let Some((key, t)) = other {
+                let reason =
+                    format!("flow sizes count in packets of {mine} bytes, but {key} has {}", payload(t));
+                r.error("slack.kind", reason, "give all transports packets of one size");
+            }
+        }
+        SlackRule::VirtualClock(v) => {
+            if v.rate.0.bps() == 0 {
+                r.error("slack.rate", "nobody is entitled to 0bps", "for example \"100Mbps\"");
+            }
+            if let Some(size) = v.ack_full_size.map(|b| b.0)
+                && (size.get() == 0 || size.get() > 1 << 30)
+            {
+                let reason = format!("a packet of {size} is impossible");
+                r.error("slack.ack_full_size", reason, "for example \"1460B\"");
+            }
+        }
+    }
+    if !slack.class_offset.0.is_zero() && doc.traffic.iter().all(|t| t.class == 0) {
+        let hint = "write `class = 1` in a [[traffic]] section, or remove the key";
+        r.useless("slack.class_offset", "all traffic is of class 0", hint);
+    }
+}
+
+fn edge(r: &mut Report<'_>, edge: Edge, doc: &Document, graph: &Graph) {
+    if doc.slack.is_none() {
+        let reason = "what packets waited is what they used of their slack, and they have none";
+        r.error("edge", reason, "write [slack], for example with `kind = \"constant\"`");
+    }
+    match edge {
+        Edge::Codel { target, interval, refresh } => {
+            super::queues::codel(r, "edge", target, interval, crate::quantity::Q::of("0B"));
+            if refresh.0 <= target.0 {
+                let reason = format!("a gap of {} is no longer than the target, {}", refresh.0, target.0);
+                r.error("edge.refresh", reason, "two to four times the target");
+            }
+            if !resolve::used(doc).any(|t| matches!(t, Transport::Tcp(_))) {
+                let why = "no transport slows down when packets are dropped";
+                r.useless("edge", why, "use a transport of kind tcp, or remove [edge]");
+            }
+        }
+        Edge::Ecn { threshold } => {
+            if !resolve::ecn_capable(doc) && !resolve::wants_marks(doc) {
+                let why = "no transport is ECN-capable, so no packet can be marked";
+                let hint = "write `transport.ecn = \"classic\"`, or the controller dctcp, or remove [edge]";
+                r.useless("edge", why, hint);
+            }
+            let rates = graph.host_rates();
+            if matches!(threshold, Delay::Packets(_)) && rates.iter().any(|rate| *rate != rates[0]) {
+                let reason = "hosts' links have different rates, so a packet is no time";
+                r.error("edge.threshold", reason, "write a time, for example \"17.5us\"");
+            }
+        }
+    }
+}

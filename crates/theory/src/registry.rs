@@ -1,0 +1,122 @@
+//! Every statement that can be run, by the name it has among the claims.
+
+use crate::outcome::Outcome;
+use crate::theorems::{self, examples, facts, laws};
+
+/// How much to try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// At least 10⁴ packets per property, a second or so.
+    Quick,
+    /// Ten times that.
+    Full,
+}
+
+/// A statement that can be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// Its name among the claims.
+    pub id: &'static str,
+    /// What is stated.
+    pub statement: &'static str,
+    /// What must come out besides no violations and no differences.
+    pub must: Must,
+    /// Instances of the quick run; 0: a fixed input.
+    quick: u32,
+    run: fn(u32, u64) -> Outcome,
+}
+
+/// What an outcome must show to uphold the statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Must {
+    /// Something exists: cases found, lateness being the point.
+    Find,
+    /// Nobody is late, and there were cases to judge it by.
+    BeInTime,
+    /// It holds in every case, and there were cases; lateness is not what it is about.
+    Hold,
+}
+
+impl Check {
+    /// Runs it.
+    pub fn run(&self, scale: Scale, seed: u64) -> Outcome {
+        let times = match scale {
+            Scale::Quick => 1,
+            Scale::Full => 10,
+        };
+        (self.run)(self.quick * times, seed)
+    }
+
+    /// True if `outcome` upholds the statement.
+    pub fn upheld(&self, outcome: &Outcome) -> bool {
+        let in_time = self.must != Must::BeInTime || outcome.overdue == 0;
+        outcome.violations == 0 && outcome.schedule_differences == 0 && outcome.found > 0 && in_time
+    }
+}
+
+/// All checks, in the order of the claims.
+pub fn checks() -> &'static [Check] {
+    &CHECKS
+}
+
+/// The check called `id`.
+pub fn check(id: &str) -> Option<&'static Check> {
+    CHECKS.iter().find(|c| c.id == id)
+}
+
+macro_rules! table {
+    ($($id:literal $must:ident $quick:literal $run:expr, $statement:literal;)*) => {
+        [$(Check { id: $id, statement: $statement, must: Must::$must, quick: $quick, run: $run }),*]
+    };
+}
+
+static CHECKS: [Check; 24] = table! {
+    "UPS-TH3a" BeInTime 2000 theorems::th3,
+        "omniscient per-hop initialisation, preemptive: nobody late over any number of hops, no arrival after the original's";
+    "UPS-F7a" Hold 0 examples::no_universal,
+        "no deterministic black-box scheduler replays both cases: case 1 needs a first, case 2 needs x first";
+    "UPS-F7b" Hold 0 examples::viable,
+        "both schedules of that counter-example are viable, with the printed times";
+    "UPS-TH5a" BeInTime 10000 theorems::th5,
+        "preemptive LSTF, at most 2 congestion points: nobody late, nobody past a local deadline";
+    "UPS-TH5b" Find 0 examples::beyond_two,
+        "3 congestion points: LSTF makes exactly c2 late, by 1, as printed";
+    "UPS-TH4a" BeInTime 2000 theorems::th4,
+        "1 congestion point that the ingress knows: static priorities replay everything, preemptive";
+    "UPS-TH4b" Find 2000 theorems::th4_black_box,
+        "1 congestion point that it does not know: priorities o(p) make somebody late";
+    "UPS-F8a" Find 0 examples::circle,
+        "2 congestion points: each of the 6 static orders makes somebody late, LSTF nobody";
+    "UPS-TH3c" Hold 0 examples::three_is_too_many,
+        "nothing handles all schedules with 3 congestion points";
+    "UPS-TH2a" Hold 2000 theorems::th2,
+        "LSTF and network-wide EDF give the same schedule, with preemption and without";
+    "UPS-TH1a" Hold 2000 theorems::th1,
+        "at each enqueue at time t the header is o(p) - t - t_min(p,node,dest)";
+    "UPS-TH6a" Hold 20000 theorems::th6,
+        "who leaves a node with negative slack met somebody who arrived there after his local deadline";
+    "UPS-TH7" Find 20000 theorems::th7,
+        "random search finds schedules over 3 congestion points that preemptive LSTF cannot replay";
+    "UPS-TH8" Find 2000 theorems::th8,
+        "without preemption LSTF, omniscient and priorities fail with 1 congestion point";
+    "UPS-TH9a" Hold 2000 theorems::th9,
+        "all bits out of a node by o + T: the slack then covers what the original waited afterwards";
+    "UPS-TH10a" BeInTime 2500 theorems::th10,
+        "any feasible schedule of a node becomes LSTF's by exchanges, feasible throughout";
+    "UPS-F3z" Hold 2000 laws::fifo_plus,
+        "FIFO+ (accumulated waiting) and LSTF with equal slack: the same schedule, packets of equal size";
+    "UPS-H1a" Hold 1500 laws::pifo_with_hooks,
+        "a priority queue and two header rewrites schedule as the definition of LSTF does";
+    "UPS-L1" Hold 2000 laws::work_conserving,
+        "LSTF never idles while a packet waits";
+    "UPS-L2" Hold 2000 laws::class_order,
+        "a large constant per class: nobody is served while a more important class waits";
+    "UPS-L3" Hold 2000 laws::used_slack,
+        "slack used is exactly what was waited";
+    "UPS-T1x" Hold 0 facts::packet_time,
+        "1460 B at 1 Gb/s take 11.68 us";
+    "UPS-F4d" Hold 0 facts::fair_share,
+        "1 to 13 flows share a core link of Internet2, 1.111 Gb/s each";
+    "UPS-F11c" Hold 0 facts::slack_step,
+        "at 50 Mb/s the slack of consecutive packets of 1500 B grows by 0.24 ms";
+};

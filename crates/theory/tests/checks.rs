@@ -1,0 +1,58 @@
+//! Every statement of the registry, run: at least 10⁴ packets per property.
+#![allow(missing_docs)]
+
+use thalweg_theory::{Outcome, Scale, check, checks};
+
+fn upheld(id: &str) -> Outcome {
+    let check = check(id).expect("a check");
+    let outcome = check.run(Scale::Quick, 1);
+    println!("{id}: {outcome:?}");
+    assert!(check.upheld(&outcome), "{id}, {}: {outcome:?}", check.statement);
+    outcome
+}
+
+macro_rules! statements {
+    (random: $($name:ident $id:literal)*; fixed: $($fixed:ident $fid:literal)*;) => {
+        $(#[test] fn $name() {
+            let outcome = upheld($id);
+            assert!(outcome.packets >= 10_000, "{}", outcome.packets);
+            assert!(outcome.found >= 10, "{}", outcome.found);
+        })*
+        $(#[test] fn $fixed() { upheld($fid); })*
+        #[test]
+        fn every_statement_is_tested() {
+            let tested = [$($id,)* $($fid),*];
+            assert!(checks().iter().all(|c| tested.contains(&c.id)));
+            assert_eq!(tested.len(), checks().len());
+        }
+    };
+}
+
+statements! {
+    random:
+        th3_omniscient_initialisation_replays_everything "UPS-TH3a"
+        th5_lstf_replays_two_congestion_points "UPS-TH5a"
+        th4_priorities_replay_one_known_congestion_point "UPS-TH4a"
+        th4_but_not_one_unknown "UPS-TH4b"
+        th2_edf_is_lstf "UPS-TH2a"
+        th1_the_header_is_the_slack "UPS-TH1a"
+        th6_negative_slack_has_a_culprit "UPS-TH6a"
+        th7_three_congestion_points_are_found_to_be_too_many "UPS-TH7"
+        th8_without_preemption_one_is "UPS-TH8"
+        th9_who_leaves_in_time_has_slack "UPS-TH9a"
+        th10_exchanges_lead_to_lstf "UPS-TH10a"
+        fifo_plus_is_lstf_with_equal_slack "UPS-F3z"
+        hooks_and_a_priority_queue_are_lstf "UPS-H1a"
+        lstf_is_work_conserving "UPS-L1"
+        classes_can_be_put_in_strict_order "UPS-L2"
+        used_slack_is_waiting "UPS-L3";
+    fixed:
+        no_universal_scheduler "UPS-F7a"
+        its_schedules_are_viable "UPS-F7b"
+        three_points_printed "UPS-TH5b"
+        priorities_in_a_circle "UPS-F8a"
+        three_is_too_many "UPS-TH3c"
+        packet_time "UPS-T1x"
+        fair_share "UPS-F4d"
+        slack_step "UPS-F11c";
+}

@@ -1,0 +1,33 @@
+"""`replay`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from thalweg.cli import OK
+
+
+def replay(args) -> int:
+    from thalweg import _format
+    from thalweg.replaying import replay as again
+
+    run = Path(args.run)
+    name = f"{run.resolve().name}-{args.scheduler}" + ("-preemptive" if args.preemptive else "")
+    place = Path(args.out) if args.out else run.parent / name
+    show = not (args.quiet or (args.json and not sys.stderr.isatty()))
+    results = again(run, args.scheduler, args.preemptive, place, args.threshold, show)
+    page = results.report(place / "report.html") if args.report else None
+    if args.json:
+        print(json.dumps(results.summary, ensure_ascii=False))
+    if args.quiet or args.json:
+        return OK
+    from thalweg import headline
+
+    for what, text in headline.rows(results.summary):
+        print(f"{what + ':':22}{text}")
+    speed = _format.si(results.meta["packets_per_second"], "packets/s")
+    took = _format.wall(results.meta["seconds"])
+    print(f"{took}, {speed} · results in {place}" + (f" · report {page}" if page else ""))
+    return OK

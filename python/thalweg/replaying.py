@@ -1,0 +1,177 @@
+"""Recorded runs again, under another scheduler: who would have been late?"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+from thalweg import _core, _rundir
+from thalweg.engine import interrupts
+from thalweg.errors import Interrupted, nearest, refuse
+from thalweg.progress import Reporter, reporter
+from thalweg.recording import PACKETS, Reader, present, scenario_digest
+from thalweg.results import Results, Tables, arrow_table
+
+# Rows fed at a time, and events between two looks at Ctrl-C (about a tenth of a second).
+BATCH, EVENTS = 1 << 16, 1 << 20
+
+# Column of the recording -> name in the engine.
+_FED = {
+    "flow": "flow",
+    "forward": "forward",
+    "wire": "wire",
+    "handed_ps": "handed",
+    "ingress_ps": "ingress",
+    "exit_ps": "exit",
+    "waited_ps": "waited",
+    "queues": "queues",
+    "hops": "hops",
+}
+
+
+def replay(
+    run: Results | str | Path,
+    scheduler: str = "lstf",
+    preemptive: bool = False,
+    out: str | Path | None = None,
+    threshold: str | int | None = None,
+    progress: bool | Reporter | None = None,
+) -> Results:
+    """Runs a recorded run's packets again, with another scheduler at every switch port.
+
+    The packets enter when they entered the recorded run and take the same paths. `scheduler` is `"lstf"`, `"edf"`,
+    `"priority"` or `"omniscient"` (needs recorded hops); headers are set at the ingress from what was recorded. A packet is overdue
+    if it leaves later than in the recorded run; `threshold` (`"11.68us"`, or picoseconds) says how much later is reported
+    separately: by default one packet time on the slowest link used.
+
+    The summary says what is overdue; `tables["lateness"]` and `tables["ratios"]` hold distributions. Raises
+    `ScenarioError` if the run cannot be replayed.
+    """
+    run = run if isinstance(run, Results) else Results.load(run)
+    if out is not None:
+        _rundir.check_free(Path(out))
+    return Replaying(run, scheduler, preemptive, threshold).finish(out, reporter(progress))
+
+
+def settings(scheduler: str, preemptive: bool, threshold: str | int | None) -> dict:
+    """A replay's settings as they are kept with its results, found possible."""
+    if scheduler not in _core.candidates():
+        raise refuse(f"no scheduler for replays is called `{scheduler}`", hint=nearest(scheduler, _core.candidates()))
+    if isinstance(threshold, str):
+        try:
+            threshold = _core.span_ps(threshold)
+        except ValueError as e:
+            raise refuse(f"the threshold `{threshold}` is not a time: {e}", hint='such as "11.68us"') from None
+    if threshold is not None and not 0 <= threshold < 1 << 63:
+        raise refuse(f"the threshold {threshold} is not a time in picoseconds")
+    return {"scheduler": scheduler, "preemptive": bool(preemptive), "threshold_ps": threshold}
+
+
+class Replaying:
+    """A replay found possible, and then under way."""
+
+    def __init__(self, run: Results, scheduler: str, preemptive: bool, threshold: str | int | None):
+        self.settings = settings(scheduler, preemptive, threshold)
+        self.run = run
+        self.reader = _recording(run)
+        if scheduler == "omniscient" and not self.reader.hops:
+            reason = "an omniscient replay needs the times at every switch port, which were not recorded"
+            raise refuse(reason, file=run.path, hint="run it again with --record-hops")
+        digest = scenario_digest(run.scenario_toml, run.scenario.inputs())
+        if digest != self.reader.about.get("scenario"):
+            reason = "was recorded from another scenario, or a file that the scenario reads has changed"
+            raise refuse(reason, file=run.path / PACKETS, hint="run it again with --record")
+        if self.settings["threshold_ps"] is None:
+            self.settings["threshold_ps"] = _packet_time(run)
+        self.core = _core.Replay(run.scenario._core, scheduler, bool(preemptive), self.settings["threshold_ps"])
+
+    def finish(self, out: str | Path | None, report: Reporter, stop: Event | None = None) -> Results:
+        """Replays everything. Ctrl-C leaves nothing: half a replay says nothing about the whole."""
+        begun = time.monotonic()
+        report.start(self._seen())
+        try:
+            with interrupts() as pressed:
+                for rows in self._rows():
+                    try:
+                        self.core.feed(rows)
+                    except ValueError as e:
+                        hint = "run it again with --record"
+                        raise refuse(f"cannot be replayed: {e}", file=self.run.path / PACKETS, hint=hint) from None
+                    self._until_hungry(report, pressed, stop)
+                self.core.feed_end()
+                self._until_hungry(report, pressed, stop)
+        finally:
+            report.finish(self._seen())
+        results = self._collect(time.monotonic() - begun)
+        if out is not None:
+            results.save(out)
+        return results
+
+    def _until_hungry(self, report: Reporter, pressed: Event, stop: Event | None) -> None:
+        more = True
+        while more:
+            more = self.core.step(EVENTS)
+            report.update(self._seen())
+            if pressed.is_set() or (stop is not None and stop.is_set()):
+                raise Interrupted
+
+    def _rows(self) -> Iterator[dict]:
+        """What the engine is fed with, a batch at a time."""
+        import numpy as np
+
+        hops = self.settings["scheduler"] == "omniscient"
+        for table in self.reader.tables([*_FED, *(["starts_ps"] if hops else [])]):
+            for start in range(0, table.num_rows, BATCH):
+                part = table.slice(start, BATCH)
+                rows = {name: part[column].to_numpy() for column, name in _FED.items()}
+                starts = part["starts_ps"].combine_chunks().flatten().to_numpy() if hops else []
+                yield rows | {"starts": np.ascontiguousarray(starts, dtype=np.int64)}
+
+    def _seen(self) -> dict[str, int]:
+        """Progress as reporters take it: packets stand for flows."""
+        fed, left, events, now = self.core.progress()
+        rows = self.reader.rows
+        counts = {"flows_started": fed, "flows_done": left, "flows_total": rows, "measured_done": left}
+        return counts | {"now_ps": now, "until_ps": 0, "events": events, "packet_hops": 0, "measured_total": rows}
+
+    def _collect(self, elapsed: float) -> Results:
+        tables = {}
+        for name, doc, columns in self.core.tables():
+            table = arrow_table(name, doc, columns)
+            tables[name] = lambda table=table: table
+        summary = json.loads(self.core.summary())
+        original = {k: self.run.summary.get(k) for k in ("name", "digest", "partial")}
+        summary["original"] = original | {"scenario": self.reader.about["scenario"], "run": str(self.run.path)}
+        rows, hops = self.reader.rows, summary["packet_hops"]
+        meta = _rundir.provenance() | {k: self.run.meta.get(k) for k in ("directory", "inputs")}
+        meta |= {"stopped": None, "seconds": round(elapsed, 6), "replay": self.settings, "events": summary["events"]}
+        meta |= {"packets_per_second": round(rows / elapsed), "packet_hops": hops}
+        meta |= {"packet_hops_per_second": round(hops / elapsed)}
+        return Results(self.run.scenario_toml, summary, Tables(tables), meta)
+
+
+def _recording(run: Results) -> Reader:
+    """The recording of a run, or why it cannot be replayed."""
+    if "original" in run.summary:
+        raise refuse("is a replay itself", file=run.path or "this run", hint="name the run that was recorded")
+    if run.path is None or not present(run.path):
+        reason = "its recording has been deleted" if run.recorded else "its packets were not recorded"
+        hint = "run it again with `thalweg run … --record`"
+        raise refuse(f"cannot be replayed: {reason}", file=run.path or "this run", hint=hint)
+    reader = Reader(run.path)
+    dropped = run.summary.get("drops", 0)
+    if dropped:
+        reason = f"cannot be replayed: {dropped} packets were dropped in it, and a replay delivers every packet"
+        raise refuse(reason, file=run.path, hint='record it with `--set switch.buffer="unlimited"`')
+    return reader
+
+
+def _packet_time(run: Results) -> int:
+    """T: one packet of the most common size on the slowest link that carried packets, ps."""
+    import polars as pl
+
+    ports = run.tables["ports"].filter(pl.col("packets") > 0)["port"].to_list()
+    return _core.packet_time_ps(run.scenario._core, run.summary["packets"]["most_common_wire_bytes"], ports)
