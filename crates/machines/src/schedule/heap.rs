@@ -59,15 +59,6 @@ impl IndexedHeap {
     pub(super) fn contains(&self, slot: u32) -> bool {
         self.place.get(slot as usize).is_some_and(|&at| at != ABSENT)
     }
-    /// The key of a member, if it is in it.
-    #[inline]
-    pub(super) fn key(&self, slot: u32) -> Option<Key> {
-        self.place.get(slot as usize).and_then(|&at| self.keys.get(at as usize)).copied()
-    }
-    /// The members in no useful order.
-    pub(super) fn keys(&self) -> &[Key] {
-        &self.keys
-    }
     pub(super) fn clear(&mut self) {
         self.keys.clear();
         self.place.fill(ABSENT);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::FlowId;
 
 /// No node, no lane.
-const NIL: u32 = u32::MAX;
+pub(super) const NIL: u32 = u32::MAX;
 
 /// A waiting packet.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub(super) struct Node {
     pub(super) entry: Entry,
     pub(super) lane: u32,
     prev: u32,
-    next: u32, // of the free list when free
+    pub(super) next: u32, // of the free list when free
     /// Whatever the order stamps packets with.
     pub(super) stamp: u64,
     /// Number of its arrival.
@@ -65,6 +65,10 @@ impl<X: Copy + Default> Lanes<X> {
     #[inline]
     pub(super) fn lane(&self, lane: u32) -> &Lane<X> {
         &self.lanes[lane as usize]
+    }
+    /// Lanes that are open or have been: those are empty.
+    pub(super) fn lanes(&self) -> u32 {
+        self.lanes.len() as u32
     }
     #[inline]
     pub(super) fn state(&mut self, lane: u32) -> &mut X {

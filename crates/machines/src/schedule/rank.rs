@@ -7,11 +7,12 @@
 //! go before all data, in order of arrival, and are given up only where there is no data.
 //!
 //! Most queues are short: up to [`SHORT`] packets lie side by side in order of arrival and are looked through.
-//! Longer ones are kept in two heaps over one arena, until they are empty again: smallest first always,
-//! largest first from the first overflow of a busy period on.
+//! Longer ones are sorted until they are empty again, with `flow_order` by flow, each by its smallest rank: flows are
+//! few, however long the queue, and as remaining sizes fall, that rank seldom leaves. What a flow's smallest rank will
+//! be after each departure is known beforehand: it is one of its *minima*, the packets with no smaller one behind them.
 
 use super::heap::{self, IndexedHeap};
-use super::lanes::Lanes;
+use super::lanes::{Lanes, NIL};
 use super::{Entry, Order};
 use crate::packet::{Handle, Packet};
 use serde::{Deserialize, Serialize};
@@ -21,12 +22,22 @@ use thalweg_units::{FlowId, Time};
 /// Packets that are looked through rather than kept in order; few in tests, so that these meet both forms.
 const SHORT: usize = if cfg!(test) { 3 } else { 16 };
 
-/// A packet of a short queue.
+/// A packet of a short queue, or in service.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Short {
-    rank: i64,
+    /// In the same order without a sign.
+    rank: u64,
     flow: FlowId,
     entry: Entry,
+}
+
+/// What the order knows of a packet of a long queue.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Ranked {
+    rank: u64,
+    /// If it is one of its flow's minima: those before and behind it, [`NIL`] at the ends.
+    before: u32,
+    behind: u32,
 }
 
 /// Where a packet in service came from, and would go back to.
@@ -42,13 +53,17 @@ enum Place {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rank {
     control: VecDeque<Entry>,
-    /// All data of a short queue in order of arrival; empty while `best` holds anything.
+    /// All data of a short queue in order of arrival; empty while the rest holds anything.
     short: Vec<Short>,
-    /// Each flow's packets in order of arrival; all in one lane where flows do not matter.
-    data: Lanes<()>,
+    /// Each flow's packets in order of arrival, stamped with its number, and the first of the flow's minima; the last
+    /// is always the newest packet. All in one lane where flows do not matter.
+    data: Lanes<u32>,
+    /// By node.
+    ranked: Vec<Ranked>,
+    /// Lanes by their first minima; packets where flows do not matter.
     best: IndexedHeap,
+    /// Packets, largest rank first; kept from the first overflow of a busy period to its end.
     worst: IndexedHeap,
-    /// `worst` is up to date.
     overflowed: bool,
     /// Number of the last arrival of a long queue. They are even: what is taken back finds a number between any two.
     number: u64,
@@ -64,6 +79,7 @@ impl Rank {
             control: VecDeque::new(),
             short: Vec::new(),
             data: Lanes::default(),
+            ranked: Vec::new(),
             best: IndexedHeap::default(),
             worst: IndexedHeap::default(),
             overflowed: false,
@@ -90,22 +106,8 @@ impl Rank {
         self.short.iter().enumerate().max_by_key(|(_, p)| p.rank).map(|(at, _)| at)
     }
 
-    /// A packet joins a long queue.
-    fn file(&mut self, Short { rank, flow, entry }: Short) {
-        let lane = self.data.open(if self.flow_order { flow } else { FlowId(0) });
-        self.number += 2;
-        let at = self.data.append(lane, entry, self.number);
-        self.list(heap::key(unsigned(rank), self.number, at));
-    }
-
-    fn list(&mut self, key: heap::Key) {
-        self.best.push(key);
-        if self.overflowed {
-            self.worst.push(heap::reversed(key));
-        }
-    }
-
     /// All packets of a short queue join a long one.
+    #[cold]
     fn lengthen(&mut self) {
         self.number = 0;
         let mut short = std::mem::take(&mut self.short);
@@ -119,25 +121,110 @@ impl Rank {
         }
     }
 
+    /// A packet joins a long queue.
+    fn file(&mut self, Short { rank, flow, entry }: Short) {
+        let lane = self.lane_of(flow);
+        let mut before = if self.flow_order { self.data.lane(lane).tail } else { NIL };
+        self.number += 2;
+        let at = self.data.append(lane, entry, self.number);
+        while before != NIL && self.ranked[before as usize].rank > rank {
+            before = self.ranked[before as usize].before;
+        }
+        self.note(at, Ranked { rank, before, behind: NIL });
+        match before {
+            NIL => self.list(lane, at),
+            before => self.ranked[before as usize].behind = at,
+        }
+        self.list_worst(at);
+    }
+
+    /// A packet goes back to the front of its flow in a long queue: one of the minima, unless there is a smaller one.
+    fn put_back(&mut self, Short { rank, flow, entry }: Short, number: u64) {
+        let lane = self.lane_of(flow);
+        let first = if self.data.lane_is_empty(lane) { NIL } else { *self.data.state(lane) };
+        let at = self.data.put_back(lane, entry, number);
+        if !self.flow_order || first == NIL || self.ranked[first as usize].rank >= rank {
+            self.note(at, Ranked { rank, before: NIL, behind: first });
+            if self.flow_order && first != NIL {
+                self.ranked[first as usize].before = at;
+            }
+            self.list(lane, at);
+        } else {
+            self.note(at, Ranked { rank, before: NIL, behind: NIL });
+        }
+        self.list_worst(at);
+    }
+
     /// Rank and flow of the packet whose flow is served next, if data waits.
-    fn best_waiting(&self) -> Option<(i64, FlowId)> {
+    fn best_waiting(&self) -> Option<(u64, FlowId)> {
         let Some(first) = self.best.first() else {
             return self.short.iter().min_by_key(|p| p.rank).map(|p| (p.rank, p.flow));
         };
-        let lane = self.data.node(heap::slot(first)).lane;
-        Some((signed(heap::value(first)), self.data.lane(lane).flow))
+        let lane = if self.flow_order { heap::slot(first) } else { 0 };
+        Some((heap::value(first), self.data.lane(lane).flow))
     }
 
     #[inline]
+    fn lane_of(&mut self, flow: FlowId) -> u32 {
+        self.data.open(if self.flow_order { flow } else { FlowId(0) })
+    }
+
+    /// What sorts the waiting packet `at`, in the name of `slot`.
+    #[inline]
+    fn key(&self, at: u32, slot: u32) -> heap::Key {
+        heap::key(self.ranked[at as usize].rank, self.data.node(at).stamp, slot)
+    }
+
+    /// Notes a packet's rank and its neighbours among the minima.
+    #[inline]
+    fn note(&mut self, at: u32, ranked: Ranked) {
+        match self.ranked.get_mut(at as usize) {
+            Some(old) => *old = ranked,
+            None => self.ranked.push(ranked), // nodes are numbered in order
+        }
+    }
+
+    /// The packet `at` has become the first of its lane's minima, or its lane means nothing.
+    #[inline]
+    fn list(&mut self, lane: u32, at: u32) {
+        if self.flow_order {
+            *self.data.state(lane) = at;
+            self.best.set(self.key(at, lane));
+        } else {
+            self.best.push(self.key(at, at));
+        }
+    }
+
+    #[inline]
+    fn list_worst(&mut self, at: u32) {
+        if self.overflowed {
+            self.worst.push(heap::reversed(self.key(at, at)));
+        }
+    }
+
+    /// A packet that waits leaves: the first of its lane, or the largest rank of all. If the latter is one of its
+    /// flow's minima, nothing is behind it: that would be larger, smaller, or a later one of the same rank.
+    #[inline]
     fn take(&mut self, at: u32) -> Entry {
-        self.best.remove(at);
+        let Ranked { before, behind, .. } = self.ranked[at as usize];
+        let node = self.data.take(at);
+        if !self.flow_order {
+            self.best.remove(at);
+        } else if *self.data.state(node.lane) == at {
+            if behind == NIL {
+                self.best.remove(node.lane);
+                self.data.close(node.lane);
+            } else {
+                self.ranked[behind as usize].before = NIL;
+                self.list(node.lane, behind);
+            }
+        } else if node.next == NIL {
+            // The last of several minima. Nothing was between it and the one before: it would have been larger.
+            self.ranked[before as usize].behind = NIL;
+        }
         if self.overflowed {
             self.worst.remove(at);
-            self.overflowed = self.best.len() > 0;
-        }
-        let node = self.data.take(at);
-        if self.flow_order && self.data.lane_is_empty(node.lane) {
-            self.data.close(node.lane);
+            self.overflowed = self.data.packets() > 0;
         }
         node.entry
     }
@@ -157,11 +244,12 @@ impl Order for Rank {
     }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
+        let entry = Entry::new(packet, handle);
         if packet.is_control() {
-            self.control.push_back(Entry::new(packet, handle));
+            self.control.push_back(entry);
             return;
         }
-        let arriving = Short { rank: packet.rank, flow: packet.flow, entry: Entry::new(packet, handle) };
+        let arriving = Short { rank: packet.rank as u64 ^ 1 << 63, flow: packet.flow, entry };
         if self.best.len() == 0 {
             if self.short.len() < SHORT {
                 self.short.push(arriving);
@@ -186,9 +274,9 @@ impl Order for Rank {
         if self.flow_order {
             // CHOICE ads M2.4: "earliest" is the packet queued for longest, as in pFabric's own simulator. The
             // lowest sequence number differs only when a retransmission overtakes inside one queue.
-            at = self.data.lane(self.data.node(at).lane).head;
+            at = self.data.lane(at).head;
         }
-        let (rank, node) = (signed(heap::value(self.best.key(at)?)), *self.data.node(at));
+        let (rank, node) = (self.ranked[at as usize].rank, self.data.node(at));
         let flow = self.data.lane(node.lane).flow;
         self.served = Some((Short { rank, flow, entry: node.entry }, Place::Long(node.stamp)));
         Some(self.take(at))
@@ -206,8 +294,12 @@ impl Order for Rank {
         if !self.overflowed {
             self.overflowed = true;
             self.worst.clear();
-            for &key in self.best.keys() {
-                self.worst.push(heap::reversed(key));
+            for lane in 0..self.data.lanes() {
+                let mut at = self.data.lane(lane).head;
+                while at != NIL {
+                    self.list_worst(at);
+                    at = self.data.node(at).next;
+                }
             }
         }
         let at = heap::slot(self.worst.first()?);
@@ -225,26 +317,10 @@ impl Order for Rank {
         }
         self.served = None;
         match place {
-            Place::Long(number) if self.best.len() > 0 => {
-                let lane = self.data.open(if self.flow_order { packet.flow } else { FlowId(0) });
-                let at = self.data.put_back(lane, packet.entry, number);
-                self.list(heap::key(unsigned(packet.rank), number, at));
-            }
+            Place::Long(number) if self.best.len() > 0 => self.put_back(packet, number),
             Place::Long(_) => self.short.insert(0, packet),
             Place::Short(behind) => self.short.insert(behind, packet),
         }
         Some(packet.entry)
     }
-}
-
-/// A rank in the same order without a sign.
-#[inline(always)]
-fn unsigned(rank: i64) -> u64 {
-    rank as u64 ^ 1 << 63
-}
-
-/// And back.
-#[inline(always)]
-fn signed(rank: u64) -> i64 {
-    (rank ^ 1 << 63) as i64
 }
