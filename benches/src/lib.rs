@@ -13,7 +13,8 @@ use thalweg_lab::{Run, load};
 use thalweg_sim::events::{Calendar, Events, Heap};
 
 /// Names of the workloads, in the order in which they run.
-pub const WORKLOADS: &[&str] = &["W0", "W0-heap", "W1", "W2", "W3-dctcp", "W3-srpt", "W3-lstf", "W4", "W5"];
+pub const WORKLOADS: &[&str] =
+    &["W0", "W0-heap", "W1", "W2", "W3-dctcp", "W3-srpt", "W3-lstf", "W4", "W5", "W6"];
 
 /// The scenario of a workload other than W0.
 fn scenario(workload: &str) -> Option<&'static str> {
@@ -25,6 +26,7 @@ fn scenario(workload: &str) -> Option<&'static str> {
         "W3-lstf" => include_str!("../scenarios/w3-leaf-spine-lstf.toml"),
         "W4" => include_str!("../scenarios/w4-fat-tree-1024.toml"),
         "W5" => include_str!("../scenarios/w5-fat-tree-8192.toml"),
+        "W6" => include_str!("../scenarios/w6-internet2-lstf.toml"),
         _ => return None,
     })
 }

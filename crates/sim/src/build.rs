@@ -93,6 +93,11 @@ impl<Q: Events> Sim<Q> {
             ],
             ..Probes::default()
         };
+        let watching = spec.replay
+            || spec.hop_rule != HopRule::Plain
+            || spec.slack.is_some()
+            || spec.probes.record.is_some();
+        let touching = watching || !queues.is_empty();
         let mut sim = Self {
             now: Time::ZERO,
             events: Q::sized(ports.len(), horizon),
@@ -122,10 +127,8 @@ impl<Q: Events> Sim<Q> {
             passing: None,
             given_up: Vec::new(),
             scratch: Default::default(),
-            watching: spec.replay
-                || spec.hop_rule != HopRule::Plain
-                || spec.slack.is_some()
-                || spec.probes.record.is_some(),
+            watching,
+            touching,
             clocks: Vec::new(),
             edges: Vec::new(),
             services: Services::default(),
@@ -285,6 +288,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 }
                 port.cut_through(cut.header);
             }
+            port.from_host = !in_switch;
             if shared {
                 port.pool = from.0 - spec.hosts;
             }

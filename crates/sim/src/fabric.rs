@@ -22,7 +22,7 @@ impl<Q: Events> Sim<Q> {
         let to_host = port.to_host;
         let early = port.early(landed.wire);
         if let Some(next) = next {
-            if to_host {
+            if to_host || self.touching {
                 prefetch(&self.packets[next.handle]);
             }
             self.schedule(next.arrive, Phase::Arrive, id.0);
@@ -290,6 +290,9 @@ impl<Q: Events> Sim<Q> {
                 return self.lose_given_up(id);
             }
             if self.watching {
+                if let Some(next) = self.queues[self.ports[id.at()].queue as usize].upcoming() {
+                    prefetch(&self.packets[next]);
+                }
                 self.note_departure(id, handle, at);
             }
             let port = &mut self.ports[id.at()];

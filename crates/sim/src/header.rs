@@ -15,12 +15,6 @@ use thalweg_machines::{Ecn, Handle, Kind, Packet};
 use thalweg_units::{PortId, Span, Time};
 
 impl<Q: Events> Sim<Q> {
-    /// True if the port belongs to a host.
-    #[inline(always)]
-    pub(crate) fn is_nic(&self, id: PortId) -> bool {
-        self.ports[id.at() ^ 1].to_host
-    }
-
     /// Least time from the arrival of a packet of `wire` bytes at the port before position `route` of the path
     /// table until its last bit has reached its host: transmission and propagation of that port and of all behind.
     pub(crate) fn time_to_exit(&self, route: u32, wire: u32) -> Span {
@@ -37,7 +31,7 @@ impl<Q: Events> Sim<Q> {
 
     /// Ingress stage: a packet is about to join the queue of a port.
     pub(crate) fn note_arrival(&mut self, id: PortId, handle: Handle) {
-        if self.is_nic(id) {
+        if self.ports[id.at()].from_host {
             return;
         }
         self.write_priority(handle);
@@ -49,7 +43,7 @@ impl<Q: Events> Sim<Q> {
     /// Egress stage: a packet begins its transmission at `at`, or, where transmissions are interrupted, would have
     /// begun it then had it not been.
     pub(crate) fn note_departure(&mut self, id: PortId, handle: Handle, at: Time) {
-        if self.is_nic(id) {
+        if self.ports[id.at()].from_host {
             return self.enter(handle, at);
         }
         let packet = &self.packets[handle];
@@ -66,7 +60,7 @@ impl<Q: Events> Sim<Q> {
 
     /// Both stages of a port whose departures are known on arrival.
     pub(crate) fn note_booked(&mut self, id: PortId, handle: Handle, begins: Time) {
-        if self.is_nic(id) {
+        if self.ports[id.at()].from_host {
             return self.enter(handle, begins);
         }
         if self.spec.hop_rule == HopRule::Slack {

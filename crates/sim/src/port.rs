@@ -112,6 +112,8 @@ pub struct Port {
     cut_header: u32,
     /// Ordered: every end of a transmission has an event, because others look at the queue in between.
     pub eager: bool,
+    /// It belongs to a host.
+    pub from_host: bool,
     /// Ordered: a transmission gives way to a packet that should go first.
     pub preemptive: bool,
     /// Ordered: since when its queue has had its length.
@@ -169,6 +171,7 @@ impl Port {
             pool: u32::MAX,
             cut_header: 0,
             eager: false,
+            from_host: false,
             preemptive: false,
             changed: Time::ZERO,
             dropped: 0,

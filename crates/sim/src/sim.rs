@@ -57,6 +57,8 @@ pub struct Sim<Q: Events = Calendar> {
     pub(crate) probes: Probes,
     /// Headers change from hop to hop, or packets are followed on their way: see [`crate::header`].
     pub(crate) watching: bool,
+    /// Switches look at the packets that they pass on, not only at where they go: a hint for prefetching.
+    pub(crate) touching: bool,
     /// By connection and direction: what the slack of the next packet depends on.
     pub(crate) clocks: Vec<SlackClock>,
     /// By connection: queue management at its receiving edge.

@@ -54,6 +54,10 @@ pub trait Order {
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
         None
     }
+    /// Which packet would probably be next: a hint for prefetching.
+    fn upcoming(&self) -> Option<Handle> {
+        None
+    }
     /// See [`Discipline::wake`].
     fn wake(&self) -> Option<Time> {
         None

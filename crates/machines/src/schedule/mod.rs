@@ -24,6 +24,7 @@ mod priority;
 mod queue;
 mod random;
 mod rank;
+mod ranked_flows;
 mod round_robin;
 mod sojourn;
 mod spec;

@@ -125,6 +125,10 @@ impl Order for Pifo {
         true
     }
     #[inline]
+    fn upcoming(&self) -> Option<Handle> {
+        Some(self.entries[heap::slot(self.first()?) as usize].handle)
+    }
+    #[inline]
     fn is_full(&self) -> bool {
         self.entries.len() - self.free.len() >= MAX_SLOTS || self.arrivals > heap::MAX_TIE
     }

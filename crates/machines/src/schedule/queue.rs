@@ -2,7 +2,7 @@
 
 use super::ads::Ads;
 use super::{
-    AqmSpec, Discipline, DisciplineSpec, Drr, Entry, Fifo, Fq, Lifo, Managed, OrderSpec, Parity, Pifo,
+    AqmSpec, Discipline, DisciplineSpec, Drr, Entry, Fifo, Fq, Lifo, Managed, Order, OrderSpec, Parity, Pifo,
     Priority, Random, Rank, RoundRobin, Served, Verdict,
 };
 use crate::custom::{CustomDiscipline, Limited};
@@ -134,6 +134,15 @@ impl Queue {
             Queue::Parity(q) => q.serve(now, out),
             Queue::Ads(q) => q.serve(now, out),
             Queue::Custom(q) => q.dequeue(now, out).map(|served| (look(served.handle), served.mark)),
+        }
+    }
+
+    /// Which packet would probably be next: a hint for prefetching.
+    #[inline]
+    pub fn upcoming(&self) -> Option<Handle> {
+        match self {
+            Queue::Pifo(q) => q.order().upcoming(),
+            _ => None,
         }
     }
 

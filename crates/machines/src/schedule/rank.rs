@@ -7,12 +7,9 @@
 //! go before all data, in order of arrival, and are given up only where there is no data.
 //!
 //! Most queues are short: up to [`SHORT`] packets lie side by side in order of arrival and are looked through.
-//! Longer ones are sorted until they are empty again, with `flow_order` by flow, each by its smallest rank: flows are
-//! few, however long the queue, and as remaining sizes fall, that rank seldom leaves. What a flow's smallest rank will
-//! be after each departure is known beforehand: it is one of its *minima*, the packets with no smaller one behind them.
+//! Longer ones are kept in order ([`RankedFlows`]) until they are empty again.
 
-use super::heap::{self, IndexedHeap};
-use super::lanes::{Lanes, NIL};
+use super::ranked_flows::{Ranked, RankedFlows};
 use super::{Entry, Order};
 use crate::packet::{Handle, Packet};
 use serde::{Deserialize, Serialize};
@@ -21,24 +18,6 @@ use thalweg_units::{FlowId, Time};
 
 /// Packets that are looked through rather than kept in order; few in tests, so that these meet both forms.
 const SHORT: usize = if cfg!(test) { 3 } else { 16 };
-
-/// A packet of a short queue, or in service.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Short {
-    /// In the same order without a sign.
-    rank: u64,
-    flow: FlowId,
-    entry: Entry,
-}
-
-/// What the order knows of a packet of a long queue.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Ranked {
-    rank: u64,
-    /// If it is one of its flow's minima: those before and behind it, [`NIL`] at the ends.
-    before: u32,
-    behind: u32,
-}
 
 /// Where a packet in service came from, and would go back to.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -53,22 +32,13 @@ enum Place {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rank {
     control: VecDeque<Entry>,
-    /// All data of a short queue in order of arrival; empty while the rest holds anything.
-    short: Vec<Short>,
-    /// Each flow's packets in order of arrival, stamped with its number, and the first of the flow's minima; the last
-    /// is always the newest packet. All in one lane where flows do not matter.
-    data: Lanes<u32>,
-    /// By node.
-    ranked: Vec<Ranked>,
-    /// Lanes by their first minima; packets where flows do not matter.
-    best: IndexedHeap,
-    /// Packets, largest rank first; kept from the first overflow of a busy period to its end.
-    worst: IndexedHeap,
-    overflowed: bool,
+    /// All data of a short queue in order of arrival; empty while `long` holds anything.
+    short: Vec<Ranked>,
+    long: RankedFlows,
     /// Number of the last arrival of a long queue. They are even: what is taken back finds a number between any two.
     number: u64,
     /// The packet last served, if it is data.
-    served: Option<(Short, Place)>,
+    served: Option<(Ranked, Place)>,
     flow_order: bool,
 }
 
@@ -78,11 +48,7 @@ impl Rank {
         Self {
             control: VecDeque::new(),
             short: Vec::new(),
-            data: Lanes::default(),
-            ranked: Vec::new(),
-            best: IndexedHeap::default(),
-            worst: IndexedHeap::default(),
-            overflowed: false,
+            long: RankedFlows::new(flow_order),
             number: 0,
             served: None,
             flow_order,
@@ -121,112 +87,15 @@ impl Rank {
         }
     }
 
-    /// A packet joins a long queue.
-    fn file(&mut self, Short { rank, flow, entry }: Short) {
-        let lane = self.lane_of(flow);
-        let mut before = if self.flow_order { self.data.lane(lane).tail } else { NIL };
+    #[inline]
+    fn file(&mut self, packet: Ranked) {
         self.number += 2;
-        let at = self.data.append(lane, entry, self.number);
-        while before != NIL && self.ranked[before as usize].rank > rank {
-            before = self.ranked[before as usize].before;
-        }
-        self.note(at, Ranked { rank, before, behind: NIL });
-        match before {
-            NIL => self.list(lane, at),
-            before => self.ranked[before as usize].behind = at,
-        }
-        self.list_worst(at);
-    }
-
-    /// A packet goes back to the front of its flow in a long queue: one of the minima, unless there is a smaller one.
-    fn put_back(&mut self, Short { rank, flow, entry }: Short, number: u64) {
-        let lane = self.lane_of(flow);
-        let first = if self.data.lane_is_empty(lane) { NIL } else { *self.data.state(lane) };
-        let at = self.data.put_back(lane, entry, number);
-        if !self.flow_order || first == NIL || self.ranked[first as usize].rank >= rank {
-            self.note(at, Ranked { rank, before: NIL, behind: first });
-            if self.flow_order && first != NIL {
-                self.ranked[first as usize].before = at;
-            }
-            self.list(lane, at);
-        } else {
-            self.note(at, Ranked { rank, before: NIL, behind: NIL });
-        }
-        self.list_worst(at);
+        self.long.push(packet, self.number);
     }
 
     /// Rank and flow of the packet whose flow is served next, if data waits.
     fn best_waiting(&self) -> Option<(u64, FlowId)> {
-        let Some(first) = self.best.first() else {
-            return self.short.iter().min_by_key(|p| p.rank).map(|p| (p.rank, p.flow));
-        };
-        let lane = if self.flow_order { heap::slot(first) } else { 0 };
-        Some((heap::value(first), self.data.lane(lane).flow))
-    }
-
-    #[inline]
-    fn lane_of(&mut self, flow: FlowId) -> u32 {
-        self.data.open(if self.flow_order { flow } else { FlowId(0) })
-    }
-
-    /// What sorts the waiting packet `at`, in the name of `slot`.
-    #[inline]
-    fn key(&self, at: u32, slot: u32) -> heap::Key {
-        heap::key(self.ranked[at as usize].rank, self.data.node(at).stamp, slot)
-    }
-
-    /// Notes a packet's rank and its neighbours among the minima.
-    #[inline]
-    fn note(&mut self, at: u32, ranked: Ranked) {
-        match self.ranked.get_mut(at as usize) {
-            Some(old) => *old = ranked,
-            None => self.ranked.push(ranked), // nodes are numbered in order
-        }
-    }
-
-    /// The packet `at` has become the first of its lane's minima, or its lane means nothing.
-    #[inline]
-    fn list(&mut self, lane: u32, at: u32) {
-        if self.flow_order {
-            *self.data.state(lane) = at;
-            self.best.set(self.key(at, lane));
-        } else {
-            self.best.push(self.key(at, at));
-        }
-    }
-
-    #[inline]
-    fn list_worst(&mut self, at: u32) {
-        if self.overflowed {
-            self.worst.push(heap::reversed(self.key(at, at)));
-        }
-    }
-
-    /// A packet that waits leaves: the first of its lane, or the largest rank of all. If the latter is one of its
-    /// flow's minima, nothing is behind it: that would be larger, smaller, or a later one of the same rank.
-    #[inline]
-    fn take(&mut self, at: u32) -> Entry {
-        let Ranked { before, behind, .. } = self.ranked[at as usize];
-        let node = self.data.take(at);
-        if !self.flow_order {
-            self.best.remove(at);
-        } else if *self.data.state(node.lane) == at {
-            if behind == NIL {
-                self.best.remove(node.lane);
-                self.data.close(node.lane);
-            } else {
-                self.ranked[behind as usize].before = NIL;
-                self.list(node.lane, behind);
-            }
-        } else if node.next == NIL {
-            // The last of several minima. Nothing was between it and the one before: it would have been larger.
-            self.ranked[before as usize].behind = NIL;
-        }
-        if self.overflowed {
-            self.worst.remove(at);
-            self.overflowed = self.data.packets() > 0;
-        }
-        node.entry
+        self.short.iter().min_by_key(|p| p.rank).map(|p| (p.rank, p.flow)).or_else(|| self.long.first())
     }
 }
 
@@ -240,7 +109,7 @@ impl Order for Rank {
     }
     #[inline]
     fn is_full(&self) -> bool {
-        self.data.is_full()
+        self.long.is_full()
     }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
@@ -249,8 +118,8 @@ impl Order for Rank {
             self.control.push_back(entry);
             return;
         }
-        let arriving = Short { rank: packet.rank as u64 ^ 1 << 63, flow: packet.flow, entry };
-        if self.best.len() == 0 {
+        let arriving = Ranked { rank: packet.rank as u64 ^ 1 << 63, flow: packet.flow, entry };
+        if self.long.is_empty() {
             if self.short.len() < SHORT {
                 self.short.push(arriving);
                 return;
@@ -270,16 +139,9 @@ impl Order for Rank {
             self.served = Some((packet, Place::Short(best)));
             return Some(packet.entry);
         }
-        let mut at = heap::slot(self.best.first()?);
-        if self.flow_order {
-            // CHOICE ads M2.4: "earliest" is the packet queued for longest, as in pFabric's own simulator. The
-            // lowest sequence number differs only when a retransmission overtakes inside one queue.
-            at = self.data.lane(at).head;
-        }
-        let (rank, node) = (self.ranked[at as usize].rank, self.data.node(at));
-        let flow = self.data.lane(node.lane).flow;
-        self.served = Some((Short { rank, flow, entry: node.entry }, Place::Long(node.stamp)));
-        Some(self.take(at))
+        let (packet, number) = self.long.pop()?;
+        self.served = Some((packet, Place::Long(number)));
+        Some(packet.entry)
     }
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         if let Some(worst) = self.worst_of_short() {
@@ -288,22 +150,7 @@ impl Order for Rank {
             }
             return Some(self.short.remove(worst).entry);
         }
-        if self.best.len() == 0 {
-            return self.control.pop_back();
-        }
-        if !self.overflowed {
-            self.overflowed = true;
-            self.worst.clear();
-            for lane in 0..self.data.lanes() {
-                let mut at = self.data.lane(lane).head;
-                while at != NIL {
-                    self.list_worst(at);
-                    at = self.data.node(at).next;
-                }
-            }
-        }
-        let at = heap::slot(self.worst.first()?);
-        Some(self.take(at))
+        self.long.pop_worst().or_else(|| self.control.pop_back())
     }
     /// Whoever would be served next goes before the packet in service if its rank is strictly smaller, or if it is
     /// control; but not before an earlier packet of its own flow.
@@ -317,7 +164,7 @@ impl Order for Rank {
         }
         self.served = None;
         match place {
-            Place::Long(number) if self.best.len() > 0 => self.put_back(packet, number),
+            Place::Long(number) if !self.long.is_empty() => self.long.put_back(packet, number),
             Place::Long(_) => self.short.insert(0, packet),
             Place::Short(behind) => self.short.insert(behind, packet),
         }

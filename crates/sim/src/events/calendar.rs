@@ -26,6 +26,12 @@ pub struct Calendar {
     later: Heap,
     /// The running day has just begun.
     dawn: bool,
+    /// How far apart pending events may be, ps.
+    horizon: u64,
+    /// Events that a day should begin with.
+    per_day: u64,
+    /// Days begun, and events they began with, since the width was last looked at.
+    begun: (u64, u64),
 }
 
 /// Events per day that the width aims at: few to sort in small networks; in large ones, where memory is
@@ -33,6 +39,11 @@ pub struct Calendar {
 const PER_DAY: (u64, u64) = (2, 12);
 /// From how many pending events a network is large.
 const LARGE: usize = 2048;
+/// Days after which their width is looked at again.
+const LOOK: u64 = if cfg!(test) { 8 } else { 512 };
+/// A day that begins with so many times the events it should is too wide: on long links, few events are pending at
+/// a time, but they are much nearer than the links are long.
+const CROWDED: u64 = if cfg!(test) { 4 } else { 32 };
 /// Bounds of the number of days in a year.
 const DAYS: (u64, u64) = (256, 1 << 15);
 
@@ -57,6 +68,9 @@ impl Calendar {
 
     /// Makes the next day that holds anything the running day; false if nothing is pending.
     fn advance(&mut self) -> bool {
+        if self.begun.0 == LOOK {
+            self.look_at_width();
+        }
         let later = self.later.peek().map(|e| e.at.ps() >> self.shift);
         let day = match (self.next_busy(), later) {
             (Some(a), Some(b)) => a.min(b),
@@ -78,7 +92,41 @@ impl Calendar {
             if due == day { self.today.push(event) } else { self.file(due, event) }
         }
         sort_descending(&mut self.today);
+        self.begun = (self.begun.0 + 1, self.begun.1 + self.today.len() as u64);
         true
+    }
+
+    /// Makes days narrower if they have been crowded. Only the cost of what follows depends on it.
+    #[cold]
+    fn look_at_width(&mut self) {
+        let (days, events) = std::mem::take(&mut self.begun);
+        let crowd = events / (days * self.per_day);
+        if crowd < CROWDED || self.shift <= 6 {
+            return;
+        }
+        let shift = self.shift.saturating_sub((crowd / 4).ilog2()).max(6);
+        let pending = self.sorted();
+        // The day before the first event's: that day, too, is then begun in the usual way.
+        let Some(before) = pending.first().and_then(|e| (e.at.ps() >> shift).checked_sub(1)) else { return };
+        *self = Self { day: before, begun: (0, 0), ..Self::of_width(shift, self.horizon, self.per_day) };
+        pending.into_iter().rev().for_each(|event| self.push(event));
+    }
+
+    fn of_width(shift: u32, horizon: u64, per_day: u64) -> Self {
+        let days = ((2 * horizon) >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);
+        Self {
+            shift,
+            mask: days - 1,
+            days: vec![Vec::new(); days as usize],
+            busy: vec![0; (days as usize).div_ceil(64)],
+            today: Vec::with_capacity(64),
+            day: 0,
+            later: Heap::default(),
+            dawn: false,
+            horizon,
+            per_day,
+            begun: (0, 0),
+        }
     }
 
     #[inline(always)]
@@ -111,18 +159,7 @@ impl Events for Calendar {
     fn sized(pending: usize, horizon: u64) -> Self {
         let per_day = if pending > LARGE { PER_DAY.1 } else { PER_DAY.0 };
         let width = (horizon * per_day / (pending as u64).max(1)).clamp(64, 1 << 40);
-        let shift = width.ilog2();
-        let days = ((2 * horizon) >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);
-        Self {
-            shift,
-            mask: days - 1,
-            days: vec![Vec::new(); days as usize],
-            busy: vec![0; (days as usize).div_ceil(64)],
-            today: Vec::with_capacity(64),
-            day: 0,
-            later: Heap::default(),
-            dawn: false,
-        }
+        Self::of_width(width.ilog2(), horizon, per_day)
     }
 
     #[inline]

@@ -1,0 +1,205 @@
+//! Packets by rank, as flows by smallest rank: flows are few, however long the queue, and where ranks are remaining
+//! sizes, a flow's smallest seldom leaves before the flow does. What it will be after each departure is known
+//! beforehand: it is one of the flow's *minima*, the packets with no smaller one behind them. A packet that joins takes
+//! those that are larger off the end of that list, as in any minimum over a sliding window.
+
+use super::Entry;
+use super::heap::{self, IndexedHeap};
+use super::lanes::{Lanes, NIL};
+use serde::{Deserialize, Serialize};
+use thalweg_units::FlowId;
+
+/// A packet as ranked orders see it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Ranked {
+    /// In the same order without a sign.
+    pub(super) rank: u64,
+    pub(super) flow: FlowId,
+    pub(super) entry: Entry,
+}
+
+/// What the order knows of a waiting packet.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Minimum {
+    rank: u64,
+    /// If it is one of its flow's minima: those before and behind it, [`NIL`] at the ends.
+    before: u32,
+    behind: u32,
+}
+
+/// Waiting packets, by the smallest rank of their flow or, where flows do not matter, each by its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct RankedFlows {
+    /// Each flow's packets in order of arrival, stamped with its number, and the first of the flow's minima; the last
+    /// is always the newest packet. All in one lane where flows do not matter.
+    data: Lanes<u32>,
+    /// By node.
+    ranked: Vec<Minimum>,
+    /// Lanes by their first minima; packets where flows do not matter.
+    best: IndexedHeap,
+    /// Packets, largest rank first; kept from the first overflow of a busy period to its end.
+    worst: IndexedHeap,
+    overflowed: bool,
+    flow_order: bool,
+}
+
+impl RankedFlows {
+    pub(super) fn new(flow_order: bool) -> Self {
+        Self {
+            data: Lanes::default(),
+            ranked: Vec::new(),
+            best: IndexedHeap::default(),
+            worst: IndexedHeap::default(),
+            overflowed: false,
+            flow_order,
+        }
+    }
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.best.len() == 0
+    }
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.data.is_full()
+    }
+
+    /// The smallest rank, the earliest among equals, and its flow (if flows matter).
+    pub(super) fn first(&self) -> Option<(u64, FlowId)> {
+        let first = self.best.first()?;
+        let lane = if self.flow_order { heap::slot(first) } else { 0 };
+        Some((heap::value(first), self.data.lane(lane).flow))
+    }
+
+    /// Takes out the earliest packet of the flow with the smallest rank; returns its number as well.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<(Ranked, u64)> {
+        let mut at = heap::slot(self.best.first()?);
+        if self.flow_order {
+            // CHOICE ads M2.4: "earliest" is the packet queued for longest, as in pFabric's own simulator. The
+            // lowest sequence number differs only when a retransmission overtakes inside one queue.
+            at = self.data.lane(at).head;
+        }
+        let (rank, node) = (self.ranked[at as usize].rank, *self.data.node(at));
+        let flow = self.data.lane(node.lane).flow;
+        Some((Ranked { rank, flow, entry: self.take(at) }, node.stamp))
+    }
+
+    /// Takes out the largest rank, the latest among equals.
+    pub(super) fn pop_worst(&mut self) -> Option<Entry> {
+        if self.is_empty() {
+            return None;
+        }
+        if !self.overflowed {
+            self.overflowed = true;
+            self.worst.clear();
+            for lane in 0..self.data.lanes() {
+                let mut at = self.data.lane(lane).head;
+                while at != NIL {
+                    self.list_worst(at);
+                    at = self.data.node(at).next;
+                }
+            }
+        }
+        let at = heap::slot(self.worst.first()?);
+        Some(self.take(at))
+    }
+
+    /// A packet joins, numbered higher than all.
+    #[inline]
+    pub(super) fn push(&mut self, Ranked { rank, flow, entry }: Ranked, number: u64) {
+        let lane = self.lane_of(flow);
+        let mut before = if self.flow_order { self.data.lane(lane).tail } else { NIL };
+        let at = self.data.append(lane, entry, number);
+        while before != NIL && self.ranked[before as usize].rank > rank {
+            before = self.ranked[before as usize].before;
+        }
+        self.note(at, Minimum { rank, before, behind: NIL });
+        match before {
+            NIL => self.list(lane, at),
+            before => self.ranked[before as usize].behind = at,
+        }
+        self.list_worst(at);
+    }
+
+    /// A packet goes back to the front of its flow: one of the minima, unless there is a smaller one.
+    pub(super) fn put_back(&mut self, Ranked { rank, flow, entry }: Ranked, number: u64) {
+        let lane = self.lane_of(flow);
+        let first = if self.data.lane_is_empty(lane) { NIL } else { *self.data.state(lane) };
+        let at = self.data.put_back(lane, entry, number);
+        if !self.flow_order || first == NIL || self.ranked[first as usize].rank >= rank {
+            self.note(at, Minimum { rank, before: NIL, behind: first });
+            if self.flow_order && first != NIL {
+                self.ranked[first as usize].before = at;
+            }
+            self.list(lane, at);
+        } else {
+            self.note(at, Minimum { rank, before: NIL, behind: NIL });
+        }
+        self.list_worst(at);
+    }
+
+    #[inline]
+    fn lane_of(&mut self, flow: FlowId) -> u32 {
+        self.data.open(if self.flow_order { flow } else { FlowId(0) })
+    }
+
+    /// What sorts the waiting packet `at`, in the name of `slot`.
+    #[inline]
+    fn key(&self, at: u32, slot: u32) -> heap::Key {
+        heap::key(self.ranked[at as usize].rank, self.data.node(at).stamp, slot)
+    }
+
+    /// Notes a packet's rank and its neighbours among the minima.
+    #[inline]
+    fn note(&mut self, at: u32, known: Minimum) {
+        match self.ranked.get_mut(at as usize) {
+            Some(old) => *old = known,
+            None => self.ranked.push(known), // nodes are numbered in order
+        }
+    }
+
+    /// The packet `at` has become the first of its lane's minima, or its lane means nothing.
+    #[inline]
+    fn list(&mut self, lane: u32, at: u32) {
+        if self.flow_order {
+            *self.data.state(lane) = at;
+            self.best.set(self.key(at, lane));
+        } else {
+            self.best.push(self.key(at, at));
+        }
+    }
+
+    #[inline]
+    fn list_worst(&mut self, at: u32) {
+        if self.overflowed {
+            self.worst.push(heap::reversed(self.key(at, at)));
+        }
+    }
+
+    /// A packet that waits leaves: the first of its lane, or the largest rank of all. If the latter is one of its
+    /// flow's minima, nothing is behind it: that would be larger, smaller, or a later one of the same rank.
+    #[inline]
+    fn take(&mut self, at: u32) -> Entry {
+        let Minimum { before, behind, .. } = self.ranked[at as usize];
+        let node = self.data.take(at);
+        if !self.flow_order {
+            self.best.remove(at);
+        } else if *self.data.state(node.lane) == at {
+            if behind == NIL {
+                self.best.remove(node.lane);
+                self.data.close(node.lane);
+            } else {
+                self.ranked[behind as usize].before = NIL;
+                self.list(node.lane, behind);
+            }
+        } else if node.next == NIL {
+            // The last of several minima. Nothing was between it and the one before: it would have been larger.
+            self.ranked[before as usize].behind = NIL;
+        }
+        if self.overflowed {
+            self.worst.remove(at);
+            self.overflowed = self.data.packets() > 0;
+        }
+        node.entry
+    }
+}
