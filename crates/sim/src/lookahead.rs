@@ -56,8 +56,11 @@ impl<Q: Events> Sim<Q> {
             if port.to_host {
                 let packet = &self.packets[first.handle];
                 let slot = self.connections[packet.flow.at()];
-                if slot != NO_CONNECTION {
-                    let (sending, receiving) = (&self.sending[slot as usize], &self.receiving[slot as usize]);
+                // Connections of a replay have no ends.
+                if slot != NO_CONNECTION
+                    && let Some(sending) = self.sending.get(slot as usize)
+                {
+                    let receiving = &self.receiving[slot as usize];
                     if crate::fabric::travels_forward(packet.kind) {
                         prefetch(receiving);
                         prefetch(&receiving.timer);

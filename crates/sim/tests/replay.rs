@@ -300,3 +300,16 @@ fn slack_used_is_the_time_spent_waiting_whatever_the_discipline() {
         assert!(marked > 50, "{order:?}: {marked}");
     }
 }
+
+#[test]
+fn a_network_that_looks_ahead_is_replayed_too() {
+    // 1100 hosts around a switch: more ports than fit the caches, so memory is asked for ahead of time.
+    let flows =
+        (0..400).map(|i| flow(i, 1 + (i + 13) % 1000, 20_000, Time::from_ns(u64::from(i) * 10))).collect();
+    let mut spec = star(1100, Rate::from_gbps(10), Span::from_us(1), udp(1000, UdpPace::Burst), flows);
+    spec.stop.when_measured_done = false;
+    spec.stop.until = Time::from_ms(1);
+    let recorded = record(spec.clone(), false);
+    let exits = replay(spec, &recorded, |_, _| 0);
+    assert!(exits.iter().all(|exit| exit.at.ps() == recorded.exit[exit.number as usize]));
+}
