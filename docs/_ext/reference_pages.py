@@ -89,6 +89,7 @@ class Reference:
 
     def __init__(self, schema: dict):
         self.schema, self.seen, self.lines = schema, {}, []
+        self.written: set[str] = set()
 
     @staticmethod
     def branches(node: dict) -> list[dict]:
@@ -183,16 +184,19 @@ class Reference:
             self.lines += table(("key", "value", "default", "meaning"), rows)
 
     def below(self, properties: dict, at: str, level: int) -> None:
+        # A list of kinds is described at its own level rather than inside a key that comes before it.
+        for key, node in properties.items():
+            if key != "kind" and self.signature(node):
+                self.seen.setdefault(self.signature(node), f"{at}.{key}")
         for key, node in properties.items():
             if key != "kind" and (self.kinds(node) or self.properties(node)):
                 self.section(f"{at}.{key}", node, level)
 
     def section(self, at: str, node: dict, level: int) -> None:
         signature = self.signature(node)
-        if signature and signature in self.seen:
+        if signature and (self.seen.setdefault(signature, at) != at or at in self.written):
             return
-        if signature:
-            self.seen[signature] = at
+        self.written.add(at)
         self.lines += [f"({self.anchor(at, node)})=", "#" * min(level, 5) + f" `{at}`", "", self.describe(node), ""]
         own, kinds = self.properties(node), self.kinds(node)
         short = [w for b in self.branches(node) for w in b.get("enum", []) if isinstance(w, str)] if kinds else []
