@@ -48,8 +48,10 @@ impl<Q: Events> Sim<Q> {
         }
         let packet = &self.packets[handle];
         let rank = match self.spec.hop_rule {
-            HopRule::Slack => packet.rank - at.ps() as i64,
-            HopRule::Deadline => packet.rank + self.time_to_exit(packet.route, packet.wire).ps() as i64,
+            HopRule::Slack => packet.rank.saturating_sub(at.ps() as i64),
+            HopRule::Deadline => {
+                packet.rank.saturating_add(self.time_to_exit(packet.route, packet.wire).ps() as i64)
+            }
             HopRule::Timetable | HopRule::Plain => packet.rank,
         };
         self.packets[handle].rank = rank;
@@ -64,7 +66,8 @@ impl<Q: Events> Sim<Q> {
             return self.enter(handle, begins);
         }
         if self.spec.hop_rule == HopRule::Slack {
-            self.packets[handle].rank -= (begins - self.now).ps() as i64;
+            let packet = &mut self.packets[handle];
+            packet.rank = packet.rank.saturating_sub((begins - self.now).ps() as i64);
         }
         if let Some(replay) = &mut self.replay {
             replay.pass(handle);
@@ -79,8 +82,10 @@ impl<Q: Events> Sim<Q> {
         let packet = &self.packets[handle];
         self.packets[handle].rank = match self.spec.hop_rule {
             HopRule::Plain => packet.rank,
-            HopRule::Slack => packet.rank + self.now.ps() as i64,
-            HopRule::Deadline => packet.rank - self.time_to_exit(packet.route, packet.wire).ps() as i64,
+            HopRule::Slack => packet.rank.saturating_add(self.now.ps() as i64),
+            HopRule::Deadline => {
+                packet.rank.saturating_sub(self.time_to_exit(packet.route, packet.wire).ps() as i64)
+            }
             HopRule::Timetable => self.replay.as_mut().map_or(packet.rank, |replay| replay.timetable(handle)),
         };
     }
@@ -114,7 +119,7 @@ impl<Q: Events> Sim<Q> {
         if packet.kind != Kind::Data {
             return true;
         }
-        let used = Span::from_ps((packet.echo as i64 - packet.rank).max(0) as u64);
+        let used = Span::from_ps((packet.echo as i64).saturating_sub(packet.rank).max(0) as u64);
         packet.echo = 0;
         match edge {
             EdgeSpec::Ecn { threshold } => {

@@ -313,3 +313,21 @@ fn a_network_that_looks_ahead_is_replayed_too() {
     let exits = replay(spec, &recorded, |_, _| 0);
     assert!(exits.iter().all(|exit| exit.at.ps() == recorded.exit[exit.number as usize]));
 }
+
+#[test]
+fn a_flow_without_end_has_slack_without_end() {
+    // Slack by size saturates; added to the time of day it must not come out as the most urgent of all.
+    let udp = udp(1000, UdpPace::Constant(Rate::from_gbps(10)));
+    let flows = vec![flow(0, 2, u64::MAX, Time::ZERO), flow(1, 2, 20_000, Time::from_us(100))];
+    let mut spec = star(3, Rate::from_gbps(10), Span::from_us(1), udp, flows);
+    spec.disciplines = vec![ordered(OrderSpec::Pifo { add_transmission: true }), fifo()];
+    (0..3).for_each(|host| spec.port_discipline[2 * host] = 1);
+    spec.hop_rule = HopRule::Slack;
+    let rule = SlackRule::FlowSize { unit: Span::from_secs(1), mss: 1000 };
+    spec.slack = Some(SlackSpec { rule, class_offset: Span::ZERO });
+    spec.stop.until = Time::from_us(300);
+    let sim = run(spec);
+    let outcome = sim.outcome(FlowId(1));
+    let alone = outcome.ideal + Span::from_ns(800); // at most one packet of the other flow is in the way
+    assert!(outcome.received.expect("done").since(outcome.started.expect("begun")) <= alone);
+}
