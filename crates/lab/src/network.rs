@@ -16,8 +16,8 @@ use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::schedule as s;
 use thalweg_machines::transport as t;
 use thalweg_sim::spec::{
-    CutThrough, FlowSpec, HopRule, NetworkSpec, PinnedPath, ProbeSpec, RecordSpec, RoutingSpec,
-    SharedBufferSpec, StopSpec,
+    CutThrough, FlowSpec, HopRule, NetworkSpec, NicOrder, NicSpec, PinnedPath, ProbeSpec, RecordSpec,
+    RoutingSpec, SharedBufferSpec, StopSpec,
 };
 use thalweg_units::{Bytes, FlowId, HostId, NodeId, PortId, Span, Time};
 
@@ -43,6 +43,11 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         disciplines,
         port_discipline,
         shared_buffer,
+        inputs: None,
+        nic: NicSpec { order: NicOrder::Queue, pause_control: true },
+        control_first: false,
+        incidents: Vec::new(),
+        convergence: Span::ZERO,
         hop_rule: if doc.slack.is_some() { HopRule::Slack } else { HopRule::Plain },
         slack: doc.slack.as_ref().map(|s| header::slack(s, doc)),
         edge: doc.edge.map(|e| header::edge(e, doc, graph)),
@@ -492,6 +497,7 @@ fn probes(cx: &Cx<'_>, doc: &Document, graph: &Graph, flows: usize) -> Result<Pr
         }
     };
     Ok(ProbeSpec {
+        pauses: false,
         queues: m.queues.as_ref().map(|q| (q.every.0, ports(&q.ports))),
         links: m.links.as_ref().map(|l| (l.every.0, ports(&l.ports))),
         carried: None,

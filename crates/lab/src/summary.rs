@@ -30,6 +30,7 @@ fn wire(size: u64, transport: &TransportSpec) -> f64 {
     let (payload, header) = match transport {
         TransportSpec::Tcp(t) => (t.mss, t.header),
         TransportSpec::Udp(u) => (u.payload, u.header),
+        TransportSpec::Rdma(r) => (r.payload, r.header),
     };
     size as f64 + size.div_ceil(u64::from(payload.max(1))) as f64 * f64::from(header)
 }

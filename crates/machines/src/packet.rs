@@ -109,6 +109,8 @@ pub struct Packet {
     pub ecn: Ecn,
     /// Traffic class: 0 is served first where classes are strict priorities.
     pub class: u8,
+    /// Hop-local field: number of the input of this switch by which it came; 0 at hosts.
+    pub input: u8,
     /// One-bit fields.
     pub flags: Flags,
     /// Hop-local field: the queue it came from at the hop before (BFC's `upstreamQ`).
@@ -133,6 +135,7 @@ impl Default for Packet {
             kind: Kind::Data,
             ecn: Ecn::NotEct,
             class: 0,
+            input: 0,
             flags: Flags(0),
             tag: 0,
         }

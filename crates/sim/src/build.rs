@@ -184,10 +184,11 @@ impl<Q: Events> Sim<Q> {
                 mss: match spec {
                     TransportSpec::Tcp(tcp) => tcp.mss,
                     TransportSpec::Udp(udp) => udp.payload,
+                    TransportSpec::Rdma(rdma) => rdma.payload,
                 },
                 initial_window: match spec {
                     TransportSpec::Tcp(tcp) => tcp.initial_window,
-                    TransportSpec::Udp(_) => thalweg_units::Bytes::MAX,
+                    TransportSpec::Udp(_) | TransportSpec::Rdma(_) => thalweg_units::Bytes::MAX,
                 },
                 max_window: thalweg_units::Bytes::MAX,
                 initial_threshold: thalweg_units::Bytes::MAX,

@@ -56,6 +56,23 @@ impl FlowRecord {
     }
 }
 
+/// How a flow ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowEnd {
+    /// Complete at both ends.
+    Completed,
+    /// The run ended first, by its clock, its budget of events, or because all measured flows were done.
+    Censored,
+    /// It never started: the run ended first, or the flow it follows never completed.
+    NotStarted,
+    /// Its sender waits for something that will never come: none of its packets is in the network, and no timer runs.
+    Stalled,
+    /// Its packets wait behind a cycle of pauses that cannot end.
+    Deadlocked,
+    /// No path was left between its ends.
+    Unreachable,
+}
+
 /// What became of a flow, for tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowOutcome {
@@ -77,6 +94,8 @@ pub struct FlowOutcome {
     pub timeouts: u32,
     /// Its packets lost in queues, ACKs included.
     pub drops: u32,
+    /// How it ended.
+    pub end: FlowEnd,
     /// Time to its last byte, alone on the same path at line rate.
     pub ideal: Span,
     /// Time to the ACK of its last byte, alone on the same path at line rate.

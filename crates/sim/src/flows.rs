@@ -190,6 +190,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
     let (data, ack) = match transport {
         TransportSpec::Tcp(tcp) => (tcp.mss + tcp.header, tcp.ack_wire),
         TransportSpec::Udp(udp) => (udp.payload + udp.header, 0),
+        TransportSpec::Rdma(rdma) => (rdma.payload + rdma.header, rdma.ack_wire),
     };
     let leg = |ids: &[PortId], wire: u32| -> Span {
         ids.iter()
@@ -219,5 +220,6 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
             base_rtt,
             time_quantum,
         },
+        TransportSpec::Rdma(rdma) => rdma.start(line_rate, base_rtt, time_quantum),
     }
 }

@@ -23,6 +23,7 @@ mod hosts;
 pub mod ideal;
 mod journal;
 mod lookahead;
+pub mod pause;
 pub mod port;
 mod preempt;
 pub mod prefetch;
@@ -37,7 +38,8 @@ pub mod spec;
 
 pub use build::{BuildError, ends};
 pub use check::Violation;
-pub use flow::FlowOutcome;
+pub use flow::{FlowEnd, FlowOutcome};
+pub use pause::{Deadlock, PauseRecord};
 pub use recording::Recorded;
 pub use replay::{Exit, Injection};
 pub use sim::{Counters, Sim, Tally};

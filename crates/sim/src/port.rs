@@ -54,6 +54,10 @@ pub struct PortTotals {
     pub max_queue: u64,
     /// Time that packets have waited here, summed (packet · ps); express: booked in advance.
     pub waited: u64,
+    /// How often its neighbour made it pause.
+    pub pauses: u64,
+    /// For how long in all, ps; a pause that stands counts so far.
+    pub paused: u64,
 }
 
 /// One direction of a link with the queue that feeds it.
@@ -208,6 +212,8 @@ impl Port {
             marked: self.marked,
             max_queue: u64::from(self.max_queue),
             waited: self.waited,
+            pauses: 0,
+            paused: 0,
         }
     }
 

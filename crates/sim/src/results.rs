@@ -1,7 +1,7 @@
 //! What a run has done so far, and what each flow would have taken alone.
 
 use crate::events::Events;
-use crate::flow::FlowOutcome;
+use crate::flow::{FlowEnd, FlowOutcome};
 use crate::ideal::{Shape, completion};
 use crate::port::Port;
 use crate::probe::Probes;
@@ -29,6 +29,8 @@ impl<Q: Events> Sim<Q> {
             packet_hops: self.ports.iter().map(|p| p.totals().packets).sum(),
             packets_dropped: self.tally.dropped,
             packets_marked: self.ports.iter().map(|p| p.totals().marked).sum(),
+            pause_frames: 0,
+            resume_frames: 0,
             edge_dropped: self.tally.edge_dropped,
             edge_marked: self.tally.edge_marked,
             edge_low_delay: self.tally.edge_low_delay,
@@ -84,8 +86,21 @@ impl<Q: Events> Sim<Q> {
             retransmitted: record.retransmitted,
             timeouts: record.timeouts,
             drops: record.drops,
+            end: self.end(flow),
             ideal,
             ideal_acked,
+        }
+    }
+
+    /// How a flow has ended so far.
+    fn end(&self, flow: FlowId) -> FlowEnd {
+        let record = &self.records[flow.at()];
+        if record.started == Time::MAX {
+            FlowEnd::NotStarted
+        } else if record.received != Time::MAX && record.acked != Time::MAX {
+            FlowEnd::Completed
+        } else {
+            FlowEnd::Censored
         }
     }
 
@@ -111,6 +126,7 @@ impl<Q: Events> Sim<Q> {
         let (payload, header, ack_wire) = match &self.spec.transports[spec.transport as usize] {
             TransportSpec::Tcp(tcp) => (tcp.mss, tcp.header, tcp.ack_wire),
             TransportSpec::Udp(udp) => (udp.payload, udp.header, 0),
+            TransportSpec::Rdma(rdma) => (rdma.payload, rdma.header, rdma.ack_wire),
         };
         let packets = spec.size.div_ceil(u64::from(payload));
         let last = (spec.size - (packets - 1) * u64::from(payload)) as u32 + header;

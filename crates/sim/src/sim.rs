@@ -123,6 +123,10 @@ pub struct Counters {
     pub packets_dropped: u64,
     /// Packets marked CE.
     pub packets_marked: u64,
+    /// Pause frames sent by switches: requests to stop.
+    pub pause_frames: u64,
+    /// Pause frames sent by switches: permissions to go on.
+    pub resume_frames: u64,
     /// Packets dropped by the queue management at receiving edges.
     pub edge_dropped: u64,
     /// Packets marked there.

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::aqm::EdgeSpec;
+use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::transport::TransportSpec;
@@ -25,6 +26,18 @@ pub struct NetworkSpec {
     pub port_discipline: Vec<u16>,
     /// Memory shared by all ports of a switch; `None`: each port has its own, limited by its discipline.
     pub shared_buffer: Option<SharedBufferSpec>,
+    /// Memory of switches by the input at which packets came, with or without flow control; `None`: nobody counts.
+    /// Not together with `shared_buffer`.
+    pub inputs: Option<InputSpec>,
+    /// How hosts hand packets to their links.
+    pub nic: NicSpec,
+    /// ACKs, NACKs, notifications and set-up pass everything else at every port; no switch counts them, and no pause
+    /// holds them but [`NicSpec::pause_control`].
+    pub control_first: bool,
+    /// What breaks, and when.
+    pub incidents: Vec<Incident>,
+    /// From a change of the topology to new routes.
+    pub convergence: Span,
     /// What ports do to the headers of the packets they pass on.
     pub hop_rule: HopRule,
     /// What NICs write into the header of every packet as its transmission begins.
@@ -60,6 +73,47 @@ pub struct LinkSpec {
     pub delay: Span,
     /// Serialisation times are cut down to whole multiples of this (zero: exact, rounded up to 1 ps).
     pub quantum: Span,
+}
+
+/// How a host hands packets to its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NicSpec {
+    /// Who is asked for the next packet.
+    pub order: NicOrder,
+    /// A pause holds ACKs, NACKs and notifications too.
+    pub pause_control: bool,
+}
+
+/// Who is asked for the next packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NicOrder {
+    /// Nobody: flows put what they may send into the port's queue, which its discipline orders.
+    Queue,
+    /// The flows, one packet from each that may send in turn, whenever the link is free; control packets, in order, before
+    /// them. What rate limiters of RDMA NICs do.
+    RoundRobin,
+}
+
+/// Something breaks or is mended.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Incident {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub what: IncidentKind,
+}
+
+/// What breaks or is mended.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum IncidentKind {
+    /// Both directions of the link (an index into [`NetworkSpec::links`]): what is on it and what waits for it is lost, and
+    /// what still comes; routes change [`NetworkSpec::convergence`] later.
+    LinkDown(u32),
+    /// The link works again; routes change likewise.
+    LinkUp(u32),
+    /// From now on pause frames that would reach the far end of this port (`None`: of any port) are lost with this
+    /// probability.
+    PauseLoss(Option<PortId>, f64),
 }
 
 /// A switch's memory: dynamic thresholds (Choudhury & Hahne 1998).
@@ -161,6 +215,8 @@ pub struct ProbeSpec {
     pub controllers: Option<(Span, Vec<FlowId>)>,
     /// Count packets per ADS priority (of this cap and MTU) at every port: input of static ADS maps.
     pub priority_histogram: Option<(Bytes, u32)>,
+    /// Keep a list of all pauses ([`crate::Sim::pauses`]).
+    pub pauses: bool,
     /// Record every packet ([`crate::Sim::take_recorded`]).
     pub record: Option<RecordSpec>,
 }

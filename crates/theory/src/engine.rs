@@ -18,7 +18,8 @@ use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
 use thalweg_sim::events::Calendar;
 use thalweg_sim::spec::{
-    FlowSpec, HopRule, LinkSpec, NetworkSpec, PinnedPath, ProbeSpec, RecordSpec, RoutingSpec, StopSpec,
+    FlowSpec, HopRule, LinkSpec, NetworkSpec, NicOrder, NicSpec, PinnedPath, ProbeSpec, RecordSpec,
+    RoutingSpec, StopSpec,
 };
 use thalweg_sim::{Exit, Injection, Sim};
 use thalweg_units::{FlowId, HostId, NodeId, Rate, Span, Time};
@@ -127,6 +128,11 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         ],
         port_discipline,
         shared_buffer: None,
+        inputs: None,
+        nic: NicSpec { order: NicOrder::Queue, pause_control: true },
+        control_first: false,
+        incidents: Vec::new(),
+        convergence: Span::ZERO,
         hop_rule,
         slack: None,
         edge: None,

@@ -87,6 +87,7 @@ impl AqmMachine {
             }
             AqmSpec::Red(p) => Self::Red(Box::new(Red::new(p, stream, rate)?)),
             AqmSpec::Codel(p) => Self::Codel(Box::new(Sojourn::new(p))),
+            AqmSpec::Ramp(_) => return Err("the ramp is not built yet".into()),
         })
     }
 

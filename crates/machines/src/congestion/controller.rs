@@ -55,6 +55,9 @@ macro_rules! controllers {
             fn on_timeout(&mut self, loss: &Loss) {
                 match self { $(Self::$name(c) => c.on_timeout(loss)),* }
             }
+            fn on_notification(&mut self, now: Time) {
+                match self { $(Self::$name(c) => c.on_notification(now)),* }
+            }
             fn on_tick(&mut self, now: Time) {
                 match self { $(Self::$name(c) => c.on_tick(now)),* }
             }
@@ -82,6 +85,12 @@ controllers! { start;
         ControllerSpec::MinTcp { halve_threshold } => Ok::<_, String>(MinTcp::new(start, *halve_threshold));
     FixedWindow(FixedWindow), "fixed", "A window that never changes", "none",
         ControllerSpec::FixedWindow => Ok::<_, String>(FixedWindow::new(start));
+    Aimd(FixedWindow), "aimd", "Additive increase, multiplicative decrease, no slow start", "IRN, SIGCOMM 2018, 4.3.4",
+        ControllerSpec::Aimd => Err("aimd is not built yet".to_owned());
+    Dcqcn(FixedWindow), "dcqcn", "DCQCN: rates, cut by congestion notifications", "Zhu et al., SIGCOMM 2015",
+        ControllerSpec::Dcqcn(_) => Err("dcqcn is not built yet".to_owned());
+    Timely(FixedWindow), "timely", "TIMELY: rates by the gradient of round trips", "Mittal et al., SIGCOMM 2015",
+        ControllerSpec::Timely(_) => Err("timely is not built yet".to_owned());
     Custom(CustomController), "custom", "A controller registered by the user", "none",
         ControllerSpec::Custom { name, params } => CustomController::make(name, start, params);
 }

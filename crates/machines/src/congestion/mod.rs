@@ -98,6 +98,9 @@ pub trait CongestionControl {
     fn on_loss(&mut self, loss: &Loss);
     /// The retransmission timer expired.
     fn on_timeout(&mut self, loss: &Loss);
+    /// The network asks for less: a congestion notification packet has arrived (DCQCN), or an echo where the transport
+    /// passes echoes on as notifications.
+    fn on_notification(&mut self, _now: Time) {}
     /// The instant named in [`Permit::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
     /// What is allowed now. Cheap: asked before every transmission.

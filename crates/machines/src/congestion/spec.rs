@@ -1,7 +1,7 @@
 //! The one list of controllers: names, parameters, and how each is made.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::Rate;
+use thalweg_units::{Bytes, Rate, Span};
 
 /// Which controller a flow runs, with its parameters. Defaults live in the scenario schema, not here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,12 @@ pub enum ControllerSpec {
     },
     /// A window that never changes.
     FixedWindow,
+    /// Additive increase, multiplicative decrease of a window that starts full: no slow start (IRN §4.3.4).
+    Aimd,
+    /// DCQCN (Zhu et al., SIGCOMM 2015).
+    Dcqcn(DcqcnSpec),
+    /// TIMELY (Mittal et al., SIGCOMM 2015).
+    Timely(TimelySpec),
     /// A controller registered by the user ([`crate::custom::register_controller`]).
     Custom {
         /// The registered name.
@@ -64,4 +70,102 @@ pub enum DctcpGrowth {
     GradualCwr,
     /// By no more than the room that the ACK leaves between flight and window (csg-htsim).
     Room,
+}
+
+/// DCQCN's reaction point (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, §3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DcqcnSpec {
+    /// g, weight of a notification in α.
+    pub gain: f64,
+    /// F, rounds of fast recovery.
+    pub fast_recovery: u32,
+    /// α decays after so long without a notification.
+    pub alpha_timer: Span,
+    /// The rate rises every so often.
+    pub rate_timer: Span,
+    /// The rate rises after so many bytes sent; `None`: by time alone.
+    pub byte_counter: Option<Bytes>,
+    /// R_AI.
+    pub additive: Rate,
+    /// R_HAI.
+    pub hyper: Rate,
+    /// Smallest rate.
+    pub min_rate: Rate,
+    /// When a notification takes effect.
+    pub decrease: DcqcnDecrease,
+    /// A loss (NACK or timeout) halves the rate, at most once in this time (IRN §4.3.3, go-back-N with back-off).
+    pub back_off: Option<Span>,
+}
+
+/// When DCQCN cuts its rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DcqcnDecrease {
+    /// At each notification, which the receiver spaces (the paper).
+    AtOnce,
+    /// The sender looks every so often whether any came (the HPCC authors' simulator, CC_MODE 1): α and the rate each have
+    /// such a check; the first notification starts the timers and cuts nothing; the target moves to the rate only if
+    /// there was an increase since the last cut.
+    Checked {
+        /// Time between looks at the rate.
+        every: Span,
+    },
+}
+
+/// TIMELY (Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimelySpec {
+    /// Which equations.
+    pub variant: TimelyVariant,
+    /// Rate of a flow that starts, as a fraction of the line's.
+    pub initial_share: f64,
+    /// T_low.
+    pub t_low: Span,
+    /// T_high; as `t_low` for control of the queue's size (§3.3.4).
+    pub t_high: Span,
+    /// minRTT, the fixed normaliser of the gradient.
+    pub min_rtt: Span,
+    /// EWMA weight of the newest difference.
+    pub alpha: f64,
+    /// Multiplicative decrease.
+    pub beta: f64,
+    /// δ.
+    pub additive: Rate,
+    /// Hyper-active increase.
+    pub hyper: TimelyHyper,
+    /// Updates closer than minRTT count in proportion (§3.4).
+    pub scale_updates: bool,
+    /// One update per round trip: ACKs of data sent before the last update are passed over (HPCC authors' simulator).
+    pub once_per_round: bool,
+    /// A decrease is at most this fraction of the rate: 0.5; 1 for no such bound.
+    pub max_decrease: f64,
+    /// Smallest rate.
+    pub min_rate: Rate,
+    /// As [`DcqcnSpec::back_off`].
+    pub back_off: Option<Span>,
+}
+
+/// TIMELY's equations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TimelyVariant {
+    /// Algorithm 1.
+    Original,
+    /// "Patched TIMELY" (Zhu, Ghobadi, Misra, Padhye, "ECN or Delay", CoNEXT 2016, Algorithm 2): a weight of the gradient,
+    /// linear in it, mixes increase and decrease by the distance of the round trip from `rtt_ref`.
+    Patched {
+        /// RTT_ref.
+        rtt_ref: Span,
+    },
+}
+
+/// TIMELY's hyper-active increase.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimelyHyper {
+    /// Updates with a negative gradient in a row before it begins; 0: never.
+    pub after: u32,
+    /// Step in it.
+    pub step: Rate,
+    /// Also below T_low; Algorithm 1 has it in the gradient band only.
+    pub below_t_low: bool,
+    /// Count signs of the raw difference, not of the average (the authors' published snippet).
+    pub raw: bool,
 }

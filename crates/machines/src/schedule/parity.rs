@@ -54,6 +54,7 @@ impl Inner {
             }
             // FQ emulates a server that has the whole link; ADS has a clock; a plug-in is a whole discipline.
             OrderSpec::Fq { .. }
+            | OrderSpec::InputRoundRobin
             | OrderSpec::Parity { .. }
             | OrderSpec::Ads(_)
             | OrderSpec::Custom { .. } => {

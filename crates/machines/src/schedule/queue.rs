@@ -83,6 +83,7 @@ impl DisciplineSpec {
             OrderSpec::Parity { even, odd } => {
                 Queue::Parity(boxed(Parity::new(even, odd, stream, rate)?, self, stream, rate)?)
             }
+            OrderSpec::InputRoundRobin => return Err("input round robin is not built yet".into()),
             OrderSpec::Ads(ads) => Queue::Ads(boxed(Ads::new(ads)?, self, stream, rate)?),
             OrderSpec::Custom { name, params } => {
                 let discipline = CustomDiscipline::make(name, params)?;

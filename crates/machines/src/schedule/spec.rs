@@ -32,6 +32,7 @@ impl DisciplineSpec {
             | OrderSpec::Drr { .. }
             | OrderSpec::Fq { .. }
             | OrderSpec::RoundRobin { .. }
+            | OrderSpec::InputRoundRobin
             | OrderSpec::Parity { .. }
             | OrderSpec::Ads(_)
             | OrderSpec::Custom { .. } => false,
@@ -99,6 +100,9 @@ pub enum OrderSpec {
         /// CoDel in every bin.
         codel: Option<CodelSpec>,
     },
+    /// A packet from each input of the switch in turn, FIFO inside: the output of a switch with virtual output queues. The
+    /// arriving packet is dropped.
+    InputRoundRobin,
     /// Two classes, flows of even and of odd number, that send a packet each in turn while both have any.
     Parity {
         /// Order inside the class of even flow numbers.
@@ -179,6 +183,22 @@ pub enum AqmSpec {
     Red(RedSpec),
     /// Controlled delay (RFC 8289): drops as packets leave.
     Codel(CodelSpec),
+    /// Marks with a probability that rises with the queue as it is, in bytes, no average: DCQCN's congestion point (Zhu et
+    /// al., SIGCOMM 2015, §3.1, Figure 5).
+    Ramp(RampSpec),
+}
+
+/// Marking in proportion to the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RampSpec {
+    /// K_min: up to here nothing is marked.
+    pub min: Bytes,
+    /// K_max: above, everything is marked.
+    pub max: Bytes,
+    /// P_max: probability at K_max.
+    pub max_probability: f64,
+    /// Mark packets as they leave, from the queue they leave behind; otherwise as they arrive, from the queue with them.
+    pub at_departure: bool,
 }
 
 /// A queue length.

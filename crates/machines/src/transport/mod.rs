@@ -13,6 +13,7 @@
 //! contract behind them.
 
 mod rank;
+pub mod rdma;
 mod rto;
 mod spec;
 pub mod tcp;
@@ -23,6 +24,7 @@ pub use spec::*;
 
 use crate::congestion::Start;
 use crate::packet::{Packet, Side};
+use rdma::{RdmaReceiver, RdmaSender};
 use serde::{Deserialize, Serialize};
 use tcp::{TcpReceiver, TcpSender};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
@@ -105,6 +107,8 @@ pub enum Sender {
     Tcp(TcpSender),
     /// Open-loop datagrams.
     Udp(UdpSender),
+    /// A queue pair's requester side.
+    Rdma(Box<RdmaSender>),
 }
 
 /// A flow's receiving end.
@@ -114,6 +118,8 @@ pub enum Receiver {
     Tcp(TcpReceiver),
     /// Open-loop datagrams.
     Udp(UdpReceiver),
+    /// A queue pair's responder side.
+    Rdma(RdmaReceiver),
 }
 
 /// The machine and its part of the spec; a pair that does not match is the owner's bug, and then nothing happens.
@@ -122,6 +128,7 @@ macro_rules! dispatch {
         match ($self, $spec) {
             ($end::Tcp($machine), TransportSpec::Tcp($part)) => $call,
             ($end::Udp($machine), TransportSpec::Udp($part)) => $call,
+            ($end::Rdma($machine), TransportSpec::Rdma($part)) => $call,
             _ => {
                 debug_assert!(false, "a transport was called with another one's spec");
                 $otherwise
@@ -159,6 +166,7 @@ macro_rules! endpoint_methods {
             match self {
                 Self::Tcp(m) => m.timer(),
                 Self::Udp(m) => m.timer(),
+                Self::Rdma(m) => m.timer(),
             }
         }
         /// See [`Endpoint::is_done`].
@@ -167,6 +175,7 @@ macro_rules! endpoint_methods {
             match self {
                 Self::Tcp(m) => m.is_done(),
                 Self::Udp(m) => m.is_done(),
+                Self::Rdma(m) => m.is_done(),
             }
         }
     };
@@ -188,6 +197,9 @@ impl Sender {
         match spec {
             TransportSpec::Tcp(part) => TcpSender::new(part, flow, size, start).map(Self::Tcp),
             TransportSpec::Udp(part) => UdpSender::new(part, flow, size, stream).map(Self::Udp),
+            TransportSpec::Rdma(part) => {
+                RdmaSender::new(part, flow, size, start, stream).map(|sender| Self::Rdma(Box::new(sender)))
+            }
         }
     }
 
@@ -203,6 +215,7 @@ impl Sender {
         match self {
             Self::Tcp(m) => m.stats(),
             Self::Udp(m) => m.stats(),
+            Self::Rdma(m) => m.stats(),
         }
     }
 }
@@ -213,6 +226,7 @@ impl Receiver {
         match spec {
             TransportSpec::Tcp(_) => Self::Tcp(TcpReceiver::new(flow, size)),
             TransportSpec::Udp(_) => Self::Udp(UdpReceiver::new(size)),
+            TransportSpec::Rdma(part) => Self::Rdma(RdmaReceiver::new(part, flow, size)),
         }
     }
 
@@ -223,6 +237,7 @@ impl Receiver {
         match self {
             Self::Tcp(m) => m.received(),
             Self::Udp(m) => m.received(),
+            Self::Rdma(m) => m.received(),
         }
     }
 
@@ -230,7 +245,7 @@ impl Receiver {
     pub fn holds(&self, seq: u64, len: u32) -> bool {
         match self {
             Self::Tcp(m) => m.holds(seq, len),
-            Self::Udp(_) => false,
+            Self::Udp(_) | Self::Rdma(_) => false,
         }
     }
 
@@ -239,6 +254,7 @@ impl Receiver {
         match self {
             Self::Tcp(m) => m.unique_bytes(),
             Self::Udp(m) => m.received(),
+            Self::Rdma(m) => m.unique_bytes(),
         }
     }
 }

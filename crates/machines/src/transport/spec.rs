@@ -1,5 +1,7 @@
 //! The one list of transports and their parameters. Defaults live in the scenario schema, not here.
 
+pub use super::rdma::spec::*;
+
 use crate::congestion::ControllerSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span};
@@ -11,6 +13,8 @@ pub enum TransportSpec {
     Tcp(TcpSpec),
     /// Open loop: datagrams, no feedback.
     Udp(UdpSpec),
+    /// RoCE, IRN and what lies between.
+    Rdma(RdmaSpec),
 }
 
 /// TCP as data: what a scheme switches on or off. One per kind of transport, shared by all its flows.
