@@ -106,6 +106,7 @@ fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<(Vec<FlowSpec>, V
             size: d.size,
             start: d.start,
             after: d.after.map_or(FlowId::NONE, |i| FlowId(place[i])),
+            connection: u32::MAX,
             transport: transport_of[usize::from(d.group)],
             class: section.class,
             measured: section.measured && inside && d.size != u64::MAX,

@@ -96,6 +96,7 @@ mod tests {
             size: 1,
             start: Time::ZERO,
             after: FlowId::NONE,
+            connection: u32::MAX,
             transport: 0,
             class: 0,
             measured,

@@ -192,6 +192,10 @@ pub struct FlowSpec {
     pub start: Time,
     /// The flow that must be complete at its receiver first; [`FlowId::NONE`]: starts by the clock.
     pub after: FlowId,
+    /// The connection that carries it, with all other flows of the same number (same ends, same transport): one after the
+    /// other in the order of their starts, and the controller goes on where the one before left it (RDMA only).
+    /// `u32::MAX`: a fresh connection of its own.
+    pub connection: u32,
     /// Index into `transports`.
     pub transport: u16,
     /// Written into [`thalweg_machines::Packet::class`] of its data.

@@ -63,6 +63,7 @@ pub fn flow(src: u32, dst: u32, size: u64, start: Time) -> FlowSpec {
         size,
         start,
         after: FlowId::NONE,
+        connection: u32::MAX,
         transport: 0,
         class: 0,
         measured: true,
