@@ -79,6 +79,15 @@ pub struct Buffer {
     pub length: u32,
 }
 
+impl Buffer {
+    /// What packet `index` of a message in this buffer carries.
+    pub fn part(self, index: u32, mtu: u32) -> Self {
+        let before = index.saturating_mul(mtu).min(self.length);
+        let address = self.address.wrapping_add(u64::from(before));
+        Self { key: self.key, address, length: (self.length - before).min(mtu) }
+    }
+}
+
 /// A place in the other side's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Remote {
@@ -106,6 +115,11 @@ impl Memory {
             Some(region) => &mut region.bytes,
             None => &mut [],
         }
+    }
+
+    /// Whether the key is worth something.
+    pub fn is_valid(&self, key: u32) -> bool {
+        self.slot(key).is_some_and(|region| region.valid)
     }
 
     /// The key is worth nothing from now on; the bytes stay.

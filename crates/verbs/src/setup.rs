@@ -1,7 +1,8 @@
 //! What the two ends agree on when they connect.
 
 use crate::wire::{Dialect, MAX_PAYLOAD};
-use thalweg_machines::transport::rdma::{IrnOptions, Psn};
+use thalweg_machines::transport::rdma::Psn;
+use thalweg_machines::transport::rdma::irn::IrnOptions;
 use thalweg_units::Span;
 
 /// A queue pair's constants: the same at both ends, but for the numbers of queue pairs.
