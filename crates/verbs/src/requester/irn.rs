@@ -7,7 +7,7 @@ use crate::memory::Memory;
 use crate::queues::Status;
 use crate::setup::Setup;
 use crate::timer::Rto;
-use crate::wire::{Aeth, Credits, Opcode, Packet, Refusal, Serial, Syndrome};
+use crate::wire::{Aeth, Opcode, Packet, Refusal, Serial, Syndrome};
 use std::collections::VecDeque;
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_machines::transport::rdma::irn::{IrnReceiver, IrnSender, ReplyKind};
@@ -67,11 +67,7 @@ impl Engine {
         if cum.minus(self.sent_end) > 0 || (packet.sack.is_some() && sack.minus(self.sent_end) >= 0) {
             return Err(Ignored::Number);
         }
-        let credits = match aeth.syndrome {
-            Syndrome::Ack(credits) => credits.map(Credits::count),
-            _ => None,
-        };
-        if !context.queue.on_msn(aeth.msn, credits) {
+        if !context.queue.on_msn(aeth.msn, super::credits(aeth)) {
             return Err(Ignored::Number);
         }
         let acked = self.sender.on_ack(cum, sack, packet.sack.is_some());
@@ -110,6 +106,9 @@ impl Engine {
         let ahead = packet.psn.minus(self.receiver.expected());
         if ahead >= context.setup.cap.next_multiple_of(64) as i32 {
             return Err(Ignored::Number);
+        }
+        if let Some(aeth) = packet.aeth {
+            context.on_credits(aeth)?;
         }
         if ahead >= 0 && !self.receiver.holds(packet.psn) {
             let entry = context.queue.find_response(packet.psn).ok_or(Ignored::Number)?;
@@ -152,7 +151,7 @@ impl Engine {
         }
         self.resume = None;
         loop {
-            let more = context.queue.may_send(self.sender.state().nxt);
+            let more = context.queue.may_send(self.sender.state().nxt, self.una());
             if !self.sender.can_send(more, context.setup.cap) {
                 return false;
             }

@@ -9,7 +9,7 @@ use crate::memory::Memory;
 use crate::queues::send::SendQueue;
 use crate::queues::{Completion, PostError, Request, Status};
 use crate::setup::{Setup, SetupError};
-use crate::wire::{Dialect, Packet, Refusal, Syndrome, WireError};
+use crate::wire::{Aeth, Credits, Dialect, Packet, Refusal, Syndrome, WireError};
 use thalweg_units::Time;
 
 /// A packet that changed nothing, and why.
@@ -101,6 +101,21 @@ impl Verdict {
             Syndrome::Nak(Refusal::RemoteAccess) => Some(Self::Refused(Status::RemoteAccess)),
             Syndrome::Nak(Refusal::RemoteOperational) => Some(Self::Refused(Status::RemoteOperational)),
         }
+    }
+}
+
+impl Context<'_> {
+    /// Any acknowledgement header tells of credits, that of an answer too.
+    fn on_credits(&mut self, aeth: Aeth) -> Result<(), Ignored> {
+        let possible = self.queue.on_credits(aeth.msn, credits(aeth));
+        possible.then_some(()).ok_or(Ignored::Number)
+    }
+}
+
+fn credits(aeth: Aeth) -> Option<u32> {
+    match aeth.syndrome {
+        Syndrome::Ack(credits) => credits.map(Credits::count),
+        _ => None,
     }
 }
 

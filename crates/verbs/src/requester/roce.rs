@@ -10,7 +10,7 @@ use crate::memory::Memory;
 use crate::queues::Status;
 use crate::setup::Setup;
 use crate::timer::Rto;
-use crate::wire::{Aeth, Credits, Opcode, Packet, Refusal, Syndrome};
+use crate::wire::{Aeth, Opcode, Packet, Refusal, Syndrome};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::Time;
 
@@ -108,13 +108,7 @@ impl Engine {
     }
 
     fn on_ack(&mut self, context: &mut Context<'_>, cum: Psn, aeth: Aeth) -> Result<(), Ignored> {
-        let credits = match aeth.syndrome {
-            Syndrome::Ack(credits) => credits.map(Credits::count),
-            _ => None,
-        };
-        if !context.queue.on_credits(aeth.msn, credits) {
-            return Err(Ignored::Number);
-        }
+        context.on_credits(aeth)?;
         self.acknowledge(context, cum);
         if cum != self.una {
             return Ok(());
@@ -146,6 +140,9 @@ impl Engine {
         if packet.psn.minus(self.sent_end) >= 0 {
             return Err(Ignored::Number);
         }
+        if let Some(aeth) = packet.aeth {
+            context.on_credits(aeth)?;
+        }
         self.acknowledge(context, packet.psn);
         if packet.psn != self.una {
             return Ok(()); // a repetition, or the one before it is lost
@@ -165,7 +162,7 @@ impl Engine {
             return false;
         }
         self.resume = None;
-        if !context.queue.may_send(self.nxt) {
+        if !context.queue.may_send(self.nxt, self.una) {
             return false;
         }
         let Some(entry) = context.queue.find(self.nxt) else { return false };
