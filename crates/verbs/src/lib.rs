@@ -12,7 +12,8 @@ mod queues;
 mod requester;
 mod responder;
 mod setup;
-mod timer;
+pub mod state;
+pub mod timer;
 pub mod wire;
 
 pub use queues::{
