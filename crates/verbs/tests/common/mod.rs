@@ -19,6 +19,9 @@ pub enum Way {
 /// What the network does to a packet: a copy arrives after each of these delays.
 pub type Fate = Vec<Span>;
 
+/// Decides about each packet.
+type Network<'f> = dyn FnMut(&Packet<'_>, Way, Time) -> Fate + 'f;
+
 /// One way.
 pub const DELAY: Span = Span::from_us(12);
 /// Time on the link of every packet.
@@ -44,7 +47,7 @@ pub struct Net<'f> {
     pub completions: Vec<Completion>,
     pub received: Vec<Received>,
     pub sent: Vec<Seen>,
-    fate: Box<dyn FnMut(&Packet<'_>, Way, Time) -> Fate + 'f>,
+    fate: Box<Network<'f>>,
     flying: BTreeMap<(Time, u64), (Way, Vec<u8>)>,
     free: [Time; 2],
     serial: u64,
