@@ -136,14 +136,22 @@ fn run() -> Result<(), String> {
              {most_in_flight} in flight at most, {most_ahead} ahead at most"
         );
     }
-    let ordered = near.completions.iter().zip(0..).all(|(end, id)| end.id == id && end.status == Status::Success);
-    let count = u64::from_le_bytes(far.host.memory.bytes(there)[size as usize..].try_into().unwrap_or_default());
+    let ordered =
+        near.completions.iter().zip(0..).all(|(end, id)| end.id == id && end.status == Status::Success);
+    let count =
+        u64::from_le_bytes(far.host.memory.bytes(there)[size as usize..].try_into().unwrap_or_default());
     let checks = [
         ("all requests completed, in posting order", ordered && near.completions.len() == posted),
         ("the data is there", far.host.memory.bytes(there)[..size as usize] == data[..]),
-        ("the data read back is the same", near.memory.bytes(here)[size as usize..2 * size as usize] == data[..]),
+        (
+            "the data read back is the same",
+            near.memory.bytes(here)[size as usize..2 * size as usize] == data[..],
+        ),
         ("each Atomic was executed once", count == u64::from(size / PIECE)),
-        ("the Send arrived once, whole", far.received.len() == 1 && far.host.memory.bytes(sink)[..] == data[..64]),
+        (
+            "the Send arrived once, whole",
+            far.received.len() == 1 && far.host.memory.bytes(sink)[..] == data[..64],
+        ),
     ];
     for (what, holds) in checks {
         println!("{} {what}", if holds { "yes" } else { "NO " });

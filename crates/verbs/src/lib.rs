@@ -17,9 +17,13 @@ pub mod timer;
 pub mod wire;
 
 pub use queues::{
-    Arrived, Completion, Fence, Operation, PostError, ReceiveRequest, Received, Request, SendWith, SharedReceives,
-    Status,
+    Arrived, Completion, Fence, Operation, PostError, ReceiveRequest, Received, Request, SendWith,
+    SharedReceives, Status,
 };
 pub use requester::{Counters, Ignored, Requester};
 pub use responder::{Host, Responder};
 pub use setup::{Setup, SetupError};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/verbs.md")]
+struct DocumentationPage;

@@ -227,7 +227,10 @@ mod tests {
         assert_eq!(m.place(key, 1015, &[1, 2], Access::RemoteWrite), Err(AccessError::Bounds));
         assert_eq!(m.place(key, 999, &[1], Access::RemoteWrite), Err(AccessError::Bounds));
         assert_eq!(m.place(key, u64::MAX, &[1, 2], Access::RemoteWrite), Err(AccessError::Bounds));
-        assert_eq!(m.check(Buffer { key, address: 1000, length: 1 }, Access::RemoteRead), Err(AccessError::Rights));
+        assert_eq!(
+            m.check(Buffer { key, address: 1000, length: 1 }, Access::RemoteRead),
+            Err(AccessError::Rights)
+        );
         assert_eq!(m.place(key + 1, 1000, &[1], Access::Local), Err(AccessError::Key));
         assert_eq!(m.place(0, 1000, &[1], Access::Local), Err(AccessError::Key));
         assert_eq!(m.bytes(key)[14..], [1, 2]);

@@ -89,8 +89,14 @@ impl Setup {
         let rules = [
             (self.mtu >= 1 && self.mtu as usize <= MAX_PAYLOAD, "mtu must be 1 to 4096 bytes"),
             (self.cap >= 1 && self.cap <= 1 << 20, "cap must be 1 to 1048576 packets"),
-            (self.read_slots.is_power_of_two() && self.read_slots <= 1 << 16, "read_slots must be a power of two"),
-            (!self.rto_low.is_zero() && self.rto_low <= self.rto_high, "rto_low must be above 0, and at most rto_high"),
+            (
+                self.read_slots.is_power_of_two() && self.read_slots <= 1 << 16,
+                "read_slots must be a power of two",
+            ),
+            (
+                !self.rto_low.is_zero() && self.rto_low <= self.rto_high,
+                "rto_low must be above 0, and at most rto_high",
+            ),
             (self.requester_qp >> 24 == 0 && self.responder_qp >> 24 == 0, "queue pair numbers have 24 bits"),
         ];
         rules.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, what)| Err(SetupError(what)))

@@ -65,7 +65,9 @@ pub const fn queue_pair_bits(cap: u32) -> u32 {
 
 /// Bytes for so many queue pairs and WQEs.
 pub const fn nic_bytes(cap: u32, queue_pairs: u64, wqes: u64) -> u64 {
-    queue_pairs * (queue_pair_bits(cap) as u64).div_ceil(8) + wqes * WQE_BYTES as u64 + size_of::<Shared>() as u64
+    queue_pairs * (queue_pair_bits(cap) as u64).div_ceil(8)
+        + wqes * WQE_BYTES as u64
+        + size_of::<Shared>() as u64
 }
 
 /// BDP-FC's cap: packets of so many bytes on the wire that fill a path of this rate (bit/s) and round trip (ns).
@@ -124,7 +126,8 @@ mod tests {
                 sender.tx_free(true, 110);
             } else if sender.in_flight() > 0 {
                 let sack = state.una.plus(r.below(u64::from(sender.in_flight())) as u32);
-                let advance = if r.below(4) == 0 { r.below(u64::from(sender.in_flight()) + 1) as u32 } else { 0 };
+                let advance =
+                    if r.below(4) == 0 { r.below(u64::from(sender.in_flight()) + 1) as u32 } else { 0 };
                 sender.on_ack(state.una.plus(advance), sack, advance == 0);
             }
         }
@@ -173,7 +176,10 @@ mod tests {
         let at_40 = nic_bytes(slow, 2_000, 20_000);
         assert_eq!(at_40, 260_000 + 10);
         let share = |bytes: u64, cache: f64| bytes as f64 / cache;
-        assert!((0.0298..0.0300).contains(&share(at_40, 8.7e6)) && (0.0999..0.1001).contains(&share(at_40, 2.6e6)));
+        assert!(
+            (0.0298..0.0300).contains(&share(at_40, 8.7e6))
+                && (0.0999..0.1001).contains(&share(at_40, 2.6e6))
+        );
         assert_eq!((fast, bitmap_bits(fast), queue_pair_bits(fast) / 8), (275, 320, 220));
         let at_100 = nic_bytes(fast, 2_000, 20_000);
         assert_eq!(at_100, 500_000 + 10);

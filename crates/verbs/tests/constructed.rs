@@ -6,7 +6,7 @@ use common::{DELAY, Net, SERIAL, Way, faithful};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Span, Stream, Time};
 use thalweg_verbs::memory::{Buffer, Remote, Rights};
-use thalweg_verbs::wire::{Opcode, Packet, Syndrome};
+use thalweg_verbs::wire::{Dialect, Opcode, Packet, Syndrome};
 use thalweg_verbs::{Arrived, Fence, Operation, ReceiveRequest, Request, Responder, SendWith, Setup, Status};
 
 /// Four bytes per packet; a region of 64 bytes at each end, ones here and zeros there.
@@ -119,9 +119,7 @@ fn without_credit_one_probe_is_sent_and_repeated_after_the_delay() {
     net.responder.post_receive(ReceiveRequest { id: 2, sink: at(32, 12) }).unwrap();
     net.run(Time::MAX);
     assert_eq!(net.received.len(), 3);
-    let credits = |p: &Packet<'_>, n: u32| {
-        matches!(p.aeth.map(|a| a.syndrome), Some(Syndrome::Ack(Some(c))) if c.count() == n)
-    };
+    let credits = |p: &Packet<'_>, n: u32| matches!(p.aeth.map(|a| a.syndrome), Some(Syndrome::Ack(Some(c))) if c.count() == n);
     assert!((0..3).all(|n| net.count(Way::ToRequester, |p| credits(p, n)) > 0));
 }
 
@@ -153,7 +151,10 @@ fn shared_receive_wqes_are_allotted_up_to_the_number_that_arrives() {
             dequeued.push((packet.recv_wqe.unwrap().value(), net.host.shared.dequeued()));
             if packet.recv_wqe == Some(Psn::new(4)) {
                 // The fourth of the four just taken, number 4 in all, holds it; those before are untouched.
-                assert_eq!(net.host.memory.bytes(KEY)[4..20], [[0; 4], [0; 4], [0; 4], [17, 18, 19, 20]].concat());
+                assert_eq!(
+                    net.host.memory.bytes(KEY)[4..20],
+                    [[0; 4], [0; 4], [0; 4], [17, 18, 19, 20]].concat()
+                );
             }
         }
     });
@@ -268,7 +269,10 @@ fn only_what_has_no_gap_before_it_counts_whatever_the_order_of_arrival() {
             assert!(responder.poll_transmit(Time::ZERO, &host.memory, &mut out));
             let answer = Packet::decode(small().dialect, &out).unwrap();
             assert_eq!(answer.psn, Psn::new(prefix));
-            assert_eq!(answer.sack.map(|sack| sack.value() as usize), (prefix as usize <= which).then_some(which));
+            assert_eq!(
+                answer.sack.map(|sack| sack.value() as usize),
+                (prefix as usize <= which).then_some(which)
+            );
         }
         assert_eq!(told.iter().map(|t| t.id).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(host.memory.bytes(KEY)[..8], [0, 1, 2, 3, 4, 5, 6, 7]);
@@ -358,4 +362,40 @@ fn nonsense_is_ignored() {
         let _ = net.responder.on_packet(Time::ZERO, &mut net.host, &bytes);
     }
     assert_eq!(before, format!("{:?}{:?}", net.requester, net.responder));
+}
+
+/// RoCE, M4: one NACK per gap; everything from the lost packet on is sent again.
+#[test]
+fn roce_says_once_that_a_packet_is_missing_and_goes_back_to_it() {
+    let mut net = net(Setup { dialect: Dialect::Roce, ..small() }, lose_first(&[3]));
+    post(&mut net, 0, write(0, 40, 0), Fence::None);
+    net.run(Time::MAX);
+    assert_eq!(net.completions.len(), 1);
+    assert_eq!(net.responder.counters().nacks, 1);
+    assert_eq!((net.requester.counters().sent, net.requester.counters().retransmitted), (17, 7));
+}
+
+/// RoCE: a Read takes the numbers of its answer; of an answer with a gap, the rest is asked for once more.
+#[test]
+fn roce_asks_again_for_the_rest_of_an_answer() {
+    let mut lost = false;
+    let fate = |packet: &Packet<'_>, _: Way, _: Time| {
+        let loses = matches!(packet.opcode, Opcode::ReadResponse(_)) && packet.psn == Psn::new(3) && !lost;
+        lost |= loses;
+        if loses { vec![] } else { vec![DELAY] }
+    };
+    let mut net = net(Setup { dialect: Dialect::Roce, ..small() }, fate);
+    net.host.memory.bytes_mut(KEY)[..20].fill(77);
+    post(&mut net, 0, Operation::Read { into: at(32, 20), from: there(0) }, Fence::None);
+    net.run(Time::MAX);
+    assert_eq!(net.local.bytes(KEY)[32..52], [77; 20]);
+    let requests: Vec<(u32, u32)> = net
+        .sent
+        .iter()
+        .filter_map(|seen| {
+            Packet::decode(Dialect::Roce, &seen.bytes).ok()?.reth.map(|r| (r.address as u32, r.length))
+        })
+        .collect();
+    assert_eq!(requests, [(0, 20), (12, 8)]);
+    assert_eq!((net.count(Way::ToRequester, |_| true), net.requester.counters().timeouts), (5 + 2, 0));
 }

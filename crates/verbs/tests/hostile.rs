@@ -13,17 +13,32 @@ const MTU: u32 = 8;
 
 /// Numbers close enough to be taken seriously, now and then.
 fn near(r: &mut Stream, base: u32, spread: u64) -> u32 {
-    if r.below(30) == 0 { r.bits() as u32 >> 8 } else { base.wrapping_add(r.below(spread) as u32) & 0xff_ffff }
+    if r.below(30) == 0 {
+        r.bits() as u32 >> 8
+    } else {
+        base.wrapping_add(r.below(spread) as u32) & 0xff_ffff
+    }
 }
 
-fn packet<'a>(opcode: Opcode, dialect: Dialect, qp: u32, base: u32, r: &mut Stream, payload: &'a [u8]) -> Packet<'a> {
+fn packet<'a>(
+    opcode: Opcode,
+    dialect: Dialect,
+    qp: u32,
+    base: u32,
+    r: &mut Stream,
+    payload: &'a [u8],
+) -> Packet<'a> {
     let l = opcode.layout(dialect);
     let mut p = Packet::new(opcode, qp, Psn::new(near(r, base.wrapping_sub(2), 10)));
     let key = 1 + r.below(3) as u32;
     let (address, length) = (r.below(70), r.below(40) as u32);
     p.reth = l.reth.then(|| Reth { address: if r.below(20) == 0 { r.bits() } else { address }, key, length });
-    p.atomic =
-        l.atomic.then(|| AtomicEth { address: address & !u64::from(r.below(2) == 0), key, operand: 1, compare: 0 });
+    p.atomic = l.atomic.then(|| AtomicEth {
+        address: address & !u64::from(r.below(2) == 0),
+        key,
+        operand: 1,
+        compare: 0,
+    });
     p.immediate = l.immediate.then_some(1);
     p.invalidate = l.invalidate.then_some(key);
     p.aeth = l.aeth.then(|| Aeth {
@@ -76,7 +91,8 @@ fn a_lying_peer_breaks_nothing() {
             first_response: Psn::new(0xff_fffe),
             ..Setup::default()
         };
-        let (mut requester, mut responder) = (Requester::new(&setup).unwrap(), Responder::new(&setup).unwrap());
+        let (mut requester, mut responder) =
+            (Requester::new(&setup).unwrap(), Responder::new(&setup).unwrap());
         // Key 1: everything; key 2: reads; key 3: nothing, and it stays as it is.
         let mut host = Host { memory: Memory::default(), shared: SharedReceives::default() };
         let mut memory = Memory::default();

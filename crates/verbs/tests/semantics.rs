@@ -87,7 +87,11 @@ impl Watcher<'_> {
                 _ => false,
             };
             if !messages[i + 1..].iter().any(same_place) {
-                assert!(self.work.has_landed(net, earlier), "{:?} is not there at {message}", earlier.request);
+                assert!(
+                    self.work.has_landed(net, earlier),
+                    "{:?} is not there at {message}",
+                    earlier.request
+                );
             }
         }
     }
@@ -170,4 +174,3 @@ fn roce_keeps_the_semantics_by_going_back() {
     }
     assert!(nacks > 1_000, "{nacks}");
 }
-

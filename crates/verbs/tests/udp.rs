@@ -34,7 +34,8 @@ fn transfer(dialect: Dialect, loss: f64, seed: u64) {
     let (memory, host) = (std::mem::take(&mut net.local), std::mem::take(&mut net.host));
     let mut near = RequesterEnd { requester: net.requester.clone(), memory, completions: vec![], ignored: 0 };
     let mut far = ResponderEnd { responder: net.responder.clone(), host, received: vec![], ignored: 0 };
-    let faults = Faults { seed, loss, repeat: loss / 2.0, delay: 2.0 * loss, longest: Duration::from_millis(1) };
+    let faults =
+        Faults { seed, loss, repeat: loss / 2.0, delay: 2.0 * loss, longest: Duration::from_millis(1) };
     let relayed = udp::run(&mut near, &mut far, faults, Duration::from_secs(20)).unwrap();
 
     assert_eq!((near.ignored, far.ignored), (0, 0));

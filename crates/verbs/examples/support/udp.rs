@@ -96,11 +96,7 @@ impl End for ResponderEnd {
 }
 
 /// Waits for a packet for at most so long.
-fn receive(
-    socket: &UdpSocket,
-    buffer: &mut [u8],
-    wait: Duration,
-) -> io::Result<Option<(usize, SocketAddr)>> {
+fn receive(socket: &UdpSocket, buffer: &mut [u8], wait: Duration) -> io::Result<Option<(usize, SocketAddr)>> {
     socket.set_read_timeout(Some(wait.clamp(Duration::from_micros(50), Duration::from_millis(2))))?;
     match socket.recv_from(buffer) {
         Ok(got) => Ok(Some(got)),
@@ -139,7 +135,12 @@ fn drive(
 }
 
 /// Passes packets on between `ends`, unreliably, until `stop`.
-fn relay(socket: &UdpSocket, ends: [SocketAddr; 2], faults: Faults, stop: &AtomicBool) -> io::Result<Relayed> {
+fn relay(
+    socket: &UdpSocket,
+    ends: [SocketAddr; 2],
+    faults: Faults,
+    stop: &AtomicBool,
+) -> io::Result<Relayed> {
     let mut r = Stream::new(faults.seed, "relay", 0);
     let mut held: BTreeMap<(Instant, u64), (SocketAddr, Vec<u8>)> = BTreeMap::new();
     let mut done = Relayed::default();
@@ -149,7 +150,8 @@ fn relay(socket: &UdpSocket, ends: [SocketAddr; 2], faults: Faults, stop: &Atomi
             let (to, bytes) = entry.remove();
             socket.send_to(&bytes, to)?;
         }
-        let wait = held.keys().next().map_or(Duration::from_millis(2), |(at, _)| at.duration_since(Instant::now()));
+        let wait =
+            held.keys().next().map_or(Duration::from_millis(2), |(at, _)| at.duration_since(Instant::now()));
         let Some((n, from)) = receive(socket, &mut buffer, wait)? else { continue };
         let to = if from == ends[0] { ends[1] } else { ends[0] };
         done.packets += 1;

@@ -137,7 +137,9 @@ impl std::fmt::Display for PostError {
             Self::TooLong => f.write_str("the message has more than 2^21 packets"),
             Self::Local(why) => write!(f, "own buffer: {why}"),
             Self::AtomicBuffer(n) => write!(f, "an Atomic's buffer has 8 bytes, not {n}"),
-            Self::Shared => f.write_str("this queue pair takes Receive WQEs from the shared queue: post them there"),
+            Self::Shared => {
+                f.write_str("this queue pair takes Receive WQEs from the shared queue: post them there")
+            }
         }
     }
 }

@@ -56,7 +56,9 @@ impl Engine {
     ) -> Result<(), Ignored> {
         match (packet.opcode, packet.aeth) {
             (Opcode::Acknowledge, Some(aeth)) => self.on_ack(context, packet, aeth),
-            (Opcode::ReadResponse(_) | Opcode::AtomicAcknowledge, _) => self.on_response(context, memory, packet),
+            (Opcode::ReadResponse(_) | Opcode::AtomicAcknowledge, _) => {
+                self.on_response(context, memory, packet)
+            }
             _ => Err(Ignored::Direction),
         }
     }

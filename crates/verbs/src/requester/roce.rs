@@ -100,7 +100,9 @@ impl Engine {
         }
         match (packet.opcode, packet.aeth) {
             (Opcode::Acknowledge, Some(aeth)) => self.on_ack(context, packet.psn, aeth)?,
-            (Opcode::ReadResponse(_) | Opcode::AtomicAcknowledge, _) => self.on_response(context, memory, packet)?,
+            (Opcode::ReadResponse(_) | Opcode::AtomicAcknowledge, _) => {
+                self.on_response(context, memory, packet)?
+            }
             _ => return Err(Ignored::Direction),
         }
         context.queue.release(self.una);

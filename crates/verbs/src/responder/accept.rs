@@ -15,7 +15,11 @@ pub fn place_of(opcode: Opcode) -> Place {
     match opcode {
         Opcode::Send(place) | Opcode::Write(place) => place,
         Opcode::SendImmediate(only) | Opcode::SendInvalidate(only) | Opcode::WriteImmediate(only) => {
-            if only { Place::Only } else { Place::Last }
+            if only {
+                Place::Only
+            } else {
+                Place::Last
+            }
         }
         _ => Place::Only,
     }

@@ -151,12 +151,8 @@ impl Responder {
 
     /// The time that [`Responder::timer`] named has come. Calls before it do nothing.
     pub fn on_timer(&mut self, now: Time) {
-        let context = &mut Context {
-            setup: &self.setup,
-            ledger: &mut self.ledger,
-            counters: &mut self.counters,
-            now,
-        };
+        let context =
+            &mut Context { setup: &self.setup, ledger: &mut self.ledger, counters: &mut self.counters, now };
         if let Engine::Irn(engine) = &mut self.engine {
             engine.on_timer(context);
         }

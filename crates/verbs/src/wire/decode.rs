@@ -1,7 +1,9 @@
 //! From bytes to [`Packet`], strictly.
 
 use super::encode::{ACK_REQUEST, DEFAULT_PARTITION, PAD_SHIFT};
-use super::{Aeth, AtomicEth, Dialect, MAX_PAYLOAD, Opcode, Packet, Psn, Reth, Serial, Syndrome, names_a_packet};
+use super::{
+    Aeth, AtomicEth, Dialect, MAX_PAYLOAD, Opcode, Packet, Psn, Reth, Serial, Syndrome, names_a_packet,
+};
 
 /// Why bytes are not a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

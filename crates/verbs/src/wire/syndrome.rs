@@ -51,8 +51,8 @@ const UNCOUNTED: u8 = 31;
 
 /// InfiniBand's table of RNR delays, in units of 10 us, from code 1 on; code 0 is 655.36 ms.
 const RNR: [u32; 31] = [
-    1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144,
-    8192, 12288, 16384, 24576, 32768, 49152,
+    1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096,
+    6144, 8192, 12288, 16384, 24576, 32768, 49152,
 ];
 
 /// The code of the shortest delay in InfiniBand's table that is not below `delay` (at most 655.36 ms).

@@ -69,7 +69,8 @@ pub fn random(net: &mut Net<'_>, r: &mut Stream, mix: Mix) -> Workload {
         let length = r.below(mix.longest + 1) as usize;
         let from = r.below((room - length) as u64 + 1) as usize;
         let data = own[from..from + length].to_vec();
-        let own_at = |at: usize, n: usize| Buffer { key: local, address: LOCAL + at as u64, length: n as u32 };
+        let own_at =
+            |at: usize, n: usize| Buffer { key: local, address: LOCAL + at as u64, length: n as u32 };
         let there = |at: usize| Remote { key: target, address: REMOTE + at as u64 };
         let mine = i * mix.longest as usize;
         let back = room + mine;
@@ -155,7 +156,10 @@ impl Workload {
 
     /// Whether the data of this message is where it must be.
     pub fn has_landed(&self, net: &Net<'_>, message: &Message) -> bool {
-        message.lands.as_ref().is_none_or(|(key, at, data)| net.host.memory.bytes(*key)[*at..*at + data.len()] == *data)
+        message
+            .lands
+            .as_ref()
+            .is_none_or(|(key, at, data)| net.host.memory.bytes(*key)[*at..*at + data.len()] == *data)
     }
 
     /// Everything has come to what it must: Q5 and the order of completions.
@@ -169,7 +173,11 @@ impl Workload {
         let own = net.local.bytes(self.local);
         for message in &self.messages {
             if let Some((at, answer)) = &message.answer {
-                assert!(own[*at..*at + answer.len()] == answer[..], "{what}: answer to {:?}", message.request);
+                assert!(
+                    own[*at..*at + answer.len()] == answer[..],
+                    "{what}: answer to {:?}",
+                    message.request
+                );
             }
             if !message.is_write {
                 assert!(self.has_landed(net, message), "{what}: {:?}", message.request);
