@@ -492,3 +492,43 @@ fn a_lost_retransmission_costs_rto_low_from_its_own_time_on() {
     assert_eq!(times[2], times[1] + small().rto_low);
     assert_eq!((times.len(), net.completions.len()), (3, 1));
 }
+
+/// The golden vector of IRN's modules on a queue pair: 2 and 5 are lost; a sender blocked by the cap looks for the next hole and
+/// sends it in one poll (Trap 7).
+#[test]
+fn a_blocked_requester_still_repairs_each_hole_at_once() {
+    let mut net = net(small(), faithful);
+    post(&mut net, 0, write(0, 56, 0), Fence::None);
+    let (mut packets, mut out) = (vec![], vec![]);
+    while net.requester.poll_transmit(Time::ZERO, &net.local, &mut out) {
+        packets.push(out.clone());
+    }
+    assert_eq!(packets.len(), 8);
+    let mut sent = vec![];
+    for psn in [0, 1, 3, 4, 6, 7] {
+        net.responder.on_packet(Time::ZERO, &mut net.host, &packets[psn]).unwrap();
+        assert!(net.responder.poll_transmit(Time::ZERO, &net.host.memory, &mut out));
+        net.requester.on_packet(Time::ZERO, &mut net.local, &out).unwrap();
+        while net.requester.poll_transmit(Time::ZERO, &net.local, &mut out) {
+            sent.push((psn, Packet::decode(Dialect::Irn, &out).unwrap().psn.value()));
+        }
+    }
+    assert_eq!(sent, [(0, 8), (1, 9), (3, 2), (6, 5)]);
+}
+
+/// V2h, on an idle path: the packet after a lost one tells of it, and the repair arrives one round trip later.
+#[test]
+fn a_single_loss_is_repaired_one_round_trip_after_it_is_noticed() {
+    let mut net = net(Setup { cap: 110, ..small() }, lose_first(&[3]));
+    post(&mut net, 0, write(0, 64, 0), Fence::None);
+    let mut arrivals = vec![];
+    net.run_looking(Time::MAX, |net, way, bytes| {
+        if way == Way::ToResponder {
+            arrivals.push((Packet::decode(Dialect::Irn, bytes).unwrap().psn.value(), net.now));
+        }
+    });
+    let of = |psn: u32| arrivals.iter().find(|(p, _)| *p == psn).unwrap().1;
+    let repair = of(3).since(of(4));
+    assert!((DELAY * 2..=DELAY * 2 + SERIAL * 4).contains(&repair), "{repair:?}");
+    assert_eq!((arrivals.len(), net.requester.counters().retransmitted), (16, 1));
+}
