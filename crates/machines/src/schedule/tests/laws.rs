@@ -29,6 +29,7 @@ fn orders() -> Vec<(&'static str, OrderSpec)> {
         ("round robin", OrderSpec::RoundRobin { bins: None, codel: None }),
         ("fq-codel", OrderSpec::RoundRobin { bins: None, codel: Some(CODEL) }),
         ("fq-codel, hashed", OrderSpec::RoundRobin { bins: Some(4), codel: Some(CODEL) }),
+        ("inputs", OrderSpec::InputRoundRobin),
         ("sjf / fifo", parity(OrderSpec::Rank { flow_order: false }, OrderSpec::Fifo)),
         ("lstf / lifo", parity(OrderSpec::Pifo { add_transmission: true }, OrderSpec::Lifo)),
         (
@@ -117,6 +118,7 @@ impl Run {
                 flow: FlowId(d.below(9) as u32 * 1_000_003),
                 rank: d.below(12) as i64 * 2000 - 2000,
                 class: d.below(5) as u8,
+                input: d.below(70) as u8,
                 wire: [40, 100, 576, 1500][d.below(4) as usize],
                 kind: if d.below(5) == 0 { Kind::Ack } else { Kind::Data },
                 ecn: if d.below(2) == 0 { Ecn::Ect0 } else { Ecn::NotEct },
