@@ -51,7 +51,7 @@ fn limits() -> [Limit; 5] {
     ]
 }
 
-fn markings() -> [AqmSpec; 4] {
+fn markings() -> [AqmSpec; 6] {
     let threshold = Threshold::Packets(3);
     let p = RedSpec {
         min: 1.0,
@@ -62,11 +62,15 @@ fn markings() -> [AqmSpec; 4] {
         ecn: false,
         mean_packet: 800,
     };
+    let (min, max) = (Bytes::new(500), Bytes::new(6000));
+    let ramp = RampSpec { min, max, max_probability: 0.5, at_departure: false };
     [
         AqmSpec::TailDrop,
         AqmSpec::StepEcn { threshold, at_departure: true, include_self: false },
         AqmSpec::Red(p),
         AqmSpec::Codel(CODEL),
+        AqmSpec::Ramp(ramp),
+        AqmSpec::Ramp(RampSpec { at_departure: true, ..ramp }),
     ]
 }
 
