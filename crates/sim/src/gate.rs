@@ -220,6 +220,7 @@ impl<Q: Events> Sim<Q> {
             gate.asleep = true;
         }
         self.pauses.push(crate::PauseRecord { port: id, began: self.now, ended: Time::MAX, cause });
+        self.look_for_deadlock(id);
     }
 
     pub(crate) fn resume_port(&mut self, id: PortId) {
