@@ -499,6 +499,7 @@ fn probes(cx: &Cx<'_>, doc: &Document, graph: &Graph, flows: usize) -> Result<Pr
     };
     Ok(ProbeSpec {
         pauses: false,
+        completions: None,
         queues: m.queues.as_ref().map(|q| (q.every.0, ports(&q.ports))),
         links: m.links.as_ref().map(|l| (l.every.0, ports(&l.ports))),
         carried: None,
