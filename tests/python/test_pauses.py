@@ -47,7 +47,7 @@ def test_a_pause_that_stands_counts_to_the_end():
 
 def test_the_timeline_draws_every_port():
     fig = pauses.timeline(KEPT)
-    assert [t.get_text() for t in fig.axes[0].get_yticklabels()] == ["0 → 4", "4 → 5", "3 → 5", "1 → 4"]
+    assert [t.get_text() for t in fig.axes[0].get_yticklabels()] == ["0 → 4", "4 → 5", "1 → 4", "3 → 5"]
 
 
 def test_nothing_paused():
