@@ -247,8 +247,8 @@ pub(crate) fn order(scheduler: &Scheduler, histogram: Option<&Vec<u64>>) -> s::O
         }),
         Scheduler::Lifo => s::OrderSpec::Lifo,
         Scheduler::Random => s::OrderSpec::Random,
-        Scheduler::Lstf => s::OrderSpec::Pifo { add_transmission: true },
-        Scheduler::Pifo => s::OrderSpec::Pifo { add_transmission: false },
+        Scheduler::Lstf => s::OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO },
+        Scheduler::Pifo => s::OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO },
         Scheduler::RoundRobin { bins } => s::OrderSpec::RoundRobin { bins: *bins, codel: None },
         Scheduler::FqCodel { bins, target, interval, mtu } => {
             s::OrderSpec::RoundRobin { bins: *bins, codel: Some(codel(*target, *interval, *mtu)) }

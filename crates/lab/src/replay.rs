@@ -313,7 +313,8 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool) -> Net
     let unlimited =
         |order| DisciplineSpec { order, limit: Limit::Unlimited, aqm: AqmSpec::TailDrop, preemptive: false };
     let add_transmission = matches!(candidate, Candidate::Lstf | Candidate::Edf);
-    let switch = DisciplineSpec { preemptive, ..unlimited(OrderSpec::Pifo { add_transmission }) };
+    let switch =
+        DisciplineSpec { preemptive, ..unlimited(OrderSpec::Pifo { add_transmission, bucket: Span::ZERO }) };
     let is_host = |node: NodeId| node.0 < original.hosts;
     let ends = original.links.iter().flat_map(|l| [l.a, l.b]);
     NetworkSpec {
