@@ -58,9 +58,7 @@ def replay(
     return Replaying(run, scheduler, preemptive, threshold, bucket).finish(out, reporter(progress))
 
 
-def settings(
-    scheduler: str, preemptive: bool, threshold: str | int | None, bucket: str | int | None = None
-) -> dict:
+def settings(scheduler: str, preemptive: bool, threshold: str | int | None, bucket: str | int | None = None) -> dict:
     """A replay's settings as they are kept with its results, found possible."""
     if scheduler not in _core.candidates():
         raise refuse(f"no scheduler for replays is called `{scheduler}`", hint=nearest(scheduler, _core.candidates()))
