@@ -118,7 +118,7 @@ def _(runs):
             ax.plot(x, [ov_t or np.nan for _, ov_t in found], linestyle="--", color=line.get_color())
         ax.set(xlabel="bucket width", ylabel="fraction of packets", yscale="log")
         ax.set_xticks(x, ["exact", *(w.replace("us", " µs").replace("ms", " ms") for w in replays.WIDTHS)])
-        ax.legend(fontsize=7)
+        ax.legend(fontsize=7, loc="lower right")
         return fig
 
 
