@@ -142,7 +142,7 @@ fn packets_in_one_bucket_leave_in_order_of_arrival_and_do_not_preempt_each_other
         assert_eq!(port.leave_at(0), Some(4));
         port.arrive(data(1, 10_000_000, 100));
         assert_eq!(port.queue.preempt(Time::ZERO), bucket.is_zero());
-        assert_eq!(port.queue.preempt(Time::ZERO), false);
+        assert!(!port.queue.preempt(Time::ZERO));
     }
 }
 
