@@ -4,7 +4,7 @@ use thalweg_sim::events::Calendar;
 use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::spec::NetworkSpec;
-use thalweg_sim::{Counters, Deadlock, Exit, PauseRecord, FlowOutcome, Injection, Recorded, Sim};
+use thalweg_sim::{Counters, Deadlock, Exit, FlowOutcome, Injection, PauseRecord, Recorded, Sim};
 use thalweg_units::{FlowId, PortId, Span, Time};
 
 /// Events between two recounts of a checked run.
@@ -50,10 +50,6 @@ impl Engine {
             Some(before) => self.sim.carried(port).1 - before,
             None => 0,
         }
-    }
-    /// The most bytes that the input at a port's far end ever held.
-    pub fn input_peak(&self, port: PortId) -> u64 {
-        self.sim.input_peak(port)
     }
     pub fn pauses(&self) -> &[PauseRecord] {
         self.sim.pauses()
