@@ -38,7 +38,8 @@ pub struct Link {
     pub receiver: RdmaReceiver,
     pub now: Time,
     pub origin: Time,
-    events: BTreeMap<(Time, u64), Event>,
+    /// By time, arrivals before looks, then as they came.
+    events: BTreeMap<(Time, bool, u64), Event>,
     inserted: u64,
     free: Time,
     /// The NIC takes whatever it is given, at once.
@@ -86,7 +87,8 @@ impl Link {
     }
 
     fn push(&mut self, at: Time, event: Event) {
-        self.events.insert((at, self.inserted), event);
+        let look = matches!(event, Event::Look);
+        self.events.insert((at, look, self.inserted), event);
         self.inserted += 1;
     }
 
@@ -107,6 +109,7 @@ impl Link {
                         self.complete = Some(at);
                     }
                     self.answer(fate);
+                    return true; // nothing to do with the sender
                 }
                 Event::Arrival(Way::ToSender, packet) => {
                     self.sender.on_packet(&self.spec, at, &packet, None);

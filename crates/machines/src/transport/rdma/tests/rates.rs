@@ -80,11 +80,17 @@ fn timely() -> RdmaSpec {
     }
 }
 
+/// The same at this rate.
+fn timely_at(rate: Rate) -> RdmaSpec {
+    let spec = RdmaSpec { controller: recorder(), ..timely() };
+    pace(rate);
+    spec
+}
+
 #[test]
 fn a_host_posts_segments_at_the_rate_and_each_gives_one_round_trip() {
     for queue in [false, true] {
-        let mut link = Link::new(RdmaSpec { controller: recorder(), ..timely() }, 14);
-        pace(Rate::from_gbps(1)); // 40 us per segment
+        let mut link = Link::new(timely_at(Rate::from_gbps(1)), 14); // 40 us per segment
         link.queue = queue;
         link.run(|_, _, _| Fate::Deliver);
         let at: Vec<Vec<u64>> = ["0", "4", "8", "12"].map(|first| link.times(first)).to_vec();
@@ -126,8 +132,7 @@ fn the_nic_spaces_the_packets_of_a_segment_and_segments_do_not_overlap() {
 
 #[test]
 fn a_lost_packet_of_a_segment_goes_back_at_the_rate_and_its_segment_gives_no_round_trip() {
-    let mut link = Link::new(RdmaSpec { controller: recorder(), ..timely() }, 12);
-    pace(Rate::from_gbps(1));
+    let mut link = Link::new(timely_at(Rate::from_gbps(1)), 12);
     link.run_losing(&[5]);
     // 4 leaves at 40, 6 at 42; its NACK is back at 63. The three that are left are posted when the rate allows: at 80.
     assert_eq!(link.sent(), ["0", "1", "2", "3", "4", "5", "6", "7", "5r", "6r", "7r", "8", "9", "10", "11"]);
@@ -155,8 +160,8 @@ fn noise_is_uniform_and_the_flows_own() {
 fn with_selective_recovery_a_resent_packet_takes_its_share_of_the_rate() {
     let recovery = RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false };
     let spec = RdmaSpec { recovery, controller: recorder(), acks: RdmaAcks::PerPacket, ..timely() };
-    let mut link = Link::new(spec, 12);
     pace(Rate::from_gbps(1)); // 10 us per packet
+    let mut link = Link::new(spec, 12);
     link.run_losing(&[1]);
     assert_eq!((link.times("1r"), link.times("4"), link.times("8")), (vec![23], vec![50], vec![90]));
     assert!(link.sender.is_done() && link.receiver.received() == 12_000);

@@ -184,6 +184,6 @@ fn the_dynamic_timeout_follows_the_round_trip() {
     // After 20 round trips of 21 us: SRTT + 4 RTTVAR is about to meet the floor; the last packet is lost.
     let mut link = Link::new(RdmaSpec { timer, ..spec() }, 60);
     link.run_losing(&[59]);
-    // The ACK of 58 came at 80 us and started the timer.
-    assert_eq!(link.times("59r"), [110]);
+    // The ACK of 58 came at 79 us and started the timer.
+    assert_eq!(link.times("59r"), [109]);
 }
