@@ -149,13 +149,26 @@ fn an_inputs_reserve_does_not_count() {
 }
 
 #[test]
+fn exactly_the_threshold_pauses_and_is_not_quiet() {
+    // alpha 1: of 1000 B, 500 leave a threshold of 500.
+    let mut m = Inputs::new(shared(1200, dynamic(1.0, 0, 0, 100)), 2).unwrap();
+    assert!(!m.is_quiet(0, 500) && m.is_quiet(0, 499));
+    assert!(m.take(0, 499) && !m.asks_pause(0));
+    assert!(m.take(0, 1) && m.asks_pause(0));
+    // Nothing to share: the threshold is zero, and what fits the reserve pauses all the same.
+    let mut m = Inputs::new(shared(300, dynamic(1.0, 50, 0, 100)), 2).unwrap();
+    assert!(!m.is_quiet(0, 40));
+    assert!(m.take(0, 40) && m.asks_pause(0));
+}
+
+#[test]
 fn with_alpha_above_one_the_memory_is_still_no_larger_than_it_is() {
-    // Two inputs set 2 · 100 aside of 1200; alpha 4: the threshold of an empty memory is 4000.
+    // Two inputs set 2 · 100 aside of 1200; alpha 4: with 900 of the other 1000 taken, the threshold is 400.
     let mut m = Inputs::new(shared(1200, dynamic(4.0, 0, 0, 100)), 2).unwrap();
     assert!(m.take(0, 900) && m.asks_pause(0));
-    assert!(m.take(1, 100), "the last of the shared memory");
-    assert_eq!((m.used, m.pool), (1000, 1000));
-    assert!(m.take(1, 100) && !m.take(1, 1), "then its headroom, and no more");
+    assert!(!m.take(1, 101), "100 are left, and 100 of headroom: a packet is not split");
+    assert!(m.take(1, 100) && m.take(1, 100) && !m.take(1, 1));
+    assert_eq!((m.used, m.inputs()[1].headroom), (1000, 100));
 }
 
 #[test]
