@@ -176,6 +176,7 @@ impl RdmaSender {
             srtt: self.rto.srtt(),
             rtt_sum: self.rtt_sum,
             rtt_samples: self.rtt_samples,
+            pace: self.controller.permit().pace,
         }
     }
 
