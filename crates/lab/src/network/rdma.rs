@@ -3,7 +3,8 @@
 use super::transports::growth;
 use crate::quantity::{Cap, Counter, Q};
 use crate::schema::{
-    DcqcnDecrease, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, TimelyVariant,
+    DcqcnDecrease, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, TimelyCount,
+    TimelyVariant,
 };
 use thalweg_machines::congestion as c;
 use thalweg_machines::transport as t;
@@ -119,6 +120,7 @@ fn controller(congestion: &RdmaCongestion) -> c::ControllerSpec {
             beta,
             additive,
             hyper,
+            gradient_cap,
             scale_updates,
             once_per_round,
             max_decrease,
@@ -141,8 +143,13 @@ fn controller(congestion: &RdmaCongestion) -> c::ControllerSpec {
                 after: hyper.after,
                 step: hyper.step.0,
                 below_t_low: hyper.below_t_low,
-                raw: hyper.raw,
+                count: match hyper.count {
+                    TimelyCount::Gradient => c::TimelyCount::Gradient,
+                    TimelyCount::Difference => c::TimelyCount::Difference,
+                    TimelyCount::Increase => c::TimelyCount::Increase,
+                },
             },
+            gradient_cap: *gradient_cap,
             scale_updates: *scale_updates,
             once_per_round: *once_per_round,
             max_decrease: *max_decrease,

@@ -94,6 +94,9 @@ pub enum RdmaCongestion {
         /// Hyper-active increase.
         #[serde(default)]
         hyper: TimelyHyper,
+        /// A gradient counts as at most this; Algorithm 1 has no bound, IRN's study 1.
+        #[schemars(extend("exclusiveMinimum" = 0.0))]
+        gradient_cap: Option<f64>,
         /// Updates closer than `min_rtt` count in proportion (§3.4).
         #[serde(default = "default::yes")]
         scale_updates: bool,
@@ -158,20 +161,33 @@ pub enum TimelyVariant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TimelyHyper {
-    /// Updates with a negative gradient in a row before it begins; 0: never.
+    /// Updates that count, in a row, for it to begin; 0: never.
     pub after: u32,
     /// Step in it.
     pub step: Q<Rate>,
     /// Also below T_low; Algorithm 1 has it in the gradient band only.
     pub below_t_low: bool,
-    /// Count signs of the raw difference, not of the average (the authors' published snippet).
-    pub raw: bool,
+    /// Which updates count.
+    pub count: TimelyCount,
+}
+
+/// What brings hyper-active increase about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimelyCount {
+    /// A negative gradient, this update's included (Algorithm 1).
+    #[default]
+    Gradient,
+    /// A negative raw difference, this update's included (the authors' published snippet).
+    Difference,
+    /// An increase, whatever the reason, this update's not included (the HPCC authors' simulator).
+    Increase,
 }
 
 impl Default for TimelyHyper {
     fn default() -> Self {
         // Algorithm 1: N = 5 after five completion events
-        Self { after: 5, step: Q::of("50Mbps"), below_t_low: false, raw: false }
+        Self { after: 5, step: Q::of("50Mbps"), below_t_low: false, count: TimelyCount::Gradient }
     }
 }
 

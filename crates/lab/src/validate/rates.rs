@@ -3,7 +3,7 @@
 use super::Report;
 use crate::diagnostic::suggest;
 use crate::quantity::{Counter, Q};
-use crate::schema::{DcqcnDecrease, RdmaCongestion, TimelyVariant};
+use crate::schema::{DcqcnDecrease, RdmaCongestion, TimelyCount, TimelyVariant};
 use crate::topology::Graph;
 use thalweg_units::{Rate, Span};
 
@@ -64,7 +64,9 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, congestion: &RdmaCongestion, 
             }
             positive(r, &at("min_rtt"), min_rtt.unwrap_or_default(), "20us");
             if hyper.after == 0 {
-                for (name, set) in [("below_t_low", hyper.below_t_low), ("raw", hyper.raw)] {
+                for (name, set) in
+                    [("below_t_low", hyper.below_t_low), ("count", hyper.count != TimelyCount::Gradient)]
+                {
                     if set {
                         let why = "`after = 0` means that there is no hyper-active increase";
                         r.useless(&at(&format!("hyper.{name}")), why, "remove the key or write `after = 5`");

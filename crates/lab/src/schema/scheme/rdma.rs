@@ -38,7 +38,7 @@ pub(super) const RATES: &[Part] = &[
         "go-back-n",
         "RoCE's go-back-N with TIMELY's rates",
         "Mittal et al., TIMELY, SIGCOMM 2015; UCB/EECS-2018-103 §4.3.1",
-        "{ kind = \"timely\", max_decrease = 1.0 }",
+        "{ kind = \"timely\", max_decrease = 1.0, gradient_cap = 1.0 }",
         ""
     ),
     with!(
@@ -60,7 +60,7 @@ pub(super) const RATES: &[Part] = &[
         "irn",
         "IRN with TIMELY's rates",
         "UCB/EECS-2018-103 §4.3.1",
-        "{ kind = \"timely\", max_decrease = 1.0 }",
+        "{ kind = \"timely\", max_decrease = 1.0, gradient_cap = 1.0 }",
         ""
     ),
     with!(
