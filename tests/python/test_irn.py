@@ -194,7 +194,7 @@ def finished(name: str, slow: float, fct_ms: float, p99_ms: float) -> Fake:
     ideal = fct / slow
     columns = {"start_ps": np.zeros(n), "fct_ps": fct, "ideal_ps": ideal}
     flows = {"measured": [1] * n, "status": ["completed"] * n, "size": [1000] * n, "packets": [10] * n} | columns
-    return Fake(name, flows, drops=85, pauses={"frames": 10})
+    return Fake(name, flows, drops=85, pauses={"frames": 10}, measured={"censored": 0})
 
 
 TABLES = part("tables")
