@@ -47,6 +47,11 @@ impl Candidate {
         Self::NAMES[self as usize]
     }
 
+    /// Ports look at the slack of the last bit.
+    fn adds_transmission(self) -> bool {
+        matches!(self, Self::Lstf | Self::Edf)
+    }
+
     fn rule(self) -> HopRule {
         match self {
             Self::Lstf => HopRule::Slack,
@@ -87,6 +92,7 @@ pub struct Replay {
     engine: Engine,
     candidate: Candidate,
     preemptive: bool,
+    bucket: Span,
     name: String,
     seed: u64,
     lateness: Lateness,
@@ -100,7 +106,8 @@ pub struct Replay {
 
 impl Replay {
     /// The network of a recorded scenario with the candidate at every switch port: unlimited queues, nothing
-    /// marked or dropped. `threshold` only says what is reported.
+    /// marked or dropped. Ports sort in buckets as wide as `bucket` (zero: exactly). `threshold` only says what is
+    /// reported.
     ///
     /// # Errors
     /// If what happened in the recorded network cannot be repeated packet by packet.
@@ -108,6 +115,7 @@ impl Replay {
         scenario: &Scenario,
         candidate: Candidate,
         preemptive: bool,
+        bucket: Span,
         threshold: Span,
     ) -> Result<Self, Diagnostic> {
         let original = scenario.network()?;
@@ -131,14 +139,22 @@ impl Replay {
                 "record it without `preemptive`, or replay it with lstf",
             );
         }
+        if candidate.adds_transmission() && original.links.iter().any(|l| !l.quantum.is_zero()) {
+            return refuse(
+                "cannot be replayed by a scheduler that counts transmission times in picoseconds: its links cut them down \
+                 to whole quanta",
+                "record it without `topology.time_quantum`, or replay it with priority or omniscient",
+            );
+        }
         let flows = original.flows.len();
-        let spec = network(original, candidate, preemptive);
+        let spec = network(original, candidate, preemptive, bucket);
         let seed = spec.seed;
         let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;
         Ok(Self {
             engine,
             candidate,
             preemptive,
+            bucket,
             name: scenario.name().to_owned(),
             seed,
             lateness: Lateness::new(threshold),
@@ -292,6 +308,7 @@ impl Replay {
             "digest": format!("{:016x}", self.engine.digest()),
             "scheduler": self.candidate.name(),
             "preemptive": self.preemptive,
+            "bucket_us": self.bucket.ps() as f64 * 1e-6,
             "simulated_seconds": self.engine.now().secs(),
             "events": counters.events,
             "packet_hops": counters.packet_hops,
@@ -309,11 +326,11 @@ impl Replay {
 }
 
 /// The same network with the candidate at every switch port.
-fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool) -> NetworkSpec {
+fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket: Span) -> NetworkSpec {
     let unlimited =
         |order| DisciplineSpec { order, limit: Limit::Unlimited, aqm: AqmSpec::TailDrop, preemptive: false };
-    let add_transmission = matches!(candidate, Candidate::Lstf | Candidate::Edf);
-    let switch = DisciplineSpec { preemptive, ..unlimited(OrderSpec::Pifo { add_transmission }) };
+    let add_transmission = candidate.adds_transmission();
+    let switch = DisciplineSpec { preemptive, ..unlimited(OrderSpec::Pifo { add_transmission, bucket }) };
     let is_host = |node: NodeId| node.0 < original.hosts;
     let ends = original.links.iter().flat_map(|l| [l.a, l.b]);
     NetworkSpec {

@@ -1,6 +1,14 @@
 //! RDMA over lossless and lossy Ethernet: RoCE, IRN and what lies between. One queue pair per flow.
 
+mod bitmap;
+pub mod irn;
+mod psn;
 pub(super) mod spec;
+#[cfg(test)]
+mod tests;
+
+pub use bitmap::Bitmap;
+pub use psn::Psn;
 
 use super::{Endpoint, RdmaSpec, SenderStats, Transmit};
 use crate::congestion::Start;
@@ -42,6 +50,12 @@ impl RdmaSender {
     }
     /// The flow starts: from now on `poll_transmit` answers.
     pub fn start(&mut self, _: &RdmaSpec, _: Time) {}
+    /// The controller.
+    pub fn controller(&self) -> &crate::congestion::Controller {
+        unimplemented!()
+    }
+    /// Goes on with what an earlier flow has learnt.
+    pub fn adopt(&mut self, _: crate::congestion::Controller) {}
     /// What it has done and where it stands.
     pub fn stats(&self) -> SenderStats {
         SenderStats::default()
