@@ -8,7 +8,7 @@ use crate::originals::{Original, Originals};
 use crate::{Diagnostic, Scenario, Table};
 use serde_json::{Value as Json, json};
 use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit, OrderSpec};
-use thalweg_sim::spec::{HopRule, NetworkSpec, ProbeSpec, RoutingSpec, StopSpec};
+use thalweg_sim::spec::{HopRule, NetworkSpec, NicOrder, NicSpec, ProbeSpec, RoutingSpec, StopSpec};
 use thalweg_sim::{Exit, Injection};
 use thalweg_units::{FlowId, NodeId, Serializer, Span, Time};
 
@@ -124,6 +124,12 @@ impl Replay {
             return refuse(
                 "cannot be replayed: its packets are sprayed, so a packet's path is not known from its flow",
                 "record it with a routing by flow (`routing = \"ecmp\"`)",
+            );
+        }
+        if !original.incidents.is_empty() {
+            return refuse(
+                "cannot be replayed: it has incidents, and packets took other paths after them",
+                "record it without [[incident]]",
             );
         }
         if original.cut_through.is_some() {
@@ -340,6 +346,10 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
         hop_rule: candidate.rule(),
         slack: None,
         edge: None,
+        // Memory has no limit, so nobody pauses; what NICs let go, and when, is in the recording.
+        inputs: None,
+        nic: NicSpec { order: NicOrder::Queue, pause_control: true },
+        control_first: false,
         replay: true,
         probes: ProbeSpec::default(),
         stop: StopSpec { until: Time::MAX, when_measured_done: false, max_events: u64::MAX },
