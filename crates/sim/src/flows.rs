@@ -59,12 +59,12 @@ impl<Q: Events> Sim<Q> {
             routing => {
                 let pick = flow_pick(routing, spec.src, spec.dst, flow.0, false);
                 self.routes.path(spec.src, spec.dst, pick, &mut path);
-                path.resize(middle, PortId::NONE);
+                end_path(&mut path, middle);
                 let pick = flow_pick(routing, spec.src, spec.dst, flow.0, true);
                 self.routes.path(spec.dst, spec.src, pick, &mut path);
             }
         }
-        path.resize(self.stride, PortId::NONE);
+        end_path(&mut path, self.stride);
         path
     }
 
@@ -85,6 +85,7 @@ impl<Q: Events> Sim<Q> {
             balance: 0,
             transport: spec.transport,
             class: spec.class,
+            ready: false,
             complete: false,
         };
         let receiving = Receiving {
@@ -102,13 +103,22 @@ impl<Q: Events> Sim<Q> {
             self.edges.iter_mut().skip(slot).take(1).for_each(|edge| *edge = EdgeCodel::default());
             self.sending[slot] = sending;
             self.receiving[slot] = receiving;
-            self.paths[slot * self.stride..][..self.stride].copy_from_slice(&path);
+            if self.unreliable {
+                self.detour(slot, &path);
+            } else {
+                self.paths[slot * self.stride..][..self.stride].copy_from_slice(&path);
+            }
             slot
         } else {
+            let slot = self.sending.len();
             self.sending.push(sending);
             self.receiving.push(receiving);
-            self.paths.extend_from_slice(&path);
-            self.sending.len() - 1
+            if self.unreliable {
+                self.detour(slot, &path);
+            } else {
+                self.paths.extend_from_slice(&path);
+            }
+            slot
         }
     }
 
@@ -183,6 +193,14 @@ impl<Q: Events> Sim<Q> {
         }
         record
     }
+}
+
+/// Fills a path's place up. A path around failures that is too long for it ends in nowhere.
+fn end_path(path: &mut Vec<PortId>, len: usize) {
+    if path.len() > len {
+        path.truncate(len - 1);
+    }
+    path.resize(len, PortId::NONE);
 }
 
 /// What a controller is told at the start: line rate and the empty path's round trip.

@@ -1,6 +1,14 @@
 //! RDMA over lossless and lossy Ethernet: RoCE, IRN and what lies between. One queue pair per flow.
 
+mod bitmap;
+pub mod irn;
+mod psn;
 pub(super) mod spec;
+#[cfg(test)]
+mod tests;
+
+pub use bitmap::Bitmap;
+pub use psn::Psn;
 
 use super::{Endpoint, RdmaSpec, SenderStats, Transmit};
 use crate::congestion::Start;
