@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -157,7 +158,7 @@ def saturation(accepted: dict[float, float], fraction: float = 0.98) -> float:
 
 def steps(values) -> list[float]:
     """Differences of neighbours."""
-    return [float(b - a) for a, b in zip(values[:-1], values[1:], strict=True)]
+    return [float(b - a) for a, b in pairwise(values)]
 
 
 def thinned_cdf(x, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
