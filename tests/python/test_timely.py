@@ -109,6 +109,10 @@ def test_five_negative_gradients_in_a_row_make_it_hyper_active():
     rates, ran = numbers.Algorithm1(50e-6, 500e-6).rates(at, rtt, 1e9)
     assert np.diff(rates).tolist() == pytest.approx([10e6] * 4 + [50e6] * 3)
     assert ran["increase"] == 4 and ran["hyper"] == 3
+    # A positive one in between starts the count again: then five more are needed.
+    rtt = np.array([200, 190, 180, 170, 160, 300, 200, 100, 90, 80, 70]) * 1e-6
+    _, ran = numbers.Algorithm1(50e-6, 500e-6, alpha=1.0).rates(np.arange(11) * 1e-3, rtt, 1e9)
+    assert (ran["increase"], ran["decrease"], ran["hyper"]) == (8, 1, 1)
 
 
 def test_decile_gaps_allow_5_us_or_15_per_cent():
@@ -180,7 +184,12 @@ def test_throughput_and_shares_count_from_the_measured_window_on():
     run = Fake(
         "counters",
         {"from": "1500ms"},
-        links={"time_ps": [S, 3 * S // 2, 2 * S], "port": [1] * 3, "packets": [0] * 3, "bytes": [9, 10**9, 2 * 10**9]},
+        links={
+            "time_ps": [S, 3 * S // 2, 2 * S],
+            "port": [1] * 3,
+            "packets": [0] * 3,
+            "bytes": [9 * 10**8, 10**9, 2 * 10**9],
+        },
         controllers={
             "time_ps": [3 * S // 2] * 2 + [2 * S] * 2,
             "flow": [1, 0] * 2,
@@ -345,6 +354,15 @@ def test_the_published_table_3_1_passes():
     assert judged("TIM-S-a", runs) == []
     assert len(judged("TIM-T1-d", runs | {"timely:default@1": finished("T1 paused", 19.4, 61, 116, frames=1)})) == 1
     assert len(judged("TIM-T1-a", runs | {"timely:default@1": finished("T1 slow", 18.0, 61, 116)})) == 2
+
+
+def test_gradient_and_queue_size_are_told_apart():
+    incast = part("incast")
+    values = {settings.TIMELY: (19.4, 61, 116), incast.LOW: (15, 45, 80), incast.HIGH: (19.6, 500, 520)}
+    runs = incast_runs(values, "F7")
+    assert judged("TIM-F7-a", runs) == [] and judged("TIM-F7-b", runs) == []
+    slow = runs | {f"{settings.TIMELY.key}@1": finished("F7 slow", 14, 61, 180)}
+    assert len(judged("TIM-F7-a", slow)) == 1 and len(judged("TIM-F7-b", slow)) == 2
 
 
 def test_the_published_sweeps_pass():
