@@ -361,7 +361,7 @@ def test_gradient_and_queue_size_are_told_apart():
     values = {settings.TIMELY: (19.4, 61, 116), incast.LOW: (15, 45, 80), incast.HIGH: (19.6, 500, 520)}
     runs = incast_runs(values, "F7")
     assert judged("TIM-F7-a", runs) == [] and judged("TIM-F7-b", runs) == []
-    slow = runs | {f"{settings.TIMELY.key}@1": finished("F7 slow", 14, 61, 180)}
+    slow = runs | {f"{settings.TIMELY.key}@1": finished("F7 slow", 14.9, 61, 180)}
     assert len(judged("TIM-F7-a", slow)) == 1 and len(judged("TIM-F7-b", slow)) == 2
 
 
