@@ -126,7 +126,7 @@ def compared(results, algorithm: Algorithm1, first: dict[int, float] | float) ->
     for flow in np.unique(found.flow):
         at, rtt, rate = found.of(flow)
         begin = first[flow] if isinstance(first, dict) else first
-        expected, branches = algorithm.rates(at, rtt * 1e-6, begin)
+        expected, branches = algorithm.rates(at, rtt * 1e-6, begin, rate)
         worst = max(worst, float(np.max(np.abs(rate / expected - 1))))
         for name, times in branches.items():
             ran[name] = ran.get(name, 0) + times

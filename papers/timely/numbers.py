@@ -62,8 +62,11 @@ class Algorithm1:
     least: float = 10e6
     max_decrease: float = 0.5
 
-    def rates(self, at, rtt, first: float) -> tuple[np.ndarray, Counter]:
-        """The rate after each sample of one flow that is never limited by its application, and how often each branch ran."""
+    def rates(self, at, rtt, first: float, seen=None) -> tuple[np.ndarray, Counter]:
+        """The rate after each sample of one flow that is never limited by its application, and how often each branch ran.
+
+        With `seen`, another's rates, each step starts from the other's rate before it: what it rounds does not add up.
+        """
         rate, out, ran = first, np.empty(len(rtt)), Counter()
         previous, diff, negative, updated = None, 0.0, 0, 0.0
         for n, (now, new) in enumerate(zip(at, rtt, strict=True)):
@@ -75,7 +78,8 @@ class Algorithm1:
                 f = min(1.0, (now - updated) / self.min_rtt)
                 ran["scaled"] += f < 1
                 negative = negative + 1 if gradient < 0 else 0
-                rate, branch = self.step(rate, new, gradient, f, negative)
+                before = rate if seen is None else seen[n - 1]
+                rate, branch = self.step(before, new, gradient, f, negative)
                 ran[branch] += 1
             previous, updated = new, now
             out[n] = rate
