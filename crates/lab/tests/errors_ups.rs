@@ -47,7 +47,7 @@ fn what_is_right_is_accepted() {
     // The NIC's queue comes before slack is written: it is FIFO if not told otherwise.
     let s = load(RIGHT, "s.toml", Path::new("."), &[]).expect("right");
     assert!(
-        s.to_toml().contains("[nic]\nbuffer = \"500KB\"\nmarking = \"none\"\nscheduler = \"fifo\""),
+        s.to_toml().contains("[nic]\nbuffer = \"500KB\"\nmarking = \"none\"\norder = \"queue\"\npause_control = true\nscheduler = \"fifo\""),
         "{}",
         s.to_toml()
     );

@@ -1,6 +1,7 @@
 //! From a specification to a network at time zero.
 
 use crate::arena::Arena;
+use crate::connection::connections;
 use crate::events::{Event, Events, Phase, Tag};
 use crate::flow::{FlowRecord, NO_CONNECTION};
 use crate::gate::Gate;
@@ -120,6 +121,7 @@ impl<Q: Events> Sim<Q> {
             outages: Outages::new(&spec),
             intact: None,
             detours: Vec::new(),
+            shared: connections(&spec.flows),
             pauses: Vec::new(),
             deadlocks: Vec::new(),
             came_by: PortId::NONE,

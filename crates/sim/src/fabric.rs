@@ -347,7 +347,9 @@ impl<Q: Events> Sim<Q> {
             let booked = port.transmit(at, flying);
             let more = port.eager && port.waiting > 0 && !port.gated;
             let free_at = port.free_at;
-            port.deciding = more;
+            if !port.gated {
+                port.deciding = more;
+            }
             if let Booked::First(at) = booked {
                 self.schedule(at, Phase::Arrive, id.0);
             }

@@ -111,6 +111,9 @@ impl<Q: Events> Sim<Q> {
     /// What a gated port sends now: a frame, else a control packet, else, unless it is paused, what its flows or its queue
     /// give.
     pub(crate) fn decide_gated(&mut self, id: PortId) {
+        if self.ports[id.at()].free_at > self.now {
+            return self.rest(id); // woken while it decided
+        }
         self.ended(id);
         if let Some(frame) = self.gates[id.at()].frame.take() {
             self.send_frame(id, frame);
@@ -220,6 +223,7 @@ impl<Q: Events> Sim<Q> {
             gate.asleep = true;
         }
         self.pauses.push(crate::PauseRecord { port: id, began: self.now, ended: Time::MAX, cause });
+        self.look_for_deadlock(id);
     }
 
     pub(crate) fn resume_port(&mut self, id: PortId) {

@@ -38,7 +38,13 @@ impl<Q: Events> Sim<Q> {
             let sending = &mut self.sending[slot];
             sending.balance = sending.balance.wrapping_sub(1);
             let transport = &self.spec.transports[sending.transport as usize];
-            sending.sender.on_packet(transport, self.now, &packet, side.as_ref());
+            if self.spec.probes.completions.is_some() {
+                let stats = sending.sender.stats();
+                sending.sender.on_packet(transport, self.now, &packet, side.as_ref());
+                self.note_completion(slot, packet.flow, (stats.rtt_samples, stats.rtt_sum));
+            } else {
+                sending.sender.on_packet(transport, self.now, &packet, side.as_ref());
+            }
             self.pump_sender(slot, packet.flow);
             if self.sending[slot].complete {
                 self.release_if_over(packet.flow);

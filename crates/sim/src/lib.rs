@@ -13,6 +13,7 @@
 pub mod arena;
 mod build;
 pub mod check;
+mod connection;
 pub mod diff;
 pub mod events;
 mod fabric;

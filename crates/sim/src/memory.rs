@@ -84,7 +84,6 @@ impl<Q: Events> Sim<Q> {
             if !was_pausing {
                 self.be_eager(switch);
             }
-            self.look_for_deadlock(from);
         }
         true
     }

@@ -39,18 +39,19 @@ impl<Q: Events> Sim<Q> {
         &self.deadlocks
     }
 
-    /// An input has just asked for a pause: does that close a cycle of ports that wait for each other, and can it end?
+    /// A port has just been stopped: does that close a cycle of ports that wait for each other, and can it end?
     ///
     /// A paused port waits for the input at its far end, which waits for the outputs that hold its bytes. If each of those
     /// that matter is paused itself, and so on around a cycle, nobody ever moves: the largest set of paused ports whose
     /// inputs keep more than XON even if every output outside the set drains.
+    #[cold]
     pub(crate) fn look_for_deadlock(&mut self, from: PortId) {
         if !self.closes_cycle(from) {
             return;
         }
         let mut stuck: Vec<PortId> = (0..self.ports.len())
             .map(PortId::from)
-            .filter(|id| self.asks(*id) && (self.gates[id.at()].paused || *id == from))
+            .filter(|id| self.asks(*id) && self.gates[id.at()].paused)
             .collect();
         loop {
             let before = stuck.len();

@@ -1,6 +1,7 @@
 //! The simulated network and its run loop.
 
 use crate::arena::{Arena, Packets};
+use crate::connection::Connection;
 use crate::events::{Calendar, Event, Events, Phase, Tag};
 use crate::flow::{FlowRecord, Receiving, Sending};
 use crate::gate::Gate;
@@ -93,6 +94,8 @@ pub struct Sim<Q: Events = Calendar> {
     pub(crate) intact: Option<Box<Routes>>,
     /// By connection: where its path is if it was laid anew; `u32::MAX` or nothing: in its own place.
     pub(crate) detours: Vec<u32>,
+    /// Connections that carry more than one flow.
+    pub(crate) shared: Vec<Connection>,
     pub(crate) pauses: Vec<PauseRecord>,
     pub(crate) deadlocks: Vec<Deadlock>,
     /// Within an event: the port by which the packet at hand has come to a switch.

@@ -3,6 +3,7 @@
 //! What follows from the specification (routes, rates, delays) is rebuilt; everything else is written.
 
 use crate::arena::{Arena, Packets};
+use crate::connection::Connection;
 use crate::events::{Event, Events};
 use crate::flow::{FlowRecord, Receiving, Sending};
 use crate::gate::Gate;
@@ -64,6 +65,7 @@ struct Network {
     gates: Vec<Gate>,
     memory: Memory,
     outages: Outages,
+    shared: Vec<Connection>,
     pauses: Vec<PauseRecord>,
     deadlocks: Vec<Deadlock>,
 }
@@ -110,6 +112,7 @@ impl<Q: Events> Sim<Q> {
             gates: self.gates.clone(),
             memory: self.memory.clone(),
             outages: self.outages.clone(),
+            shared: self.shared.clone(),
             pauses: self.pauses.clone(),
             deadlocks: self.deadlocks.clone(),
         };
@@ -190,6 +193,7 @@ impl<Q: Events> Sim<Q> {
             gates: network.gates,
             memory: network.memory,
             outages: network.outages,
+            shared: network.shared,
             pauses: network.pauses,
             deadlocks: network.deadlocks,
             records: flows.records,

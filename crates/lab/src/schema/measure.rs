@@ -30,6 +30,9 @@ pub struct Measure {
     /// Windows, round trips and progress of flows over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controllers: Option<FlowProbe>,
+    /// A list of all pauses of PFC: of which port, from when until when, and which other pause was the cause.
+    #[serde(default)]
+    pub pauses: bool,
     /// Record every packet: when it entered the network, when it left, how long it waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketRecord>,
@@ -48,6 +51,7 @@ impl Default for Measure {
             queues: None,
             links: None,
             controllers: None,
+            pauses: false,
             packets: None,
             priority_histogram: None,
         }

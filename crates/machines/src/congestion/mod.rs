@@ -4,23 +4,29 @@
 //! told what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
 //! numbers to retransmit, or timers of the transport.
 
+mod aimd;
 #[cfg(test)]
 mod conformance;
 mod controller;
+mod dcqcn;
 mod dctcp;
 mod dctcp_rate;
 mod fixed;
 mod mintcp;
 mod newreno;
 mod spec;
+mod timely;
 
+pub use aimd::Aimd;
 pub use controller::{CATALOGUE, Controller};
+pub use dcqcn::Dcqcn;
 pub use dctcp::Dctcp;
 pub use dctcp_rate::DctcpRate;
 pub use fixed::FixedWindow;
 pub use mintcp::MinTcp;
 pub use newreno::NewReno;
 pub use spec::*;
+pub use timely::Timely;
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};

@@ -89,6 +89,8 @@ pub struct SenderStats {
     pub rtt_sum: Span,
     /// How many these were.
     pub rtt_samples: u32,
+    /// The controller's pace, if it has one.
+    pub pace: Option<Rate>,
 }
 
 impl SenderStats {

@@ -50,6 +50,12 @@ impl RdmaSender {
     }
     /// The flow starts: from now on `poll_transmit` answers.
     pub fn start(&mut self, _: &RdmaSpec, _: Time) {}
+    /// The controller.
+    pub fn controller(&self) -> &crate::congestion::Controller {
+        unimplemented!()
+    }
+    /// Goes on with what an earlier flow has learnt.
+    pub fn adopt(&mut self, _: crate::congestion::Controller) {}
     /// What it has done and where it stands.
     pub fn stats(&self) -> SenderStats {
         SenderStats::default()

@@ -1,10 +1,17 @@
 //! Fills in what depends on other keys, so that a resolved scenario says everything.
 
-use crate::quantity::Q;
+mod lossless;
+mod rdma;
+
+pub(crate) use lossless::Headroom;
+pub(crate) use rdma::{moves_window, notification_of, reads_round_trips};
+
+use crate::quantity::{Capacity, Q};
 use crate::schema::{
-    ClassOrder, Congestion, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Scheduler,
-    Shape, Transport,
+    ClassOrder, Congestion, Document, EcnMode, Flight, LossDetection, Marking, NicOrder, Notification,
+    Pattern, Rank, RdmaAcks, Scheduler, Shape, Transport,
 };
+use crate::topology::Graph;
 
 /// The rank that a scheduler sorts by, if it sorts by one.
 pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
@@ -51,13 +58,17 @@ pub(crate) fn ecn_capable(doc: &Document) -> bool {
     transports(doc).iter().any(|(_, t)| match t {
         Transport::Tcp(t) => t.ecn.unwrap_or(ecn_of(&t.congestion)) != EcnMode::Off,
         Transport::Udp(_) => false,
+        Transport::Rdma(r) => rdma::is_ecn_capable(r),
     })
 }
 
 /// True if some controller cannot do without marks (whether or not its ECN is on).
 pub(crate) fn wants_marks(doc: &Document) -> bool {
-    let dctcp = |t: &Transport| matches!(t, Transport::Tcp(t) if ecn_of(&t.congestion) != EcnMode::Off);
-    transports(doc).iter().any(|(_, t)| dctcp(t))
+    transports(doc).iter().any(|(_, t)| match t {
+        Transport::Tcp(t) => ecn_of(&t.congestion) != EcnMode::Off,
+        Transport::Udp(_) => false,
+        Transport::Rdma(r) => notification_of(&r.congestion) != Notification::Off,
+    })
 }
 
 /// What a transport's senders write into the rank header.
@@ -65,6 +76,7 @@ pub(crate) fn written_rank(transport: &Transport) -> Rank {
     let rank = match transport {
         Transport::Tcp(t) => t.rank,
         Transport::Udp(u) => u.rank,
+        Transport::Rdma(_) => None,
     };
     rank.unwrap_or(Rank::None)
 }
@@ -75,6 +87,21 @@ pub(crate) fn used(doc: &Document) -> impl Iterator<Item = &Transport> {
     own.map(|t| doc.transports.get(&t.transport).unwrap_or(&doc.transport))
 }
 
+/// True if senders hear of what has arrived.
+pub(crate) fn is_acknowledged(transport: &Transport) -> bool {
+    match transport {
+        Transport::Tcp(_) => true,
+        Transport::Udp(_) => false,
+        Transport::Rdma(r) => r.acks != Some(RdmaAcks::Never),
+    }
+}
+
+/// Writes what depends on the topology into the document.
+pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
+    rdma::by_graph(doc, graph);
+    lossless::by_graph(doc, graph);
+}
+
 /// Writes every dependent default into the document.
 pub(crate) fn resolve(doc: &mut Document) {
     let capable = ecn_capable(doc);
@@ -83,20 +110,29 @@ pub(crate) fn resolve(doc: &mut Document) {
             ecn.get_or_insert(capable);
         }
     }
-    // The NIC runs the scheduler under test.
+    let room = *doc.switch.buffer.insert(doc.switch.room());
+    // The NIC runs the scheduler under test, if it has a queue to run it on.
     let (nic, switch) = (&mut doc.nic, &doc.switch);
+    if nic.order == NicOrder::RoundRobin {
+        nic.scheduler.get_or_insert(Scheduler::Fifo);
+        nic.buffer.get_or_insert(Capacity::Unlimited);
+        nic.marking.get_or_insert(Marking::None);
+    }
     let slack = doc.slack.is_some() || switch.scheduler == Scheduler::Lstf;
     nic.scheduler.get_or_insert_with(|| match &switch.scheduler {
         s if slack && reads_slack(s) => Scheduler::Fifo,
+        // A host has no inputs.
+        Scheduler::InputRoundRobin => Scheduler::Fifo,
         s => s.clone(),
     });
-    nic.buffer.get_or_insert(switch.buffer);
+    nic.buffer.get_or_insert(room);
     nic.marking.get_or_insert(switch.marking);
     let wanted = schedulers(doc)
         .find_map(|(_, s)| rank_of(s))
         .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining))
         // NICs overwrite what senders wrote.
         .filter(|_| doc.slack.is_none());
+    let lossless = doc.switch.pfc.is_some();
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
         match t {
             Transport::Tcp(t) => {
@@ -110,14 +146,17 @@ pub(crate) fn resolve(doc: &mut Document) {
                 let size = matches!(wanted, Some(Rank::FlowSize));
                 u.rank.get_or_insert(if size { Rank::FlowSize } else { Rank::None });
             }
+            Transport::Rdma(r) => rdma::resolve(r, lossless),
         }
     }
     let run = doc.run.until;
     let measured = *doc.measure.until.get_or_insert(run);
     for t in &mut doc.traffic {
-        if let Pattern::Poisson(p) = &mut t.pattern {
-            // A window that ends after the run is reported as such, once.
-            p.until.get_or_insert(measured.min(run));
+        // A window that ends after the run is reported as such, once.
+        match &mut t.pattern {
+            Pattern::Poisson(p) => drop(p.until.get_or_insert(measured.min(run))),
+            Pattern::Rpc(r) => drop(r.until.get_or_insert(measured.min(run))),
+            _ => {}
         }
     }
     match &mut doc.topology.shape {

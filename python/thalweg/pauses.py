@@ -1,0 +1,75 @@
+"""Who stopped whom: the pauses of a run (`[measure] pauses = true`) as storms, each a tree with one root.
+
+A pause whose packet was bound for an output that was merely busy is a root; one whose packet was bound for an output that was itself
+paused was caused by that pause. A storm is a root with all that follows from it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from matplotlib.patches import Patch
+
+from thalweg import plots
+
+
+def storms(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
+    """One row per storm, the largest first.
+
+    Columns: root (pause number), at_ps, from_node, to_node (the port of the root), pauses, ports (different ones), depth (0: the root
+    alone), paused_ps (sum over its pauses; one that stands is counted up to `end_ps`, or to the last event in the table).
+    """
+    root = np.arange(len(pauses), dtype=np.int64)
+    for number, cause in enumerate(pauses["cause"].to_list()):
+        if cause is not None:
+            root[number] = root[cause]  # causes come before what they cause
+    last = end_ps or _end(pauses)
+    known = pauses.with_columns(pl.Series("root", root), lasted=pl.col("ended_ps").fill_null(last) - pl.col("began_ps"))
+    sums = known.group_by("root").agg(
+        pauses=pl.len(), ports=pl.col("port").n_unique(), depth=pl.col("depth").max(), paused_ps=pl.col("lasted").sum()
+    )
+    roots = pauses.select(
+        root=pl.col("pause").cast(pl.Int64), at_ps="began_ps", from_node="from_node", to_node="to_node"
+    )
+    return roots.join(sums, on="root").sort(["pauses", "root"], descending=[True, False])
+
+
+def by_port(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
+    """One row per port that was ever paused: how often, for how long (ps), and how deep in a storm at most; the longest first."""
+    last = end_ps or _end(pauses)
+    lasted = pl.col("ended_ps").fill_null(last) - pl.col("began_ps")
+    return (
+        pauses.group_by("port", "from_node", "to_node")
+        .agg(pauses=pl.len(), paused_ps=lasted.sum(), depth=pl.col("depth").max())
+        .sort(["paused_ps", "port"], descending=[True, False])
+    )
+
+
+def timeline(pauses: pl.DataFrame, *, ports: int = 24) -> plots.Figure:
+    """When the ports that were paused longest were paused, coloured by depth in their storm."""
+    longest = by_port(pauses).head(ports)
+    last = _end(pauses)
+    deepest = int(pauses["depth"].max() or 0)
+    with plots.style():
+        fig, ax = plots.figure(height=0.9 + 0.15 * max(len(longest), 1))
+        for row, port in enumerate(longest["port"].to_list()):
+            mine = pauses.filter(pl.col("port") == port)
+            begin = mine["began_ps"].to_numpy() * 1e-9
+            width = mine["ended_ps"].fill_null(last).to_numpy() * 1e-9 - begin
+            colours = [f"C{depth % 10}" for depth in mine["depth"].to_list()]
+            ax.broken_barh(list(zip(begin, width, strict=True)), (row - 0.4, 0.8), facecolors=colours)
+        names = [f"{a} → {b}" for a, b in longest.select("from_node", "to_node").iter_rows()]
+        ax.set_yticks(range(len(longest)), names)
+        ax.invert_yaxis()
+        ax.set_xlabel("time (ms)")
+        ax.set_ylabel("paused port (node → node)")
+        steps = [
+            Patch(facecolor=f"C{d % 10}", label="root" if d == 0 else f"depth {d}") for d in range(min(deepest, 9) + 1)
+        ]
+        ax.legend(handles=steps, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
+        return fig
+
+
+def _end(pauses: pl.DataFrame) -> int:
+    """The last instant that the table knows."""
+    return max((x for x in (pauses["ended_ps"].max(), pauses["began_ps"].max()) if x is not None), default=0)
