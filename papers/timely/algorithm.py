@@ -22,15 +22,13 @@ def unequal() -> dict:
     """Two hosts with 0.8 and 0.2 of the line into one port as fast."""
     file = Path(__file__).parent / "scenarios" / "incast.toml"
     transport = tomllib.loads(file.read_text(encoding="utf-8"))["transport"]
-    kinds = {
-        name: transport | {"congestion": transport["congestion"] | {"initial_share": share}}
-        for name, share in (("more", 0.8), ("less", 0.2))
-    }
-    traffic = [{"kind": "backlogged", "src": a, "dst": 0, "transport": t} for a, t in ((1, "more"), (2, "less"))]
+    less = transport | {"congestion": transport["congestion"] | {"initial_share": 0.2}}
+    traffic = [{"kind": "backlogged", "src": a, "dst": 0, "transport": t} for a, t in ((1, "default"), (2, "less"))]
     return {
         "topology.hosts": 3,
         "topology.sink_rate": "10Gbps",
-        "transports": kinds,
+        "transport.congestion.initial_share": 0.8,
+        "transports": {"less": less},
         "traffic": traffic,
         "measure.from": "0s",
         "measure.links.every": "50ms",

@@ -11,13 +11,13 @@ class Samples:
     """One entry per round trip that a controller was told: when (s), whose, how long (us), the rate that followed (b/s)."""
 
     def __init__(self, results, only=None):
-        table = results.tables["completions"]
+        table = results.tables["round_trips"]
         if only is not None:
             table = table.filter(table["flow"].is_in(only))
-        self.at = table["at_ps"].to_numpy() * 1e-12
+        self.at = table["time_ps"].to_numpy() * 1e-12
         self.flow = table["flow"].to_numpy()
         self.rtt = table["rtt_ps"].to_numpy() * 1e-6
-        self.rate = table["rate_bps"].to_numpy().astype(float)
+        self.rate = table["pace"].to_numpy().astype(float)
 
     def p(self, level: float) -> float:
         return percentile(self.rtt, level)

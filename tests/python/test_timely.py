@@ -49,13 +49,13 @@ class Runs(dict):
     scale = "quick"
 
 
-def completions(at_us, flow, rtt_us, rate_mbps=None) -> dict:
+def round_trips(at_us, flow, rtt_us, rate_mbps=None) -> dict:
     n = len(at_us)
     return {
-        "at_ps": [round(x * US) for x in at_us],
+        "time_ps": [round(x * US) for x in at_us],
         "flow": list(flow),
         "rtt_ps": [round(x * US) for x in rtt_us],
-        "rate_bps": [round(x * 1e6) for x in (rate_mbps if rate_mbps is not None else [500] * n)],
+        "pace": [round(x * 1e6) for x in (rate_mbps if rate_mbps is not None else [500] * n)],
     }
 
 
@@ -212,11 +212,11 @@ def test_the_trace_check_finds_a_wrong_rate():
     at, rtt = np.arange(20) * 1000.0, 60 + 30 * np.sin(np.arange(20))
     rule = numbers.Algorithm1(50e-6, 500e-6)
     rates, _ = rule.rates(at * 1e-6, rtt * 1e-6, 2.5e9)
-    good = Fake("good", completions=completions(at, [3] * 20, rtt, rates / 1e6))
+    good = Fake("good", round_trips=round_trips(at, [3] * 20, rtt, rates / 1e6))
     worst, ran = algorithm.compared(good, rule, 2.5e9)
     assert worst < 1e-6 and sum(ran[b] for b in algorithm.BRANCHES if b in ran) == 19
     rates[10:] *= 1.001
-    bad = Fake("bad", completions=completions(at, [3] * 20, rtt, rates / 1e6))
+    bad = Fake("bad", round_trips=round_trips(at, [3] * 20, rtt, rates / 1e6))
     assert algorithm.compared(bad, rule, 2.5e9)[0] > 5e-4
 
 
@@ -225,7 +225,7 @@ def test_the_fluid_test_finds_its_three_slopes():
     came = np.arange(0, 9000, 20.0)
     queue = np.where(came < 5000, 0.2 * came, np.maximum(1000 - 0.4 * (came - 5000), 0))
     rtt = 30 + queue
-    run = Fake("fluid", completions=completions(came + rtt, [0] * len(came), rtt))
+    run = Fake("fluid", round_trips=round_trips(came + rtt, [0] * len(came), rtt))
     assert part("algorithm").slopes(run) == pytest.approx((0.2, -0.4, 0.0), abs=2e-3)
 
 
@@ -233,7 +233,7 @@ def test_the_queueing_delay_is_the_round_trip_less_the_idle_one():
     base = numbers.idle_rtt(64_000, (10e9, 10e9), 7.5e-6) * 1e6
     run = Fake(
         "queue",
-        completions=completions([10, 20], [0, 1], [base, base + 12]),
+        round_trips=round_trips([10, 20], [0, 1], [base, base + 12]),
         queues={"time_ps": [0, 10 * US, 11 * US], "port": [1] * 3, "bytes": [99, 0, 15_000]},
     )
     rtt, queue = part("algorithm").queueing(run)
@@ -246,7 +246,7 @@ def test_survivors_are_told_by_their_server():
     run = Fake(
         "survivors",
         flows={"id": [0, 1], "dst": [1, 0]},
-        completions=completions(at, [0, 1, 1, 1], [40] * 4, [9999, 200, 1600, 2000]),
+        round_trips=round_trips(at, [0, 1, 1, 1], [40] * 4, [9999, 200, 1600, 2000]),
     )
     assert recovery.time_to(1500)(run) == pytest.approx(30, abs=0.11)
     assert recovery.time_to(1950)(run) == pytest.approx(60, abs=0.11)
@@ -331,7 +331,7 @@ def finished(name: str, gbps: float, average: float, p99: float, shares=(1, 1), 
     return Fake(
         name,
         summary={"pauses": {"frames": frames}},
-        completions=completions(range(100), [0, 1] * 50, rtt),
+        round_trips=round_trips(range(100), [0, 1] * 50, rtt),
         links={"time_ps": [0, S], "port": [1, 1], "bytes": [0, round(gbps * 1e9 / 8)]},
         controllers={
             "time_ps": [0, 0, S, S],
@@ -396,8 +396,8 @@ def test_the_published_recovery_passes():
 
     def run(key: str, at_ms: float) -> Fake:
         at = [1_900_000.0, 2_000_000 + 1000 * at_ms, 2_000_000 + 2000 * at_ms]
-        table = completions(at, [0] * 3, [40] * 3, [200, 1500, 2000])
-        return Fake(f"F16 {key}", flows={"id": [0], "dst": [0]}, completions=table)
+        table = round_trips(at, [0] * 3, [40] * 3, [200, 1500, 2000])
+        return Fake(f"F16 {key}", flows={"id": [0], "dst": [0]}, round_trips=table)
 
     runs = {f"{k}@1": run(k, 50 if "hai" in k else 140) for k in recovery.KINDS}
     assert judged("TIM-F16-a", runs) == []
