@@ -4,6 +4,7 @@
 //! in the same process, one after the other, with W0 first: the machine's ceiling.
 
 pub mod bare;
+pub mod counts;
 mod memory;
 pub mod orders;
 

@@ -48,12 +48,13 @@ def _replay(summary: Mapping) -> list[tuple[str, str]]:
     """The rows of a replay."""
     percent = lambda x: f"{100 * x:.4g} %"  # noqa: E731
     original, late, n = summary["original"], summary["lateness_us"], _format.number
+    bucket = f", in buckets of {summary['bucket_us']:g} us" if summary["bucket_us"] else ""
     out = [
         (
             "replayed",
             f"{original['name']} (digest {original['digest']})" + (", partial" if original["partial"] else ""),
         ),
-        ("by", summary["scheduler"] + (", preemptive" if summary["preemptive"] else "")),
+        ("by", summary["scheduler"] + (", preemptive" if summary["preemptive"] else "") + bucket),
         ("packets", f"{n(summary['packets'])} compared, {n(summary['not_compared'])} had not left the original"),
         ("overdue", f"{percent(summary['overdue'])} ({n(summary['overdue_packets'])} packets)"),
         (

@@ -95,6 +95,26 @@ fn slack_needs_a_reader_and_readers_need_slack() {
 }
 
 #[test]
+fn least_slack_wants_exact_links_and_buckets_that_hold_something() {
+    wrong(
+        "pairs = 2",
+        "pairs = 2\ntime_quantum = \"1ns\"",
+        "s.toml:5: `topology.time_quantum`: `switch.scheduler` counts transmission times in picoseconds; remove the key, or use another scheduler",
+    );
+    wrong(
+        "pairs = 2\n[switch]\nscheduler = \"lstf\"",
+        "pairs = 2\ntime_quantum = \"1ns\"\n[switch]\nmix = { scheduler = \"lstf\", nodes = \"even\" }",
+        "s.toml:5: `topology.time_quantum`: `switch.mix.scheduler` counts transmission times in picoseconds; remove the key, or use another scheduler",
+    );
+    wrong(SWITCH, "scheduler = { kind = \"lstf\", bucket = \"10us\" }", "");
+    wrong(
+        SWITCH,
+        "scheduler = { kind = \"lstf\", bucket = \"0s\" }",
+        "s.toml:6: `switch.scheduler.bucket`: a bucket of 0s holds nothing; remove the key: slacks are exact without it",
+    );
+}
+
+#[test]
 fn impossible_slack() {
     wrong(
         "\"constant\"",

@@ -5,7 +5,7 @@ use crate::context::Cx;
 use crate::schema::Document;
 use crate::topology::Graph;
 use thalweg_sim::spec::{ProbeSpec, RecordSpec};
-use thalweg_units::{FlowId, PortId};
+use thalweg_units::{FlowId, PortId, Time};
 
 pub(super) fn probes(
     cx: &Cx<'_>,
@@ -21,6 +21,8 @@ pub(super) fn probes(
         ends.filter(|(_, node)| !graph.is_host(*node)).map(|(p, _)| PortId(p as u32)).collect()
     };
     let m = &doc.measure;
+    let from = Time::from_ps(m.from.0.ps());
+    let until = Time::from_ps(m.until.map_or(doc.run.until.0, |q| q.0).ps());
     let controllers = match &m.controllers {
         None => None,
         Some(c) => {
@@ -36,7 +38,7 @@ pub(super) fn probes(
     };
     Ok(ProbeSpec {
         pauses: m.pauses,
-        completions: None,
+        completions: m.round_trips.then_some((from, until)),
         queues: m.queues.as_ref().map(|q| (q.every.0, ports(&q.ports))),
         links: m.links.as_ref().map(|l| (l.every.0, ports(&l.ports))),
         carried: None,

@@ -140,8 +140,10 @@ pub(crate) fn order(scheduler: &Scheduler, histogram: Option<&Vec<u64>>) -> s::O
         }),
         Scheduler::Lifo => s::OrderSpec::Lifo,
         Scheduler::Random => s::OrderSpec::Random,
-        Scheduler::Lstf => s::OrderSpec::Pifo { add_transmission: true },
-        Scheduler::Pifo => s::OrderSpec::Pifo { add_transmission: false },
+        Scheduler::Lstf { bucket } => {
+            s::OrderSpec::Pifo { add_transmission: true, bucket: bucket.map_or(Span::ZERO, |b| b.0) }
+        }
+        Scheduler::Pifo => s::OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO },
         Scheduler::RoundRobin { bins } => s::OrderSpec::RoundRobin { bins: *bins, codel: None },
         Scheduler::FqCodel { bins, target, interval, mtu } => {
             s::OrderSpec::RoundRobin { bins: *bins, codel: Some(codel(*target, *interval, *mtu)) }

@@ -36,7 +36,7 @@ pub(crate) fn schedulers(doc: &Document) -> impl Iterator<Item = (&'static str, 
 
 /// Sorts by what the slack header holds on its way through the network; a NIC's queue comes before it is written.
 pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
-    matches!(scheduler, Scheduler::Lstf | Scheduler::Pifo)
+    matches!(scheduler, Scheduler::Lstf { .. } | Scheduler::Pifo)
 }
 
 /// Whether a controller cannot do without ECN.
@@ -118,7 +118,7 @@ pub(crate) fn resolve(doc: &mut Document) {
         nic.buffer.get_or_insert(Capacity::Unlimited);
         nic.marking.get_or_insert(Marking::None);
     }
-    let slack = doc.slack.is_some() || switch.scheduler == Scheduler::Lstf;
+    let slack = doc.slack.is_some() || matches!(switch.scheduler, Scheduler::Lstf { .. });
     nic.scheduler.get_or_insert_with(|| match &switch.scheduler {
         s if slack && reads_slack(s) => Scheduler::Fifo,
         // A host has no inputs.

@@ -229,7 +229,12 @@ pub enum Scheduler {
     Random,
     /// Least slack time first: least slack of the last bit, the wait is subtracted at every switch (Mittal et al.,
     /// Universal Packet Scheduling, NSDI 2016); needs `[slack]`.
-    Lstf,
+    Lstf {
+        /// Slacks are cut down to whole multiples of this and packets of one bucket leave in order of arrival, as in a
+        /// calendar queue; exact if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bucket: Option<Q<Span>>,
+    },
     /// A push-in first-out queue: lowest rank header first, in order of arrival among equals; drops the highest (Sivaraman
     /// et al., SIGCOMM 2016). Say what senders write: `transport.rank`.
     Pifo,

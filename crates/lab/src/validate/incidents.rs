@@ -30,14 +30,14 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             r.error(&format!("incident.{i}"), reason, "let one end before the other begins");
         }
     }
-    if doc.incident.iter().any(|i| matches!(i, Incident::LinkFailure { .. })) {
-        if let RoutingRule::Pinned { .. } = doc.routing.rule {
-            let reason = "pinned paths do not change when a link fails";
-            r.error("routing", reason, "write \"ecmp\", or remove the incident");
+    let fails = doc.incident.iter().any(|i| matches!(i, Incident::LinkFailure { .. }));
+    if doc.routing.convergence != Routing::default().convergence {
+        if !fails {
+            let hint = "remove the key, or add an [[incident]] of kind \"link-failure\"";
+            r.useless("routing.convergence", "no link ever fails", hint);
+        } else if let RoutingRule::Pinned { .. } = doc.routing.rule {
+            r.useless("routing.convergence", "pinned paths do not change", "remove the key");
         }
-    } else if doc.routing.convergence != Routing::default().convergence {
-        let hint = "remove the key, or add an [[incident]] of kind \"link-failure\"";
-        r.useless("routing.convergence", "no link ever fails", hint);
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         let why = "nothing is acknowledged, so there are no control packets";
         r.useless("switch.control_first", why, "remove the key");
     }
+    whole_packets(r, doc);
     if let Some(inputs) = doc.switch.inputs {
         memory(r, inputs, doc, graph);
     } else {
@@ -24,6 +25,18 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             }
         }
     }
+    if !doc.nic.pause_control
+        && doc.switch.pfc.is_some()
+        && !doc.switch.control_first
+        && doc.nic.order == NicOrder::Queue
+    {
+        let why = "control packets wait in the queue that is paused";
+        r.useless(
+            "nic.pause_control",
+            why,
+            "write `switch.control_first = true`, or `nic.order = \"round-robin\"`",
+        );
+    }
     match (doc.switch.pfc, doc.switch.inputs) {
         (None, _) => no_pfc(r, doc),
         (Some(_), None) => {
@@ -31,6 +44,27 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             r.error("switch.pfc", reason, "write `switch.inputs = { memory = \"240KB\" }`");
         }
         (Some(pfc), Some(inputs)) => flow_control(r, pfc, inputs, doc, graph),
+    }
+}
+
+/// Ports that choose between packets of several kinds wait for whole packets, and for the end of transmissions.
+fn whole_packets(r: &mut Report<'_>, doc: &Document) {
+    let chooses = if doc.switch.inputs.is_some() {
+        "switch.inputs"
+    } else if doc.switch.control_first {
+        "switch.control_first"
+    } else if doc.nic.order == NicOrder::RoundRobin {
+        "nic.order"
+    } else {
+        return;
+    };
+    let reason = format!("`{chooses}` goes with store and forward only");
+    let hint = format!("remove the key or `{chooses}`");
+    if doc.switch.cut_through.0.get() > 0 {
+        r.error("switch.cut_through", &reason, &hint);
+    }
+    if doc.switch.preemptive {
+        r.error("switch.preemptive", &reason, &hint);
     }
 }
 
@@ -89,19 +123,23 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
         let reason = format!("{bytes} cannot hold one packet of {full} bytes");
         r.error(&format!("switch.inputs.{name}"), reason, format!("at least \"{full}B\""));
     }
-    let conflict = if doc.switch.shared_buffer.is_some() {
-        Some(("shared_buffer", "memory belongs to inputs or to output ports, not to both"))
-    } else if doc.switch.cut_through.0.get() > 0 {
-        Some(("cut_through", "memory of inputs is counted when packets have arrived whole"))
-    } else if doc.switch.preemptive {
-        Some(("preemptive", "an interrupted packet has begun to give its memory back"))
-    } else {
-        None
-    };
-    if let Some((name, reason)) = conflict {
-        r.error(&format!("switch.{name}"), reason, "remove the key or `switch.inputs`");
+    let ports = most_ports(graph);
+    if ports > MOST_INPUTS {
+        let reason = format!("a switch has {ports} links");
+        r.error("switch.inputs", reason, format!("at most {MOST_INPUTS}, or remove the key"));
+    }
+    if doc.switch.room() != Capacity::Unlimited {
+        let reason = "with memory by input, output queues have no limit of their own";
+        r.error("switch.buffer", reason, "write \"unlimited\" or remove the key");
+    }
+    if doc.switch.shared_buffer.is_some() {
+        let reason = "memory belongs to inputs or to output ports, not to both";
+        r.error("switch.shared_buffer", reason, "remove the key or `switch.inputs`");
     }
 }
+
+/// Links of a switch that counts by input: the number of an input has eight bits.
+const MOST_INPUTS: u64 = 256;
 
 /// Ports of the switch that has the most.
 fn most_ports(graph: &Graph) -> u64 {
@@ -115,10 +153,6 @@ fn most_ports(graph: &Graph) -> u64 {
 
 fn flow_control(r: &mut Report<'_>, pfc: Pfc, inputs: Inputs, doc: &Document, graph: &Graph) {
     let key = "switch.pfc";
-    if doc.switch.room() != Capacity::Unlimited {
-        let reason = "a full output queue drops packets, which flow control at inputs does not see";
-        r.error("switch.buffer", reason, "write \"unlimited\" or remove the key");
-    }
     let drops = |m: Marking| matches!(m, Marking::Red { .. } | Marking::Codel { .. });
     if drops(doc.switch.marking) {
         let reason = "it drops packets, which a network with flow control does not mend";

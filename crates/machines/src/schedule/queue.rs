@@ -76,8 +76,8 @@ impl DisciplineSpec {
             &OrderSpec::Rank { flow_order } => Queue::Rank(boxed(Rank::new(flow_order), self, stream, rate)?),
             OrderSpec::Lifo => Queue::Lifo(boxed(Lifo::default(), self, stream, rate)?),
             OrderSpec::Random => Queue::Random(boxed(Random::new(stream), self, stream, rate)?),
-            &OrderSpec::Pifo { add_transmission } => {
-                Queue::Pifo(boxed(Pifo::new(add_transmission.then_some(rate)), self, stream, rate)?)
+            &OrderSpec::Pifo { add_transmission, bucket } => {
+                Queue::Pifo(boxed(Pifo::new(add_transmission.then_some(rate), bucket), self, stream, rate)?)
             }
             &OrderSpec::RoundRobin { bins, codel } => {
                 Queue::RoundRobin(boxed(RoundRobin::new(bins, codel)?, self, stream, rate)?)

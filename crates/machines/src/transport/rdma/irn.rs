@@ -229,10 +229,16 @@ impl IrnSender {
         self.bitmap.ones()
     }
 
-    /// A retransmission waits to be sent.
+    /// The next opportunity goes to a retransmission that is still worth it.
     #[inline]
     pub fn is_pending(&self) -> bool {
-        self.pend
+        self.pend && self.rtx.minus(self.una) >= 0
+    }
+
+    /// The lowest PSN not acknowledged.
+    #[inline]
+    pub fn una(&self) -> Psn {
+        self.una
     }
 
     /// Loss repair is under way.
