@@ -7,7 +7,7 @@ import numpy as np
 from thalweg.papers import measure
 
 from .numbers import percentile, variation
-from .outcome import Samples, average_rtt, drops, fairness, once, p99_rtt, pauses, throughput
+from .outcome import Samples, average_rtt, drops, fairness, once, p99_rtt, pauses, pauses_later, throughput
 from .settings import DCTCP, PFC, PFC3, TIMELY, Incast, but, every, mean, needs, seeds, spread, target
 
 LOW, HIGH = target(50), target(500)
@@ -106,9 +106,10 @@ def _(runs):
 @measure("TIM-T1-d", needs=needs(TIMELY, PFC))
 def _(runs):
     return {
-        "pause frames": max(pauses(r) for r in seeds(runs, TIMELY)),
+        "pauses": max(pauses_later(r) for r in seeds(runs, TIMELY)),
         "drops": max(drops(r) for r in seeds(runs, TIMELY)),
-        "pause frames, PFC": mean(runs, PFC, pauses),
+        "pauses while connections start": mean(runs, TIMELY, lambda r: pauses(r) - pauses_later(r)),
+        "pauses, PFC": mean(runs, PFC, pauses_later),
     }
 
 

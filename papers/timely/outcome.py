@@ -101,8 +101,14 @@ def fairness(results) -> float:
 
 
 def pauses(results) -> float:
-    """Pause frames."""
+    """Pauses of the whole run, those while connections start included."""
     return float((results.summary.get("pauses") or {}).get("frames", 0))
+
+
+def pauses_later(results) -> float:
+    """Pauses that begin in the measured window."""
+    start = seconds(results.scenario.to_dict()["measure"]["from"])
+    return float((results.tables["pauses"]["began_ps"].to_numpy() >= start * 1e12).sum())
 
 
 def drops(results) -> float:

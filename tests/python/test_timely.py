@@ -332,6 +332,7 @@ def finished(name: str, gbps: float, average: float, p99: float, shares=(1, 1), 
         name,
         summary={"pauses": {"frames": frames}},
         round_trips=round_trips(range(100), [0, 1] * 50, rtt),
+        pauses={"began_ps": [1] * frames},
         links={"time_ps": [0, S], "port": [1, 1], "bytes": [0, round(gbps * 1e9 / 8)]},
         controllers={
             "time_ps": [0, 0, S, S],
