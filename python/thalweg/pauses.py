@@ -6,9 +6,10 @@ paused was caused by that pause. A storm is a root with all that follows from it
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 import polars as pl
-from matplotlib.patches import Patch
+from matplotlib.patches import Rectangle
 
 from thalweg import plots
 
@@ -20,7 +21,7 @@ def storms(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
     alone), paused_ps (sum over its pauses; one that stands is counted up to `end_ps`, or to the last event in the table).
     """
     root = np.arange(len(pauses), dtype=np.int64)
-    for number, cause in enumerate(pauses["cause"].to_list()):
+    for number, cause in enumerate(pauses["cause"].fill_null(-1).to_list()):
         if cause >= 0:
             root[number] = root[cause]  # causes come before what they cause
     known = pauses.with_columns(pl.Series("root", root), lasted=_lasted(pauses, end_ps))
@@ -49,26 +50,28 @@ def timeline(pauses: pl.DataFrame, *, ports: int = 24) -> plots.Figure:
     known = pauses.with_columns(lasted=_lasted(pauses))
     deepest = int(pauses["depth"].max() or 0)
     with plots.style():
+        cycle = [entry["color"] for entry in matplotlib.rcParams["axes.prop_cycle"]]
+        shade = [cycle[depth % len(cycle)] for depth in range(deepest + 1)]
         fig, ax = plots.figure(height=0.9 + 0.15 * max(len(longest), 1))
         for row, port in enumerate(longest["port"].to_list()):
             mine = known.filter(pl.col("port") == port)
             begin, width = mine["began_ps"].to_numpy() * 1e-9, mine["lasted"].to_numpy() * 1e-9
-            colours = [f"C{depth % 10}" for depth in mine["depth"].to_list()]
+            colours = [shade[depth] for depth in mine["depth"].to_list()]
             ax.broken_barh(list(zip(begin, width, strict=True)), (row - 0.4, 0.8), facecolors=colours)
         names = [f"{a} → {b}" for a, b in longest.select("from_node", "to_node").iter_rows()]
         ax.set_yticks(range(len(longest)), names)
         ax.invert_yaxis()
         ax.set_xlabel("time (ms)")
         ax.set_ylabel("paused port (node → node)")
-        steps = [
-            Patch(facecolor=f"C{d % 10}", label="root" if d == 0 else f"depth {d}") for d in range(min(deepest, 9) + 1)
-        ]
-        ax.legend(handles=steps, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
+        for depth, colour in enumerate(shade[:4]):
+            label = "root" if depth == 0 else f"depth {depth}"
+            ax.add_patch(Rectangle((0, 0), 0, 0, color=colour, label=label))
+        plots._legend_above(fig, ax, 2)
         return fig
 
 
 def _lasted(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.Series:
-    """How long each pause lasted; one that stands (-1), until `end_ps` or the last event that the table knows."""
-    began, ended = pauses["began_ps"].cast(pl.Int64), pauses["ended_ps"].cast(pl.Int64)
+    """How long each pause lasted; one that stands (no end), until `end_ps` or the last event that the table knows."""
+    began, ended = pauses["began_ps"].cast(pl.Int64), pauses["ended_ps"].cast(pl.Int64).fill_null(-1)
     last = end_ps if end_ps is not None else max(began.max() or 0, ended.max() or 0)
     return pl.Series("lasted", np.where(ended < 0, last, ended)) - began

@@ -8,9 +8,10 @@ from thalweg import pauses
 def table(rows):
     names = ("port", "from_node", "to_node", "began_ps", "ended_ps", "cause")
     frame = pl.DataFrame(rows, schema=names, orient="row", schema_overrides={"began_ps": pl.UInt64})
+    frame = frame.with_columns(pl.col("cause", "ended_ps").replace(-1, None))
     depth = []
     for cause in frame["cause"].to_list():
-        depth.append(0 if cause < 0 else depth[cause] + 1)
+        depth.append(0 if cause is None else depth[cause] + 1)
     return frame.with_row_index("pause").with_columns(depth=pl.Series(depth))
 
 
