@@ -111,6 +111,9 @@ impl CongestionControl for CustomController {
     fn on_timeout(&mut self, loss: &Loss) {
         self.0.on_timeout(loss);
     }
+    fn on_notification(&mut self, now: Time) {
+        self.0.on_notification(now);
+    }
     fn on_tick(&mut self, now: Time) {
         self.0.on_tick(now);
     }

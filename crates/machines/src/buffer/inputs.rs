@@ -113,8 +113,10 @@ impl Inputs {
                 let InputMemory::Shared(total) = spec.memory else {
                     return Err("a dynamic threshold needs shared memory".into());
                 };
-                let aside = inputs as u64 * (reserve.get() + headroom.get());
-                pool = total.get().checked_sub(aside).ok_or_else(|| {
+                let aside = u128::from(reserve.get()) + u128::from(headroom.get());
+                let aside = aside.saturating_mul(inputs as u128);
+                let left = u64::try_from(aside).ok().and_then(|aside| total.get().checked_sub(aside));
+                pool = left.ok_or_else(|| {
                     format!("{inputs} inputs set {aside} B aside, and the memory has {} B", total.get())
                 })?;
             }
@@ -158,7 +160,7 @@ impl Inputs {
             (Some(PfcSpec { threshold: PfcThreshold::Dynamic { alpha, reserve, .. }, .. }), _) => {
                 let more = after.saturating_sub(reserve.get());
                 let used = self.used + u64::from(wire);
-                more == 0 || used <= self.pool && more < (alpha * (self.pool - used) as f64) as u64
+                used <= self.pool && more < (alpha * (self.pool - used) as f64) as u64
             }
         }
     }
@@ -175,8 +177,9 @@ impl Inputs {
                 let at = &mut self.inputs[input];
                 let shared = (at.bytes - at.headroom).saturating_sub(reserve.get());
                 let more = (at.bytes - at.headroom + wire).saturating_sub(reserve.get());
-                // A packet that would exceed the threshold goes to the headroom as a whole.
-                if more > threshold {
+                // A packet that would exceed the threshold goes to the headroom as a whole; with alpha above 1, so does one
+                // that is within it and for which there is no memory left.
+                if more > threshold || self.used + (more - shared) > self.pool {
                     if at.headroom + wire > headroom.get() {
                         return false;
                     }
@@ -282,3 +285,6 @@ impl Inputs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,14 +61,14 @@ fn a_turn_is_a_packet_whatever_its_size_kind_or_class_and_a_full_port_drops_what
 #[test]
 fn what_it_gives_up_is_the_newest_packet_of_the_input_it_came_by() {
     let mut order = crate::schedule::InputRoundRobin::default();
-    for (handle, input) in [(0, 1), (1, 1), (2, 1), (3, 0)] {
+    for (handle, input) in [(0, 1), (1, 1), (2, 1), (3, 1), (4, 0)] {
         order.push(Time::ZERO, &from(input), Handle(handle));
     }
-    let shed: Vec<u32> = std::iter::from_fn(|| order.shed(Handle(3)).map(|entry| entry.handle.0)).collect();
-    assert_eq!(shed, [3, 2, 1, 0]);
+    let shed: Vec<u32> = std::iter::from_fn(|| order.shed(Handle(4)).map(|entry| entry.handle.0)).collect();
+    assert_eq!(shed, [4, 3, 2, 1, 0]);
     assert_eq!(order.pop(Time::ZERO), None);
-    order.push(Time::ZERO, &from(1), Handle(4));
-    assert_eq!(order.pop(Time::ZERO).map(|entry| entry.handle), Some(Handle(4)));
+    order.push(Time::ZERO, &from(1), Handle(5));
+    assert_eq!(order.pop(Time::ZERO).map(|entry| entry.handle), Some(Handle(5)));
 }
 
 /// The switch of the specification, word by word: `try_tx` takes the next non-empty `voq[i][o]` after `rr[o]` in cyclic
