@@ -4,6 +4,7 @@ use super::super::TimelyHyper;
 use super::super::conformance::{ack, loss, start};
 use super::*;
 
+mod hpcc;
 mod queues;
 
 /// §3.5: δ 10 Mb/s, β 0.8, thresholds of 50 and 500 us, hyper-active after five. α 1 and no scaling make arithmetic plain.
