@@ -5,7 +5,7 @@ use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::transport::Sender;
-use thalweg_machines::transport::rdma::RdmaSender;
+use thalweg_machines::transport::rdma::HandOver;
 use thalweg_units::FlowId;
 
 /// A connection that outlives its flows.
@@ -15,8 +15,8 @@ pub(crate) struct Connection {
     busy: bool,
     /// Flows that have started and wait for their turn.
     waiting: VecDeque<FlowId>,
-    /// The sender of the flow before: rate, pace and count go on.
-    last: Option<Box<RdmaSender>>,
+    /// Of the flow before, or rather of all before.
+    before: Option<HandOver>,
 }
 
 /// As many as the flows name.
@@ -41,9 +41,9 @@ impl<Q: Events> Sim<Q> {
     /// What the flow before has learnt.
     pub(crate) fn inherit(&mut self, flow: FlowId, sender: &mut Sender) {
         let number = self.spec.flows[flow.at()].connection;
-        let before = self.shared.get_mut(number as usize).and_then(|connection| connection.last.take());
-        if let (Some(earlier), Sender::Rdma(sender)) = (before, sender) {
-            sender.continue_from(&earlier);
+        let before = self.shared.get_mut(number as usize).and_then(|connection| connection.before.take());
+        if let (Some(before), Sender::Rdma(sender)) = (before, sender) {
+            sender.take_over(before);
         }
     }
 
@@ -52,7 +52,7 @@ impl<Q: Events> Sim<Q> {
         let number = self.spec.flows[flow.at()].connection;
         let Some(connection) = self.shared.get_mut(number as usize) else { return };
         if let Sender::Rdma(sender) = &self.sending[slot].sender {
-            connection.last = Some(sender.clone());
+            connection.before = Some(sender.hand_over());
         }
         match connection.waiting.pop_front() {
             Some(next) => self.begin(next),
