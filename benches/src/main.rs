@@ -1,5 +1,5 @@
 //! The fixed workloads from the shell: `cargo run --release -p thalweg-bench -- [--quick] [--repeat N] [W0 W2 …]`;
-//! the orders of service by themselves: `… -- orders [--quick]`.
+//! the orders of service by themselves: `… -- orders [--quick]`, in nanoseconds and in counted operations.
 
 use thalweg_bench::{WORKLOADS, run};
 
@@ -7,7 +7,7 @@ fn main() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let quick = args.iter().any(|a| a == "--quick");
     if args.iter().any(|a| a == "orders") {
-        println!("{}", thalweg_bench::orders::table(quick)?);
+        println!("{}\n\n{}", thalweg_bench::orders::table(quick)?, thalweg_bench::counts::table(quick));
         return Ok(());
     }
     let repeat =

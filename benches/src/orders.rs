@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::time::Instant;
 use thalweg_machines::schedule::{AqmSpec, Discipline, DisciplineSpec, FairOverflow, Limit, OrderSpec};
 use thalweg_machines::{Handle, Packet};
-use thalweg_units::{FlowId, Rate, Stream, Time};
+use thalweg_units::{FlowId, Rate, Span, Stream, Time};
 
 /// The queue lengths.
 pub const LENGTHS: [u32; 5] = [10, 100, 1000, 10_000, 100_000];
@@ -17,8 +17,8 @@ pub fn orders() -> [(&'static str, OrderSpec); 7] {
         ("fifo", OrderSpec::Fifo),
         ("srpt", OrderSpec::Rank { flow_order: true }),
         ("sjf", OrderSpec::Rank { flow_order: false }),
-        ("lstf", OrderSpec::Pifo { add_transmission: true }),
-        ("priorities", OrderSpec::Pifo { add_transmission: false }),
+        ("lstf", OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }),
+        ("priorities", OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO }),
         ("fq", OrderSpec::Fq { overflow: FairOverflow::LongestQueue }),
         ("round-robin", OrderSpec::RoundRobin { bins: None, codel: None }),
     ]
@@ -44,7 +44,7 @@ pub fn hold(order: &OrderSpec, length: u32, pairs: u32) -> Result<f64, String> {
     let rate = Rate::from_gbps(1);
     let mut queue = spec.make(Stream::new(1, "queue", 0), rate)?;
     let ranks = match order {
-        OrderSpec::Pifo { add_transmission: true } => Ranks::Slack,
+        OrderSpec::Pifo { add_transmission: true, .. } => Ranks::Slack,
         _ => Ranks::Sizes,
     };
     let mut draw = Stream::new(2, "packets", 0);

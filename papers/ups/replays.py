@@ -35,6 +35,10 @@ ORIGINALS = tuple(s for place, s in TABLE if place == "i2-70")  # of Figure 1: a
 # §2.3 (5) and (7): other candidates.
 PREEMPTIVE = {("i2-70", "sjf"): 0.0024, ("i2-70", "lifo"): 0.0025}
 PRIORITIES = {DEFAULT: (0.21, 0.2069)}
+# §5: switches that sort by buckets of slack, as a bucket queue in hardware does; for easy, harder and hardest originals and where a
+# packet lasts a microsecond only. CHOICE: the paper gives no width.
+WIDTHS = ("1us", "10us", "100us", "1ms")
+BUCKETS = (DEFAULT, ("i2-70", "fifo"), ("i2-70", "sjf"), ("datacenter-70", "random"))
 # Simulated from an empty network; CHOICE: 10 s for I2 / 10, where as many packets take ten times as long.
 DURATION = {"tenth": "10s", "datacenter": "100ms"}
 
@@ -44,6 +48,7 @@ CANDIDATES = {
     "lstf": {"scheduler": "lstf"},
     "preemptive": {"scheduler": "lstf", "preemptive": True},
     "priorities": {"scheduler": "priority"},
+    **{f"lstf-{width}": {"scheduler": "lstf", "bucket": width} for width in WIDTHS},
 }
 
 
@@ -76,6 +81,7 @@ def recorded_and_replayed(place: str, original: str, seed: int) -> list:
     kinds = ["lstf"]
     kinds += ["preemptive"] if (place, original) in PREEMPTIVE else []
     kinds += ["priorities"] if (place, original) in PRIORITIES else []
+    kinds += [f"lstf-{width}" for width in WIDTHS] if (place, original) in BUCKETS else []
     t = NETWORKS[network].late  # None: the engine takes the slowest link
     threshold = f"{t}ps" if t else None
     for kind in kinds:
@@ -214,6 +220,11 @@ claim_preemptive("UPS-T1pb", "lifo")
 def _(runs):
     (ov, ov_t), lstf = late(runs, *DEFAULT, "priorities"), late(runs, *DEFAULT)[0]
     return {"ov, priorities": ov, "ovT / ov, priorities": ov_t / ov, "priorities / LSTF": ov / lstf}
+
+
+def late_in_buckets(runs, place: str, original: str) -> list[tuple[float, float]]:
+    """As `late`, exact keys first and then the widths."""
+    return [late(runs, place, original, c) for c in ("lstf", *(f"lstf-{width}" for width in WIDTHS))]
 
 
 # --- What the originals looked like --------------------------------------------------------------------------------------

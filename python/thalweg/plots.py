@@ -346,6 +346,12 @@ class Plots:
         """How late a replay's packets were."""
         return replay_lateness({"": self._results})
 
+    def pauses(self, **kw) -> Figure:
+        """Which ports were paused when; needs a run that kept its pauses."""
+        from thalweg import pauses
+
+        return pauses.timeline(self._results.tables["pauses"], **kw)
+
     def all(self) -> dict[str, tuple[str, Figure]]:
         """Every figure that this run has data for: name -> (caption, figure)."""
         made = {}
@@ -364,4 +370,6 @@ class Plots:
             table = "controllers" if name == "windows" else name
             if table in self._results.tables and self._results.tables.arrow(table).num_rows:
                 made[name] = (caption, getattr(self, name)())
+        if "pauses" in self._results.tables and self._results.tables.arrow("pauses").num_rows:
+            made["pauses"] = ("When ports were paused, by depth in their storm; the longest paused.", self.pauses())
         return made

@@ -43,6 +43,7 @@ class Replay:
     scheduler: str = "lstf"
     preemptive: bool = False
     threshold: str | int | None = None
+    bucket: str | int | None = None
     reused: bool = field(default=False, init=False)
 
 
@@ -101,7 +102,7 @@ def replayed(wanted: Replay, run: Results) -> Results | None:
         found = Results.load(wanted.out)
     except ScenarioError:
         return None
-    asked = settings(wanted.scheduler, wanted.preemptive, wanted.threshold)
+    asked = settings(wanted.scheduler, wanted.preemptive, wanted.threshold, wanted.bucket)
     kept = found.meta.get("replay") or {}
     same = (
         found.meta.get("core") == _rundir.core_fingerprint() == run.meta.get("core")
@@ -121,7 +122,8 @@ def perform_replays(job: Job, run: Results, running: dict, stop: Event | None) -
             found = replayed(wanted, run)
             wanted.reused = found is not None
             if found is None:
-                task = Replaying(run, wanted.scheduler, wanted.preemptive, wanted.threshold)
+                asked = wanted.scheduler, wanted.preemptive, wanted.threshold, wanted.bucket
+                task = Replaying(run, *asked)
                 found = task.finish(wanted.out, _Watch(job.key, running), stop)
             answers[wanted.key] = found
         except Interrupted:

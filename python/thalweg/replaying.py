@@ -38,6 +38,7 @@ def replay(
     preemptive: bool = False,
     out: str | Path | None = None,
     threshold: str | int | None = None,
+    bucket: str | int | None = None,
     progress: bool | Reporter | None = None,
 ) -> Results:
     """Runs a recorded run's packets again, with another scheduler at every switch port.
@@ -45,7 +46,8 @@ def replay(
     The packets enter when they entered the recorded run and take the same paths. `scheduler` is `"lstf"`, `"edf"`,
     `"priority"` or `"omniscient"` (needs recorded hops); headers are set at the ingress from what was recorded. A packet is overdue
     if it leaves later than in the recorded run; `threshold` (`"11.68us"`, or picoseconds) says how much later is reported
-    separately: by default one packet time on the slowest link used.
+    separately: by default one packet time on the slowest link used. `bucket` (`"10us"`) lets ports sort only so finely, as a
+    calendar queue does: packets of one bucket leave in order of arrival.
 
     The summary says what is overdue; `tables["lateness"]` and `tables["ratios"]` hold distributions. Raises
     `ScenarioError` if the run cannot be replayed.
@@ -53,28 +55,42 @@ def replay(
     run = run if isinstance(run, Results) else Results.load(run)
     if out is not None:
         _rundir.check_free(Path(out))
-    return Replaying(run, scheduler, preemptive, threshold).finish(out, reporter(progress))
+    return Replaying(run, scheduler, preemptive, threshold, bucket).finish(out, reporter(progress))
 
 
-def settings(scheduler: str, preemptive: bool, threshold: str | int | None) -> dict:
+def settings(scheduler: str, preemptive: bool, threshold: str | int | None, bucket: str | int | None = None) -> dict:
     """A replay's settings as they are kept with its results, found possible."""
     if scheduler not in _core.candidates():
         raise refuse(f"no scheduler for replays is called `{scheduler}`", hint=nearest(scheduler, _core.candidates()))
-    if isinstance(threshold, str):
+    threshold, bucket = _span("threshold", threshold, "11.68us"), _span("bucket", bucket, "10us")
+    if bucket == 0:
+        raise refuse("a bucket of 0 holds nothing", hint="leave it out: keys are exact without it")
+    return {"scheduler": scheduler, "preemptive": bool(preemptive), "bucket_ps": bucket or 0, "threshold_ps": threshold}
+
+
+def _span(what: str, value: str | int | None, example: str) -> int | None:
+    if isinstance(value, str):
         try:
-            threshold = _core.span_ps(threshold)
+            value = _core.span_ps(value)
         except ValueError as e:
-            raise refuse(f"the threshold `{threshold}` is not a time: {e}", hint='such as "11.68us"') from None
-    if threshold is not None and not 0 <= threshold < 1 << 63:
-        raise refuse(f"the threshold {threshold} is not a time in picoseconds")
-    return {"scheduler": scheduler, "preemptive": bool(preemptive), "threshold_ps": threshold}
+            raise refuse(f"the {what} `{value}` is not a time: {e}", hint=f'such as "{example}"') from None
+    if value is not None and not 0 <= value < 1 << 63:
+        raise refuse(f"the {what} {value} is not a time in picoseconds")
+    return value
 
 
 class Replaying:
     """A replay found possible, and then under way."""
 
-    def __init__(self, run: Results, scheduler: str, preemptive: bool, threshold: str | int | None):
-        self.settings = settings(scheduler, preemptive, threshold)
+    def __init__(
+        self,
+        run: Results,
+        scheduler: str,
+        preemptive: bool,
+        threshold: str | int | None,
+        bucket: str | int | None = None,
+    ):
+        self.settings = settings(scheduler, preemptive, threshold, bucket)
         self.run = run
         self.reader = _recording(run)
         if scheduler == "omniscient" and not self.reader.hops:
@@ -86,7 +102,8 @@ class Replaying:
             raise refuse(reason, file=run.path / PACKETS, hint="run it again with --record")
         if self.settings["threshold_ps"] is None:
             self.settings["threshold_ps"] = _packet_time(run)
-        self.core = _core.Replay(run.scenario._core, scheduler, bool(preemptive), self.settings["threshold_ps"])
+        spans = self.settings["bucket_ps"], self.settings["threshold_ps"]
+        self.core = _core.Replay(run.scenario._core, scheduler, bool(preemptive), *spans)
 
     def finish(self, out: str | Path | None, report: Reporter, stop: Event | None = None) -> Results:
         """Replays everything. Ctrl-C leaves nothing: half a replay says nothing about the whole."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from thalweg import _rundir, plots
+from thalweg import _rundir, pauses, plots
 from thalweg._format import memory, number, wall
 from thalweg.results import Results
 from thalweg.sweeps import scalars
@@ -132,6 +132,8 @@ def run_report(results: Results, path: Path) -> Path:
     if classes:
         sections.append(("Completion times and slowdown (×)", table(headline.CLASS_HEAD, classes)))
     sections.append(("Figures", pictures(results.plot.all().values())))
+    if "pauses" in results.tables and results.tables.arrow("pauses").num_rows:
+        sections.append(("Pause storms", _storms(results.tables["pauses"])))
     described = []
     for name in results.tables:
         arrow = results.tables.arrow(name)
@@ -141,6 +143,32 @@ def run_report(results: Results, path: Path) -> Path:
     sections.append(("Resolved scenario", f"<pre>{escape(results.scenario_toml)}</pre>"))
     sections.append(("Made by", machine_table(results.meta)))
     return write(path, page(f"{results.name or 'thalweg run'}", f"digest {results.digest}", sections))
+
+
+def _storms(kept, most: int = 10) -> str:
+    """The largest storms and the ports that were paused longest."""
+    head = ("root", "began (ms)", "pauses", "ports", "depth", "paused in all (ms)")
+    rows = [
+        (
+            f"{r['from_node']} → {r['to_node']}",
+            r["at_ps"] * 1e-9,
+            r["pauses"],
+            r["ports"],
+            r["depth"],
+            r["paused_ps"] * 1e-9,
+        )
+        for r in pauses.storms(kept).head(most).iter_rows(named=True)
+    ]
+    ports = [
+        (f"{r['from_node']} → {r['to_node']}", r["pauses"], r["paused_ps"] * 1e-9, r["depth"])
+        for r in pauses.by_port(kept).head(most).iter_rows(named=True)
+    ]
+    return (
+        f"<p class=soft>The largest of {len(pauses.storms(kept))} storms: a root and the pauses that it caused.</p>"
+        + table(head, rows)
+        + "<p class=soft>The ports that were paused longest.</p>"
+        + table(("port", "pauses", "paused (ms)", "deepest"), ports)
+    )
 
 
 def provenance_table() -> str:

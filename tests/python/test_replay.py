@@ -137,6 +137,15 @@ def test_what_a_replay_reports_agrees_with_itself(run, scheduler):
     assert s["hops"] == {"min": 1, "max": 6} == run.summary["packets"]["hops"]
 
 
+def test_the_wider_the_buckets_the_more_a_replay_is_like_fifo(run):
+    exact, tiny, wide = (thalweg.replay(run, "lstf", bucket=b) for b in (None, 1, "1ms"))
+    assert tiny.digest == exact.digest and exact.summary["bucket_us"] == 0
+    assert wide.summary["bucket_us"] == 1000 and wide.meta["replay"]["bucket_ps"] == 10**9
+    assert wide.summary["overdue"] > 1.5 * exact.summary["overdue"]
+    # All in one bucket: in order of arrival, whatever headers hold.
+    assert thalweg.replay(run, "lstf", bucket="1000s").digest == thalweg.replay(run, "priority", bucket="1000s").digest
+
+
 def test_candidates_order_as_theory_says(run):
     late = {s: thalweg.replay(run, s).summary["overdue_packets"] for s in ("lstf", "priority")}
     assert 0 < late["lstf"] < late["priority"]
@@ -286,6 +295,7 @@ def test_omniscience_needs_hops(tmp_path, cli):
         ({"topology": SPINES, "routing": "spray-random"}, "lstf", "its packets are sprayed"),
         ({"switch.cut_through": "64B", "switch.scheduler": "fifo"}, "lstf", "its switches cut through"),
         ({"switch.preemptive": True}, "omniscient", "interrupted transmissions"),
+        ({"topology.time_quantum": "1ns"}, "edf", "links cut them down to whole quanta"),
     ],
 )
 def test_networks_that_cannot_be_repeated_are_refused(tmp_path, cli, settings, scheduler, reason):
@@ -296,6 +306,8 @@ def test_networks_that_cannot_be_repeated_are_refused(tmp_path, cli, settings, s
 def test_arguments_are_checked(run, cli):
     assert "did you mean `lstf`" in refused(run.path, "--scheduler", "lsft", cli=cli)
     assert "is not a time" in refused(run.path, "--threshold", "12 parsecs", cli=cli)
+    assert "the bucket `wide` is not a time" in refused(run.path, "--bucket", "wide", cli=cli)
+    assert "a bucket of 0 holds nothing" in refused(run.path, "--bucket", "0s", cli=cli)
 
 
 @pytest.mark.parametrize("size", [0, 4, 1000, -8, -1000])
@@ -375,6 +387,8 @@ def test_the_command_writes_a_directory_and_a_page(run, cli, tmp_path):
     assert summary == thalweg.Results.load(tmp_path / "o").summary
     page = (tmp_path / "o" / "report.html").read_text()
     assert "overdue" in page and page.count("<img") == 2
+    said = cli("replay", run.path, "--bucket", "10us", "--quiet")
+    assert thalweg.Results.load(f"{run.path}-lstf-10us").summary["bucket_us"] == 10
     said = cli("replay", run.path, "--out", "o2")
     assert "overdue:" in said.out and "packets/s" in said.out
 

@@ -1,7 +1,7 @@
 //! What can be written: the JSON Schema, the lists of names, the explanation of a key. All of it comes
 //! from the types in [`crate::schema`] and their doc comments.
 
-use crate::schema::{Document, RATES, SCHEDULERS};
+use crate::schema::{Document, scheme};
 use crate::text::check::{present, tag, variants, words};
 use schemars::generate::SchemaSettings;
 use serde_json::{Value as Json, json};
@@ -41,12 +41,11 @@ fn short_forms(schema: &mut Json) {
         required.retain(|k| k != "kind");
     }
     let Some(list) = variants(schema) else { return };
-    // Tables that carry keys of their own besides the variant's (topology, traffic) have no short form.
-    if schema.get("properties").is_some() {
-        return;
-    }
     let alone = |v: &&Json| v.get("required").and_then(Json::as_array).is_none_or(|r| r.len() <= 1);
     let names: Vec<Json> = list.iter().copied().filter(alone).filter_map(tag).map(Json::from).collect();
+    if names.is_empty() {
+        return;
+    }
     let description = schema.get("description").cloned().unwrap_or_default();
     let table = std::mem::take(schema);
     *schema = json!({ "description": description, "anyOf": [{ "type": "string", "enum": names }, table] });
@@ -69,10 +68,11 @@ pub const KINDS: &[(&str, &str)] = &[
     ("topologies", "topology"),
     ("workloads", "traffic.0.sizes"),
     ("traffic", "traffic.0"),
-    ("controllers", "transport.congestion"),
+    ("controllers", "transport.tcp.congestion"),
     ("transports", "transport"),
     ("schedulers", "switch.scheduler"),
     ("markings", "switch.marking"),
+    ("incidents", "incident.0"),
     ("slacks", "slack"),
     ("edges", "edge"),
     ("routings", "routing"),
@@ -84,19 +84,21 @@ pub const KINDS: &[(&str, &str)] = &[
 pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
     let (_, key) = KINDS.iter().find(|(k, _)| *k == kind)?;
     if *key == "scheme" {
-        let pair = |r: &crate::schema::Part, s: &crate::schema::Part| Entry {
-            name: format!("{}+{}", r.name, s.name),
+        let entry = |(name, r, s): (String, &scheme::Part, &scheme::Part)| Entry {
+            name,
             summary: format!("{}; {}", r.summary, s.summary),
             source: r.source.to_owned(),
         };
-        return Some(RATES.iter().flat_map(|r| SCHEDULERS.iter().map(move |s| pair(r, s))).collect());
+        return Some(scheme::all().map(entry).collect());
     }
-    let schema = present(find(key)?);
-    let options = schema.get("oneOf").and_then(Json::as_array)?;
+    let also = if kind == "controllers" { Some("transport.rdma.congestion") } else { None };
+    let lists = std::iter::once(*key).chain(also);
+    let options =
+        lists.map(|key| present(find(key)?).get("oneOf")?.as_array()).collect::<Option<Vec<_>>>()?;
     let mut out: Vec<Entry> = Vec::new();
-    for option in options {
+    for option in options.into_iter().flatten() {
         let name = tag(option).or_else(|| option.get("const").and_then(Json::as_str));
-        let Some(name) = name else { continue };
+        let Some(name) = name.filter(|name| !out.iter().any(|e| e.name == *name)) else { continue };
         if name == "custom" {
             let users = match kind {
                 "controllers" => thalweg_machines::custom::controllers(),

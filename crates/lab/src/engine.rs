@@ -4,7 +4,7 @@ use thalweg_sim::events::Calendar;
 use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::spec::NetworkSpec;
-use thalweg_sim::{Counters, Exit, FlowOutcome, Injection, Recorded, Sim};
+use thalweg_sim::{Counters, Deadlock, Exit, FlowOutcome, Injection, PauseRecord, Recorded, Sim};
 use thalweg_units::{FlowId, PortId, Span, Time};
 
 /// Events between two recounts of a checked run.
@@ -40,7 +40,7 @@ impl Engine {
     }
     pub fn totals(&self, port: PortId) -> PortTotals {
         let (packets, bytes) = self.sim.carried(port);
-        PortTotals { packets, bytes, ..self.sim.ports()[port.at()].totals() }
+        PortTotals { packets, bytes, ..self.sim.totals(port) }
     }
     /// Bytes that a port has carried since the window of `ProbeSpec::carried` opened, until it closed.
     pub fn carried_in_window(&self, port: PortId) -> u64 {
@@ -50,6 +50,16 @@ impl Engine {
             Some(before) => self.sim.carried(port).1 - before,
             None => 0,
         }
+    }
+    pub fn pauses(&self) -> &[PauseRecord] {
+        self.sim.pauses()
+    }
+    pub fn deadlocks(&self) -> &[Deadlock] {
+        self.sim.deadlocks()
+    }
+    /// Packets lost because a link had failed, and pause frames lost.
+    pub fn lost_to_incidents(&self) -> (u64, u64) {
+        self.sim.lost_to_incidents()
     }
     pub fn probes(&self) -> &Probes {
         self.sim.probes()

@@ -2,7 +2,7 @@
 
 use crate::Diagnostic;
 use crate::context::Cx;
-use crate::schema::{Document, Pattern, Transport};
+use crate::schema::{Document, Pattern, RdmaAcks, Transport};
 use crate::topology::Graph;
 use crate::workload;
 
@@ -42,6 +42,19 @@ pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Est
             (Pattern::Udp(u), _) => (u.payload.0.get(), u.payload.0.get() + u.header.0.get(), 0.0),
             (_, Transport::Tcp(t)) => (t.mss.0.get(), t.mss.0.get() + t.header.0.get(), 1.0),
             (_, Transport::Udp(u)) => (u.payload.0.get(), u.payload.0.get() + u.header.0.get(), 0.0),
+            (_, Transport::Rdma(r)) => {
+                let wire = r.mtu.0.get() + r.header.0.get() + r.extra_header.0.get();
+                let segment = match r.segments {
+                    Some(s) => s.bytes.0.get() as f64 / r.mtu.0.get() as f64,
+                    None => f64::from(r.rtt.segment),
+                };
+                let acks = match r.acks {
+                    None | Some(RdmaAcks::PerPacket) => 1.0,
+                    Some(RdmaAcks::PerSegment) => 1.0 / segment.max(1.0),
+                    Some(RdmaAcks::Never) => 0.0,
+                };
+                (r.mtu.0.get(), wire, acks)
+            }
         };
         // Flows without end fill their host's link (datagrams: their own rate) for the whole run.
         let rate = match &section.pattern {

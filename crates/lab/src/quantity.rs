@@ -53,6 +53,90 @@ pub enum Delay {
     Packets(u32),
 }
 
+/// Bytes sent, or `"none"`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counter {
+    /// `"10MB"`.
+    Bytes(Bytes),
+    /// `"none"`: bytes do not count.
+    Off,
+}
+
+/// A cap on packets in flight: a number, `"auto"` or `"none"`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cap {
+    /// `110`.
+    Packets(u32),
+    /// `"auto"`: from the topology.
+    Auto,
+    /// `"none"`.
+    Off,
+}
+
+impl FromStr for Counter {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "none" {
+            return Ok(Self::Off);
+        }
+        text.parse().map(Self::Bytes).map_err(|e: thalweg_units::QuantityError| {
+            format!("`{text}` is not a size or \"none\": {} (units: {})", e.reason, e.units)
+        })
+    }
+}
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes(b) => b.fmt(f),
+            Self::Off => f.write_str("none"),
+        }
+    }
+}
+
+/// The words of [`Cap`].
+const CAP_WORDS: [(&str, Cap); 2] = [("auto", Cap::Auto), ("none", Cap::Off)];
+
+impl Serialize for Cap {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Packets(n) => s.serialize_u32(*n),
+            Self::Auto => s.serialize_str("auto"),
+            Self::Off => s.serialize_str("none"),
+        }
+    }
+}
+impl<'de> Deserialize<'de> for Cap {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Either {
+            Number(u32),
+            Word(String),
+        }
+        match Either::deserialize(d)? {
+            Either::Number(n) => Ok(Self::Packets(n)),
+            Either::Word(word) => {
+                let known = CAP_WORDS.iter().find(|(w, _)| *w == word);
+                known.map(|(_, cap)| *cap).ok_or_else(|| serde::de::Error::custom("not a cap"))
+            }
+        }
+    }
+}
+impl JsonSchema for Cap {
+    fn schema_name() -> Cow<'static, str> {
+        "Cap".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["integer", "string"], "format": "cap", "minimum": 1, "maximum": u32::MAX,
+            "examples": [110, "auto", "none"]
+        })
+    }
+}
+
 impl FromStr for Delay {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
@@ -175,6 +259,7 @@ text!([Q] Q<Rate>, "Rate", "rate", "a rate", ["10Gbps"]);
 text!([Q] Q<Bytes>, "Size", "size", "a size", ["500KB", "2MiB"]);
 text!([] Length, "Length", "length", "a length", ["15pkts", "30KB"]);
 text!([] Delay, "Delay", "delay", "a delay", ["17.5us", "15pkts"]);
+text!([] Counter, "Counter", "counter", "a counter", ["10MB", "none"]);
 text!([] Capacity, "Capacity", "capacity", "a capacity", ["500KB", "300pkts", "unlimited"]);
 
 /// The longest time that can be written.
@@ -194,6 +279,11 @@ pub(crate) fn check(format: &str, text: &str) -> Result<(), String> {
         "length" => text.parse::<Length>().map(drop),
         "delay" => text.parse::<Delay>().map(drop),
         "capacity" => text.parse::<Capacity>().map(drop),
+        "counter" => text.parse::<Counter>().map(drop),
+        "cap" => match CAP_WORDS.iter().any(|(word, _)| *word == text) {
+            true => Ok(()),
+            false => Err(format!("`{text}` is not a cap: a number of packets, \"auto\" or \"none\"")),
+        },
         _ => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use crate::originals::{Original, Originals};
 use crate::{Diagnostic, Scenario, Table};
 use serde_json::{Value as Json, json};
 use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit, OrderSpec};
-use thalweg_sim::spec::{HopRule, NetworkSpec, ProbeSpec, RoutingSpec, StopSpec};
+use thalweg_sim::spec::{HopRule, NetworkSpec, NicOrder, NicSpec, ProbeSpec, RoutingSpec, StopSpec};
 use thalweg_sim::{Exit, Injection};
 use thalweg_units::{FlowId, NodeId, Serializer, Span, Time};
 
@@ -45,6 +45,11 @@ impl Candidate {
 
     fn name(self) -> &'static str {
         Self::NAMES[self as usize]
+    }
+
+    /// Ports look at the slack of the last bit.
+    fn adds_transmission(self) -> bool {
+        matches!(self, Self::Lstf | Self::Edf)
     }
 
     fn rule(self) -> HopRule {
@@ -87,6 +92,7 @@ pub struct Replay {
     engine: Engine,
     candidate: Candidate,
     preemptive: bool,
+    bucket: Span,
     name: String,
     seed: u64,
     lateness: Lateness,
@@ -100,7 +106,8 @@ pub struct Replay {
 
 impl Replay {
     /// The network of a recorded scenario with the candidate at every switch port: unlimited queues, nothing
-    /// marked or dropped. `threshold` only says what is reported.
+    /// marked or dropped. Ports sort in buckets as wide as `bucket` (zero: exactly). `threshold` only says what is
+    /// reported.
     ///
     /// # Errors
     /// If what happened in the recorded network cannot be repeated packet by packet.
@@ -108,6 +115,7 @@ impl Replay {
         scenario: &Scenario,
         candidate: Candidate,
         preemptive: bool,
+        bucket: Span,
         threshold: Span,
     ) -> Result<Self, Diagnostic> {
         let original = scenario.network()?;
@@ -116,6 +124,12 @@ impl Replay {
             return refuse(
                 "cannot be replayed: its packets are sprayed, so a packet's path is not known from its flow",
                 "record it with a routing by flow (`routing = \"ecmp\"`)",
+            );
+        }
+        if !original.incidents.is_empty() {
+            return refuse(
+                "cannot be replayed: it has incidents, and packets took other paths after them",
+                "record it without [[incident]]",
             );
         }
         if original.cut_through.is_some() {
@@ -131,14 +145,22 @@ impl Replay {
                 "record it without `preemptive`, or replay it with lstf",
             );
         }
+        if candidate.adds_transmission() && original.links.iter().any(|l| !l.quantum.is_zero()) {
+            return refuse(
+                "cannot be replayed by a scheduler that counts transmission times in picoseconds: its links cut them down \
+                 to whole quanta",
+                "record it without `topology.time_quantum`, or replay it with priority or omniscient",
+            );
+        }
         let flows = original.flows.len();
-        let spec = network(original, candidate, preemptive);
+        let spec = network(original, candidate, preemptive, bucket);
         let seed = spec.seed;
         let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;
         Ok(Self {
             engine,
             candidate,
             preemptive,
+            bucket,
             name: scenario.name().to_owned(),
             seed,
             lateness: Lateness::new(threshold),
@@ -292,6 +314,7 @@ impl Replay {
             "digest": format!("{:016x}", self.engine.digest()),
             "scheduler": self.candidate.name(),
             "preemptive": self.preemptive,
+            "bucket_us": self.bucket.ps() as f64 * 1e-6,
             "simulated_seconds": self.engine.now().secs(),
             "events": counters.events,
             "packet_hops": counters.packet_hops,
@@ -309,11 +332,11 @@ impl Replay {
 }
 
 /// The same network with the candidate at every switch port.
-fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool) -> NetworkSpec {
+fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket: Span) -> NetworkSpec {
     let unlimited =
         |order| DisciplineSpec { order, limit: Limit::Unlimited, aqm: AqmSpec::TailDrop, preemptive: false };
-    let add_transmission = matches!(candidate, Candidate::Lstf | Candidate::Edf);
-    let switch = DisciplineSpec { preemptive, ..unlimited(OrderSpec::Pifo { add_transmission }) };
+    let add_transmission = candidate.adds_transmission();
+    let switch = DisciplineSpec { preemptive, ..unlimited(OrderSpec::Pifo { add_transmission, bucket }) };
     let is_host = |node: NodeId| node.0 < original.hosts;
     let ends = original.links.iter().flat_map(|l| [l.a, l.b]);
     NetworkSpec {
@@ -323,6 +346,10 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool) -> Net
         hop_rule: candidate.rule(),
         slack: None,
         edge: None,
+        // Memory has no limit, so nobody pauses; what NICs let go, and when, is in the recording.
+        inputs: None,
+        nic: NicSpec { order: NicOrder::Queue, pause_control: true },
+        control_first: false,
         replay: true,
         probes: ProbeSpec::default(),
         stop: StopSpec { until: Time::MAX, when_measured_done: false, max_events: u64::MAX },

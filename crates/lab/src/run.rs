@@ -67,6 +67,10 @@ fn load_window(doc: &Document, spec: &NetworkSpec, measured: (u64, u64)) -> (u64
                 from = from.min(p.from.0.ps());
                 until = until.max(p.until.map_or(measured.1, |q| q.0.ps()));
             }
+            Pattern::Rpc(r) => {
+                from = from.min(r.from.0.ps());
+                until = until.max(r.until.map_or(measured.1, |q| q.0.ps()));
+            }
             Pattern::List(_) => {
                 from = 0;
                 let mine = spec.flows.iter().filter(|f| usize::from(f.group) == group);

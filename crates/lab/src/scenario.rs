@@ -7,7 +7,7 @@ use crate::diagnostic::suggest;
 use crate::estimate::Estimate;
 use crate::parse::flows::{self, FlowRow};
 use crate::schema::{Document, SECTIONS, Shape, Transport, scheme};
-use crate::text::tree::{Node, Origin, Place, stamp};
+use crate::text::tree::{Node, Origin, Place, Value, stamp};
 use crate::text::{check, emit};
 use crate::topology::{self, Frames, Graph};
 use crate::{estimate, network, resolve, validate, workload};
@@ -57,6 +57,7 @@ pub fn load(
     let cx = Cx { origin: &origin, dir };
     let frames = frames(&doc);
     let graph = topology::build(&cx, &mut doc.topology, frames).map_err(|e| vec![e])?;
+    resolve::by_graph(&mut doc, &graph);
     let mut errors = validate::document(&cx, &written, &doc, &graph);
     errors.extend(workload::check(&cx, &doc, &graph));
     if !errors.is_empty() {
@@ -86,15 +87,32 @@ fn merge_scheme(origin: &mut Origin) -> Result<(), Vec<Diagnostic>> {
         check::document(catalogue::raw_schema(), &mut root, origin);
         origin.root = root;
     };
-    open(origin);
+    let mut unders = Vec::new();
     for part in parts {
         let mut part = Origin::parse(part, "scheme", &[])?;
         open(&mut part);
         let mut under = part.root;
         stamp(&mut under, Place::Scheme);
+        adopt_kind(&mut origin.root, &under);
+        unders.push(under);
+    }
+    open(origin);
+    for under in unders {
         origin.root.merge_under(&under);
     }
     Ok(())
+}
+
+/// A table `[transport]` without a kind is of the scheme's, not of the default.
+fn adopt_kind(mine: &mut Node, under: &Node) {
+    let at = |node: &Node, key: &str| node.get("transport").and_then(|t| t.get(key)).cloned();
+    if let Some(kind) = at(under, "kind")
+        && at(mine, "kind").is_none()
+        && let Some(Node { value: Value::Table(entries), .. }) = mine.get_mut("transport")
+        && !entries.iter().any(|(key, _)| key == "tcp" || key == "udp" || key == "rdma")
+    {
+        entries.push(("kind".to_owned(), kind));
+    }
 }
 
 /// The full packet and ACK of `[transport]`.
@@ -103,6 +121,10 @@ fn frames(doc: &Document) -> Frames {
     match &doc.transport {
         Transport::Tcp(t) => Frames { full: sum(t.mss.0, t.header.0), ack: sum(t.ack_size.0, Bytes::ZERO) },
         Transport::Udp(u) => Frames { full: sum(u.payload.0, u.header.0), ack: 0 },
+        Transport::Rdma(r) => {
+            let ack = if resolve::is_acknowledged(&doc.transport) { r.ack_size.0 } else { Bytes::ZERO };
+            Frames { full: sum(r.mtu.0, r.header.0), ack: sum(ack, Bytes::ZERO) }
+        }
     }
 }
 
@@ -158,13 +180,13 @@ impl Scenario {
 
     /// The files that the scenario reads, relative to its folder: a copy of the scenario needs them too.
     pub fn files(&self) -> Vec<String> {
-        use crate::schema::{AdsMap, Pattern, Routing, Scheduler, Sizes};
+        use crate::schema::{AdsMap, Pattern, RoutingRule, Scheduler, Sizes};
         let mut out = Vec::new();
         if let Shape::File(f) = &self.doc.topology.shape {
             out.push(f.path.clone());
         }
-        match &self.doc.routing {
-            Routing::Pinned { file } | Routing::SprayRoundRobin { offsets: Some(file) } => {
+        match &self.doc.routing.rule {
+            RoutingRule::Pinned { file } | RoutingRule::SprayRoundRobin { offsets: Some(file) } => {
                 out.push(file.clone())
             }
             _ => {}

@@ -4,6 +4,7 @@ use crate::run::Run;
 use crate::tables::{FlowRow, flow_rows};
 use crate::topology::Graph;
 use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{Bytes, PortId};
 
@@ -89,6 +90,20 @@ fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     })
 }
 
+/// What flow control did.
+fn pauses(run: &Run) -> Json {
+    let c = run.engine.counters();
+    let ports = 2 * run.engine.spec().links.len() as u32;
+    let paused: u128 = (0..ports).map(|p| u128::from(run.engine.totals(PortId(p)).paused)).sum();
+    let deadlock = |d: &thalweg_sim::Deadlock| json!({ "at_us": d.at.ps() as f64 * 1e-6, "ports": d.ports.iter().map(|p| p.0).collect::<Vec<_>>() });
+    json!({
+        "frames": c.pause_frames,
+        "resumes": c.resume_frames,
+        "paused_s": paused as f64 * 1e-12,
+        "deadlocks": run.engine.deadlocks().iter().map(deadlock).collect::<Vec<_>>(),
+    })
+}
+
 pub(crate) fn summary(run: &Run) -> Json {
     let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
     let measured: Vec<&FlowRow<'_>> = rows.iter().filter(|r| r.spec.measured).collect();
@@ -147,6 +162,16 @@ pub(crate) fn summary(run: &Run) -> Json {
             "refreshes_by_gap": c.edge_gaps,
         })
     });
+    let pauses = run.engine.spec().inputs.and_then(|i| i.pfc).map(|_| pauses(run));
+    let (lost, frames_lost) = run.engine.lost_to_incidents();
+    let incidents = (!run.engine.spec().incidents.is_empty())
+        .then(|| json!({ "packets_lost": lost, "pause_frames_lost": frames_lost }));
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    for (end, reason) in rows.iter().map(|r| r.end()) {
+        if end != "completed" {
+            *reasons.entry(reason).or_default() += 1;
+        }
+    }
     let goodput = if seconds > 0.0 { delivered as f64 * 8e-9 / seconds } else { 0.0 };
     json!({
         "name": run.meta.name,
@@ -168,6 +193,8 @@ pub(crate) fn summary(run: &Run) -> Json {
             "completed": rows.iter().filter(|r| r.fct.is_some()).count(),
             "censored": rows.iter().filter(|r| r.status() == "censored").count(),
             "not_started": rows.iter().filter(|r| r.status() == "not-started").count(),
+            "failed": rows.iter().filter(|r| r.end().0 == "failed").count(),
+            "unfinished": reasons,
             "measured": measured.len(),
         },
         "measured": of(&measured),
@@ -178,6 +205,8 @@ pub(crate) fn summary(run: &Run) -> Json {
         "drops": c.packets_dropped,
         "marks": c.packets_marked,
         "edge": edge,
+        "pauses": pauses,
+        "incidents": incidents,
         "retransmissions": sum(&|r| r.outcome.retransmitted),
         "timeouts": sum(&|r| r.outcome.timeouts),
     })

@@ -56,7 +56,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "buffer =",
         "bufer =",
-        "s.toml:7: `switch.bufer`: unknown key; did you mean `buffer`? (known: buffer, cut_through, marking, mix, preemptive, scheduler, shared_buffer)",
+        "s.toml:7: `switch.bufer`: unknown key; did you mean `buffer`? (known: buffer, control_first, cut_through, inputs, marking, mix, pfc, preemptive, scheduler, shared_buffer)",
     );
     wrong(
         "hosts = 4",
@@ -66,7 +66,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "\"fifo\"",
         "\"ffio\"",
-        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, round-robin, fq-codel, parity, custom)",
+        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, round-robin, fq-codel, input-round-robin, parity, custom)",
     );
     wrong(
         "kind = \"star\"",
@@ -86,7 +86,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "name = \"t\"",
         "scheme = \"dctcp+sprt\"",
-        "s.toml:1: `scheme`: there is no scheme `dctcp+sprt`; did you mean `dctcp+srpt`? (known: mintcp+fifo, mintcp+fq, mintcp+drr, mintcp+sjf, mintcp+srpt, mintcp+ads-2, mintcp+ads-4, mintcp+ads-8, tcp+fifo, tcp+fq, tcp+drr, tcp+sjf, tcp+srpt, tcp+ads-2, tcp+ads-4, tcp+ads-8, dctcp+fifo, dctcp+fq, dctcp+drr, dctcp+sjf, dctcp+srpt, dctcp+ads-2, dctcp+ads-4, dctcp+ads-8)",
+        "s.toml:1: `scheme`: there is no scheme `dctcp+sprt`; did you mean `dctcp+srpt`? (known: mintcp+fifo, mintcp+fq, mintcp+drr, mintcp+sjf, mintcp+srpt, mintcp+ads-2, mintcp+ads-4, mintcp+ads-8, tcp+fifo, tcp+fq, tcp+drr, tcp+sjf, tcp+srpt, tcp+ads-2, tcp+ads-4, tcp+ads-8, dctcp+fifo, dctcp+fq, dctcp+drr, dctcp+sjf, dctcp+srpt, dctcp+ads-2, dctcp+ads-4, dctcp+ads-8, roce+voq, roce+voq-pfc, roce-timely+voq, roce-timely+voq-pfc, roce-dcqcn+voq, roce-dcqcn+voq-pfc, irn+voq, irn+voq-pfc, irn-timely+voq, irn-timely+voq-pfc, irn-dcqcn+voq, irn-dcqcn+voq-pfc, irn-aimd+voq, irn-aimd+voq-pfc, irn-dctcp+voq, irn-dctcp+voq-pfc, iwarp+voq, iwarp+voq-pfc)",
     );
 }
 
@@ -131,7 +131,7 @@ fn types_units_and_ranges() {
     wrong(
         "kind = \"poisson\"\n",
         "",
-        "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, incast, list, backlogged, flow, request-response, udp",
+        "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, incast, list, backlogged, flow, request-response, rpc, udp",
     );
 }
 
@@ -263,7 +263,7 @@ fn overrides_name_themselves() {
     assert_eq!(
         at(&[("swich.buffer", "1MB")]),
         [
-            "--set swich.buffer: `swich`: unknown key; did you mean `switch`? (known: edge, measure, name, nic, routing, run, scheme, seed, slack, switch, topology, traffic, transport, transports)"
+            "--set swich.buffer: `swich`: unknown key; did you mean `switch`? (known: edge, incident, measure, name, nic, routing, run, scheme, seed, slack, switch, topology, traffic, transport, transports)"
         ]
     );
     assert_eq!(

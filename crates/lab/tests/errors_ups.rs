@@ -47,7 +47,7 @@ fn what_is_right_is_accepted() {
     // The NIC's queue comes before slack is written: it is FIFO if not told otherwise.
     let s = load(RIGHT, "s.toml", Path::new("."), &[]).expect("right");
     assert!(
-        s.to_toml().contains("[nic]\nbuffer = \"500KB\"\nmarking = \"none\"\nscheduler = \"fifo\""),
+        s.to_toml().contains("[nic]\nbuffer = \"500KB\"\nmarking = \"none\"\norder = \"queue\"\npause_control = true\nscheduler = \"fifo\""),
         "{}",
         s.to_toml()
     );
@@ -91,6 +91,26 @@ fn slack_needs_a_reader_and_readers_need_slack() {
         &format!("{SWITCH}\n{SLACK}"),
         "scheduler = \"pifo\"\n",
         "s.toml:6: `switch.scheduler`: without ranks the scheduler cannot tell packets apart; write `transport.rank = \"flow-size\"`, or [slack]",
+    );
+}
+
+#[test]
+fn least_slack_wants_exact_links_and_buckets_that_hold_something() {
+    wrong(
+        "pairs = 2",
+        "pairs = 2\ntime_quantum = \"1ns\"",
+        "s.toml:5: `topology.time_quantum`: `switch.scheduler` counts transmission times in picoseconds; remove the key, or use another scheduler",
+    );
+    wrong(
+        "pairs = 2\n[switch]\nscheduler = \"lstf\"",
+        "pairs = 2\ntime_quantum = \"1ns\"\n[switch]\nmix = { scheduler = \"lstf\", nodes = \"even\" }",
+        "s.toml:5: `topology.time_quantum`: `switch.mix.scheduler` counts transmission times in picoseconds; remove the key, or use another scheduler",
+    );
+    wrong(SWITCH, "scheduler = { kind = \"lstf\", bucket = \"10us\" }", "");
+    wrong(
+        SWITCH,
+        "scheduler = { kind = \"lstf\", bucket = \"0s\" }",
+        "s.toml:6: `switch.scheduler.bucket`: a bucket of 0s holds nothing; remove the key: slacks are exact without it",
     );
 }
 

@@ -3,6 +3,8 @@
 //! The list is compared with the JSON Schema: a key or a choice without an entry fails. Paths are those of
 //! the schema: `switch.scheduler(drr).quantum` is a key of one kind, `switch.scheduler=drr` the choice itself.
 mod common;
+#[path = "keys/lossless.rs"]
+mod lossless;
 
 use common::*;
 use std::collections::BTreeSet;
@@ -327,6 +329,9 @@ const KEYS: &[Row] = &[
     ("@.scheduler=lifo", BUSY, &[], "{kind=\"lifo\"}", "{kind=\"random\"}", Outcome),
     ("@.scheduler=random", BUSY, &[], "random", "fifo", Outcome),
     ("switch.scheduler=lstf", SLACK, &["edge={kind=\"codel\"}"], "lstf", "fifo", Outcome),
+    ("switch.scheduler(lstf).bucket", SLACK, &["switch.scheduler=lstf"], "", "1ms", Outcome),
+    ("switch.mix.scheduler(lstf).bucket", SLACK, &["switch.scheduler=fifo", "switch.mix={scheduler=\"lstf\",nodes=\"even\"}"], "", "1ms", Outcome),
+    ("nic.scheduler(lstf).bucket", SLACK, &[], "", "1ms", Refused),
     ("switch.mix.scheduler=lstf", SLACK, &["switch.scheduler=fifo", "switch.mix={scheduler=\"lstf\",nodes=\"even\"}"], "lstf", "pifo", Outcome),
     ("nic.scheduler=lstf", SLACK, &[], "fifo", "lstf", Refused),
     ("@.scheduler=pifo", BUSY, &["~.scheduler=pifo", "%.rank=flow-size"], "pifo", "fifo", Outcome),
@@ -515,6 +520,7 @@ const KEYS: &[Row] = &[
     ("traffic[](poisson).sizes=facebook-hadoop-fine", RACKS, &[], "facebook-hadoop-fine", "facebook", Outcome),
     ("traffic[](poisson).sizes=facebook", RACKS, &[], "facebook", "google-rpc", Outcome),
     ("traffic[](poisson).sizes=google-rpc", RACKS, &[], "google-rpc", "facebook", Outcome),
+    ("traffic[](poisson).sizes=rdma-heavy-tailed", RACKS, &[], "rdma-heavy-tailed", "facebook", Outcome),
     ("traffic[](poisson).sizes=uniform", RACKS, &[], "uniform", "bimodal", Outcome),
     ("traffic[](poisson).sizes(uniform).min", RACKS, &["traffic.0.sizes={kind=\"uniform\",max=\"100KB\",min=\"2KB\"}"], "2KB", "50KB", Outcome),
     ("traffic[](poisson).sizes(uniform).max", RACKS, &["traffic.0.sizes={kind=\"uniform\",max=\"100KB\",min=\"2KB\"}"], "100KB", "50KB", Outcome),
@@ -793,7 +799,7 @@ type Settings = Vec<(String, String)>;
 /// A row for one of the places it stands for: its path, the settings around it.
 fn rows() -> Vec<(String, Row, Settings)> {
     let mut out = Vec::new();
-    for row in KEYS {
+    for row in KEYS.iter().chain(lossless::KEYS) {
         let places: &[(&str, &str)] = if row.0.starts_with("@.scheduler") && row.0 != "@.scheduler" {
             &[("switch", "nic"), ("nic", "switch"), ("switch.mix", "nic")]
         } else if row.0.starts_with('@') {

@@ -74,7 +74,7 @@ fn main() {
         ("priority", OrderSpec::Priority { classes: 8 }),
         ("sjf", OrderSpec::Rank { flow_order: false }),
         ("srpt", OrderSpec::Rank { flow_order: true }),
-        ("lstf", OrderSpec::Pifo { add_transmission: true }),
+        ("lstf", OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }),
         ("lifo", OrderSpec::Lifo),
         ("random", OrderSpec::Random),
         ("round robin", OrderSpec::RoundRobin { bins: None, codel: None }),

@@ -36,11 +36,13 @@ impl Replay {
         scenario: &Scenario,
         scheduler: &str,
         preemptive: bool,
+        bucket_ps: u64,
         threshold_ps: u64,
     ) -> PyResult<Self> {
         let candidate = lab::Candidate::named(scheduler)
             .ok_or_else(|| PyValueError::new_err(format!("no candidate is called {scheduler}")))?;
-        py.detach(|| lab::Replay::new(&scenario.inner, candidate, preemptive, Span::from_ps(threshold_ps)))
+        let [bucket, threshold] = [bucket_ps, threshold_ps].map(Span::from_ps);
+        py.detach(|| lab::Replay::new(&scenario.inner, candidate, preemptive, bucket, threshold))
             .map(|replay| Self { replay: Mutex::new(replay) })
             .map_err(|d| scenario_error(py, &[d]))
     }

@@ -1,9 +1,13 @@
 //! From a specification to a network at time zero.
 
 use crate::arena::Arena;
+use crate::connection::connections;
 use crate::events::{Event, Events, Phase, Tag};
 use crate::flow::{FlowRecord, NO_CONNECTION};
+use crate::gate::Gate;
 use crate::header::journal;
+use crate::incident::Outages;
+use crate::memory::{Memory, number_ports};
 use crate::port::{Lane, Port};
 use crate::preempt::Services;
 use crate::probe::{CARRIED, CONTROLLERS, LINKS, Probes, QUEUES};
@@ -11,7 +15,7 @@ use crate::recording::Recorder;
 use crate::replay::Replay;
 use crate::routing::{RouteError, Routes};
 use crate::sim::{Sim, Spray, Tally};
-use crate::spec::{HopRule, NetworkSpec, RoutingSpec};
+use crate::spec::{HopRule, IncidentKind, NetworkSpec, NicOrder, RoutingSpec};
 use thalweg_machines::aqm::AqmMachine;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
@@ -53,8 +57,14 @@ impl<Q: Events> Sim<Q> {
     pub fn new(spec: NetworkSpec) -> Result<Self, BuildError> {
         check_tables(&spec)?;
         let routes = Routes::new(spec.hosts, spec.switches, &spec.links, mix64(spec.seed))?;
-        let (ports, queues) = build_ports(&spec)?;
+        let (mut ports, queues) = build_ports(&spec)?;
+        let switch_ports = number_ports(spec.hosts, spec.switches, &mut ports);
+        let memory = build_memory(&spec, &switch_ports)?;
         let mut longest = routes.diameter();
+        if !spec.incidents.is_empty() {
+            // Around a failure it may be further; nobody passes a switch twice.
+            longest = longest.max(spec.switches.min(63) as usize + 1);
+        }
         if let RoutingSpec::Pinned { paths } = &spec.routing {
             for (flow, pinned) in paths.iter().enumerate() {
                 let ends = &spec.flows[flow];
@@ -98,7 +108,23 @@ impl<Q: Events> Sim<Q> {
             || spec.slack.is_some()
             || spec.probes.record.is_some();
         let touching = watching || !queues.is_empty();
+        let gated = ports.iter().any(|port| port.gated);
         let mut sim = Self {
+            gates: vec![Gate::default(); if gated { ports.len() } else { 0 }],
+            memory,
+            switch_ports,
+            counting: spec.inputs.is_some(),
+            releases_at_start: spec.inputs.is_some_and(|i| i.release_at_start),
+            may_divert: spec.control_first || spec.nic.order == NicOrder::RoundRobin,
+            pulling: spec.nic.order == NicOrder::RoundRobin,
+            unreliable: !spec.incidents.is_empty(),
+            outages: Outages::new(&spec),
+            intact: None,
+            detours: Vec::new(),
+            shared: connections(&spec.flows),
+            pauses: Vec::new(),
+            deadlocks: Vec::new(),
+            came_by: PortId::NONE,
             now: Time::ZERO,
             events: Q::sized(ports.len(), horizon),
             processed: 0,
@@ -143,6 +169,7 @@ impl<Q: Events> Sim<Q> {
             sim.schedule_next_start(0);
         }
         sim.arm();
+        sim.arm_incidents();
         Ok(sim)
     }
 
@@ -230,6 +257,21 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
     if !by_clock.is_sorted() {
         return wrong("flows are not sorted by their start".into());
     }
+    for incident in &spec.incidents {
+        let known = match incident.what {
+            IncidentKind::LinkDown(link) | IncidentKind::LinkUp(link) => (link as usize) < spec.links.len(),
+            IncidentKind::PauseLoss(port, _) => port.is_none_or(|port| port.at() < 2 * spec.links.len()),
+        };
+        if !known {
+            return wrong("an incident names a link that does not exist".into());
+        }
+    }
+    let lossless = spec.inputs.is_some() || spec.control_first || spec.nic.order == NicOrder::RoundRobin;
+    if lossless && (spec.cut_through.is_some() || spec.disciplines.iter().any(|d| d.preemptive)) {
+        return wrong(
+            "memory by input, control first and round-robin NICs go with store and forward only".into(),
+        );
+    }
     if let RoutingSpec::Pinned { paths } = &spec.routing
         && paths.len() != spec.flows.len()
     {
@@ -271,7 +313,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             let counted = spec.probes.priority_histogram.is_some();
             // A port of infinite rate never holds anything back: its order does not matter.
             let instant = link.rate == Rate::INFINITE && !shared;
-            let express = (is_express(kind, &aqm, shared) || instant) && !counted;
+            let gated = is_gated(spec, in_switch);
+            let express = (is_express(kind, &aqm, shared) || instant) && !counted && !gated;
             let lane = if express { Lane::Express } else { Lane::Ordered };
             let limit = match kind.limit {
                 Limit::Bytes(bytes) => (bytes.get(), u32::MAX),
@@ -298,13 +341,47 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 port.preemptive = kind.preemptive;
                 port.eager = shared || kind.preemptive || matches!(kind.order, OrderSpec::Custom { .. });
                 let queue = kind.make(stream, link.rate).map_err(refused)?;
-                port.let_pass(queue.is_transparent() && !port.eager);
+                port.gated = gated;
+                port.pulls = !in_switch && spec.nic.order == NicOrder::RoundRobin;
+                port.let_pass(queue.is_transparent() && !port.eager && !gated);
                 queues.push(queue);
             }
             ports.push(port);
         }
     }
     Ok((ports, queues))
+}
+
+/// A port that may send something else than what its queue says: see [`crate::gate`].
+fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
+    let pfc = spec.inputs.is_some_and(|i| i.pfc.is_some());
+    pfc || spec.control_first
+        || if in_switch { spec.inputs.is_some() } else { spec.nic.order == NicOrder::RoundRobin }
+}
+
+/// The memory of switches that count by input.
+fn build_memory(spec: &NetworkSpec, switch_ports: &[Vec<PortId>]) -> Result<Memory, BuildError> {
+    let Some(inputs) = spec.inputs else { return Ok(Memory::default()) };
+    let wrong = |what: String| Err(BuildError::Inconsistent(what));
+    if spec.shared_buffer.is_some() {
+        return wrong("memory by input and memory shared by outputs exclude each other".into());
+    }
+    if let Some(switch) = switch_ports.iter().position(|ports| ports.len() > 256) {
+        let n = switch_ports[switch].len();
+        return wrong(format!(
+            "switch {switch} has {n} links; a switch that counts by input has at most 256"
+        ));
+    }
+    let own_limit =
+        |id: usize| spec.disciplines[usize::from(spec.port_discipline[id])].limit != Limit::Unlimited;
+    if let Some(id) = switch_ports.iter().flatten().find(|id| own_limit(id.at())) {
+        return wrong(format!(
+            "port {}: with memory by input, output queues have no limit of their own",
+            id.0
+        ));
+    }
+    let links: Vec<usize> = switch_ports.iter().map(Vec::len).collect();
+    Memory::new(inputs, &links, spec.port_discipline.len()).map_err(BuildError::Inconsistent)
 }
 
 /// FIFO order with memory of its own and nothing to do at departure: departures are known on arrival.

@@ -1,6 +1,7 @@
 //! What must hold at every instant, recounted from scratch.
 
 use crate::events::Events;
+use crate::gate::is_frame;
 use crate::port::Lane;
 use crate::sim::Sim;
 use thalweg_machines::schedule::Discipline;
@@ -32,9 +33,10 @@ impl<Q: Events> Sim<Q> {
                 tally.injected, tally.delivered, tally.dropped
             ));
         }
-        let flying: usize = self.ports.iter().map(|p| p.flight.len()).sum();
+        let flying: usize = self.ports.iter().flat_map(|p| &p.flight).filter(|f| !is_frame(f)).count();
         let queued: u64 = self.queues.iter().map(|q| u64::from(q.packets())).sum();
-        let held = self.services.busy() as u64;
+        let aside: usize = self.gates.iter().map(|gate| gate.control()).sum();
+        let held = (self.services.busy() + aside) as u64;
         if live != flying as u64 + queued + held {
             return broken(format!(
                 "{live} packets exist, {flying} are on wires, {queued} in queues and {held} at transmitters"
@@ -62,6 +64,29 @@ impl<Q: Events> Sim<Q> {
                     pool.used()
                 ));
             }
+        }
+        self.check_memory().map_err(|law| Violation { at_ps: self.now.ps(), event: self.processed, law })
+    }
+
+    /// Memory by input: the sum of what waits and what is being transmitted; with flow control and nothing broken, no
+    /// packet is refused.
+    fn check_memory(&self) -> Result<(), String> {
+        for (switch, inputs) in self.memory.switches.iter().enumerate() {
+            let booked: u64 = inputs.inputs().iter().map(|input| input.bytes).sum();
+            let own = &self.switch_ports[switch];
+            let waiting: u64 = own.iter().map(|id| self.ports[id.at()].waiting_bytes).sum();
+            let leaving: u64 = own.iter().map(|id| u64::from(self.memory.serving[id.at()].1)).sum();
+            if booked != waiting + leaving {
+                return Err(format!(
+                    "switch {switch} counts {booked} B by input, {waiting} B wait and {leaving} B are leaving"
+                ));
+            }
+        }
+        let lossless = self.spec.inputs.is_some_and(|i| i.pfc.is_some())
+            && self.spec.nic.pause_control
+            && self.spec.incidents.is_empty();
+        if lossless && self.memory.dropped > 0 {
+            return Err(format!("flow control is on, and {} packets were dropped", self.memory.dropped));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The fabric: packets land, queue, wait, leave and are lost.
 
 use crate::events::{Events, Phase};
+use crate::gate::is_frame;
 use crate::port::{Booked, Flying, Lane};
 use crate::prefetch::prefetch;
 use crate::routing::Pick;
@@ -22,7 +23,7 @@ impl<Q: Events> Sim<Q> {
         let to_host = port.to_host;
         let early = port.early(landed.wire);
         if let Some(next) = next {
-            if to_host || self.touching {
+            if (to_host || self.touching) && !is_frame(&next) {
                 prefetch(&self.packets[next.handle]);
             }
             self.schedule(next.arrive, Phase::Arrive, id.0);
@@ -33,14 +34,24 @@ impl<Q: Events> Sim<Q> {
             self.schedule(at, Phase::Decide, id.0);
         }
         self.mark_digest(u64::from(id.0));
+        if self.unreliable && self.is_doomed(id) {
+            return self.lose_on_the_way(id, landed);
+        }
+        if is_frame(&landed) {
+            return self.frame_lands(id, landed);
+        }
         if to_host { self.deliver(landed.handle) } else { self.forward(id, landed, early) }
     }
 
     /// A switch passes a packet on. On a source route this does not touch the packet.
     #[inline(always)]
     pub(crate) fn forward(&mut self, from: PortId, landed: Flying, early: Span) {
+        self.came_by = from;
         if self.spray.is_empty() {
             let out = self.paths[landed.route as usize];
+            if self.unreliable && out == PortId::NONE {
+                return self.lose(landed.handle);
+            }
             self.enqueue(out, Flying { route: landed.route + 1, ..landed }, early);
         } else {
             let pick = match self.spec.routing {
@@ -48,7 +59,9 @@ impl<Q: Events> Sim<Q> {
                 _ => Pick::Modulo(landed.route),
             };
             let node = self.ports[from.at()].peer;
-            let out = self.routes.next(node, self.packets[landed.handle].dst, pick);
+            let Some(out) = self.routes.next(node, self.packets[landed.handle].dst, pick) else {
+                return self.lose(landed.handle);
+            };
             self.enqueue(out, landed, early);
         }
     }
@@ -56,6 +69,10 @@ impl<Q: Events> Sim<Q> {
     /// A packet joins the queue of a port.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, id: PortId, flying: Flying, early: Span) {
+        if self.unreliable && self.is_down(id) {
+            self.ports[id.at()].dropped += 1;
+            return self.lose(flying.handle);
+        }
         let port = &mut self.ports[id.at()];
         if port.lane == Lane::Ordered {
             return self.enqueue_ordered(id, flying);
@@ -82,6 +99,9 @@ impl<Q: Events> Sim<Q> {
     #[inline(always)]
     pub(crate) fn enqueue_ordered(&mut self, id: PortId, flying: Flying) {
         let port = &mut self.ports[id.at()];
+        if port.gated {
+            return self.enqueue_gated(id, flying);
+        }
         if port.is_open(self.now, flying.wire)
             && self.chooser == PortId::NONE
             && self.probes.priorities.is_empty()
@@ -96,6 +116,22 @@ impl<Q: Events> Sim<Q> {
             && let Some(first) = self.passing.take()
         {
             self.join(id, first);
+        }
+        self.catch_up(id, self.now);
+        self.join(id, flying);
+    }
+
+    /// A packet reaches a gated port.
+    #[inline]
+    fn enqueue_gated(&mut self, id: PortId, flying: Flying) {
+        if self.may_divert && self.divert(id, flying) {
+            return;
+        }
+        if self.ports[id.at()].owner != u32::MAX
+            && self.counting
+            && !self.admit(id, flying.handle, flying.wire)
+        {
+            return self.lose(flying.handle);
         }
         self.catch_up(id, self.now);
         self.join(id, flying);
@@ -154,6 +190,7 @@ impl<Q: Events> Sim<Q> {
         }
         if verdict == Verdict::Dropped {
             self.ports[id.at()].dropped += 1;
+            self.forget_admitted(id, handle);
             self.lose(handle);
         }
         if !self.given_up.is_empty() {
@@ -209,7 +246,7 @@ impl<Q: Events> Sim<Q> {
     }
 
     #[inline(always)]
-    fn mark_decision(&mut self, id: PortId, at: Time) {
+    pub(crate) fn mark_decision(&mut self, id: PortId, at: Time) {
         self.digest = self.digest.wrapping_add(mix64(at.ps() ^ u64::from(id.0).rotate_left(32) ^ 1 << 31));
     }
 
@@ -217,6 +254,7 @@ impl<Q: Events> Sim<Q> {
     pub(crate) fn lose_given_up(&mut self, id: PortId) {
         while let Some(victim) = self.given_up.pop() {
             self.ports[id.at()].dropped += 1;
+            self.forget_admitted(id, victim);
             self.lose(victim);
         }
     }
@@ -225,6 +263,9 @@ impl<Q: Events> Sim<Q> {
     #[inline(always)]
     pub(crate) fn decide(&mut self, id: PortId) {
         self.ports[id.at()].deciding = false;
+        if self.ports[id.at()].gated {
+            return self.decide_gated(id);
+        }
         self.decide_at(id, self.now);
     }
 
@@ -265,6 +306,9 @@ impl<Q: Events> Sim<Q> {
     #[inline(always)]
     pub(crate) fn decide_at(&mut self, id: PortId, at: Time) {
         self.mark_decision(id, at);
+        if self.counting {
+            self.ended(id);
+        }
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         let before = port.waiting_bytes;
@@ -295,12 +339,17 @@ impl<Q: Events> Sim<Q> {
                 }
                 self.note_departure(id, handle, at);
             }
+            if self.counting && self.ports[id.at()].owner != u32::MAX {
+                self.depart(id, handle, wire);
+            }
             let port = &mut self.ports[id.at()];
             let flying = Flying { handle, wire, route, arrive: Time::MAX };
             let booked = port.transmit(at, flying);
-            let more = port.eager && port.waiting > 0;
+            let more = port.eager && port.waiting > 0 && !port.gated;
             let free_at = port.free_at;
-            port.deciding = more;
+            if !port.gated {
+                port.deciding = more;
+            }
             if let Booked::First(at) = booked {
                 self.schedule(at, Phase::Arrive, id.0);
             }

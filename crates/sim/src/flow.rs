@@ -120,6 +120,8 @@ pub struct Sending {
     pub transport: u16,
     /// Class of its data.
     pub class: u8,
+    /// It is in the round of its host's NIC.
+    pub ready: bool,
     /// Every byte is acknowledged, and this has been recorded.
     pub complete: bool,
 }

@@ -13,16 +13,23 @@ use thalweg_machines::transport::{Receiver, Sender, TransportSpec};
 use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 
 impl<Q: Events> Sim<Q> {
-    /// A flow starts: it gets a connection and sends what it may.
+    /// A flow starts.
     pub(crate) fn start(&mut self, flow: FlowId) {
-        let spec = self.spec.flows[flow.at()];
         if flow.0 == self.next_start {
             self.schedule_next_start(flow.0 + 1);
         }
         self.tally.flows_started += 1;
+        self.records[flow.at()].started = self.now;
+        if self.takes_connection(flow) {
+            self.begin(flow);
+        }
+    }
+
+    /// A flow that has started gets a connection of its own and sends what it may.
+    pub(crate) fn begin(&mut self, flow: FlowId) {
+        let spec = self.spec.flows[flow.at()];
         let slot = self.open(flow, &spec);
         let transport = &self.spec.transports[spec.transport as usize];
-        self.records[flow.at()].started = self.now;
         self.connections[flow.at()] = slot as u32;
         self.sending[slot].sender.start(transport, self.now);
         self.pump_sender(slot, flow);
@@ -59,12 +66,12 @@ impl<Q: Events> Sim<Q> {
             routing => {
                 let pick = flow_pick(routing, spec.src, spec.dst, flow.0, false);
                 self.routes.path(spec.src, spec.dst, pick, &mut path);
-                path.resize(middle, PortId::NONE);
+                end_path(&mut path, middle);
                 let pick = flow_pick(routing, spec.src, spec.dst, flow.0, true);
                 self.routes.path(spec.dst, spec.src, pick, &mut path);
             }
         }
-        path.resize(self.stride, PortId::NONE);
+        end_path(&mut path, self.stride);
         path
     }
 
@@ -75,8 +82,9 @@ impl<Q: Events> Sim<Q> {
         let middle = self.stride / 2;
         let start = start_of(transport, nic, &self.ports, &path, middle);
         let stream = Stream::new(self.spec.seed, "transport", u64::from(flow.0));
-        let sender = Sender::new(transport, flow, spec.size, &start, stream).expect("checked when built");
+        let mut sender = Sender::new(transport, flow, spec.size, &start, stream).expect("checked when built");
         let receiver = Receiver::new(transport, flow, spec.size);
+        self.inherit(flow, &mut sender);
         let sending = Sending {
             sender,
             timer: Time::MAX,
@@ -85,6 +93,7 @@ impl<Q: Events> Sim<Q> {
             balance: 0,
             transport: spec.transport,
             class: spec.class,
+            ready: false,
             complete: false,
         };
         let receiving = Receiving {
@@ -102,13 +111,22 @@ impl<Q: Events> Sim<Q> {
             self.edges.iter_mut().skip(slot).take(1).for_each(|edge| *edge = EdgeCodel::default());
             self.sending[slot] = sending;
             self.receiving[slot] = receiving;
-            self.paths[slot * self.stride..][..self.stride].copy_from_slice(&path);
+            if self.unreliable {
+                self.detour(slot, &path);
+            } else {
+                self.paths[slot * self.stride..][..self.stride].copy_from_slice(&path);
+            }
             slot
         } else {
+            let slot = self.sending.len();
             self.sending.push(sending);
             self.receiving.push(receiving);
-            self.paths.extend_from_slice(&path);
-            self.sending.len() - 1
+            if self.unreliable {
+                self.detour(slot, &path);
+            } else {
+                self.paths.extend_from_slice(&path);
+            }
+            slot
         }
     }
 
@@ -133,6 +151,7 @@ impl<Q: Events> Sim<Q> {
     pub(crate) fn acked(&mut self, slot: usize, flow: FlowId) {
         self.records[flow.at()].acked = self.now;
         self.count_if_done(slot, flow);
+        self.pass_connection_on(slot, flow);
     }
 
     pub(crate) fn count_if_done(&mut self, slot: usize, flow: FlowId) {
@@ -183,6 +202,14 @@ impl<Q: Events> Sim<Q> {
         }
         record
     }
+}
+
+/// Fills a path's place up. A path around failures that is too long for it ends in nowhere.
+fn end_path(path: &mut Vec<PortId>, len: usize) {
+    if path.len() > len {
+        path.truncate(len - 1);
+    }
+    path.resize(len, PortId::NONE);
 }
 
 /// What a controller is told at the start: line rate and the empty path's round trip.

@@ -3,7 +3,6 @@
 use crate::events::{Events, Phase};
 use crate::fabric::travels_forward;
 use crate::flow::NO_CONNECTION;
-use crate::port::Flying;
 use crate::sim::{Sim, Spray};
 use thalweg_machines::transport::{FlightSpec, Transmit, TransportSpec};
 use thalweg_machines::{Flags, Handle, NO_SIDE, Packet};
@@ -39,7 +38,13 @@ impl<Q: Events> Sim<Q> {
             let sending = &mut self.sending[slot];
             sending.balance = sending.balance.wrapping_sub(1);
             let transport = &self.spec.transports[sending.transport as usize];
-            sending.sender.on_packet(transport, self.now, &packet, side.as_ref());
+            if self.spec.probes.completions.is_some() {
+                let stats = sending.sender.stats();
+                sending.sender.on_packet(transport, self.now, &packet, side.as_ref());
+                self.note_completion(slot, packet.flow, (stats.rtt_samples, stats.rtt_sum));
+            } else {
+                sending.sender.on_packet(transport, self.now, &packet, side.as_ref());
+            }
             self.pump_sender(slot, packet.flow);
             if self.sending[slot].complete {
                 self.release_if_over(packet.flow);
@@ -73,6 +78,9 @@ impl<Q: Events> Sim<Q> {
     /// Sends what a sender has to send, and keeps its timer event early enough.
     #[inline]
     pub(crate) fn pump_sender(&mut self, slot: usize, flow: FlowId) {
+        if self.pulling {
+            return self.offer(slot, flow);
+        }
         let mut packet = Packet::default();
         let mut paced = Time::MAX;
         loop {
@@ -89,7 +97,7 @@ impl<Q: Events> Sim<Q> {
                     packet.class = sending.class;
                     sending.balance = sending.balance.wrapping_add(1);
                     let (host, peer) = (sending.host, sending.peer);
-                    self.inject(flow, host, peer, slot * self.stride, &mut packet);
+                    self.inject(flow, host, peer, self.path_of(slot), &mut packet);
                 }
                 Transmit::Idle => break,
                 Transmit::At(at) => {
@@ -98,17 +106,8 @@ impl<Q: Events> Sim<Q> {
                 }
             }
         }
-        let sending = &mut self.sending[slot];
-        let deadline = sending.sender.timer().unwrap_or(Time::MAX).min(paced);
-        if deadline < sending.timer {
-            sending.timer = deadline;
-            self.schedule(deadline.max(self.now), Phase::SenderTimer, flow.0);
-        }
-        let sending = &mut self.sending[slot];
-        if !sending.complete && sending.sender.is_done() {
-            sending.complete = true;
-            self.acked(slot, flow);
-        }
+        self.arm_sender(slot, flow, paced);
+        self.note_sender(slot, flow);
     }
 
     /// Sends what a receiver has to send, and keeps its timer event early enough.
@@ -125,7 +124,7 @@ impl<Q: Events> Sim<Q> {
             }
             receiving.balance = receiving.balance.wrapping_add(1);
             let (host, peer) = (receiving.host, receiving.peer);
-            self.inject(flow, host, peer, slot * self.stride + self.stride / 2, &mut packet);
+            self.inject(flow, host, peer, self.path_of(slot) + self.stride / 2, &mut packet);
         }
         let receiving = &mut self.receiving[slot];
         let deadline = receiving.receiver.timer().unwrap_or(Time::MAX);
@@ -145,24 +144,7 @@ impl<Q: Events> Sim<Q> {
         path: usize,
         packet: &mut Packet,
     ) {
-        packet.flow = flow;
-        packet.dst = to;
-        let nic = if self.spray.is_empty() {
-            packet.route = path as u32 + 1;
-            self.paths[path]
-        } else {
-            packet.route = self.entropy(from, to);
-            self.routes.nic(from)
-        };
-        if packet.side != NO_SIDE {
-            packet.side = self.sides.insert(self.scratch).0;
-        }
-        self.tally.injected += 1;
-        let handle = self.packets.insert(*packet);
-        if let Some(journal) = &mut self.journal {
-            journal.hand(handle, self.now);
-        }
-        let flying = Flying { handle, wire: packet.wire, route: packet.route, arrive: Time::MAX };
+        let (nic, flying) = self.prepare(flow, from, to, path, packet);
         self.enqueue(nic, flying, Span::ZERO);
     }
 

@@ -8,6 +8,7 @@
 
 use crate::events::{Events, Phase};
 use crate::flow::NO_CONNECTION;
+use crate::gate::is_frame;
 use crate::port::Port;
 use crate::prefetch::prefetch;
 use crate::sim::Sim;
@@ -44,7 +45,9 @@ impl<Q: Events> Sim<Q> {
         if let Some(port) = self.landing(WAY)
             && let Some(first) = port.flight.front()
         {
-            if port.to_host {
+            if is_frame(first) {
+                // Nothing to look at.
+            } else if port.to_host {
                 prefetch(&self.packets[first.handle]);
             } else if let Some(out) = self.paths.get(first.route as usize) {
                 prefetch(out);
@@ -53,7 +56,9 @@ impl<Q: Events> Sim<Q> {
         if let Some(port) = self.landing(NEXT)
             && let Some(first) = port.flight.front()
         {
-            if port.to_host {
+            if is_frame(first) {
+                // Nothing to look at.
+            } else if port.to_host {
                 let packet = &self.packets[first.handle];
                 let slot = self.connections[packet.flow.at()];
                 // Connections of a replay have no ends.

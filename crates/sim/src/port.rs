@@ -118,6 +118,14 @@ pub struct Port {
     pub eager: bool,
     /// It belongs to a host.
     pub from_host: bool,
+    /// Ordered: see [`crate::gate`].
+    pub gated: bool,
+    /// Gated: its host's flows are asked for packets.
+    pub pulls: bool,
+    /// The switch it belongs to; `u32::MAX`: a host.
+    pub owner: u32,
+    /// Its number among the links of that switch.
+    pub number: u8,
     /// Ordered: a transmission gives way to a packet that should go first.
     pub preemptive: bool,
     /// Ordered: since when its queue has had its length.
@@ -176,6 +184,10 @@ impl Port {
             cut_header: 0,
             eager: false,
             from_host: false,
+            gated: false,
+            pulls: false,
+            owner: u32::MAX,
+            number: 0,
             preemptive: false,
             changed: Time::ZERO,
             dropped: 0,
@@ -337,6 +349,13 @@ impl Port {
         self.free_at = now + self.serializer.span(wire);
         self.packets += 1;
         self.bytes += u64::from(wire);
+        self.fly(Flying { arrive: self.free_at + self.delay, ..flying })
+    }
+
+    /// Gated: transmits a pause frame now; it counts as no packet.
+    pub fn transmit_frame(&mut self, now: Time, flying: Flying) -> Booked {
+        debug_assert!(self.free_at <= now);
+        self.free_at = now + self.serializer.span(flying.wire);
         self.fly(Flying { arrive: self.free_at + self.delay, ..flying })
     }
 

@@ -5,7 +5,7 @@ use crate::port::Lane;
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::schedule::Discipline;
-use thalweg_units::{Bytes, FlowId, PortId, Time};
+use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
 
 /// Probes are numbered; the number is the entity of their sampling event.
 pub(crate) const QUEUES: u32 = 0;
@@ -60,6 +60,21 @@ pub struct ControllerSample {
     pub srtt: u64,
     /// Payload bytes delivered in order so far.
     pub delivered: u64,
+    /// Pace in bits per second; 0: none.
+    pub pace: u64,
+}
+
+/// A round trip that a sender measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Completion {
+    /// When the ACK that gave it arrived.
+    pub at: Time,
+    /// Whose.
+    pub flow: FlowId,
+    /// As its controller was told.
+    pub rtt: Span,
+    /// The controller's pace after it, bits per second; 0: none.
+    pub pace: u64,
 }
 
 /// What the probes have seen.
@@ -73,6 +88,8 @@ pub struct Probes {
     pub links: Vec<LinkSample>,
     /// Senders.
     pub controllers: Vec<ControllerSample>,
+    /// Round trips.
+    pub completions: Vec<Completion>,
     /// Per port: bytes carried until the first instant of `ProbeSpec::carried`; since the second: between the two.
     pub carried: Vec<u64>,
     /// The second instant has passed.
@@ -137,6 +154,7 @@ impl<Q: Events> Sim<Q> {
                         in_flight: stats.in_flight.get(),
                         srtt: stats.srtt.ps(),
                         delivered: self.receiving[slot as usize].receiver.received(),
+                        pace: stats.pace.map_or(0, |rate| rate.bps()),
                     });
                 }
                 *every
@@ -146,6 +164,19 @@ impl<Q: Events> Sim<Q> {
         if next <= self.spec.stop.until {
             self.events
                 .push(crate::events::Event { at: next, tag: crate::events::Tag::new(Phase::Sample, probe) });
+        }
+    }
+
+    /// A packet has come back to a sender that had measured so many round trips, of this sum, before: did it measure
+    /// another?
+    #[cold]
+    pub(crate) fn note_completion(&mut self, slot: usize, flow: FlowId, before: (u32, Span)) {
+        let Some((from, until)) = self.spec.probes.completions else { return };
+        let stats = self.sending[slot].sender.stats();
+        if stats.rtt_samples > before.0 && self.now >= from && self.now < until {
+            let pace = stats.pace.map_or(0, |rate| rate.bps());
+            let rtt = stats.rtt_sum - before.1;
+            self.probes.completions.push(Completion { at: self.now, flow, rtt, pace });
         }
     }
 

@@ -3,13 +3,13 @@
 use crate::events::Events;
 use crate::flow::{FlowEnd, FlowOutcome};
 use crate::ideal::{Shape, completion};
-use crate::port::Port;
+use crate::port::{Port, PortTotals};
 use crate::probe::Probes;
 use crate::routing::{Routes, flow_pick};
 use crate::sim::{Counters, Sim};
 use crate::spec::{NetworkSpec, RoutingSpec};
 use thalweg_machines::transport::TransportSpec;
-use thalweg_units::{FlowId, Span, Time, mix64};
+use thalweg_units::{FlowId, PortId, Span, Time, mix64};
 
 impl<Q: Events> Sim<Q> {
     /// The instant of the last event.
@@ -29,8 +29,8 @@ impl<Q: Events> Sim<Q> {
             packet_hops: self.ports.iter().map(|p| p.totals().packets).sum(),
             packets_dropped: self.tally.dropped,
             packets_marked: self.ports.iter().map(|p| p.totals().marked).sum(),
-            pause_frames: 0,
-            resume_frames: 0,
+            pause_frames: self.tally.pause_frames,
+            resume_frames: self.tally.resume_frames,
             edge_dropped: self.tally.edge_dropped,
             edge_marked: self.tally.edge_marked,
             edge_low_delay: self.tally.edge_low_delay,
@@ -100,8 +100,42 @@ impl<Q: Events> Sim<Q> {
         } else if record.received != Time::MAX && record.acked != Time::MAX {
             FlowEnd::Completed
         } else {
+            self.why_unfinished(flow)
+        }
+    }
+
+    fn why_unfinished(&self, flow: FlowId) -> FlowEnd {
+        let slot = self.connections[flow.at()] as usize;
+        let (Some(sending), Some(receiving)) = (self.sending.get(slot), self.receiving.get(slot)) else {
+            return FlowEnd::Censored;
+        };
+        let in_network = sending.balance.wrapping_add(receiving.balance) > 0;
+        let path = &self.paths[self.path_of(slot)..][..self.stride];
+        if path.iter().any(|id| self.deadlocks.iter().any(|d| d.ports.contains(id))) {
+            FlowEnd::Deadlocked
+        } else if !self.is_reachable(flow) {
+            FlowEnd::Unreachable
+        } else if !in_network && !sending.ready && sending.timer == Time::MAX && receiving.timer == Time::MAX
+        {
+            FlowEnd::Stalled
+        } else {
             FlowEnd::Censored
         }
+    }
+
+    /// A port's counters, pauses included.
+    pub fn totals(&self, port: PortId) -> PortTotals {
+        let mut totals = self.ports[port.at()].totals();
+        if let Some(gate) = self.gates.get(port.at()) {
+            totals.pauses = gate.pauses;
+            totals.paused = gate.paused(self.now).ps();
+        }
+        totals
+    }
+
+    /// Packets lost because a link had failed, and pause frames lost.
+    pub fn lost_to_incidents(&self) -> (u64, u64) {
+        self.lost_to_outages()
     }
 
     /// A flow's completion times alone on its path at line rate: at the receiver, at the sender.
@@ -120,8 +154,9 @@ impl<Q: Events> Sim<Q> {
             let _ = self.routes.pinned(flow.0, spec.dst, spec.src, &pinned.ack, &mut ack);
         } else {
             let pick = |ack| flow_pick(&self.spec.routing, spec.src, spec.dst, flow.0, ack);
-            self.routes.path(spec.src, spec.dst, pick(false), &mut data);
-            self.routes.path(spec.dst, spec.src, pick(true), &mut ack);
+            let routes = self.intact.as_deref().unwrap_or(&self.routes);
+            routes.path(spec.src, spec.dst, pick(false), &mut data);
+            routes.path(spec.dst, spec.src, pick(true), &mut ack);
         }
         let (payload, header, ack_wire) = match &self.spec.transports[spec.transport as usize] {
             TransportSpec::Tcp(tcp) => (tcp.mss, tcp.header, tcp.ack_wire),

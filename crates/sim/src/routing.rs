@@ -78,6 +78,23 @@ impl Routes {
     /// # Errors
     /// If a host does not have exactly one link or two hosts are not connected.
     pub fn new(hosts: u32, switches: u32, links: &[LinkSpec], seed: u64) -> Result<Self, RouteError> {
+        let routes = Self::without(hosts, switches, links, seed, &[])?;
+        routes.check_connected()?;
+        Ok(routes)
+    }
+
+    /// Tables for what is left of a graph when some links (by number) are down; not every host need be reachable.
+    ///
+    /// # Errors
+    /// If a host does not have exactly one link, working or not.
+    pub fn without(
+        hosts: u32,
+        switches: u32,
+        links: &[LinkSpec],
+        seed: u64,
+        down: &[bool],
+    ) -> Result<Self, RouteError> {
+        let is_down = |port: &PortId| down.get(port.at() / 2).copied().unwrap_or(false);
         let nodes = (hosts + switches) as usize;
         let mut peer = Vec::with_capacity(links.len() * 2);
         let mut out: Vec<Vec<PortId>> = vec![Vec::new(); nodes];
@@ -130,7 +147,7 @@ impl Routes {
             while head < frontier.len() {
                 let node = frontier[head];
                 head += 1;
-                for &port in &out[node.at()] {
+                for &port in out[node.at()].iter().filter(|port| !is_down(port)) {
                     let neighbour = routes.peer[port.at()];
                     // Hosts do not forward: they end paths, never carry them.
                     if neighbour.0 >= hosts && distance[neighbour.at()] == u32::MAX {
@@ -148,7 +165,9 @@ impl Routes {
                     .copied()
                     .filter(|p| {
                         let n = routes.peer[p.at()];
-                        (n.0 >= hosts || n == target) && distance[n.at()] == distance[node.at()] - 1
+                        !is_down(p)
+                            && (n.0 >= hosts || n == target)
+                            && distance[n.at()] == distance[node.at()] - 1
                     })
                     .collect();
                 let id = *groups.entry(group).or_insert_with_key(|ports| {
@@ -159,13 +178,13 @@ impl Routes {
                 routes.next[(node.0 - hosts) as usize * attachments as usize + index] = id;
             }
         }
-        routes.check_connected(&attach_nodes)?;
         Ok(routes)
     }
 
-    fn check_connected(&self, attach_nodes: &[NodeId]) -> Result<(), RouteError> {
-        let first_host = |a: u32| self.attachment.iter().position(|x| *x == a).unwrap_or(0) as u32;
-        for (index, &node) in attach_nodes.iter().enumerate() {
+    fn check_connected(&self) -> Result<(), RouteError> {
+        let first_host = |a: u32| self.attachment.iter().position(|x| *x == a).unwrap_or(0);
+        for index in 0..self.attachments as usize {
+            let node = self.peer[self.nic[first_host(index as u32)].at()];
             for other in 0..self.attachments {
                 let reachable = other as usize == index
                     || (node.0 >= self.hosts
@@ -176,8 +195,8 @@ impl Routes {
                 let pair = node.0 < self.hosts && self.attachment[node.at()] == other;
                 if !reachable && !pair {
                     return Err(RouteError::Disconnected {
-                        from: first_host(index as u32),
-                        to: first_host(other),
+                        from: first_host(index as u32) as u32,
+                        to: first_host(other) as u32,
                     });
                 }
             }
@@ -208,15 +227,18 @@ impl Routes {
         self.attachment[a.at()] == self.attachment[b.at()]
     }
 
-    /// The port by which a packet for `dst` leaves `node` (a switch).
+    /// The port by which a packet for `dst` leaves `node` (a switch); `None` if no working link leads there.
     #[inline]
-    pub fn next(&self, node: NodeId, dst: HostId, pick: Pick) -> PortId {
+    pub fn next(&self, node: NodeId, dst: HostId, pick: Pick) -> Option<PortId> {
         let switch = (node.0 - self.hosts) as usize;
         if self.peer[self.nic[dst.at()].at()] == node {
-            return self.down[dst.at()];
+            return Some(self.down[dst.at()]);
         }
         let group =
             self.next[switch * self.attachments as usize + self.attachment[dst.at()] as usize] as usize;
+        if group == u32::MAX as usize {
+            return None;
+        }
         let (from, to) = (self.bounds[group] as usize, self.bounds[group + 1] as usize);
         let ports = &self.ports[from..to];
         let choice = match pick {
@@ -230,17 +252,19 @@ impl Routes {
                 ((u128::from(mixed) * ports.len() as u128) >> 64) as usize
             }
         };
-        ports[choice]
+        Some(ports[choice])
     }
 
-    /// Appends the ports from `src` to `dst` to `path`.
-    pub fn path(&self, src: HostId, dst: HostId, pick: Pick, path: &mut Vec<PortId>) {
+    /// Appends the ports from `src` to `dst` to `path`; false if there is a gap, and then only the first part.
+    pub fn path(&self, src: HostId, dst: HostId, pick: Pick, path: &mut Vec<PortId>) -> bool {
         let mut port = self.nic(src);
         path.push(port);
         while self.peer(port) != NodeId(dst.0) {
-            port = self.next(self.peer(port), dst, pick);
+            let Some(next) = self.next(self.peer(port), dst, pick) else { return false };
+            port = next;
             path.push(port);
         }
+        true
     }
 
     /// Appends the ports through the given switches.

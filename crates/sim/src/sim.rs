@@ -1,9 +1,14 @@
 //! The simulated network and its run loop.
 
 use crate::arena::{Arena, Packets};
+use crate::connection::Connection;
 use crate::events::{Calendar, Event, Events, Phase, Tag};
 use crate::flow::{FlowRecord, Receiving, Sending};
+use crate::gate::Gate;
+use crate::incident::Outages;
 use crate::journal::Journal;
+use crate::memory::Memory;
+use crate::pause::{Deadlock, PauseRecord};
 use crate::port::{Flying, Port};
 use crate::preempt::Services;
 use crate::probe::Probes;
@@ -68,6 +73,33 @@ pub struct Sim<Q: Events = Calendar> {
     pub(crate) journal: Option<Journal>,
     pub(crate) recorder: Option<Recorder>,
     pub(crate) replay: Option<Replay>,
+    /// By port: what gated ports have beside their queues; empty if there are none.
+    pub(crate) gates: Vec<Gate>,
+    /// Switch memory by input.
+    pub(crate) memory: Memory,
+    /// By switch: its ports, in the order of their numbers.
+    pub(crate) switch_ports: Vec<Vec<PortId>>,
+    /// Switches count by input.
+    pub(crate) counting: bool,
+    /// They give bytes back as transmissions begin.
+    pub(crate) releases_at_start: bool,
+    /// Some packets pass the queue of their port.
+    pub(crate) may_divert: bool,
+    /// NICs ask flows.
+    pub(crate) pulling: bool,
+    /// Something may break.
+    pub(crate) unreliable: bool,
+    pub(crate) outages: Outages,
+    /// The routes as built, once others are in use.
+    pub(crate) intact: Option<Box<Routes>>,
+    /// By connection: where its path is if it was laid anew; `u32::MAX` or nothing: in its own place.
+    pub(crate) detours: Vec<u32>,
+    /// Connections that carry more than one flow.
+    pub(crate) shared: Vec<Connection>,
+    pub(crate) pauses: Vec<PauseRecord>,
+    pub(crate) deadlocks: Vec<Deadlock>,
+    /// Within an event: the port by which the packet at hand has come to a switch.
+    pub(crate) came_by: PortId,
     /// Within an event: an idle port that is to choose at its end.
     pub(crate) chooser: PortId,
     /// Within an event: the only packet that waits there, outside the queue; it never joins it if nothing else
@@ -102,6 +134,10 @@ pub struct Tally {
     pub delivered: u64,
     /// Packets dropped in queues.
     pub dropped: u64,
+    /// Pause frames sent: stop.
+    pub pause_frames: u64,
+    /// Pause frames sent: go on.
+    pub resume_frames: u64,
     /// Packets that reached their host and were dropped there, at the edge.
     pub edge_dropped: u64,
     /// Packets marked there.
@@ -209,6 +245,7 @@ impl<Q: Events> Sim<Q> {
             Phase::ReceiverTimer => self.receiver_timer(FlowId(entity)),
             Phase::Tick => self.tick(PortId(entity)),
             Phase::Sample => self.sample(entity),
+            Phase::Incident => self.incident(entity),
             Phase::Arrive | Phase::Decide => unreachable!("dispatched above"),
         }
     }

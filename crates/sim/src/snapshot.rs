@@ -3,9 +3,14 @@
 //! What follows from the specification (routes, rates, delays) is rebuilt; everything else is written.
 
 use crate::arena::{Arena, Packets};
+use crate::connection::Connection;
 use crate::events::{Event, Events};
 use crate::flow::{FlowRecord, Receiving, Sending};
+use crate::gate::Gate;
+use crate::incident::{Outages, remaining_routes};
 use crate::journal::Journal;
+use crate::memory::Memory;
+use crate::pause::{Deadlock, PauseRecord};
 use crate::port::Port;
 use crate::preempt::Services;
 use crate::probe::Probes;
@@ -22,7 +27,7 @@ use thalweg_machines::slack::SlackClock;
 use thalweg_units::{PortId, Time};
 
 /// First bytes of every snapshot; the last two are the version of its layout.
-const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x02";
+const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x03";
 
 /// Why bytes are not a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,6 +62,12 @@ struct Network {
     journal: Option<Journal>,
     recorder: Option<Recorder>,
     replay: Option<Replay>,
+    gates: Vec<Gate>,
+    memory: Memory,
+    outages: Outages,
+    shared: Vec<Connection>,
+    pauses: Vec<PauseRecord>,
+    deadlocks: Vec<Deadlock>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -67,6 +78,7 @@ struct Flows {
     receiving: Vec<Receiving>,
     free_connections: Vec<u32>,
     paths: Vec<PortId>,
+    detours: Vec<u32>,
     next_start: u32,
 }
 
@@ -97,6 +109,12 @@ impl<Q: Events> Sim<Q> {
             journal: self.journal.clone(),
             recorder: self.recorder.clone(),
             replay: self.replay.clone(),
+            gates: self.gates.clone(),
+            memory: self.memory.clone(),
+            outages: self.outages.clone(),
+            shared: self.shared.clone(),
+            pauses: self.pauses.clone(),
+            deadlocks: self.deadlocks.clone(),
         };
         let flows = Flows {
             records: self.records.clone(),
@@ -105,6 +123,7 @@ impl<Q: Events> Sim<Q> {
             receiving: self.receiving.clone(),
             free_connections: self.free_connections.clone(),
             paths: self.paths.clone(),
+            detours: self.detours.clone(),
             next_start: self.next_start,
         };
         let progress = Progress {
@@ -142,10 +161,15 @@ impl<Q: Events> Sim<Q> {
         let (spec, network, flows, progress): (NetworkSpec, Network, Flows, Progress) =
             postcard::from_bytes(body).map_err(|e| damaged(&e))?;
         let mut sim = Self::new(spec).map_err(|e| damaged(&e))?;
+        if sim.unreliable {
+            let routes = remaining_routes(&sim.spec, &network.outages);
+            sim.intact = Some(Box::new(std::mem::replace(&mut sim.routes, routes)));
+        }
         let fits = network.ports.len() == sim.ports.len()
             && network.queues.len() == sim.queues.len()
             && flows.records.len() == sim.records.len()
             && flows.sending.len() == flows.receiving.len();
+        let fits = fits && network.gates.len() == sim.gates.len();
         if !fits {
             return Err(LoadError::Damaged("its tables do not fit its network".into()));
         }
@@ -166,12 +190,19 @@ impl<Q: Events> Sim<Q> {
             journal: network.journal,
             recorder: network.recorder,
             replay: network.replay,
+            gates: network.gates,
+            memory: network.memory,
+            outages: network.outages,
+            shared: network.shared,
+            pauses: network.pauses,
+            deadlocks: network.deadlocks,
             records: flows.records,
             connections: flows.connections,
             sending: flows.sending,
             receiving: flows.receiving,
             free_connections: flows.free_connections,
             paths: flows.paths,
+            detours: flows.detours,
             next_start: flows.next_start,
             now: progress.now,
             processed: progress.processed,

@@ -219,6 +219,8 @@ pub struct ProbeSpec {
     pub controllers: Option<(Span, Vec<FlowId>)>,
     /// Count packets per ADS priority (of this cap and MTU) at every port: input of static ADS maps.
     pub priority_histogram: Option<(Bytes, u32)>,
+    /// Every round trip that a sender measured in this window, and its pace after it.
+    pub completions: Option<(Time, Time)>,
     /// Keep a list of all pauses ([`crate::Sim::pauses`]).
     pub pauses: bool,
     /// Record every packet ([`crate::Sim::take_recorded`]).

@@ -170,7 +170,8 @@ fn random_service(seed: u64) -> (NetworkSpec, Recorded) {
 
 fn candidate(mut spec: NetworkSpec, rule: HopRule, add_transmission: bool, preemptive: bool) -> NetworkSpec {
     spec.hop_rule = rule;
-    spec.disciplines[0] = DisciplineSpec { preemptive, ..ordered(OrderSpec::Pifo { add_transmission }) };
+    spec.disciplines[0] =
+        DisciplineSpec { preemptive, ..ordered(OrderSpec::Pifo { add_transmission, bucket: Span::ZERO }) };
     spec
 }
 
@@ -223,8 +224,10 @@ fn an_interrupted_transmission_is_resumed_where_it_was() {
     let mut spec = network(3, 1, links, udp(1000, UdpPace::Burst), vec![flow(0, 2, 1000, Time::ZERO)]);
     spec.replay = true;
     spec.stop.until = Time::MAX;
-    spec.disciplines =
-        vec![DisciplineSpec { preemptive: true, ..ordered(OrderSpec::Pifo { add_transmission: false }) }];
+    spec.disciplines = vec![DisciplineSpec {
+        preemptive: true,
+        ..ordered(OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO })
+    }];
     let mut sim = Network::new(spec).expect("a network");
     let us = |t: u64| Time::from_ps(t * 1_000_000);
     for (number, at, header, wire) in [(0, 10, 9, 1000), (1, 12, 5, 500), (2, 14, 7, 250), (3, 15, 1, 125)] {
@@ -320,7 +323,7 @@ fn a_flow_without_end_has_slack_without_end() {
     let udp = udp(1000, UdpPace::Constant(Rate::from_gbps(10)));
     let flows = vec![flow(0, 2, u64::MAX, Time::ZERO), flow(1, 2, 20_000, Time::from_us(100))];
     let mut spec = star(3, Rate::from_gbps(10), Span::from_us(1), udp, flows);
-    spec.disciplines = vec![ordered(OrderSpec::Pifo { add_transmission: true }), fifo()];
+    spec.disciplines = vec![ordered(OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }), fifo()];
     (0..3).for_each(|host| spec.port_discipline[2 * host] = 1);
     spec.hop_rule = HopRule::Slack;
     let rule = SlackRule::FlowSize { unit: Span::from_secs(1), mss: 1000 };

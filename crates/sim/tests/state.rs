@@ -67,7 +67,7 @@ fn orders() -> Vec<OrderSpec> {
         OrderSpec::Priority { classes: 4 },
         OrderSpec::Rank { flow_order: true },
         OrderSpec::Rank { flow_order: false },
-        OrderSpec::Pifo { add_transmission: true },
+        OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO },
         OrderSpec::Lifo,
         OrderSpec::Random,
         OrderSpec::RoundRobin { bins: None, codel: None },

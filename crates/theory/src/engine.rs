@@ -125,7 +125,7 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         links,
         disciplines: vec![
             discipline(OrderSpec::Fifo, false),
-            discipline(OrderSpec::Pifo { add_transmission }, candidate.preemptive),
+            discipline(OrderSpec::Pifo { add_transmission, bucket: Span::ZERO }, candidate.preemptive),
         ],
         port_discipline,
         shared_buffer: None,

@@ -141,6 +141,7 @@ def build() -> Parser:
         help="what headers hold and switch ports do with them (default: lstf)",
     )
     p.add_argument("--preemptive", action="store_true", help="a more urgent packet interrupts a transmission")
+    p.add_argument("--bucket", metavar="TIME", help="sort only so finely, as a calendar queue does (default: exactly)")
     p.add_argument(
         "--threshold",
         metavar="TIME",

@@ -15,9 +15,10 @@ def replay(args) -> int:
 
     run = Path(args.run)
     name = f"{run.resolve().name}-{args.scheduler}" + ("-preemptive" if args.preemptive else "")
+    name += f"-{args.bucket}" if args.bucket else ""
     place = Path(args.out) if args.out else run.parent / name
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
-    results = again(run, args.scheduler, args.preemptive, place, args.threshold, show)
+    results = again(run, args.scheduler, args.preemptive, place, args.threshold, args.bucket, show)
     page = results.report(place / "report.html") if args.report else None
     if args.json:
         print(json.dumps(results.summary, ensure_ascii=False))

@@ -63,6 +63,7 @@ class RunSpec:
     scheduler: str = "lstf"
     preemptive: bool = False
     threshold: str | int | None = None
+    bucket: str | int | None = None
     keep: bool = False
 
     @property

@@ -191,7 +191,9 @@ def reproduce(
                 continue
             again = [r for r in wave if r.replay == s.key]
             try:
-                replays = [Replay(r.key, folders[r.key], r.scheduler, r.preemptive, r.threshold) for r in again]
+                replays = [
+                    Replay(r.key, folders[r.key], r.scheduler, r.preemptive, r.threshold, r.bucket) for r in again
+                ]
                 scenario = _scenario(s, paper, answers, folders, folder)
                 todo.append(Job(s.key, scenario, folders[s.key], check, replays=replays, keep_recording=s.keep))
             except Exception as e:

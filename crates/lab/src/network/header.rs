@@ -30,6 +30,7 @@ pub(crate) fn payload(transport: &Transport) -> u32 {
     match transport {
         Transport::Tcp(t) => t.mss.0.get() as u32,
         Transport::Udp(u) => u.payload.0.get() as u32,
+        Transport::Rdma(r) => r.mtu.0.get() as u32,
     }
 }
 

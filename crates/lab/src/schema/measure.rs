@@ -30,6 +30,12 @@ pub struct Measure {
     /// Windows, round trips and progress of flows over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controllers: Option<FlowProbe>,
+    /// Every round trip that a sender measured in the measured window, and its rate after it.
+    #[serde(default)]
+    pub round_trips: bool,
+    /// A list of all pauses of PFC: of which port, from when until when, and which other pause was the cause.
+    #[serde(default)]
+    pub pauses: bool,
     /// Record every packet: when it entered the network, when it left, how long it waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketRecord>,
@@ -48,6 +54,8 @@ impl Default for Measure {
             queues: None,
             links: None,
             controllers: None,
+            round_trips: false,
+            pauses: false,
             packets: None,
             priority_histogram: None,
         }

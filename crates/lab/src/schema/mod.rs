@@ -5,7 +5,11 @@
 //! (`nic.*`, `transport.ecn`, `transport.rank`, ..) are optional here and filled in by
 //! [`crate::resolve`].
 
+mod incident;
+mod lossless;
 mod measure;
+mod rates;
+mod rdma;
 mod routing;
 pub(crate) mod scheme;
 mod sizes;
@@ -15,9 +19,12 @@ mod topology;
 mod traffic;
 mod transport;
 
+pub use incident::*;
+pub use lossless::*;
 pub use measure::*;
+pub use rates::*;
+pub use rdma::*;
 pub use routing::*;
-pub(crate) use scheme::{Part, RATES, SCHEDULERS};
 pub use sizes::*;
 pub use slack::*;
 pub use switch::*;
@@ -81,6 +88,9 @@ pub struct Document {
     pub transports: BTreeMap<String, Transport>,
     /// Who sends what to whom.
     pub traffic: Vec<Traffic>,
+    /// What breaks, and when.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incident: Vec<Incident>,
     /// Which flows count, and what is recorded besides them.
     #[serde(default)]
     pub measure: Measure,
@@ -103,6 +113,7 @@ pub(crate) const SECTIONS: &[&str] = &[
     "transport",
     "transports",
     "traffic",
+    "incident",
     "measure",
     "run",
 ];

@@ -1,12 +1,33 @@
 //! `[routing]`: which of the shortest paths a packet takes.
 
+use super::defaults;
+use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_units::Span;
 
 /// How paths are chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-default-kind" = "ecmp"))]
+pub struct Routing {
+    /// Which rule.
+    #[serde(flatten)]
+    pub rule: RoutingRule,
+    /// From the failure or the repair of a link to new routes.
+    #[serde(default = "default::convergence")]
+    pub convergence: Q<Span>,
+}
+
+impl Default for Routing {
+    fn default() -> Self {
+        Self { rule: RoutingRule::default(), convergence: default::convergence() }
+    }
+}
+
+/// Rules for the choice among shortest paths.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Routing {
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum RoutingRule {
     /// Per flow: at each switch a salted hash of the flow chooses (RFC 2992).
     #[default]
     Ecmp,
@@ -27,4 +48,8 @@ pub enum Routing {
         #[schemars(extend("examples" = ["paths.csv"]))]
         file: String,
     },
+}
+
+defaults! {
+    convergence: Q<Span> = Q::of("1ms"); // CHOICE: between a fabric's local repair and a routing protocol's
 }

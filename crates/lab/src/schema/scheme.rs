@@ -1,7 +1,10 @@
-//! Named schemes: transport × controller × scheduler, written as the TOML that lies under a scenario.
+//! Named schemes: transport × controller × switch, written as the TOML that lies under a scenario.
 //!
-//! The combinations are those of the factor analysis ("Datacenter Congestion Control", CCR §2.2):
-//! any rate setting with any scheduler, full packets of 1500 B, 500 KB per port, initial window 14.
+//! Two families. The factor analysis ("Datacenter Congestion Control", CCR §2.2): any rate setting with any scheduler, full
+//! packets of 1500 B, 500 KB per port, initial window 14. And RDMA (Mittal, UCB/EECS-2018-103, §4.3): any queue pair, or
+//! iWARP, over input-queued switches with and without priority flow control.
+
+mod rdma;
 
 /// A part of a scheme: its name, what it is, and its settings.
 pub(crate) struct Part {
@@ -12,7 +15,7 @@ pub(crate) struct Part {
 }
 
 /// Rate settings at the hosts (CCR §2.2).
-pub(crate) const RATES: &[Part] = &[
+const RATES: &[Part] = &[
     Part {
         name: "mintcp",
         summary: "pFabric's minimal rate control: line rate at once, timeouts only",
@@ -54,7 +57,7 @@ marking = { kind = "step", threshold = "15pkts" }
 ];
 
 /// Schedulers at switches and hosts (CCR §2.2 and §3).
-pub(crate) const SCHEDULERS: &[Part] = &[
+const SCHEDULERS: &[Part] = &[
     Part {
         name: "fifo",
         summary: "first come, first served",
@@ -105,20 +108,40 @@ pub(crate) const SCHEDULERS: &[Part] = &[
     },
 ];
 
-/// The names of all schemes.
-pub(crate) fn names() -> Vec<String> {
-    RATES.iter().flat_map(|r| SCHEDULERS.iter().map(move |s| format!("{}+{}", r.name, s.name))).collect()
+/// Rate settings that go with switch settings.
+pub(crate) struct Family {
+    pub rates: &'static [Part],
+    pub switches: &'static [Part],
 }
 
-/// The TOML texts of a scheme's parts; a rate setting alone leaves the scheduler open.
+pub(crate) const FAMILIES: &[Family] =
+    &[Family { rates: RATES, switches: SCHEDULERS }, Family { rates: rdma::RATES, switches: rdma::SWITCHES }];
+
+/// All schemes: their names, with their parts.
+pub(crate) fn all() -> impl Iterator<Item = (String, &'static Part, &'static Part)> {
+    FAMILIES.iter().flat_map(|family| {
+        let pair = move |r: &'static Part| {
+            family.switches.iter().map(move |s| (format!("{}+{}", r.name, s.name), r, s))
+        };
+        family.rates.iter().flat_map(pair)
+    })
+}
+
+/// The names of all schemes.
+pub(crate) fn names() -> Vec<String> {
+    all().map(|(name, _, _)| name).collect()
+}
+
+/// The TOML texts of a scheme's parts; a rate setting alone leaves the switch open.
 pub(crate) fn parts(name: &str) -> Option<Vec<&'static str>> {
-    let (rate, scheduler) = match name.split_once('+') {
-        Some((rate, scheduler)) => (rate, Some(scheduler)),
+    let (rate, switch) = match name.split_once('+') {
+        Some((rate, switch)) => (rate, Some(switch)),
         None => (name, None),
     };
-    let mut out = vec![RATES.iter().find(|p| p.name == rate)?.toml];
-    if let Some(scheduler) = scheduler {
-        out.push(SCHEDULERS.iter().find(|p| p.name == scheduler)?.toml);
+    let family = FAMILIES.iter().find(|f| f.rates.iter().any(|p| p.name == rate))?;
+    let mut out = vec![family.rates.iter().find(|p| p.name == rate)?.toml];
+    if let Some(switch) = switch {
+        out.push(family.switches.iter().find(|p| p.name == switch)?.toml);
     }
     Some(out)
 }

@@ -1,6 +1,6 @@
 //! `[switch]` and `[nic]`: output queues.
 
-use super::defaults;
+use super::{Inputs, Pfc, defaults};
 use crate::quantity::{Capacity, Length, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,15 +13,25 @@ pub struct Switch {
     /// Which packet leaves next, and which is given up when the buffer is full.
     #[serde(default)]
     pub scheduler: Scheduler,
-    /// What one port may hold, all its queues together; the packet being transmitted does not count.
-    #[serde(default = "default::buffer")]
-    pub buffer: Capacity,
+    /// What one port may hold, all its queues together; the packet being transmitted does not count. `500KB` if not given;
+    /// with `inputs`, `"unlimited"`.
+    pub buffer: Option<Capacity>,
     /// Whether and when packets are marked or dropped before the buffer is full.
     #[serde(default)]
     pub marking: Marking,
     /// Memory shared by all ports of a switch; without it every port has its own `buffer`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared_buffer: Option<SharedBuffer>,
+    /// Memory by the input at which packets came, instead of output queues with limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Inputs>,
+    /// Priority flow control: full inputs make their upstream neighbours pause. Needs `inputs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pfc: Option<Pfc>,
+    /// ACKs, NACKs, notifications and set-up pass everything else at every port, hosts' too; no switch counts them, and no
+    /// pause holds them but `nic.pause_control`.
+    #[serde(default)]
+    pub control_first: bool,
     /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped. Not for
     /// schedulers that serve in turns.
     #[serde(default)]
@@ -34,13 +44,24 @@ pub struct Switch {
     pub cut_through: Q<Bytes>,
 }
 
+impl Switch {
+    /// What one port may hold.
+    pub(crate) fn room(&self) -> Capacity {
+        let own = || if self.inputs.is_some() { Capacity::Unlimited } else { default::buffer() };
+        self.buffer.unwrap_or_else(own)
+    }
+}
+
 impl Default for Switch {
     fn default() -> Self {
         Self {
             scheduler: Scheduler::default(),
-            buffer: default::buffer(),
+            buffer: None,
             marking: Marking::default(),
             shared_buffer: None,
+            inputs: None,
+            pfc: None,
+            control_first: false,
             preemptive: false,
             mix: None,
             cut_through: default::store(),
@@ -49,15 +70,39 @@ impl Default for Switch {
 }
 
 /// Output queues of hosts. A host's queue runs the scheduler under test unless told otherwise.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nic {
+    /// Who is asked for the next packet.
+    #[serde(default)]
+    pub order: NicOrder,
+    /// A pause holds ACKs, NACKs and notifications too, not only data.
+    #[serde(default = "default::yes")]
+    pub pause_control: bool,
     /// Which packet leaves next; as `switch.scheduler` if not given.
     pub scheduler: Option<Scheduler>,
     /// What the port may hold; as `switch.buffer` if not given.
     pub buffer: Option<Capacity>,
     /// Marking; as `switch.marking` if not given.
     pub marking: Option<Marking>,
+}
+
+impl Default for Nic {
+    fn default() -> Self {
+        Self { order: NicOrder::default(), pause_control: true, scheduler: None, buffer: None, marking: None }
+    }
+}
+
+/// How a host hands packets to its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NicOrder {
+    /// Flows put what they may send into the port's queue, which its scheduler orders.
+    #[default]
+    Queue,
+    /// A packet from each flow that may send in turn, whenever the link is free; control packets before them. What RDMA NICs
+    /// do.
+    RoundRobin,
 }
 
 /// A switch's memory.
@@ -184,7 +229,12 @@ pub enum Scheduler {
     Random,
     /// Least slack time first: least slack of the last bit, the wait is subtracted at every switch (Mittal et al.,
     /// Universal Packet Scheduling, NSDI 2016); needs `[slack]`.
-    Lstf,
+    Lstf {
+        /// Slacks are cut down to whole multiples of this and packets of one bucket leave in order of arrival, as in a
+        /// calendar queue; exact if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bucket: Option<Q<Span>>,
+    },
     /// A push-in first-out queue: lowest rank header first, in order of arrival among equals; drops the highest (Sivaraman
     /// et al., SIGCOMM 2016). Say what senders write: `transport.rank`.
     Pifo,
@@ -210,6 +260,9 @@ pub enum Scheduler {
         #[serde(default = "default::quantum")]
         mtu: Q<Bytes>,
     },
+    /// A packet from each input of the switch in turn, first come, first served inside: the outputs of a switch with virtual
+    /// output queues (IRN §4.3.1). Needs `switch.inputs`.
+    InputRoundRobin,
     /// Two classes, flows of even and of odd number, that send a packet each in turn (NSDI 2016 §2.3: FQ between SJF and
     /// FIFO).
     Parity {
@@ -333,6 +386,23 @@ pub enum Marking {
         #[serde(default = "default::quantum")]
         mean_packet: Q<Bytes>,
     },
+    /// Marks with a probability that rises with the queue as it is, in bytes: DCQCN's congestion point (Zhu et al., SIGCOMM
+    /// 2015, §3.1).
+    Ramp {
+        /// K_min: up to here nothing is marked.
+        #[schemars(extend("examples" = ["5KB"]))]
+        min: Q<Bytes>,
+        /// K_max: above, everything is marked.
+        #[schemars(extend("examples" = ["200KB"]))]
+        max: Q<Bytes>,
+        /// P_max, the probability at K_max.
+        #[serde(default = "default::ramp_probability")]
+        #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+        max_probability: f64,
+        /// When it is decided: as a packet arrives, from the queue with it; as it leaves, from the queue it leaves behind.
+        #[serde(default)]
+        at: MarkAt,
+    },
     /// Controlled delay (RFC 8289): drops as packets leave when they have waited too long for too long.
     Codel {
         /// Queueing delay that may stand.
@@ -347,7 +417,7 @@ pub enum Marking {
     },
 }
 
-/// When step marking decides.
+/// When marking decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MarkAt {
@@ -369,6 +439,7 @@ defaults! {
     ads_interval: Q<Span> = Q::of("5ms"); // ads §3.3
     ads_window: u32 = 10; // ads §3.3
     red_probability: f64 = 0.1; // Floyd's "gentle" note, 2000
+    ramp_probability: f64 = 0.01; // DCQCN §4
     red_weight: f64 = 0.002; // Floyd & Jacobson §6
     yes: bool = true;
     codel_target: Q<Span> = Q::of("5ms"); // RFC 8289 §4.4

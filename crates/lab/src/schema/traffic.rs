@@ -15,6 +15,9 @@ pub struct Traffic {
     /// Name of one of `[transports]`; `default` is `[transport]`.
     #[serde(default = "default::transport")]
     pub transport: String,
+    /// Which flows share a connection, and with it a queue pair's state. Only with transports of kind `rdma`.
+    #[serde(default)]
+    pub connection: Connection,
     /// Traffic class of its data: 0 is served first by the scheduler `priority`.
     #[serde(default)]
     pub class: u8,
@@ -25,6 +28,18 @@ pub struct Traffic {
     /// Whether its flows count (those that start in the measured window).
     #[serde(default = "default::yes")]
     pub measured: bool,
+}
+
+/// Which flows share a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Connection {
+    /// None: every flow has one of its own.
+    #[default]
+    Fresh,
+    /// Those of this section from one host to another: one after the other, in the order of their starts, and the controller
+    /// goes on where the flow before left it.
+    PerPair,
 }
 
 /// Patterns of traffic.
@@ -47,6 +62,9 @@ pub enum Pattern {
     Flow(Flow),
     /// A client asks, a server answers, again and again.
     RequestResponse(RequestResponse),
+    /// Clients ask servers at random times, whether or not earlier answers have come (Mittal et al., TIMELY, SIGCOMM 2015,
+    /// §6.2).
+    Rpc(Rpc),
     /// Open-loop datagrams from one host to another.
     Udp(UdpStream),
 }
@@ -324,6 +342,52 @@ pub struct RequestResponse {
     pub start: Q<Span>,
 }
 
+/// Clients ask servers at random times. Every host is a client and a server; a response follows its request at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rpc {
+    /// Target, a fraction of the capacity of the links that `of` names, in (0, 1]: requests and responses together.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.5]))]
+    pub load: f64,
+    /// Which links the load is a fraction of.
+    #[serde(default)]
+    pub of: LoadOf,
+    /// Payload of a request.
+    #[serde(default = "default::message")]
+    pub request: Q<Bytes>,
+    /// Payload of a response.
+    #[serde(default = "default::message")]
+    pub response: Q<Bytes>,
+    /// Whom a client asks, drawn anew for each request.
+    #[serde(default)]
+    pub servers: Servers,
+    /// First request not before.
+    #[serde(default = "default::zero")]
+    pub from: Q<Span>,
+    /// Last request before; the end of the measured window, or of the run, if not given.
+    pub until: Option<Q<Span>>,
+    /// Payload per packet that the load is computed with: the same for every scheme, so that all get the same
+    /// flows.
+    #[serde(default = "default::mss")]
+    pub packet_payload: Q<Bytes>,
+    /// Headers per packet that the load is computed with; `0B` counts payload only.
+    #[serde(default = "default::header")]
+    pub packet_header: Q<Bytes>,
+}
+
+/// Whom a client asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Servers {
+    /// Any other host.
+    #[default]
+    Others,
+    /// A host on another edge switch.
+    OtherRacks,
+    /// A host at least six links away: in a fat-tree, one in another pod.
+    OtherPods,
+}
+
 /// Open-loop datagrams from one host to another; brings its own transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -374,4 +438,5 @@ defaults! {
     sigma: f64 = 2.0; // BFC §3.6.2
     mss: Q<Bytes> = Q::of("1460B");
     header: Q<Bytes> = Q::of("40B");
+    message: Q<Bytes> = Q::of("64KB"); // TIMELY, dissertation §3.5.2
 }

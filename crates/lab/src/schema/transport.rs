@@ -1,6 +1,6 @@
 //! `[transport]`: how the two ends of a flow talk.
 
-use super::defaults;
+use super::{Rdma, defaults};
 use crate::quantity::{Capacity, Length, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,8 @@ pub enum Transport {
     Tcp(Tcp),
     /// Open loop: datagrams, no feedback.
     Udp(Udp),
+    /// Queue pairs: RoCE's go-back-N, IRN's selective retransmission (Mittal et al., SIGCOMM 2018), TIMELY's segments.
+    Rdma(Rdma),
 }
 
 impl Default for Transport {

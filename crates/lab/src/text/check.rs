@@ -234,6 +234,14 @@ impl Checker<'_> {
             self.error(&node, path, reason, None);
             return;
         };
+        let most = schema.get("maxItems").and_then(Json::as_u64);
+        if let Some(n) =
+            most.filter(|n| items.len() as u64 != *n && schema.get("minItems") == schema.get("maxItems"))
+        {
+            let (reason, node) = (format!("expected {n} entries, found {}", items.len()), node.clone());
+            self.error(&node, path, reason, example(schema).map(|e| format!("for example `{e}`")));
+            return;
+        }
         if let Some(schema) = schema.get("items") {
             for (i, item) in items.iter_mut().enumerate() {
                 self.walk(schema, item, &join(path, &i.to_string()));
@@ -254,15 +262,15 @@ impl Checker<'_> {
             Value::Text(text) if is_type(schema, "string") => {
                 quantity::check(format, text).err().map(|reason| (reason, None))
             }
+            Value::Int(i) if is_type(schema, "integer") || is_type(schema, "number") => {
+                range(schema, *i as f64, format).map(|hint| (format!("{i} is out of range"), Some(hint)))
+            }
             _ if is_type(schema, "string") => {
                 let wanted = if format.is_empty() { "a string" } else { "a string with a unit" };
                 Some(mismatch(wanted, node))
             }
             Value::Bool(_) if is_type(schema, "boolean") => None,
             _ if is_type(schema, "boolean") => Some(mismatch("true or false", node)),
-            Value::Int(i) if is_type(schema, "integer") || is_type(schema, "number") => {
-                range(schema, *i as f64, format).map(|hint| (format!("{i} is out of range"), Some(hint)))
-            }
             Value::Float(x) if is_type(schema, "number") => {
                 range(schema, *x, format).map(|hint| (format!("{x} is out of range"), Some(hint)))
             }

@@ -8,7 +8,10 @@ mod internet2;
 mod leaf_spine;
 pub mod lowest;
 mod parking_lot;
+mod reach;
 mod star;
+
+pub(crate) use reach::round_trip_bytes;
 
 use crate::Diagnostic;
 use crate::context::Cx;

@@ -1,6 +1,11 @@
 //! Settings that are impossible, and settings that cannot take effect.
 
+mod incidents;
+mod lossless;
+mod marking;
 mod queues;
+mod rates;
+mod rdma;
 mod rules;
 mod slack;
 mod transports;
@@ -31,8 +36,10 @@ impl Report<'_> {
 /// Checks a resolved document; `written` is the document before resolution.
 pub(crate) fn document(cx: &Cx<'_>, written: &Document, doc: &Document, graph: &Graph) -> Vec<Diagnostic> {
     let mut report = Report { cx, errors: Vec::new() };
-    transports::check(&mut report, doc);
+    transports::check(&mut report, doc, graph);
     queues::check(&mut report, written, doc, graph);
+    lossless::check(&mut report, doc, graph);
+    incidents::check(&mut report, doc, graph);
     slack::check(&mut report, doc, graph);
     rules::check(&mut report, written, doc, graph);
     report.errors

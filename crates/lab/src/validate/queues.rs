@@ -1,9 +1,10 @@
 //! `[switch]` and `[nic]`.
 
 use super::Report;
+use super::marking::{self, Queue};
 use crate::diagnostic::suggest;
 use crate::parse::tables::MOST_PRIORITIES;
-use crate::quantity::{Capacity, Length, Q};
+use crate::quantity::{Capacity, Q};
 use crate::schema::{
     AdsMap, ClassOrder, Document, MarkAt, Marking, Mix, Nodes, Overflow, Rank, Scheduler, Sharing, Switch,
     Transport,
@@ -18,8 +19,10 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     let shared = doc.switch.shared_buffer.as_ref().map(|s| s.total.0.get());
     let room = |buffer: Capacity| buffer.bytes(full).get().min(shared.unwrap_or(u64::MAX));
     scheduler(r, "switch", &doc.switch.scheduler, doc);
-    buffer(r, "switch", doc.switch.buffer, full);
-    marking(r, "switch", doc.switch.marking, doc.switch.buffer, room(doc.switch.buffer), full, doc);
+    let own = doc.switch.room();
+    buffer(r, "switch", own, full);
+    let queue = Queue { section: "switch", buffer: own, room: room(own), full };
+    marking::check(r, doc.switch.marking, &queue, doc);
     // What the NIC copied from the switch has been reported there.
     if let Some(s) = &written.nic.scheduler {
         scheduler(r, "nic", s, doc);
@@ -34,7 +37,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     if let (Some(m), Some(b)) = (doc.nic.marking, doc.nic.buffer)
         && (written.nic.marking.is_some() || written.nic.buffer.is_some())
     {
-        marking(r, "nic", m, b, b.bytes(full).get(), full, doc);
+        marking::check(r, m, &Queue { section: "nic", buffer: b, room: b.bytes(full).get(), full }, doc);
     }
     no_switch(r, written, doc, graph);
     for (section, s) in resolve::schedulers(doc) {
@@ -156,7 +159,7 @@ fn no_switch(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Gra
             "scheduler",
             nic.scheduler.as_ref().is_some_and(|n| *n != s.scheduler) && s.scheduler != plain.scheduler,
         ),
-        ("buffer", nic.buffer.is_some_and(|n| n != s.buffer) && s.buffer != plain.buffer),
+        ("buffer", nic.buffer.is_some_and(|n| n != s.room()) && s.room() != plain.room()),
         ("marking", nic.marking.is_some_and(|n| n != s.marking) && s.marking != plain.marking),
     ];
     for (key, _) in useless.into_iter().filter(|(_, is)| *is) {
@@ -167,8 +170,8 @@ fn no_switch(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Gra
 /// Settings of a scheduler that need what the rest of the scenario does not give.
 fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
     let (buffer, marking) = match section {
-        "nic" => (doc.nic.buffer.unwrap_or(doc.switch.buffer), doc.nic.marking.unwrap_or_default()),
-        _ => (doc.switch.buffer, doc.switch.marking),
+        "nic" => (doc.nic.buffer.unwrap_or(doc.switch.room()), doc.nic.marking.unwrap_or_default()),
+        _ => (doc.switch.room(), doc.switch.marking),
     };
     match s {
         Scheduler::Drr { overflow, .. } | Scheduler::Fq { overflow }
@@ -202,6 +205,10 @@ fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
             let reason = "sjf and srpt need different ranks in one header";
             r.error(&format!("{section}.scheduler.odd"), reason, "write \"fifo\"");
         }
+        s if resolve::rank_of(s).is_some() && resolve::used(doc).any(|t| matches!(t, Transport::Rdma(_))) => {
+            let reason = "transports of kind rdma write no ranks to sort by";
+            r.error(&format!("{section}.scheduler"), reason, "write \"fifo\" or \"round-robin\"");
+        }
         Scheduler::Srpt | Scheduler::Ads { .. }
             if !resolve::used(doc).any(|t| matches!(t, Transport::Tcp(_))) =>
         {
@@ -221,14 +228,14 @@ fn never_shared(r: &mut Report<'_>, doc: &Document, graph: &Graph, full: u32) {
         degree[l.b.at()] += 1;
     }
     let ports = degree[graph.hosts as usize..].iter().copied().max().unwrap_or(0);
-    let own = doc.switch.buffer.bytes(full).get();
+    let own = doc.switch.room().bytes(full).get();
     let most = own.saturating_mul(ports);
     let never = match s.sharing {
         Sharing::Complete => s.total.0.get() >= most,
         Sharing::Dynamic { alpha } => s.total.0.get().saturating_sub(most) as f64 * alpha >= own as f64,
     };
     if never {
-        let why = format!("the {ports} ports of a switch hold at most {} each", doc.switch.buffer);
+        let why = format!("the {ports} ports of a switch hold at most {} each", doc.switch.room());
         r.useless("switch.shared_buffer", &why, "raise `switch.buffer`, for example to \"unlimited\"");
     }
 }
@@ -238,6 +245,9 @@ pub(crate) fn full_packet(doc: &Document) -> u32 {
     let sizes = resolve::transports(doc).into_iter().map(|(_, t)| match t {
         Transport::Tcp(t) => t.mss.0.get().saturating_add(t.header.0.get()),
         Transport::Udp(u) => u.payload.0.get().saturating_add(u.header.0.get()),
+        Transport::Rdma(r) => {
+            [r.header, r.extra_header].iter().fold(r.mtu.0.get(), |sum, h| sum.saturating_add(h.0.get()))
+        }
     });
     u32::try_from(sizes.max().unwrap_or(1500)).unwrap_or(u32::MAX)
 }
@@ -332,72 +342,5 @@ fn ads_map(r: &mut Report<'_>, key: &str, map: &AdsMap, doc: &Document) {
             }
         }
         AdsMap::Static { .. } => {}
-    }
-}
-
-fn marking(
-    r: &mut Report<'_>,
-    section: &str,
-    m: Marking,
-    buffer: Capacity,
-    room: u64,
-    full: u32,
-    doc: &Document,
-) {
-    let at = |name: &str| format!("{section}.marking.{name}");
-    match m {
-        Marking::None => {}
-        Marking::Codel { target, interval, mtu } => {
-            codel(r, &format!("{section}.marking"), target, interval, mtu)
-        }
-        Marking::Step { threshold, at: when, include_self } => {
-            if !resolve::ecn_capable(doc) && !resolve::wants_marks(doc) {
-                let hint =
-                    "write `transport.ecn = \"classic\"`, or the controller dctcp, or remove the marking";
-                r.useless(
-                    &format!("{section}.marking"),
-                    "no transport is ECN-capable, so no packet can be marked",
-                    hint,
-                );
-            }
-            let never = match (threshold, buffer) {
-                (Length::Packets(k), Capacity::Packets(n)) => k > n,
-                (k, _) => k.bytes(full).get() > room,
-            };
-            if never {
-                let most =
-                    if room < buffer.bytes(full).get() { format!("{room}B") } else { buffer.to_string() };
-                let why = format!("the queue never reaches {threshold}, it holds {most}");
-                r.useless(&at("threshold"), &why, format!("at most \"{most}\""));
-            }
-            if include_self && when == MarkAt::Arrival {
-                let why = "the arriving packet never counts";
-                r.useless(&at("include_self"), why, "write `at = \"departure\"` or remove the key");
-            }
-        }
-        Marking::Red { min, max, ecn, mean_packet, .. } => {
-            if max <= min {
-                r.error(&at("max"), format!("max, {max}, is not above min, {min}"), "swap them");
-            }
-            let packets = match buffer {
-                Capacity::Packets(n) => f64::from(n),
-                _ => room as f64 / f64::from(full),
-            };
-            if min > packets {
-                let why = format!("the queue never reaches {min} packets, it holds {}", libm::floor(packets));
-                r.useless(&at("min"), &why, "lower it or raise the buffer");
-            }
-            if ecn == Some(true) && !resolve::ecn_capable(doc) {
-                let why = "no transport is ECN-capable, packets are dropped";
-                r.useless(&at("ecn"), why, "write false, or `transport.ecn = \"classic\"`");
-            }
-            if mean_packet.0.get() == 0 || mean_packet.0.get() > 1 << 30 {
-                r.error(
-                    &at("mean_packet"),
-                    format!("a packet of {} is impossible", mean_packet.0),
-                    "for example \"1500B\"",
-                );
-            }
-        }
     }
 }

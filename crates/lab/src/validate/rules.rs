@@ -2,13 +2,13 @@
 
 use super::Report;
 use crate::resolve;
-use crate::schema::{Document, LoadOf, Pattern, Routing, Scheduler};
+use crate::schema::{Document, LoadOf, Pattern, RoutingRule, Scheduler};
 use crate::topology::Graph;
 use thalweg_units::Span;
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
     // A connected graph with one link less than nodes is a tree.
-    if written.routing != Routing::Ecmp && graph.links.len() < graph.nodes() {
+    if written.routing.rule != RoutingRule::Ecmp && graph.links.len() < graph.nodes() {
         r.useless("routing", "there is one path between any two hosts", "remove the key");
     }
     if doc.traffic.is_empty() {
@@ -19,8 +19,13 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     }
     classes(r, doc);
     for (i, t) in doc.traffic.iter().enumerate() {
-        let busiest = matches!(&t.pattern, Pattern::Poisson(p) if p.of == LoadOf::BusiestLink);
-        if busiest && doc.routing != Routing::Lowest {
+        let of = match &t.pattern {
+            Pattern::Poisson(p) => Some(p.of),
+            Pattern::Rpc(r) => Some(r.of),
+            _ => None,
+        };
+        let busiest = of == Some(LoadOf::BusiestLink);
+        if busiest && doc.routing.rule != RoutingRule::Lowest {
             let reason = "only the routing `lowest` says which link is busiest";
             r.error(
                 &format!("traffic.{i}.of"),

@@ -10,6 +10,7 @@ use thalweg_units::Rate;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     readers(r, doc);
+    keys(r, doc);
     weights(r, doc);
     if let Some(slack) = &doc.slack {
         header(r, doc);
@@ -25,10 +26,10 @@ fn readers(r: &mut Report<'_>, doc: &Document) {
     let mut read = doc.edge.is_some();
     for (section, s) in resolve::schedulers(doc) {
         let key = format!("{section}.scheduler");
-        if section == "nic" && resolve::reads_slack(s) && (*s == Scheduler::Lstf || doc.slack.is_some()) {
+        if section == "nic" && resolve::reads_slack(s) && (least(s) || doc.slack.is_some()) {
             let reason = "slack is written as the NIC begins to transmit: its own queue cannot sort by it";
             r.error(&key, reason, "write \"fifo\"");
-        } else if *s == Scheduler::Lstf && doc.slack.is_none() {
+        } else if least(s) && doc.slack.is_none() {
             let reason = "least slack time first needs slack in the packets";
             r.error(&key, reason, "for example [slack] with `kind = \"constant\"`");
         }
@@ -37,6 +38,25 @@ fn readers(r: &mut Report<'_>, doc: &Document) {
     if doc.slack.is_some() && !read {
         let hint = "use the scheduler lstf, or [edge], or remove [slack]";
         r.useless("slack", "nobody reads the slack", hint);
+    }
+}
+
+fn least(scheduler: &Scheduler) -> bool {
+    matches!(scheduler, Scheduler::Lstf { .. })
+}
+
+/// Keys hold exact transmission times, and buckets have a width.
+fn keys(r: &mut Report<'_>, doc: &Document) {
+    for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
+        let Scheduler::Lstf { bucket } = s else { continue };
+        if bucket.is_some_and(|b| b.0.is_zero()) {
+            let hint = "remove the key: slacks are exact without it";
+            r.error(&format!("{section}.scheduler.bucket"), "a bucket of 0s holds nothing", hint);
+        }
+        if !doc.topology.time_quantum.0.is_zero() {
+            let reason = format!("`{section}.scheduler` counts transmission times in picoseconds");
+            return r.error("topology.time_quantum", reason, "remove the key, or use another scheduler");
+        }
     }
 }
 

@@ -5,20 +5,22 @@ use crate::diagnostic::suggest;
 use crate::quantity::Capacity;
 use crate::resolve;
 use crate::schema::{
-    Congestion, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto,
-    Scheduler, Tcp, Traffic, Transport, Udp,
+    Congestion, Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern,
+    Rank, Rdma, Rto, Scheduler, Tcp, Traffic, Transport, Udp,
 };
+use crate::topology::Graph;
 use thalweg_units::Bytes;
 
 /// The largest packet, bytes: fits the counters of every machine.
-const LARGEST: u64 = 1_000_000;
+pub(super) const LARGEST: u64 = 1_000_000;
 
-pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
-    unused(r, doc);
+pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
+    unused(r, doc, graph);
     for (key, transport) in resolve::transports(doc) {
         match transport {
             Transport::Tcp(t) => tcp(r, &key, t, doc),
             Transport::Udp(u) => udp(r, &key, u),
+            Transport::Rdma(rdma) => super::rdma::check(r, &key, rdma, doc, graph),
         }
     }
     if doc.transports.contains_key("default") {
@@ -39,6 +41,10 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
             if t.transport != "default" {
                 r.useless(&key, "traffic of kind `udp` brings its own transport", "remove the key");
             }
+            if t.connection == Connection::PerPair {
+                let why = "datagrams have no connections";
+                r.useless(&format!("traffic.{i}.connection"), why, "remove the key");
+            }
             continue;
         }
         if !names.contains(&t.transport) {
@@ -46,7 +52,12 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
             continue;
         }
         let transport = doc.transports.get(&t.transport).unwrap_or(&doc.transport);
-        acknowledged |= matches!(transport, Transport::Tcp(_));
+        acknowledged |= resolve::is_acknowledged(transport);
+        if t.connection == Connection::PerPair && !matches!(transport, Transport::Rdma(_)) {
+            let reason = "only queue pairs carry one flow after the other";
+            let hint = "write \"fresh\", or use a transport of kind rdma";
+            r.error(&format!("traffic.{i}.connection"), reason, hint);
+        }
         let burst = matches!(transport, Transport::Udp(Udp { pace: Pace::Burst, .. }));
         if burst && matches!(t.pattern, Pattern::Backlogged(_)) {
             r.error(
@@ -63,7 +74,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
 }
 
 /// Settings of `[transport]` that no traffic uses. (Its packets always matter: `base_rtt` is about them.)
-fn unused(r: &mut Report<'_>, doc: &Document) {
+fn unused(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let uses =
         |t: &Traffic| !matches!(t.pattern, Pattern::Udp(_)) && !doc.transports.contains_key(&t.transport);
     // A scheme is a whole: its scheduler may be all that is wanted of it.
@@ -77,15 +88,19 @@ fn unused(r: &mut Report<'_>, doc: &Document) {
         Transport::Udp(Udp { payload, header, .. }) => {
             Transport::Udp(Udp { payload, header, ..Udp::default() })
         }
+        Transport::Rdma(Rdma { mtu, header, extra_header, ack_size, .. }) => {
+            Transport::Rdma(Rdma { mtu, header, extra_header, ack_size, ..Rdma::default() })
+        }
     };
     let mut plain = Document { transport, ..doc.clone() };
     resolve::resolve(&mut plain);
+    resolve::by_graph(&mut plain, graph);
     if plain.transport != doc.transport {
         r.useless("transport", "no traffic uses this transport", "remove it");
     }
 }
 
-fn sizes(r: &mut Report<'_>, key: &str, name: &str, payload: Bytes, header: Bytes) {
+pub(super) fn sizes(r: &mut Report<'_>, key: &str, name: &str, payload: Bytes, header: Bytes) {
     if payload.get() == 0 {
         r.error(&format!("{key}.{name}"), "a packet carries at least 1 byte", "for example \"1460B\"");
     }
@@ -163,14 +178,19 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     }
 }
 
-fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
-    let custom = |s: &Scheduler| matches!(s, Scheduler::Custom { .. });
+/// True if somebody marks packets: a queue, a registered scheduler, the receiving edge.
+pub(super) fn marks(doc: &Document) -> bool {
     let marking = |m: Marking| {
         !matches!(m, Marking::None | Marking::Codel { .. } | Marking::Red { ecn: Some(false), .. })
     };
-    let free = resolve::schedulers(doc).any(|(_, s)| custom(s));
+    let free = resolve::schedulers(doc).any(|(_, s)| matches!(s, Scheduler::Custom { .. }));
     let edge = matches!(doc.edge, Some(Edge::Ecn { .. }));
-    let marks = marking(doc.switch.marking) || doc.nic.marking.is_some_and(marking) || free || edge;
+    marking(doc.switch.marking) || doc.nic.marking.is_some_and(marking) || free || edge
+}
+
+fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
+    let marks = marks(doc);
+    let free = resolve::schedulers(doc).any(|(_, s)| matches!(s, Scheduler::Custom { .. }));
     let red =
         [Some(doc.switch.marking), doc.nic.marking].iter().any(|m| matches!(m, Some(Marking::Red { .. })));
     let dctcp = matches!(t.congestion, Congestion::Dctcp { .. } | Congestion::DctcpRate { .. });

@@ -4,14 +4,16 @@
 mod arrivals;
 pub mod cdf;
 pub(crate) mod named;
+mod partners;
 mod patterns;
 mod poisson;
+mod rpc;
 
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::{Document, List, ListFormat, Pattern};
 use crate::topology::Graph;
-use thalweg_units::{Span, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 /// The most flows that a scenario may have.
 pub(crate) const MOST_FLOWS: u64 = 100_000_000;
@@ -90,6 +92,42 @@ impl Section<'_> {
     }
 }
 
+impl Section<'_> {
+    /// When flows arrive.
+    fn window(&self, from: Span, until: Option<Span>) -> Result<(Span, Span), Diagnostic> {
+        let given = until.is_some();
+        let from = Span::from_ps(self.start("from", from)?.ps());
+        let until = until.unwrap_or(self.offered_until);
+        if until > self.end {
+            let reason = format!("{until} is after the end of the run, {}", self.end);
+            return Err(self.cx.error(&self.key("until"), reason, "lower it or raise `run.until`"));
+        }
+        if until <= from {
+            let key = if given { "until" } else { "from" };
+            let reason = format!("no flow can start from {from} until {until}");
+            return Err(self.cx.error(&self.key(key), reason, "`until` is later than `from`"));
+        }
+        Ok((from, until))
+    }
+    /// Payload of the packets that a load is computed with.
+    fn packet_payload(&self, bytes: Bytes) -> Result<(), Diagnostic> {
+        if bytes.get() == 0 {
+            let hint = "the transport's `mss`, for example \"1460B\"";
+            return Err(self.cx.error(&self.key("packet_payload"), "a packet carries at least 1 byte", hint));
+        }
+        Ok(())
+    }
+    /// So many flows on average can be made.
+    fn few_enough(&self, flows: f64) -> Result<(), Diagnostic> {
+        if flows > MOST_FLOWS as f64 {
+            let reason = format!("about {flows:.0} flows would arrive");
+            let hint = format!("at most {MOST_FLOWS}: shorten `until`");
+            return Err(self.cx.error(&self.key("load"), reason, hint));
+        }
+        Ok(())
+    }
+}
+
 /// Checks every section without drawing anything; all problems at once.
 pub(crate) fn check(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Vec<Diagnostic> {
     let sections = doc.traffic.iter().enumerate();
@@ -123,6 +161,7 @@ pub(crate) fn expected(s: &Section<'_>, pattern: &Pattern) -> Result<Expected, D
             let bytes = rows.iter().map(|r| r.size as f64).sum();
             Ok(Expected { flows: rows.len() as f64, bytes, endless: 0.0 })
         }
+        Pattern::Rpc(r) => rpc::expected(s, r),
         other => patterns::expected(s, other),
     }
 }
@@ -156,6 +195,7 @@ pub(crate) fn generate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Vec
                     out.push(Draft { label: Some(r.id), ..s.flow(r.src, r.dst, r.size, start) });
                 }
             }
+            Pattern::Rpc(r) => rpc::generate(&s, r, &mut out)?,
             other => patterns::generate(&s, other, &mut out)?,
         }
     }

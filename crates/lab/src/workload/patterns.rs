@@ -67,7 +67,7 @@ pub(super) fn expected(s: &Section<'_>, pattern: &Pattern) -> Result<Expected, D
                 None => Expected { endless: 1.0, ..Expected::default() },
             }
         }
-        Pattern::Poisson(_) | Pattern::List(_) => Expected::default(),
+        Pattern::Poisson(_) | Pattern::Rpc(_) | Pattern::List(_) => Expected::default(),
     })
 }
 
@@ -119,7 +119,7 @@ pub(super) fn generate(s: &Section<'_>, pattern: &Pattern, out: &mut Vec<Draft>)
             let size = u.size.map_or(u64::MAX, |q| q.0.get());
             out.push(s.flow(u.src, u.dst, size, s.start("start", u.start.0)?));
         }
-        Pattern::Poisson(_) | Pattern::List(_) => {}
+        Pattern::Poisson(_) | Pattern::Rpc(_) | Pattern::List(_) => {}
     }
     Ok(())
 }

@@ -2,12 +2,14 @@
 
 mod codel;
 mod edge;
+mod ramp;
 mod red;
 mod step_ecn;
 mod tail_drop;
 
 pub use codel::{Codel, CodelSpec, Departure};
 pub use edge::{EdgeCodel, EdgeSpec, edge_ecn};
+pub use ramp::Ramp;
 pub use red::Red;
 pub use step_ecn::StepEcn;
 pub use tail_drop::TailDrop;
@@ -72,10 +74,12 @@ pub enum AqmMachine {
     Red(Box<Red>),
     /// See [`Codel`]; boxed likewise.
     Codel(Box<Sojourn>),
+    /// See [`Ramp`]; boxed likewise.
+    Ramp(Box<Ramp>),
 }
 
 impl AqmMachine {
-    /// The machine of a port of `rate`; `stream` is what RED draws from.
+    /// The machine of a port of `rate`; `stream` is what RED and the ramp draw from.
     ///
     /// # Errors
     /// If parameters contradict each other.
@@ -87,7 +91,7 @@ impl AqmMachine {
             }
             AqmSpec::Red(p) => Self::Red(Box::new(Red::new(p, stream, rate)?)),
             AqmSpec::Codel(p) => Self::Codel(Box::new(Sojourn::new(p))),
-            AqmSpec::Ramp(_) => return Err("the ramp is not built yet".into()),
+            AqmSpec::Ramp(p) => Self::Ramp(Box::new(Ramp::new(p, stream)?)),
         })
     }
 
@@ -95,7 +99,12 @@ impl AqmMachine {
     /// must then ask) or to drop (CoDel, which only a queue that is asked at every departure can do).
     #[inline]
     pub fn acts_at_departure(&self) -> bool {
-        matches!(self, Self::StepEcn(StepEcn { at_departure: true, .. }) | Self::Codel(_))
+        match self {
+            Self::StepEcn(m) => m.at_departure,
+            Self::Ramp(m) => m.acts_at_departure(),
+            Self::Codel(_) => true,
+            Self::TailDrop(_) | Self::Red(_) => false,
+        }
     }
 
     /// With fewer packets waiting than this, every arrival is admitted unmarked and nothing is learnt
@@ -106,7 +115,9 @@ impl AqmMachine {
                 u32::MAX
             }
             Self::StepEcn(StepEcn { threshold: Threshold::Packets(k), .. }) => *k,
-            Self::StepEcn(_) | Self::Red(_) => 0,
+            Self::Ramp(m) if m.acts_at_departure() => u32::MAX,
+            // A single packet may be longer than K_min.
+            Self::StepEcn(_) | Self::Red(_) | Self::Ramp(_) => 0,
         }
     }
 
@@ -118,9 +129,10 @@ impl AqmMachine {
 
     /// Is CE to be set on the packet that leaves `after` behind? Only ever on ECN-capable packets.
     #[inline]
-    pub fn on_departure(&self, after: Backlog, packet: PacketMeta) -> bool {
+    pub fn on_departure(&mut self, after: Backlog, packet: PacketMeta) -> bool {
         match self {
             Self::StepEcn(m) => m.on_departure(after, packet),
+            Self::Ramp(m) => m.on_departure(after, packet),
             Self::TailDrop(_) | Self::Red(_) | Self::Codel(_) => false,
         }
     }
@@ -133,6 +145,7 @@ impl Aqm for AqmMachine {
             Self::TailDrop(m) => m.on_arrival(now, backlog, packet),
             Self::StepEcn(m) => m.on_arrival(now, backlog, packet),
             Self::Red(m) => m.on_arrival(now, backlog, packet),
+            Self::Ramp(m) => m.on_arrival(now, backlog, packet),
             Self::Codel(_) => Advice::Admit,
         }
     }

@@ -78,8 +78,6 @@ pub struct Input {
     pub bytes: u64,
     /// Of these, in the headroom (dynamic threshold only: with a static one the headroom is what lies above it).
     pub headroom: u64,
-    /// The most it ever held.
-    pub max_bytes: u64,
     /// The last thing it told its neighbour was to stop.
     pub paused: bool,
 }
@@ -115,8 +113,10 @@ impl Inputs {
                 let InputMemory::Shared(total) = spec.memory else {
                     return Err("a dynamic threshold needs shared memory".into());
                 };
-                let aside = inputs as u64 * (reserve.get() + headroom.get());
-                pool = total.get().checked_sub(aside).ok_or_else(|| {
+                let aside = u128::from(reserve.get()) + u128::from(headroom.get());
+                let aside = aside.saturating_mul(inputs as u128);
+                let left = u64::try_from(aside).ok().and_then(|aside| total.get().checked_sub(aside));
+                pool = left.ok_or_else(|| {
                     format!("{inputs} inputs set {aside} B aside, and the memory has {} B", total.get())
                 })?;
             }
@@ -160,7 +160,7 @@ impl Inputs {
             (Some(PfcSpec { threshold: PfcThreshold::Dynamic { alpha, reserve, .. }, .. }), _) => {
                 let more = after.saturating_sub(reserve.get());
                 let used = self.used + u64::from(wire);
-                more == 0 || used <= self.pool && more < (alpha * (self.pool - used) as f64) as u64
+                used <= self.pool && more < (alpha * (self.pool - used) as f64) as u64
             }
         }
     }
@@ -177,8 +177,9 @@ impl Inputs {
                 let at = &mut self.inputs[input];
                 let shared = (at.bytes - at.headroom).saturating_sub(reserve.get());
                 let more = (at.bytes - at.headroom + wire).saturating_sub(reserve.get());
-                // A packet that would exceed the threshold goes to the headroom as a whole.
-                if more > threshold {
+                // A packet that would exceed the threshold goes to the headroom as a whole; with alpha above 1, so does one
+                // that is within it and for which there is no memory left.
+                if more > threshold || self.used + (more - shared) > self.pool {
                     if at.headroom + wire > headroom.get() {
                         return false;
                     }
@@ -199,9 +200,7 @@ impl Inputs {
                 self.used += wire;
             }
         }
-        let at = &mut self.inputs[input];
-        at.bytes = after;
-        at.max_bytes = at.max_bytes.max(after);
+        self.inputs[input].bytes = after;
         true
     }
 
@@ -228,40 +227,51 @@ impl Inputs {
         }
     }
 
-    /// What the input has to tell its neighbour now, if anything; remembers that it was told.
+    /// After [`Inputs::take`]: must the input's neighbour stop? True once, until it may go on.
     #[inline]
-    pub fn signal(&mut self, input: usize) -> Option<Pause> {
-        let pfc = self.spec.pfc?;
+    pub fn asks_pause(&mut self, input: usize) -> bool {
+        let Some(pfc) = self.spec.pfc else { return false };
         let at = &self.inputs[input];
-        let flip = match pfc.threshold {
-            PfcThreshold::Static { xoff, xon } => {
-                if at.paused {
-                    at.bytes <= xon.get()
-                } else {
-                    at.bytes > xoff.get()
+        let asks = !at.paused
+            && match pfc.threshold {
+                PfcThreshold::Static { xoff, .. } => at.bytes > xoff.get(),
+                PfcThreshold::Dynamic { reserve, .. } => {
+                    at.headroom > 0 || at.bytes.saturating_sub(reserve.get()) >= self.threshold()
                 }
-            }
-            PfcThreshold::Dynamic { reserve, hysteresis, .. } => {
-                let shared = (at.bytes - at.headroom).saturating_sub(reserve.get());
-                let threshold = self.threshold();
-                if at.paused {
-                    at.headroom == 0 && (shared == 0 || shared + hysteresis.get() <= threshold)
-                } else {
-                    at.headroom > 0 || shared >= threshold
-                }
-            }
-        };
-        if !flip {
-            return None;
-        }
-        let at = &mut self.inputs[input];
-        at.paused = !at.paused;
-        if at.paused {
+            };
+        if asks {
+            self.inputs[input].paused = true;
             self.pausing += 1;
-            Some(Pause::Off)
-        } else {
+        }
+        asks
+    }
+
+    /// After [`Inputs::release`]: may the input's neighbour go on? True once, until it must stop.
+    #[inline]
+    pub fn asks_resume(&mut self, input: usize) -> bool {
+        let Some(pfc) = self.spec.pfc else { return false };
+        let at = &self.inputs[input];
+        let asks = at.paused
+            && match pfc.threshold {
+                PfcThreshold::Static { xon, .. } => at.bytes <= xon.get(),
+                PfcThreshold::Dynamic { reserve, hysteresis, .. } => {
+                    let shared = at.bytes.saturating_sub(reserve.get());
+                    at.headroom == 0 && (shared == 0 || shared + hysteresis.get() <= self.threshold())
+                }
+            };
+        if asks {
+            self.inputs[input].paused = false;
             self.pausing -= 1;
-            Some(Pause::On)
+        }
+        asks
+    }
+
+    /// Bytes of an input that must be stuck for its neighbour never to go on.
+    pub fn stuck_above(&self) -> u64 {
+        match self.spec.pfc.map(|pfc| pfc.threshold) {
+            Some(PfcThreshold::Static { xon, .. }) => xon.get(),
+            Some(PfcThreshold::Dynamic { reserve, .. }) => reserve.get(),
+            None => u64::MAX,
         }
     }
 
@@ -275,3 +285,6 @@ impl Inputs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

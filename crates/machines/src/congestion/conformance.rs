@@ -61,25 +61,82 @@ fn every_kind() -> Vec<ControllerSpec> {
         ControllerSpec::MinTcp { halve_threshold: true },
         ControllerSpec::MinTcp { halve_threshold: false },
         ControllerSpec::FixedWindow,
+        ControllerSpec::Aimd,
+        ControllerSpec::Dcqcn(DCQCN),
+        ControllerSpec::Dcqcn(DcqcnSpec {
+            fast_recovery: 1,
+            byte_counter: None,
+            decrease: DcqcnDecrease::Checked { every: Span::from_us(4) },
+            back_off: None,
+            ..DCQCN
+        }),
+        ControllerSpec::Timely(TIMELY),
+        ControllerSpec::Timely(TimelySpec {
+            variant: TimelyVariant::Patched { rtt_ref: Span::from_us(20) },
+            once_per_round: true,
+            scale_updates: false,
+            back_off: None,
+            ..TIMELY
+        }),
     ]
 }
+
+/// Timers so short that a story of 200 events has many of them.
+const DCQCN: DcqcnSpec = DcqcnSpec {
+    gain: 1.0 / 16.0,
+    fast_recovery: 2,
+    alpha_timer: Span::from_us(1),
+    rate_timer: Span::from_us(3),
+    byte_counter: Some(Bytes::new(5000)),
+    additive: Rate::from_mbps(40),
+    hyper: Rate::from_mbps(200),
+    min_rate: Rate::from_mbps(100),
+    decrease: DcqcnDecrease::AtOnce,
+    back_off: Some(Span::from_us(5)),
+};
+
+/// Between the thresholds all the time: the conformance stories have round trips of 20 us and more.
+const TIMELY: TimelySpec = TimelySpec {
+    variant: TimelyVariant::Original,
+    initial_share: 0.5,
+    t_low: Span::from_us(10),
+    t_high: Span::from_us(100),
+    min_rtt: Span::from_us(20),
+    alpha: 0.875,
+    beta: 0.8,
+    additive: Rate::from_mbps(10),
+    hyper: TimelyHyper {
+        after: 5,
+        step: Rate::from_mbps(50),
+        below_t_low: false,
+        count: TimelyCount::Gradient,
+    },
+    gradient_cap: None,
+    scale_updates: true,
+    once_per_round: false,
+    max_decrease: 0.5,
+    min_rate: Rate::from_mbps(10),
+    back_off: Some(Span::from_us(20)),
+};
 
 #[derive(Clone, Debug)]
 enum Told {
     Sent,
-    Ack { acked: u64, sacked: u64, marked: bool, in_recovery: bool },
+    Ack { acked: u64, sacked: u64, marked: bool, in_recovery: bool, rtt: u64 },
     Loss,
     Timeout,
+    Notified,
     Tick,
 }
 
 fn told() -> impl Strategy<Value = Told> {
     prop_oneof![
         2 => Just(Told::Sent),
-        6 => (0u64..4, 0u64..3, any::<bool>(), prop::bool::weighted(0.2))
-            .prop_map(|(acked, sacked, marked, in_recovery)| Told::Ack { acked, sacked, marked, in_recovery }),
+        6 => (0u64..4, 0u64..3, any::<bool>(), prop::bool::weighted(0.2), 20u64..120)
+            .prop_map(|(acked, sacked, marked, in_recovery, rtt)| Told::Ack { acked, sacked, marked, in_recovery, rtt }),
         1 => Just(Told::Loss),
         1 => Just(Told::Timeout),
+        1 => Just(Told::Notified),
         1 => Just(Told::Tick),
     ]
 }
@@ -109,7 +166,7 @@ impl Story {
                 self.sent_to += mss;
                 c.on_sent(now, Bytes::new(mss), outstanding + Bytes::new(mss));
             }
-            Told::Ack { acked, sacked, marked, in_recovery } => {
+            Told::Ack { acked, sacked, marked, in_recovery, rtt } => {
                 let acked = (acked * mss).min(self.sent_to - self.una);
                 self.una += acked;
                 let sacked = (sacked * mss).min(self.sent_to - self.una);
@@ -118,7 +175,7 @@ impl Story {
                 }
                 c.on_ack(&AckSample {
                     now,
-                    rtt: Some(Span::from_us(20)),
+                    rtt: Some(Span::from_us(*rtt)),
                     acked: Bytes::new(acked),
                     sacked: Bytes::new(sacked),
                     in_flight: Bytes::new(self.sent_to - self.una - sacked),
@@ -131,6 +188,7 @@ impl Story {
             }
             Told::Loss => c.on_loss(&loss),
             Told::Timeout => c.on_timeout(&loss),
+            Told::Notified => c.on_notification(now),
             Told::Tick => c.on_tick(now),
         }
         c.permit()
@@ -153,6 +211,24 @@ proptest! {
     }
 
     #[test]
+    fn a_pace_is_neither_zero_nor_above_the_line_and_a_tick_names_a_later_one(
+        story in prop::collection::vec(told(), 1..200)
+    ) {
+        for spec in every_kind() {
+            let mut s = Story::new(&spec, Time::ZERO);
+            for event in &story {
+                let permit = s.tell(event);
+                if let Some(pace) = permit.pace {
+                    prop_assert!(pace > Rate::ZERO && pace <= Rate::from_gbps(10), "{spec:?}: {permit:?}");
+                }
+                if matches!(event, Told::Tick) {
+                    prop_assert!(permit.wake.is_none_or(|wake| wake > s.now), "{spec:?}: {permit:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn copies_and_saved_copies_have_the_same_future_and_time_may_be_shifted(
         story in prop::collection::vec(told(), 2..100), cut in 0usize..100
     ) {
@@ -161,7 +237,8 @@ proptest! {
             let mut original = Story::new(&spec, Time::ZERO);
             let mut shifted = Story::new(&spec, Time::from_us(12_345));
             for event in &story[..cut] {
-                prop_assert_eq!(original.tell(event).window, shifted.tell(event).window);
+                let (told, later) = (original.tell(event), shifted.tell(event));
+                prop_assert_eq!((told.window, told.pace), (later.window, later.pace));
             }
             let saved = postcard::to_stdvec(&original.controller).unwrap();
             let mut copy = Story { controller: original.controller.clone(), ..original };
@@ -170,7 +247,8 @@ proptest! {
                 let permit = original.tell(event);
                 prop_assert_eq!(permit, copy.tell(event));
                 prop_assert_eq!(permit, loaded.tell(event));
-                prop_assert_eq!(permit.window, shifted.tell(event).window);
+                let later = shifted.tell(event);
+                prop_assert_eq!((permit.window, permit.pace), (later.window, later.pace));
             }
         }
     }

@@ -1,12 +1,12 @@
 //! The one list of controllers: dispatch, construction and the catalogue are generated from it.
 
 use super::{
-    AckSample, CongestionControl, ControllerSpec, Dctcp, DctcpRate, FixedWindow, Loss, MinTcp, NewReno,
-    Permit, Start,
+    AckSample, Aimd, CongestionControl, ControllerSpec, Dcqcn, Dctcp, DctcpRate, FixedWindow, Loss, MinTcp,
+    NewReno, Permit, Start, Timely,
 };
 use crate::custom::CustomController;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 macro_rules! controllers {
     ($start:ident; $($name:ident($machine:ty), $key:literal, $summary:literal, $source:literal,
@@ -61,6 +61,9 @@ macro_rules! controllers {
             fn on_tick(&mut self, now: Time) {
                 match self { $(Self::$name(c) => c.on_tick(now)),* }
             }
+            fn on_restart(&mut self, now: Time, idle: Span) {
+                match self { $(Self::$name(c) => c.on_restart(now, idle)),* }
+            }
             #[inline]
             fn permit(&self) -> Permit {
                 match self { $(Self::$name(c) => c.permit()),* }
@@ -85,12 +88,12 @@ controllers! { start;
         ControllerSpec::MinTcp { halve_threshold } => Ok::<_, String>(MinTcp::new(start, *halve_threshold));
     FixedWindow(FixedWindow), "fixed", "A window that never changes", "none",
         ControllerSpec::FixedWindow => Ok::<_, String>(FixedWindow::new(start));
-    Aimd(FixedWindow), "aimd", "Additive increase, multiplicative decrease, no slow start", "IRN, SIGCOMM 2018, 4.3.4",
-        ControllerSpec::Aimd => Err("aimd is not built yet".to_owned());
-    Dcqcn(FixedWindow), "dcqcn", "DCQCN: rates, cut by congestion notifications", "Zhu et al., SIGCOMM 2015",
-        ControllerSpec::Dcqcn(_) => Err("dcqcn is not built yet".to_owned());
-    Timely(FixedWindow), "timely", "TIMELY: rates by the gradient of round trips", "Mittal et al., SIGCOMM 2015",
-        ControllerSpec::Timely(_) => Err("timely is not built yet".to_owned());
+    Aimd(Aimd), "aimd", "Additive increase, multiplicative decrease, no slow start", "IRN, SIGCOMM 2018, 4.3.4",
+        ControllerSpec::Aimd => Aimd::new(start);
+    Dcqcn(Box<Dcqcn>), "dcqcn", "DCQCN: rates, cut by congestion notifications", "Zhu et al., SIGCOMM 2015",
+        ControllerSpec::Dcqcn(spec) => Dcqcn::new(start, *spec).map(Box::new);
+    Timely(Box<Timely>), "timely", "TIMELY: rates by the gradient of round trips", "Mittal et al., SIGCOMM 2015",
+        ControllerSpec::Timely(spec) => Timely::new(start, *spec).map(Box::new);
     Custom(CustomController), "custom", "A controller registered by the user", "none",
         ControllerSpec::Custom { name, params } => CustomController::make(name, start, params);
 }

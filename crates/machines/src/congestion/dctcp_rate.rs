@@ -110,7 +110,7 @@ impl CongestionControl for DctcpRate {
         let share =
             u128::from(self.full_window) * u128::from(self.rate.bps()) / u128::from(self.line_rate.bps());
         // Those hosts send while less than the window is out, so up to a packet more than it.
-        let window = Bytes::new((share as u64).max(1) + u64::from(self.mss) - 1);
+        let window = Bytes::new((share as u64).max(1).saturating_add(u64::from(self.mss) - 1));
         Permit { pace: Some(self.rate), ..Permit::window(window) }
     }
 }

@@ -4,23 +4,29 @@
 //! told what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
 //! numbers to retransmit, or timers of the transport.
 
+mod aimd;
 #[cfg(test)]
 mod conformance;
 mod controller;
+mod dcqcn;
 mod dctcp;
 mod dctcp_rate;
 mod fixed;
 mod mintcp;
 mod newreno;
 mod spec;
+mod timely;
 
+pub use aimd::Aimd;
 pub use controller::{CATALOGUE, Controller};
+pub use dcqcn::Dcqcn;
 pub use dctcp::Dctcp;
 pub use dctcp_rate::DctcpRate;
 pub use fixed::FixedWindow;
 pub use mintcp::MinTcp;
 pub use newreno::NewReno;
 pub use spec::*;
+pub use timely::Timely;
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -101,6 +107,8 @@ pub trait CongestionControl {
     /// The network asks for less: a congestion notification packet has arrived (DCQCN), or an echo where the transport
     /// passes echoes on as notifications.
     fn on_notification(&mut self, _now: Time) {}
+    /// The connection sends again after it had nothing to send and nothing in the network for so long.
+    fn on_restart(&mut self, _now: Time, _idle: Span) {}
     /// The instant named in [`Permit::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
     /// What is allowed now. Cheap: asked before every transmission.

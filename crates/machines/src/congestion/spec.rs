@@ -132,6 +132,8 @@ pub struct TimelySpec {
     pub additive: Rate,
     /// Hyper-active increase.
     pub hyper: TimelyHyper,
+    /// A gradient counts as at most this: IRN's study has 1, `None` (Algorithm 1) has no bound.
+    pub gradient_cap: Option<f64>,
     /// Updates closer than minRTT count in proportion (§3.4).
     pub scale_updates: bool,
     /// One update per round trip: ACKs of data sent before the last update are passed over (HPCC authors' simulator).
@@ -157,15 +159,26 @@ pub enum TimelyVariant {
     },
 }
 
+/// What brings hyper-active increase about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TimelyCount {
+    /// A negative gradient, this update's included (Algorithm 1).
+    Gradient,
+    /// A negative raw difference, this update's included (the authors' published snippet).
+    Difference,
+    /// An increase, whatever the reason, this update's not included (the HPCC authors' simulator).
+    Increase,
+}
+
 /// TIMELY's hyper-active increase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimelyHyper {
-    /// Updates with a negative gradient in a row before it begins; 0: never.
+    /// Updates that count, in a row, for it to begin; 0: never.
     pub after: u32,
     /// Step in it.
     pub step: Rate,
     /// Also below T_low; Algorithm 1 has it in the gradient band only.
     pub below_t_low: bool,
-    /// Count signs of the raw difference, not of the average (the authors' published snippet).
-    pub raw: bool,
+    /// Which updates count.
+    pub count: TimelyCount,
 }

@@ -46,8 +46,8 @@ impl Inner {
             OrderSpec::Drr { quantum, overflow } => Self::Drr(Box::new(Drr::new(quantum, overflow)?)),
             OrderSpec::Priority { classes } => Self::Priority(Priority::new(classes)?),
             OrderSpec::Rank { flow_order } => Self::Rank(Box::new(Rank::new(flow_order))),
-            OrderSpec::Pifo { add_transmission } => {
-                Self::Pifo(Box::new(Pifo::new(add_transmission.then_some(rate))))
+            OrderSpec::Pifo { add_transmission, bucket } => {
+                Self::Pifo(Box::new(Pifo::new(add_transmission.then_some(rate), bucket)))
             }
             OrderSpec::RoundRobin { bins, codel } => {
                 Self::RoundRobin(Box::new(RoundRobin::new(bins, codel)?))

@@ -8,6 +8,9 @@
 //! Equal keys leave in order of arrival. A full queue gives up its largest key, the latest among equals; an arriving
 //! packet is refused only if its key is larger than all (strictly: confirmed in the authors' simulator).
 //!
+//! Keys may be cut down to whole buckets: the schedule of a calendar queue (Brown, CACM 31(10), 1988) whose days are served
+//! first come, first served, or of a bucket queue in hardware.
+//!
 //! Most queues are short: up to [`SHORT`] keys lie sorted side by side. Longer ones are a heap; from the first overflow
 //! until they are short again, one with two ends.
 
@@ -40,11 +43,14 @@ pub struct Pifo {
     served: Option<(Key, Entry)>,
     /// Adds transmission times to keys.
     wire: Option<Serializer>,
+    /// Keys are cut down to whole multiples of so many ps; 0: not at all.
+    bucket: i64,
 }
 
 impl Pifo {
-    /// Sorts by [`Packet::rank`], plus the transmission time at `add_transmission_at` if that is a rate.
-    pub fn new(add_transmission_at: Option<Rate>) -> Self {
+    /// Sorts by [`Packet::rank`], plus the transmission time at `add_transmission_at` if that is a rate, in buckets as wide
+    /// as `bucket` (zero: exactly).
+    pub fn new(add_transmission_at: Option<Rate>, bucket: Span) -> Self {
         Self {
             short: Vec::new(),
             long: MinHeap::default(),
@@ -54,7 +60,14 @@ impl Pifo {
             arrivals: 0,
             served: None,
             wire: add_transmission_at.map(|rate| Serializer::new(rate, Span::ZERO)),
+            bucket: i64::try_from(bucket.ps()).unwrap_or(i64::MAX),
         }
+    }
+
+    /// The key of a packet: never above the exact one, also before time zero.
+    #[inline]
+    fn cut(&self, exact: i64) -> i64 {
+        if self.bucket == 0 { exact } else { exact.saturating_sub(exact.rem_euclid(self.bucket)) }
     }
 
     /// Files a packet under its value and the number of its arrival.
@@ -140,7 +153,7 @@ impl Order for Pifo {
             self.served = self.served.map(|(key, entry)| (heap::key(heap::value(key), 0, 0), entry));
         }
         let transmission = self.wire.map_or(0, |wire| wire.span(packet.wire).ps() as i64);
-        let value = packet.rank.saturating_add(transmission) as u64 ^ 1 << 63; // the same order without a sign
+        let value = self.cut(packet.rank.saturating_add(transmission)) as u64 ^ 1 << 63; // the same order without a sign
         let number = self.arrivals;
         self.arrivals += 1;
         self.insert(value, number, Entry::new(packet, handle));

@@ -2,8 +2,8 @@
 
 use super::ads::Ads;
 use super::{
-    AqmSpec, Discipline, DisciplineSpec, Drr, Entry, Fifo, Fq, Lifo, Managed, Order, OrderSpec, Parity, Pifo,
-    Priority, Random, Rank, RoundRobin, Served, Verdict,
+    AqmSpec, Discipline, DisciplineSpec, Drr, Entry, Fifo, Fq, InputRoundRobin, Lifo, Managed, Order,
+    OrderSpec, Parity, Pifo, Priority, Random, Rank, RoundRobin, Served, Verdict,
 };
 use crate::custom::{CustomDiscipline, Limited};
 use crate::packet::{Handle, Packet};
@@ -32,6 +32,8 @@ pub enum Queue {
     Pifo(Box<Managed<Pifo>>),
     /// See [`RoundRobin`].
     RoundRobin(Box<Managed<RoundRobin>>),
+    /// See [`InputRoundRobin`].
+    InputRoundRobin(Box<Managed<InputRoundRobin>>),
     /// See [`Parity`].
     Parity(Box<Managed<Parity>>),
     /// See [`Ads`].
@@ -74,8 +76,8 @@ impl DisciplineSpec {
             &OrderSpec::Rank { flow_order } => Queue::Rank(boxed(Rank::new(flow_order), self, stream, rate)?),
             OrderSpec::Lifo => Queue::Lifo(boxed(Lifo::default(), self, stream, rate)?),
             OrderSpec::Random => Queue::Random(boxed(Random::new(stream), self, stream, rate)?),
-            &OrderSpec::Pifo { add_transmission } => {
-                Queue::Pifo(boxed(Pifo::new(add_transmission.then_some(rate)), self, stream, rate)?)
+            &OrderSpec::Pifo { add_transmission, bucket } => {
+                Queue::Pifo(boxed(Pifo::new(add_transmission.then_some(rate), bucket), self, stream, rate)?)
             }
             &OrderSpec::RoundRobin { bins, codel } => {
                 Queue::RoundRobin(boxed(RoundRobin::new(bins, codel)?, self, stream, rate)?)
@@ -83,7 +85,9 @@ impl DisciplineSpec {
             OrderSpec::Parity { even, odd } => {
                 Queue::Parity(boxed(Parity::new(even, odd, stream, rate)?, self, stream, rate)?)
             }
-            OrderSpec::InputRoundRobin => return Err("input round robin is not built yet".into()),
+            OrderSpec::InputRoundRobin => {
+                Queue::InputRoundRobin(boxed(InputRoundRobin::default(), self, stream, rate)?)
+            }
             OrderSpec::Ads(ads) => Queue::Ads(boxed(Ads::new(ads)?, self, stream, rate)?),
             OrderSpec::Custom { name, params } => {
                 let discipline = CustomDiscipline::make(name, params)?;
@@ -105,6 +109,7 @@ macro_rules! each {
             Queue::Random($q) => $body,
             Queue::Pifo($q) => $body,
             Queue::RoundRobin($q) => $body,
+            Queue::InputRoundRobin($q) => $body,
             Queue::Parity($q) => $body,
             Queue::Ads($q) => $body,
             Queue::Custom($q) => $body,
@@ -132,6 +137,7 @@ impl Queue {
             Queue::Lifo(q) => q.serve(now, out),
             Queue::Random(q) => q.serve(now, out),
             Queue::RoundRobin(q) => q.serve(now, out),
+            Queue::InputRoundRobin(q) => q.serve(now, out),
             Queue::Parity(q) => q.serve(now, out),
             Queue::Ads(q) => q.serve(now, out),
             Queue::Custom(q) => q.dequeue(now, out).map(|served| (look(served.handle), served.mark)),
@@ -160,6 +166,7 @@ impl Queue {
             Queue::Lifo(q) => q.is_transparent(),
             Queue::Random(q) => q.is_transparent(),
             Queue::RoundRobin(q) => q.is_transparent(),
+            Queue::InputRoundRobin(q) => q.is_transparent(),
             Queue::Parity(q) => q.is_transparent(),
             Queue::Ads(q) => q.is_transparent(),
             Queue::Custom(_) => false,

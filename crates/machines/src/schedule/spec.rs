@@ -91,6 +91,9 @@ pub enum OrderSpec {
     Pifo {
         /// Add the packet's transmission time at this port to the key: slack is that of the *last* bit (LSTF, EDF).
         add_transmission: bool,
+        /// Keys are cut down to whole multiples of this, as in a calendar queue: packets in one bucket leave in order of
+        /// arrival. Zero: exact keys.
+        bucket: Span,
     },
     /// Packet-by-packet round robin over bins, new bins first: stochastic fair queueing with a quantum of one
     /// packet, and with CoDel FQ-CoDel (RFC 8290, but for the quantum). Drops from the tail of the longest bin, in packets.

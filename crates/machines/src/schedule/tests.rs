@@ -3,6 +3,7 @@
 mod examples;
 mod fq_codel;
 mod fq_oracle;
+mod input_round_robin;
 mod laws;
 mod lstf;
 mod pifo_oracle;

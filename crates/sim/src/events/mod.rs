@@ -36,10 +36,12 @@ pub enum Phase {
     Decide,
     /// A probe takes its sample. Entity: probe.
     Sample,
+    /// Something breaks or is mended, or routes have converged. Entity: incident.
+    Incident,
 }
 
 impl Phase {
-    const ALL: [Phase; 9] = [
+    const ALL: [Phase; 10] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -49,6 +51,7 @@ impl Phase {
         Phase::Tick,
         Phase::Decide,
         Phase::Sample,
+        Phase::Incident,
     ];
 }
 

@@ -24,13 +24,17 @@ fn orders() -> Vec<(&'static str, OrderSpec)> {
         ("srpt", OrderSpec::Rank { flow_order: true }),
         ("lifo", OrderSpec::Lifo),
         ("random", OrderSpec::Random),
-        ("pifo", OrderSpec::Pifo { add_transmission: false }),
-        ("lstf", OrderSpec::Pifo { add_transmission: true }),
+        ("pifo", OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO }),
+        ("lstf", OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }),
         ("round robin", OrderSpec::RoundRobin { bins: None, codel: None }),
         ("fq-codel", OrderSpec::RoundRobin { bins: None, codel: Some(CODEL) }),
         ("fq-codel, hashed", OrderSpec::RoundRobin { bins: Some(4), codel: Some(CODEL) }),
+        ("inputs", OrderSpec::InputRoundRobin),
         ("sjf / fifo", parity(OrderSpec::Rank { flow_order: false }, OrderSpec::Fifo)),
-        ("lstf / lifo", parity(OrderSpec::Pifo { add_transmission: true }, OrderSpec::Lifo)),
+        (
+            "lstf / lifo",
+            parity(OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }, OrderSpec::Lifo),
+        ),
         (
             "fq-codel / random",
             parity(OrderSpec::RoundRobin { bins: None, codel: Some(CODEL) }, OrderSpec::Random),
@@ -50,7 +54,7 @@ fn limits() -> [Limit; 5] {
     ]
 }
 
-fn markings() -> [AqmSpec; 4] {
+fn markings() -> [AqmSpec; 6] {
     let threshold = Threshold::Packets(3);
     let p = RedSpec {
         min: 1.0,
@@ -61,11 +65,15 @@ fn markings() -> [AqmSpec; 4] {
         ecn: false,
         mean_packet: 800,
     };
+    let (min, max) = (Bytes::new(500), Bytes::new(6000));
+    let ramp = RampSpec { min, max, max_probability: 0.5, at_departure: false };
     [
         AqmSpec::TailDrop,
         AqmSpec::StepEcn { threshold, at_departure: true, include_self: false },
         AqmSpec::Red(p),
         AqmSpec::Codel(CODEL),
+        AqmSpec::Ramp(ramp),
+        AqmSpec::Ramp(RampSpec { at_departure: true, ..ramp }),
     ]
 }
 
@@ -117,6 +125,7 @@ impl Run {
                 flow: FlowId(d.below(9) as u32 * 1_000_003),
                 rank: d.below(12) as i64 * 2000 - 2000,
                 class: d.below(5) as u8,
+                input: d.below(70) as u8,
                 wire: [40, 100, 576, 1500][d.below(4) as usize],
                 kind: if d.below(5) == 0 { Kind::Ack } else { Kind::Data },
                 ecn: if d.below(2) == 0 { Ecn::Ect0 } else { Ecn::NotEct },

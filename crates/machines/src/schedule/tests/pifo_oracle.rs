@@ -59,13 +59,20 @@ impl Naive {
     }
 }
 
+/// The largest multiple of `bucket` that is not above `key` and can be written.
+fn floored(key: i64, bucket: Span) -> i64 {
+    let (exact, width) = (i128::from(key), i128::from(bucket.ps().max(1)));
+    i64::try_from(exact.div_euclid(width) * width).unwrap_or(i64::MIN)
+}
+
 #[test]
 fn it_equals_the_definition_with_ties_overflow_and_preemption_on_thousands_of_random_inputs() {
     let (mut ties, mut preempted) = (0, 0);
     for seed in 0..4000u64 {
         let limit = [Limit::Packets(6), Limit::Bytes(Bytes::new(6000)), Limit::Unlimited][seed as usize % 3];
-        let add = seed % 2 == 0;
-        let mut port = Port::new(OrderSpec::Pifo { add_transmission: add }, limit);
+        let (add_transmission, bucket) =
+            (seed % 2 == 0, Span::from_ps([0, 1, 1_000_003][seed as usize / 6 % 3]));
+        let mut port = Port::new(OrderSpec::Pifo { add_transmission, bucket }, limit);
         let mut naive = Naive { queue: vec![], limit, in_service: None };
         let mut draw = Stream::new(seed, "pifo", 0);
         for step in 0..80 {
@@ -78,7 +85,8 @@ fn it_equals_the_definition_with_ties_overflow_and_preemption_on_thousands_of_ra
                     1 => i64::MAX,
                     _ => draw.below(5) as i64 * 700_000 - 1_400_000,
                 };
-                let key = if add { rank.saturating_add(i64::from(wire) * 1000) } else { rank };
+                let own = if add_transmission { i64::from(wire) * 1000 } else { 0 };
+                let key = floored(rank.saturating_add(own), bucket);
                 let p = Waiting { key, number: port.arrivals, wire };
                 let packet =
                     if draw.below(6) == 0 { Packet { rank, wire, ..ack(1) } } else { data(1, rank, wire) };
@@ -105,7 +113,8 @@ fn it_equals_the_definition_with_ties_overflow_and_preemption_on_thousands_of_ra
 
 #[test]
 fn of_equals_the_latest_that_waits_gives_way_to_the_one_arriving() {
-    let mut port = Port::new(OrderSpec::Pifo { add_transmission: false }, Limit::Packets(3));
+    let mut port =
+        Port::new(OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO }, Limit::Packets(3));
     for rank in [9, 9, 5] {
         assert_eq!(port.arrive(data(1, rank, 100)), [0; 0]);
     }
@@ -116,11 +125,33 @@ fn of_equals_the_latest_that_waits_gives_way_to_the_one_arriving() {
 }
 
 #[test]
+fn packets_in_one_bucket_leave_in_order_of_arrival_and_do_not_preempt_each_other() {
+    let order = |bucket| OrderSpec::Pifo { add_transmission: false, bucket };
+    let of = |bucket| {
+        let spec = DisciplineSpec { preemptive: true, ..spec(order(bucket), Limit::Unlimited) };
+        Port { queue: make(&spec), arrivals: 0 }
+    };
+    // Buckets of 10 us hold -1, then 19 and 10, then 20; the last two come while 19 is being sent.
+    for (bucket, left) in [(Span::from_us(10), [2, 0, 1, 3]), (Span::ZERO, [2, 1, 0, 3])] {
+        let mut port = of(bucket);
+        for us in [19, 10, -1, 20] {
+            port.arrive(data(1, us * 1_000_000, 100));
+        }
+        assert_eq!(port.drain(), left);
+        port.arrive(data(1, 19_000_000, 100));
+        assert_eq!(port.leave_at(0), Some(4));
+        port.arrive(data(1, 10_000_000, 100));
+        assert_eq!(port.queue.preempt(Time::ZERO), bucket.is_zero());
+        assert!(!port.queue.preempt(Time::ZERO));
+    }
+}
+
+#[test]
 fn the_key_is_the_slack_of_the_last_bit() {
     // Slack 100 ns and 200 B (200 ns at 8 Gb/s) is later than slack 150 ns and 100 B.
     let packets = [data(1, 100_000, 200), data(2, 150_000, 100)];
     for (add_transmission, order) in [(true, [1, 0]), (false, [0, 1])] {
-        let mut port = Port::new(OrderSpec::Pifo { add_transmission }, Limit::Unlimited);
+        let mut port = Port::new(OrderSpec::Pifo { add_transmission, bucket: Span::ZERO }, Limit::Unlimited);
         packets.into_iter().for_each(|p| assert!(port.arrive(p).is_empty()));
         assert_eq!(port.drain(), order);
     }

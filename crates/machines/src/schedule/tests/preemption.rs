@@ -93,6 +93,7 @@ fn orders_that_serve_in_turns_refuse_to_be_preemptive_and_never_are() {
         OrderSpec::Drr { quantum: 1500, overflow: FairOverflow::Tail },
         OrderSpec::Fq { overflow: FairOverflow::Tail },
         OrderSpec::RoundRobin { bins: None, codel: None },
+        OrderSpec::InputRoundRobin,
         parity,
     ] {
         let spec = spec(order, Limit::Unlimited);

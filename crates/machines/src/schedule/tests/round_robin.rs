@@ -144,7 +144,7 @@ fn two_classes_send_a_packet_each_in_turn_and_the_longer_one_gives_way() {
 
 #[test]
 fn of_two_classes_only_the_arriving_packet_itself_is_spared_among_equals() {
-    let pifo = || Box::new(OrderSpec::Pifo { add_transmission: false });
+    let pifo = || Box::new(OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO });
     let mut port = Port::new(OrderSpec::Parity { even: pifo(), odd: pifo() }, Limit::Packets(4));
     for flow in [0, 0, 0, 1] {
         assert!(port.arrive(data(flow, 7, 100)).is_empty());

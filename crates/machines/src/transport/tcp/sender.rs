@@ -164,6 +164,7 @@ impl TcpSender {
             srtt: self.rto.srtt(),
             rtt_sum: Span::from_ps(self.rtt_sum),
             rtt_samples: self.rtt_samples,
+            pace: self.controller.permit().pace,
         }
     }
 

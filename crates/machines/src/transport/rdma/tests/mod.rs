@@ -3,3 +3,38 @@
 mod irn_golden;
 mod irn_oracle;
 mod irn_properties;
+mod laws;
+mod link;
+mod rates;
+mod recorder;
+mod roce;
+mod selective;
+
+use super::super::*;
+use crate::congestion::{CongestionControl, ControllerSpec, Permit};
+
+/// IRN without congestion control; packets of 1000 B, so that offsets read as numbers, and 1250 B on the wire: 1 us at
+/// 10 Gb/s.
+pub(super) fn spec() -> RdmaSpec {
+    RdmaSpec {
+        controller: ControllerSpec::FixedWindow,
+        payload: 1000,
+        header: 250,
+        extra_header: 0,
+        ack_wire: 70,
+        nack_wire: 74,
+        recovery: RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false },
+        cap: Some(110),
+        acks: RdmaAcks::PerPacket,
+        timer: RdmaTimer::Pair {
+            low: Span::from_us(100),
+            high: Span::from_us(320),
+            max_in_flight: 3,
+            max_rate_factor: 4,
+        },
+        fetch_delay: Span::ZERO,
+        notification: Notification::Off,
+        rtt: RttSpec { segment: 1, less_serialization: false, noise: Span::ZERO },
+        segments: None,
+    }
+}

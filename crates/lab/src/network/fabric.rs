@@ -1,0 +1,93 @@
+//! Switch memory, flow control, NICs and what breaks.
+
+use crate::schema::{Document, Incident, NicOrder, Pfc, PfcThreshold, Release, Sharing};
+use crate::topology::Graph;
+use thalweg_machines::buffer as b;
+use thalweg_sim::spec as s;
+use thalweg_units::{Bytes, NodeId, PortId, Span, Time};
+
+pub(super) fn shared_buffer(doc: &Document) -> Option<s::SharedBufferSpec> {
+    let shared = doc.switch.shared_buffer.as_ref()?;
+    let alpha = match shared.sharing {
+        Sharing::Complete => f64::INFINITY,
+        Sharing::Dynamic { alpha } => alpha,
+    };
+    Some(s::SharedBufferSpec { total: shared.total.0, alpha })
+}
+
+pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
+    let inputs = doc.switch.inputs?;
+    let pfc = doc.switch.pfc.map(pfc);
+    let memory = match inputs.shared {
+        Some(shared) => b::InputMemory::Shared(shared.0),
+        None => {
+            let own = inputs.memory.unwrap_or_default().0;
+            // CHOICE irn M1: the paper's headroom is what the link holds, which is not quite lossless. The threshold stays
+            // the paper's, and the memory grows by what is missing.
+            let lossless = match pfc {
+                Some(b::PfcSpec { threshold: b::PfcThreshold::Static { xoff, .. }, headroom, .. }) => {
+                    Bytes::new(xoff.get().saturating_add(headroom.get()))
+                }
+                _ => Bytes::ZERO,
+            };
+            b::InputMemory::PerInput(own.max(lossless))
+        }
+    };
+    Some(b::InputSpec { memory, pfc, release_at_start: inputs.release == Release::Start })
+}
+
+fn pfc(pfc: Pfc) -> b::PfcSpec {
+    b::PfcSpec {
+        // (Thresholds and headroom have been resolved by the topology.)
+        threshold: match pfc.threshold {
+            PfcThreshold::Static { xoff, xon } => {
+                b::PfcThreshold::Static { xoff: xoff.unwrap_or_default().0, xon: xon.unwrap_or_default().0 }
+            }
+            PfcThreshold::Dynamic { alpha, reserve, hysteresis } => {
+                b::PfcThreshold::Dynamic { alpha, reserve: reserve.0, hysteresis: hysteresis.0 }
+            }
+        },
+        headroom: pfc.headroom.unwrap_or_default().0,
+        frame_wire: pfc.frame.0.get() as u32,
+    }
+}
+
+pub(super) fn nic(doc: &Document) -> s::NicSpec {
+    let order = match doc.nic.order {
+        NicOrder::Queue => s::NicOrder::Queue,
+        NicOrder::RoundRobin => s::NicOrder::RoundRobin,
+    };
+    s::NicSpec { order, pause_control: doc.nic.pause_control }
+}
+
+/// The links between two nodes, by number.
+pub(crate) fn links_between(graph: &Graph, ends: [u32; 2]) -> impl Iterator<Item = u32> {
+    let [a, b] = ends.map(NodeId);
+    let joins = move |l: &s::LinkSpec| (l.a, l.b) == (a, b) || (l.a, l.b) == (b, a);
+    graph.links.iter().enumerate().filter(move |(_, l)| joins(l)).map(|(i, _)| i as u32)
+}
+
+/// What breaks and what is mended, in order of time; at one instant what is mended comes first.
+pub(super) fn incidents(doc: &Document, graph: &Graph) -> Vec<s::Incident> {
+    let at = |span: Span| Time::from_ps(span.ps());
+    let (mut begins, mut out) = (Vec::new(), Vec::new());
+    for incident in &doc.incident {
+        match incident {
+            Incident::LinkFailure { at: from, until, link } => {
+                for l in links_between(graph, *link) {
+                    begins.push(s::Incident { at: at(from.0), what: s::IncidentKind::LinkDown(l) });
+                    out.extend(until.map(|u| s::Incident { at: at(u.0), what: s::IncidentKind::LinkUp(l) }));
+                }
+            }
+            Incident::PauseLoss { from, until, probability, port } => {
+                let port = port.map(PortId);
+                let loses = |p| s::IncidentKind::PauseLoss(port, p);
+                begins.push(s::Incident { at: at(from.0), what: loses(*probability) });
+                out.extend(until.map(|u| s::Incident { at: at(u.0), what: loses(0.0) }));
+            }
+        }
+    }
+    out.append(&mut begins);
+    out.sort_by_key(|i| i.at);
+    out
+}

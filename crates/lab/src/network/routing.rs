@@ -1,0 +1,70 @@
+//! Which of the shortest paths.
+
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::parse::tables;
+use crate::schema::{Document, RoutingRule};
+use crate::topology::Graph;
+use std::collections::BTreeMap;
+use thalweg_sim::spec::{FlowSpec, PinnedPath, RoutingSpec};
+use thalweg_units::NodeId;
+
+pub(super) fn routing(
+    cx: &Cx<'_>,
+    doc: &Document,
+    graph: &Graph,
+    flows: &[FlowSpec],
+    labels: &[u64],
+) -> Result<RoutingSpec, Diagnostic> {
+    Ok(match &doc.routing.rule {
+        RoutingRule::Ecmp => RoutingSpec::Ecmp,
+        RoutingRule::Lowest => RoutingSpec::Lowest,
+        RoutingRule::Modulo => RoutingSpec::Modulo,
+        RoutingRule::SprayRandom => RoutingSpec::SprayRandom,
+        RoutingRule::SprayRoundRobin { offsets: None } => {
+            RoutingSpec::SprayRoundRobin { offsets: Vec::new() }
+        }
+        RoutingRule::SprayRoundRobin { offsets: Some(file) } => {
+            let text = cx.read("routing.offsets", file)?;
+            let offsets = tables::offsets(&text, graph.hosts).map_err(|e| e.in_file(file))?;
+            RoutingSpec::SprayRoundRobin { offsets }
+        }
+        RoutingRule::Pinned { file } => {
+            let text = cx.read("routing.file", file)?;
+            let rows = tables::paths(&text).map_err(|e| e.in_file(file))?;
+            let by_id: BTreeMap<u64, &tables::PathRow> = rows.iter().map(|r| (r.id, r)).collect();
+            let adjacency = graph.adjacency();
+            let mut paths = Vec::with_capacity(flows.len());
+            for (f, label) in flows.iter().zip(labels) {
+                let Some(row) = by_id.get(label) else {
+                    let d = Diagnostic::in_file(file, 0, format!("there is no path for flow {label}"));
+                    return Err(d.hint("write a line for every flow"));
+                };
+                let (src, dst) = (NodeId(f.src.0), NodeId(f.dst.0));
+                for (name, path, from, to) in
+                    [("data_path", &row.data, src, dst), ("ack_path", &row.ack, dst, src)]
+                {
+                    let hops: Vec<NodeId> =
+                        std::iter::once(from).chain(path.iter().copied()).chain([to]).collect();
+                    let joined = |w: &[NodeId]| {
+                        w[0].at() < adjacency.len() && adjacency[w[0].at()].iter().any(|(_, n)| *n == w[1])
+                    };
+                    if let Some(gap) = hops.windows(2).find(|w| !joined(w)) {
+                        let reason = format!(
+                            "`{name}` of flow {label} is not a path: no link from {} to {}",
+                            gap[0], gap[1]
+                        );
+                        let hint = format!("it leads from host {from} to host {to} over linked switches");
+                        return Err(Diagnostic::in_file(file, row.line, reason).hint(hint));
+                    }
+                    if let Some(host) = path.iter().find(|n| graph.is_host(**n)) {
+                        let reason = format!("`{name}` of flow {label} passes host {host}");
+                        return Err(Diagnostic::in_file(file, row.line, reason).hint("hosts do not forward"));
+                    }
+                }
+                paths.push(PinnedPath { data: row.data.clone(), ack: row.ack.clone() });
+            }
+            RoutingSpec::Pinned { paths }
+        }
+    })
+}

@@ -1,0 +1,167 @@
+//! Fills in what depends on other keys, so that a resolved scenario says everything.
+
+mod lossless;
+mod rdma;
+
+pub(crate) use lossless::Headroom;
+pub(crate) use rdma::{moves_window, notification_of, reads_round_trips};
+
+use crate::quantity::{Capacity, Q};
+use crate::schema::{
+    ClassOrder, Congestion, Document, EcnMode, Flight, LossDetection, Marking, NicOrder, Notification,
+    Pattern, Rank, RdmaAcks, Scheduler, Shape, Transport,
+};
+use crate::topology::Graph;
+
+/// The rank that a scheduler sorts by, if it sorts by one.
+pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
+    match scheduler {
+        Scheduler::Sjf => Some(Rank::FlowSize),
+        Scheduler::Srpt | Scheduler::Ads { .. } => Some(Rank::Remaining),
+        Scheduler::Parity { even, odd } => {
+            let both = [*even, *odd];
+            let small = both.contains(&ClassOrder::Sjf).then_some(Rank::FlowSize);
+            small.or(both.contains(&ClassOrder::Srpt).then_some(Rank::Remaining))
+        }
+        _ => None,
+    }
+}
+
+/// Every scheduler with the section that it stands in: `switch`, `switch.mix`, `nic` (if it has one).
+pub(crate) fn schedulers(doc: &Document) -> impl Iterator<Item = (&'static str, &Scheduler)> {
+    let mix = doc.switch.mix.iter().map(|m| ("switch.mix", &m.scheduler));
+    let nic = doc.nic.scheduler.iter().map(|s| ("nic", s));
+    std::iter::once(("switch", &doc.switch.scheduler)).chain(mix).chain(nic)
+}
+
+/// Sorts by what the slack header holds on its way through the network; a NIC's queue comes before it is written.
+pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
+    matches!(scheduler, Scheduler::Lstf { .. } | Scheduler::Pifo)
+}
+
+/// Whether a controller cannot do without ECN.
+pub(crate) fn ecn_of(congestion: &Congestion) -> EcnMode {
+    match congestion {
+        Congestion::Dctcp { .. } | Congestion::DctcpRate { .. } => EcnMode::Accurate,
+        _ => EcnMode::Off,
+    }
+}
+
+/// Every transport with its dotted key, `[transport]` first.
+pub(crate) fn transports(doc: &Document) -> Vec<(String, &Transport)> {
+    let named = doc.transports.iter().map(|(name, t)| (format!("transports.{name}"), t));
+    std::iter::once(("transport".to_owned(), &doc.transport)).chain(named).collect()
+}
+
+/// True if some transport's packets may be marked.
+pub(crate) fn ecn_capable(doc: &Document) -> bool {
+    transports(doc).iter().any(|(_, t)| match t {
+        Transport::Tcp(t) => t.ecn.unwrap_or(ecn_of(&t.congestion)) != EcnMode::Off,
+        Transport::Udp(_) => false,
+        Transport::Rdma(r) => rdma::is_ecn_capable(r),
+    })
+}
+
+/// True if some controller cannot do without marks (whether or not its ECN is on).
+pub(crate) fn wants_marks(doc: &Document) -> bool {
+    transports(doc).iter().any(|(_, t)| match t {
+        Transport::Tcp(t) => ecn_of(&t.congestion) != EcnMode::Off,
+        Transport::Udp(_) => false,
+        Transport::Rdma(r) => notification_of(&r.congestion) != Notification::Off,
+    })
+}
+
+/// What a transport's senders write into the rank header.
+pub(crate) fn written_rank(transport: &Transport) -> Rank {
+    let rank = match transport {
+        Transport::Tcp(t) => t.rank,
+        Transport::Udp(u) => u.rank,
+        Transport::Rdma(_) => None,
+    };
+    rank.unwrap_or(Rank::None)
+}
+
+/// Every transport that traffic uses.
+pub(crate) fn used(doc: &Document) -> impl Iterator<Item = &Transport> {
+    let own = doc.traffic.iter().filter(|t| !matches!(t.pattern, Pattern::Udp(_)));
+    own.map(|t| doc.transports.get(&t.transport).unwrap_or(&doc.transport))
+}
+
+/// True if senders hear of what has arrived.
+pub(crate) fn is_acknowledged(transport: &Transport) -> bool {
+    match transport {
+        Transport::Tcp(_) => true,
+        Transport::Udp(_) => false,
+        Transport::Rdma(r) => r.acks != Some(RdmaAcks::Never),
+    }
+}
+
+/// Writes what depends on the topology into the document.
+pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
+    rdma::by_graph(doc, graph);
+    lossless::by_graph(doc, graph);
+}
+
+/// Writes every dependent default into the document.
+pub(crate) fn resolve(doc: &mut Document) {
+    let capable = ecn_capable(doc);
+    for marking in [Some(&mut doc.switch.marking), doc.nic.marking.as_mut()].into_iter().flatten() {
+        if let Marking::Red { ecn, .. } = marking {
+            ecn.get_or_insert(capable);
+        }
+    }
+    let room = *doc.switch.buffer.insert(doc.switch.room());
+    // The NIC runs the scheduler under test, if it has a queue to run it on.
+    let (nic, switch) = (&mut doc.nic, &doc.switch);
+    if nic.order == NicOrder::RoundRobin {
+        nic.scheduler.get_or_insert(Scheduler::Fifo);
+        nic.buffer.get_or_insert(Capacity::Unlimited);
+        nic.marking.get_or_insert(Marking::None);
+    }
+    let slack = doc.slack.is_some() || matches!(switch.scheduler, Scheduler::Lstf { .. });
+    nic.scheduler.get_or_insert_with(|| match &switch.scheduler {
+        s if slack && reads_slack(s) => Scheduler::Fifo,
+        // A host has no inputs.
+        Scheduler::InputRoundRobin => Scheduler::Fifo,
+        s => s.clone(),
+    });
+    nic.buffer.get_or_insert(room);
+    nic.marking.get_or_insert(switch.marking);
+    let wanted = schedulers(doc)
+        .find_map(|(_, s)| rank_of(s))
+        .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining))
+        // NICs overwrite what senders wrote.
+        .filter(|_| doc.slack.is_none());
+    let lossless = doc.switch.pfc.is_some();
+    for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
+        match t {
+            Transport::Tcp(t) => {
+                t.ecn.get_or_insert(ecn_of(&t.congestion));
+                t.rank.get_or_insert(wanted.unwrap_or(Rank::None));
+                // Counted by span, nothing leaves on a duplicate ACK.
+                let counts = t.loss != LossDetection::TimeoutOnly && t.flight == Flight::Pipe;
+                t.limited_transmit.get_or_insert(counts);
+            }
+            Transport::Udp(u) => {
+                let size = matches!(wanted, Some(Rank::FlowSize));
+                u.rank.get_or_insert(if size { Rank::FlowSize } else { Rank::None });
+            }
+            Transport::Rdma(r) => rdma::resolve(r, lossless),
+        }
+    }
+    let run = doc.run.until;
+    let measured = *doc.measure.until.get_or_insert(run);
+    for t in &mut doc.traffic {
+        // A window that ends after the run is reported as such, once.
+        match &mut t.pattern {
+            Pattern::Poisson(p) => drop(p.until.get_or_insert(measured.min(run))),
+            Pattern::Rpc(r) => drop(r.until.get_or_insert(measured.min(run))),
+            _ => {}
+        }
+    }
+    match &mut doc.topology.shape {
+        Shape::Star(s) => drop(s.sink_rate.get_or_insert(s.rate)),
+        Shape::Internet2(i) if i.edge_routers => drop(i.edge_rate.get_or_insert(Q::of("1Gbps"))),
+        _ => {}
+    }
+}

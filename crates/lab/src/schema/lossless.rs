@@ -1,0 +1,89 @@
+//! `switch.inputs` and `switch.pfc`: memory by the input at which packets came, and flow control on top of it.
+
+use super::defaults;
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::Bytes;
+
+/// Switch memory by the input at which packets came: either `memory` or `shared`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Inputs {
+    /// Every input has its own, of this size; under PFC the room above XOFF is at least the headroom.
+    #[schemars(extend("examples" = ["240KB"]))]
+    pub memory: Option<Q<Bytes>>,
+    /// All inputs of a switch share one, of this size.
+    #[schemars(extend("examples" = ["9MB"]))]
+    pub shared: Option<Q<Bytes>>,
+    /// When a packet gives its memory back.
+    #[serde(default)]
+    pub release: Release,
+}
+
+/// When a packet gives its memory back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Release {
+    /// As its transmission begins.
+    Start,
+    /// As its transmission ends.
+    // CHOICE irn M1: the paper does not say.
+    #[default]
+    End,
+}
+
+/// Priority flow control (IEEE 802.1Qbb): an input that fills up makes its upstream neighbour pause.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pfc {
+    /// When an input asks for a pause, and for its end.
+    #[serde(default)]
+    pub threshold: PfcThreshold,
+    /// Of each input, for what arrives before a pause takes effect. Without the key what is enough: what the largest link
+    /// holds both ways, three full packets and a frame; less is refused.
+    pub headroom: Option<Q<Bytes>>,
+    /// A pause frame on the wire.
+    #[serde(default = "default::frame")]
+    pub frame: Q<Bytes>,
+}
+
+/// When an input asks for a pause, and for its end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(extend("x-default-kind" = "static"))]
+pub enum PfcThreshold {
+    /// Always at the same length.
+    Static {
+        /// XOFF: pause above. Without the key `inputs.memory` less what the largest link holds both ways (IRN §4.3.1).
+        xoff: Option<Q<Bytes>>,
+        /// XON: go on at this or less; as `xoff` if not given.
+        xon: Option<Q<Bytes>>,
+    },
+    /// At a fraction of what is free of the shared memory (the HPCC authors' simulator, SIGCOMM 2019). Needs `inputs.shared`.
+    Dynamic {
+        /// The fraction.
+        #[serde(default = "default::alpha")]
+        #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
+        alpha: f64,
+        /// Bytes set aside for each input.
+        #[serde(default = "default::reserve")]
+        reserve: Q<Bytes>,
+        /// Go on so far below the threshold, with the headroom empty.
+        #[serde(default = "default::hysteresis")]
+        hysteresis: Q<Bytes>,
+    },
+}
+
+impl Default for PfcThreshold {
+    fn default() -> Self {
+        Self::Static { xoff: None, xon: None }
+    }
+}
+
+defaults! {
+    frame: Q<Bytes> = Q::of("64B"); // the smallest Ethernet frame
+    alpha: f64 = 0.125; // the HPCC repository's switch-mmu
+    reserve: Q<Bytes> = Q::of("4096B"); // the HPCC repository's switch-mmu
+    hysteresis: Q<Bytes> = Q::of("3072B"); // the HPCC repository's switch-mmu
+}

@@ -1,0 +1,153 @@
+//! `flows`: one row per flow.
+
+use super::{ColumnData, Table, column};
+use crate::run::Run;
+use crate::schema::Fct;
+use thalweg_sim::spec::FlowSpec;
+use thalweg_sim::{FlowEnd, FlowOutcome};
+use thalweg_units::FlowId;
+
+/// A flow with what became of it.
+pub(crate) struct FlowRow<'a> {
+    pub id: u32,
+    pub spec: &'a FlowSpec,
+    pub outcome: FlowOutcome,
+    /// Completion time by the scenario's measure, ps.
+    pub fct: Option<u64>,
+    /// The same alone on the path, ps.
+    pub ideal: u64,
+}
+
+impl FlowRow<'_> {
+    pub fn slowdown(&self) -> Option<f64> {
+        self.fct.filter(|_| self.ideal > 0).map(|fct| fct as f64 / self.ideal as f64)
+    }
+    pub fn status(&self) -> &'static str {
+        match (self.fct, self.outcome.started) {
+            (Some(_), _) => "completed",
+            (None, Some(_)) => "censored",
+            (None, None) => "not-started",
+        }
+    }
+    /// How it ended, and, unless it is complete at both ends, why.
+    pub fn end(&self) -> (&'static str, &'static str) {
+        match self.outcome.end {
+            FlowEnd::Completed => ("completed", ""),
+            FlowEnd::Censored => ("censored", "the run ended first"),
+            FlowEnd::NotStarted if self.spec.after == FlowId::NONE => ("not-started", "the run ended first"),
+            FlowEnd::NotStarted => ("not-started", "the flow before it has not completed"),
+            FlowEnd::Stalled => ("failed", "stalled: its sender waits for what never comes"),
+            FlowEnd::Deadlocked => ("failed", "deadlocked: its packets wait behind a cycle of pauses"),
+            FlowEnd::Unreachable => ("failed", "unreachable: no path is left"),
+        }
+    }
+    pub fn endless(&self) -> bool {
+        self.spec.size == u64::MAX
+    }
+}
+
+pub(crate) fn flow_rows(run: &Run) -> impl Iterator<Item = FlowRow<'_>> {
+    let fct = run.meta.fct;
+    run.engine.spec().flows.iter().enumerate().map(move |(i, spec)| {
+        let outcome = run.engine.outcome(FlowId(i as u32));
+        let (end, ideal) = match fct {
+            Fct::Receiver => (outcome.received, outcome.ideal),
+            Fct::Sender => (outcome.acked, outcome.ideal_acked),
+        };
+        let fct = outcome.started.zip(end).map(|(start, end)| end.since(start).ps());
+        FlowRow { id: i as u32, spec, outcome, fct, ideal: ideal.ps() }
+    })
+}
+
+pub(super) fn table(run: &Run) -> Table {
+    let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
+    let u64s = |f: &dyn Fn(&FlowRow<'_>) -> u64| ColumnData::U64(rows.iter().map(f).collect());
+    let u32s = |f: &dyn Fn(&FlowRow<'_>) -> u32| ColumnData::U32(rows.iter().map(f).collect());
+    let time = |f: &dyn Fn(&FlowRow<'_>) -> Option<u64>| {
+        ColumnData::I64(rows.iter().map(|r| f(r).map_or(-1, |ps| ps as i64)).collect())
+    };
+    Table {
+        name: "flows",
+        doc: "One row per flow.",
+        columns: vec![
+            column("id", "", "number of the flow", u32s(&|r| r.id)),
+            column("src", "", "host that sends", u32s(&|r| r.spec.src.0)),
+            column("dst", "", "host that receives", u32s(&|r| r.spec.dst.0)),
+            column("size", "B", "payload; 2^64 - 1: without end", u64s(&|r| r.spec.size)),
+            column(
+                "start_ps",
+                "ps",
+                "when it started; -1: not started",
+                time(&|r| r.outcome.started.map(|t| t.ps())),
+            ),
+            column("fct_ps", "ps", "flow completion time by measure.fct; -1: not complete", time(&|r| r.fct)),
+            column(
+                "ideal_ps",
+                "ps",
+                "completion time alone on the same path at line rate",
+                u64s(&|r| r.ideal),
+            ),
+            column(
+                "slowdown",
+                "",
+                "fct / ideal; not a number: not complete",
+                ColumnData::F64(rows.iter().map(|r| r.slowdown().unwrap_or(f64::NAN)).collect()),
+            ),
+            column(
+                "received_ps",
+                "ps",
+                "when the last byte arrived at the receiver; -1: never",
+                time(&|r| r.outcome.received.map(|t| t.ps())),
+            ),
+            column(
+                "acked_ps",
+                "ps",
+                "when the ACK of the last byte arrived at the sender; -1: never",
+                time(&|r| r.outcome.acked.map(|t| t.ps())),
+            ),
+            column("delivered", "B", "payload delivered in order", u64s(&|r| r.outcome.delivered)),
+            column(
+                "rtt_ps",
+                "ps",
+                "mean of the round trips that ACKs of new data measured, SYN-ACK included; -1: none",
+                time(&|r| r.outcome.rtt.map(|t| t.ps())),
+            ),
+            column("packets", "", "data packets sent", u32s(&|r| r.outcome.sent)),
+            column("retransmissions", "", "data packets sent again", u32s(&|r| r.outcome.retransmitted)),
+            column("timeouts", "", "expiries of the retransmission timer", u32s(&|r| r.outcome.timeouts)),
+            column("drops", "", "packets lost in queues, ACKs included", u32s(&|r| r.outcome.drops)),
+            column("group", "", "traffic section", u32s(&|r| u32::from(r.spec.group))),
+            column("class", "", "traffic class", u32s(&|r| u32::from(r.spec.class))),
+            column(
+                "measured",
+                "",
+                "counts towards the statistics",
+                ColumnData::Bool(rows.iter().map(|r| u8::from(r.spec.measured)).collect()),
+            ),
+            column(
+                "after",
+                "",
+                "the flow that must complete before it starts; -1: none",
+                time(&|r| (r.spec.after != FlowId::NONE).then_some(u64::from(r.spec.after.0))),
+            ),
+            column(
+                "status",
+                "",
+                "completed, censored or not-started",
+                ColumnData::Text(rows.iter().map(|r| r.status().to_owned()).collect()),
+            ),
+            column(
+                "end",
+                "",
+                "completed (at both ends), censored, failed or not-started",
+                ColumnData::Text(rows.iter().map(|r| r.end().0.to_owned()).collect()),
+            ),
+            column(
+                "reason",
+                "",
+                "why it is not completed; empty: it is",
+                ColumnData::Text(rows.iter().map(|r| r.end().1.to_owned()).collect()),
+            ),
+        ],
+    }
+}

@@ -1,0 +1,138 @@
+//! Time series, if they were asked for.
+
+use super::{ColumnData, Table, column};
+use crate::run::Run;
+
+pub(super) fn tables(run: &Run) -> Vec<Table> {
+    let probes = run.engine.probes();
+    let wanted = &run.engine.spec().probes;
+    let mut out = Vec::new();
+    if wanted.queues.is_some() {
+        let q = &probes.queues;
+        out.push(Table {
+            name: "queues",
+            doc: "Queue lengths over time, without the packet being transmitted.",
+            columns: vec![
+                column("time_ps", "ps", "when", ColumnData::U64(q.iter().map(|s| s.at.ps()).collect())),
+                column("port", "", "which", ColumnData::U32(q.iter().map(|s| s.port.0).collect())),
+                column("packets", "", "waiting", ColumnData::U32(q.iter().map(|s| s.packets).collect())),
+                column("bytes", "B", "waiting", ColumnData::U64(q.iter().map(|s| s.bytes).collect())),
+                column(
+                    "dropped",
+                    "",
+                    "packets so far",
+                    ColumnData::U64(q.iter().map(|s| s.dropped).collect()),
+                ),
+                column("marked", "", "packets so far", ColumnData::U64(q.iter().map(|s| s.marked).collect())),
+            ],
+        });
+    }
+    if wanted.links.is_some() {
+        let l = &probes.links;
+        out.push(Table {
+            name: "links",
+            doc: "What links have carried over time.",
+            columns: vec![
+                column("time_ps", "ps", "when", ColumnData::U64(l.iter().map(|s| s.at.ps()).collect())),
+                column("port", "", "which", ColumnData::U32(l.iter().map(|s| s.port.0).collect())),
+                column("packets", "", "so far", ColumnData::U64(l.iter().map(|s| s.packets).collect())),
+                column("bytes", "B", "so far", ColumnData::U64(l.iter().map(|s| s.bytes).collect())),
+            ],
+        });
+    }
+    if wanted.controllers.is_some() {
+        let c = &probes.controllers;
+        out.push(Table {
+            name: "controllers",
+            doc: "Congestion controllers over time.",
+            columns: vec![
+                column("time_ps", "ps", "when", ColumnData::U64(c.iter().map(|s| s.at.ps()).collect())),
+                column("flow", "", "whose", ColumnData::U32(c.iter().map(|s| s.flow.0).collect())),
+                column(
+                    "window",
+                    "B",
+                    "payload that may be in the network",
+                    ColumnData::U64(c.iter().map(|s| s.window).collect()),
+                ),
+                column(
+                    "threshold",
+                    "B",
+                    "slow-start threshold; 2^64 - 1: none",
+                    ColumnData::U64(c.iter().map(|s| s.threshold).collect()),
+                ),
+                column(
+                    "in_flight",
+                    "B",
+                    "payload in the network",
+                    ColumnData::U64(c.iter().map(|s| s.in_flight).collect()),
+                ),
+                column(
+                    "srtt_ps",
+                    "ps",
+                    "smoothed round trip; 0: none yet",
+                    ColumnData::U64(c.iter().map(|s| s.srtt).collect()),
+                ),
+                column(
+                    "delivered",
+                    "B",
+                    "payload so far",
+                    ColumnData::U64(c.iter().map(|s| s.delivered).collect()),
+                ),
+                column(
+                    "pace",
+                    "b/s",
+                    "rate on the wire; 0: not limited by one",
+                    ColumnData::U64(c.iter().map(|s| s.pace).collect()),
+                ),
+            ],
+        });
+    }
+    if wanted.completions.is_some() {
+        let c = &probes.completions;
+        out.push(Table {
+            name: "round_trips",
+            doc: "Every round trip that a sender measured in the measured window.",
+            columns: vec![
+                column(
+                    "time_ps",
+                    "ps",
+                    "when its ACK arrived",
+                    ColumnData::U64(c.iter().map(|s| s.at.ps()).collect()),
+                ),
+                column("flow", "", "whose", ColumnData::U32(c.iter().map(|s| s.flow.0).collect())),
+                column(
+                    "rtt_ps",
+                    "ps",
+                    "as its controller was told",
+                    ColumnData::U64(c.iter().map(|s| s.rtt.ps()).collect()),
+                ),
+                column(
+                    "pace",
+                    "b/s",
+                    "rate on the wire after it; 0: not limited by one",
+                    ColumnData::U64(c.iter().map(|s| s.pace).collect()),
+                ),
+            ],
+        });
+    }
+    if wanted.priority_histogram.is_some() {
+        let (mut port, mut priority, mut packets) = (Vec::new(), Vec::new(), Vec::new());
+        for (p, counts) in probes.priorities.iter().enumerate() {
+            for (level, n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+                port.push(p as u32);
+                priority.push(level as u32);
+                packets.push(*n);
+            }
+        }
+        out.push(Table {
+            name: "priorities",
+            doc: "Packets per ADS priority at every port: as CSV, the file of a static ADS map.",
+            columns: vec![
+                column("port", "", "which", ColumnData::U32(port)),
+                column("priority", "", "min(remaining, cap) / mtu, rounded up", ColumnData::U32(priority)),
+                column("packets", "", "that joined its queue", ColumnData::U64(packets)),
+            ],
+        });
+    }
+    out
+}

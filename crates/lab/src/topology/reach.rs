@@ -1,0 +1,64 @@
+//! How far hosts are from each other.
+
+use super::Graph;
+use thalweg_units::{Bytes, NodeId, Rate, Span};
+
+impl Graph {
+    /// The longest propagation from a host to another, over the longest of the shortest paths (counted in links).
+    pub fn longest_propagation(&self) -> Span {
+        let adjacency = self.adjacency();
+        let racks = self.racks();
+        // Hosts of one rack differ by their own link alone: the farthest of each stands for all.
+        let mut far: Vec<(NodeId, Span, u32)> = Vec::new();
+        let mut place = vec![usize::MAX; self.nodes()];
+        for host in 0..self.hosts {
+            let rack = racks[host as usize];
+            let Some((link, _)) = adjacency[host as usize].first() else { continue };
+            let delay = self.links[*link as usize].delay;
+            let at = &mut place[rack.at()];
+            if *at == usize::MAX {
+                *at = far.len();
+                far.push((rack, delay, host));
+            } else if delay > far[*at].1 {
+                far[*at] = (rack, delay, host);
+            }
+        }
+        let reach = |(_, _, host): &(NodeId, Span, u32)| self.propagation_from(&adjacency, NodeId(*host));
+        far.iter().map(reach).max().unwrap_or(Span::ZERO)
+    }
+
+    /// The longest propagation from a host over shortest paths.
+    fn propagation_from(&self, adjacency: &[Vec<(u32, NodeId)>], host: NodeId) -> Span {
+        let distance = self.distances(adjacency, host);
+        let mut order: Vec<NodeId> =
+            (0..self.nodes() as u32).map(NodeId).filter(|n| distance[n.at()] < u32::MAX).collect();
+        order.sort_by_key(|n| distance[n.at()]);
+        let mut reach = vec![Span::ZERO; self.nodes()];
+        for node in order.iter().filter(|n| !self.is_host(**n) || **n == host) {
+            for (link, next) in &adjacency[node.at()] {
+                if distance[next.at()] == distance[node.at()] + 1 {
+                    let there = reach[node.at()] + self.links[*link as usize].delay;
+                    reach[next.at()] = reach[next.at()].max(there);
+                }
+            }
+        }
+        reach[..self.hosts as usize].iter().copied().max().unwrap_or(Span::ZERO)
+    }
+
+    /// The fastest link of a host.
+    pub fn fastest_host(&self) -> Rate {
+        self.host_rates().into_iter().max().unwrap_or(Rate::ZERO)
+    }
+
+    /// What the largest link at a switch holds, both ways together.
+    pub fn largest_link(&self) -> Bytes {
+        let at_switch = self.links.iter().filter(|l| !self.is_host(l.a) || !self.is_host(l.b));
+        at_switch.map(|l| round_trip_bytes(l.rate, l.delay.saturating_mul(2))).max().unwrap_or(Bytes::ZERO)
+    }
+}
+
+/// What a link carries in a time, rounded up.
+pub(crate) fn round_trip_bytes(rate: Rate, time: Span) -> Bytes {
+    let bits = u128::from(rate.bps()) * u128::from(time.ps());
+    Bytes::new(u64::try_from(bits.div_ceil(8_000_000_000_000)).unwrap_or(u64::MAX))
+}

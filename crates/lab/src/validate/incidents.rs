@@ -1,0 +1,118 @@
+//! `[[incident]]`.
+
+use super::Report;
+use crate::network::links_between;
+use crate::schema::{Document, Incident, Routing, RoutingRule};
+use crate::topology::Graph;
+use thalweg_units::{NodeId, Span};
+
+pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
+    for (i, incident) in doc.incident.iter().enumerate() {
+        let at = |name: &str| format!("incident.{i}.{name}");
+        match incident {
+            Incident::LinkFailure { at: from, until, link } => {
+                times(r, i, "at", from.0, until.map(|q| q.0), doc);
+                ends(r, &at("link"), *link, graph);
+            }
+            Incident::PauseLoss { from, until, port, .. } => {
+                times(r, i, "from", from.0, until.map(|q| q.0), doc);
+                if doc.switch.pfc.is_none() {
+                    let why = "without `switch.pfc` there are no pause frames";
+                    r.useless(&format!("incident.{i}"), why, "remove it, or write `switch.pfc = {}`");
+                }
+                if let Some(port) = port {
+                    frames_of(r, &at("port"), *port, graph);
+                }
+            }
+        }
+        if let Some(other) = doc.incident[..i].iter().position(|other| overlap(other, incident)) {
+            let reason = format!("it overlaps with incident {other}");
+            r.error(&format!("incident.{i}"), reason, "let one end before the other begins");
+        }
+    }
+    let fails = doc.incident.iter().any(|i| matches!(i, Incident::LinkFailure { .. }));
+    if doc.routing.convergence != Routing::default().convergence {
+        if !fails {
+            let hint = "remove the key, or add an [[incident]] of kind \"link-failure\"";
+            r.useless("routing.convergence", "no link ever fails", hint);
+        } else if let RoutingRule::Pinned { .. } = doc.routing.rule {
+            r.useless("routing.convergence", "pinned paths do not change", "remove the key");
+        }
+    }
+}
+
+fn times(r: &mut Report<'_>, i: usize, name: &str, from: Span, until: Option<Span>, doc: &Document) {
+    let end = doc.run.until.0;
+    if from >= end {
+        let why = format!("the run ends at {end}");
+        r.useless(&format!("incident.{i}.{name}"), &why, "write an earlier time or raise `run.until`");
+    }
+    let key = format!("incident.{i}.until");
+    match until {
+        Some(until) if until <= from => {
+            let reason = format!("it ends at {until}, no later than it begins, {from}");
+            r.error(&key, reason, format!("`until` is later than `{name}`"));
+        }
+        Some(until) if until >= end => {
+            r.useless(&key, &format!("the run ends at {end}"), "remove the key or raise `run.until`");
+        }
+        _ => {}
+    }
+}
+
+fn ends(r: &mut Report<'_>, key: &str, link: [u32; 2], graph: &Graph) {
+    let nodes = graph.nodes() as u32;
+    if let Some(wrong) = link.iter().find(|n| **n >= nodes) {
+        return r.error(key, format!("there is no node {wrong}"), format!("nodes are 0 to {}", nodes - 1));
+    }
+    if links_between(graph, link).next().is_some() {
+        return;
+    }
+    let mut others: Vec<u32> = Vec::new();
+    for l in &graph.links {
+        let from = NodeId(link[0]);
+        others.extend([(l.a, l.b), (l.b, l.a)].iter().filter(|(a, _)| *a == from).map(|(_, b)| b.0));
+    }
+    others.sort_unstable();
+    others.dedup();
+    let more = if others.len() > 16 { ", .." } else { "" };
+    let list: Vec<String> = others.iter().take(16).map(u32::to_string).collect();
+    let reason = format!("there is no link between {} and {}", link[0], link[1]);
+    r.error(key, reason, format!("node {} is linked to {}{more}", link[0], list.join(", ")));
+}
+
+/// Only switches send pause frames.
+fn frames_of(r: &mut Report<'_>, key: &str, port: u32, graph: &Graph) {
+    let Some(link) = graph.links.get(port as usize / 2) else {
+        let hint = format!("ports are 0 to {}", 2 * graph.links.len() as i64 - 1);
+        return r.error(key, format!("there is no port {port}"), hint);
+    };
+    let from = if port.is_multiple_of(2) { link.a } else { link.b };
+    if graph.is_host(from) {
+        let why = format!("port {port} is host {from}'s, and hosts send no pause frames");
+        r.useless(key, &why, format!("the other way is port {}", port ^ 1));
+    }
+}
+
+/// Two incidents that contradict each other.
+fn overlap(a: &Incident, b: &Incident) -> bool {
+    let end = |until: &Option<crate::quantity::Q<Span>>| until.map_or(Span::MAX, |q| q.0);
+    let meet = |a: (Span, Span), b: (Span, Span)| a.0 < b.1 && b.0 < a.1;
+    match (a, b) {
+        (
+            Incident::LinkFailure { at, until, link },
+            Incident::LinkFailure { at: at_2, until: until_2, link: link_2 },
+        ) => {
+            let same = link == link_2 || [link[1], link[0]] == *link_2;
+            same && meet((at.0, end(until)), (at_2.0, end(until_2)))
+        }
+        (
+            Incident::PauseLoss { from, until, port, .. },
+            Incident::PauseLoss { from: from_2, until: until_2, port: port_2, .. },
+        ) => {
+            let same = port.is_none() || port_2.is_none() || port == port_2;
+            same && meet((from.0, end(until)), (from_2.0, end(until_2)))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,227 @@
+//! `switch.inputs`, `switch.pfc`, `switch.control_first` and what hosts make of them.
+
+use super::Report;
+use crate::quantity::Capacity;
+use crate::resolve::{self, Headroom};
+use crate::schema::{Document, Inputs, Marking, NicOrder, Pfc, PfcThreshold, Scheduler};
+use crate::topology::Graph;
+use thalweg_units::Bytes;
+
+pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
+    nic(r, doc);
+    if doc.switch.control_first && !resolve::used(doc).any(resolve::is_acknowledged) {
+        let why = "nothing is acknowledged, so there are no control packets";
+        r.useless("switch.control_first", why, "remove the key");
+    }
+    whole_packets(r, doc);
+    if let Some(inputs) = doc.switch.inputs {
+        memory(r, inputs, doc, graph);
+    } else {
+        for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
+            if *s == Scheduler::InputRoundRobin {
+                let reason = "it serves the inputs of a switch, which has none";
+                let hint = "write `switch.inputs = { memory = \"240KB\" }`, or another scheduler";
+                r.error(&format!("{section}.scheduler"), reason, hint);
+            }
+        }
+    }
+    if !doc.nic.pause_control
+        && doc.switch.pfc.is_some()
+        && !doc.switch.control_first
+        && doc.nic.order == NicOrder::Queue
+    {
+        let why = "control packets wait in the queue that is paused";
+        r.useless(
+            "nic.pause_control",
+            why,
+            "write `switch.control_first = true`, or `nic.order = \"round-robin\"`",
+        );
+    }
+    match (doc.switch.pfc, doc.switch.inputs) {
+        (None, _) => no_pfc(r, doc),
+        (Some(_), None) => {
+            let reason = "flow control looks at the memory of inputs, and there is none";
+            r.error("switch.pfc", reason, "write `switch.inputs = { memory = \"240KB\" }`");
+        }
+        (Some(pfc), Some(inputs)) => flow_control(r, pfc, inputs, doc, graph),
+    }
+}
+
+/// Ports that choose between packets of several kinds wait for whole packets, and for the end of transmissions.
+fn whole_packets(r: &mut Report<'_>, doc: &Document) {
+    let chooses = if doc.switch.inputs.is_some() {
+        "switch.inputs"
+    } else if doc.switch.control_first {
+        "switch.control_first"
+    } else if doc.nic.order == NicOrder::RoundRobin {
+        "nic.order"
+    } else {
+        return;
+    };
+    let reason = format!("`{chooses}` goes with store and forward only");
+    let hint = format!("remove the key or `{chooses}`");
+    if doc.switch.cut_through.0.get() > 0 {
+        r.error("switch.cut_through", &reason, &hint);
+    }
+    if doc.switch.preemptive {
+        r.error("switch.preemptive", &reason, &hint);
+    }
+}
+
+/// Settings that need flow control.
+fn no_pfc(r: &mut Report<'_>, doc: &Document) {
+    if !doc.nic.pause_control {
+        r.useless("nic.pause_control", "without `switch.pfc` nobody pauses", "remove the key");
+    }
+    if doc.measure.pauses {
+        r.useless("measure.pauses", "without `switch.pfc` nobody pauses", "remove the key");
+    }
+}
+
+/// A host whose flows are asked in turn has no queue.
+fn nic(r: &mut Report<'_>, doc: &Document) {
+    if doc.nic.scheduler == Some(Scheduler::InputRoundRobin) {
+        let reason = "a host has no inputs to serve in turn";
+        r.error("nic.scheduler", reason, "write \"fifo\", or `nic.order = \"round-robin\"`");
+    }
+    if doc.nic.order != NicOrder::RoundRobin {
+        return;
+    }
+    let why = "with `nic.order = \"round-robin\"` flows keep their packets until the link is free";
+    if doc.nic.scheduler.as_ref().is_some_and(|s| *s != Scheduler::Fifo) {
+        r.useless("nic.scheduler", why, "remove the key");
+    }
+    if doc.nic.buffer.is_some_and(|b| b != Capacity::Unlimited) {
+        r.useless("nic.buffer", why, "remove the key");
+    }
+    if doc.nic.marking.is_some_and(|m| m != Marking::None) {
+        r.useless("nic.marking", why, "remove the key");
+    }
+}
+
+fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
+    let full = super::full_packet(doc);
+    let (name, bytes) = match (inputs.memory, inputs.shared) {
+        (Some(_), Some(_)) => {
+            let reason = "`memory` of each input and `shared` memory exclude each other";
+            return r.error("switch.inputs.shared", reason, "remove one");
+        }
+        (None, None) => {
+            return r.error(
+                "switch.inputs",
+                "nobody says how much memory there is",
+                "write `memory = \"240KB\"`",
+            );
+        }
+        (Some(own), None) => ("memory", own.0),
+        (None, Some(shared)) => ("shared", shared.0),
+    };
+    if graph.switches == 0 {
+        return r.useless("switch.inputs", "the topology has no switch", "remove the key");
+    }
+    if bytes.get() < u64::from(full) {
+        let reason = format!("{bytes} cannot hold one packet of {full} bytes");
+        r.error(&format!("switch.inputs.{name}"), reason, format!("at least \"{full}B\""));
+    }
+    let ports = most_ports(graph);
+    if ports > MOST_INPUTS {
+        let reason = format!("a switch has {ports} links");
+        r.error("switch.inputs", reason, format!("at most {MOST_INPUTS}, or remove the key"));
+    }
+    if doc.switch.room() != Capacity::Unlimited {
+        let reason = "with memory by input, output queues have no limit of their own";
+        r.error("switch.buffer", reason, "write \"unlimited\" or remove the key");
+    }
+    if doc.switch.shared_buffer.is_some() {
+        let reason = "memory belongs to inputs or to output ports, not to both";
+        r.error("switch.shared_buffer", reason, "remove the key or `switch.inputs`");
+    }
+}
+
+/// Links of a switch that counts by input: the number of an input has eight bits.
+const MOST_INPUTS: u64 = 256;
+
+/// Ports of the switch that has the most.
+fn most_ports(graph: &Graph) -> u64 {
+    let mut ports = vec![0u64; graph.nodes()];
+    for l in &graph.links {
+        ports[l.a.at()] += 1;
+        ports[l.b.at()] += 1;
+    }
+    ports[graph.hosts as usize..].iter().copied().max().unwrap_or(0)
+}
+
+fn flow_control(r: &mut Report<'_>, pfc: Pfc, inputs: Inputs, doc: &Document, graph: &Graph) {
+    let key = "switch.pfc";
+    let drops = |m: Marking| matches!(m, Marking::Red { .. } | Marking::Codel { .. });
+    if drops(doc.switch.marking) {
+        let reason = "it drops packets, which a network with flow control does not mend";
+        r.error("switch.marking", reason, "mark with the kind \"ramp\" or \"step\", or remove `switch.pfc`");
+    }
+    if pfc.frame.0.get() == 0 || pfc.frame.0.get() > super::transports::LARGEST {
+        let reason = format!("a frame of {} is impossible", pfc.frame.0);
+        r.error("switch.pfc.frame", reason, "for example \"64B\"");
+    }
+    let needed = Headroom::of(doc, graph);
+    let headroom = pfc.headroom.unwrap_or_default().0;
+    if headroom < needed.bytes() {
+        let reason = format!("{headroom} is less than what may arrive after a pause was asked for: {needed}");
+        let hint = format!("at least \"{}B\", or remove the key", needed.bytes().get());
+        r.error("switch.pfc.headroom", reason, hint);
+    }
+    let ports = most_ports(graph);
+    match pfc.threshold {
+        PfcThreshold::Static { xoff: None, .. } => {
+            let hint =
+                "for example `threshold = { kind = \"static\", xoff = \"100KB\" }`, or the kind \"dynamic\"";
+            r.error(key, "shared memory says nothing about the length at which an input pauses", hint);
+        }
+        PfcThreshold::Static { xoff: Some(xoff), xon } => {
+            if xoff.0.get() == 0 {
+                let reason = match inputs.memory {
+                    Some(m) if m.0 <= needed.link => {
+                        format!(
+                            "the memory of an input, {}, is not above {}, what a link holds both ways",
+                            m.0, needed.link
+                        )
+                    }
+                    _ => "a pause from the first byte on never ends".to_owned(),
+                };
+                return r.error("switch.pfc.threshold.xoff", reason, "raise it, or `switch.inputs.memory`");
+            }
+            if let Some(xon) = xon.filter(|xon| xon.0 > xoff.0) {
+                let reason = format!("XON, {}, is above XOFF, {}", xon.0, xoff.0);
+                r.error("switch.pfc.threshold.xon", reason, "swap them");
+            }
+            if let Some(m) = inputs.memory.filter(|m| m.0 < xoff.0) {
+                let reason = format!("XOFF, {}, is above the memory of an input, {}", xoff.0, m.0);
+                r.error("switch.pfc.threshold.xoff", reason, format!("at most \"{}\"", m.0));
+            }
+            let each = xoff.0.get().saturating_add(headroom.get());
+            fits(r, inputs, ports, each, "XOFF and headroom");
+        }
+        PfcThreshold::Dynamic { reserve, .. } => {
+            if inputs.shared.is_none() {
+                let reason = "a dynamic threshold is a fraction of shared memory, and there is none";
+                return r.error(
+                    "switch.pfc.threshold",
+                    reason,
+                    "write `switch.inputs = { shared = \"9MB\" }`",
+                );
+            }
+            let each = reserve.0.get().saturating_add(headroom.get());
+            fits(r, inputs, ports, each, "reserve and headroom");
+        }
+    }
+}
+
+/// What all inputs of a switch may claim at once must be there.
+fn fits(r: &mut Report<'_>, inputs: Inputs, ports: u64, each: u64, what: &str) {
+    let Some(shared) = inputs.shared else { return };
+    let all = Bytes::new(each.saturating_mul(ports));
+    if all > shared.0 {
+        let reason =
+            format!("{ports} inputs of {what} {each} B claim {} B, the memory has {}", all.get(), shared.0);
+        r.error("switch.inputs.shared", reason, format!("at least \"{}B\"", all.get()));
+    }
+}

@@ -1,0 +1,185 @@
+//! `[transport]` of kind `rdma`.
+
+use super::transports::{LARGEST, marks, sizes};
+use super::{Report, rates};
+use crate::quantity::Cap;
+use crate::resolve::{moves_window, notification_of, reads_round_trips};
+use crate::schema::{
+    Document, Marking, Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips, Scheduler,
+};
+use crate::topology::Graph;
+use thalweg_units::{Bytes, Span};
+
+pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: &Graph) {
+    let at = |name: &str| format!("{key}.{name}");
+    let headers = t.header.0.get().saturating_add(t.extra_header.0.get());
+    sizes(r, key, "mtu", t.mtu.0, Bytes::new(headers));
+    for (name, size) in [("ack_size", t.ack_size.0), ("nack_size", t.nack_size.0)] {
+        packet(r, &at(name), size, "70B");
+    }
+    if let Recovery::GoBackN { repeat_nack: Some(every) } = t.recovery
+        && every.0.is_zero()
+    {
+        r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
+    }
+    timer(r, key, t);
+    acks(r, key, t, doc);
+    notification(r, key, t, doc);
+    round_trips(r, key, t);
+    segments(r, key, t, graph);
+    rates::check(r, &at("congestion"), &t.congestion, graph);
+}
+
+fn packet(r: &mut Report<'_>, key: &str, size: Bytes, example: &str) {
+    if size.get() == 0 || size.get() > LARGEST {
+        r.error(key, format!("a packet of {size} is impossible"), format!("for example \"{example}\""));
+    }
+}
+
+fn timer(r: &mut Report<'_>, key: &str, t: &Rdma) {
+    let at = |name: &str| format!("{key}.timer.{name}");
+    let mut positive = |name: &str, span: Span| {
+        if span.is_zero() {
+            r.error(&at(name), "a time-out of 0 repeats for ever", "write a time above zero");
+        }
+    };
+    match t.timer {
+        None | Some(RdmaTimer::Off) => return,
+        Some(RdmaTimer::Fixed { value }) => positive("value", value.0),
+        Some(RdmaTimer::Dynamic { initial, min }) => {
+            positive("initial", initial.0);
+            positive("min", min.0);
+        }
+        Some(RdmaTimer::Pair { low, high, .. }) => {
+            positive("low", low.0);
+            if high.0 < low.0 {
+                let reason = format!("RTO_high, {}, is below RTO_low, {}", high.0, low.0);
+                r.error(&at("high"), reason, "swap them");
+            }
+        }
+    }
+    if t.acks == Some(RdmaAcks::Never) {
+        let reason = "without ACKs no timer can tell what has arrived";
+        r.error(&format!("{key}.timer"), reason, "write \"off\", or `acks = \"per-packet\"`");
+    }
+}
+
+/// Somebody waits for ACKs that never come.
+fn acks(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
+    let at = |name: &str| format!("{key}.{name}");
+    let per_packet = format!("write `{} = \"per-packet\"`", at("acks"));
+    let capped = match t.cap {
+        Some(Cap::Packets(cap)) => Some(cap),
+        _ => None,
+    };
+    let waiting = if t.segments.is_some() {
+        Some("the host posts a segment when another is acknowledged")
+    } else if moves_window(&t.congestion) {
+        Some("the controller's window waits for ACKs")
+    } else if reads_round_trips(&t.congestion) {
+        Some("the controller's round trips are those of ACKs")
+    } else if capped.is_some() {
+        Some("the cap waits for ACKs")
+    } else if t.notification == Some(Notification::Echo) {
+        Some("the echo of marks travels in ACKs")
+    } else if matches!(t.recovery, Recovery::Irn { .. }) && doc.switch.pfc.is_none() {
+        Some("IRN without flow control learns from ACKs what to send again")
+    } else {
+        None
+    };
+    match (t.acks, waiting) {
+        (Some(RdmaAcks::Never), Some(why)) => r.error(&at("acks"), why, "write \"per-packet\""),
+        (Some(RdmaAcks::PerSegment), _) => {
+            let segment = match t.segments {
+                Some(s) => {
+                    u64::from(s.outstanding).saturating_mul(s.bytes.0.get()).div_ceil(t.mtu.0.get().max(1))
+                }
+                None => u64::from(t.rtt.segment),
+            };
+            if moves_window(&t.congestion) && t.segments.is_none() {
+                let reason = "a window may be smaller than a segment, whose end alone is acknowledged";
+                r.error(&at("acks"), reason, "write \"per-packet\"");
+            } else if let Some(cap) = capped.filter(|cap| u64::from(*cap) < segment) {
+                let reason = format!(
+                    "{cap} packets are less than a segment of {segment}, whose end alone is acknowledged"
+                );
+                r.error(&at("cap"), reason, per_packet);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
+    let at = |name: &str| format!("{key}.{name}");
+    let now = t.notification.unwrap_or(Notification::Off);
+    let wanted = notification_of(&t.congestion);
+    let custom = matches!(t.congestion, crate::schema::RdmaCongestion::Custom { .. });
+    let red =
+        [Some(doc.switch.marking), doc.nic.marking].iter().any(|m| matches!(m, Some(Marking::Red { .. })));
+    let free = crate::resolve::schedulers(doc).any(|(_, s)| matches!(s, Scheduler::Custom { .. }));
+    match now {
+        Notification::Cnp { interval, size } => {
+            packet(r, &at("notification.size"), size.0, "82B");
+            if interval.0 > doc.run.until.0 {
+                let why = "the run ends before the second notification";
+                r.useless(&at("notification.interval"), why, "write a shorter time");
+            }
+        }
+        Notification::Off | Notification::Echo => {}
+    }
+    if now == Notification::Off {
+        if wanted != Notification::Off {
+            let reason = "the controller listens to marks only, and none are reported";
+            r.error(&at("notification"), reason, "remove the key: the controller knows which");
+        }
+    } else if !marks(doc) {
+        let hint = "for example `switch.marking = { kind = \"ramp\", min = \"5KB\", max = \"200KB\" }`";
+        if wanted != Notification::Off {
+            r.error(&at("congestion"), "the controller needs ECN marks, but no queue marks packets", hint);
+        } else {
+            r.useless(&at("notification"), "no queue marks packets", hint);
+        }
+    } else if wanted == Notification::Echo && matches!(now, Notification::Cnp { .. }) {
+        let reason = "DCTCP counts marked bytes, which only ACKs report";
+        r.error(&at("notification"), reason, "write \"echo\"");
+    } else if wanted == Notification::Off && !custom && !red && !free {
+        // (RED drops what it cannot mark: there it matters even so.)
+        let why = "the controller does not listen to marks";
+        r.useless(&at("notification"), why, "write \"off\", or the controller dcqcn or dctcp");
+    }
+}
+
+fn round_trips(r: &mut Report<'_>, key: &str, t: &Rdma) {
+    let at = |name: &str| format!("{key}.rtt.{name}");
+    let plain = RoundTrips::default();
+    let dynamic = matches!(t.timer, Some(RdmaTimer::Dynamic { .. }));
+    let read = reads_round_trips(&t.congestion);
+    let counted = t.acks == Some(RdmaAcks::PerSegment) && t.segments.is_none();
+    let hint = "remove the key, or use the controller timely";
+    if t.segments.is_some() && t.rtt.segment != plain.segment {
+        r.useless(&at("segment"), "each posted segment gives one sample", "write `segments.bytes` instead");
+    } else if !read && !counted && t.rtt.segment != plain.segment {
+        r.useless(&at("segment"), "the controller does not look at round trips", hint);
+    }
+    if !read && t.rtt.less_serialization != plain.less_serialization {
+        r.useless(&at("less_serialization"), "the controller does not look at round trips", hint);
+    }
+    if !read && !dynamic && t.rtt.noise != plain.noise {
+        r.useless(&at("noise"), "nobody looks at round trips", hint);
+    }
+}
+
+fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
+    let Some(s) = t.segments else { return };
+    let at = |name: &str| format!("{key}.segments.{name}");
+    if s.bytes.0.get() == 0 || s.bytes.0.get() > 1 << 30 {
+        r.error(&at("bytes"), format!("segments of {} are impossible", s.bytes.0), "for example \"16KB\"");
+    } else if s.bytes.0 < t.mtu.0 {
+        let reason = format!("a segment of {} is less than a packet of {}", s.bytes.0, t.mtu.0);
+        r.error(&at("bytes"), reason, format!("at least \"{}\"", t.mtu.0));
+    }
+    if let Some(pace) = s.nic_pace {
+        rates::rate(r, &at("nic_pace"), pace.0, graph);
+    }
+}

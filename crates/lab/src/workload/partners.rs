@@ -1,0 +1,164 @@
+//! Who sends to whom, and how much when a load is given.
+
+use super::Section;
+use crate::Diagnostic;
+use crate::schema::{LoadOf, Pairs};
+use crate::topology::lowest;
+use thalweg_units::Stream;
+
+/// Who a source may send to.
+pub(super) struct Partners {
+    pairs: Pairs,
+    hosts: u32,
+    /// Hosts sorted by rack, and where each host's rack begins and ends in that list.
+    sorted: Vec<u32>,
+    rack: Vec<(u32, u32)>,
+    /// With `min-links`: hosts that are too near, itself included, in order; one list per rack, kept at its first host.
+    near: Vec<Vec<u32>>,
+}
+
+impl Partners {
+    pub fn new(s: &Section<'_>, pairs: Pairs) -> Self {
+        let racks = s.graph.racks();
+        let mut sorted: Vec<u32> = (0..s.graph.hosts).collect();
+        sorted.sort_by_key(|h| (racks[*h as usize], *h));
+        let mut rack = vec![(0, 0); sorted.len()];
+        let mut begin = 0;
+        while begin < sorted.len() {
+            let this = racks[sorted[begin] as usize];
+            let len = sorted[begin..].iter().take_while(|h| racks[**h as usize] == this).count();
+            for h in &sorted[begin..begin + len] {
+                rack[*h as usize] = (begin as u32, (begin + len) as u32);
+            }
+            begin += len;
+        }
+        let mut near = Vec::new();
+        if let Pairs::MinLinks { links } = pairs {
+            near = vec![Vec::new(); sorted.len()];
+            let adjacency = s.graph.adjacency();
+            for (i, first) in sorted.iter().enumerate().filter(|(i, h)| rack[**h as usize].0 as usize == *i) {
+                near[i] = s.graph.hosts_nearer(&adjacency, *first, links);
+            }
+        }
+        Self { pairs, hosts: s.graph.hosts, sorted, rack, near }
+    }
+
+    /// Hosts that a host is too near to send to, itself included, in order.
+    fn near(&self, src: u32) -> &[u32] {
+        &self.near[self.rack[src as usize].0 as usize]
+    }
+
+    /// True if `src` sends to `dst`.
+    pub fn talk(&self, src: u32, dst: u32) -> bool {
+        let same = self.rack[src as usize] == self.rack[dst as usize];
+        src != dst
+            && match self.pairs {
+                Pairs::Uniform => true,
+                Pairs::InterRack => !same,
+                Pairs::IntraRack => same,
+                Pairs::ToHostZero => dst == 0,
+                Pairs::MinLinks { .. } => self.near(src).binary_search(&dst).is_err(),
+            }
+    }
+
+    /// Number of partners of a host.
+    pub fn count(&self, src: u32) -> u32 {
+        let (begin, end) = self.rack[src as usize];
+        match self.pairs {
+            Pairs::Uniform => self.hosts - 1,
+            Pairs::InterRack => self.hosts - (end - begin),
+            Pairs::IntraRack => end - begin - 1,
+            Pairs::ToHostZero => u32::from(src != 0),
+            Pairs::MinLinks { .. } => self.hosts - self.near(src).len() as u32,
+        }
+    }
+
+    pub fn draw(&self, src: u32, stream: &mut Stream) -> u32 {
+        let n = stream.below(u64::from(self.count(src))) as u32;
+        let (begin, end) = self.rack[src as usize];
+        match self.pairs {
+            Pairs::Uniform => n + u32::from(n >= src),
+            Pairs::InterRack => self.sorted[(if n >= begin { n + (end - begin) } else { n }) as usize],
+            Pairs::IntraRack => {
+                let other = self.sorted[(begin + n) as usize];
+                // Sources come in order inside their rack: those from the source on move up by one.
+                if other >= src { self.sorted[(begin + n + 1) as usize] } else { other }
+            }
+            Pairs::ToHostZero => 0,
+            Pairs::MinLinks { .. } => {
+                // The n-th host that is far enough: those too near before it move it up.
+                self.near(src).iter().fold(n, |n, near| n + u32::from(*near <= n))
+            }
+        }
+    }
+}
+
+/// Hosts of the largest network whose busiest link is looked for: every pair is.
+const MOST_HOSTS: u32 = 5000;
+
+/// The rate of every host at which the busiest link between switches is full, all sending alike to their partners; `back` of
+/// what belongs to a flow goes the other way.
+fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Option<f64> {
+    let one = |src, dst| {
+        if partners.talk(src, dst) { 1.0 / f64::from(partners.count(src)) } else { 0.0 }
+    };
+    let carried = lowest::carried(s.graph, |src, dst| match back {
+        0.0 => one(src, dst),
+        _ => (1.0 - back) * one(src, dst) + back * one(dst, src),
+    });
+    let ends = s.graph.links.iter().flat_map(|l| [l, l]).zip(&carried);
+    let between = ends.filter(|(l, c)| !s.graph.is_host(l.a) && !s.graph.is_host(l.b) && **c > 0.0);
+    between.map(|(l, c)| l.rate.bps() as f64 / c).min_by(f64::total_cmp)
+}
+
+/// Hosts that send, with their flows per second: `flows` says how many make so many bits per second, `back` of which go the
+/// other way. `key` is where the pairs are chosen, and the way out if there are none.
+pub(super) fn sources(
+    s: &Section<'_>,
+    of: LoadOf,
+    partners: &Partners,
+    key: (&str, &str),
+    back: f64,
+    flows: impl Fn(f64) -> f64,
+) -> Result<Vec<(u32, f64)>, Diagnostic> {
+    let who: Vec<u32> = (0..s.graph.hosts).filter(|h| partners.count(*h) > 0).collect();
+    if who.is_empty() {
+        return Err(s.cx.error(&s.key(key.0), "no pair of hosts of this topology is such a pair", key.1));
+    }
+    Ok(match of {
+        LoadOf::HostLinks => {
+            let rates = s.graph.host_rates();
+            who.iter().map(|h| (*h, flows(rates[*h as usize].bps() as f64))).collect()
+        }
+        LoadOf::CoreLinks => {
+            let capacity = s.graph.core_capacity() as f64;
+            if capacity == 0.0 {
+                let hint = "write `of = \"host-links\"`";
+                return Err(s.cx.error(&s.key("of"), "the topology has no links between switches", hint));
+            }
+            who.iter().map(|h| (*h, flows(capacity) / who.len() as f64)).collect()
+        }
+        LoadOf::Rate { rate } => {
+            if rate.0.bps() == 0 {
+                return Err(s.cx.error(
+                    &s.key("of.rate"),
+                    "a rate of 0bps sends nothing",
+                    "write a rate above zero",
+                ));
+            }
+            who.iter().map(|h| (*h, flows(rate.0.bps() as f64))).collect()
+        }
+        LoadOf::BusiestLink if s.graph.hosts > MOST_HOSTS => {
+            let hint = "write `of = \"core-links\"`, or a rate";
+            let reason = format!("finding the busiest link among {} hosts takes too long", s.graph.hosts);
+            return Err(s.cx.error(&s.key("of"), reason, hint));
+        }
+        LoadOf::BusiestLink => {
+            let Some(rate) = busiest(s, partners, back) else {
+                let hint = "write `of = \"host-links\"`";
+                return Err(s.cx.error(&s.key("of"), "the traffic crosses no link between switches", hint));
+            };
+            who.iter().map(|h| (*h, flows(rate))).collect()
+        }
+    })
+}

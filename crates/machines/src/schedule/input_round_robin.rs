@@ -1,0 +1,144 @@
+//! A packet from each input of the switch in turn, in order of arrival inside: the output of a switch with virtual output
+//! queues (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, §4.1: "input-queued with virtual output
+//! ports, that are scheduled using round-robin"). A packet that does not fit is dropped.
+//!
+//! The turn goes to the next input, in cyclic order of their numbers, after the one served last that has anything
+//! waiting. It is remembered while the port is idle, so a packet that finds nothing waiting moves it too. Control
+//! packets are packets like any other.
+
+use super::{Entry, Order};
+use crate::packet::{Handle, Packet};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// No node.
+const NIL: u32 = u32::MAX;
+
+/// A waiting packet, and the one behind it: of the same input, or of the free list.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Node {
+    entry: Entry,
+    next: u32,
+}
+
+/// One input's FIFO: its oldest and its newest node. The newest means nothing in an empty one.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Line {
+    head: u32,
+    tail: u32,
+}
+
+/// One FIFO per input, all in one arena.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct InputRoundRobin {
+    nodes: Vec<Node>,
+    free: u32,
+    /// By input, as far as any has sent a packet here.
+    lines: Vec<Line>,
+    /// Bit `i`: input `i` has a packet waiting.
+    occupied: [u64; 4],
+    /// rr: the input served last.
+    last: u8,
+    /// The input that the newest packet came by.
+    newest: u8,
+}
+
+impl Default for InputRoundRobin {
+    /// As if the highest input had been served last: input 0 has the first turn.
+    fn default() -> Self {
+        Self { nodes: vec![], free: NIL, lines: vec![], occupied: [0; 4], last: u8::MAX, newest: 0 }
+    }
+}
+
+impl InputRoundRobin {
+    /// The next input after the last one that has anything waiting; the last one itself comes last.
+    #[inline]
+    fn turn(&self) -> Option<u8> {
+        let (word, bit) = (usize::from(self.last >> 6), u32::from(self.last & 63));
+        let beyond = self.occupied[word] & (!1u64 << bit);
+        if beyond != 0 {
+            return Some((word as u32 * 64 + beyond.trailing_zeros()) as u8);
+        }
+        // The other words in cyclic order, then the first part of its own.
+        let word = (1..=4).map(|i| (word + i) % 4).find(|&w| self.occupied[w] != 0)?;
+        Some((word as u32 * 64 + self.occupied[word].trailing_zeros()) as u8)
+    }
+
+    #[inline]
+    fn note_empty(&mut self, input: u8) {
+        self.occupied[usize::from(input >> 6)] &= !(1 << (input & 63));
+    }
+
+    #[inline]
+    fn recycle(&mut self, at: u32) -> Entry {
+        self.nodes[at as usize].next = self.free;
+        self.free = at;
+        self.nodes[at as usize].entry
+    }
+}
+
+impl Order for InputRoundRobin {
+    #[inline]
+    fn pushes_out(&self) -> bool {
+        false
+    }
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.free == NIL && self.nodes.len() >= NIL as usize
+    }
+    #[inline]
+    fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
+        let node = Node { entry: Entry::new(packet, handle), next: NIL };
+        let at = if self.free == NIL {
+            self.nodes.push(node);
+            self.nodes.len() as u32 - 1
+        } else {
+            let at = self.free;
+            self.free = std::mem::replace(&mut self.nodes[at as usize], node).next;
+            at
+        };
+        let input = usize::from(packet.input);
+        if input >= self.lines.len() {
+            self.lines.resize(input + 1, Line { head: NIL, tail: NIL });
+        }
+        let line = &mut self.lines[input];
+        match line.head {
+            NIL => line.head = at,
+            _ => self.nodes[line.tail as usize].next = at,
+        }
+        line.tail = at;
+        self.occupied[input >> 6] |= 1 << (input & 63);
+        self.newest = packet.input;
+    }
+    #[inline]
+    fn pop(&mut self, _now: Time) -> Option<Entry> {
+        let input = self.turn()?;
+        let line = &mut self.lines[usize::from(input)];
+        let at = line.head;
+        line.head = self.nodes[at as usize].next;
+        if line.head == NIL {
+            self.note_empty(input);
+        }
+        self.last = input;
+        Some(self.recycle(at))
+    }
+    /// The newest of the input by which the last packet came, else of the first input that holds any. Never on the way of
+    /// a packet: the port drops what arrives.
+    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+        let holds = |input: u8| self.occupied[usize::from(input >> 6)] >> (input & 63) & 1 == 1;
+        let input = Some(self.newest).filter(|&i| holds(i)).or_else(|| self.turn())?;
+        let Line { head, tail } = self.lines[usize::from(input)];
+        if head == tail {
+            self.lines[usize::from(input)].head = NIL;
+            self.note_empty(input);
+        } else {
+            let mut before = head;
+            while self.nodes[before as usize].next != tail {
+                before = self.nodes[before as usize].next;
+            }
+            self.nodes[before as usize].next = NIL;
+            self.lines[usize::from(input)].tail = before;
+        }
+        Some(self.recycle(tail))
+    }
+}

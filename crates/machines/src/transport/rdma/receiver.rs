@@ -1,0 +1,179 @@
+//! A queue pair's responder side: data in; ACKs, NACKs and congestion notifications out (IRN §4.2, §4.1.1; DCQCN's
+//! notification point, Zhu et al., SIGCOMM 2015, §3.1).
+
+use super::super::{Endpoint, Notification, RdmaAcks, RdmaSpec, RecoverySpec, Transmit};
+use super::Psn;
+use super::go_back_n::{GbnReply, GoBackNReceiver};
+use super::irn::{IrnReceiver, ReplyKind};
+use super::layout::Layout;
+use crate::packet::{Ecn, Flags, Kind, Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{FlowId, Time};
+
+/// What has arrived.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Arrived {
+    /// RoCE: a prefix.
+    GoBackN(GoBackNReceiver),
+    /// IRN: a prefix, counted here from the flow's first packet, and what lies above it.
+    Selective { irn: IrnReceiver, e: u64 },
+}
+
+/// An answer to be sent.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Answer {
+    nack: bool,
+    seq: u64,
+    payload: u32,
+    stamp: Time,
+    flags: Flags,
+}
+
+/// A queue pair's responder side.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RdmaReceiver {
+    flow: FlowId,
+    /// Payload bytes of the flow; `u64::MAX`: without end.
+    size: u64,
+    /// All before this byte has arrived.
+    received: u64,
+    /// Bytes that arrived above a gap.
+    above: u64,
+    pub(super) arrived: Arrived,
+    answer: Option<Answer>,
+    /// A notification is to be sent.
+    notify: bool,
+    /// When the last was.
+    notified: Option<Time>,
+}
+
+impl RdmaReceiver {
+    /// A receiver of `size` payload bytes (`u64::MAX`: without end).
+    pub fn new(spec: &RdmaSpec, flow: FlowId, size: u64) -> Self {
+        let arrived = match spec.recovery {
+            RecoverySpec::GoBackN { .. } => Arrived::GoBackN(GoBackNReceiver::default()),
+            RecoverySpec::Selective { .. } => Arrived::Selective { irn: IrnReceiver::new(Psn::new(0)), e: 0 },
+        };
+        Self { flow, size, received: 0, above: 0, arrived, answer: None, notify: false, notified: None }
+    }
+
+    /// Payload bytes received in order.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Distinct payload bytes received, those above a gap included.
+    pub fn unique_bytes(&self) -> u64 {
+        self.received + self.above
+    }
+
+    /// A data packet: whether to answer, and if so, with a NACK?
+    #[inline]
+    fn arrive(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, layout: &Layout) -> Option<bool> {
+        let index = layout.index(packet.seq);
+        let again = packet.flags.has(Flags::RETRANSMISSION);
+        let (before, expected, nack, answer) = match (&mut self.arrived, spec.recovery) {
+            (Arrived::GoBackN(gbn), RecoverySpec::GoBackN { repeat_nack }) => {
+                let before = gbn.expected();
+                let reply = gbn.on_data(now, index, repeat_nack);
+                let answer = reply == GbnReply::Nack || reply == GbnReply::Duplicate;
+                (before, gbn.expected(), reply == GbnReply::Nack, answer)
+            }
+            (Arrived::Selective { irn, e }, _) => {
+                let before = *e;
+                let reply = irn.on_data(irn.expected().plus(index.wrapping_sub(before) as u32));
+                *e += u64::from(reply.advanced);
+                if reply.kind == ReplyKind::Nack && reply.new {
+                    self.above += u64::from(packet.payload);
+                }
+                // A sender that waits for the answer to a retransmission must get one.
+                (before, *e, reply.kind == ReplyKind::Nack, again || reply.kind != ReplyKind::Ack)
+            }
+            (Arrived::GoBackN(_), RecoverySpec::Selective { .. }) => {
+                debug_assert!(false, "a receiver was called with another one's spec");
+                return None;
+            }
+        };
+        if expected > before {
+            let to = layout.offset(expected);
+            // What filled the gap was not above it.
+            let filled = (to - self.received).saturating_sub(u64::from(packet.payload));
+            self.above -= filled.min(self.above);
+            self.received = to;
+        }
+        let due = match spec.acks {
+            RdmaAcks::PerPacket => expected > before,
+            RdmaAcks::PerSegment => layout.group_ends_in(before, expected),
+            RdmaAcks::Never => return nack.then_some(true),
+        };
+        (due || answer).then_some(nack)
+    }
+}
+
+impl Endpoint for RdmaReceiver {
+    type Spec = RdmaSpec;
+
+    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, _: Option<&Side>) {
+        if packet.kind != Kind::Data || packet.seq >= self.size {
+            return;
+        }
+        let layout = Layout::new(spec, self.size);
+        let marked = packet.ecn == Ecn::Ce;
+        if let Notification::Packet { interval, .. } = spec.notification {
+            // CHOICE DCQCN §3.1: packets out of order count, also where they are discarded.
+            let due = self.notified.is_none_or(|at| now >= at.saturating_add(interval));
+            if marked && due {
+                (self.notify, self.notified) = (true, Some(now));
+            }
+        }
+        if let Some(nack) = self.arrive(spec, now, packet, &layout) {
+            let mut flags = Flags::default();
+            if nack {
+                flags.set(Flags::NACK);
+            }
+            if packet.flags.has(Flags::RETRANSMISSION) {
+                flags.set(Flags::RETRANSMISSION);
+            }
+            if marked && spec.notification == Notification::Echo {
+                flags.set(Flags::ECE);
+            }
+            let Packet { seq, payload, stamp, .. } = *packet;
+            self.answer = Some(Answer { nack, seq, payload, stamp, flags });
+        }
+    }
+
+    fn on_timer(&mut self, _: &RdmaSpec, _: Time) {}
+
+    /// The acknowledgement first, then the notification.
+    fn poll_transmit(&mut self, spec: &RdmaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+        if let Some(Answer { nack, seq, payload, stamp, flags }) = self.answer.take() {
+            *packet = Packet {
+                stamp,
+                seq: self.received,
+                echo: seq,
+                flow: self.flow,
+                wire: if nack { spec.nack_wire } else { spec.ack_wire },
+                payload,
+                kind: Kind::Ack,
+                flags,
+                ..Packet::default()
+            };
+            return Transmit::Packet;
+        }
+        if let Notification::Packet { wire, .. } = spec.notification
+            && std::mem::take(&mut self.notify)
+        {
+            *packet = Packet { stamp: now, flow: self.flow, wire, kind: Kind::Control, ..Packet::default() };
+            return Transmit::Packet;
+        }
+        Transmit::Idle
+    }
+
+    fn timer(&self) -> Option<Time> {
+        None
+    }
+
+    fn is_done(&self) -> bool {
+        self.received >= self.size
+    }
+}

@@ -1,0 +1,355 @@
+//! A queue pair's requester side: data out, ACKs, NACKs and notifications in (IRN §4.2; TIMELY §3.2). Around the recovery
+//! core it keeps the timer, the rate limiter, BDP-FC, and what the controller is told. What an acknowledgement does is in
+//! `feedback`, what a packet that leaves does in `emit`, what parameters are allowed in `check`.
+
+mod check;
+mod emit;
+mod feedback;
+
+use super::super::{Endpoint, RdmaAcks, RdmaSpec, Rto, SenderStats, Transmit};
+use super::layout::Layout;
+use super::recovery::Recovery;
+use super::segments::{Pace, Segments};
+use super::timer::{Outlook, Timer};
+use crate::congestion::{CongestionControl, Controller, Loss, Start};
+use crate::packet::{Kind, Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+
+/// What a connection carries from one flow to the next.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HandOver {
+    controller: Controller,
+    /// The rate limiter allows nothing before.
+    next_tx: Time,
+    /// Bytes that the connection has sent.
+    origin: u64,
+    /// When the last flow was done.
+    finished: Time,
+    segments: Option<Box<Segments>>,
+}
+
+/// A queue pair's requester side.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RdmaSender {
+    flow: FlowId,
+    started: bool,
+    /// When the connection's earlier flow was done, if there was one.
+    predecessor: Option<Time>,
+    /// The receiver acknowledges; otherwise the flow is done when all is sent.
+    acknowledged: bool,
+    /// The timer fired, and what it began is not over.
+    by_timer: bool,
+    /// Payload bytes of the flow; `u64::MAX`: without end.
+    size: u64,
+    /// Packets of the flow.
+    packets: u64,
+    pub(super) recovery: Recovery,
+    timer: Timer,
+    rto: Rto,
+    /// The rate limiter allows nothing before.
+    next_tx: Time,
+    /// What was found lost last may leave from then on.
+    fetched: Time,
+    /// Offsets of the lowest byte not acknowledged, the next to send, and the first never sent.
+    acked_to: u64,
+    next_to: u64,
+    sent_to: u64,
+    /// Bytes selectively acknowledged.
+    sacked: u64,
+    /// Bytes that earlier flows of the connection have sent: the controller's count goes on.
+    origin: u64,
+    /// When it was done.
+    finished: Time,
+    /// The rate engine, where the host posts segments.
+    segments: Option<Box<Segments>>,
+    line_rate: Rate,
+    quantum: Span,
+    /// The flow's own: measurement noise.
+    stream: Stream,
+    sent_packets: u64,
+    retransmitted: u64,
+    timeouts: u64,
+    /// Of the round trips that the controller was told.
+    rtt_sum: Span,
+    rtt_samples: u32,
+    last_rtt: Span,
+    controller: Controller,
+}
+
+impl RdmaSender {
+    /// A sender of `size` payload bytes (`u64::MAX`: without end) that has not started. `stream` is the flow's own.
+    ///
+    /// # Errors
+    /// If a parameter is out of range, or parameters exclude each other; the message names them.
+    pub fn new(
+        spec: &RdmaSpec,
+        flow: FlowId,
+        size: u64,
+        start: &Start,
+        stream: Stream,
+    ) -> Result<Self, String> {
+        let controller = spec.controller.make(start)?;
+        check::check(spec, size, start, &controller)?;
+        Ok(Self {
+            flow,
+            started: false,
+            predecessor: None,
+            acknowledged: spec.acks != RdmaAcks::Never,
+            by_timer: false,
+            size,
+            packets: Layout::new(spec, size).packets(),
+            recovery: Recovery::new(spec),
+            timer: Timer::STOPPED,
+            rto: Rto::default(),
+            next_tx: Time::ZERO,
+            fetched: Time::ZERO,
+            acked_to: 0,
+            next_to: 0,
+            sent_to: 0,
+            sacked: 0,
+            origin: 0,
+            finished: Time::ZERO,
+            segments: spec.segments.as_ref().map(|_| Box::new(Segments::new())),
+            line_rate: start.line_rate,
+            quantum: start.time_quantum,
+            stream,
+            sent_packets: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            rtt_sum: Span::ZERO,
+            rtt_samples: 0,
+            last_rtt: Span::ZERO,
+            controller,
+        })
+    }
+
+    /// The controller.
+    pub fn controller(&self) -> &Controller {
+        &self.controller
+    }
+
+    /// What the next flow of the same connection goes on with.
+    pub fn hand_over(&self) -> HandOver {
+        HandOver {
+            controller: self.controller.clone(),
+            next_tx: self.next_tx,
+            origin: self.origin + self.sent_to,
+            finished: self.finished,
+            segments: self.segments.as_ref().map(|s| Box::new(s.successor())),
+        }
+    }
+
+    /// This flow follows another on its connection: rate, state and pacing go on. Before [`RdmaSender::start`].
+    pub fn take_over(&mut self, before: HandOver) {
+        debug_assert!(!self.started);
+        self.controller = before.controller;
+        self.next_tx = before.next_tx;
+        self.origin = before.origin;
+        self.predecessor = Some(before.finished);
+        if let (Some(ours), Some(theirs)) = (&mut self.segments, before.segments) {
+            *ours = theirs;
+        }
+    }
+
+    /// The flow starts: from now on `poll_transmit` answers.
+    pub fn start(&mut self, spec: &RdmaSpec, now: Time) {
+        if self.started {
+            return;
+        }
+        self.started = true;
+        let idle = self.predecessor.map_or(Span::ZERO, |finished| now.since(finished));
+        if self.predecessor.is_some() {
+            self.catch_up(now);
+            if !idle.is_zero() {
+                self.controller.on_restart(now, idle);
+            }
+        }
+        if let Some(segments) = &mut self.segments {
+            segments.start(now, self.predecessor.is_some() && idle.is_zero());
+        }
+        self.post(spec, now);
+    }
+
+    /// The timers of a controller that was taken over have run while the connection was silent.
+    fn catch_up(&mut self, now: Time) {
+        while let Some(wake) = self.controller.permit().wake.filter(|wake| *wake < now) {
+            self.controller.on_tick(wake);
+            if self.controller.permit().wake == Some(wake) {
+                break; // it wants nothing but to be asked again
+            }
+        }
+    }
+
+    /// The round trip that the controller was told last; `None` before the first. One more was told whenever
+    /// [`SenderStats::rtt_samples`] has risen.
+    pub fn last_round_trip(&self) -> Option<Span> {
+        (self.rtt_samples > 0).then_some(self.last_rtt)
+    }
+
+    /// What it has done and where it stands.
+    pub fn stats(&self) -> SenderStats {
+        SenderStats {
+            acked_bytes: if self.acknowledged { self.acked_to } else { self.next_to },
+            sent_packets: self.sent_packets,
+            retransmitted_packets: self.retransmitted,
+            timeouts: self.timeouts,
+            window: self.controller.permit().window,
+            threshold: self.controller.threshold(),
+            in_flight: Bytes::new(self.in_flight()),
+            srtt: self.rto.srtt(),
+            rtt_sum: self.rtt_sum,
+            rtt_samples: self.rtt_samples,
+            pace: self.controller.permit().pace,
+        }
+    }
+
+    /// Payload bytes believed to be in the network.
+    #[inline]
+    fn in_flight(&self) -> u64 {
+        if self.acknowledged { self.next_to - self.acked_to - self.sacked } else { 0 }
+    }
+
+    fn loss(&self, now: Time) -> Loss {
+        Loss {
+            now,
+            in_flight: Bytes::new(self.sent_to - self.acked_to),
+            acked_to: self.origin + self.acked_to,
+            sent_to: self.origin + self.sent_to,
+        }
+    }
+
+    /// Hands the NIC the segments that are due.
+    #[inline]
+    fn post(&mut self, spec: &RdmaSpec, now: Time) {
+        if let (Some(segments), Some(posted)) = (&mut self.segments, &spec.segments)
+            && self.started
+        {
+            let pace = Pace { rate: self.controller.permit().pace, quantum: self.quantum };
+            let layout = Layout::new(spec, self.size);
+            segments.post(posted, &layout, now, pace, self.recovery.high());
+        }
+    }
+
+    /// BDP-FC, and the controller's window in whole packets.
+    // CHOICE IRN §4.3.4: a window below what one acknowledgement covers would never be acknowledged.
+    #[inline]
+    fn cap(&self, spec: &RdmaSpec, window: Bytes) -> u32 {
+        let packets = if window == Bytes::MAX {
+            u64::MAX
+        } else {
+            let least = Layout::new(spec, self.size).per_ack(spec.acks);
+            (window.get() / u64::from(spec.payload)).max(least)
+        };
+        spec.cap.unwrap_or(u32::MAX).min(u32::try_from(packets).unwrap_or(u32::MAX))
+    }
+
+    /// The retransmission timer fires.
+    #[cold]
+    fn on_timeout(&mut self, spec: &RdmaSpec, now: Time) {
+        self.timeouts += 1;
+        self.controller.on_timeout(&self.loss(now));
+        self.by_timer = true;
+        self.recovery.on_timeout();
+        self.found_lost(spec, now);
+        if self.recovery.in_flight() > 0 {
+            self.timer.start(&spec.timer, now, &self.rto);
+        } else {
+            self.timer.stop(); // go-back-N: it runs again from when the first packet leaves
+        }
+    }
+
+    /// Something was found lost. With go-back-N, what follows it is sent again too.
+    #[cold]
+    fn found_lost(&mut self, spec: &RdmaSpec, now: Time) {
+        self.fetched = now.saturating_add(spec.fetch_delay);
+        if self.recovery.goes_back() {
+            let nxt = self.recovery.nxt();
+            self.next_to = Layout::new(spec, self.size).offset(nxt);
+            if let Some(segments) = &mut self.segments {
+                segments.go_back(nxt);
+            }
+        }
+    }
+}
+
+impl Endpoint for RdmaSender {
+    type Spec = RdmaSpec;
+
+    #[inline]
+    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, _: Option<&Side>) {
+        match packet.kind {
+            Kind::Ack => self.on_ack(spec, now, packet),
+            Kind::Control if self.started => self.controller.on_notification(now),
+            Kind::Control | Kind::Data | Kind::Syn | Kind::SynAck => {}
+        }
+        self.post(spec, now);
+    }
+
+    fn on_timer(&mut self, spec: &RdmaSpec, now: Time) {
+        if !self.started || self.is_done() {
+            return;
+        }
+        let permit = self.controller.permit();
+        let outlook =
+            Outlook { in_flight: self.recovery.in_flight(), line: self.line_rate, rate: permit.pace };
+        if self.timer.fires(&spec.timer, now, outlook) {
+            self.on_timeout(spec, now);
+        }
+        if permit.wake.is_some_and(|wake| wake <= now) {
+            self.controller.on_tick(now);
+        }
+        self.post(spec, now);
+    }
+
+    fn poll_transmit(&mut self, spec: &RdmaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+        if !self.started || self.is_done() {
+            return Transmit::Idle;
+        }
+        self.post(spec, now);
+        let permit = self.controller.permit();
+        if permit.pace == Some(Rate::ZERO) {
+            return Transmit::Idle; // until the controller's next tick or ACK
+        }
+        let cap = self.cap(spec, permit.window);
+        let (ready, look) =
+            self.segments.as_ref().map_or((self.packets, Time::MAX), |s| (s.posted(), s.look()));
+        // A search for a hole takes an opportunity of the core's, but no time.
+        loop {
+            let more = self.recovery.nxt() < ready;
+            if !self.recovery.can_send(more, cap) {
+                return if look == Time::MAX { Transmit::Idle } else { Transmit::At(look) };
+            }
+            let pending = self.recovery.is_pending();
+            let from = if pending { self.next_tx.max(self.fetched) } else { self.next_tx };
+            if now < from {
+                return Transmit::At(from);
+            }
+            let sent = self.recovery.tx_free(more, cap);
+            if !self.recovery.goes_back() && self.recovery.is_pending() {
+                self.fetched = now.saturating_add(spec.fetch_delay); // a hole was found
+            }
+            if let Some(sent) = sent {
+                self.emit(spec, now, sent, packet);
+                return Transmit::Packet;
+            }
+        }
+    }
+
+    #[inline]
+    fn timer(&self) -> Option<Time> {
+        if !self.started || self.is_done() {
+            return None;
+        }
+        let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
+        let look = self.segments.as_ref().map_or(Time::MAX, |s| s.look());
+        let next = self.timer.at().min(wake).min(look);
+        (next != Time::MAX).then_some(next)
+    }
+
+    #[inline]
+    fn is_done(&self) -> bool {
+        let reached = if self.acknowledged { self.recovery.una() } else { self.recovery.nxt() };
+        reached >= self.packets
+    }
+}

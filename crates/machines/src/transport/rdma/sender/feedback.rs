@@ -1,0 +1,119 @@
+//! What the sender makes of an acknowledgement.
+
+use super::super::super::{Notification, RdmaSpec};
+use super::super::layout::Layout;
+use super::RdmaSender;
+use crate::congestion::{AckSample, CongestionControl};
+use crate::packet::{Flags, Packet};
+use crate::transport::Endpoint;
+use thalweg_units::{Bytes, Serializer, Span, Time};
+
+impl RdmaSender {
+    /// An ACK or a NACK.
+    pub(super) fn on_ack(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet) {
+        let layout = Layout::new(spec, self.size);
+        let (cum, named) = (layout.index(packet.seq), layout.index(packet.echo));
+        if !self.started || cum > self.recovery.high() || named >= self.recovery.high() {
+            return; // nothing that was never sent can be acknowledged
+        }
+        let nack = packet.flags.has(Flags::NACK);
+        let marked = spec.notification == Notification::Echo && packet.flags.has(Flags::ECE);
+        let in_recovery = self.recovery.in_recovery() && !self.by_timer;
+        let loss = self.loss(now); // as it is when a loss is found
+
+        let heard = self.recovery.on_ack(cum, named, nack);
+        let (mut acked, sacked) = (0, heard.sacked * u64::from(layout.len(named)));
+        if heard.advanced > 0 {
+            let to = layout.offset(self.recovery.una());
+            acked = to - self.acked_to;
+            self.acked_to = to;
+            self.next_to = self.next_to.max(to);
+            // The flow's last packet, alone not full, is absorbed only with all others.
+            let absorbed = match self.recovery.sacked() - heard.sacked {
+                0 => self.sacked,
+                _ => heard.absorbed * u64::from(spec.payload),
+            };
+            acked -= absorbed;
+            self.sacked -= absorbed;
+        }
+        self.sacked += sacked;
+        if heard.lost {
+            self.found_lost(spec, now);
+            self.by_timer &= self.recovery.in_recovery() && !self.recovery.goes_back();
+        }
+        if !self.recovery.in_recovery() && !self.recovery.is_pending() {
+            self.by_timer = false;
+        }
+
+        let rtt = self.round_trip(spec, now, packet, cum, named);
+        if marked {
+            self.controller.on_notification(now);
+        }
+        if acked + sacked > 0 || rtt.is_some() {
+            self.controller.on_ack(&AckSample {
+                now,
+                rtt,
+                acked: Bytes::new(acked),
+                sacked: Bytes::new(sacked),
+                in_flight: Bytes::new(self.in_flight()),
+                acked_to: self.origin + self.acked_to,
+                sent_to: self.origin + self.sent_to,
+                marked: Bytes::new(if marked { acked + sacked } else { 0 }),
+                in_recovery,
+                app_limited: match &self.segments {
+                    None => self.recovery.nxt() >= self.packets,
+                    Some(segments) => segments.app_limited(),
+                },
+            });
+        }
+        if heard.lost && self.recovery.goes_back() {
+            self.controller.on_loss(&loss); // IRN's recovery begins when the retransmission leaves
+        }
+
+        if self.is_done() && heard.advanced > 0 {
+            self.finished = now;
+        }
+        // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's.
+        if self.recovery.in_flight() == 0 {
+            self.timer.stop();
+        } else if heard.advanced > 0 {
+            self.timer.start(&spec.timer, now, &self.rto);
+        }
+    }
+
+    /// The round trip that the controller is to be told, if this is an ACK that measures one.
+    // CHOICE IRN §4.3.1 (TIMELY): none from a NACK, whose packet met a path with losses, and none from what was sent again.
+    fn round_trip(
+        &mut self,
+        spec: &RdmaSpec,
+        now: Time,
+        packet: &Packet,
+        cum: u64,
+        named: u64,
+    ) -> Option<Span> {
+        let fresh = !packet.flags.has(Flags::NACK) && !packet.flags.has(Flags::RETRANSMISSION);
+        let path = now.since(packet.stamp);
+        if fresh {
+            self.rto.sample(path);
+        }
+        let net = match &mut self.segments {
+            Some(segments) => segments.complete(spec, cum, named, now, self.line_rate).filter(|_| fresh),
+            None => {
+                let layout = Layout::new(spec, self.size);
+                let wire = if spec.rtt.less_serialization {
+                    Serializer::new(self.line_rate, self.quantum).span(layout.wire(named, named + 1))
+                } else {
+                    Span::ZERO
+                };
+                (fresh && layout.ends_group(named)).then(|| path.saturating_sub(wire))
+            }
+        }?;
+        let noise = spec.rtt.noise.ps();
+        let noise = if noise == 0 { 0 } else { self.stream.below(noise.saturating_add(1)) };
+        let rtt = net + Span::from_ps(noise);
+        self.rtt_sum = Span::from_ps(self.rtt_sum.ps().saturating_add(rtt.ps()));
+        self.rtt_samples = self.rtt_samples.saturating_add(1);
+        self.last_rtt = rtt;
+        Some(rtt)
+    }
+}

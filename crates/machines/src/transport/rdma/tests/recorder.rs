@@ -1,0 +1,99 @@
+//! A controller that writes down what it is told and permits what the test says.
+
+use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Loss, Permit};
+use crate::custom::{ControllerFactory, PluggedController, register_controller};
+use std::cell::{Cell, RefCell};
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// What a controller was told.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Call {
+    Sent(Time, Bytes, Bytes),
+    Ack(AckSample),
+    Loss(Loss),
+    Timeout(Loss),
+    Notification(Time),
+    Tick(Time),
+    Restart(Time, Span),
+}
+
+thread_local! {
+    static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+    static PERMIT: Cell<Permit> = const { Cell::new(Permit::window(Bytes::MAX)) };
+}
+
+/// Everything told so far in this test.
+pub fn calls() -> Vec<Call> {
+    CALLS.with_borrow(Clone::clone)
+}
+
+/// The samples of all ACKs.
+pub fn samples() -> Vec<AckSample> {
+    calls().into_iter().filter_map(|c| if let Call::Ack(a) = c { Some(a) } else { None }).collect()
+}
+
+pub fn permit(permit: Permit) {
+    PERMIT.set(permit);
+}
+
+pub fn pace(rate: Rate) {
+    PERMIT.set(Permit { pace: Some(rate), ..Permit::window(Bytes::MAX) });
+}
+
+/// The spec of a fresh recorder.
+pub fn recorder() -> ControllerSpec {
+    let factory =
+        ControllerFactory { make: |_, _, _| Ok(Box::new(Recorder)), load: |_, _| Ok(Box::new(Recorder)) };
+    register_controller("rdma test recorder", factory);
+    CALLS.with_borrow_mut(Vec::clear);
+    permit(Permit::window(Bytes::MAX));
+    ControllerSpec::Custom { name: "rdma test recorder".into(), params: vec![] }
+}
+
+#[derive(Clone)]
+struct Recorder;
+
+fn note(call: Call) {
+    CALLS.with_borrow_mut(|calls| calls.push(call));
+}
+
+impl CongestionControl for Recorder {
+    fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
+        note(Call::Sent(now, bytes, in_flight));
+    }
+    fn on_ack(&mut self, ack: &AckSample) {
+        note(Call::Ack(*ack));
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        note(Call::Loss(*loss));
+    }
+    fn on_timeout(&mut self, loss: &Loss) {
+        note(Call::Timeout(*loss));
+    }
+    fn on_notification(&mut self, now: Time) {
+        note(Call::Notification(now));
+    }
+    fn on_restart(&mut self, now: Time, idle: Span) {
+        note(Call::Restart(now, idle));
+    }
+    fn on_tick(&mut self, now: Time) {
+        note(Call::Tick(now));
+        let Permit { window, pace, .. } = PERMIT.get();
+        PERMIT.set(Permit { window, pace, wake: None });
+    }
+    fn permit(&self) -> Permit {
+        PERMIT.get()
+    }
+}
+
+impl PluggedController for Recorder {
+    fn name(&self) -> &str {
+        "rdma test recorder"
+    }
+    fn boxed_clone(&self) -> Box<dyn PluggedController> {
+        Box::new(self.clone())
+    }
+    fn save(&self) -> Vec<u8> {
+        vec![]
+    }
+}

@@ -1,0 +1,167 @@
+"""The basic results (§4.3.2, Figures 4.1 to 4.6), by size and by tail (§4.3.4, Figure 4.8), and Resilient RoCE (§4.3.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg.papers import measure
+
+from .numbers import nearest_rank
+from .outcome import CLASSES, METRICS, drop_rate, flows, m3, m3_of_class, named, pauses, ratio, unfinished
+from .settings import BASELINES, CONTROLS, NAMES, at, judged, mean, needs
+
+FOUR = ("irn", "irn-pfc", "roce", "roce-pfc")
+PLACE = "default"
+WITH = CONTROLS[1:]
+
+
+def runs(scale: str) -> list:
+    return [r for cc in CONTROLS for name in FOUR for r in at(PLACE, name, cc, scale)]
+
+
+def metrics(runs, name: str, cc: str = "none") -> dict[str, float]:
+    return m3(runs, f"{PLACE}:{name}.{cc}")
+
+
+def over(runs, a: str, b: str, cc: str = "none") -> dict[str, float]:
+    """Ratio of two schemes under the same congestion control."""
+    return ratio(metrics(runs, a, cc), metrics(runs, b, cc))
+
+
+def claim(name: str, schemes, controls=CONTROLS, by=measure):
+    return by(name, needs=needs(PLACE, schemes, controls))
+
+
+@claim("IRN-P0c", ("irn",), ("none",))
+def _(runs):
+    found = [flows(r) for r in runs.values()]
+    size = np.concatenate([f.size for f in found])
+    fct, slow = (np.concatenate([getattr(f, a) for f in found]) for a in ("fct", "slowdown"))
+    large, small = size > 200_000, size <= 1024
+    return {
+        "share of flows above 200 KB in the FCT sum": fct[large].sum() / fct.sum(),
+        "share of single packets, slowdown sum / FCT sum": slow[small].sum()
+        / slow.sum()
+        * fct.sum()
+        / fct[small].sum(),
+        "share of single packets in the slowdown sum": slow[small].sum() / slow.sum(),
+    }
+
+
+@claim("IRN-F1a", ("irn", "roce-pfc"), ("none",), judged)
+def _(runs):
+    return named("RoCE+PFC / IRN", over(runs, "roce-pfc", "irn")) | unfinished(runs)
+
+
+@claim("IRN-F2a", ("irn", "irn-pfc"), ("none",), judged)
+def _(runs):
+    return named("IRN+PFC / IRN", over(runs, "irn-pfc", "irn")) | unfinished(runs)
+
+
+@claim("IRN-F2b", ("irn", "irn-pfc"), ("none",))
+def _(runs):
+    return {
+        "drop rate, IRN": mean(runs, f"{PLACE}:irn.none", drop_rate),
+        "drop rate, IRN+PFC": mean(runs, f"{PLACE}:irn-pfc.none", drop_rate),
+        "largest R2": max(over(runs, "irn", "irn-pfc").values()),
+    }
+
+
+@claim("IRN-F3a", ("roce", "roce-pfc"), ("none",), judged)
+def _(runs):
+    found = over(runs, "roce", "roce-pfc")
+    return named("RoCE / RoCE+PFC", found) | {"largest": max(found.values())} | unfinished(runs)
+
+
+def both(runs, a: str, b: str) -> dict[str, float]:
+    """Ratios with TIMELY and with DCQCN."""
+    return {f"{NAMES[cc]} {m}": x for cc in WITH for m, x in over(runs, a, b, cc).items()}
+
+
+@claim("IRN-F4a", ("irn", "roce-pfc"), WITH, judged)
+def _(runs):
+    found = both(runs, "roce-pfc", "irn")
+    return found | {"largest": max(found.values())} | unfinished(runs)
+
+
+@claim("IRN-F5a", ("irn", "irn-pfc"), WITH)
+def _(runs):
+    return both(runs, "irn", "irn-pfc") | unfinished(runs)
+
+
+@claim("IRN-F5b", ("irn", "irn-pfc"))
+def _(runs):
+    drops = {cc: mean(runs, f"{PLACE}:irn.{cc}", drop_rate) for cc in CONTROLS}
+    frames = {cc: mean(runs, f"{PLACE}:irn-pfc.{cc}", pauses) for cc in CONTROLS}
+    out = {f"drop rate, {NAMES[cc]} / no CC": drops[cc] / drops["none"] for cc in WITH}
+    out |= {f"pauses, {NAMES[cc]} / no CC": frames[cc] / frames["none"] for cc in WITH}
+    return out | {f"drop rate, {NAMES[cc]}": x for cc, x in drops.items()}
+
+
+@claim("IRN-F6a", ("roce", "roce-pfc"), WITH, judged)
+def _(runs):
+    found = both(runs, "roce", "roce-pfc")
+    return found | {"largest": max(found.values())} | unfinished(runs)
+
+
+@claim("IRN-F6b", FOUR)
+def _(runs):
+    """The three takeaways as orders: what should be smaller over what should be larger, at its worst."""
+    with_cc = [over(runs, "irn", "irn-pfc", cc) for cc in WITH]
+    return {
+        "worst IRN / RoCE+PFC": max(x for cc in CONTROLS for x in over(runs, "irn", "roce-pfc", cc).values()),
+        "worst IRN / IRN+PFC, no CC": max(over(runs, "irn", "irn-pfc").values()),
+        "worst IRN / IRN+PFC, with CC": max(x for found in with_cc for x in found.values()),
+        "worst RoCE+PFC / RoCE": max(x for cc in CONTROLS for x in over(runs, "roce-pfc", "roce", cc).values()),
+    } | unfinished(runs)
+
+
+# --- By size (§4.3.4) ----------------------------------------------------------------------------------------------------
+
+
+@claim("IRN-X4a", BASELINES)
+def _(runs):
+    out = {}
+    for cc in CONTROLS:
+        for c in CLASSES:
+            m = {n: m3_of_class(runs, f"{PLACE}:{n}.{cc}", c) for n in BASELINES}
+            for which, other in (("R1", "roce-pfc"), ("R2", "irn-pfc")):
+                out |= {f"{which} {NAMES[cc]}, up to {c}, {k}": x for k, x in ratio(m["irn"], m[other]).items()}
+    worst = {f"largest {w}": max(x for k, x in out.items() if k.startswith(w)) for w in ("R1", "R2")}
+    return worst | {k: x for k, x in out.items() if x > (1 if k.startswith("R1") else 1.1)}
+
+
+# --- Single packets (Figure 4.8) -----------------------------------------------------------------------------------------
+
+QUANTILES = (0.90, 0.99, 0.999)
+
+
+def single(results) -> np.ndarray:
+    """Completion times (s) of flows of one packet."""
+    found = flows(results)
+    return found.fct[found.size <= 1024]
+
+
+@claim("IRN-F8a", BASELINES)
+def _(runs):
+    out = {}
+    for cc in CONTROLS:
+        for q in QUANTILES:
+            t = {n: mean(runs, f"{PLACE}:{n}.{cc}", lambda r, q=q: nearest_rank(single(r), q)) for n in BASELINES}
+            at = f"{NAMES[cc]}, {100 * q:g} %"
+            out |= {f"{at}, IRN / RoCE+PFC": t["irn"] / t["roce-pfc"], f"{at}, IRN / IRN+PFC": t["irn"] / t["irn-pfc"]}
+    worst = {
+        f"largest {p}": max(x for k, x in out.items() if k.endswith(p)) for p in ("IRN / RoCE+PFC", "IRN / IRN+PFC")
+    }
+    return worst | out
+
+
+# --- Resilient RoCE (Figure 4.10) ----------------------------------------------------------------------------------------
+
+
+@judged("IRN-F10a", needs=[*needs(PLACE, ("irn",), ("none",)), *needs(PLACE, ("roce",), ("dcqcn",))])
+def _(runs):
+    found = ratio(metrics(runs, "roce", "dcqcn"), metrics(runs, "irn"))
+    return (
+        {f"Resilient RoCE / IRN {m}": found[m] for m in METRICS} | {"largest": max(found.values())} | unfinished(runs)
+    )

@@ -1,0 +1,99 @@
+"""Set-up, NIC state, headers and published hardware figures (§4.1.3, §4.3.1, §4.4.3, §4.5): arithmetic, no runs."""
+
+from __future__ import annotations
+
+from thalweg.papers import measure
+
+from . import numbers as n
+
+# Table 4.1: Mpps and µs of 64 B Writes on one queue pair.
+IWARP, ROCE = (3.24, 2.89), (14.7, 0.94)
+# Table 4.9: FF %, LUT %, Mpps.
+MODULES = {
+    "receiveData": (0.62, 1.93, 45.45),
+    "txFree": (0.32, 0.95, 47.17),
+    "receiveAck": (0.40, 1.05, 46.99),
+    "timeout": (0.01, 0.08, 318.47),
+}
+GIGA = 1e9
+
+
+@measure("IRN-T1b", needs=[])
+def _(runs):
+    return {"latency iWARP / RoCE": IWARP[1] / ROCE[1], "rate RoCE / iWARP": ROCE[0] / IWARP[0]}
+
+
+@measure("IRN-P0a", needs=[])
+def _(runs):
+    hosts, switches, pods = n.fat_tree(6)
+    return {
+        "BDP (B)": n.bdp(40 * GIGA),
+        "cap (packets)": n.cap(40 * GIGA),
+        "servers": hosts,
+        "switches": switches,
+        "pods": pods,
+    }
+
+
+@measure("IRN-P0b", needs=[])
+def _(runs):
+    memory = 2 * n.bdp(40 * GIGA)
+    return {
+        "memory (B)": memory,
+        "threshold (B)": n.threshold(memory, 40 * GIGA),
+        "RTO_high by the formula / 320 us": n.rto_high(6, memory, 40 * GIGA) / 320,
+        "RTO_high by the formula (us)": n.rto_high(6, memory, 40 * GIGA),
+        "headroom that is lossless (B)": n.headroom(40 * GIGA),
+    }
+
+
+@measure("IRN-S1f", needs=[])
+def _(runs):
+    return {"buffered out of order, 1000 flows (MB)": 110 * 1000 * 1000 / 1e6}
+
+
+@measure("IRN-S1a", needs=[])
+def _(runs):
+    return {"bits at each end": n.TRANSPORT_BITS, "bits per QP": n.state_bits()}
+
+
+@measure("IRN-S1b", needs=[])
+def _(runs):
+    return {"bits in bitmaps": n.BITMAPS * n.bitmap_bits(40 * GIGA), "BDP in MTUs": n.bdp(40 * GIGA) / n.MTU}
+
+
+@measure("IRN-S1c", needs=[])
+def _(runs):
+    return {"bytes per WQE": n.WQE_BYTES, "share of a 64 B WQE": n.WQE_BYTES / 64, "bytes for all QPs": n.SHARED_BYTES}
+
+
+@measure("IRN-S1d", needs=[])
+def _(runs):
+    """2000 queue pairs and 20 000 work queue elements."""
+    at40, at100 = (n.nic_bytes(2000, 20_000, n.bitmap_bits(r * GIGA)) for r in (40, 100))
+    return {
+        "40 Gb/s (KB)": at40 / 1e3,
+        "100 Gb/s (KB)": at100 / 1e3,
+        "share of 2.6 MB at 40 Gb/s": at40 / 2.6e6,
+        "share of 8.7 MB at 40 Gb/s": at40 / 8.7e6,
+        "share of 5 MB at 100 Gb/s": at100 / 5e6,
+    }
+
+
+@measure("IRN-T9e", needs=[])
+def _(runs):
+    slowest = min(MODULES, key=lambda m: MODULES[m][2])
+    return {
+        "FF (%)": round(sum(m[0] for m in MODULES.values()), 2),
+        "LUT (%)": round(sum(m[1] for m in MODULES.values()), 2),
+        "slowest is receiveData": float(slowest == "receiveData"),
+        "slowest (Mpps)": MODULES[slowest][2],
+    }
+
+
+@measure("IRN-T9f", needs=[])
+def _(runs):
+    return {
+        "Gb/s of MTU packets": round(MODULES["receiveData"][2] * 1e6 * n.MTU * 8 / 1e9),
+        "Mpps - 39.5": MODULES["receiveData"][2] - 39.5,
+    }

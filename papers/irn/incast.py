@@ -1,0 +1,281 @@
+"""Incast (§4.3.4, Figure 4.9), without and with cross traffic, and the trace statistics of the authors' own incast (§4.5.2)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from thalweg.papers import measure
+
+from . import numbers
+from .outcome import METRICS, flows
+from .settings import BASELINES, CONTROLS, HEAVY_TAILED, NAMES, SEEDS, Point, judged, mean, needs, run, scheme
+
+TOTAL = 150_000_000  # B
+SENDERS = {"quick": (10, 30, 50), "full": (10, 20, 30, 40, 50)}
+EVENTS = {"quick": 3, "full": 100}  # repetitions; they follow each other in one run, far enough apart
+CONNECTIONS = {"quick": (8,), "full": (2, 4, 8)}  # per sender, besides one; CHOICE: the paper does not say how many
+RATES = (10, 100)  # Gb/s, besides 40
+VARIED = 30  # senders where something else is varied; CHOICE
+SCENARIOS = Path(__file__).parent / "scenarios"
+
+
+def period(rate: int) -> int:
+    """ns from one event to the next: five times what the bytes take at full rate, rounded up to 100 ms."""
+    return round(np.ceil(5 * TOTAL * 8 / (rate * 1e9) / 0.1) * 1e8)
+
+
+def events(fan_in: int, point: Point, scale: str) -> dict:
+    return point.network() | {
+        "traffic.0.fan_in": fan_in,
+        "traffic.0.size": f"{TOTAL // fan_in}B",
+        "traffic.0.repeat": EVENTS[scale],
+        "traffic.0.period": f"{period(point.rate)}ns",
+        "run.until": f"{EVENTS[scale] * period(point.rate)}ns",
+    }
+
+
+def drawn(connections: int, fan_in: int, count: int, hosts: int, seed: int, every: int) -> str:
+    """A flow list: in each event fresh senders, each with so many connections to host 0."""
+    rng = np.random.default_rng([seed, connections])
+    lines = ["id,src,dst,size_bytes,start_ns"]
+    for event in range(count):
+        for sender in rng.choice(np.arange(1, hosts), fan_in, replace=False):
+            size = TOTAL // (fan_in * connections)
+            lines += [f"{len(lines) + c - 1},{sender},0,{size},{event * every}" for c in range(connections)]
+    return "\n".join(lines) + "\n"
+
+
+def several(connections: int, scale: str, seed: int):
+    """For `prepare`: writes the list of flows, and names it in the scenario."""
+
+    def prepare(_, folder: Path) -> dict:
+        path = folder / f"incast-{connections}x{VARIED}-{seed}.csv"
+        folder.mkdir(parents=True, exist_ok=True)
+        text = drawn(connections, VARIED, EVENTS[scale], numbers.fat_tree(6)[0], seed, period(40))
+        path.write_text(text, encoding="utf-8")
+        return {"traffic": [{"kind": "list", "file": os.path.relpath(path, SCENARIOS)}]}
+
+    return prepare
+
+
+def runs(scale: str) -> list:
+    made = []
+    default = Point()
+    for fan_in in SENDERS[scale]:
+        made += at(f"incast-{fan_in}", default, events(fan_in, default, scale), BASELINES, scale)
+    for rate in RATES:
+        point = Point(rate=rate)
+        made += at(f"incast-{rate}G", point, events(VARIED, point, scale), BASELINES[:2], scale)
+    for c in CONNECTIONS[scale]:
+        set = {"run.until": f"{EVENTS[scale] * period(40)}ns"}
+        made += at(f"incast-x{c}", default, set, BASELINES[:2], scale, lambda seed, c=c: several(c, scale, seed))
+    made += at("cross", default, cross(scale), BASELINES, scale, scenario="cross")
+    return [*made, trace()]
+
+
+def at(place: str, point: Point, set: dict, names, scale: str, prepare=None, scenario: str = "incast") -> list:
+    """CHOICE: at full scale 100 events of one seed; with cross traffic, one event for each seed."""
+    seeds = SEEDS[scale] if scenario == "cross" else SEEDS["quick"]
+    return [
+        run(
+            f"{place}:{n}.{cc}",
+            scenario,
+            set | scheme(n, cc, point),
+            seed,
+            **({"prepare": prepare(seed)} if prepare else {}),
+        )
+        for cc in CONTROLS
+        for n in names
+        for seed in seeds
+    ]
+
+
+# --- Request completion times --------------------------------------------------------------------------------------------
+
+
+def completion_times(results) -> np.ndarray:
+    """RCT (s) of every event: until its last flow has ended. Events are told by when their flows start."""
+    group = int(results.flows["group"].max())  # the incast is the last section
+    mine = (results.flows["group"] == group).to_numpy()
+    start, fct = (results.seconds(column)[mine] for column in ("start", "fct"))
+    if np.isnan(fct).any():
+        raise ValueError(f"{int(np.isnan(fct).sum())} flows of an incast never ended")
+    return np.array([fct[start == s].max() for s in np.unique(start)])
+
+
+def rct(runs, key: str) -> float:
+    return mean(runs, key, lambda r: float(completion_times(r).mean()))
+
+
+def ratios(runs, other: str) -> dict[str, float]:
+    """IRN's mean RCT over the other scheme's, at every place that was run."""
+    places = dict.fromkeys(k.split(":")[0] for k in runs)
+    found = {(p, cc): rct(runs, f"{p}:irn.{cc}") / rct(runs, f"{p}:{other}.{cc}") for p in places for cc in CONTROLS}
+    return {"largest": max(found.values())} | {f"{NAMES[cc]}, {p}": x for (p, cc), x in found.items()}
+
+
+@measure("IRN-F9a", needs=[f"incast-[0-9][0-9]:{n}.*" for n in ("irn", "roce-pfc")])
+def _(runs):
+    return ratios(runs, "roce-pfc")
+
+
+@measure("IRN-F9b", needs=[f"incast-[0-9][0-9]:{n}.*" for n in ("irn", "irn-pfc")])
+def _(runs):
+    return ratios(runs, "irn-pfc")
+
+
+@judged("IRN-F9c", needs=["incast-[0-9][0-9]:*"])
+def _(runs):
+    least = {k: float(completion_times(r).min()) for k, r in runs.items()}
+    free = {k: rct(runs, k.split("@")[0]) for k in runs if ".none@" in k}
+    on_the_wire = TOTAL * 8 / 40e9 * numbers.WIRE / numbers.MTU
+    return {
+        "smallest RCT (ms)": 1e3 * min(least.values()),
+        "largest RCT without CC / wire time": max(free.values()) / on_the_wire,
+    }
+
+
+@measure("IRN-X6a", needs=["incast-*G:*", "incast-x*"])
+def _(runs):
+    return ratios(runs, "irn-pfc")
+
+
+# --- With cross traffic --------------------------------------------------------------------------------------------------
+
+
+def cross(scale: str) -> dict:
+    """CHOICE: the incast begins behind the warm-up. At quick scale it has a fifth of the bytes, for a window a tenth as long."""
+    flows, total = (5000, TOTAL // 5) if scale == "quick" else (50_000, TOTAL)
+    until = round(1e9 * numbers.window(flows, HEAVY_TAILED, 0.5, 40e9, numbers.fat_tree(6)[0]))
+    return {
+        "traffic.0.until": f"{until}ns",
+        "traffic.1.size": f"{total // VARIED}B",
+        "traffic.1.at": f"{until // 10}ns",
+        "measure.from": f"{until // 10}ns",
+    }
+
+
+def background(results) -> dict[str, float]:
+    """The three metrics of the flows that are not the incast's."""
+    group = results.flows["group"].to_numpy()[results.flows["measured"].cast(bool).to_numpy()]
+    return flows(results).metrics(group == 0)
+
+
+def crossing(runs, other: str) -> dict[str, float]:
+    """IRN over another scheme: RCT and the background's metrics, for every congestion control."""
+    out = {}
+    for cc in CONTROLS:
+        keys = [f"cross:{n}.{cc}" for n in ("irn", other)]
+        a, b = (rct(runs, k) for k in keys)
+        out[f"{NAMES[cc]}, RCT"] = a / b
+        for m in METRICS:
+            a, b = (mean(runs, k, lambda r, m=m: background(r)[m]) for k in keys)
+            out[f"{NAMES[cc]}, background {m}"] = a / b
+    return out
+
+
+@judged("IRN-X7a", needs=needs("cross", ("irn", "roce-pfc")))
+def _(runs):
+    found = crossing(runs, "roce-pfc")
+    reduced = {k: 1 - x for k, x in found.items() if "RCT" in k}
+    return {"smallest gain": min(reduced.values()), "largest gain": max(reduced.values())} | found
+
+
+@measure("IRN-X7c", needs=needs("cross", ("irn", "irn-pfc")))
+def _(runs):
+    found = crossing(runs, "irn-pfc")
+    return {"largest": max(found.values())} | found
+
+
+# --- The authors' trace (§4.5.2) -----------------------------------------------------------------------------------------
+
+TRACE_CAP, TRACE_PACKETS = 111, 2807
+
+
+def trace():
+    """50 senders of 2807 packets each, cap 111, neither congestion nor flow control; every packet is recorded."""
+    point = Point()
+    set = point.network() | scheme("irn", "none", point)
+    more = {
+        "traffic.0.fan_in": 50,
+        "traffic.0.size": f"{TRACE_PACKETS * numbers.MTU}B",
+        "transport.cap": TRACE_CAP,
+        "measure.packets": {},
+        "run.until": "1s",
+    }
+    return run("trace:irn.none", "incast", set | more, 1, keep=True)
+
+
+def recorded(results, forward: bool):
+    """Packets that arrived, in the order of their arrival: (flow, PSN or cumulative PSN, wire bytes, sent ps, arrived ps)."""
+    import polars as pl
+
+    rows = results.packets.filter((pl.col("forward") == int(forward)) & (pl.col("exit_ps") >= 0))
+    table = rows.select("flow", "seq", "wire", "ingress_ps", "exit_ps").sort("exit_ps", "ingress_ps").collect()
+    flow, seq, wire, sent, arrived = (table[c].to_numpy().astype(np.int64) for c in table.columns)
+    # The last packet's cumulative acknowledgement is the flow's size, which need not be a multiple of the MTU.
+    return flow, -(-seq // numbers.MTU), wire, sent, arrived
+
+
+NACK = 74  # B on the wire
+
+
+@measure("IRN-V1b", needs=["trace:*"])
+def _(runs):
+    (results,) = runs.values()
+    flow, psn, _, _, _ = recorded(results, True)
+    _, _, wire, _, _ = recorded(results, False)
+    found = [numbers.out_of_order(psn[flow == f]) for f in np.unique(flow)]
+    ahead = np.concatenate([a for a, _ in found])
+    again = np.concatenate([b for _, b in found])
+    end = np.array([np.flatnonzero(flow == f)[-1] + 1 for f in np.unique(flow)]) / len(flow)
+    nacks = np.array([int((a > 0).sum()) for a, _ in found])
+    first = int(np.argmin(end))
+    return {
+        "NACK fraction": (ahead > 0).sum() / len(ahead),
+        "duplicates": again.sum() / len(again),
+        "cap - 1 - largest distance out of order": TRACE_CAP - 1 - int(ahead.max()),
+        "NACKs that came back / arrivals": (wire == NACK).sum() / len(ahead),
+        "end of the first flow (fraction of arrivals)": float(end.min()),
+        "end of the median flow": float(np.median(end)),
+        "NACKs of the first flow": int(nacks[first]),
+        "arrivals": len(ahead),
+    }
+
+
+@measure("IRN-V2a", needs=["trace:*"])
+def _(runs):
+    """Of the receivers from what arrived, of the senders from what they sent and heard."""
+    (results,) = runs.values()
+    flow, psn, _, _, _ = recorded(results, True)
+    ahead = max(int(numbers.out_of_order(psn[flow == f])[0].max()) for f in np.unique(flow))
+    return {
+        "cap - largest distance out of order": TRACE_CAP - ahead,
+        "cap - most outstanding": TRACE_CAP - most(results),
+    }
+
+
+def most(results) -> int:
+    """The most packets that any sender had outstanding: those lost count too, so what was sent is taken from the NIC."""
+    import polars as pl
+
+    sent = results.packets.filter((pl.col("forward") == 1) & (pl.col("ingress_ps") >= 0)).select(
+        "flow", "seq", "ingress_ps"
+    )
+    table = sent.collect()
+    flow, psn, when = (table[c].to_numpy().astype(np.int64) for c in table.columns)
+    psn //= numbers.MTU
+    of, cumulative, _, _, arrived = recorded(results, False)
+    out = 0
+    for f in np.unique(flow):
+        mine, heard = flow == f, of == f
+        out = max(
+            out,
+            numbers.outstanding(
+                zip(when[mine], psn[mine], strict=True), zip(arrived[heard], cumulative[heard], strict=True)
+            ),
+        )
+    return out

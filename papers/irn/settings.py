@@ -1,0 +1,275 @@
+"""Networks, schemes and windows: what is set on top of the scenario files.
+
+A run's key is `POINT:SCHEME.CONTROL@SEED`: a point of the parameter space, the transport with or without PFC, the congestion
+control. All schemes of one point and seed get the same flows on the same paths: flows depend on the seed and the traffic
+section alone, and loads count 66 B of header whatever the transport has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from thalweg.papers import RunSpec, measure
+
+from . import numbers
+from .numbers import HEAVY_TAILED, UNIFORM
+
+SEEDS = {"quick": (1,), "full": (1, 2, 3)}  # CHOICE: the paper does not say how many
+FLOWS = {"quick": 5000, "full": 50_000}  # per run; CHOICE: the paper says neither how many nor how long
+WARM_UP = 0.1  # of the window: flows that start in it do not count
+
+SIZES = {"heavy-tailed": HEAVY_TAILED, "uniform": UNIFORM}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of §4.3.4's parameter space: the default unless told otherwise."""
+
+    title: str = "default"
+    load: float = 0.7
+    rate: int = 40  # Gb/s
+    k: int = 6
+    workload: str = "heavy-tailed"
+    memory: int | None = None  # KB per input; None: twice the bandwidth-delay product
+    xoff: int | None = None  # KB; None: the memory less the bandwidth-delay product of the link
+    rto_high: int | None = None  # µs; None: numbers.chosen_rto_high
+    few: int = 3  # N: the most packets in flight for RTO_low
+    flows: Mapping[str, int] | None = None  # by scale; None: FLOWS
+
+    @property
+    def bits(self) -> float:
+        return self.rate * 1e9
+
+    @property
+    def bytes(self) -> int:
+        """Memory of an input."""
+        return 2 * numbers.bdp(self.bits) if self.memory is None else self.memory * 1000
+
+    @property
+    def rto(self) -> int:
+        """RTO_high, µs."""
+        return self.rto_high or numbers.chosen_rto_high(self.k, self.bytes, self.bits)
+
+    def window(self, scale: str) -> float:
+        """Seconds in which flows arrive."""
+        flows = (self.flows or FLOWS)[scale]
+        return numbers.window(flows, SIZES[self.workload], self.load, self.bits, numbers.fat_tree(self.k)[0])
+
+    def network(self) -> dict:
+        return {
+            "topology.rate": f"{self.rate}Gbps",
+            "topology.k": self.k,
+            "switch.inputs.memory": f"{self.bytes}B",
+        }
+
+    def set(self, scale: str) -> dict:
+        """Network, traffic and window."""
+        until = round(self.window(scale) * 1e9)
+        return self.network() | {
+            "traffic.0.load": self.load,
+            "traffic.0.sizes.path": f"{self.workload}.cdf",
+            "traffic.0.until": f"{until}ns",
+            "measure.from": f"{round(WARM_UP * until)}ns",
+        }
+
+
+UNIFORM_FLOWS = {"quick": 500, "full": 50_000}  # they are ten times as large
+POINTS = {
+    "default": Point(),
+    "load-30": Point("30 % load", load=0.3),
+    "load-50": Point("50 % load", load=0.5),
+    "load-90": Point("90 % load", load=0.9),
+    "rate-10": Point("10 Gb/s", rate=10),
+    "rate-100": Point("100 Gb/s", rate=100),
+    "k-8": Point("128 servers", k=8),
+    "k-10": Point("250 servers", k=10),
+    "uniform": Point("uniform 500 KB to 5 MB", workload="uniform", flows=UNIFORM_FLOWS),
+    "memory-60": Point("60 KB per input", memory=60),
+    "memory-120": Point("120 KB per input", memory=120),
+    "memory-480": Point("480 KB per input", memory=480),
+    "rto-640": Point("RTO_high 640 µs", rto_high=640),
+    "rto-1280": Point("RTO_high 1280 µs", rto_high=1280),
+    "few-10": Point("N = 10", few=10),
+    "few-15": Point("N = 15", few=15),
+    "xoff-160": Point("pause above 160 KB", xoff=160),
+    "xoff-100": Point("pause above 100 KB", xoff=100),
+    "xoff-40": Point("pause above 40 KB", xoff=40),
+}
+
+
+# --- Schemes -------------------------------------------------------------------------------------------------------------
+
+CONTROLS = ("none", "timely", "dcqcn")
+NAMES = {
+    "irn": "IRN",
+    "irn-pfc": "IRN + PFC",
+    "roce": "RoCE",
+    "roce-pfc": "RoCE + PFC",
+    "gbn": "IRN with go-back-N",
+    "nobdp": "IRN without BDP-FC",
+    "gbn-backoff": "go-back-N, backing off",
+    "nosack": "IRN without SACK",
+    "dynamic": "IRN, computed timeout",
+    "fetch": "IRN, 2 µs fetch",
+    "longer": "IRN, 16 B longer",
+    "overheads": "IRN, worst case",
+    "iwarp": "iWARP (TCP)",
+    "none": "no CC",
+    "timely": "TIMELY",
+    "dcqcn": "DCQCN",
+    "aimd": "AIMD",
+    "dctcp": "DCTCP",
+}
+BASELINES = ("irn", "irn-pfc", "roce-pfc")
+
+# §4.3.1: "same parameters as specified" in their papers; CHOICE where those or this one are silent, see README.md.
+DCQCN = {
+    "kind": "dcqcn",
+    "gain": 1 / 256,
+    "fast_recovery": 5,
+    "alpha_timer": "55us",
+    "rate_timer": "55us",
+    "byte_counter": "10MB",
+    "additive": "40Mbps",
+    "hyper": "200Mbps",
+    "min_rate": "100Mbps",
+}
+TIMELY = {
+    "kind": "timely",
+    "t_low": "50us",
+    "t_high": "500us",
+    "min_rtt": "24us",
+    "alpha": 0.875,
+    "beta": 0.8,
+    "additive": "10Mbps",
+    "hyper": {"after": 5, "step": "50Mbps"},
+    "max_decrease": 1.0,
+    "min_rate": "10Mbps",
+}
+RAMP = {"kind": "ramp", "min": "5KB", "max": "200KB", "max_probability": 0.01, "at": "arrival"}
+STEP = {"kind": "step", "threshold": "65KB"}
+
+
+def control(name: str) -> dict:
+    """Congestion control, and the marking that it needs."""
+    if name == "none":
+        return {"transport.congestion": "fixed"}
+    if name == "timely":
+        return {"transport.congestion": TIMELY}
+    if name == "dcqcn":
+        return {"transport.congestion": DCQCN, "switch.marking": RAMP}
+    if name == "aimd":
+        return {"transport.congestion": "aimd"}
+    return {"transport.congestion": {"kind": "dctcp"}, "switch.marking": STEP}
+
+
+GO_BACK_N = {"kind": "go-back-n"}
+
+
+def pfc(point: Point) -> dict:
+    """Flow control, and no timers (§4.3.1)."""
+    xoff = numbers.threshold(point.bytes, point.bits) if point.xoff is None else point.xoff * 1000
+    threshold = {"kind": "static", "xoff": f"{xoff}B", "xon": f"{xoff}B"}
+    room = f"{numbers.headroom(point.bits)}B"
+    return {"switch.pfc": {"threshold": threshold, "headroom": room, "frame": "64B"}, "transport.timer": "off"}
+
+
+def scheme(name: str, cc: str, point: Point) -> dict:
+    """A transport with its recovery and timers, on a network with or without flow control."""
+    pair = {
+        "kind": "pair",
+        "low": "100us",
+        "high": f"{point.rto}us",
+        "max_in_flight": point.few,
+        "max_rate_factor": 4,
+    }
+    out = {"transport.timer": pair} | control(cc)
+    # Windows need acknowledgements, and begin at the cap (§4.3.4). CHOICE: so with RoCE.
+    windows = cc in ("aimd", "dctcp")
+    if name.startswith("roce"):
+        out |= {"transport.recovery": GO_BACK_N, "transport.cap": "auto" if windows else "none"}
+    if name == "roce":
+        out |= {"transport.timer": {"kind": "fixed", "value": f"{point.rto}us"}, "transport.acks": "per-packet"}
+    if name == "roce-pfc":
+        acks = "per-packet" if windows else "per-segment" if cc == "timely" else "never"
+        out |= pfc(point) | {"transport.acks": acks}
+    if name == "irn-pfc":
+        out |= pfc(point)
+    if name.startswith("gbn"):
+        out |= {"transport.recovery": GO_BACK_N, "transport.cap": "auto", "transport.acks": "per-packet"}
+    if name == "gbn-backoff":
+        out["transport.congestion"] = out["transport.congestion"] | {"back_off": "24us"}
+    if name == "nobdp":
+        out["transport.cap"] = "none"
+    if name == "nosack":
+        out["transport.recovery"] = {"kind": "irn", "sack": False}
+    if name == "dynamic":
+        out["transport.timer"] = {"kind": "dynamic", "initial": f"{point.rto}us", "min": "100us"}
+    if name in ("fetch", "overheads"):
+        out["transport.fetch_delay"] = "2us"
+    if name in ("longer", "overheads"):
+        out["transport.extra_header"] = "16B"
+    if name == "iwarp":
+        out = {"transport": iwarp(point)}
+    return out
+
+
+def iwarp(point: Point) -> dict:
+    """§4.3.6: a full TCP stack. CHOICE: NewReno with SACK, slow start from 4 segments, receive window 1 MB, RTO at least
+    RTO_high; no handshake, an ACK per packet, 66 B of headers as RDMA has."""
+    return {
+        "kind": "tcp",
+        "mss": f"{numbers.MTU}B",
+        "header": f"{numbers.HEADER}B",
+        "ack_size": f"{numbers.HEADER}B",
+        "congestion": "newreno",
+        "initial_window": "4pkts",
+        "max_window": "1MB",
+        "rto": {"kind": "rfc6298", "initial": f"{point.rto}us", "min": f"{point.rto}us", "max": "1s"},
+        "loss": {"kind": "dup-ack", "threshold": 3},
+        "sack": {"kind": "blocks", "blocks": 4},
+    }
+
+
+# --- Runs ----------------------------------------------------------------------------------------------------------------
+
+
+def run(key: str, scenario: str, set: Mapping, seed: int, **more) -> RunSpec:
+    return RunSpec(f"{key}@{seed}", f"scenarios/{scenario}.toml", {"name": key, "seed": seed} | dict(set), **more)
+
+
+def at(place: str, name: str, cc: str, scale: str) -> list[RunSpec]:
+    """A scheme at a point, with every seed."""
+    point = POINTS[place]
+    set = point.set(scale) | scheme(name, cc, point)
+    return [run(f"{place}:{name}.{cc}", "fat-tree", set, seed) for seed in SEEDS[scale]]
+
+
+def seeds(runs, key: str) -> list:
+    """The runs of all seeds that there are."""
+    found = [runs[k] for k in runs if k.startswith(f"{key}@")]
+    if not found:
+        raise KeyError(f"no run is called {key}")
+    return found
+
+
+def mean(runs, key: str, value) -> float:
+    """Mean over the seeds of a quantity of a run."""
+    return float(np.mean([value(r) for r in seeds(runs, key)]))
+
+
+def needs(place: str, names, controls=CONTROLS) -> list[str]:
+    return [f"{place}:{n}.{cc}@*" for n in names for cc in controls]
+
+
+def judged(claim: str, needs):
+    """For a claim that is judged twice: its order, and as `CLAIM.ratio` its numbers."""
+
+    def register(call):
+        measure(f"{claim}.ratio", needs)(call)
+        return measure(claim, needs)(call)
+
+    return register

@@ -1,0 +1,14 @@
+"""Which runs the study needs, and what every claim measures in them: one file per chapter of the paper's evaluation."""
+
+from __future__ import annotations
+
+from thalweg.papers import include
+
+from . import basic, factors, hardware, incast, overheads, tables, verbs, windows
+
+CHAPTERS = (basic, factors, tables, incast, windows, overheads, verbs)
+include(globals(), hardware, *CHAPTERS)
+
+
+def runs(scale: str) -> list:
+    return [r for chapter in CHAPTERS for r in chapter.runs(scale)]
