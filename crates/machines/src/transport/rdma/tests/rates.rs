@@ -59,7 +59,8 @@ fn a_rate_of_zero_waits_for_the_controllers_next_word() {
 
 #[test]
 fn nothing_times_out_while_nothing_is_in_flight() {
-    let mut link = Link::new(paced(Rate::from_mbps(50)), 5); // one per 200 us
+    let timer = RdmaTimer::Fixed(Span::from_us(100));
+    let mut link = Link::new(RdmaSpec { timer, ..paced(Rate::from_mbps(50)) }, 5); // one per 200 us
     link.run_losing(&[]);
     assert_eq!((link.fct(), link.sender.stats().timeouts), (811, 0));
 }
