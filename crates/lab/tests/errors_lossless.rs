@@ -395,8 +395,8 @@ fn controllers() {
         "`transport.congestion.min_rtt`: a time of 0 never passes; for example \"20us\"",
     );
     wrong_timely(
-        "hyper={after=0,raw=true}",
-        "`transport.congestion.hyper.raw`: it has no effect: `after = 0` means that there is no hyper-active increase; remove the key or write `after = 5`",
+        "hyper={after=0,below_t_low=true}",
+        "`transport.congestion.hyper.below_t_low`: it has no effect: `after = 0` means that there is no hyper-active increase; remove the key or write `after = 5`",
     );
     wrong_timely(
         "variant={kind=\"patched\",rtt_ref=\"0s\"}",
