@@ -385,10 +385,10 @@ fn roce_asks_again_for_the_rest_of_an_answer() {
         if loses { vec![] } else { vec![DELAY] }
     };
     let mut net = net(Setup { dialect: Dialect::Roce, ..small() }, fate);
-    net.host.memory.bytes_mut(KEY)[..20].fill(77);
-    post(&mut net, 0, Operation::Read { into: at(32, 20), from: there(0) }, Fence::None);
+    net.host.memory.bytes_mut(KEY)[..32].fill(77);
+    post(&mut net, 0, Operation::Read { into: at(32, 32), from: there(0) }, Fence::None);
     net.run(Time::MAX);
-    assert_eq!(net.local.bytes(KEY)[32..52], [77; 20]);
+    assert_eq!(net.local.bytes(KEY)[32..], [77; 32]);
     let requests: Vec<(u32, u32)> = net
         .sent
         .iter()
@@ -396,6 +396,99 @@ fn roce_asks_again_for_the_rest_of_an_answer() {
             Packet::decode(Dialect::Roce, &seen.bytes).ok()?.reth.map(|r| (r.address as u32, r.length))
         })
         .collect();
-    assert_eq!(requests, [(0, 20), (12, 8)]);
-    assert_eq!((net.count(Way::ToRequester, |_| true), net.requester.counters().timeouts), (5 + 2, 0));
+    assert_eq!(requests, [(0, 32), (12, 20)]);
+    assert_eq!((net.count(Way::ToRequester, |_| true), net.requester.counters().timeouts), (8 + 5, 0));
+}
+
+/// A second copy of what waits out of order is answered, not placed: it must not undo a later Write that has been placed since.
+#[test]
+fn a_repeated_packet_out_of_order_is_not_placed_again() {
+    let fate = |packet: &Packet<'_>, _: Way, now: Time| match (packet.opcode.is_request(), packet.psn.value())
+    {
+        (true, 0) if now < Time::from_us(20) => vec![],
+        (true, 1) => vec![DELAY, DELAY + Span::from_us(5)],
+        _ => vec![DELAY],
+    };
+    let mut net = net(small(), fate);
+    post(&mut net, 0, write(0, 4, 0), Fence::None);
+    post(&mut net, 1, write(4, 4, 16), Fence::None);
+    post(&mut net, 2, write(8, 4, 16), Fence::None);
+    net.run(Time::from_us(20));
+    assert_eq!((net.responder.expected(), net.responder.counters().nacks), (Psn::new(0), 3));
+    assert_eq!(net.host.memory.bytes(KEY)[16..20], [8, 9, 10, 11]);
+    net.run(Time::MAX);
+    assert_eq!(net.completions.len(), 3);
+}
+
+/// Fences hold back the first packet until what was posted before is over, at the requester.
+#[test]
+fn fences_wait_for_what_they_say() {
+    let read = Operation::Read { into: at(32, 8), from: there(0) };
+    let invalidate = |key: u32| Operation::Send { from: at(0, 4), with: SendWith::Invalidate(key) };
+    let cases: [(Operation, Operation, Fence, bool); 6] = [
+        (read, write(0, 4, 16), Fence::None, false),
+        (read, write(0, 4, 16), Fence::Reads, true),
+        (write(0, 4, 0), write(0, 4, 16), Fence::Reads, false),
+        (write(0, 4, 0), write(0, 4, 16), Fence::All, true),
+        (write(0, 4, 0), invalidate(2), Fence::None, true),
+        (read, invalidate(2), Fence::None, true),
+    ];
+    for (first, second, fence, waits) in cases {
+        let mut net = net(small(), faithful);
+        net.host.memory.register(100, vec![0; 8], Rights::ALL);
+        net.responder.post_receive(ReceiveRequest { id: 0, sink: at(0, 8) }).unwrap();
+        post(&mut net, 0, first, Fence::None);
+        post(&mut net, 1, second, fence);
+        net.run(Time::MAX);
+        let second = Psn::new(1);
+        let is_second = |p: &Packet<'_>| p.opcode.is_request() && p.psn == second;
+        let sent =
+            net.sent.iter().find(|s| Packet::decode(Dialect::Irn, &s.bytes).is_ok_and(|p| is_second(&p)));
+        let round_trip = Time::ZERO + DELAY * 2 + SERIAL * 2;
+        assert_eq!(sent.unwrap().at >= round_trip, waits, "{first:?} {second:?} {fence:?}");
+        assert_eq!(net.completions.len(), 2);
+    }
+}
+
+/// A Read that uses a slot again says that the answer before it in that slot has arrived: so read ACKs may all be lost.
+#[test]
+fn a_slot_used_again_acknowledges_its_last_answer() {
+    let fate = |packet: &Packet<'_>, _: Way, now: Time| match packet.opcode {
+        Opcode::ReadAcknowledge if now < Time::from_us(400) => vec![],
+        _ => vec![DELAY],
+    };
+    let mut net = net(Setup { read_slots: 1, cap: 2, ..small() }, fate);
+    for id in 0..5 {
+        post(&mut net, id, Operation::Read { into: at(8 * id, 8), from: there(0) }, Fence::None);
+    }
+    net.run(Time::from_us(150));
+    assert_eq!(net.completions.len(), 5);
+    assert_eq!(net.responder.counters().retransmitted, 0);
+    net.run(Time::MAX);
+    assert!(net.responder.is_idle());
+}
+
+/// The timer starts again when the lowest unacknowledged packet is sent again.
+#[test]
+fn a_lost_retransmission_costs_rto_low_from_its_own_time_on() {
+    let mut copies = 0;
+    let fate = |packet: &Packet<'_>, way: Way, _: Time| {
+        let first = way == Way::ToResponder && packet.psn == Psn::new(0);
+        copies += u32::from(first);
+        if first && copies <= 2 { vec![] } else { vec![DELAY] }
+    };
+    let mut net = net(small(), fate);
+    post(&mut net, 0, write(0, 12, 0), Fence::None);
+    net.run(Time::MAX);
+    let first = |p: Packet<'_>| p.opcode.is_request() && p.psn == Psn::new(0);
+    let times: Vec<Time> = net
+        .sent
+        .iter()
+        .filter(|seen| Packet::decode(Dialect::Irn, &seen.bytes).is_ok_and(first))
+        .map(|seen| seen.at)
+        .collect();
+    // The second packet follows at once, its NACK comes a round trip later.
+    assert_eq!(times[1], Time::ZERO + SERIAL * 3 + DELAY * 2);
+    assert_eq!(times[2], times[1] + small().rto_low);
+    assert_eq!((times.len(), net.completions.len()), (3, 1));
 }

@@ -148,8 +148,7 @@ impl SendQueue {
     }
 
     /// Whether a packet that was never sent may be sent now: fences, the Read WQE buffer, credits.
-    /// `una`: the lowest packet not acknowledged.
-    pub fn may_send(&self, psn: Psn, una: Psn) -> bool {
+    pub fn may_send(&self, psn: Psn) -> bool {
         let Some(entry) = self.find(psn) else { return false };
         let operation = entry.request.operation;
         let reads_over = || self.reads_done.minus(entry.read_sn) >= 0;
@@ -159,15 +158,13 @@ impl SendQueue {
             Fence::All => reads_over() && self.msn.minus(entry.number) >= 0,
         };
         let slot = !operation.has_response() || entry.read_sn.minus(self.reads_done) < self.read_slots as i32;
-        // Without credit, one probe: the first packet of a Send, or a whole Write with immediate data. Once that packet is
-        // acknowledged, by a NACK even, which grants no credit, the Receive WQE is known to be there.
+        // Without credit, one probe: the first packet of a Send, or a whole Write with immediate data.
         let credit = !operation.takes_receive()
             || self.credit.is_none_or(|limit| {
                 // Those taken are as good as promised, although no ACK that says so may have come.
                 let taken = self.at_number(self.msn).recv_sn;
                 let beyond = entry.recv_sn.minus(limit).min(entry.recv_sn.minus(taken));
-                let begun = una.minus(entry.first) > 0;
-                let probe = matches!(operation, Operation::Write { .. }) || psn == entry.first || begun;
+                let probe = matches!(operation, Operation::Write { .. }) || psn == entry.first;
                 beyond < 0 || (beyond == 0 && probe)
             });
         fence && slot && credit && self.failed.is_none()

@@ -153,7 +153,7 @@ impl Engine {
         }
         self.resume = None;
         loop {
-            let more = context.queue.may_send(self.sender.state().nxt, self.una());
+            let more = context.queue.may_send(self.sender.state().nxt);
             if !self.sender.can_send(more, context.setup.cap) {
                 return false;
             }

@@ -164,7 +164,7 @@ impl Engine {
             return false;
         }
         self.resume = None;
-        if !context.queue.may_send(self.nxt, self.una) {
+        if !context.queue.may_send(self.nxt) {
             return false;
         }
         let Some(entry) = context.queue.find(self.nxt) else { return false };

@@ -16,13 +16,26 @@ use crate::packet::{Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
+/// What a connection carries from one flow to the next.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HandOver {
+    controller: Controller,
+    /// The rate limiter allows nothing before.
+    next_tx: Time,
+    /// Bytes that the connection has sent.
+    origin: u64,
+    /// When the last flow was done.
+    finished: Time,
+    segments: Option<Box<Segments>>,
+}
+
 /// A queue pair's requester side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RdmaSender {
     flow: FlowId,
     started: bool,
-    /// The controller is that of an earlier flow of the connection.
-    adopted: bool,
+    /// When the connection's earlier flow was done, if there was one.
+    predecessor: Option<Time>,
     /// The receiver acknowledges; otherwise the flow is done when all is sent.
     acknowledged: bool,
     /// The timer fired, and what it began is not over.
@@ -46,6 +59,8 @@ pub struct RdmaSender {
     sacked: u64,
     /// Bytes that earlier flows of the connection have sent: the controller's count goes on.
     origin: u64,
+    /// When it was done.
+    finished: Time,
     /// The rate engine, where the host posts segments.
     segments: Option<Box<Segments>>,
     line_rate: Rate,
@@ -79,7 +94,7 @@ impl RdmaSender {
         Ok(Self {
             flow,
             started: false,
-            adopted: false,
+            predecessor: None,
             acknowledged: spec.acks != RdmaAcks::Never,
             by_timer: false,
             size,
@@ -94,6 +109,7 @@ impl RdmaSender {
             sent_to: 0,
             sacked: 0,
             origin: 0,
+            finished: Time::ZERO,
             segments: spec.segments.as_ref().map(|_| Box::new(Segments::new())),
             line_rate: start.line_rate,
             quantum: start.time_quantum,
@@ -113,22 +129,26 @@ impl RdmaSender {
         &self.controller
     }
 
-    /// Takes over a controller with its rate and state; before [`RdmaSender::start`]. To go on with a connection, see
-    /// [`RdmaSender::continue_from`].
-    pub fn adopt(&mut self, controller: Controller) {
-        debug_assert!(!self.started);
-        (self.controller, self.adopted) = (controller, true);
+    /// What the next flow of the same connection goes on with.
+    pub fn hand_over(&self) -> HandOver {
+        HandOver {
+            controller: self.controller.clone(),
+            next_tx: self.next_tx,
+            origin: self.origin + self.sent_to,
+            finished: self.finished,
+            segments: self.segments.as_ref().map(|s| Box::new(s.successor())),
+        }
     }
 
-    /// This flow follows `earlier` on the same connection: takes over the controller, the instant before which the rate
-    /// allows nothing, and the connection's byte count, by which controllers tell rounds apart. Before
-    /// [`RdmaSender::start`].
-    pub fn continue_from(&mut self, earlier: &Self) {
-        self.adopt(earlier.controller.clone());
-        self.next_tx = earlier.next_tx;
-        self.origin = earlier.origin + earlier.sent_to;
-        if let (Some(ours), Some(theirs)) = (&mut self.segments, &earlier.segments) {
-            ours.continue_from(theirs);
+    /// This flow follows another on its connection: rate, state and pacing go on. Before [`RdmaSender::start`].
+    pub fn take_over(&mut self, before: HandOver) {
+        debug_assert!(!self.started);
+        self.controller = before.controller;
+        self.next_tx = before.next_tx;
+        self.origin = before.origin;
+        self.predecessor = Some(before.finished);
+        if let (Some(ours), Some(theirs)) = (&mut self.segments, before.segments) {
+            *ours = theirs;
         }
     }
 
@@ -138,11 +158,15 @@ impl RdmaSender {
             return;
         }
         self.started = true;
-        if self.adopted {
+        let idle = self.predecessor.map_or(Span::ZERO, |finished| now.since(finished));
+        if self.predecessor.is_some() {
             self.catch_up(now);
+            if !idle.is_zero() {
+                self.controller.on_restart(now, idle);
+            }
         }
         if let Some(segments) = &mut self.segments {
-            segments.start(now);
+            segments.start(now, self.predecessor.is_some() && idle.is_zero());
         }
         self.post(spec, now);
     }

@@ -40,6 +40,9 @@ impl RdmaSender {
             ..Packet::default()
         };
         self.sent_packets += 1;
+        if !self.acknowledged {
+            self.finished = now;
+        }
         self.next_to = self.next_to.max(end);
         self.sent_to = self.sent_to.max(end);
         if !self.timer.runs() || (again && index == self.recovery.una()) {
