@@ -98,8 +98,8 @@ fn controller(congestion: &RdmaCongestion) -> c::ControllerSpec {
             alpha_timer: alpha_timer.0,
             rate_timer: rate_timer.0,
             byte_counter: match byte_counter {
-                Counter::Bytes(bytes) => Some(*bytes),
-                Counter::Off => None,
+                Some(Counter::Bytes(bytes)) => Some(*bytes),
+                None | Some(Counter::Off) => None,
             },
             additive: additive.0,
             hyper: hyper.0,

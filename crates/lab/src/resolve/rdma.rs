@@ -49,6 +49,9 @@ fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
 
 /// What follows from the scenario's other keys.
 pub(super) fn resolve(r: &mut Rdma, lossless: bool) {
+    if let RdmaCongestion::Dcqcn { byte_counter, decrease, .. } = &mut r.congestion {
+        byte_counter.get_or_insert(decrease.byte_counter());
+    }
     r.notification.get_or_insert(notification_of(&r.congestion));
     let acks = acks_of(r, lossless);
     let acks = *r.acks.get_or_insert(acks);
