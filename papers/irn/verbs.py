@@ -60,9 +60,8 @@ class Packets:
         self.sent, self.arrived = (data[c].to_numpy().astype(float) * PS for c in ("ingress_ps", "exit_ps"))
         self.cumulative = -(-acks["seq"].to_numpy().astype(np.int64) // numbers.MTU)
         self.heard = acks["exit_ps"].to_numpy().astype(float) * PS
-        first = np.zeros(len(self.psn), dtype=bool)
-        first[np.unique(self.psn, return_index=True)[1]] = True
-        self.again = ~first
+        # What is lost is not in the recording: a packet is sent again if a higher one was sent before.
+        self.again = self.psn < np.maximum.accumulate(self.psn)
 
     def round_trip(self) -> float:
         """From the start of the first packet to its acknowledgement: propagation, and transmissions at every hop."""
