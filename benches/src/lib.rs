@@ -14,8 +14,23 @@ use thalweg_lab::{Run, load};
 use thalweg_sim::events::{Calendar, Events, Heap};
 
 /// Names of the workloads, in the order in which they run.
-pub const WORKLOADS: &[&str] =
-    &["W0", "W0-heap", "W1", "W2", "W3-dctcp", "W3-srpt", "W3-lstf", "W4", "W5", "W6"];
+pub const WORKLOADS: &[&str] = &[
+    "W0",
+    "W0-heap",
+    "W1",
+    "W2",
+    "W3-dctcp",
+    "W3-srpt",
+    "W3-lstf",
+    "W4",
+    "W5",
+    "W6",
+    "W7-roce+pfc",
+    "W7-roce+pfc+dcqcn",
+    "W7-irn",
+    "W7-irn+dcqcn",
+    "W7-irn+timely",
+];
 
 /// The scenario of a workload other than W0.
 fn scenario(workload: &str) -> Option<&'static str> {
@@ -28,8 +43,21 @@ fn scenario(workload: &str) -> Option<&'static str> {
         "W4" => include_str!("../scenarios/w4-fat-tree-1024.toml"),
         "W5" => include_str!("../scenarios/w5-fat-tree-8192.toml"),
         "W6" => include_str!("../scenarios/w6-internet2-lstf.toml"),
+        _ if workload.starts_with("W7-") => include_str!("../scenarios/w7-rdma.toml"),
         _ => return None,
     })
+}
+
+/// What a workload sets on top of its scenario.
+fn settings(workload: &str) -> Vec<(String, String)> {
+    let scheme = match workload {
+        "W7-roce+pfc" => "roce+voq-pfc",
+        "W7-roce+pfc+dcqcn" => "roce-dcqcn+voq-pfc",
+        "W7-irn+dcqcn" => "irn-dcqcn+voq",
+        "W7-irn+timely" => "irn-timely+voq",
+        _ => return Vec::new(),
+    };
+    vec![("scheme".to_owned(), format!("\"{scheme}\""))]
 }
 
 /// What a workload measured.
@@ -97,7 +125,7 @@ fn scenario_once(workload: &str, quick: bool) -> Result<(u64, u64, f64), String>
     let text = scenario(workload)
         .ok_or_else(|| format!("no workload is called `{workload}` (known: {})", WORKLOADS.join(", ")))?;
     let file = format!("{workload}.toml");
-    let scenario = load(text, &file, Path::new("."), &[])
+    let scenario = load(text, &file, Path::new("."), &settings(workload))
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     let mut run = Run::new(&scenario).map_err(|e| e.to_string())?;
     let budget = if quick { 2_000_000 } else { u64::MAX };

@@ -7,7 +7,7 @@ VERSION: str
 DEBUG_BUILD: bool
 
 class Buffer:
-    """A column's values behind the buffer protocol, read-only."""
+    """A column's values behind the buffer protocol, read-only; of type `int64?`: negative values are missing."""
 
     dtype: str
     def __buffer__(self, flags: int, /) -> memoryview: ...

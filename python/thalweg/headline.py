@@ -24,6 +24,7 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         if measured["censored"]:
             text += f", {_format.number(measured['censored'])} censored: means and percentiles are of the others"
         out.append(("flows", text))
+    out += _unfinished(summary)
     for key, name in (("host_links", "load of host links"), ("core_links", "load of core links")):
         load = (summary.get("load") or {}).get(key) or {}
         if load.get("offered") or load.get("carried"):
@@ -32,6 +33,7 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         out.append(("goodput of all flows", f"{summary['goodput_gbps']:.4g} Gb/s"))
     events = ("drops", "marks", "retransmissions", "timeouts")
     out.append(("packets", ", ".join(f"{_format.number(summary[k])} {k}" for k in events if k in summary)))
+    out += _lossless(summary)
     if summary.get("violation"):
         out.append(("violation", str(summary["violation"])))
     if isinstance(summary.get("packets"), Mapping):
@@ -41,6 +43,35 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         )
         out.append(("recorded", text))
     out.append(("seed, digest", f"{summary.get('seed')}, {summary.get('digest')}"))
+    return out
+
+
+def _unfinished(summary: Mapping) -> list[tuple[str, str]]:
+    """A hint where flows can never complete, however long the run."""
+    flows = summary.get("flows") or {}
+    if not flows.get("failed"):
+        return []
+    # "stalled: its sender waits .." begins with the word for it; other reasons have none.
+    kinds = {k.split(":")[0]: n for k, n in (flows.get("unfinished") or {}).items() if ":" in k}
+    text = ", ".join(f"{_format.number(n)} {kind}" for kind, n in kinds.items())
+    return [("failed", f"{text}: these flows never end, see `reason` in the table flows")]
+
+
+def _lossless(summary: Mapping) -> list[tuple[str, str]]:
+    """What flow control did, and what broke."""
+    out = []
+    if pauses := summary.get("pauses"):
+        text = f"{_format.number(pauses['frames'])} sent, {_format.simulated(pauses['paused_s'] * 1e12)} over all ports"
+        out.append(("pauses", text))
+        for found in pauses["deadlocks"]:
+            ports = ", ".join(str(p) for p in found["ports"])
+            when = _format.simulated(found["at_us"] * 1e6)
+            out.append(("deadlock", f"at {when} ports {ports} wait for each other and never go on"))
+    if broken := summary.get("incidents"):
+        text = f"{_format.number(broken['packets_lost'])} packets lost on failed links"
+        if broken["pause_frames_lost"]:
+            text += f", {_format.number(broken['pause_frames_lost'])} pause frames lost"
+        out.append(("incidents", text))
     return out
 
 

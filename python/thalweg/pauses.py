@@ -6,9 +6,10 @@ paused was caused by that pause. A storm is a root with all that follows from it
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 import polars as pl
-from matplotlib.patches import Patch
+from matplotlib.patches import Rectangle
 
 from thalweg import plots
 
@@ -20,11 +21,10 @@ def storms(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
     alone), paused_ps (sum over its pauses; one that stands is counted up to `end_ps`, or to the last event in the table).
     """
     root = np.arange(len(pauses), dtype=np.int64)
-    for number, cause in enumerate(pauses["cause"].to_list()):
-        if cause is not None:
+    for number, cause in enumerate(pauses["cause"].fill_null(-1).to_list()):
+        if cause >= 0:
             root[number] = root[cause]  # causes come before what they cause
-    last = end_ps or _end(pauses)
-    known = pauses.with_columns(pl.Series("root", root), lasted=pl.col("ended_ps").fill_null(last) - pl.col("began_ps"))
+    known = pauses.with_columns(pl.Series("root", root), lasted=_lasted(pauses, end_ps))
     sums = known.group_by("root").agg(
         pauses=pl.len(), ports=pl.col("port").n_unique(), depth=pl.col("depth").max(), paused_ps=pl.col("lasted").sum()
     )
@@ -36,11 +36,10 @@ def storms(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
 
 def by_port(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
     """One row per port that was ever paused: how often, for how long (ps), and how deep in a storm at most; the longest first."""
-    last = end_ps or _end(pauses)
-    lasted = pl.col("ended_ps").fill_null(last) - pl.col("began_ps")
     return (
-        pauses.group_by("port", "from_node", "to_node")
-        .agg(pauses=pl.len(), paused_ps=lasted.sum(), depth=pl.col("depth").max())
+        pauses.with_columns(lasted=_lasted(pauses, end_ps))
+        .group_by("port", "from_node", "to_node")
+        .agg(pauses=pl.len(), paused_ps=pl.col("lasted").sum(), depth=pl.col("depth").max())
         .sort(["paused_ps", "port"], descending=[True, False])
     )
 
@@ -48,28 +47,31 @@ def by_port(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
 def timeline(pauses: pl.DataFrame, *, ports: int = 24) -> plots.Figure:
     """When the ports that were paused longest were paused, coloured by depth in their storm."""
     longest = by_port(pauses).head(ports)
-    last = _end(pauses)
+    known = pauses.with_columns(lasted=_lasted(pauses))
     deepest = int(pauses["depth"].max() or 0)
     with plots.style():
+        cycle = [entry["color"] for entry in matplotlib.rcParams["axes.prop_cycle"]]
+        shade = [cycle[depth % len(cycle)] for depth in range(deepest + 1)]
         fig, ax = plots.figure(height=0.9 + 0.15 * max(len(longest), 1))
         for row, port in enumerate(longest["port"].to_list()):
-            mine = pauses.filter(pl.col("port") == port)
-            begin = mine["began_ps"].to_numpy() * 1e-9
-            width = mine["ended_ps"].fill_null(last).to_numpy() * 1e-9 - begin
-            colours = [f"C{depth % 10}" for depth in mine["depth"].to_list()]
+            mine = known.filter(pl.col("port") == port)
+            begin, width = mine["began_ps"].to_numpy() * 1e-9, mine["lasted"].to_numpy() * 1e-9
+            colours = [shade[depth] for depth in mine["depth"].to_list()]
             ax.broken_barh(list(zip(begin, width, strict=True)), (row - 0.4, 0.8), facecolors=colours)
         names = [f"{a} → {b}" for a, b in longest.select("from_node", "to_node").iter_rows()]
         ax.set_yticks(range(len(longest)), names)
         ax.invert_yaxis()
         ax.set_xlabel("time (ms)")
         ax.set_ylabel("paused port (node → node)")
-        steps = [
-            Patch(facecolor=f"C{d % 10}", label="root" if d == 0 else f"depth {d}") for d in range(min(deepest, 9) + 1)
-        ]
-        ax.legend(handles=steps, ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
+        for depth, colour in enumerate(shade[:4]):
+            label = "root" if depth == 0 else f"depth {depth}"
+            ax.add_patch(Rectangle((0, 0), 0, 0, color=colour, label=label))
+        plots._legend_above(fig, ax, 2)
         return fig
 
 
-def _end(pauses: pl.DataFrame) -> int:
-    """The last instant that the table knows."""
-    return max((x for x in (pauses["ended_ps"].max(), pauses["began_ps"].max()) if x is not None), default=0)
+def _lasted(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.Series:
+    """How long each pause lasted; one that stands (no end), until `end_ps` or the last event that the table knows."""
+    began, ended = pauses["began_ps"].cast(pl.Int64), pauses["ended_ps"].cast(pl.Int64).fill_null(-1)
+    last = end_ps if end_ps is not None else max(began.max() or 0, ended.max() or 0)
+    return pl.Series("lasted", np.where(ended < 0, last, ended)) - began

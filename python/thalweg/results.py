@@ -231,12 +231,16 @@ def arrow_table(name: str, doc: str, columns) -> pyarrow.Table:
 
     fields, arrays = [], []
     for column, unit, meaning, buffer, offsets in columns:
+        nullable = False
         if offsets is not None:
             length = len(memoryview(offsets)) // 8 - 1
             parts = [None, pa.py_buffer(offsets), pa.py_buffer(buffer)]
             array = pa.Array.from_buffers(pa.large_string(), length, parts)
+        elif nullable := buffer.dtype.endswith("?"):
+            values = np.frombuffer(buffer, dtype=buffer.dtype[:-1])
+            array = pa.array(values, mask=values < 0)
         else:
             array = pa.array(np.frombuffer(buffer, dtype=buffer.dtype))
         arrays.append(array)
-        fields.append(pa.field(column, array.type, nullable=False, metadata={"unit": unit, "doc": meaning}))
+        fields.append(pa.field(column, array.type, nullable=nullable, metadata={"unit": unit, "doc": meaning}))
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"table": name, "doc": doc}))

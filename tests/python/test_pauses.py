@@ -7,7 +7,8 @@ from thalweg import pauses
 
 def table(rows):
     names = ("port", "from_node", "to_node", "began_ps", "ended_ps", "cause")
-    frame = pl.DataFrame(rows, schema=names, orient="row", schema_overrides={"cause": pl.UInt32, "ended_ps": pl.UInt64})
+    frame = pl.DataFrame(rows, schema=names, orient="row", schema_overrides={"began_ps": pl.UInt64})
+    frame = frame.with_columns(pl.col("cause", "ended_ps").replace(-1, None))
     depth = []
     for cause in frame["cause"].to_list():
         depth.append(0 if cause is None else depth[cause] + 1)
@@ -17,11 +18,11 @@ def table(rows):
 # Pause 0 causes 1, which causes 2; 3 is alone; 4 stands when the run ends.
 KEPT = table(
     [
-        (8, 4, 5, 10, 50, None),
+        (8, 4, 5, 10, 50, -1),
         (0, 0, 4, 20, 60, 0),
         (2, 1, 4, 30, 35, 1),
-        (6, 3, 5, 40, 45, None),
-        (8, 4, 5, 60, None, None),
+        (6, 3, 5, 40, 45, -1),
+        (8, 4, 5, 60, -1, -1),
     ]
 )
 

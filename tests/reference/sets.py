@@ -103,11 +103,75 @@ def hpcc_pfc() -> Outcome:
     return by_flow(run("hpcc.toml", "hpcc-incast", overrides), read("hpcc-incast", "fct_pfc_dctcp.csv"))
 
 
-def hpcc_long(flows: str, end_ms: int) -> Outcome:
+# What CC_MODE 7 changes in `hpcc-rdma.toml`.
+TIMELY = {
+    "transport.header": "56B",  # and the time stamp
+    "transport.notification": "off",
+    "transport.rtt": "{ segment = 1, less_serialization = false }",
+    "switch.marking": "none",
+    "transport.congestion": '{ kind = "timely", min_rtt = "20us", alpha = 0.875, beta = 0.8, additive = "100Mbps",'
+    ' hyper = { after = 5, step = "500Mbps", below_t_low = true, count = "increase" }, scale_updates = false,'
+    ' once_per_round = true, max_decrease = 1.0, min_rate = "1Gbps" }',
+}
+RATES = {"dcqcn": {}, "timely": TIMELY}
+# Marking is random: other random numbers, the same flows.
+RUNS = {"dcqcn": ("dcqcn", "dcqcn_run2", "dcqcn_run3"), "timely": ("timely",)}
+
+
+def pauses(folder: str, name: str) -> int:
+    """Times that somebody was told to stop."""
+    return sum(int(r["pause"]) for r in read(folder, name))
+
+
+def hpcc_rdma(folder: str, flows: str, scheme: str, suffix: str = "", **overrides) -> Outcome:
+    """Flows of a list, and pauses. DCQCN: seed n and the peer's run n, one behind the other."""
+    out = Outcome()
+    stops = {"peer": 0, "ours": 0}
+    for seed, theirs in enumerate(RUNS[scheme], start=1):
+        changed = RATES[scheme] | {"traffic.0.file": f"flows{suffix}.csv", "seed": seed} | overrides
+        results = run("hpcc-rdma.toml", folder, changed)
+        list_of = f"{suffix[1:]}_" if suffix else ""
+        one = by_flow(results, read(folder, f"fct_{list_of}{theirs}.csv"))
+        events = "events" if flows == "pfc" else "pfc"
+        stops["peer"] += pauses(folder, f"{events}_{list_of}{theirs}.csv")
+        stops["ours"] += results.summary["pauses"]["frames"]
+        out.flows += one.flows
+        out.seconds += one.seconds
+    out.metrics.append(("pauses", stops["peer"] / len(RUNS[scheme]), stops["ours"] / len(RUNS[scheme])))
+    return out
+
+
+def rdma_lone(scheme: str) -> Outcome:
+    results = run("hpcc-rdma.toml", "hpcc-star", RATES[scheme] | {"traffic.0.file": "flows_lone.csv"})
+    return by_flow(results, read("hpcc-star", f"fct_lone_{scheme}.csv"))
+
+
+# The k = 4 fat-tree, on the peer's paths.
+FAT_TREE = {
+    "topology": '{ kind = "file", format = "links-csv", path = "links.csv", rate = "100Gbps", delay = "1us", time_quantum = "1ns" }',
+    "routing": '{ kind = "pinned", file = "paths.csv" }',
+}
+
+
+def unpacked(folder: str, name: str) -> str:
+    """Where a file that is kept compressed lies as it is."""
+    import tempfile
+
+    place = Path(tempfile.gettempdir()) / f"thalweg-{folder}-{name}"
+    place.write_bytes(gzip.decompress((DATA / folder / f"{name}.gz").read_bytes()))
+    return str(place)
+
+
+def rdma_fat_tree(scheme: str) -> Outcome:
+    paths = FAT_TREE["routing"].replace("paths.csv", unpacked("hpcc-fattree", "paths.csv"))
+    return hpcc_rdma("hpcc-fattree", "", scheme, **FAT_TREE | {"routing": paths})
+
+
+def hpcc_long(flows: str, end_ms: int, scheme: str = "dctcp") -> Outcome:
     """Long flows into one port: the last 40 % of the run."""
     import numpy as np
 
-    peer = read("hpcc-incast", f"series_{flows}_dctcp.csv")
+    peer = read("hpcc-incast", f"series_{flows}_{scheme}.csv")
     senders = len(read("hpcc-incast", f"flows_{flows}.csv"))
     overrides = {
         "traffic.0.file": f"flows_{flows}.csv",
@@ -115,7 +179,9 @@ def hpcc_long(flows: str, end_ms: int) -> Outcome:
         "measure.queues": '{ every = "10us", ports = [1] }',  # the switch's port to host 0
         "measure.controllers": '{ every = "10us" }',
     }
-    results = run("hpcc.toml", "hpcc-incast", overrides)
+    results = run(
+        "hpcc.toml" if scheme == "dctcp" else "hpcc-rdma.toml", "hpcc-incast", overrides | RATES.get(scheme, {})
+    )
     queues, flows_table = results.tables["queues"], results.tables["controllers"]
     begin, end = 0.6 * end_ms, float(end_ms)
 
@@ -295,6 +361,15 @@ def all_sets() -> dict[str, Callable[[], Outcome]]:
     sets["hpcc-incast/pfc"] = hpcc_pfc
     sets["hpcc-incast/two"] = partial(hpcc_long, "two", 10)
     sets["hpcc-incast/eight"] = partial(hpcc_long, "eight", 20)
+    for scheme in RATES:
+        sets[f"hpcc-rdma/lone/{scheme}"] = partial(rdma_lone, scheme)
+        for flows in ("websearch", "hadoop"):
+            sets[f"hpcc-rdma/{flows}/{scheme}"] = partial(hpcc_rdma, "hpcc-star", flows, scheme, f"_{flows}")
+        sets[f"hpcc-rdma/fat-tree/{scheme}"] = partial(rdma_fat_tree, scheme)
+        small = {"switch.inputs.shared": "2MiB"}
+        sets[f"hpcc-rdma/pfc/{scheme}"] = partial(hpcc_rdma, "hpcc-incast", "pfc", scheme, "_pfc", **small)
+        sets[f"hpcc-rdma/two/{scheme}"] = partial(hpcc_long, "two", 10, scheme)
+        sets[f"hpcc-rdma/eight/{scheme}"] = partial(hpcc_long, "eight", 20, scheme)
     for name in HTSIM:
         for scheme in ("tcp", "dctcp"):
             sets[f"htsim/{name}/{scheme}"] = partial(htsim, name, scheme)

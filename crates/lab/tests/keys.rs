@@ -520,6 +520,7 @@ const KEYS: &[Row] = &[
     ("traffic[](poisson).sizes=facebook-hadoop-fine", RACKS, &[], "facebook-hadoop-fine", "facebook", Outcome),
     ("traffic[](poisson).sizes=facebook", RACKS, &[], "facebook", "google-rpc", Outcome),
     ("traffic[](poisson).sizes=google-rpc", RACKS, &[], "google-rpc", "facebook", Outcome),
+    ("traffic[](poisson).sizes=rdma-heavy-tailed", RACKS, &[], "rdma-heavy-tailed", "facebook", Outcome),
     ("traffic[](poisson).sizes=uniform", RACKS, &[], "uniform", "bimodal", Outcome),
     ("traffic[](poisson).sizes(uniform).min", RACKS, &["traffic.0.sizes={kind=\"uniform\",max=\"100KB\",min=\"2KB\"}"], "2KB", "50KB", Outcome),
     ("traffic[](poisson).sizes(uniform).max", RACKS, &["traffic.0.sizes={kind=\"uniform\",max=\"100KB\",min=\"2KB\"}"], "100KB", "50KB", Outcome),

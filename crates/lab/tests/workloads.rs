@@ -135,6 +135,7 @@ fn named_distributions_have_their_means() {
         ("facebook-hadoop", 120_420.75),
         ("google-rpc", 2_907.0),
         ("facebook-hadoop-fine", 121_849.0),
+        ("rdma-heavy-tailed", 0.5 * 528.0 + 0.35 * 100_512.0 + 0.15 * 1_600_000.0),
         ("bimodal", 1_001_000.0),
         ("point", 2_000_000.0),
     ] {

@@ -9,7 +9,7 @@ use crate::schedule::{Discipline, Limit, Served, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::{OnceLock, RwLock};
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 /// A user's controller: the contract, and how to clone and save it.
 pub trait PluggedController: CongestionControl + Send + Sync {
@@ -113,6 +113,9 @@ impl CongestionControl for CustomController {
     }
     fn on_notification(&mut self, now: Time) {
         self.0.on_notification(now);
+    }
+    fn on_restart(&mut self, now: Time, idle: Span) {
+        self.0.on_restart(now, idle);
     }
     fn on_tick(&mut self, now: Time) {
         self.0.on_tick(now);

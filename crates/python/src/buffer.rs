@@ -36,7 +36,7 @@ impl Buffer {
 
 #[pymethods]
 impl Buffer {
-    /// NumPy's name for one value (native byte order).
+    /// NumPy's name for one value (native byte order); `int64?`: negative values are missing.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.dtype

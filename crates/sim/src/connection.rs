@@ -4,8 +4,8 @@ use crate::events::Events;
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::congestion::Controller;
 use thalweg_machines::transport::Sender;
+use thalweg_machines::transport::rdma::HandOver;
 use thalweg_units::FlowId;
 
 /// A connection that outlives its flows.
@@ -16,7 +16,7 @@ pub(crate) struct Connection {
     /// Flows that have started and wait for their turn.
     waiting: VecDeque<FlowId>,
     /// Of the flow before, or rather of all before.
-    controller: Option<Controller>,
+    before: Option<HandOver>,
 }
 
 /// As many as the flows name.
@@ -41,9 +41,9 @@ impl<Q: Events> Sim<Q> {
     /// What the flow before has learnt.
     pub(crate) fn inherit(&mut self, flow: FlowId, sender: &mut Sender) {
         let number = self.spec.flows[flow.at()].connection;
-        let before = self.shared.get_mut(number as usize).and_then(|connection| connection.controller.take());
-        if let (Some(controller), Sender::Rdma(sender)) = (before, sender) {
-            sender.adopt(controller);
+        let before = self.shared.get_mut(number as usize).and_then(|connection| connection.before.take());
+        if let (Some(before), Sender::Rdma(sender)) = (before, sender) {
+            sender.take_over(before);
         }
     }
 
@@ -52,7 +52,7 @@ impl<Q: Events> Sim<Q> {
         let number = self.spec.flows[flow.at()].connection;
         let Some(connection) = self.shared.get_mut(number as usize) else { return };
         if let Sender::Rdma(sender) = &self.sending[slot].sender {
-            connection.controller = Some(sender.controller().clone());
+            connection.before = Some(sender.hand_over());
         }
         match connection.waiting.pop_front() {
             Some(next) => self.begin(next),

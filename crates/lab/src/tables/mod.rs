@@ -16,6 +16,8 @@ pub enum ColumnData {
     U64(Vec<u64>),
     /// Times that may be missing: −1.
     I64(Vec<i64>),
+    /// Numbers that may be missing: −1 here, null in files.
+    Maybe(Vec<i64>),
     /// Ratios; missing: not a number.
     F64(Vec<f64>),
     /// Numbers of things.
@@ -55,7 +57,7 @@ impl ColumnData {
     pub fn len(&self) -> usize {
         match self {
             Self::U64(v) => v.len(),
-            Self::I64(v) => v.len(),
+            Self::I64(v) | Self::Maybe(v) => v.len(),
             Self::F64(v) => v.len(),
             Self::U32(v) => v.len(),
             Self::Bool(v) => v.len(),

@@ -28,7 +28,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
     };
     let u32s = |f: &dyn Fn(&PauseRecord) -> u32| ColumnData::U32(pauses.iter().map(f).collect());
     let maybe = |f: &dyn Fn(&PauseRecord) -> Option<i64>| {
-        ColumnData::I64(pauses.iter().map(|p| f(p).unwrap_or(-1)).collect())
+        ColumnData::Maybe(pauses.iter().map(|p| f(p).unwrap_or(-1)).collect())
     };
     Some(Table {
         name: "pauses",
@@ -42,13 +42,13 @@ pub(super) fn table(run: &Run) -> Option<Table> {
             column(
                 "ended_ps",
                 "ps",
-                "until when; -1: it stands",
+                "until when; null: it stands",
                 maybe(&|p| (p.ended != Time::MAX).then_some(p.ended.ps() as i64)),
             ),
             column(
                 "cause",
                 "",
-                "the pause that caused it; -1: none, the output was merely busy",
+                "the pause that caused it; null: none, the output was merely busy",
                 maybe(&|p| (p.cause != u32::MAX).then_some(i64::from(p.cause))),
             ),
             column(

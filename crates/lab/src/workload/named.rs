@@ -169,6 +169,10 @@ const GOOGLE_RPC: &[(f64, f64)] = &[
     (15_158_197.0, 1.0),
 ];
 
+/// IRN's workload (UCB/EECS-2018-103 §4.3.1): three facts are published, half single packets, 15 % from 200 KB to 3 MB.
+// CHOICE irn M12: straight lines between them.
+const RDMA_HEAVY_TAILED: &[(f64, f64)] = &[(32.0, 0.0), (1024.0, 0.5), (200_000.0, 0.85), (3_000_000.0, 1.0)];
+
 /// The distribution that a scenario names under `key`.
 pub(crate) fn build(cx: &Cx<'_>, key: &str, sizes: &Sizes) -> Result<Cdf, Diagnostic> {
     use Interpolation::{Atoms, InverseLinear, Linear, LogLinear};
@@ -186,6 +190,7 @@ pub(crate) fn build(cx: &Cx<'_>, key: &str, sizes: &Sizes) -> Result<Cdf, Diagno
         Sizes::FacebookHadoop => table(FACEBOOK_HADOOP, Linear, 1),
         Sizes::FacebookHadoopFine => table(FACEBOOK_HADOOP_FINE, LogLinear, 1),
         Sizes::Facebook => table(FACEBOOK, LogLinear, 1),
+        Sizes::RdmaHeavyTailed => table(RDMA_HEAVY_TAILED, Linear, 1),
         Sizes::GoogleRpc => table(GOOGLE_RPC, InverseLinear, 1),
         Sizes::Uniform { min, max, steps } => {
             let (low, high) = (positive("min", min.0.get())? as f64, max.0.get() as f64);

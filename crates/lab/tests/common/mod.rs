@@ -36,7 +36,7 @@ pub fn column(run: &Run, table: &str, name: &str) -> Vec<i128> {
     let column = table.columns.iter().find(|c| c.name == name).unwrap_or_else(|| panic!("no column {name}"));
     match &column.data {
         ColumnData::U64(v) => v.iter().map(|x| i128::from(*x)).collect(),
-        ColumnData::I64(v) => v.iter().map(|x| i128::from(*x)).collect(),
+        ColumnData::I64(v) | ColumnData::Maybe(v) => v.iter().map(|x| i128::from(*x)).collect(),
         ColumnData::U32(v) => v.iter().map(|x| i128::from(*x)).collect(),
         ColumnData::Bool(v) => v.iter().map(|x| i128::from(*x)).collect(),
         ColumnData::F64(_) | ColumnData::Text(_) => panic!("{name} is not a whole number"),

@@ -50,7 +50,8 @@ const CHECKED: &[&str] = &[
     "%.congestion={kind=\"dcqcn\",decrease=\"checked\",byte_counter=\"none\"}",
     "switch.marking={kind=\"ramp\",min=\"2KB\",max=\"10KB\",max_probability=0.5}",
 ];
-const TIMELY: &[&str] = &["%.congestion={kind=\"timely\",t_low=\"12us\",t_high=\"60us\"}", "%.rtt={segment=4}"];
+const TIMELY: &[&str] =
+    &["%.congestion={kind=\"timely\",t_low=\"12us\",t_high=\"60us\"}", "%.rtt={segment=4}"];
 /// Gradients decide: rates fall by them and rise again.
 const BAND: &[&str] =
     &["%.congestion={kind=\"timely\",t_low=\"1us\",t_high=\"60us\",hyper={after=2}}", "%.rtt={segment=2}"];
@@ -64,15 +65,18 @@ const CNP: &[&str] = &[
     "%.notification={kind=\"cnp\",interval=\"10us\"}",
     "switch.marking={kind=\"ramp\",min=\"2KB\",max=\"10KB\",max_probability=0.5}",
 ];
-const FAILURE: &[&str] = &["incident=[{kind=\"link-failure\",at=\"200us\",link=[6,8]}]", "routing.convergence=100us"];
+const FAILURE: &[&str] =
+    &["incident=[{kind=\"link-failure\",at=\"200us\",link=[6,8]}]", "routing.convergence=100us"];
 const LOSS: &[&str] =
     &["switch.pfc={}", "incident=[{kind=\"pause-loss\",from=\"100us\",until=\"1ms\",probability=0.9}]"];
-const RPC: &[&str] = &["traffic.0={kind=\"rpc\",load=0.5,request=\"10KB\",response=\"20KB\",until=\"300us\"}"];
+const RPC: &[&str] =
+    &["traffic.0={kind=\"rpc\",load=0.5,request=\"10KB\",response=\"20KB\",until=\"300us\"}"];
 const RPC_POD: &[&str] = &[
     "topology={kind=\"fat-tree\",k=4}",
     "traffic.0={kind=\"rpc\",load=0.3,request=\"10KB\",response=\"20KB\",until=\"200us\"}",
 ];
-const DCTCP: &[&str] = &["%.congestion=dctcp", "@.marking={kind=\"ramp\",min=\"5KB\",max=\"15KB\",max_probability=0.5}"];
+const DCTCP: &[&str] =
+    &["%.congestion=dctcp", "@.marking={kind=\"ramp\",min=\"5KB\",max=\"15KB\",max_probability=0.5}"];
 
 #[rustfmt::skip]
 pub const KEYS: &[Row] = &[
@@ -87,7 +91,7 @@ pub const KEYS: &[Row] = &[
     ("@.marking(ramp).at", BUSY, DCTCP, "", "departure", Outcome),
     ("@.marking(ramp).at=arrival", BUSY, DCTCP, "arrival", "departure", Outcome),
     ("@.marking(ramp).at=departure", BUSY, DCTCP, "departure", "arrival", Outcome),
-    ("switch.inputs", LOSSY, &["switch.scheduler=fifo"], "", "{memory=\"20KB\"}", Outcome),
+    ("switch.inputs", RACKS, &[], "", "{memory=\"20KB\"}", Outcome),
     ("switch.inputs.memory", LOSSY, &[], "20KB", "30KB", Outcome),
     ("switch.inputs.shared", LOSSY, &["switch.inputs={shared=\"40KB\"}"], "40KB", "50KB", Outcome),
     ("switch.inputs.release", LOSSY, &[], "", "start", Outcome),
@@ -138,7 +142,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).recovery=go-back-n", LOSSY, &[], "go-back-n", "irn", Outcome),
     ("%(rdma).recovery(go-back-n).repeat_nack", LOSSY, GBN, "", "20us", Outcome),
     ("%(rdma).cap", LOSSY, &[], "auto", "none", Outcome),
-    ("%(rdma).acks", LOSSY, PFC, "", "per-segment", Refused),
+    ("%(rdma).acks", LOSSY, GBN, "", "per-segment", Outcome),
     ("%(rdma).acks=per-packet", LOSSY, GBN, "per-packet", "never", Outcome),
     ("%(rdma).acks=per-segment", LOSSY, GBN, "per-segment", "per-packet", Outcome),
     ("%(rdma).acks=never", LOSSY, GBN, "never", "per-packet", Outcome),

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::custom::CustomController;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 macro_rules! controllers {
     ($start:ident; $($name:ident($machine:ty), $key:literal, $summary:literal, $source:literal,
@@ -60,6 +60,9 @@ macro_rules! controllers {
             }
             fn on_tick(&mut self, now: Time) {
                 match self { $(Self::$name(c) => c.on_tick(now)),* }
+            }
+            fn on_restart(&mut self, now: Time, idle: Span) {
+                match self { $(Self::$name(c) => c.on_restart(now, idle)),* }
             }
             #[inline]
             fn permit(&self) -> Permit {

@@ -107,6 +107,8 @@ pub trait CongestionControl {
     /// The network asks for less: a congestion notification packet has arrived (DCQCN), or an echo where the transport
     /// passes echoes on as notifications.
     fn on_notification(&mut self, _now: Time) {}
+    /// The connection sends again after it had nothing to send and nothing in the network for so long.
+    fn on_restart(&mut self, _now: Time, _idle: Span) {}
     /// The instant named in [`Permit::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
     /// What is allowed now. Cheap: asked before every transmission.

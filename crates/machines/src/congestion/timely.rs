@@ -30,8 +30,6 @@ pub struct Timely {
     updated: Time,
     /// Once per round: the next update is at an ACK beyond this byte.
     round_end: u64,
-    /// Since when the flow has had nothing to send and nothing on its way.
-    idle_since: Option<Time>,
     /// A loss backs off again from here on.
     back_off_at: Time,
 }
@@ -94,7 +92,6 @@ impl Timely {
             in_a_row: 0,
             updated: Time::ZERO,
             round_end: 0,
-            idle_since: None,
             back_off_at: Time::ZERO,
         })
     }
@@ -191,17 +188,7 @@ impl Timely {
 }
 
 impl CongestionControl for Timely {
-    #[inline]
-    fn on_sent(&mut self, now: Time, _bytes: Bytes, _in_flight: Bytes) {
-        if let Some(since) = self.idle_since.take()
-            && now.since(since) > self.spec.min_rtt.saturating_mul(10)
-        {
-            self.prev_rtt = None;
-        }
-    }
-
     fn on_ack(&mut self, ack: &AckSample) {
-        self.idle_since = (ack.app_limited && ack.in_flight == Bytes::ZERO).then_some(ack.now);
         let Some(rtt) = ack.rtt else { return };
         if self.spec.once_per_round {
             if ack.acked_to <= self.round_end {
@@ -217,6 +204,12 @@ impl CongestionControl for Timely {
     }
     fn on_timeout(&mut self, loss: &Loss) {
         self.back_off(loss.now);
+    }
+
+    fn on_restart(&mut self, _now: Time, idle: Span) {
+        if idle > self.spec.min_rtt.saturating_mul(10) {
+            self.prev_rtt = None;
+        }
     }
 
     #[inline]

@@ -85,7 +85,7 @@ pub struct SenderStats {
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
     /// Sum of the round trips that ACKs of new data measured by their time stamps, those of segments sent again and of
-    /// the set-up included (RFC 7323 §4.1).
+    /// the set-up included (RFC 7323 §4.1). RDMA: of those that the controller was told.
     pub rtt_sum: Span,
     /// How many these were.
     pub rtt_samples: u32,

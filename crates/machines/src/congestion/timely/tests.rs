@@ -4,6 +4,7 @@ use super::super::TimelyHyper;
 use super::super::conformance::{ack, loss, start};
 use super::*;
 
+mod hpcc;
 mod queues;
 
 /// §3.5: δ 10 Mb/s, β 0.8, thresholds of 50 and 500 us, hyper-active after five. α 1 and no scaling make arithmetic plain.
@@ -220,17 +221,20 @@ fn a_flow_that_its_application_limits_may_fall_but_not_rise() {
 
 #[test]
 fn after_ten_min_rtt_without_anything_to_send_the_next_sample_is_a_first_one() {
-    let run = |limited, out: u64, resumes: u64| {
+    let run = |idle: Option<u64>| {
         let mut c = timely(PLAIN);
-        let (rtt, in_flight) = (Some(Span::from_us(100)), Bytes::new(out));
-        c.on_ack(&AckSample { now: Time::ZERO, rtt, in_flight, app_limited: limited, ..ack(1000, 0) });
-        c.on_sent(Time::from_us(resumes), Bytes::new(1000), Bytes::new(1000));
-        sample(&mut c, resumes + 104, 104)
+        let rtt = Some(Span::from_us(100));
+        c.on_ack(&AckSample { now: Time::ZERO, rtt, ..ack(1000, 0) });
+        let resumes = Time::from_us(idle.unwrap_or(5000));
+        if let Some(idle) = idle {
+            c.on_restart(resumes, Span::from_us(idle));
+        }
+        c.on_sent(resumes, Bytes::new(1000), Bytes::new(1000));
+        sample(&mut c, resumes.ps() / 1_000_000 + 104, 104)
     };
-    assert_eq!(run(true, 0, 201), 1000.0);
-    assert_eq!(run(true, 0, 200), 840.0, "not longer than 10 minRTT");
-    assert_eq!(run(false, 0, 5000), 840.0, "that long is the gap of a slow pace, not idleness");
-    assert_eq!(run(true, 1000, 5000), 840.0, "something was on its way");
+    assert_eq!(run(Some(201)), 1000.0);
+    assert_eq!(run(Some(200)), 840.0, "not longer than 10 minRTT");
+    assert_eq!(run(None), 840.0, "that long is the gap of a slow pace, not idleness");
 }
 
 #[test]

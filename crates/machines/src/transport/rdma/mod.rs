@@ -19,7 +19,7 @@ pub mod timer;
 pub use bitmap::Bitmap;
 pub use psn::Psn;
 pub use receiver::RdmaReceiver;
-pub use sender::RdmaSender;
+pub use sender::{HandOver, RdmaSender};
 
 use super::RdmaSpec;
 use crate::congestion::Start;

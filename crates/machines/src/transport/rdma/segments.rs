@@ -65,14 +65,17 @@ impl Segments {
         }
     }
 
-    /// The flow starts.
-    pub(super) fn start(&mut self, now: Time) {
-        self.backlog_since = now;
+    /// The flow starts. `waited`: it had to wait for the connection's earlier flow, so there was no time without backlog.
+    pub(super) fn start(&mut self, now: Time, waited: bool) {
+        if !waited {
+            self.backlog_since = now;
+        }
     }
 
-    /// Goes on where the connection's earlier flow stopped.
-    pub(super) fn continue_from(&mut self, earlier: &Self) {
-        (self.last, self.due, self.app_limited) = (earlier.last, earlier.due, earlier.app_limited);
+    /// An engine that goes on where this one, whose flow is over, stops.
+    pub(super) fn successor(&self) -> Self {
+        let &Self { last, due, backlog_since, app_limited, .. } = self;
+        Self { last, due, backlog_since, app_limited, ..Self::new() }
     }
 
     /// Packets below this may leave.
@@ -234,14 +237,19 @@ mod tests {
             let (mut first, _, layout) = engine();
             first.post(&POSTED, &layout, Time::ZERO, at(1000), 0);
             assert!(!first.app_limited());
-            let mut next = Segments::new();
-            next.continue_from(&first);
-            next.start(Time::from_us(start)); // 100 us / 0.8 = 125 us
+            let mut next = first.successor();
+            next.start(Time::from_us(start), false); // 100 us / 0.8 = 125 us
             next.post(&POSTED, &layout, Time::from_us(start), at(1000), 0);
             next.post(&POSTED, &layout, Time::from_us(start.max(100)), at(1000), 0);
             assert_eq!((next.posted(), next.app_limited()), (10, limited), "{start}");
         }
-        // Held back by what is outstanding, it is not.
+        // One that waited for an earlier flow is not, nor one held back by what is outstanding.
+        let (mut first, _, layout) = engine();
+        first.post(&POSTED, &layout, Time::ZERO, at(1000), 0);
+        let mut next = first.successor();
+        next.start(Time::from_us(300), true);
+        next.post(&POSTED, &layout, Time::from_us(300), at(1000), 0);
+        assert!(next.posted() == 10 && !next.app_limited());
         let (mut s, spec, layout) = engine();
         s.post(&POSTED, &layout, Time::ZERO, at(1000), 0);
         s.post(&POSTED, &layout, Time::from_us(100), at(1000), 0);

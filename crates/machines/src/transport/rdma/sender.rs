@@ -1,26 +1,41 @@
 //! A queue pair's requester side: data out, ACKs, NACKs and notifications in (IRN §4.2; TIMELY §3.2). Around the recovery
 //! core it keeps the timer, the rate limiter, BDP-FC, and what the controller is told. What an acknowledgement does is in
-//! `feedback`, what parameters are allowed in `check`.
+//! `feedback`, what a packet that leaves does in `emit`, what parameters are allowed in `check`.
 
 mod check;
+mod emit;
 mod feedback;
 
 use super::super::{Endpoint, RdmaAcks, RdmaSpec, Rto, SenderStats, Transmit};
 use super::layout::Layout;
-use super::recovery::{Recovery, Sent};
+use super::recovery::Recovery;
 use super::segments::{Pace, Segments};
 use super::timer::{Outlook, Timer};
 use crate::congestion::{CongestionControl, Controller, Loss, Start};
-use crate::packet::{Ecn, Flags, Kind, Packet, Side};
-use crate::transport::Notification;
+use crate::packet::{Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+
+/// What a connection carries from one flow to the next.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HandOver {
+    controller: Controller,
+    /// The rate limiter allows nothing before.
+    next_tx: Time,
+    /// Bytes that the connection has sent.
+    origin: u64,
+    /// When the last flow was done.
+    finished: Time,
+    segments: Option<Box<Segments>>,
+}
 
 /// A queue pair's requester side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RdmaSender {
     flow: FlowId,
     started: bool,
+    /// When the connection's earlier flow was done, if there was one.
+    predecessor: Option<Time>,
     /// The receiver acknowledges; otherwise the flow is done when all is sent.
     acknowledged: bool,
     /// The timer fired, and what it began is not over.
@@ -44,6 +59,8 @@ pub struct RdmaSender {
     sacked: u64,
     /// Bytes that earlier flows of the connection have sent: the controller's count goes on.
     origin: u64,
+    /// When it was done.
+    finished: Time,
     /// The rate engine, where the host posts segments.
     segments: Option<Box<Segments>>,
     line_rate: Rate,
@@ -77,6 +94,7 @@ impl RdmaSender {
         Ok(Self {
             flow,
             started: false,
+            predecessor: None,
             acknowledged: spec.acks != RdmaAcks::Never,
             by_timer: false,
             size,
@@ -91,6 +109,7 @@ impl RdmaSender {
             sent_to: 0,
             sacked: 0,
             origin: 0,
+            finished: Time::ZERO,
             segments: spec.segments.as_ref().map(|_| Box::new(Segments::new())),
             line_rate: start.line_rate,
             quantum: start.time_quantum,
@@ -110,22 +129,26 @@ impl RdmaSender {
         &self.controller
     }
 
-    /// Takes over a controller with its rate and state; before [`RdmaSender::start`]. To go on with a connection, see
-    /// [`RdmaSender::continue_from`].
-    pub fn adopt(&mut self, controller: Controller) {
-        debug_assert!(!self.started);
-        self.controller = controller;
+    /// What the next flow of the same connection goes on with.
+    pub fn hand_over(&self) -> HandOver {
+        HandOver {
+            controller: self.controller.clone(),
+            next_tx: self.next_tx,
+            origin: self.origin + self.sent_to,
+            finished: self.finished,
+            segments: self.segments.as_ref().map(|s| Box::new(s.successor())),
+        }
     }
 
-    /// This flow follows `earlier` on the same connection: takes over the controller, the instant before which the rate
-    /// allows nothing, and the connection's byte count, by which controllers tell rounds apart. Before
-    /// [`RdmaSender::start`].
-    pub fn continue_from(&mut self, earlier: &Self) {
-        self.adopt(earlier.controller.clone());
-        self.next_tx = earlier.next_tx;
-        self.origin = earlier.origin + earlier.sent_to;
-        if let (Some(ours), Some(theirs)) = (&mut self.segments, &earlier.segments) {
-            ours.continue_from(theirs);
+    /// This flow follows another on its connection: rate, state and pacing go on. Before [`RdmaSender::start`].
+    pub fn take_over(&mut self, before: HandOver) {
+        debug_assert!(!self.started);
+        self.controller = before.controller;
+        self.next_tx = before.next_tx;
+        self.origin = before.origin;
+        self.predecessor = Some(before.finished);
+        if let (Some(ours), Some(theirs)) = (&mut self.segments, before.segments) {
+            *ours = theirs;
         }
     }
 
@@ -135,17 +158,27 @@ impl RdmaSender {
             return;
         }
         self.started = true;
-        // The timers of a controller that was taken over have run while the connection was silent.
-        while let Some(wake) = self.controller.permit().wake.filter(|wake| *wake < now) {
-            self.controller.on_tick(wake);
-            if self.controller.permit().wake == Some(wake) {
-                break;
+        let idle = self.predecessor.map_or(Span::ZERO, |finished| now.since(finished));
+        if self.predecessor.is_some() {
+            self.catch_up(now);
+            if !idle.is_zero() {
+                self.controller.on_restart(now, idle);
             }
         }
         if let Some(segments) = &mut self.segments {
-            segments.start(now);
+            segments.start(now, self.predecessor.is_some() && idle.is_zero());
         }
         self.post(spec, now);
+    }
+
+    /// The timers of a controller that was taken over have run while the connection was silent.
+    fn catch_up(&mut self, now: Time) {
+        while let Some(wake) = self.controller.permit().wake.filter(|wake| *wake < now) {
+            self.controller.on_tick(wake);
+            if self.controller.permit().wake == Some(wake) {
+                break; // it wants nothing but to be asked again
+            }
+        }
     }
 
     /// The round trip that the controller was told last; `None` before the first. One more was told whenever
@@ -236,69 +269,6 @@ impl RdmaSender {
             if let Some(segments) = &mut self.segments {
                 segments.go_back(nxt);
             }
-        }
-    }
-
-    /// Writes the packet and keeps the books.
-    #[inline]
-    fn emit(&mut self, spec: &RdmaSpec, now: Time, sent: Sent, packet: &mut Packet) {
-        let layout = Layout::new(spec, self.size);
-        let Sent { index, again, enters } = sent;
-        if enters && !self.by_timer {
-            self.controller.on_loss(&self.loss(now)); // IRN §4.3.4: in_rec becomes 1 through a NACK
-        }
-        let (seq, len) = (layout.offset(index), layout.len(index));
-        let end = seq + u64::from(len);
-        let mut flags = Flags::default();
-        if again {
-            flags.set(Flags::RETRANSMISSION);
-            self.retransmitted += 1;
-        }
-        if end == self.size {
-            flags.set(Flags::LAST);
-        }
-        *packet = Packet {
-            stamp: now,
-            seq,
-            flow: self.flow,
-            wire: len + spec.header + spec.extra_header,
-            payload: len,
-            kind: Kind::Data,
-            ecn: if spec.notification == Notification::Off { Ecn::NotEct } else { Ecn::Ect0 },
-            flags,
-            ..Packet::default()
-        };
-        self.sent_packets += 1;
-        self.next_to = self.next_to.max(end);
-        self.sent_to = self.sent_to.max(end);
-        if !self.timer.runs() || (again && index == self.recovery.una()) {
-            self.timer.start(&spec.timer, now, &self.rto);
-        }
-        self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
-        self.limit(spec, now, sent, packet.wire);
-    }
-
-    /// The rate limiter: when the next packet may leave.
-    #[inline]
-    fn limit(&mut self, spec: &RdmaSpec, now: Time, sent: Sent, wire: u32) {
-        let rate = self.controller.permit().pace;
-        let pace = Pace { rate, quantum: self.quantum };
-        let Some(segments) = &mut self.segments else {
-            // At line rate the port itself spaces packets.
-            if rate.is_some_and(|rate| rate < self.line_rate) {
-                self.next_tx = now.saturating_add(pace.gap(wire));
-            }
-            return;
-        };
-        // Posts keep the rate; the NIC spaces the packets of a segment, and segments follow one another.
-        if let Some(nic_pace) = spec.segments.as_ref().and_then(|s| s.nic_pace) {
-            let nic = Pace { rate: Some(nic_pace), ..pace };
-            self.next_tx = now.saturating_add(nic.gap(wire));
-        }
-        // Go-back-N posts again what it sends again.
-        if sent.again && !self.recovery.goes_back() {
-            segments.resend(sent.index, now, pace.gap(wire));
-            self.next_tx = self.next_tx.max(now.saturating_add(pace.gap(wire)));
         }
     }
 }

@@ -5,6 +5,7 @@ use super::super::layout::Layout;
 use super::RdmaSender;
 use crate::congestion::{AckSample, CongestionControl};
 use crate::packet::{Flags, Packet};
+use crate::transport::Endpoint;
 use thalweg_units::{Bytes, Serializer, Span, Time};
 
 impl RdmaSender {
@@ -69,6 +70,9 @@ impl RdmaSender {
             self.controller.on_loss(&loss); // IRN's recovery begins when the retransmission leaves
         }
 
+        if self.is_done() && heard.advanced > 0 {
+            self.finished = now;
+        }
         // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's.
         if self.recovery.in_flight() == 0 {
             self.timer.stop();

@@ -176,10 +176,12 @@ fn a_connections_next_flow_goes_on_with_rate_pacing_and_count() {
     assert_eq!(first.now, Time::from_us(24));
     let start = spec.start(LINE, Span::from_us(21), Span::ZERO);
     let mut next = RdmaSender::new(&spec, FlowId(8), 4000, &start, Stream::new(1, "test", 1)).unwrap();
-    next.continue_from(&first.sender);
+    next.take_over(first.sender.hand_over());
     permit(Permit { wake: Some(Time::from_us(25)), ..first.sender.controller().permit() });
     next.start(&spec, Time::from_us(30)); // the controller's own timer ran out while nothing was sent
-    assert!(calls().contains(&Call::Tick(Time::from_us(25))));
+    let told = calls();
+    let restart = Call::Restart(Time::from_us(30), Span::from_us(6));
+    assert_eq!(told[told.len() - 2..], [Call::Tick(Time::from_us(25)), restart]);
     assert_eq!(next.timer(), Some(Time::from_us(40))); // not before the first one's 40 us are over
     next.on_timer(&spec, Time::from_us(40));
     let (mut p, mut side) = (Packet::default(), Side::default());

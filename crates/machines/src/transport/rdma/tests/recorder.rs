@@ -3,7 +3,7 @@
 use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Loss, Permit};
 use crate::custom::{ControllerFactory, PluggedController, register_controller};
 use std::cell::{Cell, RefCell};
-use thalweg_units::{Bytes, Rate, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// What a controller was told.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -14,6 +14,7 @@ pub enum Call {
     Timeout(Loss),
     Notification(Time),
     Tick(Time),
+    Restart(Time, Span),
 }
 
 thread_local! {
@@ -71,6 +72,9 @@ impl CongestionControl for Recorder {
     }
     fn on_notification(&mut self, now: Time) {
         note(Call::Notification(now));
+    }
+    fn on_restart(&mut self, now: Time, idle: Span) {
+        note(Call::Restart(now, idle));
     }
     fn on_tick(&mut self, now: Time) {
         note(Call::Tick(now));

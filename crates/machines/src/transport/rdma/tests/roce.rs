@@ -20,6 +20,10 @@ fn one_nack_per_gap_and_everything_from_there_again() {
         [35, 36, 37, 38, 39, 40].map(|t| (t, ["a3", "a4", "a5", "a6", "a7", "a8"][t as usize - 35]))
     );
     assert_eq!(link.sender.stats().timeouts, 0);
+    // What is fetched first leaves 2 us later, all that follows behind it.
+    let mut later = Link::new(RdmaSpec { fetch_delay: Span::from_us(2), ..roce() }, 8);
+    later.run_losing(&[2]);
+    assert_eq!((later.times("2r"), later.times("3r"), later.fct()), (vec![26], vec![27], link.fct() + 2));
 }
 
 #[test]

@@ -1,0 +1,213 @@
+//! IRN's requester (§4.4): request packets under IRN's loss recovery and BDP-FC; responses placed as they come and
+//! acknowledged by read (N)ACKs.
+
+use super::packets;
+use super::{Context, Ignored, Verdict};
+use crate::memory::Memory;
+use crate::queues::Status;
+use crate::setup::Setup;
+use crate::timer::Rto;
+use crate::wire::{Aeth, Opcode, Packet, Refusal, Serial, Syndrome};
+use std::collections::VecDeque;
+use thalweg_machines::transport::rdma::Psn;
+use thalweg_machines::transport::rdma::irn::{IrnReceiver, IrnSender, ReplyKind};
+use thalweg_units::Time;
+
+/// The requester's half of both spaces of numbers.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    /// Request packets: sPSN.
+    sender: IrnSender,
+    timer: Rto,
+    /// Responses to Reads and Atomics: rPSN.
+    receiver: IrnReceiver,
+    /// Read ACKs and NACKs to be sent: the next response expected, and what came out of order.
+    answers: VecDeque<(Psn, Option<Psn>)>,
+    /// The number after the highest request packet ever sent: after an error it is above the sender's next one.
+    sent_end: Psn,
+    /// After an error NACK: no request before this.
+    resume: Option<Time>,
+    /// Refusals since something was last achieved.
+    refusals: u32,
+}
+
+impl Engine {
+    pub fn new(setup: &Setup) -> Self {
+        Self {
+            sender: IrnSender::new(setup.options, setup.first_request),
+            timer: Rto::default(),
+            receiver: IrnReceiver::new(setup.first_response),
+            answers: VecDeque::new(),
+            sent_end: setup.first_request,
+            resume: None,
+            refusals: 0,
+        }
+    }
+
+    pub fn una(&self) -> Psn {
+        self.sender.state().una
+    }
+
+    pub fn on_packet(
+        &mut self,
+        context: &mut Context<'_>,
+        memory: &mut Memory,
+        packet: &Packet<'_>,
+    ) -> Result<(), Ignored> {
+        match (packet.opcode, packet.aeth) {
+            (Opcode::Acknowledge, Some(aeth)) => self.on_ack(context, packet, aeth),
+            (Opcode::ReadResponse(_) | Opcode::AtomicAcknowledge, _) => {
+                self.on_response(context, memory, packet)
+            }
+            _ => Err(Ignored::Direction),
+        }
+    }
+
+    fn on_ack(&mut self, context: &mut Context<'_>, packet: &Packet<'_>, aeth: Aeth) -> Result<(), Ignored> {
+        let cum = packet.psn;
+        let sack = packet.sack.unwrap_or(cum);
+        if cum.minus(self.sent_end) > 0 || (packet.sack.is_some() && sack.minus(self.sent_end) >= 0) {
+            return Err(Ignored::Number);
+        }
+        if !context.queue.on_msn(aeth.msn, super::credits(aeth)) {
+            return Err(Ignored::Number);
+        }
+        let acked = self.sender.on_ack(cum, sack, packet.sack.is_some());
+        if acked.advanced > 0 {
+            self.refusals = 0;
+            self.timer.on_advance(context.setup, context.now, self.sender.in_flight());
+        }
+        if let Some(verdict) = Verdict::of(aeth.syndrome).filter(|_| cum == self.una()) {
+            self.on_error(context, cum, verdict);
+        }
+        context.queue.release(self.una());
+        Ok(())
+    }
+
+    /// An error NACK: everything from there on is sent again, after the delay. Never because of what came out of order.
+    fn on_error(&mut self, context: &mut Context<'_>, psn: Psn, verdict: Verdict) {
+        context.counters.refusals += 1;
+        self.sender.restart(psn);
+        self.timer.stop();
+        self.resume = Some(context.now + context.setup.rnr_delay);
+        if let Verdict::Refused(status) = verdict {
+            self.refusals += 1;
+            let refused = context.queue.find(psn).map(|entry| entry.number);
+            if let Some(number) = refused.filter(|_| self.refusals >= context.setup.refusals) {
+                context.queue.fail(number, status);
+            }
+        }
+    }
+
+    fn on_response(
+        &mut self,
+        context: &mut Context<'_>,
+        memory: &mut Memory,
+        packet: &Packet<'_>,
+    ) -> Result<(), Ignored> {
+        let ahead = packet.psn.minus(self.receiver.expected());
+        if ahead >= context.setup.cap.next_multiple_of(64) as i32 {
+            return Err(Ignored::Number);
+        }
+        if let Some(aeth) = packet.aeth {
+            context.on_credits(aeth)?;
+        }
+        if ahead >= 0 && !self.receiver.holds(packet.psn) {
+            let entry = context.queue.find_response(packet.psn).ok_or(Ignored::Number)?;
+            if entry.first.minus(self.sent_end) >= 0 {
+                return Err(Ignored::Number); // an answer to what was never asked
+            }
+            let number = entry.number;
+            match packets::place(context.setup, entry, packet, memory) {
+                Some(Ok(())) => {}
+                Some(Err(_)) => {
+                    context.queue.fail(number, Status::LocalAccess);
+                    return Ok(());
+                }
+                None => return Err(Ignored::Mismatch),
+            }
+        }
+        let most = &mut context.counters.most_ahead;
+        *most = (*most).max(ahead.max(0) as u32);
+        let reply = self.receiver.on_data(packet.psn);
+        context.queue.on_responses(reply.cum);
+        let sack = (reply.kind == ReplyKind::Nack).then_some(reply.sack);
+        context.counters.nacks += u64::from(sack.is_some());
+        self.answers.push_back((reply.cum, sack));
+        Ok(())
+    }
+
+    pub fn poll_transmit(&mut self, context: &mut Context<'_>, memory: &Memory, out: &mut Vec<u8>) -> bool {
+        if let Some((expected, sack)) = self.answers.pop_front() {
+            let mut packet = Packet::new(Opcode::ReadAcknowledge, context.setup.responder_qp, expected);
+            packet.sack = sack;
+            let syndrome = sack.map_or(Syndrome::Ack(None), |_| Syndrome::Nak(Refusal::Sequence));
+            // The requester of this direction counts no messages.
+            packet.aeth = Some(Aeth { syndrome, msn: Serial::new(0) });
+            let written = packet.encode(context.setup.dialect, out);
+            debug_assert_eq!(written, Ok(()));
+            return true;
+        }
+        if context.queue.has_failed() || self.resume.is_some_and(|at| context.now < at) {
+            return false;
+        }
+        self.resume = None;
+        loop {
+            let more = context.queue.may_send(self.sender.state().nxt);
+            if !self.sender.can_send(more, context.setup.cap) {
+                return false;
+            }
+            // An opportunity may go by with the search for a hole; then the next one is taken at once.
+            if let Some((psn, again)) = self.sender.tx_free(more, context.setup.cap) {
+                return self.transmit(context, memory, out, psn, again);
+            }
+        }
+    }
+
+    fn transmit(
+        &mut self,
+        context: &mut Context<'_>,
+        memory: &Memory,
+        out: &mut Vec<u8>,
+        psn: Psn,
+        again: bool,
+    ) -> bool {
+        let Some(entry) = context.queue.find(psn) else {
+            debug_assert!(false, "a packet of no request");
+            return false;
+        };
+        let number = entry.number;
+        if packets::encode(context.setup, entry, psn, memory, out).is_err() {
+            context.queue.fail(number, Status::LocalAccess);
+            return false;
+        }
+        if again && psn == self.una() {
+            self.timer.restart(context.setup, context.now);
+        }
+        self.timer.start(context.setup, context.now);
+        let counters = &mut context.counters;
+        counters.sent += 1;
+        counters.retransmitted += u64::from(psn.minus(self.sent_end) < 0);
+        counters.most_in_flight = counters.most_in_flight.max(self.sender.in_flight());
+        if psn.plus(1).minus(self.sent_end) > 0 {
+            self.sent_end = psn.plus(1);
+        }
+        true
+    }
+
+    pub fn timer(&self, setup: &Setup) -> Option<Time> {
+        self.resume.or(self.timer.deadline(setup))
+    }
+
+    pub fn on_timer(&mut self, context: &mut Context<'_>) {
+        if self.resume.is_some_and(|at| context.now >= at) {
+            self.resume = None;
+        }
+        if context.queue.has_failed() {
+            self.timer.stop();
+        } else if self.timer.expire(context.setup, context.now, self.sender.in_flight()) {
+            self.sender.on_timeout();
+            context.counters.timeouts += 1;
+        }
+    }
+}

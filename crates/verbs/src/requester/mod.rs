@@ -1,0 +1,214 @@
+//! The requester: takes work requests, sends request packets, takes acknowledgements and responses, and tells when a request
+//! is over. Owns no clock and no socket: see [`Requester`].
+
+mod irn;
+mod packets;
+mod roce;
+
+use crate::memory::Memory;
+use crate::queues::send::SendQueue;
+use crate::queues::{Completion, PostError, Request, Status};
+use crate::setup::{Setup, SetupError};
+use crate::wire::{Aeth, Credits, Dialect, Packet, Refusal, Syndrome, WireError};
+use thalweg_units::Time;
+
+/// A packet that changed nothing, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ignored {
+    /// It is none.
+    Wire(WireError),
+    /// It is for another queue pair.
+    QueuePair(u32),
+    /// It is for the other end.
+    Direction,
+    /// Its number is not one that the other end can have sent now.
+    Number,
+    /// It does not fit the message that its number belongs to.
+    Mismatch,
+}
+
+impl std::fmt::Display for Ignored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Wire(why) => write!(f, "not a packet: {why}"),
+            Self::QueuePair(qp) => write!(f, "for queue pair {qp}"),
+            Self::Direction => f.write_str("for the other end"),
+            Self::Number => f.write_str("its number is out of range"),
+            Self::Mismatch => f.write_str("does not fit its message"),
+        }
+    }
+}
+impl std::error::Error for Ignored {}
+
+/// What an end has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Data packets sent, retransmissions included: requests here, responses at the responder.
+    pub sent: u64,
+    /// Of these, retransmissions.
+    pub retransmitted: u64,
+    /// Timeouts that fired.
+    pub timeouts: u64,
+    /// NACKs sent for packets out of order.
+    pub nacks: u64,
+    /// Error NACKs sent (responder) or heeded (requester).
+    pub refusals: u64,
+    /// Packets in flight at most, in the space of numbers that this end sends.
+    pub most_in_flight: u32,
+    /// Greatest distance from the next packet expected at which one arrived.
+    pub most_ahead: u32,
+}
+
+/// One end of a queue pair. After every [`Requester::post`], [`Requester::on_packet`] and [`Requester::on_timer`], poll
+/// [`Requester::poll_transmit`] until it says false; call [`Requester::on_timer`] when [`Requester::timer`] says so.
+#[derive(Clone, Debug)]
+pub struct Requester {
+    setup: Setup,
+    queue: SendQueue,
+    engine: Engine,
+    counters: Counters,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Irn(irn::Engine),
+    Roce(roce::Engine),
+}
+
+/// What an engine works with.
+struct Context<'a> {
+    setup: &'a Setup,
+    queue: &'a mut SendQueue,
+    counters: &'a mut Counters,
+    now: Time,
+}
+
+/// An error NACK.
+enum Verdict {
+    /// Not now: no Receive WQE.
+    NotReady,
+    /// Never: how the request ends.
+    Refused(Status),
+}
+
+impl Verdict {
+    /// `None`: an ACK, or the NACK of a packet out of order, which is no error.
+    fn of(syndrome: Syndrome) -> Option<Self> {
+        match syndrome {
+            Syndrome::Ack(_) | Syndrome::Nak(Refusal::Sequence) => None,
+            Syndrome::NotReady(_) => Some(Self::NotReady),
+            Syndrome::Nak(Refusal::InvalidRequest) => Some(Self::Refused(Status::RemoteInvalidRequest)),
+            Syndrome::Nak(Refusal::RemoteAccess) => Some(Self::Refused(Status::RemoteAccess)),
+            Syndrome::Nak(Refusal::RemoteOperational) => Some(Self::Refused(Status::RemoteOperational)),
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Any acknowledgement header tells of credits, that of an answer too.
+    fn on_credits(&mut self, aeth: Aeth) -> Result<(), Ignored> {
+        let possible = self.queue.on_credits(aeth.msn, credits(aeth));
+        possible.then_some(()).ok_or(Ignored::Number)
+    }
+}
+
+fn credits(aeth: Aeth) -> Option<u32> {
+    match aeth.syndrome {
+        Syndrome::Ack(credits) => credits.map(Credits::count),
+        _ => None,
+    }
+}
+
+macro_rules! engine {
+    ($self:ident, $now:expr, |$engine:ident, $context:ident| $call:expr) => {{
+        let $context = &mut Context {
+            setup: &$self.setup,
+            queue: &mut $self.queue,
+            counters: &mut $self.counters,
+            now: $now,
+        };
+        match &mut $self.engine {
+            Engine::Irn($engine) => $call,
+            Engine::Roce($engine) => $call,
+        }
+    }};
+}
+
+impl Requester {
+    /// A requester that has sent nothing.
+    ///
+    /// # Errors
+    /// If a value of the set-up is out of range.
+    pub fn new(setup: &Setup) -> Result<Self, SetupError> {
+        setup.check()?;
+        let engine = match setup.dialect {
+            Dialect::Irn => Engine::Irn(irn::Engine::new(setup)),
+            Dialect::Roce => Engine::Roce(roce::Engine::new(setup)),
+        };
+        Ok(Self { setup: setup.clone(), queue: SendQueue::new(setup), engine, counters: Counters::default() })
+    }
+
+    /// Posts a request.
+    ///
+    /// # Errors
+    /// If it cannot be; nothing is posted then.
+    pub fn post(&mut self, memory: &Memory, request: Request) -> Result<(), PostError> {
+        self.queue.post(memory, request)
+    }
+
+    /// Something arrived.
+    ///
+    /// # Errors
+    /// If it is not for this end or makes no sense; then nothing has changed.
+    pub fn on_packet(&mut self, now: Time, memory: &mut Memory, bytes: &[u8]) -> Result<(), Ignored> {
+        let packet = Packet::decode(self.setup.dialect, bytes).map_err(Ignored::Wire)?;
+        if packet.qp != self.setup.requester_qp {
+            return Err(Ignored::QueuePair(packet.qp));
+        }
+        engine!(self, now, |engine, context| engine.on_packet(context, memory, &packet))
+    }
+
+    /// Writes the next packet to `out`; false: nothing to send until something arrives or the timer fires.
+    pub fn poll_transmit(&mut self, now: Time, memory: &Memory, out: &mut Vec<u8>) -> bool {
+        engine!(self, now, |engine, context| engine.poll_transmit(context, memory, out))
+    }
+
+    /// When [`Requester::on_timer`] must be called.
+    pub fn timer(&self) -> Option<Time> {
+        match &self.engine {
+            Engine::Irn(engine) => engine.timer(&self.setup),
+            Engine::Roce(engine) => engine.timer(&self.setup),
+        }
+    }
+
+    /// The time that [`Requester::timer`] named has come. Calls before it do nothing.
+    pub fn on_timer(&mut self, now: Time) {
+        engine!(self, now, |engine, context| engine.on_timer(context));
+    }
+
+    /// The next request that is over, in posting order.
+    pub fn poll_completion(&mut self) -> Option<Completion> {
+        let completion = self.queue.completion();
+        let una = match &self.engine {
+            Engine::Irn(engine) => engine.una(),
+            Engine::Roce(engine) => engine.una(),
+        };
+        self.queue.release(una);
+        completion
+    }
+
+    /// Every request posted is over and has been told of.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_idle()
+    }
+
+    /// A request failed: all later ones are flushed, and none can be posted.
+    pub fn has_failed(&self) -> bool {
+        self.queue.has_failed()
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+}

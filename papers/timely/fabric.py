@@ -1,0 +1,234 @@
+"""The large-scale cluster (§3.5.2): remote procedure calls across a Clos network, TIMELY against PFC alone.
+
+The paper had a few hundred machines; here a fat-tree stands in for them (README). Pings of 64 B to random hosts of other pods
+measure round trips in the class of data.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from thalweg.papers import NotCheckable, measure
+
+from .numbers import percentile, saturation, steps
+from .outcome import once, pauses, seconds
+from .settings import SEEDS, mean, run
+
+K = {"quick": 6, "full": 8}
+WINDOW = {"quick": (20, 60), "full": (50, 250)}  # ms: what happens in here counts
+LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+BACKGROUND = (0.167, 0.3, 0.5)
+FAN_IN = 40
+SCHEMES = ("timely", "pfc")
+PING_MS = 1.0
+
+
+def fabric(scheme: str, load: float, incast: bool = False) -> str:
+    return f"fabric{'+incast' if incast else ''}-{load:g}:{scheme}"
+
+
+def runs(scale: str) -> list:
+    made = []
+    for seed in SEEDS[scale]:
+        for scheme in SCHEMES:
+            made += [at(scheme, load, False, seed, scale) for load in sorted({*LOADS, *BACKGROUND})]
+            made += [at(scheme, load, True, seed, scale) for load in BACKGROUND]
+    return made
+
+
+def at(scheme: str, load: float, incast: bool, seed: int, scale: str):
+    k, (begin, end) = K[scale], WINDOW[scale]
+    rpc = {"kind": "rpc", "load": load, "request": "64KB", "response": "64KB"}
+    traffic = [rpc | {"servers": "other-pods", "connection": "per-pair"}]
+    if incast:
+        traffic += crowd(k, seed)
+    set = {
+        "topology.k": k,
+        "measure.from": f"{begin}ms",
+        "measure.until": f"{end}ms",
+        "run.until": f"{end}ms",
+    }
+    if scheme == "pfc":
+        set["transport.congestion"] = "fixed"
+
+    def prepare(_, folder: Path) -> dict:
+        """The pings, as a list of flows."""
+        return {"traffic": [*traffic, {"kind": "list", "file": str(pings(k, end, seed, folder)), "transport": "ping"}]}
+
+    return run(fabric(scheme, load, incast), "fabric", set, seed, prepare=prepare)
+
+
+def pod(host, k: int):
+    return host // (k * k // 4)
+
+
+def pings(k: int, end_ms: int, seed: int, folder: Path) -> Path:
+    """Every host pings a random host of another pod once per millisecond."""
+    hosts, draw = k**3 // 4, np.random.default_rng([seed, 1])
+    rows = []
+    for src in range(hosts):
+        there = [h for h in range(hosts) if pod(h, k) != pod(src, k)]
+        first = draw.uniform(0, PING_MS)
+        for ms in np.arange(first, end_ms, PING_MS):
+            rows.append((round(ms * 1e6), src, there[draw.integers(len(there))]))
+    rows.sort()
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"pings-k{k}-{end_ms}ms-{seed}.csv"
+    lines = [f"{n},{a},{b},64,{ns}" for n, (ns, a, b) in enumerate(rows)]
+    file.write_text("\n".join(["id,src,dst,size_bytes,start_ns", *lines]) + "\n", encoding="utf-8")
+    return file.resolve()
+
+
+def crowd(k: int, seed: int) -> list[dict]:
+    """Forty random clients that always have a request for the same server."""
+    hosts, draw = k**3 // 4, np.random.default_rng([seed, 2])
+    server, *clients = draw.permutation(hosts)[: FAN_IN + 1]
+    return [{"kind": "backlogged", "src": int(c), "dst": int(server)} for c in clients]
+
+
+# --- What a run says -----------------------------------------------------------------------------------------------------
+
+
+class Calls:
+    """Calls and pings of one run whose start lies in the window, and what arrived in it."""
+
+    def __init__(self, results):
+        config = results.scenario.to_dict()
+        begin, end = (seconds(config["measure"][x]) for x in ("from", "until"))
+        flows = results.flows
+        start, received, acked = (results.seconds(c) for c in ("start", "received", "acked"))
+        group, size = flows["group"].to_numpy(), flows["size"].to_numpy()
+        after = flows["after"].to_numpy().astype(np.int64)
+        call = group == 0
+        answer = call & (after >= 0)
+        asked = np.full(len(start), np.nan)
+        asked[answer] = start[after[answer]]
+        inside = (received >= begin) & (received < end)
+        self.hosts = int(max(flows["src"].max(), flows["dst"].max())) + 1
+        self.accepted = float(size[call & inside].sum()) / (end - begin)
+        asks = call & ~answer & (start >= begin) & (start < end)
+        # Each call offers its request and, if all goes well, the answer.
+        self.offered = 2 * float(size[asks].sum()) / (end - begin)
+        # A call that has no answer when the run ends counts with its age, a lower bound.
+        answered = dict(zip(after[answer], received[answer], strict=True))
+        done = np.array([answered.get(n, np.nan) for n in np.flatnonzero(asks)], dtype=float)
+        self.unanswered = int(np.isnan(done).sum())
+        self.latency = (np.where(np.isnan(done), end, done) - start[asks]) * 1e6
+        ping = (group == group.max()) & (start >= begin) & (start < end)
+        back = np.where(np.isnan(acked[ping]), end, acked[ping])
+        self.lost_pings = int(np.isnan(acked[ping]).sum())
+        self.rtt = (back - start[ping]) * 1e6
+
+
+@once
+def calls(results) -> Calls:
+    return Calls(results)
+
+
+def share(results) -> float:
+    """Accepted over offered."""
+    return calls(results).accepted / calls(results).offered
+
+
+def accepted(results) -> float:
+    """Gb/s of payload of calls."""
+    return calls(results).accepted * 8 / 1e9
+
+
+def rtt(level: float):
+    return lambda results: percentile(calls(results).rtt, level)
+
+
+def latency(level: float):
+    return lambda results: percentile(calls(results).latency, level)
+
+
+def curve(runs, scheme: str, value) -> dict[float, float]:
+    return {load: mean(runs, fabric(scheme, load), value) for load in LOADS}
+
+
+def limit(runs, scheme: str) -> float:
+    return saturation(curve(runs, scheme, share))
+
+
+def near(runs) -> float:
+    """The largest load that both schemes still accept."""
+    load = min(limit(runs, s) for s in SCHEMES)
+    if load == 0:
+        raise NotCheckable("neither scheme accepts the smallest load")
+    return load
+
+
+ALL = ["fabric-*"]
+
+
+@measure("TIM-F17-a", needs=ALL)
+def _(runs):
+    found = {s: limit(runs, s) for s in SCHEMES}
+    out = {"TIMELY - PFC": found["timely"] - found["pfc"], "TIMELY": found["timely"], "PFC": found["pfc"]}
+    for s in SCHEMES:
+        out |= {f"{s}, accepted / offered at {load:g}": x for load, x in curve(runs, s, share).items() if load >= 0.5}
+    return out
+
+
+@measure("TIM-F17-b", needs=ALL)
+def _(runs):
+    both = {load: [mean(runs, fabric(s, load), accepted) for s in SCHEMES] for load in (0.1, 0.2, 0.3)}
+    return {"largest |TIMELY / PFC - 1|": max(abs(a / b - 1) for a, b in both.values())}
+
+
+def ratios(runs, value, load: float) -> float:
+    """PFC over TIMELY."""
+    return mean(runs, fabric("pfc", load), value) / mean(runs, fabric("timely", load), value)
+
+
+@measure("TIM-F18-a", needs=ALL)
+def _(runs):
+    load = near(runs)
+    out = {"median, PFC / TIMELY": ratios(runs, rtt(50), load), "p99, PFC / TIMELY": ratios(runs, rtt(99), load)}
+    out["load"] = load
+    for s in SCHEMES:
+        for n in (50, 99):
+            out |= {f"{s}, p{n} at {x:g} (us)": v for x, v in curve(runs, s, rtt(n)).items() if x >= 0.5}
+    return out
+
+
+@measure("TIM-F19-a", needs=ALL)
+def _(runs):
+    load = near(runs)
+    tail = [ratios(runs, latency(99), x) for x in LOADS if x >= load]
+    out = {"median, PFC / TIMELY": ratios(runs, latency(50), load), "load": load}
+    out["largest step of p99, PFC / TIMELY, from there on"] = max(steps(tail), default=0.0)
+    for s in SCHEMES:
+        for n in (50, 99):
+            out |= {f"{s}, p{n} at {x:g} (us)": v for x, v in curve(runs, s, latency(n)).items() if x >= 0.5}
+    return out
+
+
+INCAST = [f"{fabric(s, load, i)}@*" for s in SCHEMES for load in BACKGROUND for i in (False, True)]
+
+
+def lost(runs, scheme: str, load: float) -> float:
+    """Fraction of the background's throughput that an incast takes away."""
+    return 1 - mean(runs, fabric(scheme, load, True), accepted) / mean(runs, fabric(scheme, load), accepted)
+
+
+@measure("TIM-F20-a", needs=INCAST)
+def _(runs):
+    loss = {s: [lost(runs, s, load) for load in BACKGROUND] for s in SCHEMES}
+    out = {
+        "PFC loses at 0.5": loss["pfc"][-1],
+        "smallest step of PFC's loss": min(steps(loss["pfc"])),
+        "most that TIMELY loses": max(loss["timely"]),
+    }
+    return out | {f"{s} loses at {x:g}": v for s in SCHEMES for x, v in zip(BACKGROUND, loss[s], strict=True)}
+
+
+@measure("TIM-F20-b", needs=INCAST)
+def _(runs):
+    p99 = {(s, x): mean(runs, fabric(s, x, True), rtt(99)) for s in SCHEMES for x in BACKGROUND}
+    out = {"largest p99 RTT, TIMELY / PFC": max(p99["timely", x] / p99["pfc", x] for x in BACKGROUND)}
+    out |= {f"{s} at {x:g} (us)": v for (s, x), v in p99.items()}
+    return out | {f"pauses, {s} at 0.5": mean(runs, fabric(s, 0.5, True), pauses) for s in SCHEMES}
