@@ -1,11 +1,10 @@
-"""Loss recovery on constructed cases (§4.2.1, §4.3.2, §4.3.3), and the semantics of verbs (§4.4) checked by the engine."""
+"""Loss recovery on constructed cases (§4.2.1, §4.3.2, §4.3.3). The semantics of verbs (§4.4) are checked by the tests of crates/verbs."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from thalweg import _core
-from thalweg.papers import NotCheckable, measure
+from thalweg.papers import measure
 
 from . import numbers
 from .settings import run
@@ -101,22 +100,3 @@ def _(runs):
         "sent again without SACK": n,
         "sent again with SACK": m,
     }
-
-
-# --- Verbs (§4.4): the engine's own checks -------------------------------------------------------------------------------
-
-CHECKS = ("IRN-S1e", "IRN-V2b", "IRN-V2c", "IRN-V2d", "IRN-V2e", "IRN-V2f")
-
-
-def claim(name: str) -> None:
-    @measure(name, needs=[])
-    def _(runs):
-        check = getattr(_core, "verbs_run", None)
-        if check is None:
-            raise NotCheckable("this build of the engine has no verbs")
-        found = check(name, runs.scale == "quick", 1)
-        return {"cases": found["cases"], "violations": found["violations"]}
-
-
-for _name in CHECKS:
-    claim(_name)
