@@ -148,7 +148,9 @@ TIMELY = {
     "beta": 0.8,
     "additive": "10Mbps",
     "hyper": {"after": 5, "step": "50Mbps"},
-    "max_decrease": 0.5,  # CHOICE: as in the study of TIMELY; the published equations have no bound
+    # M6 as it stands: the gradient counts as at most 1, so one update takes at most beta off; no other bound.
+    "gradient_cap": 1.0,
+    "max_decrease": 1.0,
     "min_rate": "10Mbps",
 }
 RAMP = {"kind": "ramp", "min": "5KB", "max": "200KB", "max_probability": 0.01, "at": "arrival"}
