@@ -38,7 +38,9 @@ def panels(x, series: dict, xlabel: str, values: dict, published: dict | None = 
                 ax.plot(x, y, color=plots.COLOURS[n], marker="os^vDPX*"[n % 8], markersize=4, label=name)
                 for at, level in (published or {}).get((label, name), {}).items():
                     ax.plot([at], [level], "D", color=plots.COLOURS[n], markerfacecolor="none", markersize=6)
-            ax.set(xlabel=xlabel, ylabel=label, ylim=(0, None))
+            ax.set(xlabel=xlabel, ylabel=label)
+            ax.margins(y=0.08)
+            ax.set_ylim(bottom=0)
         fig.legend(*np.atleast_1d(axes)[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
         return fig
 
@@ -48,8 +50,9 @@ def panels(x, series: dict, xlabel: str, values: dict, published: dict | None = 
 
 @figure("fig2", "Figure 3.2: round trips less the idle one, and the queue at the bottleneck", needs=["queue@1"])
 def _(runs):
-    rtt, queue = algorithm.queueing(runs["queue@1"])
-    return distributions({"RTT - idle RTT": rtt, "queue / 10 Gb/s": queue}, "us")
+    found = algorithm.queueing(runs["queue@1"])
+    series = {"RTT - idle RTT": found["RTT - base"]}
+    return distributions(series | {f"queue, {words}": found[k] for k, words in algorithm.QUEUES.items()}, "us")
 
 
 @figure("fig3", "Figure 3.3: round trips of the primary incast under congestion on the way back", needs=["reverse:*"])
@@ -283,7 +286,7 @@ def _(runs):
             kept = [1 - fabric.lost(runs, s, x) for x in fabric.BACKGROUND]
             axes[0].bar(place, kept, 0.36, color=plots.COLOURS[n], label=f"{NAMES[s]}, with incast")
             for with_it, hatch in ((False, ""), (True, "//")):
-                tail = [mean(runs, fabric.fabric(s, x, with_it), fabric.rtt(99)) for x in fabric.BACKGROUND]
+                tail = [mean(runs, fabric.background(s, x, with_it), fabric.rtt(99)) for x in fabric.BACKGROUND]
                 shift = place + (0.09 if with_it else -0.09)
                 name = f"{NAMES[s]}{', with incast' if with_it else ''}"
                 axes[1].bar(shift, tail, 0.17, color=plots.COLOURS[n], hatch=hatch, edgecolor="white", label=name)
