@@ -246,12 +246,13 @@ def _(runs):
 
 def by_load(runs, values: dict, log: bool):
     """Curves over the offered load, TIMELY and PFC: label of the panel -> function of a run."""
+    loads = fabric.LOADS[runs.scale]
     with plots.style():
         fig, axes = plots.figure(3.3 * len(values), 2.7, columns=len(values))
         for ax, (label, value) in zip(np.atleast_1d(axes), values.items(), strict=True):
             for n, s in enumerate(fabric.SCHEMES):
-                y = [mean(runs, fabric.fabric(s, x), value) for x in fabric.LOADS]
-                ax.plot(fabric.LOADS, y, color=plots.COLOURS[n], marker="os"[n], markersize=4, label=NAMES[s])
+                y = [mean(runs, fabric.fabric(s, x), value) for x in loads]
+                ax.plot(loads, y, color=plots.COLOURS[n], marker="os"[n], markersize=4, label=NAMES[s])
             ax.set(xlabel="offered load", ylabel=label)
             if log:
                 ax.set_yscale("log")
