@@ -69,11 +69,9 @@ def _(runs):
     with plots.style():
         fig, ax = plots.figure(4.2, 2.8)
         ax.plot(came, found.rtt, ".", markersize=2, label="round trips")
-        top = int(np.argmax(found.rtt))
-        for begin, end, height, slope in ((0, came[top], found.rtt.min(), 0.2), (came[top], 8, found.rtt[top], -0.4)):
-            x = np.array([begin, end])
-            y = height + slope * (x - begin) * 1e3
-            ax.plot(x, np.maximum(y, found.rtt.min()), "k--", linewidth=0.8)
+        top, idle = int(np.argmax(found.rtt)), found.rtt.min()
+        peak, empties = came[top], came[top] + (found.rtt[top] - idle) / 400
+        ax.plot([0, peak, empties, came.max()], [idle, idle + 200 * peak, idle, idle], "k--", linewidth=0.8)
         ax.set(xlabel="time at which a segment is posted (ms)", ylabel="RTT (us)", ylim=(0, None))
         return fig
 
@@ -94,7 +92,7 @@ def _(runs):
         for n, (name, value) in enumerate((("mean", average_rtt), ("99th percentile", p99_rtt))):
             y = [mean(runs, p, value) for p in APPROACHES.values()]
             axes[1].bar(x + (n - 0.5) * 0.4, y, 0.36, color=plots.COLOURS[n + 1], hatch=plots.HATCHES[n], label=name)
-        axes[1].set(ylabel="RTT (us)", yscale="log")
+        axes[1].set(ylabel="RTT (us)")
         axes[1].legend(fontsize=7)
         for ax in axes:
             ax.set_xticks(x, APPROACHES)
@@ -285,7 +283,7 @@ def _(runs):
         for n, s in enumerate(fabric.SCHEMES):
             place = np.arange(len(groups)) + (n - 0.5) * 0.4
             kept = [1 - fabric.lost(runs, s, x) for x in fabric.BACKGROUND]
-            axes[0].bar(place, kept, 0.36, color=plots.COLOURS[n], label=f"{NAMES[s]}, with incast")
+            axes[0].bar(place, kept, 0.36, color=plots.COLOURS[n])
             for with_it, hatch in ((False, ""), (True, "//")):
                 tail = [mean(runs, fabric.background(s, x, with_it), fabric.rtt(99)) for x in fabric.BACKGROUND]
                 shift = place + (0.09 if with_it else -0.09)
@@ -296,5 +294,5 @@ def _(runs):
         for ax in axes:
             ax.set_xticks(range(len(groups)), groups)
             ax.grid(False, axis="x")
-            ax.legend(fontsize=6)
+        fig.legend(*axes[1].get_legend_handles_labels(), loc="outside upper center", ncols=4)
         return fig
