@@ -38,7 +38,9 @@ def panels(x, series: dict, xlabel: str, values: dict, published: dict | None = 
                 ax.plot(x, y, color=plots.COLOURS[n], marker="os^vDPX*"[n % 8], markersize=4, label=name)
                 for at, level in (published or {}).get((label, name), {}).items():
                     ax.plot([at], [level], "D", color=plots.COLOURS[n], markerfacecolor="none", markersize=6)
-            ax.set(xlabel=xlabel, ylabel=label, ylim=(0, None))
+            ax.set(xlabel=xlabel, ylabel=label)
+            ax.margins(y=0.08)
+            ax.set_ylim(bottom=0)
         fig.legend(*np.atleast_1d(axes)[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
         return fig
 
@@ -48,8 +50,9 @@ def panels(x, series: dict, xlabel: str, values: dict, published: dict | None = 
 
 @figure("fig2", "Figure 3.2: round trips less the idle one, and the queue at the bottleneck", needs=["queue@1"])
 def _(runs):
-    rtt, queue = algorithm.queueing(runs["queue@1"])
-    return distributions({"RTT - idle RTT": rtt, "queue / 10 Gb/s": queue}, "us")
+    found = algorithm.queueing(runs["queue@1"])
+    series = {"RTT - idle RTT": found["RTT - base"]}
+    return distributions(series | {f"queue, {words}": found[k] for k, words in algorithm.QUEUES.items()}, "us")
 
 
 @figure("fig3", "Figure 3.3: round trips of the primary incast under congestion on the way back", needs=["reverse:*"])
@@ -66,11 +69,9 @@ def _(runs):
     with plots.style():
         fig, ax = plots.figure(4.2, 2.8)
         ax.plot(came, found.rtt, ".", markersize=2, label="round trips")
-        top = int(np.argmax(found.rtt))
-        for begin, end, height, slope in ((0, came[top], found.rtt.min(), 0.2), (came[top], 8, found.rtt[top], -0.4)):
-            x = np.array([begin, end])
-            y = height + slope * (x - begin) * 1e3
-            ax.plot(x, np.maximum(y, found.rtt.min()), "k--", linewidth=0.8)
+        top, idle = int(np.argmax(found.rtt)), found.rtt.min()
+        peak, empties = came[top], came[top] + (found.rtt[top] - idle) / 400
+        ax.plot([0, peak, empties, came.max()], [idle, idle + 200 * peak, idle, idle], "k--", linewidth=0.8)
         ax.set(xlabel="time at which a segment is posted (ms)", ylabel="RTT (us)", ylim=(0, None))
         return fig
 
@@ -91,7 +92,7 @@ def _(runs):
         for n, (name, value) in enumerate((("mean", average_rtt), ("99th percentile", p99_rtt))):
             y = [mean(runs, p, value) for p in APPROACHES.values()]
             axes[1].bar(x + (n - 0.5) * 0.4, y, 0.36, color=plots.COLOURS[n + 1], hatch=plots.HATCHES[n], label=name)
-        axes[1].set(ylabel="RTT (us)", yscale="log")
+        axes[1].set(ylabel="RTT (us)")
         axes[1].legend(fontsize=7)
         for ax in axes:
             ax.set_xticks(x, APPROACHES)
@@ -243,12 +244,13 @@ def _(runs):
 
 def by_load(runs, values: dict, log: bool):
     """Curves over the offered load, TIMELY and PFC: label of the panel -> function of a run."""
+    loads = fabric.LOADS[runs.scale]
     with plots.style():
         fig, axes = plots.figure(3.3 * len(values), 2.7, columns=len(values))
         for ax, (label, value) in zip(np.atleast_1d(axes), values.items(), strict=True):
             for n, s in enumerate(fabric.SCHEMES):
-                y = [mean(runs, fabric.fabric(s, x), value) for x in fabric.LOADS]
-                ax.plot(fabric.LOADS, y, color=plots.COLOURS[n], marker="os"[n], markersize=4, label=NAMES[s])
+                y = [mean(runs, fabric.fabric(s, x), value) for x in loads]
+                ax.plot(loads, y, color=plots.COLOURS[n], marker="os"[n], markersize=4, label=NAMES[s])
             ax.set(xlabel="offered load", ylabel=label)
             if log:
                 ax.set_yscale("log")
@@ -281,9 +283,9 @@ def _(runs):
         for n, s in enumerate(fabric.SCHEMES):
             place = np.arange(len(groups)) + (n - 0.5) * 0.4
             kept = [1 - fabric.lost(runs, s, x) for x in fabric.BACKGROUND]
-            axes[0].bar(place, kept, 0.36, color=plots.COLOURS[n], label=f"{NAMES[s]}, with incast")
+            axes[0].bar(place, kept, 0.36, color=plots.COLOURS[n])
             for with_it, hatch in ((False, ""), (True, "//")):
-                tail = [mean(runs, fabric.fabric(s, x, with_it), fabric.rtt(99)) for x in fabric.BACKGROUND]
+                tail = [mean(runs, fabric.background(s, x, with_it), fabric.rtt(99)) for x in fabric.BACKGROUND]
                 shift = place + (0.09 if with_it else -0.09)
                 name = f"{NAMES[s]}{', with incast' if with_it else ''}"
                 axes[1].bar(shift, tail, 0.17, color=plots.COLOURS[n], hatch=hatch, edgecolor="white", label=name)
@@ -292,5 +294,5 @@ def _(runs):
         for ax in axes:
             ax.set_xticks(range(len(groups)), groups)
             ax.grid(False, axis="x")
-            ax.legend(fontsize=6)
+        fig.legend(*axes[1].get_legend_handles_labels(), loc="outside upper center", ncols=4)
         return fig

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 from thalweg.papers import measure
 
 from .numbers import percentile
@@ -10,18 +13,27 @@ from .settings import SEEDS, connections, mean, needs, run, seeds
 
 ALONE, WITH, PRIORITY = "reverse:alone", "reverse:with", "reverse:priority"
 A, B = range(1, 6), range(6, 16)
-PRIMARY = [(a, 0) for a in A for _ in range(5)]
-SECONDARY = [(b, a) for b in B for a in A]
+# As in the incast test-bed a sender has four connections to a receiver, and the primary's share is 500 Mb/s.
+PRIMARY = [(a, 0) for a in A for _ in range(4)]
+SECONDARY = [(b, a) for b in B for a in A for _ in range(4)]
+
+
+def secondary() -> dict:
+    """The other incast's transport: its first rate is the share of twenty connections on a NIC."""
+    file = Path(__file__).parent / "scenarios" / "reverse.toml"
+    transport = tomllib.loads(file.read_text(encoding="utf-8"))["transport"]
+    return {"secondary": transport | {"congestion": transport["congestion"] | {"initial_share": 0.05}}}
 
 
 def runs(scale: str) -> list:
     made = []
     for seed in SEEDS[scale]:
-        alone, both = connections(PRIMARY, seed), connections(PRIMARY + SECONDARY, seed)
+        alone = connections(PRIMARY, seed)
+        both = alone + connections(SECONDARY, seed + 1000, transport="secondary")
         kinds = {
             ALONE: {"traffic": alone},
-            WITH: {"traffic": both},
-            PRIORITY: {"traffic": both, "switch.control_first": True},
+            WITH: {"traffic": both, "transports": secondary()},
+            PRIORITY: {"traffic": both, "transports": secondary(), "switch.control_first": True},
         }
         made += [run(key, "reverse", set, seed) for key, set in kinds.items()]
     return made

@@ -33,11 +33,12 @@ class Config:
 class Fake:
     """What a measure reads of a run."""
 
-    def __init__(self, name: str, measure: dict | None = None, flows=None, summary=None, **tables):
+    def __init__(self, name: str, measure: dict | None = None, flows=None, summary=None, packets=None, **tables):
         self.path, self.digest = name, name
         self.scenario = Config({"from": "0s"} | (measure or {}))
         self.summary = {"drops": 0, "pauses": {"frames": 0}} | (summary or {})
         self.flows = pl.DataFrame(flows or {})
+        self.packets = pl.LazyFrame(packets or {})
         self.tables = {k: pl.DataFrame(v) for k, v in tables.items()}
 
     def seconds(self, column: str):
@@ -233,11 +234,20 @@ def test_the_queueing_delay_is_the_round_trip_less_the_idle_one():
     base = numbers.idle_rtt(64_000, (10e9, 10e9), 7.5e-6) * 1e6
     run = Fake(
         "queue",
+        {"from": "10us"},
+        packets={
+            "forward": [1, 1, 0, 1],
+            "ingress_ps": [11 * US, 12 * US, 13 * US, 9 * US],
+            "wire": [1500, 610, 64, 1500],
+            "waited_ps": [4 * US, 12 * US, 7, 8],
+        },
         round_trips=round_trips([10, 20], [0, 1], [base, base + 12]),
         queues={"time_ps": [0, 10 * US, 11 * US], "port": [1] * 3, "bytes": [99, 0, 15_000]},
     )
-    rtt, queue = part("algorithm").queueing(run)
-    assert rtt.tolist() == pytest.approx([0, 12], abs=1e-5) and queue.tolist() == pytest.approx([0, 12])
+    found = part("algorithm").queueing(run)
+    assert found["RTT - base"].tolist() == pytest.approx([0, 12], abs=1e-5)
+    assert found["packets"].tolist() == pytest.approx([4, 12]) and found["last"].tolist() == pytest.approx([12])
+    assert found["time"].tolist() == pytest.approx([0, 12])
 
 
 def test_survivors_are_told_by_their_server():
