@@ -193,11 +193,14 @@ class Reference:
         if rows:
             self.lines += table(("key", "value", "default", "meaning"), rows)
 
-    def below(self, properties: dict, at: str, level: int) -> None:
+    def note(self, properties: dict, at: str) -> None:
         # A list of kinds is described at its own level rather than inside a key that comes before it.
         for key, node in properties.items():
             if key != "kind" and self.signature(node):
                 self.seen.setdefault(self.signature(node), f"{at}.{key}")
+
+    def below(self, properties: dict, at: str, level: int) -> None:
+        self.note(properties, at)
         for key, node in properties.items():
             if key != "kind" and (self.kinds(node) or self.properties(node)):
                 self.section(f"{at}.{key}", node, level)
@@ -217,11 +220,18 @@ class Reference:
             ]
         self.keys(own, self.required(node), at)
         self.below(own, at, level + 1)
+        # Kinds that mean different things by one key (`congestion` of tcp and of rdma): the later one's has the kind in its name.
+        places, taken = {}, {}
+        for name, variant in kinds:
+            keys = {k: self.signature(v) for k, v in variant.get("properties", {}).items() if self.signature(v)}
+            clash = any(taken.setdefault(k, v) != v for k, v in keys.items())
+            places[name] = f"{at}.{name}" if clash else at
         for name, variant in kinds:
             self.lines += [f'**`kind = "{name}"`**: {variant.get("description", "")}', ""]
-            self.keys(variant.get("properties", {}), set(variant.get("required", [])), at)
-        for _, variant in kinds:
-            self.below(variant.get("properties", {}), at, level + 1)
+            self.note(variant.get("properties", {}), places[name])
+            self.keys(variant.get("properties", {}), set(variant.get("required", [])), places[name])
+        for name, variant in kinds:
+            self.below(variant.get("properties", {}), places[name], level + 1)
 
     def page(self) -> str:
         top = self.schema["properties"]
