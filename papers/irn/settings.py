@@ -21,7 +21,7 @@ SEEDS = {"quick": (1,), "full": (1, 2, 3)}  # CHOICE: the paper does not say how
 FLOWS = {"quick": 5000, "full": 50_000}  # per run; CHOICE: the paper says neither how many nor how long
 WARM_UP = 0.1  # of the window: flows that start in it do not count
 # Go-back-N without PFC and without a window can live-lock (see README.md): such a run ends after so many windows at the latest.
-LONGEST = {"quick": 5, "full": 20}
+LONGEST = {"quick": 10, "full": 20}
 
 SIZES = {"heavy-tailed": HEAVY_TAILED, "uniform": UNIFORM}
 
