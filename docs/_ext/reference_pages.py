@@ -14,7 +14,11 @@ from thalweg import _core, controllers, papers
 CATALOGUES = {
     "schedulers": ("Schedulers", "switch.scheduler", "What `switch.scheduler` and `nic.scheduler` may be."),
     "markings": ("Marking", "switch.marking", "What `switch.marking` and `nic.marking` may be."),
-    "controllers": ("Congestion controllers", "transport.congestion", "What `transport.congestion` may be."),
+    "controllers": (
+        "Congestion controllers",
+        "transport.congestion",
+        "What `transport.congestion` may be, for transports of kind `tcp`, `rdma` or both.",
+    ),
     "transports": ("Transports", "transport", "What `transport.kind` may be."),
     "topologies": ("Topologies", "topology", "What `topology.kind` may be."),
     "routings": ("Routing", "routing", "What `routing.kind` may be."),
@@ -22,6 +26,7 @@ CATALOGUES = {
     "traffic": ("Traffic", "traffic", "What the `kind` of a `[[traffic]]` section may be."),
     "schemes": ("Schemes", "scheme", "Named combinations of transport, controller and scheduler for `scheme`."),
     "slacks": ("Slack", "slack", "What `slack.kind` may be: what NICs write into the slack header."),
+    "incidents": ("Incidents", "incident", "What the `kind` of an `[[incident]]` section may be: what breaks."),
     "edges": ("Edge", "edge", "What `edge.kind` may be: queue management at the receiving edge."),
     "topology-formats": ("Graph files", "topology", 'What `topology.format` may be with `kind = "file"`.'),
     "flow-formats": (
@@ -40,6 +45,7 @@ SECTIONS = [
     "transport",
     "transports",
     "traffic",
+    "incident",
     "measure",
     "run",
 ]
@@ -59,8 +65,12 @@ size = "100KB"
 queues = { every = "10us" }
 links = { every = "10us" }
 controllers = { every = "10us" }
+round_trips = true
+pauses = true
 [switch]
 scheduler = "ads"
+inputs = { memory = "240KB" }
+pfc = {}
 [measure.priority_histogram]
 [run]
 until = "10ms"

@@ -4,7 +4,7 @@ only, their diamonds come from Table 4.2 and its ratios."""
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from thalweg import plots
 from thalweg.papers import figure
@@ -44,8 +44,9 @@ def three(runs, series: dict[str, list[str]], groups: list[str], limit: dict[str
             ax.set(title=TITLES[m])
             if limit and m in limit:
                 ax.set_ylim(top=limit[m])
-        axes[0].plot([], [], "kD", markersize=4, markerfacecolor="none", label="published (Table 4.2)")
-        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
+        marks = axes[0].plot([], [], "kD", markersize=4, markerfacecolor="none", label="published (Table 4.2)")
+        bars = axes[0].containers
+        fig.legend(handles=[*bars, *marks], loc="outside upper center", ncols=min(len(bars) + 1, 6))
         return fig
 
 
@@ -88,7 +89,9 @@ def _(runs):
                 tail = (rank >= 0.9) & (rank <= 0.999)
                 ax.plot(1e3 * found[tail], 100 * rank[tail], label=NAMES[s])
             ax.set(xlabel="FCT (ms)", xscale="log", title=NAMES[cc], ylim=(90, 100))
+            ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+            ax.xaxis.set_minor_formatter(NullFormatter())
         axes[0].set(ylabel="flows up to here (%)")
         fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
         return fig
@@ -168,7 +171,7 @@ def _(runs):
                 ax.axhline(1, color="black", linewidth=0.6)
                 ax.set_yscale("log")
                 ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
-                ax.yaxis.set_minor_formatter(FuncFormatter(lambda y, _: ""))
+                ax.yaxis.set_minor_formatter(NullFormatter())
                 ax.set_xticks(range(len(places)), [POINTS[p].title for p in places], rotation=90, fontsize=6)
                 ax.set(title=f"{which}, {NAMES[cc]}")
         axes[0][0].plot([], [], "kD", markersize=5, markerfacecolor="none", label="published")

@@ -259,7 +259,8 @@ def _(runs):
 
 
 def most(results) -> int:
-    """The most packets that any sender had outstanding: those lost count too, so what was sent is taken from the NIC."""
+    """The most packets that any sender had outstanding. What is lost is not in the recording; that it was sent is told by the
+    next one that arrives."""
     import polars as pl
 
     sent = results.packets.filter((pl.col("forward") == 1) & (pl.col("ingress_ps") >= 0)).select(

@@ -20,6 +20,8 @@ from .numbers import HEAVY_TAILED, UNIFORM
 SEEDS = {"quick": (1,), "full": (1, 2, 3)}  # CHOICE: the paper does not say how many
 FLOWS = {"quick": 5000, "full": 50_000}  # per run; CHOICE: the paper says neither how many nor how long
 WARM_UP = 0.1  # of the window: flows that start in it do not count
+# Go-back-N without PFC and without a window can live-lock (see README.md): such a run ends after so many windows at the latest.
+LONGEST = {"quick": 5, "full": 20}
 
 SIZES = {"heavy-tailed": HEAVY_TAILED, "uniform": UNIFORM}
 
@@ -146,6 +148,8 @@ TIMELY = {
     "beta": 0.8,
     "additive": "10Mbps",
     "hyper": {"after": 5, "step": "50Mbps"},
+    # M6 as it stands: the gradient counts as at most 1, so one update takes at most beta off; no other bound.
+    "gradient_cap": 1.0,
     "max_decrease": 1.0,
     "min_rate": "10Mbps",
 }
@@ -245,6 +249,8 @@ def at(place: str, name: str, cc: str, scale: str) -> list[RunSpec]:
     """A scheme at a point, with every seed."""
     point = POINTS[place]
     set = point.set(scale) | scheme(name, cc, point)
+    if name == "roce":
+        set["run.until"] = f"{round(LONGEST[scale] * point.window(scale) * 1e9)}ns"
     return [run(f"{place}:{name}.{cc}", "fat-tree", set, seed) for seed in SEEDS[scale]]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import basic, factors, hardware, incast, overheads, tables, verbs, windows
+from . import basic, factors, hardware, incast, overheads, recovery, tables, windows
 
-CHAPTERS = (basic, factors, tables, incast, windows, overheads, verbs)
+CHAPTERS = (basic, factors, tables, incast, windows, overheads, recovery)
 include(globals(), hardware, *CHAPTERS)
 
 

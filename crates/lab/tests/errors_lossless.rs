@@ -219,8 +219,10 @@ fn acks_that_somebody_waits_for() {
     let never = ("transport.acks", "never");
     let refused = |why: &str| format!("`transport.acks`: {why}; write \"per-packet\"");
     right(&[GBN, never]);
-    right(&[never, ("transport.cap", "none")]);
-    wrong(&[GBN, never, ("transport.congestion", "aimd")], &refused("the controller's window waits for ACKs"));
+    wrong(
+        &[GBN, never, ("transport.cap", "9"), ("transport.congestion", "aimd")],
+        &refused("the controller's window waits for ACKs"),
+    );
     wrong(
         &[GBN, never, ("transport.congestion", "timely")],
         &refused("the controller's round trips are those of ACKs"),
@@ -234,16 +236,17 @@ fn acks_that_somebody_waits_for() {
         &[GBN, never, RAMP, ("transport.congestion", "dcqcn"), ("transport.notification", "echo")],
         &refused("the echo of marks travels in ACKs"),
     );
-    wrong(
-        &[LOSSY, never, ("transport.cap", "none")],
-        &refused("IRN without flow control learns from ACKs what to send again"),
-    );
+    wrong(&[never, ("transport.cap", "none")], &refused("IRN learns from ACKs what has arrived"));
     wrong(
         &[GBN, never, ("transport.timer", "fixed")],
         "`transport.timer`: without ACKs no timer can tell what has arrived; write \"off\", or `acks = \"per-packet\"`",
     );
     wrong(
-        &[GBN, ("transport.acks", "per-segment"), ("transport.congestion", "aimd")],
+        &[("transport.cap", "none"), ("transport.congestion", "aimd")],
+        "`transport.cap`: the controller's window starts as large as the cap, and there is none; write \"auto\"",
+    );
+    wrong(
+        &[GBN, ("transport.cap", "16"), ("transport.acks", "per-segment"), ("transport.congestion", "aimd")],
         "`transport.acks`: a window may be smaller than a segment, whose end alone is acknowledged; write \"per-packet\"",
     );
     wrong(
@@ -291,10 +294,7 @@ fn notifications() {
         "`transport.notification.interval`: it has no effect: the run ends before the second notification; write a shorter time",
     );
     wrong(
-        &[
-            ("switch.marking", "{kind=\"ramp\",min=\"30KB\",max=\"20KB\"}"),
-            ("transport.congestion", "dcqcn"),
-        ],
+        &[("switch.marking", "{kind=\"ramp\",min=\"30KB\",max=\"20KB\"}"), ("transport.congestion", "dcqcn")],
         "`switch.marking.max`: max, 20KB, is below min, 30KB; swap them",
     );
     wrong(
@@ -308,8 +308,24 @@ fn notifications() {
 }
 
 #[test]
+fn a_flow_without_end_needs_a_bound_where_hosts_queue() {
+    wrong(
+        &[
+            ("nic", "{order=\"queue\"}"),
+            ("transport.recovery", "go-back-n"),
+            ("traffic", "[{kind=\"backlogged\",src=0,dst=1}]"),
+        ],
+        "`traffic.0.transport`: a flow without end, cap, pace or window would fill the NIC's queue at once and for ever; \
+         write `nic.order = \"round-robin\"`, or give the transport a `cap`",
+    );
+}
+
+#[test]
 fn sizes_and_times() {
-    wrong(&[("transport.mtu", "0B")], "`transport.mtu`: a packet carries at least 1 byte; for example \"1460B\"");
+    wrong(
+        &[("transport.mtu", "0B")],
+        "`transport.mtu`: a packet carries at least 1 byte; for example \"1460B\"",
+    );
     wrong(
         &[("transport.ack_size", "0B")],
         "`transport.ack_size`: a packet of 0B is impossible; for example \"70B\"",
@@ -346,6 +362,11 @@ fn sizes_and_times() {
         &[GBN, ("transport.segments", "{bytes=\"1000B\"}")],
         "`transport.segments.bytes`: a segment of 1KB is less than a packet of 1KiB; at least \"1KiB\"",
     );
+    wrong(
+        &[("transport.segments", "{bytes=\"16KB\"}")],
+        "`transport.segments.bytes`: a segment of 16KB ends with a short packet, which IRN cannot number; a multiple of 1KiB, for example 16 of them",
+    );
+    right(&[("transport.segments", "{bytes=\"16KiB\"}")]);
     wrong(
         &[GBN, ("transport.segments", "{nic_pace=\"11Gbps\"}")],
         "`transport.segments.nic_pace`: 11Gbps is above the rate of the slowest host, 10Gbps; at most \"10Gbps\"",
@@ -395,8 +416,8 @@ fn controllers() {
         "`transport.congestion.min_rtt`: a time of 0 never passes; for example \"20us\"",
     );
     wrong_timely(
-        "hyper={after=0,raw=true}",
-        "`transport.congestion.hyper.raw`: it has no effect: `after = 0` means that there is no hyper-active increase; remove the key or write `after = 5`",
+        "hyper={after=0,below_t_low=true}",
+        "`transport.congestion.hyper.below_t_low`: it has no effect: `after = 0` means that there is no hyper-active increase; remove the key or write `after = 5`",
     );
     wrong_timely(
         "variant={kind=\"patched\",rtt_ref=\"0s\"}",
@@ -417,6 +438,10 @@ fn controllers() {
     dcqcn(
         "byte_counter=\"often\"",
         "`transport.congestion.byte_counter`: `often` is not a size or \"none\": it does not begin with a number (units: B, KB, MB, GB, TB, KiB, MiB, GiB)",
+    );
+    dcqcn(
+        "byte_counter=\"10MB\",decrease=\"checked\"",
+        "`transport.congestion.byte_counter`: with checked decreases the rate rises by time alone; write \"none\" or remove the key",
     );
     dcqcn(
         "back_off=\"0s\"",
@@ -492,7 +517,10 @@ fn incidents() {
         "`incident.0.probability`: 0 is out of range; allowed: above 0 and at most 1",
     );
     wrong(
-        &[("incident", "[{kind=\"pause-loss\",probability=0.5},{kind=\"pause-loss\",probability=0.1,port=1}]")],
+        &[(
+            "incident",
+            "[{kind=\"pause-loss\",probability=0.5},{kind=\"pause-loss\",probability=0.1,port=1}]",
+        )],
         "`incident.1`: it overlaps with incident 0; let one end before the other begins",
     );
 }
@@ -505,7 +533,10 @@ fn connections_and_calls() {
         "`traffic.0.connection`: only queue pairs carry one flow after the other; write \"fresh\", or use a transport of kind rdma",
     );
     wrong(
-        &[("traffic", "[{kind=\"permutation\",size=\"1KB\"},{kind=\"udp\",src=0,dst=1,rate=\"1Gbps\",connection=\"per-pair\"}]")],
+        &[(
+            "traffic",
+            "[{kind=\"permutation\",size=\"1KB\"},{kind=\"udp\",src=0,dst=1,rate=\"1Gbps\",connection=\"per-pair\"}]",
+        )],
         "`traffic.1.connection`: it has no effect: datagrams have no connections; remove the key",
     );
     let rpc = |inside: &str| format!("[{{kind=\"rpc\",load=0.5{inside}}}]");

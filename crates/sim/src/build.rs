@@ -207,22 +207,24 @@ impl<Q: Events> Sim<Q> {
         }
         for (transport, spec) in self.spec.transports.iter().enumerate() {
             let Some(line_rate) = slowest[transport] else { continue };
-            let start = Start {
-                mss: match spec {
-                    TransportSpec::Tcp(tcp) => tcp.mss,
-                    TransportSpec::Udp(udp) => udp.payload,
-                    TransportSpec::Rdma(rdma) => rdma.payload,
-                },
-                initial_window: match spec {
-                    TransportSpec::Tcp(tcp) => tcp.initial_window,
-                    TransportSpec::Udp(_) | TransportSpec::Rdma(_) => thalweg_units::Bytes::MAX,
-                },
+            let (base_rtt, time_quantum) = (Span::from_us(1), Span::ZERO);
+            let (mss, initial_window) = match spec {
+                TransportSpec::Tcp(tcp) => (tcp.mss, tcp.initial_window),
+                TransportSpec::Udp(udp) => (udp.payload, thalweg_units::Bytes::MAX),
+                TransportSpec::Rdma(rdma) => (rdma.payload, thalweg_units::Bytes::MAX),
+            };
+            let mut start = Start {
+                mss,
+                initial_window,
                 max_window: thalweg_units::Bytes::MAX,
                 initial_threshold: thalweg_units::Bytes::MAX,
                 line_rate,
-                base_rtt: Span::from_us(1),
-                time_quantum: Span::ZERO,
+                base_rtt,
+                time_quantum,
             };
+            if let TransportSpec::Rdma(rdma) = spec {
+                start = rdma.start(line_rate, base_rtt, time_quantum);
+            }
             Sender::new(spec, FlowId(0), 1, &start, Stream::new(0, "dry run", 0))
                 .map_err(|reason| BuildError::Transport { transport, reason })?;
         }

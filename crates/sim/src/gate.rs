@@ -70,7 +70,7 @@ impl<Q: Events> Sim<Q> {
     /// control packets if they go first. False if it belongs into the queue.
     pub(crate) fn divert(&mut self, id: PortId, flying: Flying) -> bool {
         let pulls = self.ports[id.at()].pulls;
-        if !pulls && !(self.spec.control_first && self.packets[flying.handle].is_control()) {
+        if !(pulls || self.spec.control_first && self.packets[flying.handle].is_control()) {
             return false;
         }
         if self.watching {

@@ -123,7 +123,7 @@ fn a_lying_peer_breaks_nothing() {
             packet(opcode, dialect, qp, base, &mut r, &payload).encode(dialect, &mut out).unwrap();
             taken += u64::from(requester.on_packet(now, &mut memory, &out).is_ok());
             taken += u64::from(responder.on_packet(now, &mut host, &out).is_ok());
-            now = now + Span::from_us(r.below(200));
+            now += Span::from_us(r.below(200));
             requester.on_timer(now);
             responder.on_timer(now);
             let mut polls = 0;

@@ -21,7 +21,8 @@ pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
         header: wire(r.header),
         extra_header: wire(r.extra_header),
         ack_wire: wire(r.ack_size),
-        nack_wire: wire(r.nack_size),
+        // (Resolved by the recovery.)
+        nack_wire: wire(r.nack_size.unwrap_or(r.ack_size)),
         recovery: match r.recovery {
             Recovery::Irn { sack, nack_threshold, enter_on_advance } => {
                 t::RecoverySpec::Selective { sack, nack_threshold, enter_on_advance }
@@ -98,8 +99,8 @@ fn controller(congestion: &RdmaCongestion) -> c::ControllerSpec {
             alpha_timer: alpha_timer.0,
             rate_timer: rate_timer.0,
             byte_counter: match byte_counter {
-                Counter::Bytes(bytes) => Some(*bytes),
-                Counter::Off => None,
+                Some(Counter::Bytes(bytes)) => Some(*bytes),
+                None | Some(Counter::Off) => None,
             },
             additive: additive.0,
             hyper: hyper.0,

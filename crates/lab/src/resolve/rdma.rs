@@ -3,6 +3,7 @@
 use crate::quantity::{Cap, Q};
 use crate::schema::{Document, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, Transport};
 use crate::topology::{Graph, round_trip_bytes};
+use thalweg_units::Bytes;
 
 /// Which notifications a controller cannot do without.
 pub(crate) fn notification_of(congestion: &RdmaCongestion) -> Notification {
@@ -49,7 +50,12 @@ fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
 
 /// What follows from the scenario's other keys.
 pub(super) fn resolve(r: &mut Rdma, lossless: bool) {
+    if let RdmaCongestion::Dcqcn { byte_counter, decrease, .. } = &mut r.congestion {
+        byte_counter.get_or_insert(decrease.byte_counter());
+    }
     r.notification.get_or_insert(notification_of(&r.congestion));
+    let named = if matches!(r.recovery, Recovery::Irn { .. }) { 4 } else { 0 };
+    r.nack_size.get_or_insert(Q(Bytes::new(r.ack_size.0.get().saturating_add(named))));
     let acks = acks_of(r, lossless);
     let acks = *r.acks.get_or_insert(acks);
     r.timer.get_or_insert(match r.recovery {

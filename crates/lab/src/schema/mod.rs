@@ -5,12 +5,15 @@
 //! (`nic.*`, `transport.ecn`, `transport.rank`, ..) are optional here and filled in by
 //! [`crate::resolve`].
 
+mod arrivals;
 mod incident;
 mod lossless;
+mod marking;
 mod measure;
 mod rates;
 mod rdma;
 mod routing;
+mod scheduler;
 pub(crate) mod scheme;
 mod sizes;
 mod slack;
@@ -19,12 +22,15 @@ mod topology;
 mod traffic;
 mod transport;
 
+pub use arrivals::*;
 pub use incident::*;
 pub use lossless::*;
+pub use marking::*;
 pub use measure::*;
 pub use rates::*;
 pub use rdma::*;
 pub use routing::*;
+pub use scheduler::*;
 pub use sizes::*;
 pub use slack::*;
 pub use switch::*;

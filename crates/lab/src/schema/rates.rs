@@ -4,7 +4,7 @@ use super::{Growth, defaults};
 use crate::quantity::{Counter, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Rate, Span};
+use thalweg_units::{Bytes, Rate, Span};
 
 /// Congestion controllers of queue pairs. Every flow starts at line rate, with a window as large as its cap.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -45,9 +45,9 @@ pub enum RdmaCongestion {
         /// The rate rises every so often.
         #[serde(default = "default::dcqcn_timer")]
         rate_timer: Q<Span>,
-        /// The rate rises after so many bytes sent; `"none"`: by time alone.
-        #[serde(default = "default::dcqcn_bytes")]
-        byte_counter: Counter,
+        /// The rate rises after so many bytes sent; `"none"`: by time alone. `10MB` if not given, `"none"` with checked
+        /// decreases.
+        byte_counter: Option<Counter>,
         /// R_AI.
         #[serde(default = "default::dcqcn_additive")]
         additive: Q<Rate>,
@@ -126,6 +126,16 @@ pub enum RdmaCongestion {
     },
 }
 
+impl DcqcnDecrease {
+    /// The byte counter that goes with it.
+    pub(crate) fn byte_counter(self) -> Counter {
+        match self {
+            Self::AtOnce => Counter::Bytes(Bytes::kb(10_000)), // DCQCN §4
+            Self::Checked { .. } => Counter::Off,
+        }
+    }
+}
+
 /// When DCQCN cuts its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -200,7 +210,6 @@ defaults! {
     dctcp_alpha: f64 = 1.0; // RFC 8257 §3.3
     dcqcn_gain: f64 = 0.00390625; // 1/256, DCQCN §4
     dcqcn_timer: Q<Span> = Q::of("55us"); // DCQCN §3.1, §4
-    dcqcn_bytes: Counter = Counter::Bytes(thalweg_units::Bytes::kb(10_000)); // DCQCN §4
     dcqcn_additive: Q<Rate> = Q::of("40Mbps"); // DCQCN §4
     dcqcn_hyper: Q<Rate> = Q::of("200Mbps"); // CHOICE irn M5: the authors' public simulator
     dcqcn_floor: Q<Rate> = Q::of("100Mbps"); // CHOICE irn M5: the authors' public simulator

@@ -43,8 +43,12 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, congestion: &RdmaCongestion, 
         } => {
             positive(r, &at("alpha_timer"), *alpha_timer, "55us");
             positive(r, &at("rate_timer"), *rate_timer, "55us");
-            if matches!(byte_counter, Counter::Bytes(b) if b.get() == 0) {
+            if matches!(byte_counter, Some(Counter::Bytes(b)) if b.get() == 0) {
                 r.error(&at("byte_counter"), "0 bytes are always sent", "for example \"10MB\", or \"none\"");
+            } else if matches!(decrease, DcqcnDecrease::Checked { .. }) && *byte_counter != Some(Counter::Off)
+            {
+                let reason = "with checked decreases the rate rises by time alone";
+                r.error(&at("byte_counter"), reason, "write \"none\" or remove the key");
             }
             if let DcqcnDecrease::Checked { every } = decrease {
                 positive(r, &at("decrease.every"), *every, "4us");

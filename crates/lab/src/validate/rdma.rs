@@ -5,7 +5,8 @@ use super::{Report, rates};
 use crate::quantity::Cap;
 use crate::resolve::{moves_window, notification_of, reads_round_trips};
 use crate::schema::{
-    Document, Marking, Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips, Scheduler,
+    Document, Marking, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, RoundTrips,
+    Scheduler,
 };
 use crate::topology::Graph;
 use thalweg_units::{Bytes, Span};
@@ -14,7 +15,9 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, gra
     let at = |name: &str| format!("{key}.{name}");
     let headers = t.header.0.get().saturating_add(t.extra_header.0.get());
     sizes(r, key, "mtu", t.mtu.0, Bytes::new(headers));
-    for (name, size) in [("ack_size", t.ack_size.0), ("nack_size", t.nack_size.0)] {
+    for (name, size) in
+        [("ack_size", t.ack_size.0), ("nack_size", t.nack_size.map_or(Bytes::new(70), |q| q.0))]
+    {
         packet(r, &at(name), size, "70B");
     }
     if let Recovery::GoBackN { repeat_nack: Some(every) } = t.recovery
@@ -23,7 +26,7 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, gra
         r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
     }
     timer(r, key, t);
-    acks(r, key, t, doc);
+    acks(r, key, t);
     notification(r, key, t, doc);
     round_trips(r, key, t);
     segments(r, key, t, graph);
@@ -65,7 +68,7 @@ fn timer(r: &mut Report<'_>, key: &str, t: &Rdma) {
 }
 
 /// Somebody waits for ACKs that never come.
-fn acks(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
+fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
     let at = |name: &str| format!("{key}.{name}");
     let per_packet = format!("write `{} = \"per-packet\"`", at("acks"));
     let capped = match t.cap {
@@ -82,20 +85,22 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
         Some("the cap waits for ACKs")
     } else if t.notification == Some(Notification::Echo) {
         Some("the echo of marks travels in ACKs")
-    } else if matches!(t.recovery, Recovery::Irn { .. }) && doc.switch.pfc.is_none() {
-        Some("IRN without flow control learns from ACKs what to send again")
+    } else if matches!(t.recovery, Recovery::Irn { .. }) {
+        Some("IRN learns from ACKs what has arrived")
     } else {
         None
     };
+    let windows = matches!(t.congestion, RdmaCongestion::Aimd | RdmaCongestion::Dctcp { .. });
+    if windows && t.cap == Some(Cap::Off) {
+        let reason = "the controller's window starts as large as the cap, and there is none";
+        r.error(&at("cap"), reason, "write \"auto\"");
+    }
     match (t.acks, waiting) {
         (Some(RdmaAcks::Never), Some(why)) => r.error(&at("acks"), why, "write \"per-packet\""),
         (Some(RdmaAcks::PerSegment), _) => {
-            let segment = match t.segments {
-                Some(s) => {
-                    u64::from(s.outstanding).saturating_mul(s.bytes.0.get()).div_ceil(t.mtu.0.get().max(1))
-                }
-                None => u64::from(t.rtt.segment),
-            };
+            let mtu = t.mtu.0.get().max(1);
+            let posted = t.segments.map(|s| s.bytes.0.get().div_ceil(mtu));
+            let segment = posted.unwrap_or(u64::from(t.rtt.segment));
             if moves_window(&t.congestion) && t.segments.is_none() {
                 let reason = "a window may be smaller than a segment, whose end alone is acknowledged";
                 r.error(&at("acks"), reason, "write \"per-packet\"");
@@ -114,7 +119,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
     let at = |name: &str| format!("{key}.{name}");
     let now = t.notification.unwrap_or(Notification::Off);
     let wanted = notification_of(&t.congestion);
-    let custom = matches!(t.congestion, crate::schema::RdmaCongestion::Custom { .. });
+    let custom = matches!(t.congestion, RdmaCongestion::Custom { .. });
     let red =
         [Some(doc.switch.marking), doc.nic.marking].iter().any(|m| matches!(m, Some(Marking::Red { .. })));
     let free = crate::resolve::schedulers(doc).any(|(_, s)| matches!(s, Scheduler::Custom { .. }));
@@ -178,6 +183,11 @@ fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
     } else if s.bytes.0 < t.mtu.0 {
         let reason = format!("a segment of {} is less than a packet of {}", s.bytes.0, t.mtu.0);
         r.error(&at("bytes"), reason, format!("at least \"{}\"", t.mtu.0));
+    }
+    let whole = s.bytes.0.get() % t.mtu.0.get().max(1) == 0;
+    if matches!(t.recovery, Recovery::Irn { .. }) && !whole {
+        let reason = format!("a segment of {} ends with a short packet, which IRN cannot number", s.bytes.0);
+        r.error(&at("bytes"), reason, format!("a multiple of {}, for example 16 of them", t.mtu.0));
     }
     if let Some(pace) = s.nic_pace {
         rates::rate(r, &at("nic_pace"), pace.0, graph);

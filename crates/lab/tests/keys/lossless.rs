@@ -37,6 +37,8 @@ const PFC: &[&str] = &["switch.pfc={}"];
 const PFC_FIRST: &[&str] = &["switch.pfc={}", "switch.control_first=true"];
 const STATIC: &[&str] = &["switch.pfc={threshold={kind=\"static\",xoff=\"15KB\",xon=\"12KB\"}}"];
 const DYNAMIC: &[&str] = &["switch.inputs={shared=\"150KB\"}", "switch.pfc={threshold=\"dynamic\"}"];
+/// ACKs are lost too.
+const TIGHT: &[&str] = &["switch.inputs={memory=\"3KB\"}", "traffic.1={kind=\"all-to-all\",size=\"30KB\"}"];
 const GBN: &[&str] = &["%.recovery=go-back-n"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5KB\"}"];
 const RAMP: &[&str] =
@@ -138,7 +140,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).recovery=irn", LOSSY, &[], "irn", "go-back-n", Outcome),
     ("%(rdma).recovery(irn).sack", LOSSY, &[], "true", "false", Outcome),
     ("%(rdma).recovery(irn).nack_threshold", LOSSY, &[], "", "3", Outcome),
-    ("%(rdma).recovery(irn).enter_on_advance", LOSSY, &[], "", "true", Outcome),
+    ("%(rdma).recovery(irn).enter_on_advance", LOSSY, TIGHT, "", "true", Outcome),
     ("%(rdma).recovery=go-back-n", LOSSY, &[], "go-back-n", "irn", Outcome),
     ("%(rdma).recovery(go-back-n).repeat_nack", LOSSY, GBN, "", "20us", Outcome),
     ("%(rdma).cap", LOSSY, &[], "auto", "none", Outcome),
@@ -195,10 +197,10 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion(dcqcn).byte_counter", LOSSY, DCQCN, "10KB", "none", Outcome),
     ("%(rdma).congestion(dcqcn).additive", LOSSY, DCQCN, "", "400Mbps", Outcome),
     ("%(rdma).congestion(dcqcn).hyper", LOSSY, DCQCN, "", "2Gbps", Outcome),
-    ("%(rdma).congestion(dcqcn).min_rate", LOSSY, DCQCN, "", "4Gbps", Outcome),
-    ("%(rdma).congestion(dcqcn).decrease", LOSSY, DCQCN, "", "checked", Outcome),
-    ("%(rdma).congestion(dcqcn).decrease=at-once", LOSSY, DCQCN, "at-once", "checked", Outcome),
-    ("%(rdma).congestion(dcqcn).decrease=checked", LOSSY, DCQCN, "checked", "at-once", Outcome),
+    ("%(rdma).congestion(dcqcn).min_rate", LOSSY, DCQCN, "", "8Gbps", Outcome),
+    ("%(rdma).congestion(dcqcn).decrease", LOSSY, CHECKED, "checked", "at-once", Outcome),
+    ("%(rdma).congestion(dcqcn).decrease=at-once", LOSSY, CHECKED, "at-once", "checked", Outcome),
+    ("%(rdma).congestion(dcqcn).decrease=checked", LOSSY, CHECKED, "checked", "at-once", Outcome),
     ("%(rdma).congestion(dcqcn).decrease(checked).every", LOSSY, CHECKED, "", "50us", Outcome),
     ("%(rdma).congestion(dcqcn).back_off", LOSSY, DCQCN, "", "24us", Outcome),
     ("%(rdma).congestion=timely", LOSSY, TIMELY, "timely", "{kind=\"timely\",t_low=\"2us\",t_high=\"20us\"}", Outcome),
@@ -217,7 +219,11 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion(timely).hyper.after", LOSSY, BAND, "2", "1", Outcome),
     ("%(rdma).congestion(timely).hyper.step", LOSSY, BAND, "", "500Mbps", Outcome),
     ("%(rdma).congestion(timely).hyper.below_t_low", LOSSY, &["%.congestion={kind=\"timely\",t_low=\"14us\",t_high=\"40us\",hyper={after=1,step=\"1Gbps\"}}", "%.rtt={segment=1}"], "false", "true", Outcome),
-    ("%(rdma).congestion(timely).hyper.raw", LOSSY, BAND, "false", "true", Outcome),
+    ("%(rdma).congestion(timely).hyper.count", LOSSY, BAND, "", "difference", Outcome),
+    ("%(rdma).congestion(timely).hyper.count=gradient", LOSSY, BAND, "gradient", "difference", Outcome),
+    ("%(rdma).congestion(timely).hyper.count=difference", LOSSY, BAND, "difference", "increase", Outcome),
+    ("%(rdma).congestion(timely).hyper.count=increase", LOSSY, BAND, "increase", "gradient", Outcome),
+    ("%(rdma).congestion(timely).gradient_cap", LOSSY, BAND, "", "0.2", Outcome),
     ("%(rdma).congestion(timely).scale_updates", LOSSY, BAND, "true", "false", Outcome),
     ("%(rdma).congestion(timely).once_per_round", LOSSY, BAND, "false", "true", Outcome),
     ("%(rdma).congestion(timely).max_decrease", LOSSY, BAND, "", "0.1", Outcome),

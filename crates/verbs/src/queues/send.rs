@@ -161,9 +161,7 @@ impl SendQueue {
         // Without credit, one probe: the first packet of a Send, or a whole Write with immediate data.
         let credit = !operation.takes_receive()
             || self.credit.is_none_or(|limit| {
-                // Those taken are as good as promised, although no ACK that says so may have come.
-                let taken = self.at_number(self.msn).recv_sn;
-                let beyond = entry.recv_sn.minus(limit).min(entry.recv_sn.minus(taken));
+                let beyond = entry.recv_sn.minus(limit);
                 let probe = matches!(operation, Operation::Write { .. }) || psn == entry.first;
                 beyond < 0 || (beyond == 0 && probe)
             });

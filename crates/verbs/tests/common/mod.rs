@@ -1,6 +1,7 @@
 //! Two ends of a queue pair and the network between them, in simulated time.
 #![allow(dead_code)]
 
+pub mod cases;
 pub mod workload;
 
 use std::collections::BTreeMap;

@@ -276,6 +276,17 @@ mod tests {
     }
 
     #[test]
+    fn what_a_late_ack_covers_is_not_posted_again() {
+        let (mut s, spec, layout) = engine();
+        s.post(&POSTED, &layout, Time::ZERO, at(1000), 0);
+        s.post(&POSTED, &layout, Time::from_us(100), at(1000), 10);
+        s.go_back(0); // the timer fired too early
+        s.complete(&spec, 13, 12, Time::from_us(150), Rate::from_gbps(10));
+        s.post(&POSTED, &layout, Time::from_us(200), at(1000), 20);
+        assert_eq!((s.posted(), s.outstanding[0].wire), (20, 7 * 1250));
+    }
+
+    #[test]
     fn without_a_rate_only_what_is_outstanding_counts() {
         let (mut s, spec, layout) = engine();
         let pace = Pace { rate: None, quantum: Span::ZERO };

@@ -38,7 +38,7 @@ pub struct RdmaSender {
     predecessor: Option<Time>,
     /// The receiver acknowledges; otherwise the flow is done when all is sent.
     acknowledged: bool,
-    /// The timer fired, and what it began is not over.
+    /// The timer fired, and no NACK has begun a recovery since.
     by_timer: bool,
     /// Payload bytes of the flow; `u64::MAX`: without end.
     size: u64,

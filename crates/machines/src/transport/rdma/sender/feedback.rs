@@ -41,9 +41,6 @@ impl RdmaSender {
             self.found_lost(spec, now);
             self.by_timer &= self.recovery.in_recovery() && !self.recovery.goes_back();
         }
-        if !self.recovery.in_recovery() && !self.recovery.is_pending() {
-            self.by_timer = false;
-        }
 
         let rtt = self.round_trip(spec, now, packet, cum, named);
         if marked {
@@ -97,7 +94,7 @@ impl RdmaSender {
             self.rto.sample(path);
         }
         let net = match &mut self.segments {
-            Some(segments) => segments.complete(spec, cum, named, now, self.line_rate).filter(|_| fresh),
+            Some(segments) => segments.complete(spec, cum, named, now, self.line_rate),
             None => {
                 let layout = Layout::new(spec, self.size);
                 let wire = if spec.rtt.less_serialization {

@@ -58,6 +58,14 @@ fn a_rate_of_zero_waits_for_the_controllers_next_word() {
 }
 
 #[test]
+fn nothing_times_out_while_nothing_is_in_flight() {
+    let timer = RdmaTimer::Fixed(Span::from_us(100));
+    let mut link = Link::new(RdmaSpec { timer, ..paced(Rate::from_mbps(50)) }, 5); // one per 200 us
+    link.run_losing(&[]);
+    assert_eq!((link.fct(), link.sender.stats().timeouts), (811, 0));
+}
+
+#[test]
 fn a_slow_flow_does_not_use_the_short_timeout() {
     // 2 Gb/s of 10 is less than a quarter, 2.5 Gb/s is not.
     for (mbps, again) in [(2500, 100), (2000, 320)] {

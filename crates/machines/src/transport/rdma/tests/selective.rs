@@ -23,6 +23,13 @@ fn a_lost_single_packet_message_costs_rto_low_more() {
 }
 
 #[test]
+fn the_timer_starts_again_when_the_lowest_packet_is_sent_again() {
+    let mut link = Link::new(spec(), 3);
+    link.run_losing(&[0, 3]); // and its retransmission
+    assert_eq!(link.times("0r"), [22, 122]);
+}
+
+#[test]
 fn with_more_than_n_packets_in_flight_a_lost_message_costs_rto_high() {
     for (packets, first_again) in [(3, 100), (4, 320)] {
         let mut link = Link::new(spec(), packets);
@@ -107,6 +114,17 @@ fn the_controllers_window_lowers_the_cap_but_never_to_nothing() {
         link.run(|_, _, _| Fate::Deliver);
         assert!(link.sender.is_done());
     }
+}
+
+#[test]
+fn where_acks_cover_groups_a_retransmission_is_answered_all_the_same() {
+    let rtt = RttSpec { segment: 8, ..spec().rtt };
+    let grouped = RdmaSpec { acks: RdmaAcks::PerSegment, timer: RdmaTimer::Off, rtt, ..without_sack() };
+    let mut link = Link::new(grouped, 8);
+    link.run_losing(&[1, 2]);
+    // The first NACK also acknowledges 0, so the second begins the recovery.
+    assert_eq!((link.times("1r"), link.times("2r")), (vec![25], vec![46]));
+    assert!(link.sender.is_done());
 }
 
 #[test]

@@ -1,0 +1,367 @@
+//! What follows from the topology, and what the simulator is told, for lossless fabrics and RDMA.
+mod common;
+
+use common::*;
+use std::path::Path;
+use thalweg_lab::{Run, catalogue, load};
+use thalweg_machines::buffer::{InputMemory, PfcThreshold};
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::transport::{Notification, RdmaAcks, RdmaSpec, RdmaTimer, TransportSpec};
+use thalweg_sim::spec::{IncidentKind, NetworkSpec};
+use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
+
+/// IRN's default network (UCB/EECS-2018-103 §4.3.1): 54 servers, 40 Gb/s, 2 us per link.
+const FAT_TREE: &str = r#"
+topology = { kind = "fat-tree", k = 6, rate = "40Gbps", delay = "2us" }
+run = { until = "1ms" }
+[[traffic]]
+kind = "permutation"
+size = "100KB"
+"#;
+
+fn spec(text: &str, set: &[(&str, &str)]) -> NetworkSpec {
+    let set: Vec<(String, String)> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    scenario(text, Path::new("."), &set).network().unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn rdma(spec: &NetworkSpec) -> &RdmaSpec {
+    match &spec.transports[0] {
+        TransportSpec::Rdma(r) => r,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_defaults_of_irn_are_those_of_the_paper() {
+    let s = spec(FAT_TREE, &[("scheme", "irn+voq-pfc")]);
+    // 40e9 x 24e-6 / 8 = 120 000 B; / 1090 B = 110.09 packets.
+    assert_eq!(rdma(&s).cap, Some(110));
+    let inputs = s.inputs.expect("inputs");
+    let pfc = inputs.pfc.expect("flow control");
+    // 240 KB less 40e9 x 2 x 2e-6 / 8 = 20 KB; headroom 20 000 + 3 x 1090 + 64 B.
+    assert_eq!(pfc.threshold, PfcThreshold::Static { xoff: Bytes::kb(220), xon: Bytes::kb(220) });
+    assert_eq!(pfc.headroom, Bytes::new(23_334));
+    assert_eq!(inputs.memory, InputMemory::PerInput(Bytes::new(243_334)));
+    assert_eq!((rdma(&s).acks, rdma(&s).timer), (RdmaAcks::PerPacket, RdmaTimer::Off));
+    let lossy = spec(FAT_TREE, &[("scheme", "irn+voq")]);
+    assert_eq!(lossy.inputs.expect("inputs").memory, InputMemory::PerInput(Bytes::kb(240)));
+    let pair = RdmaTimer::Pair {
+        low: Span::from_us(100),
+        high: Span::from_us(320),
+        max_in_flight: 3,
+        max_rate_factor: 4,
+    };
+    assert_eq!(rdma(&lossy).timer, pair);
+}
+
+#[test]
+fn the_cap_follows_rate_and_path() {
+    let cap = |rate: &str| rdma(&spec(FAT_TREE, &[("scheme", "irn+voq"), ("topology.rate", rate)])).cap;
+    assert_eq!((cap("10Gbps"), cap("100Gbps")), (Some(27), Some(275)));
+    let here = |topology: &str| rdma(&spec(FAT_TREE, &[("scheme", "irn+voq"), ("topology", topology)])).cap;
+    // Two links, 1 us each way: 4 us at 10 Gb/s are 5000 B.
+    assert_eq!(here("{kind=\"star\",hosts=3}"), Some(4));
+    // A packet may always be under way.
+    assert_eq!(here("{kind=\"star\",hosts=3,delay=\"1ns\"}"), Some(1));
+    let off = |set: &[(&str, &str)]| rdma(&spec(FAT_TREE, set)).cap;
+    assert_eq!(off(&[("scheme", "irn+voq"), ("transport.cap", "none")]), None);
+    assert_eq!(off(&[("scheme", "irn+voq"), ("transport.cap", "111")]), Some(111));
+    assert_eq!(off(&[("scheme", "roce+voq")]), None);
+    assert_eq!(off(&[("scheme", "roce+voq"), ("transport.cap", "auto")]), Some(110));
+}
+
+#[test]
+fn roce_sends_the_acks_that_somebody_needs() {
+    let acks = |scheme: &str, set: &[(&str, &str)]| {
+        let set = [&[("scheme", scheme)], set].concat();
+        let s = spec(FAT_TREE, &set);
+        (rdma(&s).acks, rdma(&s).timer)
+    };
+    let fixed = RdmaTimer::Fixed(Span::from_us(320));
+    assert_eq!(acks("roce+voq-pfc", &[]), (RdmaAcks::Never, RdmaTimer::Off));
+    assert_eq!(acks("roce-dcqcn+voq-pfc", &[]), (RdmaAcks::Never, RdmaTimer::Off));
+    assert_eq!(acks("roce-timely+voq-pfc", &[]), (RdmaAcks::PerSegment, RdmaTimer::Off));
+    assert_eq!(acks("roce+voq", &[]), (RdmaAcks::PerPacket, fixed));
+    assert_eq!(acks("roce+voq-pfc", &[("transport.cap", "auto")]), (RdmaAcks::PerPacket, RdmaTimer::Off));
+    assert_eq!(acks("roce+voq-pfc", &[("transport.timer", "fixed")]), (RdmaAcks::PerPacket, fixed));
+    assert_eq!(
+        acks("roce-dcqcn+voq-pfc", &[("transport.notification", "echo")]),
+        (RdmaAcks::PerPacket, RdmaTimer::Off)
+    );
+    assert_eq!(acks("roce+voq-pfc", &[("transport.segments", "{}")]), (RdmaAcks::PerSegment, RdmaTimer::Off));
+    assert_eq!(acks("roce+voq", &[("transport.acks", "never")]), (RdmaAcks::Never, RdmaTimer::Off));
+}
+
+#[test]
+fn controllers_know_what_they_need() {
+    let told = |scheme: &str| rdma(&spec(FAT_TREE, &[("scheme", scheme)])).notification;
+    let cnp = Notification::Packet { interval: Span::from_us(50), wire: 82 };
+    assert_eq!(told("irn-dcqcn+voq"), cnp);
+    assert_eq!(told("irn-dctcp+voq"), Notification::Echo);
+    assert_eq!(told("irn-timely+voq"), Notification::Off);
+    // minRTT is the propagation of the longest path, both ways.
+    match &rdma(&spec(FAT_TREE, &[("scheme", "irn-timely+voq")])).controller {
+        ControllerSpec::Timely(t) => assert_eq!(t.min_rtt, Span::from_us(24)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_scheme_loads_runs_and_is_read_back_equal() {
+    for entry in catalogue("schemes").expect("schemes") {
+        let text = format!(
+            "scheme = \"{}\"\ntopology = {{ kind = \"leaf-spine\", leaves = 2, spines = 2, hosts_per_leaf = 2 }}\n\
+             run = {{ until = \"10ms\", check = true }}\n[[traffic]]\nkind = \"permutation\"\nsize = \"30KB\"\n",
+            entry.name
+        );
+        let s = scenario(&text, Path::new("."), &[]);
+        let again = load(&s.to_toml(), "r.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]));
+        assert!(again == s, "{}", entry.name);
+        let run = finish(&s);
+        assert_eq!(run.summary()["flows"]["completed"], 4, "{}", entry.name);
+        assert_eq!(run.digest(), finish(&again).digest(), "{}", entry.name);
+    }
+}
+
+#[test]
+fn a_transport_without_a_kind_is_of_the_schemes() {
+    let s = spec(FAT_TREE, &[("scheme", "roce+voq"), ("transport.mtu", "1000B")]);
+    assert_eq!(rdma(&s).payload, 1000);
+    let s =
+        spec(&FAT_TREE.replace("run =", "scheme = \"roce+voq\"\nrun ="), &[("transport", "{mtu=\"999B\"}")]);
+    assert_eq!(rdma(&s).payload, 999);
+}
+
+#[test]
+fn incidents_are_in_order_and_what_is_mended_comes_first() {
+    let incidents = "[{kind=\"link-failure\",at=\"30us\",until=\"50us\",link=[54,0]},\
+        {kind=\"pause-loss\",from=\"10us\",until=\"30us\",probability=0.5,port=1},\
+        {kind=\"link-failure\",at=\"50us\",link=[0,54]}]";
+    let s = spec(FAT_TREE, &[("scheme", "irn+voq-pfc"), ("incident", incidents)]);
+    let us = |t: u64| Time::from_ps(t * 1_000_000);
+    let seen: Vec<_> = s.incidents.iter().map(|i| (i.at, i.what)).collect();
+    assert_eq!(
+        seen,
+        [
+            (us(10), IncidentKind::PauseLoss(Some(PortId(1)), 0.5)),
+            (us(30), IncidentKind::PauseLoss(Some(PortId(1)), 0.0)),
+            (us(30), IncidentKind::LinkDown(0)),
+            (us(50), IncidentKind::LinkUp(0)),
+            (us(50), IncidentKind::LinkDown(0)),
+        ]
+    );
+}
+
+#[test]
+fn a_failure_takes_all_links_between_two_nodes() {
+    let topology = "{kind=\"leaf-spine\",leaves=2,spines=1,hosts_per_leaf=1,links_per_pair=2}";
+    let incidents = "[{kind=\"link-failure\",at=\"30us\",link=[2,4]}]";
+    let s = spec(FAT_TREE, &[("topology", topology), ("incident", incidents)]);
+    assert_eq!(s.incidents.len(), 2);
+}
+
+#[test]
+fn flows_of_a_pair_share_a_connection_by_section_and_direction() {
+    let text = r#"
+topology = { kind = "star", hosts = 3 }
+run = { until = "5ms" }
+transport = { kind = "rdma" }
+[[traffic]]
+kind = "request-response"
+client = 0
+server = 1
+request = "1KB"
+response = "2KB"
+count = 3
+connection = "per-pair"
+[[traffic]]
+kind = "incast"
+fan_in = 2
+size = "1KB"
+receiver = 0
+repeat = 2
+period = "1ms"
+connection = "per-pair"
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 1
+size = "1KB"
+"#;
+    let s = spec(text, &[]);
+    let mut seen = std::collections::BTreeMap::new();
+    for f in &s.flows {
+        if f.group == 2 {
+            assert_eq!(f.connection, u32::MAX);
+            continue;
+        }
+        let same = *seen.entry((f.group, f.src.0, f.dst.0)).or_insert(f.connection);
+        assert_eq!(same, f.connection);
+    }
+    let mut numbers: Vec<u32> = seen.into_values().collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [0, 1, 2, 3]);
+}
+
+/// Remote procedure calls between four pods.
+const RPC: &str = r#"
+topology = { kind = "fat-tree", k = 4 }
+run = { until = "30ms" }
+transport = { kind = "rdma" }
+[measure]
+from = "2ms"
+[[traffic]]
+kind = "rpc"
+load = 0.4
+request = "10KB"
+response = "30KB"
+servers = "other-pods"
+packet_payload = "1024B"
+packet_header = "66B"
+"#;
+
+#[test]
+fn calls_are_answered_by_the_server_at_once_and_offer_the_load() {
+    let s = spec(RPC, &[]);
+    let mut bytes = 0.0;
+    let mut answers = 0;
+    for f in &s.flows {
+        let packets = f.size.div_ceil(1024);
+        bytes += (f.size + 66 * packets) as f64;
+        assert_ne!(f.src.0 / 4, f.dst.0 / 4, "another pod");
+        if f.after == FlowId::NONE {
+            assert_eq!(f.size, 10_000);
+            assert_eq!(f.measured, f.start >= Time::from_ps(2_000_000_000));
+            continue;
+        }
+        let request = &s.flows[f.after.at()];
+        assert_eq!((f.src, f.dst, f.size, f.start), (request.dst, request.src, 30_000, Time::ZERO));
+        assert_eq!(f.measured, request.measured, "a call counts as a whole");
+        answers += 1;
+    }
+    assert_eq!(2 * answers, s.flows.len());
+    // 16 hosts of 10 Gb/s for 30 ms: about 7000 calls, so 2.5 % are three standard deviations.
+    let load = bytes * 8.0 / (16.0 * 10e9 * 30e-3);
+    assert!((load / 0.4 - 1.0).abs() < 0.03, "{load}");
+}
+
+#[test]
+fn calls_on_the_busiest_link_load_it_both_ways() {
+    let set = [("routing", "lowest"), ("traffic.0.of", "busiest-link"), ("run.until", "200ms")];
+    let set = set.map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let s = scenario(RPC, Path::new("."), &set);
+    // Routes of `lowest` all pass core 0: what leaves a pod, requests and responses, leaves it on one link, and so does what
+    // enters it.
+    let mut carried = [0u64; 8];
+    for f in &s.network().expect("a network").flows {
+        let wire = f.size + 66 * f.size.div_ceil(1024);
+        carried[f.src.at() / 4] += wire;
+        carried[4 + f.dst.at() / 4] += wire;
+    }
+    for bytes in carried {
+        // About 4800 calls a link, of 10.6 KB and 32 KB: a standard deviation of 1.6 %.
+        let load = bytes as f64 * 8.0 / (10e9 * 200e-3);
+        assert!((load / 0.4 - 1.0).abs() < 0.05, "{load}");
+    }
+}
+
+#[test]
+fn the_cost_of_queue_pairs_counts_the_acks_they_send() {
+    let hops = |scheme: &str| {
+        let s = scenario(FAT_TREE, Path::new("."), &[("scheme".into(), scheme.into())]);
+        s.estimate().expect("an estimate").packet_hops as f64
+    };
+    let (silent, segments, all) = (hops("roce+voq-pfc"), hops("roce-timely+voq-pfc"), hops("irn+voq"));
+    assert!((all / silent - 2.0).abs() < 1e-3);
+    assert!((segments / silent - (1.0 + 1.0 / 16.0)).abs() < 1e-3);
+    // And what happens is near what was expected.
+    let run = finish(&scenario(FAT_TREE, Path::new("."), &[("scheme".into(), "roce+voq-pfc".into())]));
+    let real = run.progress().packet_hops as f64;
+    assert!((real / silent - 1.0).abs() < 0.15, "{real} {silent}");
+}
+
+/// Four hosts send to one under flow control; a bystander shares a path with them.
+const STORM: &str = r#"
+topology = { kind = "leaf-spine", leaves = 2, spines = 1, hosts_per_leaf = 4, spine_rate = "10Gbps" }
+switch = { scheduler = "input-round-robin", inputs = { memory = "30KB" }, pfc = {} }
+nic = { order = "round-robin" }
+transport = { kind = "rdma", recovery = "go-back-n" }
+run = { until = "10ms", check = true }
+measure = { pauses = true }
+[[traffic]]
+kind = "incast"
+fan_in = 7
+size = "200KB"
+receiver = 0
+senders = "neighbours"
+"#;
+
+#[test]
+fn pauses_are_listed_with_their_causes_and_sums_agree() {
+    let run = run(STORM);
+    let summary = run.summary();
+    let pauses = &summary["pauses"];
+    assert_eq!(summary["drops"], 0);
+    assert_eq!(summary["flows"]["completed"], 7);
+    assert_eq!(pauses["deadlocks"].as_array().map(Vec::len), Some(0));
+    let column = |name| column(&run, "pauses", name);
+    let (began, ended, cause, depth) =
+        (column("began_ps"), column("ended_ps"), column("cause"), column("depth"));
+    assert!(began.len() > 5);
+    assert_eq!(began.len() as u64, pauses["frames"].as_u64().expect("a number"));
+    assert!(depth.iter().any(|d| *d > 0), "the spine's pauses make the leaves pause hosts");
+    for i in 0..began.len() {
+        assert!(ended[i] > began[i]);
+        let of_cause = if cause[i] < 0 { -1 } else { depth[usize::try_from(cause[i]).expect("known")] };
+        assert_eq!(depth[i], of_cause + 1);
+    }
+    let sum: i128 = began.iter().zip(&ended).map(|(b, e)| e - b).sum();
+    assert_eq!(sum, common::column(&run, "ports", "paused_ps").iter().sum());
+    assert_eq!(began.len() as i128, common::column(&run, "ports", "pauses").iter().sum());
+    assert!((pauses["paused_s"].as_f64().expect("a number") - sum as f64 * 1e-12).abs() < 1e-12);
+}
+
+fn text(run: &Run, name: &str) -> Vec<String> {
+    let tables = run.tables();
+    let column = tables[0].columns.iter().find(|c| c.name == name).expect("a column");
+    match &column.data {
+        thalweg_lab::ColumnData::Text(v) => v.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn flows_say_how_they_ended_and_why() {
+    let run = run(STORM);
+    assert!(text(&run, "end").iter().all(|e| e == "completed"));
+    assert!(text(&run, "reason").iter().all(String::is_empty));
+    // Host 0's only link fails for good: whoever sends to it has no path left.
+    let set =
+        [("incident", "[{kind=\"link-failure\",at=\"100us\",link=[0,8]}]"), ("routing.convergence", "10us")];
+    let set = set.map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let run = finish(&scenario(STORM, Path::new("."), &set));
+    assert!(text(&run, "end").iter().all(|e| e == "failed"), "{:?}", text(&run, "end"));
+    assert!(text(&run, "reason").iter().all(|r| r == "unreachable: no path is left"));
+    let summary = run.summary();
+    assert_eq!((&summary["flows"]["failed"], &summary["flows"]["completed"]), (&7.into(), &0.into()));
+    assert_eq!(summary["flows"]["unfinished"]["unreachable: no path is left"], 7);
+    assert!(summary["incidents"]["packets_lost"].as_u64() > Some(0));
+    // The run ends first.
+    let set = [("run.until".to_owned(), "50us".to_owned())];
+    let run = finish(&scenario(STORM, Path::new("."), &set));
+    assert!(text(&run, "reason").iter().all(|r| r == "the run ended first"));
+}
+
+#[test]
+fn round_trips_are_of_the_measured_window() {
+    let set = [
+        ("transport", "{kind=\"rdma\",recovery=\"go-back-n\",congestion=\"timely\"}"),
+        ("measure", "{round_trips=true,from=\"200us\",until=\"600us\"}"),
+    ];
+    let set = set.map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let run = finish(&scenario(STORM, Path::new("."), &set));
+    let at = column(&run, "round_trips", "time_ps");
+    assert!(!at.is_empty());
+    assert!(at.iter().all(|t| (200_000_000..600_000_000).contains(t)));
+    assert!(column(&run, "round_trips", "pace").iter().all(|p| *p > 0 && *p <= 10_000_000_000));
+}
