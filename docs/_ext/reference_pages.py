@@ -14,7 +14,11 @@ from thalweg import _core, controllers, papers
 CATALOGUES = {
     "schedulers": ("Schedulers", "switch.scheduler", "What `switch.scheduler` and `nic.scheduler` may be."),
     "markings": ("Marking", "switch.marking", "What `switch.marking` and `nic.marking` may be."),
-    "controllers": ("Congestion controllers", "transport.congestion", "What `transport.congestion` may be."),
+    "controllers": (
+        "Congestion controllers",
+        "transport.congestion",
+        "What `transport.congestion` may be, for transports of kind `tcp`, `rdma` or both.",
+    ),
     "transports": ("Transports", "transport", "What `transport.kind` may be."),
     "topologies": ("Topologies", "topology", "What `topology.kind` may be."),
     "routings": ("Routing", "routing", "What `routing.kind` may be."),
@@ -22,6 +26,7 @@ CATALOGUES = {
     "traffic": ("Traffic", "traffic", "What the `kind` of a `[[traffic]]` section may be."),
     "schemes": ("Schemes", "scheme", "Named combinations of transport, controller and scheduler for `scheme`."),
     "slacks": ("Slack", "slack", "What `slack.kind` may be: what NICs write into the slack header."),
+    "incidents": ("Incidents", "incident", "What the `kind` of an `[[incident]]` section may be: what breaks."),
     "edges": ("Edge", "edge", "What `edge.kind` may be: queue management at the receiving edge."),
     "topology-formats": ("Graph files", "topology", 'What `topology.format` may be with `kind = "file"`.'),
     "flow-formats": (
@@ -40,6 +45,7 @@ SECTIONS = [
     "transport",
     "transports",
     "traffic",
+    "incident",
     "measure",
     "run",
 ]
@@ -59,8 +65,12 @@ size = "100KB"
 queues = { every = "10us" }
 links = { every = "10us" }
 controllers = { every = "10us" }
+round_trips = true
+pauses = true
 [switch]
 scheduler = "ads"
+inputs = { memory = "240KB" }
+pfc = {}
 [measure.priority_histogram]
 [run]
 until = "10ms"
@@ -183,11 +193,14 @@ class Reference:
         if rows:
             self.lines += table(("key", "value", "default", "meaning"), rows)
 
-    def below(self, properties: dict, at: str, level: int) -> None:
+    def note(self, properties: dict, at: str) -> None:
         # A list of kinds is described at its own level rather than inside a key that comes before it.
         for key, node in properties.items():
             if key != "kind" and self.signature(node):
                 self.seen.setdefault(self.signature(node), f"{at}.{key}")
+
+    def below(self, properties: dict, at: str, level: int) -> None:
+        self.note(properties, at)
         for key, node in properties.items():
             if key != "kind" and (self.kinds(node) or self.properties(node)):
                 self.section(f"{at}.{key}", node, level)
@@ -207,11 +220,18 @@ class Reference:
             ]
         self.keys(own, self.required(node), at)
         self.below(own, at, level + 1)
+        # Kinds that mean different things by one key (`congestion` of tcp and of rdma): the later one's has the kind in its name.
+        places, taken = {}, {}
+        for name, variant in kinds:
+            keys = {k: self.signature(v) for k, v in variant.get("properties", {}).items() if self.signature(v)}
+            clash = any(taken.setdefault(k, v) != v for k, v in keys.items())
+            places[name] = f"{at}.{name}" if clash else at
         for name, variant in kinds:
             self.lines += [f'**`kind = "{name}"`**: {variant.get("description", "")}', ""]
-            self.keys(variant.get("properties", {}), set(variant.get("required", [])), at)
-        for _, variant in kinds:
-            self.below(variant.get("properties", {}), at, level + 1)
+            self.note(variant.get("properties", {}), places[name])
+            self.keys(variant.get("properties", {}), set(variant.get("required", [])), places[name])
+        for name, variant in kinds:
+            self.below(variant.get("properties", {}), places[name], level + 1)
 
     def page(self) -> str:
         top = self.schema["properties"]

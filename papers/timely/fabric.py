@@ -21,13 +21,24 @@ K = {"quick": 6, "full": 8}
 WINDOW = {"quick": (40, 80), "full": (100, 300)}
 SETTLED = {"quick": (100, 160), "full": (200, 400)}
 LOADS = {
-    "quick": (0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9),
-    "full": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+    "quick": (0.1, 0.3, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9),
+    "full": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9, 1.0),
 }
 BACKGROUND = (0.167, 0.3, 0.5)
 FAN_IN = 40
 SCHEMES = ("timely", "pfc")
 PING_MS = 1.0
+# 64 B and an ACK, in the same class as data.
+PING = {
+    "kind": "rdma",
+    "mtu": "1442B",
+    "header": "58B",
+    "ack_size": "64B",
+    "congestion": "fixed",
+    "recovery": "go-back-n",
+    "acks": "per-packet",
+    "timer": "off",
+}
 
 
 def fabric(scheme: str, load: float) -> str:
@@ -54,7 +65,13 @@ def at(key: str, load: float, seed: int, scale: str, window: dict, more=()):
     k, (begin, end) = K[scale], window[scale]
     calls = {"kind": "rpc", "load": load, "request": "64KB", "response": "64KB", "servers": "other-pods"}
     calls |= {"connection": "per-pair", "packet_payload": "1442B", "packet_header": "58B"}
-    set = {"topology.k": k, "measure.from": f"{begin}ms", "measure.until": f"{end}ms", "run.until": f"{end}ms"}
+    set = {
+        "topology.k": k,
+        "transports": {"ping": PING},
+        "measure.from": f"{begin}ms",
+        "measure.until": f"{end}ms",
+        "run.until": f"{end}ms",
+    }
     if key.endswith(":pfc"):
         set["transport.congestion"] = "fixed"
 

@@ -37,3 +37,21 @@ def test_slowdown_has_a_point_per_size_when_sizes_are_few(scenario):
 def test_one_size_makes_no_figure_over_size(scenario):
     results = thalweg.run(scenario.with_({"traffic.0.sizes": "point"}))
     assert "slowdown" not in results.plot.all() and "slowdown-cdf" in results.plot.all()
+
+
+def test_what_never_ends_is_told():
+    summary = {
+        "flows": {
+            "failed": 3,
+            "unfinished": {"the run ended first": 5, "stalled: its sender waits": 2, "unreachable: no path": 1},
+        },
+        "pauses": {"frames": 4, "resumes": 3, "paused_s": 0.0015, "deadlocks": [{"at_us": 20.5, "ports": [8, 10]}]},
+        "incidents": {"packets_lost": 7, "pause_frames_lost": 0},
+    }
+    text = dict(headline.rows(summary))
+    assert text["failed"] == "2 stalled, 1 unreachable: these flows never end, see `reason` in the table flows"
+    assert text["pauses"] == "4 sent, 1.5 ms over all ports"
+    assert text["deadlock"] == "at 20.5 us ports 8, 10 wait for each other and never go on"
+    assert text["incidents"] == "7 packets lost on failed links"
+    plain = dict(headline.rows({"flows": {"failed": 0}, "pauses": None}))
+    assert not plain.keys() & {"failed", "pauses", "deadlock", "incidents"}

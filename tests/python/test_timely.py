@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import thalweg
 from thalweg import papers
 
 PAPER = papers.find(str(Path(__file__).parents[2] / "papers" / "timely"))
@@ -327,6 +328,17 @@ def test_every_scenario_is_there_and_has_the_published_constants():
             published = {"t_low": "50us", "t_high": "500us", "beta": 0.8, "additive": "10Mbps"}
             assert congestion.items() >= published.items(), file.stem
             assert congestion["hyper"] == {"after": 5, "step": "50Mbps"}
+
+
+def test_every_scenario_file_runs_by_itself():
+    for file in (PAPER.folder / "scenarios").glob("*.toml"):
+        assert thalweg.Scenario.load(file).estimate()["flows"] > 0
+
+
+def test_every_run_is_a_scenario(tmp_path):
+    for spec in PAPER.module("study").runs("quick"):
+        more = spec.prepare({}, tmp_path) if spec.prepare else {}
+        thalweg.Scenario.load(PAPER.folder / spec.scenario, {**spec.set, **more})
 
 
 def judged(claim: str, runs: dict) -> list[str]:

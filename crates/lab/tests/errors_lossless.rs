@@ -308,6 +308,19 @@ fn notifications() {
 }
 
 #[test]
+fn a_flow_without_end_needs_a_bound_where_hosts_queue() {
+    wrong(
+        &[
+            ("nic", "{order=\"queue\"}"),
+            ("transport.recovery", "go-back-n"),
+            ("traffic", "[{kind=\"backlogged\",src=0,dst=1}]"),
+        ],
+        "`traffic.0.transport`: a flow without end, cap, pace or window would fill the NIC's queue at once and for ever; \
+         write `nic.order = \"round-robin\"`, or give the transport a `cap`",
+    );
+}
+
+#[test]
 fn sizes_and_times() {
     wrong(
         &[("transport.mtu", "0B")],

@@ -329,7 +329,7 @@ fn lost_pause_frames_cost_packets_or_time_but_nothing_hangs() {
     // A stop that is lost overflows the headroom; a permission that is lost stops the port for good, unless the next one
     // comes through. TCP's timers notice the first; the run's clock ends the second.
     let ends: Vec<FlowEnd> = (0..80).map(|f| sim.outcome(FlowId(f)).end).collect();
-    assert!(ends.iter().any(|end| *end == FlowEnd::Completed));
+    assert!(ends.contains(&FlowEnd::Completed));
     assert!(ends.iter().all(|end| matches!(end, FlowEnd::Completed | FlowEnd::Censored | FlowEnd::Stalled)));
 }
 

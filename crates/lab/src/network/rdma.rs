@@ -21,7 +21,8 @@ pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
         header: wire(r.header),
         extra_header: wire(r.extra_header),
         ack_wire: wire(r.ack_size),
-        nack_wire: wire(r.nack_size),
+        // (Resolved by the recovery.)
+        nack_wire: wire(r.nack_size.unwrap_or(r.ack_size)),
         recovery: match r.recovery {
             Recovery::Irn { sack, nack_threshold, enter_on_advance } => {
                 t::RecoverySpec::Selective { sack, nack_threshold, enter_on_advance }

@@ -3,6 +3,7 @@
 use crate::quantity::{Cap, Q};
 use crate::schema::{Document, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, Transport};
 use crate::topology::{Graph, round_trip_bytes};
+use thalweg_units::Bytes;
 
 /// Which notifications a controller cannot do without.
 pub(crate) fn notification_of(congestion: &RdmaCongestion) -> Notification {
@@ -53,6 +54,8 @@ pub(super) fn resolve(r: &mut Rdma, lossless: bool) {
         byte_counter.get_or_insert(decrease.byte_counter());
     }
     r.notification.get_or_insert(notification_of(&r.congestion));
+    let named = if matches!(r.recovery, Recovery::Irn { .. }) { 4 } else { 0 };
+    r.nack_size.get_or_insert(Q(Bytes::new(r.ack_size.0.get().saturating_add(named))));
     let acks = acks_of(r, lossless);
     let acks = *r.acks.get_or_insert(acks);
     r.timer.get_or_insert(match r.recovery {

@@ -20,8 +20,8 @@ pub struct Rdma {
     pub extra_header: Q<Bytes>,
     /// An ACK on the wire.
     pub ack_size: Q<Bytes>,
-    /// A NACK on the wire.
-    pub nack_size: Q<Bytes>,
+    /// A NACK on the wire. Without the key, as `ack_size`, and 4 B more with the recovery `irn`, for the PSN that triggered it.
+    pub nack_size: Option<Q<Bytes>>,
     /// How losses are repaired.
     pub recovery: Recovery,
     /// BDP-FC: packets that may be sent from the lowest unacknowledged one on. `"auto"`: as many as fill the longest path at the
@@ -54,8 +54,8 @@ impl Default for Rdma {
             mtu: Q::of("1024B"),
             header: Q::of("66B"), // Ethernet 14, 802.1Q 4, FCS 4, IPv4 20, UDP 8, BTH 12, ICRC 4
             extra_header: Q::of("0B"),
-            ack_size: Q::of("70B"),  // and AETH 4
-            nack_size: Q::of("74B"), // and the PSN that triggered it, 4
+            ack_size: Q::of("70B"), // and AETH 4
+            nack_size: None,
             recovery: Recovery::default(),
             cap: None,
             acks: None,

@@ -15,7 +15,9 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, gra
     let at = |name: &str| format!("{key}.{name}");
     let headers = t.header.0.get().saturating_add(t.extra_header.0.get());
     sizes(r, key, "mtu", t.mtu.0, Bytes::new(headers));
-    for (name, size) in [("ack_size", t.ack_size.0), ("nack_size", t.nack_size.0)] {
+    for (name, size) in
+        [("ack_size", t.ack_size.0), ("nack_size", t.nack_size.map_or(Bytes::new(70), |q| q.0))]
+    {
         packet(r, &at(name), size, "70B");
     }
     if let Recovery::GoBackN { repeat_nack: Some(every) } = t.recovery

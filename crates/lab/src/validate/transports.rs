@@ -2,11 +2,11 @@
 
 use super::Report;
 use crate::diagnostic::suggest;
-use crate::quantity::Capacity;
+use crate::quantity::{Cap, Capacity};
 use crate::resolve;
 use crate::schema::{
-    Congestion, Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern,
-    Rank, Rdma, Rto, Scheduler, Tcp, Traffic, Transport, Udp,
+    Congestion, Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, NicOrder, Pace,
+    Pattern, Rank, Rdma, RdmaCongestion, Rto, Scheduler, Tcp, Traffic, Transport, Udp,
 };
 use crate::topology::Graph;
 use thalweg_units::Bytes;
@@ -64,6 +64,15 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
                 &key,
                 "a flow without end cannot leave in one burst",
                 "give the transport another `pace`",
+            );
+        }
+        let unbounded = matches!(transport, Transport::Rdma(q) if q.segments.is_none()
+            && matches!(q.cap, None | Some(Cap::Off)) && q.congestion == RdmaCongestion::Fixed);
+        if unbounded && doc.nic.order == NicOrder::Queue && matches!(t.pattern, Pattern::Backlogged(_)) {
+            r.error(
+                &key,
+                "a flow without end, cap, pace or window would fill the NIC's queue at once and for ever",
+                "write `nic.order = \"round-robin\"`, or give the transport a `cap`",
             );
         }
     }
