@@ -46,7 +46,8 @@ def three(runs, series: dict[str, list[str]], groups: list[str], limit: dict[str
                 ax.set_ylim(top=limit[m])
         marks = axes[0].plot([], [], "kD", markersize=4, markerfacecolor="none", label="published (Table 4.2)")
         bars = axes[0].containers
-        fig.legend(handles=[*bars, *marks], loc="outside upper center", ncols=min(len(bars) + 1, 6))
+        columns = len(bars) + 1 if len(bars) < 5 else len(bars) // 2 + 1
+        fig.legend(handles=[*bars, *marks], loc="outside upper center", ncols=columns)
         return fig
 
 
@@ -155,7 +156,7 @@ def _(runs):
     (folder / "tables.csv").write_text(tables.csv(rows), encoding="utf-8")
     (folder / "tables.md").write_text(tables.markdown(rows), encoding="utf-8")
     have = set(tables.complete(runs))
-    places = [p for p in tables.ROWS if (p, "none") in have]
+    places = [p for p in tables.ROWS if all((p, cc) in have for cc in CONTROLS)]
     with plots.style():
         fig, axes = plots.figure(9.0, 7.0, columns=3, rows=2, sharex=True, sharey="row")
         for column, cc in enumerate(CONTROLS):
@@ -170,6 +171,7 @@ def _(runs):
                     ax.plot(x, y, "D", color=plots.COLOURS[n], markersize=5, markerfacecolor="none")
                 ax.axhline(1, color="black", linewidth=0.6)
                 ax.set_yscale("log")
+                ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 3.0, 5.0, 7.0)))
                 ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
                 ax.yaxis.set_minor_formatter(NullFormatter())
                 ax.set_xticks(range(len(places)), [POINTS[p].title for p in places], rotation=90, fontsize=6)

@@ -23,8 +23,9 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 def period(rate: int) -> int:
-    """ns from one event to the next: five times what the bytes take at full rate, rounded up to 100 ms."""
-    return round(np.ceil(5 * TOTAL * 8 / (rate * 1e9) / 0.1) * 1e8)
+    """ns from one event to the next: five times what the bytes take at full rate, rounded up to 100 ms; at 100 Gb/s as at 40, since
+    TIMELY's rates rise no faster there."""
+    return round(np.ceil(5 * TOTAL * 8 / (min(rate, 40) * 1e9) / 0.1) * 1e8)
 
 
 def events(fan_in: int, point: Point, scale: str) -> dict:
