@@ -90,11 +90,11 @@ fn cut(name: &str, text: &str, dir: &Path, set: &[(String, String)]) {
     let s = load(text, name, dir, set).unwrap_or_else(|e| panic!("{}", e[0]));
     let straight = finish(&s);
     let events = straight.progress().events;
-    assert!(events > 1000, "{name}: {events} events are not much of a run");
+    assert!(events > 5, "{name}: {events} events are not much of a run");
     let mut draw = Stream::new(11, name, 0);
     let mut run = Run::new(&s).unwrap_or_else(|e| panic!("{e}"));
     for _ in 0..3 {
-        run.step(1 + draw.below(events / 3));
+        run.step(1 + draw.below(events.div_ceil(3)));
         run = Run::load(&run.save()).unwrap_or_else(|e| panic!("{name}: {e}"));
     }
     while run.step(1 + draw.below(events)) {}
