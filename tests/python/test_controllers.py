@@ -1,5 +1,8 @@
 """Congestion controllers written in Python."""
 
+import os
+import signal
+
 import pytest
 
 import thalweg
@@ -44,9 +47,15 @@ def test_its_state_is_data(scenario):
 
 
 def test_ctrl_c_inside_a_controller_spoils_nothing(scenario, tmp_path):
-    import os
-    import signal
+    # Whoever runs the tests in the background has the signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _ctrl_c_inside_a_controller(scenario, tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
+
+def _ctrl_c_inside_a_controller(scenario, tmp_path):
     class Counted(Base):
         kill = False
 
