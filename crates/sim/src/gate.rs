@@ -159,6 +159,9 @@ impl<Q: Events> Sim<Q> {
     }
 
     fn send_frame(&mut self, id: PortId, frame: Pause) {
+        if self.unreliable && self.is_down(id) {
+            return self.lose_frame();
+        }
         let wire = self.spec.inputs.and_then(|i| i.pfc).map_or(0, |pfc| pfc.frame_wire);
         let handle = match frame {
             Pause::Off => {

@@ -107,6 +107,11 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
+    /// A pause frame cannot leave: its link has failed.
+    pub(crate) fn lose_frame(&mut self) {
+        self.outages.frames_lost += 1;
+    }
+
     /// A pause frame that reaches the far end of a port is lost.
     pub(crate) fn loses_frame(&mut self, id: PortId) -> bool {
         let (chance, stream) = &mut self.outages.frame_loss[id.at()];

@@ -29,6 +29,9 @@ impl<Q: Events> Sim<Q> {
 
     /// The next packet of the round leaves, if anybody has one.
     pub(crate) fn pull(&mut self, id: PortId) {
+        if self.unreliable && self.is_down(id) {
+            return; // until the link is mended
+        }
         let mut packet = Packet::default();
         while let Some(flow) = self.gates[id.at()].turns.pop_front() {
             let slot = self.connections[flow.at()];

@@ -315,6 +315,30 @@ fn without_any_path_flows_are_unreachable_and_a_mended_link_lets_them_end() {
 }
 
 #[test]
+fn a_host_without_a_link_sends_nothing_until_it_is_mended() {
+    let udp = udp(1000, UdpPace::Burst);
+    let spec = |incidents| {
+        let mut spec =
+            star(2, Rate::from_gbps(8), Span::from_us(1), udp.clone(), vec![flow(0, 1, 100_000, Time::ZERO)]);
+        (spec.nic, spec.incidents) = (PULL, incidents);
+        spec
+    };
+    let run = |incidents| {
+        let mut sim = Network::new(spec(incidents)).unwrap();
+        while sim.run_checked(100, 1).unwrap() {}
+        (sim.outcome(FlowId(0)), sim.totals(PortId(0)).packets)
+    };
+    // The packet of [10, 11) us is on its way when the link fails at 10.5 us; so is the one before it.
+    let fails = Incident { at: Time::from_ns(10_500), what: IncidentKind::LinkDown(0) };
+    let (cut_off, sent) = run(vec![fails]);
+    assert_eq!((cut_off.end, cut_off.delivered, sent), (FlowEnd::Unreachable, 9000, 11));
+    // Mended at 50 us: the other 89 leave then, and the last is there 89 + 3 us later.
+    let (mended, sent) =
+        run(vec![fails, Incident { at: Time::from_us(50), what: IncidentKind::LinkUp(0) }]);
+    assert_eq!((mended.delivered, sent), (98_000, 100), "datagrams are not sent again");
+}
+
+#[test]
 fn lost_pause_frames_cost_packets_or_time_but_nothing_hangs() {
     let lossy_frames = |inputs, spec: &mut NetworkSpec| {
         spec.inputs = Some(inputs);
