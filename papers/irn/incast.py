@@ -23,9 +23,17 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 def period(rate: int) -> int:
-    """ns from one event to the next: five times what the bytes take at full rate, rounded up to 100 ms; at 100 Gb/s as at 40, since
-    TIMELY's rates rise no faster there."""
-    return round(np.ceil(5 * TOTAL * 8 / (min(rate, 40) * 1e9) / 0.1) * 1e8)
+    """ns from one event to the next: five times what the bytes take at full rate, rounded up to 1 s: TIMELY's rates, once they are
+    low, rise by 10 Mb/s per update whatever the link."""
+    return round(np.ceil(5 * TOTAL * 8 / (min(rate, 40) * 1e9)) * 1e9)
+
+
+DRAIN = 4_000_000_000  # ns after the last event
+
+
+def whole(rate: int, scale: str) -> str:
+    """How long a run takes."""
+    return f"{EVENTS[scale] * period(rate) + DRAIN}ns"
 
 
 def events(fan_in: int, point: Point, scale: str) -> dict:
@@ -34,7 +42,7 @@ def events(fan_in: int, point: Point, scale: str) -> dict:
         "traffic.0.size": f"{TOTAL // fan_in}B",
         "traffic.0.repeat": EVENTS[scale],
         "traffic.0.period": f"{period(point.rate)}ns",
-        "run.until": f"{EVENTS[scale] * period(point.rate)}ns",
+        "run.until": whole(point.rate, scale),
     }
 
 
@@ -71,7 +79,7 @@ def runs(scale: str) -> list:
         point = Point(rate=rate)
         made += at(f"incast-{rate}G", point, events(VARIED, point, scale), BASELINES[:2], scale)
     for c in CONNECTIONS[scale]:
-        set = {"run.until": f"{EVENTS[scale] * period(40)}ns"}
+        set = {"run.until": whole(40, scale)}
         made += at(f"incast-x{c}", default, set, BASELINES[:2], scale, lambda seed, c=c: several(c, scale, seed))
     made += at("cross", default, cross(scale), BASELINES, scale, scenario="cross")
     return [*made, trace()]
