@@ -105,13 +105,13 @@ def _(runs):
 @figure(
     "buckets",
     "LSTF by a bucket queue: packets late in all (solid) and by more than T (dashed)",
-    needs=[f"{replays.replayed(*row, 'lstf')}*@*" for row in replays.BUCKETS],
+    needs=[f"{replays.replayed(*row, 'lstf')}*@*" for row in replays.BUCKETS["full"]],
 )
 def _(runs):
     with plots.style():
         fig, ax = plots.figure(4.6, 2.8)
         x = range(1 + len(replays.WIDTHS))
-        for n, (place, s) in enumerate(replays.BUCKETS):
+        for n, (place, s) in enumerate(replays.BUCKETS[runs.scale]):
             found = replays.late_in_buckets(runs, place, s)
             name = f"{title(place)}, {NAMES[s]}"
             (line,) = ax.plot(x, [ov for ov, _ in found], marker="os^v"[n], markersize=3, label=name)

@@ -38,7 +38,10 @@ PRIORITIES = {DEFAULT: (0.21, 0.2069)}
 # §5: switches that sort by buckets of slack, as a bucket queue in hardware does; for easy, harder and hardest originals and where a
 # packet lasts a microsecond only. CHOICE: the paper gives no width.
 WIDTHS = ("1us", "10us", "100us", "1ms")
-BUCKETS = (DEFAULT, ("i2-70", "fifo"), ("i2-70", "sjf"), ("datacenter-70", "random"))
+BUCKETS = {
+    "quick": (DEFAULT,),
+    "full": (DEFAULT, ("i2-70", "fifo"), ("i2-70", "sjf"), ("datacenter-70", "random")),
+}
 # Simulated from an empty network; CHOICE: 10 s for I2 / 10, where as many packets take ten times as long.
 DURATION = {"tenth": "10s", "datacenter": "100ms"}
 
@@ -63,15 +66,16 @@ def replayed(place: str, original: str, candidate: str = "lstf") -> str:
 
 
 def runs(scale: str) -> list:
-    """The same at both scales but for the number of seeds: shorter runs would measure how an empty network fills."""
+    """The same at both scales but for the number of seeds and the rows that are replayed by bucket queues: shorter runs would measure
+    how an empty network fills."""
     made = []
     for seed in SEEDS[scale]:
         for place, original in TABLE:
-            made += recorded_and_replayed(place, original, seed)
+            made += recorded_and_replayed(place, original, seed, BUCKETS[scale])
     return made
 
 
-def recorded_and_replayed(place: str, original: str, seed: int) -> list:
+def recorded_and_replayed(place: str, original: str, seed: int, bucketed: tuple) -> list:
     network, percent = split(place)
     end = DURATION.get(network, "1s")
     clock = {"measure": {"until": end, "packets": {"hops": False}}, "traffic.0.until": end, "run.until": end}
@@ -81,7 +85,7 @@ def recorded_and_replayed(place: str, original: str, seed: int) -> list:
     kinds = ["lstf"]
     kinds += ["preemptive"] if (place, original) in PREEMPTIVE else []
     kinds += ["priorities"] if (place, original) in PRIORITIES else []
-    kinds += [f"lstf-{width}" for width in WIDTHS] if (place, original) in BUCKETS else []
+    kinds += [f"lstf-{width}" for width in WIDTHS] if (place, original) in bucketed else []
     t = NETWORKS[network].late  # None: the engine takes the slowest link
     threshold = f"{t}ps" if t else None
     for kind in kinds:
