@@ -27,10 +27,8 @@ pub(crate) fn is_frame(flying: &Flying) -> bool {
 /// What a gated port has beside its queue.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gate {
-    /// The frame to be sent: only the latest counts.
-    frame: Option<Pause>,
-    /// The pause that made the neighbour's input send for this one: see [`crate::PauseRecord::cause`].
-    pub cause: u32,
+    /// The frame to be sent, and what made it necessary ([`crate::PauseRecord::cause`]): only the latest counts.
+    frame: Option<(Pause, u32)>,
     /// Control packets, where they pass the queue.
     control: VecDeque<Flying>,
     /// The port has been told to stop.
@@ -84,9 +82,7 @@ impl<Q: Events> Sim<Q> {
 
     /// A port is to tell its far end something.
     pub(crate) fn post_frame(&mut self, id: PortId, frame: Pause, cause: u32) {
-        let gate = &mut self.gates[id.at()];
-        gate.frame = Some(frame);
-        gate.cause = cause;
+        self.gates[id.at()].frame = Some((frame, cause));
         self.wake(id);
     }
 
@@ -115,8 +111,8 @@ impl<Q: Events> Sim<Q> {
             return self.rest(id); // woken while it decided
         }
         self.ended(id);
-        if let Some(frame) = self.gates[id.at()].frame.take() {
-            self.send_frame(id, frame);
+        if let Some((frame, cause)) = self.gates[id.at()].frame.take() {
+            self.send_frame(id, frame, cause);
         } else if self.gates[id.at()].control() > 0 && !self.holds_control(id) {
             self.send_control(id);
         } else if !self.gates[id.at()].paused {
@@ -158,7 +154,7 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    fn send_frame(&mut self, id: PortId, frame: Pause) {
+    fn send_frame(&mut self, id: PortId, frame: Pause, cause: u32) {
         if self.unreliable && self.is_down(id) {
             return self.lose_frame();
         }
@@ -175,7 +171,8 @@ impl<Q: Events> Sim<Q> {
         };
         self.mark_digest(u64::from(id.0) << 32 | u64::from(handle.0));
         let port = &mut self.ports[id.at()];
-        let flying = Flying { handle, wire, route: u32::MAX, arrive: Time::MAX };
+        // A frame has no route: it carries its cause there.
+        let flying = Flying { handle, wire, route: cause, arrive: Time::MAX };
         if let Booked::First(at) = port.transmit_frame(self.now, flying) {
             self.schedule(at, Phase::Arrive, id.0);
         }
@@ -202,11 +199,10 @@ impl<Q: Events> Sim<Q> {
         if self.unreliable && self.loses_frame(id) {
             return;
         }
-        let cause = self.gates[id.at()].cause;
         let back = PortId(id.0 ^ 1);
         self.catch_up(back, self.now);
         match if flying.handle == STOP { Pause::Off } else { Pause::On } {
-            Pause::Off => self.stop_port(back, cause),
+            Pause::Off => self.stop_port(back, flying.route),
             Pause::On => self.resume_port(back),
         }
     }

@@ -52,7 +52,7 @@ pub(crate) fn remaining_routes(spec: &NetworkSpec, outages: &Outages) -> Routes 
 }
 
 impl<Q: Events> Sim<Q> {
-    /// The first incident's event; the others follow one by one.
+    /// An event for each incident.
     pub(crate) fn arm_incidents(&mut self) {
         for (number, incident) in self.spec.incidents.iter().enumerate() {
             let at = incident.at;
@@ -218,10 +218,5 @@ impl<Q: Events> Sim<Q> {
         let way = path[..self.stride / 2].iter().take_while(|id| **id != PortId::NONE);
         let reaches = way.clone().last().is_some_and(|id| self.ports[id.at()].peer == NodeId(spec.dst.0));
         reaches && way.into_iter().all(|id| !self.is_down(*id))
-    }
-
-    /// When its oldest outage began matters to nobody; that there is one does.
-    pub(crate) fn lost_to_outages(&self) -> (u64, u64) {
-        (self.outages.lost, self.outages.frames_lost)
     }
 }

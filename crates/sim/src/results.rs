@@ -135,7 +135,7 @@ impl<Q: Events> Sim<Q> {
 
     /// Packets lost because a link had failed, and pause frames lost.
     pub fn lost_to_incidents(&self) -> (u64, u64) {
-        self.lost_to_outages()
+        (self.outages.lost, self.outages.frames_lost)
     }
 
     /// A flow's completion times alone on its path at line rate: at the receiver, at the sender.
