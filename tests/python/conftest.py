@@ -85,3 +85,18 @@ def process(tmp_path):
         return subprocess.Popen(command, cwd=tmp_path, **(pipes | kw))
 
     return start
+
+
+def assert_whole(paper, scale):
+    """Every claim of a study has its measure, and every measure and figure the runs that it needs."""
+    study, figures = paper.module("study"), paper.module("figures")
+    specs = study.runs(scale)
+    assert len({s.key for s in specs}) == len(specs)
+    measures = study._thalweg_measures
+    assert measures.keys() == {c.id for c in paper.claims if not c.unchecked}
+    for claim in paper.claims:
+        if not claim.unchecked and (claim.scales is None or scale in claim.scales):
+            keys = measures[claim.id].keys(specs, "study.py")
+            assert bool(keys) == bool(measures[claim.id].needs), claim.id
+    for drawn in figures._thalweg_figures.values():
+        assert drawn.keys(specs, "figures.py")

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from conftest import assert_whole
 from thalweg import papers
 
 PAPER = papers.find(str(Path(__file__).parents[2] / "papers" / "ups"))
@@ -168,17 +169,7 @@ def test_flows_per_link_go_by_the_lowest_next_hop():
 
 @pytest.mark.parametrize("scale", ["quick", "full"])
 def test_every_claim_has_its_measure_and_every_need_its_run(scale):
-    study, figures = PAPER.module("study"), PAPER.module("figures")
-    specs = study.runs(scale)
-    assert len({s.key for s in specs}) == len(specs)
-    measures = study._thalweg_measures
-    assert measures.keys() == {c.id for c in PAPER.claims if not c.unchecked}
-    for claim in PAPER.claims:
-        if not claim.unchecked and (claim.scales is None or scale in claim.scales):
-            keys = measures[claim.id].keys(specs, "study.py")
-            assert bool(keys) == bool(measures[claim.id].needs), claim.id
-    for drawn in figures._thalweg_figures.values():
-        assert drawn.keys(specs, "figures.py")
+    assert_whole(PAPER, scale)
 
 
 def test_every_network_has_its_scenarios():
