@@ -345,7 +345,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 let queue = kind.make(stream, link.rate).map_err(refused)?;
                 port.gated = gated;
                 port.pulls = !in_switch && spec.nic.order == NicOrder::RoundRobin;
-                port.let_pass(queue.is_transparent() && !port.eager && !gated);
+                port.let_pass(if port.eager { 0 } else { queue.passes() });
                 queues.push(queue);
             }
             ports.push(port);

@@ -98,10 +98,10 @@ impl<Q: Events> Sim<Q> {
     /// if nothing else happens at this instant, the port would choose it, and the queue be as before.
     #[inline(always)]
     pub(crate) fn enqueue_ordered(&mut self, id: PortId, flying: Flying) {
-        let port = &mut self.ports[id.at()];
-        if port.gated {
-            return self.enqueue_gated(id, flying);
+        if self.ports[id.at()].gated && !self.enters(id, flying) {
+            return;
         }
+        let port = &mut self.ports[id.at()];
         if port.is_open(self.now, flying.wire)
             && self.chooser == PortId::NONE
             && self.probes.priorities.is_empty()
@@ -121,24 +121,22 @@ impl<Q: Events> Sim<Q> {
         self.join(id, flying);
     }
 
-    /// A packet reaches a gated port.
+    /// A packet reaches a gated port: false if it passes by the queue, or there is no memory for it.
     #[inline]
-    fn enqueue_gated(&mut self, id: PortId, flying: Flying) {
+    fn enters(&mut self, id: PortId, flying: Flying) -> bool {
         if self.may_divert && self.divert(id, flying) {
-            return;
+            return false;
         }
-        if self.ports[id.at()].owner != u32::MAX
-            && self.counting
-            && !self.admit(id, flying.handle, flying.wire)
-        {
-            return self.lose(flying.handle);
+        let counts = self.counting && self.ports[id.at()].owner != u32::MAX;
+        if counts && !self.admit(id, flying.handle, flying.wire) {
+            self.lose(flying.handle);
+            return false;
         }
-        self.catch_up(id, self.now);
-        self.join(id, flying);
+        true
     }
 
     /// A packet joins the queue of an ordered port that has caught up.
-    fn join(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
+    pub(crate) fn join(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
         self.packets[handle].route = route;
         if self.watching {
             self.note_arrival(id, handle);
@@ -232,6 +230,9 @@ impl<Q: Events> Sim<Q> {
     /// An idle port sends the only packet there is; its queue has not seen it.
     #[inline(always)]
     pub(crate) fn pass(&mut self, id: PortId, flying: Flying) {
+        if self.ports[id.at()].gated {
+            return self.pass_gate(id, flying);
+        }
         self.mark_decision(id, self.now);
         if self.watching {
             self.packets[flying.handle].route = flying.route;

@@ -28,9 +28,9 @@ impl<Q: Events> Sim<Q> {
     #[inline(always)]
     pub(crate) fn look_ahead(&mut self) {
         if self.events.dawn() {
-            for event in self.events.tomorrow() {
-                if event.tag.phase() == Phase::Arrive {
-                    prefetch(&self.ports[event.tag.entity() as usize]);
+            for tag in self.events.tomorrow() {
+                if tag.phase() == Phase::Arrive {
+                    prefetch(&self.ports[tag.entity() as usize]);
                 }
             }
             for ahead in 0..HEAD {
@@ -93,8 +93,8 @@ impl<Q: Events> Sim<Q> {
     /// The port at which a packet lands `ahead` events from now, as far as is known.
     #[inline(always)]
     fn landing(&self, ahead: usize) -> Option<&Port> {
-        let event = self.events.upcoming(ahead)?;
-        (event.tag.phase() == Phase::Arrive).then(|| &self.ports[event.tag.entity() as usize])
+        let tag = self.events.upcoming(ahead)?;
+        (tag.phase() == Phase::Arrive).then(|| &self.ports[tag.entity() as usize])
     }
 }
 

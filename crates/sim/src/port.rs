@@ -202,11 +202,9 @@ impl Port {
         self.cut_header = header;
     }
 
-    /// Ordered: whether packets may go past the empty queue, if they are within its limit.
-    pub fn let_pass(&mut self, transparent: bool) {
-        if !transparent || self.limit_packets == 0 {
-            self.limit_bytes = 0;
-        }
+    /// Ordered: how long packets may be that go past the empty queue.
+    pub fn let_pass(&mut self, up_to: u64) {
+        self.limit_bytes = up_to;
     }
 
     /// Ordered: the port is idle and its queue need not see a packet that finds it so.
@@ -307,10 +305,13 @@ impl Port {
         if first { Booked::First(flying.arrive) } else { Booked::Behind }
     }
 
-    /// Asks for the parts of the ring that a booking touches: the first packet that waits, the end.
+    /// Asks for the parts of the ring that a booking touches: the end, and the first packet that waits if the books
+    /// must be brought up to date.
     #[inline(always)]
     pub fn prefetch_ring(&self) {
-        if let Some(next) = self.flight.get(self.started as usize) {
+        if self.waiting >= self.quiet_below.min(self.limit_packets)
+            && let Some(next) = self.flight.get(self.started as usize)
+        {
             prefetch(next);
         }
         if let Some(last) = self.flight.back() {

@@ -121,6 +121,17 @@ impl AqmMachine {
         }
     }
 
+    /// A packet of at most so many bytes that finds nothing waiting and leaves at once is admitted unmarked, and nothing
+    /// is learnt from it: it need not be seen. 0: all must.
+    pub fn passes(&self) -> u64 {
+        match self {
+            Self::TailDrop(_) => u64::MAX,
+            Self::StepEcn(m) => m.passes(),
+            Self::Ramp(m) => m.passes(),
+            Self::Red(_) | Self::Codel(_) => 0,
+        }
+    }
+
     /// True if [`Backlog::idle_for`] matters: otherwise it may be left zero.
     #[inline]
     pub fn needs_idle_time(&self) -> bool {
@@ -147,6 +158,47 @@ impl Aqm for AqmMachine {
             Self::Red(m) => m.on_arrival(now, backlog, packet),
             Self::Ramp(m) => m.on_arrival(now, backlog, packet),
             Self::Codel(_) => Advice::Admit,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::RampSpec;
+    use proptest::prelude::*;
+    use thalweg_units::Bytes;
+
+    fn marking() -> impl Strategy<Value = AqmSpec> {
+        let k = prop_oneof![
+            (0u32..4).prop_map(Threshold::Packets),
+            (0u64..4000).prop_map(|k| Threshold::Bytes(Bytes::new(k))),
+        ];
+        let step = (k, any::<bool>(), any::<bool>()).prop_map(|(threshold, at_departure, include_self)| {
+            AqmSpec::StepEcn { threshold, at_departure, include_self }
+        });
+        let ramp =
+            (0u64..4000, 0u64..4000, 0.0..=1.0, any::<bool>()).prop_map(|(min, width, p, at_departure)| {
+                let (min, max) = (Bytes::new(min), Bytes::new(min + width));
+                AqmSpec::Ramp(RampSpec { min, max, max_probability: p, at_departure })
+            });
+        prop_oneof![Just(AqmSpec::TailDrop), step, ramp]
+    }
+
+    proptest! {
+        /// What need not be seen is admitted unmarked, leaves unmarked, and draws nothing.
+        #[test]
+        fn a_packet_that_passes_would_have_gone_unmarked(spec in marking(), wire in 64u32..4000) {
+            let alone = Backlog { packets: 0, bytes: 0, idle_for: Span::ZERO };
+            let packet = Packet { ecn: Ecn::Ect0, wire, ..Packet::default() };
+            let mut aqm = AqmMachine::new(&spec, Stream::new(1, "aqm", 0), Rate::from_bps(10_000_000_000)).unwrap();
+            let before = format!("{aqm:?}");
+            let seen = aqm.on_arrival(Time::ZERO, alone, &packet);
+            let marked = aqm.acts_at_departure() && aqm.on_departure(alone, (&packet).into());
+            if u64::from(wire) <= aqm.passes() {
+                prop_assert_eq!((seen, marked), (Advice::Admit, false));
+                prop_assert_eq!(format!("{aqm:?}"), before);
+            }
         }
     }
 }

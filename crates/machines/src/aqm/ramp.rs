@@ -36,6 +36,11 @@ impl Ramp {
         Ok(Self { p, stream })
     }
 
+    /// See [`super::AqmMachine::passes`].
+    pub(super) fn passes(&self) -> u64 {
+        if self.p.at_departure { u64::MAX } else { self.p.min.get() }
+    }
+
     /// Packets are marked as they leave.
     #[inline]
     pub fn acts_at_departure(&self) -> bool {

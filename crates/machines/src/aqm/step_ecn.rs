@@ -22,6 +22,15 @@ pub struct StepEcn {
 }
 
 impl StepEcn {
+    /// See [`super::AqmMachine::passes`].
+    pub(super) fn passes(&self) -> u64 {
+        match self.threshold {
+            Threshold::Packets(0) => 0,
+            Threshold::Bytes(k) if self.at_departure && self.include_self || k.get() == 0 => k.get(),
+            _ => u64::MAX,
+        }
+    }
+
     /// Is CE set on a packet that leaves `after` behind?
     #[inline]
     pub fn on_departure(&self, after: Backlog, packet: PacketMeta) -> bool {

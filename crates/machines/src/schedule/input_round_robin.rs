@@ -82,6 +82,14 @@ impl Order for InputRoundRobin {
     fn pushes_out(&self) -> bool {
         false
     }
+    fn is_transparent(&self) -> bool {
+        true
+    }
+    #[inline]
+    fn passed(&mut self, input: u8) {
+        self.last = input;
+        self.newest = input;
+    }
     #[inline]
     fn is_full(&self) -> bool {
         self.free == NIL && self.nodes.len() >= NIL as usize

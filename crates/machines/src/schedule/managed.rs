@@ -31,10 +31,14 @@ impl Entry {
 pub trait Order {
     /// On overflow the arriving packet joins and [`Order::shed`] chooses; otherwise the arriving one is dropped.
     fn pushes_out(&self) -> bool;
-    /// A packet that joins when nothing waits and leaves at the same instant changes nothing.
+    /// A packet that joins when nothing waits and leaves at the same instant changes nothing but what
+    /// [`Order::passed`] notes.
     fn is_transparent(&self) -> bool {
         false
     }
+    /// Such a packet, come by `input` of its switch, did not join.
+    #[inline]
+    fn passed(&mut self, _input: u8) {}
     /// No further packet can be numbered.
     fn is_full(&self) -> bool {
         false
@@ -67,17 +71,22 @@ pub trait Order {
 }
 
 /// An order with a limit and active queue management: a whole [`Discipline`].
+///
+/// Laid out as it is used: what every packet touches comes first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
 pub struct Managed<O> {
     packets: u32,
-    bytes: u64,
     max_packets: u32,
+    bytes: u64,
     max_bytes: u64,
+    /// The queue management need not be asked, ever.
+    passive: bool,
+    order: O,
     aqm: AqmMachine,
     wire: Serializer,
     /// When the packet last served has left the wire.
     free_at: Time,
-    order: O,
 }
 
 impl<O: Order> Managed<O> {
@@ -93,7 +102,18 @@ impl<O: Order> Managed<O> {
             Limit::Unlimited => (u32::MAX, u64::MAX),
         };
         let wire = Serializer::new(rate, Span::ZERO);
-        Ok(Self { packets: 0, bytes: 0, max_packets, max_bytes, aqm, wire, free_at: Time::ZERO, order })
+        let passive = matches!(aqm, AqmMachine::TailDrop(_));
+        Ok(Self {
+            packets: 0,
+            max_packets,
+            bytes: 0,
+            max_bytes,
+            passive,
+            order,
+            aqm,
+            wire,
+            free_at: Time::ZERO,
+        })
     }
 
     /// The order inside.
@@ -101,23 +121,33 @@ impl<O: Order> Managed<O> {
         &self.order
     }
 
-    /// True if a packet that finds nothing waiting and leaves at the same instant changes nothing here and leaves
-    /// unmarked: then it need not come in. Provided that the limit admits it.
-    pub(super) fn is_transparent(&self) -> bool {
-        self.order.is_transparent() && self.aqm.quiet_below() > 0 && !self.aqm.acts_at_departure()
+    /// A packet of at most so many bytes that finds nothing waiting and leaves at the same instant changes nothing here
+    /// but what [`Order::passed`] notes, and leaves unmarked: then it need not come in.
+    pub(super) fn passes(&self) -> u64 {
+        let none = self.max_packets == 0 || !self.order.is_transparent();
+        if none { 0 } else { self.aqm.passes().min(self.max_bytes) }
+    }
+
+    /// See [`Order::passed`].
+    #[inline]
+    pub(super) fn passed(&mut self, input: u8) {
+        self.order.passed(input);
     }
 
     /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked.
     #[inline]
     pub(super) fn serve(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<(Entry, bool)> {
         let entry = match self.aqm {
-            AqmMachine::Codel(_) => self.pop_by_sojourn(now, out)?,
+            AqmMachine::Codel(_) if !self.passive => self.pop_by_sojourn(now, out)?,
             _ => self.order.pop(now)?,
         };
         self.forget(entry);
         while let Some(dropped) = self.order.take_dropped() {
             self.forget(dropped);
             out.push(dropped.handle);
+        }
+        if self.passive {
+            return Some((entry, false));
         }
         if self.aqm.needs_idle_time() {
             self.free_at = now.saturating_add(self.wire.span(entry.wire));
@@ -147,7 +177,9 @@ impl<O: Order> Managed<O> {
     fn forget(&mut self, entry: Entry) {
         self.packets -= 1;
         self.bytes -= u64::from(entry.wire);
-        if let AqmMachine::Codel(codel) = &mut self.aqm {
+        if !self.passive
+            && let AqmMachine::Codel(codel) = &mut self.aqm
+        {
             codel.left(entry.handle);
         }
     }
@@ -188,7 +220,9 @@ impl<O: Order> Managed<O> {
 impl<O: Order> Discipline for Managed<O> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
-        let admitted = match self.aqm.on_arrival(now, self.backlog(now), packet) {
+        let advice =
+            if self.passive { Advice::Admit } else { self.aqm.on_arrival(now, self.backlog(now), packet) };
+        let admitted = match advice {
             Advice::Admit => Verdict::Queued,
             Advice::Mark => Verdict::Marked,
             Advice::Drop => return Verdict::Dropped,
@@ -203,7 +237,9 @@ impl<O: Order> Discipline for Managed<O> {
         self.packets += 1;
         self.bytes += wire;
         self.order.push(now, packet, handle);
-        if let AqmMachine::Codel(codel) = &mut self.aqm {
+        if !self.passive
+            && let AqmMachine::Codel(codel) = &mut self.aqm
+        {
             codel.joined(now, handle);
         }
         if fits { admitted } else { self.shrink(handle, admitted, out) }

@@ -153,23 +153,31 @@ impl Queue {
         }
     }
 
-    /// True if a packet that finds nothing waiting, that the limit admits and that leaves at the same instant,
-    /// changes nothing here and leaves unmarked: then it need not come in.
-    pub fn is_transparent(&self) -> bool {
+    /// A packet of at most so many bytes that finds nothing waiting and leaves at the same instant changes nothing here
+    /// but what [`Queue::passed`] notes, and leaves unmarked: then it need not come in. 0: all must.
+    pub fn passes(&self) -> u64 {
         match self {
-            Queue::Fifo(q) => q.is_transparent(),
-            Queue::Drr(q) => q.is_transparent(),
-            Queue::Fq(q) => q.is_transparent(),
-            Queue::Priority(q) => q.is_transparent(),
-            Queue::Rank(q) => q.is_transparent(),
-            Queue::Pifo(q) => q.is_transparent(),
-            Queue::Lifo(q) => q.is_transparent(),
-            Queue::Random(q) => q.is_transparent(),
-            Queue::RoundRobin(q) => q.is_transparent(),
-            Queue::InputRoundRobin(q) => q.is_transparent(),
-            Queue::Parity(q) => q.is_transparent(),
-            Queue::Ads(q) => q.is_transparent(),
-            Queue::Custom(_) => false,
+            Queue::Fifo(q) => q.passes(),
+            Queue::Drr(q) => q.passes(),
+            Queue::Fq(q) => q.passes(),
+            Queue::Priority(q) => q.passes(),
+            Queue::Rank(q) => q.passes(),
+            Queue::Pifo(q) => q.passes(),
+            Queue::Lifo(q) => q.passes(),
+            Queue::Random(q) => q.passes(),
+            Queue::RoundRobin(q) => q.passes(),
+            Queue::InputRoundRobin(q) => q.passes(),
+            Queue::Parity(q) => q.passes(),
+            Queue::Ads(q) => q.passes(),
+            Queue::Custom(_) => 0,
+        }
+    }
+
+    /// A packet that came by `input` of the switch did not come in.
+    #[inline]
+    pub fn passed(&mut self, input: u8) {
+        if let Queue::InputRoundRobin(q) = self {
+            q.passed(input);
         }
     }
 }

@@ -29,17 +29,20 @@ enum Place {
 }
 
 /// Packets by rank.
+///
+/// Laid out as it is used: short queues come first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
 pub struct Rank {
-    control: VecDeque<Entry>,
     /// All data of a short queue in order of arrival; empty while `long` holds anything.
     short: Vec<Ranked>,
-    long: RankedFlows,
-    /// Number of the last arrival of a long queue. They are even: what is taken back finds a number between any two.
-    number: u64,
+    flow_order: bool,
+    control: VecDeque<Entry>,
     /// The packet last served, if it is data.
     served: Option<(Ranked, Place)>,
-    flow_order: bool,
+    /// Number of the last arrival of a long queue. They are even: what is taken back finds a number between any two.
+    number: u64,
+    long: RankedFlows,
 }
 
 impl Rank {

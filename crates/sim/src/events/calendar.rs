@@ -3,9 +3,20 @@
 //! Days are narrow (a few events each) and sorted when they are reached; a bitmap skips empty days.
 //! Events of the running day are inserted in order. Timers, mostly far and mostly cancelled, wait in
 //! the heap and enter the year as it advances.
+//!
+//! Within its day an event is one word, which sorts as the event does.
 
-use super::{Event, Events, Heap};
+use super::{Event, Events, Heap, Phase, Tag};
 use thalweg_units::Time;
+
+/// An event of a day: how long after the day's beginning (ps), above its tag.
+type Word = u64;
+
+/// Bits of a [`Tag`].
+const TAG: u32 = 36;
+const _: () = assert!(Phase::ALL.len() <= 1 << (TAG - 32));
+/// A day lasts 2^28 ps at most: what a word has left.
+const WIDEST: u32 = Word::BITS - TAG;
 
 /// See the module's documentation.
 #[derive(Clone, Debug)]
@@ -15,11 +26,11 @@ pub struct Calendar {
     /// Number of days in the year, minus one (a power of two minus one).
     mask: u64,
     /// Events of later days of this year, unsorted; index = day number & mask.
-    days: Vec<Vec<Event>>,
+    days: Vec<Vec<Word>>,
     /// One bit per day: it holds something.
     busy: Vec<u64>,
     /// The running day, largest first: the next event is the last.
-    today: Vec<Event>,
+    today: Vec<Word>,
     /// Its number (instant >> shift).
     day: u64,
     /// Events beyond the year.
@@ -48,6 +59,23 @@ const CROWDED: u64 = if cfg!(test) { 4 } else { 32 };
 const DAYS: (u64, u64) = (256, 1 << 15);
 
 impl Calendar {
+    /// An event as a word of its day.
+    #[inline(always)]
+    fn word(&self, event: Event) -> Word {
+        (event.at.ps() & ((1 << self.shift) - 1)) << TAG | event.tag.word()
+    }
+
+    /// The event that a word of `day` stands for.
+    #[inline(always)]
+    fn event(&self, day: u64, word: Word) -> Event {
+        Event { at: self.instant(day, word), tag: tag(word) }
+    }
+
+    #[inline(always)]
+    fn instant(&self, day: u64, word: Word) -> Time {
+        Time::from_ps((day << self.shift) + (word >> TAG))
+    }
+
     /// The next day after `self.day` that holds anything, if one does within the year.
     #[inline]
     fn next_busy(&self) -> Option<u64> {
@@ -89,7 +117,8 @@ impl Calendar {
                 break;
             }
             let event = self.later.pop().expect("peeked");
-            if due == day { self.today.push(event) } else { self.file(due, event) }
+            let word = self.word(event);
+            if due == day { self.today.push(word) } else { self.file(due, word) }
         }
         sort_descending(&mut self.today);
         self.begun = (self.begun.0 + 1, self.begun.1 + self.today.len() as u64);
@@ -104,11 +133,16 @@ impl Calendar {
         if crowd < CROWDED || self.shift <= 6 {
             return;
         }
-        let shift = self.shift.saturating_sub((crowd / 4).ilog2()).max(6);
+        self.rebuild(self.shift.saturating_sub((crowd / 4).ilog2()).max(6));
+    }
+
+    /// Files everything anew, in days of 2^`shift` ps.
+    #[cold]
+    fn rebuild(&mut self, shift: u32) {
         let pending = self.sorted();
         // The day before the first event's: that day, too, is then begun in the usual way.
-        let Some(before) = pending.first().and_then(|e| (e.at.ps() >> shift).checked_sub(1)) else { return };
-        *self = Self { day: before, begun: (0, 0), ..Self::of_width(shift, self.horizon, self.per_day) };
+        let before = pending.first().map_or(0, |e| (e.at.ps() >> shift).saturating_sub(1));
+        *self = Self { day: before, ..Self::of_width(shift, self.horizon, self.per_day) };
         pending.into_iter().rev().for_each(|event| self.push(event));
     }
 
@@ -130,63 +164,73 @@ impl Calendar {
     }
 
     #[inline(always)]
-    fn file(&mut self, day: u64, event: Event) {
+    fn file(&mut self, day: u64, word: Word) {
         let slot = (day & self.mask) as usize;
-        self.days[slot].push(event);
+        self.days[slot].push(word);
         self.busy[slot >> 6] |= 1 << (slot & 63);
     }
 }
 
-/// Days hold a handful of events: insertion sort, unless a burst made one long.
+#[inline(always)]
+fn tag(word: Word) -> Tag {
+    Tag(word & ((1 << TAG) - 1))
+}
+
+/// Most days hold a handful of events: insertion sort.
 #[inline]
-fn sort_descending(events: &mut [Event]) {
-    if events.len() > 32 {
-        events.sort_unstable_by(|a, b| b.cmp(a));
+fn sort_descending(words: &mut [Word]) {
+    if words.len() > 20 {
+        words.sort_unstable_by(|a, b| b.cmp(a));
         return;
     }
-    for i in 1..events.len() {
-        let event = events[i];
+    for i in 1..words.len() {
+        let word = words[i];
         let mut hole = i;
-        while hole > 0 && events[hole - 1] < event {
-            events[hole] = events[hole - 1];
+        while hole > 0 && words[hole - 1] < word {
+            words[hole] = words[hole - 1];
             hole -= 1;
         }
-        events[hole] = event;
+        words[hole] = word;
     }
 }
 
 impl Events for Calendar {
     fn sized(pending: usize, horizon: u64) -> Self {
         let per_day = if pending > LARGE { PER_DAY.1 } else { PER_DAY.0 };
-        let width = (horizon * per_day / (pending as u64).max(1)).clamp(64, 1 << 40);
+        let width = (horizon * per_day / (pending as u64).max(1)).clamp(64, 1 << WIDEST);
         Self::of_width(width.ilog2(), horizon, per_day)
     }
 
     #[inline]
     fn push(&mut self, event: Event) {
         let day = event.at.ps() >> self.shift;
+        let word = self.word(event);
         let ahead = day.wrapping_sub(self.day);
-        if ahead == 0 || day < self.day {
-            // The running day: near its end, since that is where the present is.
+        if ahead == 0 {
+            // Near the end, since that is where the present is.
             let mut hole = self.today.len();
-            self.today.push(event);
-            while hole > 0 && self.today[hole - 1] < event {
+            self.today.push(word);
+            while hole > 0 && self.today[hole - 1] < word {
                 self.today[hole] = self.today[hole - 1];
                 hole -= 1;
             }
-            self.today[hole] = event;
+            self.today[hole] = word;
         } else if ahead <= self.mask {
-            self.file(day, event);
-        } else {
+            self.file(day, word);
+        } else if day > self.day {
             self.later.push(event);
+        } else {
+            // Only after the run has stopped before the running day's first event.
+            self.later.push(event);
+            self.rebuild(self.shift);
         }
     }
 
     #[inline]
     fn pop(&mut self) -> Option<Event> {
         loop {
-            if let Some(event) = self.today.pop() {
-                return Some(event);
+            if let Some(word) = self.today.pop() {
+                return Some(self.event(self.day, word));
             }
             if !self.advance() {
                 return None;
@@ -197,12 +241,12 @@ impl Events for Calendar {
     /// Everything that happens at the present instant is in the running day.
     #[inline(always)]
     fn next_is_after(&self, now: Time) -> bool {
-        self.today.last().is_none_or(|e| e.at > now)
+        self.today.last().is_none_or(|&word| self.instant(self.day, word) > now)
     }
 
     #[inline(always)]
-    fn upcoming(&self, ahead: usize) -> Option<&Event> {
-        self.today.len().checked_sub(ahead + 1).map(|i| &self.today[i])
+    fn upcoming(&self, ahead: usize) -> Option<Tag> {
+        self.today.len().checked_sub(ahead + 1).map(|i| tag(self.today[i]))
     }
 
     #[inline(always)]
@@ -210,13 +254,20 @@ impl Events for Calendar {
         std::mem::take(&mut self.dawn)
     }
 
-    fn tomorrow(&self) -> &[Event] {
-        self.next_busy().map_or(&[], |day| &self.days[(day & self.mask) as usize])
+    #[inline(always)]
+    fn tomorrow(&self) -> impl Iterator<Item = Tag> {
+        let day = self.next_busy().map_or(&[][..], |day| &self.days[(day & self.mask) as usize]);
+        day.iter().map(|&word| tag(word))
     }
 
     fn sorted(&self) -> Vec<Event> {
-        let mut events: Vec<_> =
-            self.days.iter().flatten().chain(&self.today).chain(self.later.iter()).copied().collect();
+        let year =
+            (self.day + 1..=self.day + self.mask).map(|day| (day, &self.days[(day & self.mask) as usize]));
+        let days = year.chain(std::iter::once((self.day, &self.today)));
+        let mut events: Vec<_> = days
+            .flat_map(|(day, words)| words.iter().map(move |&word| self.event(day, word)))
+            .chain(self.later.iter().copied())
+            .collect();
         events.sort_unstable();
         events
     }

@@ -133,7 +133,7 @@ pub trait Events {
     /// True if nothing is pending at or before `now`, the instant of the event popped last.
     fn next_is_after(&self, now: Time) -> bool;
     /// What probably follows, `ahead` events from now: a hint for prefetching.
-    fn upcoming(&self, _ahead: usize) -> Option<&Event> {
+    fn upcoming(&self, _ahead: usize) -> Option<Tag> {
         None
     }
     /// True once after each step of the queue's own clock (hints for prefetching are then due).
@@ -141,8 +141,8 @@ pub trait Events {
         false
     }
     /// What comes after the events that `upcoming` sees, unordered and as far as is cheap to tell.
-    fn tomorrow(&self) -> &[Event] {
-        &[]
+    fn tomorrow(&self) -> impl Iterator<Item = Tag> {
+        std::iter::empty()
     }
     /// Everything pending, in order.
     fn sorted(&self) -> Vec<Event>;
@@ -167,6 +167,19 @@ mod tests {
         let order: Vec<_> =
             std::iter::from_fn(|| calendar.pop()).map(|e| (e.tag.phase(), e.tag.entity())).collect();
         assert_eq!(order, [(Phase::Arrive, 2), (Phase::Arrive, 9), (Phase::Decide, 0)]);
+    }
+
+    #[test]
+    fn a_run_that_stopped_before_an_event_may_still_schedule_earlier_ones() {
+        let mut calendar = Calendar::sized(300, 1 << 20);
+        let later = event(900_000, Phase::Arrive, 1);
+        calendar.push(later);
+        assert_eq!(calendar.pop(), Some(later));
+        calendar.push(later); // beyond the end of the run
+        let earlier = event(100_000, Phase::Arrive, 2);
+        calendar.push(earlier);
+        assert_eq!(calendar.sorted(), [earlier, later]);
+        assert_eq!([calendar.pop(), calendar.pop(), calendar.pop()], [Some(earlier), Some(later), None]);
     }
 
     /// Pops from `Q` while pushing follow-ups, as a simulation does; returns the order.

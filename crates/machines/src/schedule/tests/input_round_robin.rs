@@ -25,15 +25,19 @@ fn inputs_that_hold_any_send_a_packet_each_in_cyclic_order() {
 }
 
 #[test]
-fn an_idle_port_remembers_whose_turn_it_was() {
-    let mut port = port(Limit::Unlimited);
-    port.arrive(from(5));
-    assert_eq!(port.leave_at(0), Some(0));
-    for input in [5, 4, 6] {
-        port.arrive(from(input));
-    }
-    assert_eq!(port.drain(), [3, 2, 1]); // 6, 4, 5
-    assert!(!port.queue.is_transparent(), "so a passing packet must be seen");
+fn an_idle_port_remembers_whose_turn_it_was_also_of_a_packet_that_passed() {
+    let next = |port: &mut Port| {
+        [5, 4, 6].map(|input| port.arrive(from(input)));
+        port.drain()
+    };
+    let mut port_that_queued = port(Limit::Unlimited);
+    port_that_queued.arrive(from(5));
+    assert_eq!(port_that_queued.leave_at(0), Some(0));
+    assert_eq!(next(&mut port_that_queued), [3, 2, 1]); // 6, 4, 5
+    let mut port_that_let_pass = port(Limit::Unlimited);
+    assert_eq!(port_that_let_pass.queue.passes(), u64::MAX);
+    port_that_let_pass.queue.passed(5);
+    assert_eq!(next(&mut port_that_let_pass), [2, 1, 0]);
 }
 
 #[test]
