@@ -27,7 +27,9 @@ fn inputs_that_hold_any_send_a_packet_each_in_cyclic_order() {
 #[test]
 fn an_idle_port_remembers_whose_turn_it_was_also_of_a_packet_that_passed() {
     let next = |port: &mut Port| {
-        [5, 4, 6].map(|input| port.arrive(from(input)));
+        for input in [5, 4, 6] {
+            port.arrive(from(input));
+        }
         port.drain()
     };
     let mut port_that_queued = port(Limit::Unlimited);
