@@ -8,6 +8,7 @@
 
 pub mod bitmap2;
 pub mod memory;
+pub mod pair;
 mod queues;
 mod requester;
 mod responder;
