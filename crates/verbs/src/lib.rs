@@ -7,6 +7,8 @@
 //! pair speaks IRN or falls back to RoCE.
 
 pub mod bitmap2;
+#[macro_use]
+mod engine;
 pub mod memory;
 pub mod pair;
 mod queues;
