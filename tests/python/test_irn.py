@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -254,6 +255,33 @@ def test_the_summary_finds_every_row():
 def test_arithmetic_claims_pass():
     for claim in ("T1b", "P0a", "P0b", "S1f", "S1a", "S1b", "S1c", "S1d", "T9e", "T9f"):
         assert judged(f"IRN-{claim}", {}) == []
+
+
+# --- verbs ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("claim", ["V2b", "V2c", "V2d", "V2e", "V2f", "S1e"])
+def test_the_semantics_of_verbs_hold(claim):
+    assert judged(f"IRN-{claim}", {}) == []
+
+
+def test_a_look_at_random_messages_finds_what_is_wrong():
+    watched = part("messages").Watched(3)
+    every = sum(m.packets for m in watched.messages)
+    assert (watched.out_of_turn, watched.missing, watched.ends_well()) == (0, 0, True)
+    watched._look(every, len(watched.messages))
+    assert (watched.out_of_turn, watched.missing) == (0, 0)
+    watched._look(every - 1, len(watched.messages) - 1)
+    assert watched.out_of_turn == 1 and watched.missing == 0, "more is seen than what has arrived without a gap entails"
+    lost = next(m for m in watched.messages if m.kind == "write" and m.data)
+    lost.place.store(bytes(len(lost.data)))
+    watched._look(every, len(watched.messages))
+    assert watched.out_of_turn == 1 and watched.missing > 0 and not watched.ends_well()
+
+
+def test_a_case_meets_what_it_is_for():
+    early = sum((w.early for w in part("verbs").cases("quick")), Counter())
+    assert set(part("messages").CONDITIONS) <= {k for k, n in early.items() if n > 10}
 
 
 # --- the study as a whole ------------------------------------------------------------------------------------------------
