@@ -46,12 +46,12 @@ class Watched:
 
     def _post(self, r: random.Random) -> None:
         pair, room = self.pair, MESSAGES * LONGEST
-        self.own = pair.local(r.randbytes(room))
+        own = pair.local(r.randbytes(room))
         self.target, self.sinks = pair.remote(room), pair.remote(room)
         self.word, answers = pair.remote(8), pair.local(room)
         for i in range(MESSAGES):
             part = slice(i * LONGEST, i * LONGEST + r.randint(0, LONGEST))
-            source, kind = self.own[part], r.choice(["write", "write", "read", *CONDITIONS])
+            source, kind = own[part], r.choice(["write", "write", "read", *CONDITIONS])
             message = Message(kind, max(1, -(-len(source) // MTU)), self.target[part], source.bytes())
             if kind == "write":
                 pair.write(source, message.place)
@@ -89,19 +89,17 @@ class Watched:
             self._look(prefix, sum(end <= prefix for end in ends))
 
     def _look(self, prefix: int, whole: int) -> None:
-        pair = self.pair
-        told = [i for i, m in enumerate(self.messages[:whole]) if m.kind in ("send", "write-immediate")]
-        added = [i for i, m in enumerate(self.messages[:whole]) if m.kind == "atomic"]
-        counted = int.from_bytes(self.word.bytes(), "little")
-        entailed = (prefix + self.first) % SPACE, whole, list(range(len(told))), len(added)
-        found = pair.expected, pair.msn, [c.id for c in pair.received], counted
-        self.out_of_turn += entailed != found
-        # What the application sees is the pair's word for it, not what it ought to see.
-        everyone = {k: [i for i, m in enumerate(self.messages) if m.kind in k] for k in (("atomic",), CONDITIONS[:2])}
-        visible = everyone[CONDITIONS[:2]][: len(pair.received)] + everyone[("atomic",)][:counted]
-        for i in visible[:]:
-            earlier = self.messages[: i + (self.messages[i].kind != "atomic")]
-            self.missing += sum(m.place.bytes() != m.data for m in earlier if m.kind.startswith("write"))
+        tellers = [i for i, m in enumerate(self.messages) if m.kind in ("write-immediate", "send")]
+        adders = [i for i, m in enumerate(self.messages) if m.kind == "atomic"]
+        told, added = [c.id for c in self.pair.received], int.from_bytes(self.word.bytes(), "little")
+        entailed = (prefix + self.first) % SPACE, whole, list(range(sum(i < whole for i in tellers)))
+        found = self.pair.expected, self.pair.msn, told
+        self.out_of_turn += (entailed, sum(i < whole for i in adders)) != (found, added)
+        # What the application sees goes by what it is told and finds in memory, not by what it ought to.
+        visible = tellers[: len(told)] + adders[:added]
+        for i in visible:
+            before = self.messages[: i + (self.messages[i].kind != "atomic")]
+            self.missing += sum(m.place.bytes() != m.data for m in before if m.kind.startswith("write"))
         for kind in CONDITIONS:
             self.seen[kind] = max(self.seen[kind], sum(self.messages[i].kind == kind for i in visible))
 
