@@ -1,4 +1,4 @@
-"""RDMA verbs over IRN: two connected ends, their memories, and a path that loses, repeats and reorders packets.
+"""RDMA verbs over IRN: two connected ends, their memories, and a path that loses, repeats and reorders packets::
 
     from thalweg import verbs
 
