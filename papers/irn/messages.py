@@ -52,7 +52,7 @@ class Watched:
         for i in range(MESSAGES):
             part = slice(i * LONGEST, i * LONGEST + r.randint(0, LONGEST))
             source, kind = own[part], r.choice(["write", "write", "read", *CONDITIONS])
-            message = Message(kind, max(1, -(-len(source) // MTU)), self.target[part], source.bytes())
+            message = Message(kind, max(1, -(-len(source) // MTU)), self.target[part], source.data)
             if kind == "write":
                 pair.write(source, message.place)
             elif kind == "write-immediate":
@@ -91,7 +91,7 @@ class Watched:
     def _look(self, prefix: int, whole: int) -> None:
         tellers = [i for i, m in enumerate(self.messages) if m.kind in ("write-immediate", "send")]
         adders = [i for i, m in enumerate(self.messages) if m.kind == "atomic"]
-        told, added = [c.id for c in self.pair.received], int.from_bytes(self.word.bytes(), "little")
+        told, added = [c.id for c in self.pair.received], int.from_bytes(self.word.data, "little")
         entailed = (prefix + self.first) % SPACE, whole, list(range(sum(i < whole for i in tellers)))
         found = self.pair.expected, self.pair.msn, told
         self.out_of_turn += (entailed, sum(i < whole for i in adders)) != (found, added)
@@ -99,7 +99,7 @@ class Watched:
         visible = tellers[: len(told)] + adders[:added]
         for i in visible:
             before = self.messages[: i + (self.messages[i].kind != "atomic")]
-            self.missing += sum(m.place.bytes() != m.data for m in before if m.kind.startswith("write"))
+            self.missing += sum(m.place.data != m.data for m in before if m.kind.startswith("write"))
         for kind in CONDITIONS:
             self.seen[kind] = max(self.seen[kind], sum(self.messages[i].kind == kind for i in visible))
 
@@ -111,5 +111,5 @@ class Watched:
             done
             and pair.is_over
             and not self.useless
-            and all(m.place is None or m.place.bytes() == m.data for m in self.messages)
+            and all(m.place is None or m.place.data == m.data for m in self.messages)
         )

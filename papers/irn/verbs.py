@@ -101,7 +101,7 @@ def last_one(fence: str) -> str:
     s.pair.write(a, s.there)
     s.pair.write(b, s.there, fence=fence)
     s.pair.run()
-    return {a.bytes(): "A", b.bytes(): "B"}.get(s.there[:MTU].bytes(), "neither")
+    return {a.data: "A", b.data: "B"}.get(s.there[:MTU].data, "neither")
 
 
 @measure("IRN-V2d", needs=[])
@@ -135,7 +135,7 @@ def _(runs):
     return {
         "not-ready NACKs": sum(p.syndrome == "not-ready" for p in s.pair.sent),
         "answers to the second before the repair": answers,
-        "Sends in their own buffers": sum(a.bytes() == b.bytes() for a, b in zip(sinks, sends, strict=True)),
+        "Sends in their own buffers": sum(a.data == b.data for a, b in zip(sinks, sends, strict=True)),
         "the first ends, then with a new WQE the second": (before, after) == (([0], [0]), ([0, 1], [0, 1])),
     }
 
@@ -154,8 +154,8 @@ def _(runs):
         if packet.is_request and packet.recv_wqe not in taken:
             taken[packet.recv_wqe] = s.pair.shared_taken - sum(taken.values())
             if packet.recv_wqe == 4:
-                (holder,) = (n for n, e in enumerate(elements) if e.bytes() == sends[4].bytes())
-                empty = sum(not any(e.bytes()) for e in elements)
+                (holder,) = (n for n, e in enumerate(elements) if e.data == sends[4].data)
+                empty = sum(not any(e.data) for e in elements)
     return {
         "taken by Send 0": taken[0],
         "taken by Send 4": taken[4],

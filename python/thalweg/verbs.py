@@ -5,7 +5,7 @@
     pair = verbs.Pair(loss=0.05, jitter="40us", seed=7)
     here, there = pair.local(b"hello" * 1000), pair.remote(5000)
     pair.write(here, there)
-    assert pair.run() and there.bytes() == here.bytes()
+    assert pair.run() and there.data == here.data
 
 Packets are real: the engine writes down and takes apart every header. Time is simulated; the same settings and calls give the
 same packets. Settings of a pair, all optional (`verbs.settings()` tells the defaults):
@@ -115,9 +115,10 @@ class Region:
         more = {"start": self.start + start, "length": max(0, stop - start)}
         return Region(self.pair, self.is_local, self.key, self.base, **more)
 
-    def bytes(self) -> bytes:
+    @property
+    def data(self) -> bytes:
         """What is there now."""
-        return self.pair._core.bytes(self.is_local, self.key, self.start, self.start + self.length)
+        return self.pair._core.fetch(self.is_local, self.key, self.start, self.start + self.length)
 
     def store(self, data: bytes) -> None:
         """Its owner writes to the beginning of this part."""

@@ -18,7 +18,7 @@ def ends(pair, size=64):
 
 
 def number(region) -> int:
-    return int.from_bytes(region.bytes(), "little")
+    return int.from_bytes(region.data, "little")
 
 
 def test_the_example_of_the_documentation_runs_and_is_short(capsys):
@@ -49,8 +49,8 @@ def test_every_verb_does_what_it_says_on_a_hostile_path(dialect, seed):
     ]
     assert pair.run() and pair.is_over and not pair.has_failed
     assert [(c.id, c.status) for c in pair.completions] == [(n, "success") for n in posted]
-    assert there[10:100].bytes() == here[:90].bytes() == here[300:390].bytes()
-    assert there[100:150].bytes() == here[100:150].bytes()
+    assert there[10:100].data == here[:90].data == here[300:390].data
+    assert there[100:150].data == here[100:150].data
     assert [number(answers[8 * n : 8 * n + 8]) for n in range(3)] == [0, 5, 0]
     assert (number(words[:8]), number(words[8:])) == (4, 9)
     assert [(r.what, r.value, r.bytes) for r in pair.received] == [
@@ -58,7 +58,7 @@ def test_every_verb_does_what_it_says_on_a_hostile_path(dialect, seed):
         ("send-immediate", 0xFFFF_FFFF, 33),
         ("send-invalidate", spare.key, 10),
     ]
-    assert sinks[100:133].bytes() == here[:33].bytes() and sinks[200:210].bytes() == here[200:210].bytes()
+    assert sinks[100:133].data == here[:33].data and sinks[200:210].data == here[200:210].data
     assert not spare.is_valid and there.is_valid and pair.msn == len(posted)
     assert pair.counters["requester"]["retransmitted"] > 0
 
@@ -103,7 +103,7 @@ def test_without_receive_wqe_the_requester_waits_and_asks_again():
     refused = [p for p in pair.sent if p.syndrome == "not-ready"]
     assert len(refused) == 2 and pair.counters["responder"]["refusals"] == 2 and pair.received == []
     pair.receive(there)
-    assert pair.run() and there.bytes() == here.bytes() and pair.received[0].id == 0
+    assert pair.run() and there.data == here.data and pair.received[0].id == 0
 
 
 def test_shared_receive_wqes_are_taken_when_sends_come():
@@ -114,7 +114,7 @@ def test_shared_receive_wqes_are_taken_when_sends_come():
     pair.send(here[:8])
     assert pair.run() and pair.shared_taken == 1
     pair.send(here[8:16])
-    assert pair.run() and pair.shared_taken == 2 and there[:16].bytes() == here[:16].bytes()
+    assert pair.run() and pair.shared_taken == 2 and there[:16].data == here[:16].data
 
 
 @pytest.mark.parametrize(("fence", "waits"), [("none", False), ("reads", False), ("all", True)])
@@ -137,7 +137,7 @@ def test_a_refused_request_fails_the_pair_and_says_so():
     pair.write(here, there)
     pair.run()
     assert [c.status for c in pair.completions] == ["success", "remote-access", "flushed"]
-    assert pair.has_failed and secret.bytes() == bytes(64)
+    assert pair.has_failed and secret.data == bytes(64)
     with pytest.raises(ScenarioError, match="the queue pair has failed"):
         pair.write(here, there)
 
@@ -158,14 +158,14 @@ def test_numbers_wrap_and_only_bits_are_kept_about_what_is_early():
     here, there = ends(pair)
     pair.write(here, there)
     assert pair.step().psn == (1 << 24) - 1 and pair.step().psn == 0
-    assert pair.run() and there.bytes() == here.bytes()
+    assert pair.run() and there.data == here.data
     assert pair.expected == 2 and pair.reorder_bits == 2 * 128
 
 
 def test_owners_see_and_change_their_memory():
     there = verbs.Pair().remote(64)
     there[8:].store(b"abc")
-    assert there[7:12].bytes() == b"\0abc\0" and len(there[60:80]) == 4 and there[8:][1:3].bytes() == b"bc"
+    assert there[7:12].data == b"\0abc\0" and len(there[60:80]) == 4 and there[8:][1:3].data == b"bc"
     with pytest.raises(ScenarioError, match="3 bytes into 2"):
         there[62:].store(b"abc")
 

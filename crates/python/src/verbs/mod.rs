@@ -99,7 +99,7 @@ impl VerbsPair {
     }
 
     /// Bytes `from` to `to` of a region, as its owner sees them.
-    fn bytes<'py>(
+    fn fetch<'py>(
         &self,
         py: Python<'py>,
         local: bool,
