@@ -11,7 +11,8 @@ from thalweg.papers import measure
 
 from .messages import CONDITIONS, Watched
 
-CASES = {"quick": 100, "full": 1000}
+CASES = {"quick": 1000, "full": 10_000}
+CASES_SAID = ("random cases", "random cases that end wrong")
 MTU = 4  # of the constructed cases
 SMALL = {"mtu": MTU, "cap": 8, "credits": 100}
 LOST = ["lost"]
@@ -31,15 +32,16 @@ class Small:
 
 
 @cache
-def cases(scale: str) -> list[Watched]:
-    return [Watched(seed) for seed in range(CASES[scale])]
-
-
-def ends(random: list[Watched]) -> dict[str, int]:
-    return {
-        "random cases": len(random),
-        "random cases that end wrong": sum(not w.ends_well() for w in random),
-    }
+def cases(scale: str) -> Counter:
+    """What was found in all random cases together."""
+    found = Counter()
+    for seed in range(CASES[scale]):
+        w = Watched(seed)
+        found.update({"out of turn": w.out_of_turn, "missing": w.missing, "random cases": 1})
+        found.update({"random cases that end wrong": not w.ends_well(), "early": w.early.total()})
+        found.update({f"{k}: came early": w.early[k] for k in CONDITIONS})
+        found.update({f"{k}: seen": w.seen[k] for k in CONDITIONS})
+    return found
 
 
 # --- V2b: what arrives out of order has no visible effect --------------------------------------------------------------
@@ -73,9 +75,9 @@ def _(runs):
     return {
         "orders of six packets": len(orders),
         "effects out of turn in them": sum(map(effects_out_of_turn, orders)),
-        "last packets that came early at random": sum(sum(w.early.values()) for w in random),
-        "effects out of turn at random": sum(w.out_of_turn for w in random),
-        **ends(random),
+        "last packets that came early at random": random["early"],
+        "effects out of turn at random": random["out of turn"],
+        **{k: random[k] for k in CASES_SAID},
     }
 
 
@@ -85,10 +87,9 @@ def _(runs):
 @measure("IRN-V2c", needs=[])
 def _(runs):
     random = cases(runs.scale)
-    early, seen = sum((w.early for w in random), Counter()), sum((w.seen for w in random), Counter())
-    found = {"Writes missing when a condition was seen": sum(w.missing for w in random)}
-    found |= {f"{k}: came early": early[k] for k in CONDITIONS}
-    return found | {f"{k}: seen": seen[k] for k in CONDITIONS} | ends(random)
+    found = {"Writes missing when a condition was seen": random["missing"]}
+    found |= {f"{k}: {what}": random[f"{k}: {what}"] for k in CONDITIONS for what in ("came early", "seen")}
+    return found | {k: random[k] for k in CASES_SAID}
 
 
 # --- V2d: overwriting --------------------------------------------------------------------------------------------------
