@@ -9,7 +9,7 @@ from itertools import permutations
 from thalweg import verbs
 from thalweg.papers import measure
 
-from .messages import CONDITIONS, Watched
+from .messages import CONDITIONS, END, Watched
 
 CASES = {"quick": 1000, "full": 10_000}
 CASES_SAID = ("random cases", "random cases that end wrong")
@@ -150,16 +150,16 @@ def _(runs):
     for element, data in zip(elements, sends, strict=True):
         s.pair.receive(element)
         s.pair.send(data)
-    taken, holder = {}, -1
-    while packet := s.pair.step():
+    taken, holder, empty = {}, -1, -1
+    while s.pair.now_ps < END and (packet := s.pair.step()):
         if packet.is_request and packet.recv_wqe not in taken:
             taken[packet.recv_wqe] = s.pair.shared_taken - sum(taken.values())
             if packet.recv_wqe == 4:
-                (holder,) = (n for n, e in enumerate(elements) if e.data == sends[4].data)
+                holder = next((n for n, e in enumerate(elements) if e.data == sends[4].data), -1)
                 empty = sum(not any(e.data) for e in elements)
     return {
-        "taken by Send 0": taken[0],
-        "taken by Send 4": taken[4],
+        "taken by Send 0": taken.get(0, 0),
+        "taken by Send 4": taken.get(4, 0),
         "element with Send 4, from 0": holder,
         "elements still empty then": empty,
         "CQEs in order": [c.id for c in s.pair.received] == list(range(5)),
