@@ -156,7 +156,8 @@ class Pair:
     def _register(self, local: bool, data: bytes | int, base: int, rights: tuple[str, ...]) -> Region:
         data = bytes(_count("size", data, 32)) if isinstance(data, int) else bytes(data)
         _count("size", len(data), 32)
-        key = self._core.register(local, _count("base", base, 64), data, list(rights))
+        _count("end of the region", _count("base", base, 64) + len(data), 64)
+        key = self._core.register(local, base, data, list(rights))
         return Region(self, local, key, base, 0, len(data))
 
     # --- requests; the answer is the request's number, which its completion has too

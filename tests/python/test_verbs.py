@@ -194,6 +194,7 @@ def test_headers_by_opcode():
         ({"loss": float("nan")}, "loss must be 0 to 1"),
         ({"repeat": "often"}, "repeat = often: must be a number"),
         ({"delay": "12"}, "delay: `12` is not a time: the unit is missing"),
+        ({"packet_time": 0}, "packet_time = 0: must be above 0"),
         ({"delay": "2000s"}, "delay = 2000s: must be at most 1000 s"),
         ({"schedule": {("reqest", 1): ["lost"]}}, "did you mean `request`?"),
         ({"schedule": {("request", 1): "lost"}}, "schedule = .*: must be"),
@@ -221,6 +222,7 @@ def test_settings_that_cannot_be_are_named(settings, said):
         (lambda p, here, there: here[3], "a slice without step"),
         (lambda p, here, there: p.run("soon"), "until: `soon` is not a time"),
         (lambda p, here, there: p.local(-1), "size = -1"),
+        (lambda p, here, there: p.remote(8, base=(1 << 64) - 8), "end of the region = 18446744073709551616"),
         (lambda p, here, there: verbs.Pair().write(here, there), "the requester's memory"),
     ],
 )

@@ -173,7 +173,11 @@ impl Settings {
             "jitter" => path.jitter = span(name, value)?,
             "seed" => path.seed = whole(name, value, u64::MAX)?,
             "schedule" => path.schedule = schedule(value)?,
-            "packet_time" => *packet_time = span(name, value)?,
+            // Without it ends that answer each other at once could stop time.
+            "packet_time" => match span(name, value)? {
+                Span::ZERO => return Err(wrong(name, value, "above 0")),
+                time => *packet_time = time,
+            },
             _ => {
                 let known = defaults(value.py())?.keys().extract::<Vec<String>>()?;
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();

@@ -83,7 +83,7 @@ pub struct Pair<'f> {
     pub received: Vec<Received>,
     /// Every packet sent, in order.
     pub sent: Vec<Seen>,
-    /// How long the link of an end is busy with a packet, whatever its size.
+    /// How long the link of an end is busy with a packet, whatever its size. Above 0, or time may stand still.
     pub packet_time: Span,
     network: Box<Network<'f>>,
     flying: BTreeMap<(Time, u64), (Way, Vec<u8>)>,
