@@ -1,4 +1,4 @@
-"""Set-up, NIC state, headers and published hardware figures (§4.1.3, §4.3.1, §4.4.3, §4.5): arithmetic, no runs."""
+"""Set-up, NIC state and published hardware figures (§4.1.3, §4.3.1, §4.4.3, §4.5): arithmetic, no runs."""
 
 from __future__ import annotations
 

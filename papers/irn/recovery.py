@@ -1,4 +1,4 @@
-"""Loss recovery on constructed cases (§4.2.1, §4.3.2, §4.3.3). The semantics of verbs (§4.4) are checked by the tests of crates/verbs."""
+"""Loss recovery on constructed cases (§4.2.1, §4.3.2, §4.3.3). Those of verbs (§4.4): `verbs.py`."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import basic, factors, hardware, incast, overheads, recovery, tables, windows
+from . import basic, factors, hardware, incast, overheads, recovery, tables, verbs, windows
 
 CHAPTERS = (basic, factors, tables, incast, windows, overheads, recovery)
-include(globals(), hardware, *CHAPTERS)
+include(globals(), hardware, verbs, *CHAPTERS)
 
 
 def runs(scale: str) -> list:

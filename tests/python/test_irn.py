@@ -256,6 +256,33 @@ def test_arithmetic_claims_pass():
         assert judged(f"IRN-{claim}", {}) == []
 
 
+# --- verbs ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("claim", ["V2b", "V2c", "V2d", "V2e", "V2f", "S1e"])
+def test_the_semantics_of_verbs_hold(claim):
+    assert judged(f"IRN-{claim}", {}) == []
+
+
+def test_a_look_at_random_messages_finds_what_is_wrong():
+    watched = part("messages").Watched(3)
+    every = sum(m.packets for m in watched.messages)
+    assert (watched.out_of_turn, watched.missing, watched.ends_well()) == (0, 0, True)
+    watched._look(every, len(watched.messages))
+    assert (watched.out_of_turn, watched.missing) == (0, 0)
+    watched._look(every - 1, len(watched.messages) - 1)
+    assert watched.out_of_turn == 1 and watched.missing == 0, "more is seen than what has arrived without a gap entails"
+    lost = next(m for m in watched.messages if m.kind == "write" and m.data)
+    lost.place.store(bytes(len(lost.data)))
+    watched._look(every, len(watched.messages))
+    assert watched.out_of_turn == 1 and watched.missing > 0 and not watched.ends_well()
+
+
+def test_a_case_meets_what_it_is_for():
+    found = part("verbs").cases("quick")
+    assert all(found[f"{k}: came early"] > 100 for k in part("messages").CONDITIONS)
+
+
 # --- the study as a whole ------------------------------------------------------------------------------------------------
 
 

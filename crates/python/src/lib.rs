@@ -9,6 +9,7 @@ mod replay;
 mod scenario;
 mod simulation;
 mod theory;
+mod verbs;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -90,6 +91,9 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(controller::exercise_controller, m)?)?;
     m.add_function(wrap_pyfunction!(theory::theory_checks, m)?)?;
     m.add_function(wrap_pyfunction!(theory::theory_run, m)?)?;
+    m.add_class::<verbs::VerbsPair>()?;
+    m.add_function(wrap_pyfunction!(verbs::verbs_settings, m)?)?;
+    m.add_function(wrap_pyfunction!(verbs::verbs_headers, m)?)?;
     m.add_function(wrap_pyfunction!(bench_workloads, m)?)?;
     m.add_function(wrap_pyfunction!(bench_run, m)?)?;
     m.add_function(wrap_pyfunction!(take_panic, m)?)?;

@@ -7,7 +7,10 @@
 //! pair speaks IRN or falls back to RoCE.
 
 pub mod bitmap2;
+#[macro_use]
+mod engine;
 pub mod memory;
+pub mod pair;
 mod queues;
 mod requester;
 mod responder;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::cases::{KEY, at, lose_first, net, post, send, small, there, write};
-use common::{DELAY, SERIAL, faithful};
+use common::{DELAY, Run, SERIAL, faithful};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Stream, Time};
 use thalweg_verbs::memory::{Remote, Rights};

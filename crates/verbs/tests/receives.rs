@@ -3,7 +3,7 @@
 mod common;
 
 use common::cases::{KEY, at, lose_first, net, post, send, small, there, write};
-use common::{Way, faithful};
+use common::{Run, Way, faithful};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::Time;
 use thalweg_verbs::wire::{Packet, Syndrome};

@@ -3,7 +3,7 @@
 mod common;
 
 use common::cases::{KEY, at, lose_first, net, post, send, small, there, write};
-use common::{DELAY, SERIAL, Way, faithful};
+use common::{DELAY, Run, SERIAL, Way, faithful};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Span, Time};
 use thalweg_verbs::wire::{Dialect, Opcode, Packet};

@@ -3,7 +3,7 @@
 mod common;
 
 use common::cases::{KEY, at, lose_first, net, post, small, there, write};
-use common::{DELAY, Way};
+use common::{DELAY, Run, Way};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::Time;
 use thalweg_verbs::wire::{Dialect, Opcode, Packet};

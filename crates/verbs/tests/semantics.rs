@@ -3,7 +3,7 @@
 mod common;
 
 use common::workload::{Mix, Workload, random};
-use common::{Net, Way, random_fate};
+use common::{Net, Run, Way, random_fate};
 use std::collections::BTreeSet;
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Span, Stream, Time};
@@ -104,7 +104,8 @@ fn irn_keeps_the_semantics_over_any_network() {
         let (loss, repeat, jitter) = hostile(seed);
         let setup = small(seed, Dialect::Irn);
         let first = setup.first_request;
-        let mut net = Net::new(setup, random_fate(Stream::new(seed, "fate", 0), loss, repeat, jitter));
+        let mut net =
+            Net::new(setup, random_fate(Stream::new(seed, "fate", 0), loss, repeat, jitter)).unwrap();
         let work = random(&mut net, &mut Stream::new(seed, "work", 0), MIX);
         work.receives.iter().for_each(|wqe| net.responder.post_receive(*wqe).unwrap());
         work.post(&mut net);
@@ -129,7 +130,8 @@ fn late_receive_wqes_delay_messages_but_change_nothing() {
         let (loss, repeat, jitter) = hostile(seed);
         let shared = seed % 2 == 1;
         let setup = Setup { shared_receives: shared, ..small(seed, Dialect::Irn) };
-        let mut net = Net::new(setup, random_fate(Stream::new(seed, "fate", 0), loss, repeat, jitter));
+        let mut net =
+            Net::new(setup, random_fate(Stream::new(seed, "fate", 0), loss, repeat, jitter)).unwrap();
         let mut r = Stream::new(seed, "work", 1);
         let work = random(&mut net, &mut r, MIX);
         work.post(&mut net);
@@ -157,7 +159,8 @@ fn roce_keeps_the_semantics_by_going_back() {
         let late = seed % 2 == 1;
         let setup = Setup { shared_receives: seed % 4 > 1, ..small(seed, Dialect::Roce) };
         let shared = setup.shared_receives;
-        let mut net = Net::new(setup, random_fate(Stream::new(seed, "fate", 0), loss, repeat, jitter));
+        let mut net =
+            Net::new(setup, random_fate(Stream::new(seed, "fate", 0), loss, repeat, jitter)).unwrap();
         let mut r = Stream::new(seed, "work", 2);
         let work = random(&mut net, &mut r, MIX);
         work.post(&mut net);

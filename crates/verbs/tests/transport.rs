@@ -3,7 +3,7 @@
 mod common;
 
 use common::workload::{Mix, Workload, random};
-use common::{DELAY, Net, Way, faithful, random_fate};
+use common::{DELAY, Net, Run, Way, faithful, random_fate};
 use std::collections::BTreeMap;
 use thalweg_units::{Span, Stream, Time};
 use thalweg_verbs::Setup;
@@ -49,7 +49,8 @@ fn nothing_is_further_ahead_than_the_cap_and_everything_arrives() {
     let mut full = 0;
     for seed in 0..1_000 {
         let jitter = Span::from_us([0, 60][seed as usize % 2]);
-        let mut net = Net::new(setup(seed), random_fate(Stream::new(seed, "fate", 0), 0.1, 0.05, jitter));
+        let mut net =
+            Net::new(setup(seed), random_fate(Stream::new(seed, "fate", 0), 0.1, 0.05, jitter)).unwrap();
         let work = start(&mut net, seed);
         net.run(END);
         work.check_end(&net, &format!("seed {seed}"));
@@ -77,7 +78,7 @@ fn finitely_many_losses_of_each_packet_are_survived() {
             }
             vec![DELAY]
         };
-        let mut net = Net::new(setup(seed), fate);
+        let mut net = Net::new(setup(seed), fate).unwrap();
         let work = start(&mut net, seed);
         net.run(END);
         work.check_end(&net, &format!("seed {seed}"));
@@ -88,7 +89,7 @@ fn finitely_many_losses_of_each_packet_are_survived() {
 #[test]
 fn a_faithful_network_sees_no_nack_and_nothing_twice() {
     for seed in 0..200 {
-        let mut net = Net::new(setup(seed), faithful);
+        let mut net = Net::new(setup(seed), faithful).unwrap();
         let work = start(&mut net, seed);
         net.run(END);
         work.check_end(&net, &format!("seed {seed}"));
@@ -109,7 +110,7 @@ fn without_a_timeout_only_what_was_lost_is_sent_again_and_once() {
         let fate = |packet: &Packet<'_>, _: Way, _: Time| {
             if is_data(packet) && r.unit() < loss { vec![] } else { vec![DELAY] }
         };
-        let mut net = Net::new(setup(seed), fate);
+        let mut net = Net::new(setup(seed), fate).unwrap();
         let work = start(&mut net, seed);
         net.run(END);
         work.check_end(&net, &format!("seed {seed}"));

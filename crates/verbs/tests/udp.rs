@@ -25,7 +25,7 @@ fn transfer(dialect: Dialect, loss: f64, seed: u64) {
         first_response: Psn::new(0xff_ffe0),
         ..Setup::default()
     };
-    let mut net = Net::new(setup.clone(), faithful);
+    let mut net = Net::new(setup.clone(), faithful).unwrap();
     let mix = Mix { messages: 60, longest: 40_000, overwrites: true };
     let work = random(&mut net, &mut Stream::new(seed, "work", 0), mix);
     work.receives.iter().for_each(|wqe| net.responder.post_receive(*wqe).unwrap());

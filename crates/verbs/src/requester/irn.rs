@@ -2,6 +2,7 @@
 //! acknowledged by read (N)ACKs.
 
 use super::packets;
+use super::refusals::Refusals;
 use super::{Context, Ignored, Verdict};
 use crate::memory::Memory;
 use crate::queues::Status;
@@ -25,10 +26,7 @@ pub struct Engine {
     answers: VecDeque<(Psn, Option<Psn>)>,
     /// The number after the highest request packet ever sent: after an error it is above the sender's next one.
     sent_end: Psn,
-    /// After an error NACK: no request before this.
-    resume: Option<Time>,
-    /// Refusals since something was last achieved.
-    refusals: u32,
+    refusals: Refusals,
 }
 
 impl Engine {
@@ -39,8 +37,7 @@ impl Engine {
             receiver: IrnReceiver::new(setup.first_response),
             answers: VecDeque::new(),
             sent_end: setup.first_request,
-            resume: None,
-            refusals: 0,
+            refusals: Refusals::default(),
         }
     }
 
@@ -74,29 +71,17 @@ impl Engine {
         }
         let acked = self.sender.on_ack(cum, sack, packet.sack.is_some());
         if acked.advanced > 0 {
-            self.refusals = 0;
+            self.refusals.forget();
             self.timer.on_advance(context.setup, context.now, self.sender.in_flight());
         }
         if let Some(verdict) = Verdict::of(aeth.syndrome).filter(|_| cum == self.una()) {
-            self.on_error(context, cum, verdict);
+            // Everything from there on is sent again; never because of what came out of order.
+            self.sender.restart(cum);
+            self.timer.stop();
+            self.refusals.heed(context, cum, verdict);
         }
         context.queue.release(self.una());
         Ok(())
-    }
-
-    /// An error NACK: everything from there on is sent again, after the delay. Never because of what came out of order.
-    fn on_error(&mut self, context: &mut Context<'_>, psn: Psn, verdict: Verdict) {
-        context.counters.refusals += 1;
-        self.sender.restart(psn);
-        self.timer.stop();
-        self.resume = Some(context.now + context.setup.rnr_delay);
-        if let Verdict::Refused(status) = verdict {
-            self.refusals += 1;
-            let refused = context.queue.find(psn).map(|entry| entry.number);
-            if let Some(number) = refused.filter(|_| self.refusals >= context.setup.refusals) {
-                context.queue.fail(number, status);
-            }
-        }
     }
 
     fn on_response(
@@ -144,14 +129,12 @@ impl Engine {
             let syndrome = sack.map_or(Syndrome::Ack(None), |_| Syndrome::Nak(Refusal::Sequence));
             // The requester of this direction counts no messages.
             packet.aeth = Some(Aeth { syndrome, msn: Serial::new(0) });
-            let written = packet.encode(context.setup.dialect, out);
-            debug_assert_eq!(written, Ok(()));
+            packet.put(context.setup.dialect, out);
             return true;
         }
-        if context.queue.has_failed() || self.resume.is_some_and(|at| context.now < at) {
+        if context.queue.has_failed() || self.refusals.hold(context.now) {
             return false;
         }
-        self.resume = None;
         loop {
             let more = context.queue.may_send(self.sender.state().nxt);
             if !self.sender.can_send(more, context.setup.cap) {
@@ -196,13 +179,11 @@ impl Engine {
     }
 
     pub fn timer(&self, setup: &Setup) -> Option<Time> {
-        self.resume.or(self.timer.deadline(setup))
+        self.refusals.resume().or(self.timer.deadline(setup))
     }
 
     pub fn on_timer(&mut self, context: &mut Context<'_>) {
-        if self.resume.is_some_and(|at| context.now >= at) {
-            self.resume = None;
-        }
+        self.refusals.hold(context.now);
         if context.queue.has_failed() {
             self.timer.stop();
         } else if self.timer.expire(context.setup, context.now, self.sender.in_flight()) {

@@ -3,13 +3,15 @@
 
 mod irn;
 mod packets;
+mod refusals;
 mod roce;
 
+use crate::engine::open;
 use crate::memory::Memory;
 use crate::queues::send::SendQueue;
 use crate::queues::{Completion, PostError, Request, Status};
 use crate::setup::{Setup, SetupError};
-use crate::wire::{Aeth, Credits, Dialect, Packet, Refusal, Syndrome, WireError};
+use crate::wire::{Aeth, Credits, Dialect, Refusal, Syndrome, WireError};
 use thalweg_units::Time;
 
 /// A packet that changed nothing, and why.
@@ -119,21 +121,6 @@ fn credits(aeth: Aeth) -> Option<u32> {
     }
 }
 
-macro_rules! engine {
-    ($self:ident, $now:expr, |$engine:ident, $context:ident| $call:expr) => {{
-        let $context = &mut Context {
-            setup: &$self.setup,
-            queue: &mut $self.queue,
-            counters: &mut $self.counters,
-            now: $now,
-        };
-        match &mut $self.engine {
-            Engine::Irn($engine) => $call,
-            Engine::Roce($engine) => $call,
-        }
-    }};
-}
-
 impl Requester {
     /// A requester that has sent nothing.
     ///
@@ -141,10 +128,7 @@ impl Requester {
     /// If a value of the set-up is out of range.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         setup.check()?;
-        let engine = match setup.dialect {
-            Dialect::Irn => Engine::Irn(irn::Engine::new(setup)),
-            Dialect::Roce => Engine::Roce(roce::Engine::new(setup)),
-        };
+        let engine = new_engine!(setup);
         Ok(Self { setup: setup.clone(), queue: SendQueue::new(setup), engine, counters: Counters::default() })
     }
 
@@ -161,16 +145,13 @@ impl Requester {
     /// # Errors
     /// If it is not for this end or makes no sense; then nothing has changed.
     pub fn on_packet(&mut self, now: Time, memory: &mut Memory, bytes: &[u8]) -> Result<(), Ignored> {
-        let packet = Packet::decode(self.setup.dialect, bytes).map_err(Ignored::Wire)?;
-        if packet.qp != self.setup.requester_qp {
-            return Err(Ignored::QueuePair(packet.qp));
-        }
-        engine!(self, now, |engine, context| engine.on_packet(context, memory, &packet))
+        let packet = open(&self.setup, self.setup.requester_qp, bytes)?;
+        engine!(self.queue, now, |engine, context| engine.on_packet(context, memory, &packet))
     }
 
     /// Writes the next packet to `out`; false: nothing to send until something arrives or the timer fires.
     pub fn poll_transmit(&mut self, now: Time, memory: &Memory, out: &mut Vec<u8>) -> bool {
-        engine!(self, now, |engine, context| engine.poll_transmit(context, memory, out))
+        engine!(self.queue, now, |engine, context| engine.poll_transmit(context, memory, out))
     }
 
     /// When [`Requester::on_timer`] must be called.
@@ -183,7 +164,7 @@ impl Requester {
 
     /// The time that [`Requester::timer`] named has come. Calls before it do nothing.
     pub fn on_timer(&mut self, now: Time) {
-        engine!(self, now, |engine, context| engine.on_timer(context));
+        engine!(self.queue, now, |engine, context| engine.on_timer(context));
     }
 
     /// The next request that is over, in posting order.

@@ -5,6 +5,7 @@
 //! CHOICE: the number in an ACK is the next one expected, as in IRN; InfiniBand's is the last one received.
 
 use super::packets;
+use super::refusals::Refusals;
 use super::{Context, Ignored, Verdict};
 use crate::memory::Memory;
 use crate::queues::Status;
@@ -26,10 +27,7 @@ pub struct Engine {
     /// Started again from `una` already because something was missing there: once per gap.
     went_back: bool,
     timer: Rto,
-    /// After an error NACK: nothing before this.
-    resume: Option<Time>,
-    /// Refusals since something was last achieved.
-    refusals: u32,
+    refusals: Refusals,
 }
 
 impl Engine {
@@ -41,8 +39,7 @@ impl Engine {
             sent_end: first,
             went_back: false,
             timer: Rto::default(),
-            resume: None,
-            refusals: 0,
+            refusals: Refusals::default(),
         }
     }
 
@@ -63,7 +60,8 @@ impl Engine {
         if self.nxt.minus(una) < 0 {
             self.nxt = una;
         }
-        (self.went_back, self.refusals) = (false, 0);
+        self.went_back = false;
+        self.refusals.forget();
         context.queue.on_acknowledged(una);
         context.queue.on_responses(una);
         self.timer.on_advance(context.setup, context.now, self.in_flight());
@@ -118,17 +116,9 @@ impl Engine {
         if aeth.syndrome == Syndrome::Nak(Refusal::Sequence) {
             self.nxt = self.una;
         } else if let Some(verdict) = Verdict::of(aeth.syndrome) {
-            context.counters.refusals += 1;
             self.nxt = self.una;
             self.timer.stop();
-            self.resume = Some(context.now + context.setup.rnr_delay);
-            if let Verdict::Refused(status) = verdict {
-                self.refusals += 1;
-                let refused = context.queue.find(cum).map(|entry| entry.number);
-                if let Some(number) = refused.filter(|_| self.refusals >= context.setup.refusals) {
-                    context.queue.fail(number, status);
-                }
-            }
+            self.refusals.heed(context, cum, verdict);
         }
         Ok(())
     }
@@ -160,11 +150,7 @@ impl Engine {
     }
 
     pub fn poll_transmit(&mut self, context: &mut Context<'_>, memory: &Memory, out: &mut Vec<u8>) -> bool {
-        if self.resume.is_some_and(|at| context.now < at) {
-            return false;
-        }
-        self.resume = None;
-        if !context.queue.may_send(self.nxt) {
+        if self.refusals.hold(context.now) || !context.queue.may_send(self.nxt) {
             return false;
         }
         let Some(entry) = context.queue.find(self.nxt) else { return false };
@@ -188,13 +174,11 @@ impl Engine {
     }
 
     pub fn timer(&self, setup: &Setup) -> Option<Time> {
-        self.resume.or(self.timer.deadline(setup))
+        self.refusals.resume().or(self.timer.deadline(setup))
     }
 
     pub fn on_timer(&mut self, context: &mut Context<'_>) {
-        if self.resume.is_some_and(|at| context.now >= at) {
-            self.resume = None;
-        }
+        self.refusals.hold(context.now);
         if context.queue.has_failed() {
             self.timer.stop();
         } else if self.timer.expire(context.setup, context.now, self.in_flight()) {

@@ -9,7 +9,7 @@ use crate::bitmap2::{Bitmap2, Class};
 use crate::memory::Memory;
 use crate::requester::Ignored;
 use crate::setup::Setup;
-use crate::wire::{Aeth, Opcode, Packet, Place, Refusal, Serial, Syndrome, rnr_code};
+use crate::wire::{Aeth, Opcode, Packet, Place, Refusal, Serial, Syndrome};
 use std::collections::VecDeque;
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::Time;
@@ -241,11 +241,7 @@ impl Engine {
     }
 
     fn refuse(&mut self, context: &mut Context<'_>, error: Syndrome) {
-        context.counters.refusals += 1;
-        let syndrome = match error {
-            Syndrome::NotReady(_) => Syndrome::NotReady(rnr_code(context.setup.rnr_delay)),
-            other => other,
-        };
+        let syndrome = context.refusal(error);
         self.answer(context, syndrome, None);
     }
 
@@ -260,8 +256,7 @@ impl Engine {
         };
         let mut packet = Packet::new(Opcode::Acknowledge, context.setup.requester_qp, expected);
         (packet.aeth, packet.sack) = (Some(aeth), sack);
-        let written = packet.encode(context.setup.dialect, out);
-        debug_assert_eq!(written, Ok(()));
+        packet.put(context.setup.dialect, out);
         true
     }
 

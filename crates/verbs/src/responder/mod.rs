@@ -7,11 +7,12 @@ mod reads;
 mod responses;
 mod roce;
 
+use crate::engine::open;
 use crate::memory::Memory;
 use crate::queues::{PostError, ReceiveRequest, Received, Receives, SharedReceives};
 use crate::requester::{Counters, Ignored};
 use crate::setup::{Setup, SetupError};
-use crate::wire::{Credits, Dialect, Packet, Serial, Syndrome};
+use crate::wire::{Credits, Dialect, Serial, Syndrome, rnr_code};
 use std::collections::VecDeque;
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::Time;
@@ -85,19 +86,15 @@ struct Context<'a> {
     now: Time,
 }
 
-macro_rules! engine {
-    ($self:ident, $now:expr, |$engine:ident, $context:ident| $call:expr) => {{
-        let $context = &mut Context {
-            setup: &$self.setup,
-            ledger: &mut $self.ledger,
-            counters: &mut $self.counters,
-            now: $now,
-        };
-        match &mut $self.engine {
-            Engine::Irn($engine) => $call,
-            Engine::Roce($engine) => $call,
+impl Context<'_> {
+    /// Counts a refusal; the answer is what to say on the wire.
+    fn refusal(&mut self, error: Syndrome) -> Syndrome {
+        self.counters.refusals += 1;
+        match error {
+            Syndrome::NotReady(_) => Syndrome::NotReady(rnr_code(self.setup.rnr_delay)),
+            other => other,
         }
-    }};
+    }
 }
 
 impl Responder {
@@ -107,10 +104,7 @@ impl Responder {
     /// If a value of the set-up is out of range.
     pub fn new(setup: &Setup) -> Result<Self, SetupError> {
         setup.check()?;
-        let engine = match setup.dialect {
-            Dialect::Irn => Engine::Irn(irn::Engine::new(setup)),
-            Dialect::Roce => Engine::Roce(roce::Engine::new(setup)),
-        };
+        let engine = new_engine!(setup);
         let receives = Receives::new(setup.shared_receives);
         let ledger = Ledger { msn: Serial::new(0), receives, received: VecDeque::new() };
         Ok(Self { setup: setup.clone(), ledger, engine, counters: Counters::default() })
@@ -129,16 +123,13 @@ impl Responder {
     /// # Errors
     /// If it is not for this end or makes no sense; then nothing has changed. A request that is refused is no error here.
     pub fn on_packet(&mut self, now: Time, host: &mut Host, bytes: &[u8]) -> Result<(), Ignored> {
-        let packet = Packet::decode(self.setup.dialect, bytes).map_err(Ignored::Wire)?;
-        if packet.qp != self.setup.responder_qp {
-            return Err(Ignored::QueuePair(packet.qp));
-        }
-        engine!(self, now, |engine, context| engine.on_packet(context, host, &packet))
+        let packet = open(&self.setup, self.setup.responder_qp, bytes)?;
+        engine!(self.ledger, now, |engine, context| engine.on_packet(context, host, &packet))
     }
 
     /// Writes the next packet to `out`; false: nothing to send until something arrives or the timer fires.
     pub fn poll_transmit(&mut self, now: Time, memory: &Memory, out: &mut Vec<u8>) -> bool {
-        engine!(self, now, |engine, context| engine.poll_transmit(context, memory, out))
+        engine!(self.ledger, now, |engine, context| engine.poll_transmit(context, memory, out))
     }
 
     /// When [`Responder::on_timer`] must be called: IRN's responder sees to its own answers. RoCE's never.

@@ -149,6 +149,5 @@ pub fn encode(
     if packet.opcode.layout(context.setup.dialect).aeth {
         packet.aeth = Some(Aeth { syndrome: context.ledger.ack(), msn: context.ledger.msn });
     }
-    let written = packet.encode(context.setup.dialect, out);
-    debug_assert_eq!(written, Ok(()));
+    packet.put(context.setup.dialect, out);
 }

@@ -7,7 +7,7 @@ use super::{Context, Host};
 use crate::memory::Memory;
 use crate::requester::Ignored;
 use crate::setup::Setup;
-use crate::wire::{Aeth, Opcode, Packet, Refusal, Reth, Serial, Syndrome, rnr_code};
+use crate::wire::{Aeth, Opcode, Packet, Refusal, Reth, Serial, Syndrome};
 use std::collections::VecDeque;
 use thalweg_machines::transport::rdma::Psn;
 
@@ -84,11 +84,7 @@ impl Engine {
                     }
                 }
                 Err(error) => {
-                    context.counters.refusals += 1;
-                    let syndrome = match error {
-                        Syndrome::NotReady(_) => Syndrome::NotReady(rnr_code(context.setup.rnr_delay)),
-                        other => other,
-                    };
+                    let syndrome = context.refusal(error);
                     self.acknowledge(context, syndrome);
                 }
             },
@@ -218,8 +214,7 @@ impl Engine {
             Some(Out::Acknowledge(expected, aeth)) => {
                 let mut packet = Packet::new(Opcode::Acknowledge, context.setup.requester_qp, *expected);
                 packet.aeth = Some(*aeth);
-                let written = packet.encode(context.setup.dialect, out);
-                debug_assert_eq!(written, Ok(()));
+                packet.put(context.setup.dialect, out);
             }
             Some(Out::Answer { first, sent, answer }) => {
                 let (psn, count) = (first.plus(*sent), answer.packets(context.setup.mtu));

@@ -51,6 +51,13 @@ fn put24(out: &mut Vec<u8>, n: u32) -> Result<(), EncodeError> {
 }
 
 impl Packet<'_> {
+    /// [`Packet::encode`] for the ends: their packets have the headers of their opcodes, and sizes are checked when a
+    /// request is posted.
+    pub(crate) fn put(&self, dialect: Dialect, out: &mut Vec<u8>) {
+        let written = self.encode(dialect, out);
+        debug_assert_eq!(written, Ok(()));
+    }
+
     /// Writes the packet down after clearing `out`.
     ///
     /// # Errors

@@ -132,6 +132,25 @@ impl Packet<'_> {
     }
 }
 
+impl Packet<'static> {
+    /// A packet with exactly the headers of its opcode, zeros in them, and no payload. Acknowledgements say "all is well".
+    pub fn bare(opcode: Opcode, dialect: Dialect) -> Self {
+        let layout = opcode.layout(dialect);
+        let zero = Psn::new(0);
+        let mut packet = Self::new(opcode, 0, zero);
+        packet.reth = layout.reth.then_some(Reth { address: 0, key: 0, length: 0 });
+        packet.immediate = layout.immediate.then_some(0);
+        packet.invalidate = layout.invalidate.then_some(0);
+        packet.aeth = layout.aeth.then_some(Aeth { syndrome: Syndrome::Ack(None), msn: zero });
+        packet.atomic = layout.atomic.then_some(AtomicEth { address: 0, key: 0, operand: 0, compare: 0 });
+        packet.original = layout.original.then_some(0);
+        packet.recv_wqe = layout.recv_wqe.then_some(zero);
+        packet.offset = layout.offset.then_some(0);
+        packet.read_wqe = layout.read_wqe.then_some(zero);
+        packet
+    }
+}
+
 /// Whether an acknowledgement with this syndrome names the packet that came out of order.
 fn names_a_packet(layout: Layout, syndrome: Syndrome) -> bool {
     layout.sack && syndrome == Syndrome::Nak(Refusal::Sequence)

@@ -131,6 +131,42 @@ impl Opcode {
         }
     }
 
+    /// The name that InfiniBand gives it, in small letters: `write-last-immediate`.
+    pub fn name(self) -> &'static str {
+        use Place::*;
+        match self {
+            Self::Send(First) => "send-first",
+            Self::Send(Middle) => "send-middle",
+            Self::Send(Last) => "send-last",
+            Self::Send(Only) => "send-only",
+            Self::SendImmediate(false) => "send-last-immediate",
+            Self::SendImmediate(true) => "send-only-immediate",
+            Self::SendInvalidate(false) => "send-last-invalidate",
+            Self::SendInvalidate(true) => "send-only-invalidate",
+            Self::Write(First) => "write-first",
+            Self::Write(Middle) => "write-middle",
+            Self::Write(Last) => "write-last",
+            Self::Write(Only) => "write-only",
+            Self::WriteImmediate(false) => "write-last-immediate",
+            Self::WriteImmediate(true) => "write-only-immediate",
+            Self::ReadRequest => "read-request",
+            Self::ReadResponse(First) => "read-response-first",
+            Self::ReadResponse(Middle) => "read-response-middle",
+            Self::ReadResponse(Last) => "read-response-last",
+            Self::ReadResponse(Only) => "read-response-only",
+            Self::Acknowledge => "acknowledge",
+            Self::AtomicAcknowledge => "atomic-acknowledge",
+            Self::CompareSwap => "compare-swap",
+            Self::FetchAdd => "fetch-add",
+            Self::ReadAcknowledge => "read-acknowledge",
+        }
+    }
+
+    /// All that a dialect has, in the order of their codes.
+    pub fn all(dialect: Dialect) -> impl Iterator<Item = Self> {
+        (0..32).filter_map(move |code| Self::from_code(code, dialect))
+    }
+
     /// The inverse of [`Opcode::code`]; `None` if this dialect has no such code.
     pub fn from_code(code: u8, dialect: Dialect) -> Option<Self> {
         use Place::*;

@@ -35,8 +35,33 @@ fn random_packet<'a>(opcode: Opcode, dialect: Dialect, r: &mut Stream, payload: 
     p
 }
 
-fn opcodes(dialect: Dialect) -> impl Iterator<Item = Opcode> {
-    (0..=255).filter_map(move |code| Opcode::from_code(code, dialect))
+#[test]
+fn opcodes_have_codes_and_names_of_their_own() {
+    use std::collections::BTreeSet;
+    for (dialect, n) in [(Dialect::Roce, 23), (Dialect::Irn, 24)] {
+        let all: Vec<_> = Opcode::all(dialect).collect();
+        assert_eq!(all.len(), n);
+        assert_eq!(all.iter().map(|o| o.name()).collect::<BTreeSet<_>>().len(), n);
+        assert!(all.iter().all(|o| Opcode::from_code(o.code(), dialect) == Some(*o)));
+        assert!((32..=255).all(|code| Opcode::from_code(code, dialect).is_none()));
+    }
+}
+
+#[test]
+fn bare_packets_have_the_sizes_of_others() {
+    let mut bytes = Vec::new();
+    for dialect in DIALECTS {
+        for opcode in Opcode::all(dialect) {
+            Packet::bare(opcode, dialect).encode(dialect, &mut bytes).unwrap();
+            let payload = if opcode.layout(dialect).payload { 1024 } else { 0 };
+            assert_eq!(
+                bytes.len() + payload,
+                size(opcode, dialect, Some(Syndrome::Ack(None))),
+                "{}",
+                opcode.name()
+            );
+        }
+    }
 }
 
 #[test]
@@ -46,7 +71,7 @@ fn what_is_encoded_is_decoded_again() {
         let mut r = Stream::new(seed, "packets", 0);
         let payload: Vec<u8> = (0..r.below(70)).map(|_| r.bits() as u8).collect();
         for dialect in DIALECTS {
-            for opcode in opcodes(dialect) {
+            for opcode in Opcode::all(dialect) {
                 let packet = random_packet(opcode, dialect, &mut r, &payload);
                 packet.encode(dialect, &mut bytes).unwrap();
                 assert_eq!(Packet::decode(dialect, &bytes), Ok(packet));
@@ -66,7 +91,8 @@ fn no_bytes_make_the_decoder_panic_and_what_it_takes_is_canonical() {
         let mut bytes: Vec<u8> = (0..r.below(100)).map(|_| r.bits() as u8).collect();
         if seed % 4 != 0 {
             let payload = bytes.clone();
-            let opcode = opcodes(dialect).nth(r.below(24) as usize % opcodes(dialect).count()).unwrap();
+            let opcode =
+                Opcode::all(dialect).nth(r.below(24) as usize % Opcode::all(dialect).count()).unwrap();
             random_packet(opcode, dialect, &mut r, &payload).encode(dialect, &mut bytes).unwrap();
             for _ in 0..r.below(4) {
                 let at = r.below(bytes.len() as u64) as usize;

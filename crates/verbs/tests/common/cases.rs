@@ -14,8 +14,8 @@ pub fn small() -> Setup {
     Setup { mtu: MTU, cap: 8, initial_credits: 100, ..Setup::default() }
 }
 
-pub fn net<'f>(setup: Setup, fate: impl FnMut(&Packet<'_>, Way, Time) -> Fate + 'f) -> Net<'f> {
-    let mut net = Net::new(setup, fate);
+pub fn net<'f>(setup: Setup, fate: impl FnMut(&Packet<'_>, Way, Time) -> Fate + Send + 'f) -> Net<'f> {
+    let mut net = Net::new(setup, fate).unwrap();
     assert_eq!(net.local.register(0, (0..64).collect(), Rights::LOCAL), KEY);
     assert_eq!(net.host.memory.register(0, vec![0; 64], Rights::ALL), KEY);
     net
@@ -38,11 +38,11 @@ pub fn send(from: u64, length: u32) -> Operation {
 }
 
 pub fn post(net: &mut Net<'_>, id: u64, operation: Operation, fence: Fence) {
-    net.requester.post(&net.local, Request { id, operation, fence }).unwrap();
+    net.post(Request { id, operation, fence }).unwrap();
 }
 
 /// Loses the first copy of these request packets.
-pub fn lose_first(psns: &'static [u32]) -> impl FnMut(&Packet<'_>, Way, Time) -> Fate {
+pub fn lose_first(psns: &'static [u32]) -> impl FnMut(&Packet<'_>, Way, Time) -> Fate + Send {
     let mut left = psns.to_vec();
     move |packet, way, _| {
         let hit = left.iter().position(|psn| way == Way::ToResponder && packet.psn.value() == *psn);

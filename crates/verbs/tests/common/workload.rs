@@ -150,7 +150,7 @@ pub fn random(net: &mut Net<'_>, r: &mut Stream, mix: Mix) -> Workload {
 impl Workload {
     pub fn post(&self, net: &mut Net<'_>) {
         for message in &self.messages {
-            net.requester.post(&net.local, message.request).unwrap();
+            net.post(message.request).unwrap();
         }
     }
 
