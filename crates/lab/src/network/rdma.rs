@@ -4,7 +4,7 @@ use super::transports::growth;
 use crate::quantity::{Cap, Counter, Q};
 use crate::schema::{
     DcqcnDecrease, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, TimelyCount,
-    TimelyVariant,
+    TimelyVariant, TimerRestart,
 };
 use thalweg_machines::congestion as c;
 use thalweg_machines::transport as t;
@@ -50,6 +50,10 @@ pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
             Some(RdmaTimer::Dynamic { initial, min }) => {
                 t::RdmaTimer::Dynamic { initial: initial.0, min: min.0 }
             }
+        },
+        timer_restart: match r.timer_restart {
+            TimerRestart::Progress => t::TimerRestart::Progress,
+            TimerRestart::Answer => t::TimerRestart::Answer,
         },
         fetch_delay: r.fetch_delay.0,
         notification: match r.notification {

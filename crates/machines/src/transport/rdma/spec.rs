@@ -28,6 +28,8 @@ pub struct RdmaSpec {
     pub acks: RdmaAcks,
     /// The retransmission timer.
     pub timer: RdmaTimer,
+    /// Which acknowledgements start it again.
+    pub timer_restart: TimerRestart,
     /// A packet to be sent again leaves no earlier than this after it was found lost; nothing new leaves meanwhile.
     pub fetch_delay: Span,
     /// Congestion notifications from receiver to sender.
@@ -96,6 +98,15 @@ pub enum RdmaTimer {
         /// Floor.
         min: Span,
     },
+}
+
+/// Which acknowledgements start a running timer again, as long as something is outstanding. IRN's text does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TimerRestart {
+    /// Those that acknowledge more than before, as TCP's (RFC 6298, §5.3).
+    Progress,
+    /// Every ACK and every NACK: the timer measures silence.
+    Answer,
 }
 
 /// Congestion notifications.

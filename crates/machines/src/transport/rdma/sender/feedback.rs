@@ -1,6 +1,6 @@
 //! What the sender makes of an acknowledgement.
 
-use super::super::super::{Notification, RdmaSpec};
+use super::super::super::{Notification, RdmaSpec, TimerRestart};
 use super::super::layout::Layout;
 use super::RdmaSender;
 use crate::congestion::{AckSample, CongestionControl};
@@ -70,10 +70,11 @@ impl RdmaSender {
         if self.is_done() && heard.advanced > 0 {
             self.finished = now;
         }
-        // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's.
+        // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's, or with
+        // every answer. The statistics of the authors' trace (§4.5.2) are those of the latter: see papers/irn/timer.py.
         if self.recovery.in_flight() == 0 {
             self.timer.stop();
-        } else if heard.advanced > 0 {
+        } else if heard.advanced > 0 || spec.timer_restart == TimerRestart::Answer {
             self.timer.start(&spec.timer, now, &self.rto);
         }
     }

@@ -32,6 +32,7 @@ pub(super) fn spec() -> RdmaSpec {
             max_in_flight: 3,
             max_rate_factor: 4,
         },
+        timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
         notification: Notification::Off,
         rtt: RttSpec { segment: 1, less_serialization: false, noise: Span::ZERO },
