@@ -66,6 +66,8 @@ pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
         rtt: t::RttSpec {
             segment: r.rtt.segment,
             less_serialization: r.rtt.less_serialization,
+            nacks: r.rtt.nacks,
+            resent: r.rtt.resent,
             noise: r.rtt.noise.0,
         },
         segments: r.segments.map(|s| t::SegmentSpec {

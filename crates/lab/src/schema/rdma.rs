@@ -197,6 +197,12 @@ pub struct RoundTrips {
     pub segment: u32,
     /// Take the time on the wire off: of that packet, or of the whole segment where the host posts segments.
     pub less_serialization: bool,
+    /// Also from NACKs.
+    // CHOICE irn M6: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
+    pub nacks: bool,
+    /// Also from what is sent again: the answer tells which copy it answers.
+    // CHOICE irn M6: TCP's rule (RFC 6298, §3) otherwise.
+    pub resent: bool,
     /// Measurement noise, uniform from 0 to this, added to every sample.
     pub noise: Q<Span>,
 }
@@ -204,7 +210,7 @@ pub struct RoundTrips {
 impl Default for RoundTrips {
     fn default() -> Self {
         // 16 KB of 1024 B: TIMELY §3.5
-        Self { segment: 16, less_serialization: true, noise: Q::of("0s") }
+        Self { segment: 16, less_serialization: true, nacks: false, resent: false, noise: Q::of("0s") }
     }
 }
 

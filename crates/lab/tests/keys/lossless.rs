@@ -173,6 +173,8 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).rtt", LOSSY, TIMELY, "{segment=4}", "{segment=2}", Outcome),
     ("%(rdma).rtt.segment", LOSSY, TIMELY, "4", "2", Outcome),
     ("%(rdma).rtt.less_serialization", LOSSY, TIMELY, "", "false", Outcome),
+    ("%(rdma).rtt.nacks", LOSSY, TIMELY, "", "true", Outcome),
+    ("%(rdma).rtt.resent", LOSSY, TIMELY, "", "true", Outcome),
     ("%(rdma).rtt.noise", LOSSY, TIMELY, "", "10us", Outcome),
     ("%(rdma).segments", LOSSY, GBN, "", "{bytes=\"8KB\"}", Outcome),
     ("%(rdma).segments.bytes", LOSSY, SEGMENTS, "8KB", "16KB", Outcome),

@@ -134,6 +134,10 @@ pub struct RttSpec {
     pub segment: u32,
     /// Take the time on the wire off: of that packet, or of the whole segment where the host posts segments.
     pub less_serialization: bool,
+    /// Also from NACKs: the packet that came out of order has a round trip too.
+    pub nacks: bool,
+    /// Also from packets that were sent again: the answer tells which copy it answers.
+    pub resent: bool,
     /// Measurement noise, uniform from 0 to this, added to every sample.
     pub noise: Span,
 }

@@ -80,7 +80,8 @@ impl RdmaSender {
     }
 
     /// The round trip that the controller is to be told, if this is an ACK that measures one.
-    // CHOICE IRN §4.3.1 (TIMELY): none from a NACK, whose packet met a path with losses, and none from what was sent again.
+    // CHOICE IRN §4.3.1 (TIMELY): none from a NACK, whose packet met a path with losses, and none from what was sent again,
+    // unless `rtt` says so.
     fn round_trip(
         &mut self,
         spec: &RdmaSpec,
@@ -89,11 +90,12 @@ impl RdmaSender {
         cum: u64,
         named: u64,
     ) -> Option<Span> {
-        let fresh = !packet.flags.has(Flags::NACK) && !packet.flags.has(Flags::RETRANSMISSION);
+        let (nack, again) = (packet.flags.has(Flags::NACK), packet.flags.has(Flags::RETRANSMISSION));
         let path = now.since(packet.stamp);
-        if fresh {
+        if !nack && !again {
             self.rto.sample(path);
         }
+        let told = (!nack || spec.rtt.nacks) && (!again || spec.rtt.resent);
         let net = match &mut self.segments {
             Some(segments) => segments.complete(spec, cum, named, now, self.line_rate),
             None => {
@@ -103,7 +105,7 @@ impl RdmaSender {
                 } else {
                     Span::ZERO
                 };
-                (fresh && layout.ends_group(named)).then(|| path.saturating_sub(wire))
+                (told && layout.ends_group(named)).then(|| path.saturating_sub(wire))
             }
         }?;
         let noise = spec.rtt.noise.ps();

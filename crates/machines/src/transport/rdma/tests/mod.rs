@@ -35,7 +35,13 @@ pub(super) fn spec() -> RdmaSpec {
         timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
         notification: Notification::Off,
-        rtt: RttSpec { segment: 1, less_serialization: false, noise: Span::ZERO },
+        rtt: RttSpec {
+            segment: 1,
+            less_serialization: false,
+            nacks: false,
+            resent: false,
+            noise: Span::ZERO,
+        },
         segments: None,
     }
 }
