@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from thalweg import plots
 from thalweg.papers import figure
 
-from . import basic, factors, incast, overheads, tables
+from . import basic, factors, incast, overheads, tables, traces
 from .outcome import METRICS, TITLES, flows, m3
 from .settings import BASELINES, CONTROLS, NAMES, POINTS, needs, seeds
 
@@ -113,6 +113,23 @@ def _(runs):
             low, high = ax.get_ylim()
             ax.set_ylim(min(low, 0.9), max(high, 1.1))
         axes[0].legend()
+        return fig
+
+
+@figure(
+    "timely-incast",
+    "Why IRN-F9a and F9b fail: the rate of the last flow of an incast of ten, TIMELY",
+    needs=["burst:*"],
+)
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(5.2, 2.8)
+        for key, results in runs.items():
+            name = key.split(":")[1].split(".")[0]
+            t, pace = traces.slowest(results)
+            ax.step(1e3 * t, pace / 1e6, where="post", label=NAMES[name])
+        ax.set(xscale="log", yscale="log", xlabel="time (ms)", ylabel="rate (Mb/s)")
+        ax.legend()
         return fig
 
 

@@ -1,4 +1,4 @@
-"""Incast (§4.3.4, Figure 4.9), without and with cross traffic, and the trace statistics of the authors' own incast (§4.5.2)."""
+"""Incast (§4.3.4, Figure 4.9), without and with cross traffic."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def runs(scale: str) -> list:
         set = {"run.until": whole(40, scale)}
         made += at(f"incast-x{c}", default, set, BASELINES[:2], scale, lambda seed, c=c: several(c, scale, seed))
     made += at("cross", default, cross(scale), BASELINES, scale, scenario="cross")
-    return [*made, trace()]
+    return made
 
 
 def at(place: str, point: Point, set: dict, names, scale: str, prepare=None, scenario: str = "incast") -> list:
@@ -197,95 +197,3 @@ def _(runs):
 def _(runs):
     found = crossing(runs, "irn-pfc")
     return {"largest": max(found.values())} | found
-
-
-# --- The authors' trace (§4.5.2) -----------------------------------------------------------------------------------------
-
-TRACE_CAP, TRACE_PACKETS = 111, 2807
-
-
-def trace():
-    """50 senders of 2807 packets each, cap 111, neither congestion nor flow control; every packet is recorded."""
-    point = Point()
-    set = point.network() | scheme("irn", "none", point)
-    more = {
-        "traffic.0.fan_in": 50,
-        "traffic.0.size": f"{TRACE_PACKETS * numbers.MTU}B",
-        "transport.cap": TRACE_CAP,
-        "measure.packets": {},
-        "run.until": "1s",
-    }
-    return run("trace:irn.none", "incast", set | more, 1, keep=True)
-
-
-def recorded(results, forward: bool):
-    """Packets that arrived, in the order of their arrival: (flow, PSN or cumulative PSN, wire bytes, sent ps, arrived ps)."""
-    import polars as pl
-
-    rows = results.packets.filter((pl.col("forward") == int(forward)) & (pl.col("exit_ps") >= 0))
-    table = rows.select("flow", "seq", "wire", "ingress_ps", "exit_ps").sort("exit_ps", "ingress_ps").collect()
-    flow, seq, wire, sent, arrived = (table[c].to_numpy().astype(np.int64) for c in table.columns)
-    # The last packet's cumulative acknowledgement is the flow's size, which need not be a multiple of the MTU.
-    return flow, -(-seq // numbers.MTU), wire, sent, arrived
-
-
-NACK = 74  # B on the wire
-
-
-@measure("IRN-V1b", needs=["trace:*"])
-def _(runs):
-    (results,) = runs.values()
-    flow, psn, _, _, _ = recorded(results, True)
-    _, _, wire, _, _ = recorded(results, False)
-    found = [numbers.out_of_order(psn[flow == f]) for f in np.unique(flow)]
-    ahead = np.concatenate([a for a, _ in found])
-    again = np.concatenate([b for _, b in found])
-    end = np.array([np.flatnonzero(flow == f)[-1] + 1 for f in np.unique(flow)]) / len(flow)
-    nacks = np.array([int((a > 0).sum()) for a, _ in found])
-    first = int(np.argmin(end))
-    return {
-        "NACK fraction": (ahead > 0).sum() / len(ahead),
-        "duplicates": again.sum() / len(again),
-        "cap - 1 - largest distance out of order": TRACE_CAP - 1 - int(ahead.max()),
-        "NACKs that came back / arrivals": (wire == NACK).sum() / len(ahead),
-        "end of the first flow (fraction of arrivals)": float(end.min()),
-        "end of the median flow": float(np.median(end)),
-        "NACKs of the first flow": int(nacks[first]),
-        "arrivals": len(ahead),
-    }
-
-
-@measure("IRN-V2a", needs=["trace:*"])
-def _(runs):
-    """Of the receivers from what arrived, of the senders from what they sent and heard."""
-    (results,) = runs.values()
-    flow, psn, _, _, _ = recorded(results, True)
-    ahead = max(int(numbers.out_of_order(psn[flow == f])[0].max()) for f in np.unique(flow))
-    return {
-        "cap - largest distance out of order": TRACE_CAP - ahead,
-        "cap - most outstanding": TRACE_CAP - most(results),
-    }
-
-
-def most(results) -> int:
-    """The most packets that any sender had outstanding. What is lost is not in the recording; that it was sent is told by the
-    next one that arrives."""
-    import polars as pl
-
-    sent = results.packets.filter((pl.col("forward") == 1) & (pl.col("ingress_ps") >= 0)).select(
-        "flow", "seq", "ingress_ps"
-    )
-    table = sent.collect()
-    flow, psn, when = (table[c].to_numpy().astype(np.int64) for c in table.columns)
-    psn //= numbers.MTU
-    of, cumulative, _, _, arrived = recorded(results, False)
-    out = 0
-    for f in np.unique(flow):
-        mine, heard = flow == f, of == f
-        out = max(
-            out,
-            numbers.outstanding(
-                zip(when[mine], psn[mine], strict=True), zip(arrived[heard], cumulative[heard], strict=True)
-            ),
-        )
-    return out

@@ -184,6 +184,27 @@ def test_senders_of_several_connections_are_distinct_and_share_the_bytes():
         assert sum(int(r[3]) for r in mine) == incast.TOTAL and {r[2] for r in mine} == {"0"}
 
 
+# --- traces.py -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_two_traces_differ_in_what_restarts_the_timer_and_in_nothing_else():
+    a, b = (r.set for r in part("traces").runs("quick") if r.key.startswith("trace"))
+    assert {k for k in a | b if a.get(k) != b.get(k)} == {"name", "transport.timer_restart"}
+    assert (a["transport.timer_restart"], b["transport.timer_restart"]) == ("answer", "progress")
+
+
+def test_all_scenarios_restart_the_timer_as_the_authors_trace_has_it():
+    for path in (PAPER.folder / "scenarios").glob("*.toml"):
+        assert 'timer_restart = "answer"' in path.read_text(encoding="utf-8"), path
+
+
+def test_the_slowest_flow_of_a_burst_is_the_one_that_ends_last():
+    fake = Fake("burst", {"id": [0, 1, 2], "fct_ps": [3 * MS, 9 * MS, 5 * MS]})
+    fake.tables = {"controllers": pl.DataFrame({"flow": [0, 1, 1, 1], "time_ps": [5, 0, 6, 7], "pace": [1, 2, 3, 4]})}
+    t, pace = part("traces").slowest(fake)
+    assert t.tolist() == pytest.approx([6e-12, 7e-12]) and pace.tolist() == [3, 4]
+
+
 # --- the published numbers -----------------------------------------------------------------------------------------------
 
 

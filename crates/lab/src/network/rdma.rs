@@ -4,7 +4,7 @@ use super::transports::growth;
 use crate::quantity::{Cap, Counter, Q};
 use crate::schema::{
     DcqcnDecrease, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, TimelyCount,
-    TimelyVariant,
+    TimelyVariant, TimerRestart,
 };
 use thalweg_machines::congestion as c;
 use thalweg_machines::transport as t;
@@ -51,6 +51,10 @@ pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
                 t::RdmaTimer::Dynamic { initial: initial.0, min: min.0 }
             }
         },
+        timer_restart: match r.timer_restart {
+            TimerRestart::Progress => t::TimerRestart::Progress,
+            TimerRestart::Answer => t::TimerRestart::Answer,
+        },
         fetch_delay: r.fetch_delay.0,
         notification: match r.notification {
             None | Some(Notification::Off) => t::Notification::Off,
@@ -62,6 +66,8 @@ pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
         rtt: t::RttSpec {
             segment: r.rtt.segment,
             less_serialization: r.rtt.less_serialization,
+            nacks: r.rtt.nacks,
+            resent: r.rtt.resent,
             noise: r.rtt.noise.0,
         },
         segments: r.segments.map(|s| t::SegmentSpec {

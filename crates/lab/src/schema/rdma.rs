@@ -34,6 +34,8 @@ pub struct Rdma {
     /// The retransmission timer. Without the key, `off` with PFC, else `pair` with the recovery `irn` and `fixed` with
     /// `go-back-n`.
     pub timer: Option<RdmaTimer>,
+    /// Which acknowledgements start a running timer again.
+    pub timer_restart: TimerRestart,
     /// A packet to be sent again leaves no earlier than this after it was found lost, and nothing new leaves meanwhile
     /// (IRN §4.5.3: 2 us at worst).
     pub fetch_delay: Q<Span>,
@@ -60,6 +62,7 @@ impl Default for Rdma {
             cap: None,
             acks: None,
             timer: None,
+            timer_restart: TimerRestart::default(),
             fetch_delay: Q::of("0s"),
             notification: None,
             rtt: RoundTrips::default(),
@@ -100,6 +103,18 @@ impl Default for Recovery {
     fn default() -> Self {
         Self::Irn { sack: true, nack_threshold: default::one(), enter_on_advance: false }
     }
+}
+
+/// What starts a running retransmission timer again, besides the retransmission of the lowest packet not acknowledged.
+// CHOICE irn M3: not published; `answer` has the statistics of the authors' trace (papers/irn/timer.py).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimerRestart {
+    /// An acknowledgement of more than before, as TCP's (RFC 6298, §5.3).
+    #[default]
+    Progress,
+    /// Every ACK and every NACK, while something is outstanding: the timer measures silence.
+    Answer,
 }
 
 /// What receivers acknowledge.
@@ -182,6 +197,12 @@ pub struct RoundTrips {
     pub segment: u32,
     /// Take the time on the wire off: of that packet, or of the whole segment where the host posts segments.
     pub less_serialization: bool,
+    /// Also from NACKs.
+    // CHOICE irn M6: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
+    pub nacks: bool,
+    /// Also from what is sent again: the answer tells which copy it answers.
+    // CHOICE irn M6: TCP's rule (RFC 6298, §3) otherwise.
+    pub resent: bool,
     /// Measurement noise, uniform from 0 to this, added to every sample.
     pub noise: Q<Span>,
 }
@@ -189,7 +210,7 @@ pub struct RoundTrips {
 impl Default for RoundTrips {
     fn default() -> Self {
         // 16 KB of 1024 B: TIMELY §3.5
-        Self { segment: 16, less_serialization: true, noise: Q::of("0s") }
+        Self { segment: 16, less_serialization: true, nacks: false, resent: false, noise: Q::of("0s") }
     }
 }
 

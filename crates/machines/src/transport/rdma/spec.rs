@@ -28,6 +28,8 @@ pub struct RdmaSpec {
     pub acks: RdmaAcks,
     /// The retransmission timer.
     pub timer: RdmaTimer,
+    /// Which acknowledgements start it again.
+    pub timer_restart: TimerRestart,
     /// A packet to be sent again leaves no earlier than this after it was found lost; nothing new leaves meanwhile.
     pub fetch_delay: Span,
     /// Congestion notifications from receiver to sender.
@@ -98,6 +100,15 @@ pub enum RdmaTimer {
     },
 }
 
+/// Which acknowledgements start a running timer again, as long as something is outstanding. IRN's text does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TimerRestart {
+    /// Those that acknowledge more than before, as TCP's (RFC 6298, §5.3).
+    Progress,
+    /// Every ACK and every NACK: the timer measures silence.
+    Answer,
+}
+
 /// Congestion notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Notification {
@@ -123,6 +134,10 @@ pub struct RttSpec {
     pub segment: u32,
     /// Take the time on the wire off: of that packet, or of the whole segment where the host posts segments.
     pub less_serialization: bool,
+    /// Also from NACKs: the packet that came out of order has a round trip too.
+    pub nacks: bool,
+    /// Also from packets that were sent again: the answer tells which copy it answers.
+    pub resent: bool,
     /// Measurement noise, uniform from 0 to this, added to every sample.
     pub noise: Span,
 }

@@ -1,6 +1,6 @@
 //! What the sender makes of an acknowledgement.
 
-use super::super::super::{Notification, RdmaSpec};
+use super::super::super::{Notification, RdmaSpec, TimerRestart};
 use super::super::layout::Layout;
 use super::RdmaSender;
 use crate::congestion::{AckSample, CongestionControl};
@@ -70,16 +70,18 @@ impl RdmaSender {
         if self.is_done() && heard.advanced > 0 {
             self.finished = now;
         }
-        // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's.
+        // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's, or with
+        // every answer. The statistics of the authors' trace (§4.5.2) are those of the latter: see papers/irn/timer.py.
         if self.recovery.in_flight() == 0 {
             self.timer.stop();
-        } else if heard.advanced > 0 {
+        } else if heard.advanced > 0 || spec.timer_restart == TimerRestart::Answer {
             self.timer.start(&spec.timer, now, &self.rto);
         }
     }
 
     /// The round trip that the controller is to be told, if this is an ACK that measures one.
-    // CHOICE IRN §4.3.1 (TIMELY): none from a NACK, whose packet met a path with losses, and none from what was sent again.
+    // CHOICE IRN §4.3.1 (TIMELY): none from a NACK, whose packet met a path with losses, and none from what was sent again,
+    // unless `rtt` says so.
     fn round_trip(
         &mut self,
         spec: &RdmaSpec,
@@ -88,11 +90,12 @@ impl RdmaSender {
         cum: u64,
         named: u64,
     ) -> Option<Span> {
-        let fresh = !packet.flags.has(Flags::NACK) && !packet.flags.has(Flags::RETRANSMISSION);
+        let (nack, again) = (packet.flags.has(Flags::NACK), packet.flags.has(Flags::RETRANSMISSION));
         let path = now.since(packet.stamp);
-        if fresh {
+        if !nack && !again {
             self.rto.sample(path);
         }
+        let told = (!nack || spec.rtt.nacks) && (!again || spec.rtt.resent);
         let net = match &mut self.segments {
             Some(segments) => segments.complete(spec, cum, named, now, self.line_rate),
             None => {
@@ -102,7 +105,7 @@ impl RdmaSender {
                 } else {
                     Span::ZERO
                 };
-                (fresh && layout.ends_group(named)).then(|| path.saturating_sub(wire))
+                (told && layout.ends_group(named)).then(|| path.saturating_sub(wire))
             }
         }?;
         let noise = spec.rtt.noise.ps();

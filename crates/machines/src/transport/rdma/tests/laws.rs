@@ -19,7 +19,7 @@ fn every_variant() -> Vec<(&'static str, RdmaSpec)> {
         min_rate: Rate::from_mbps(100),
     };
     let segments = SegmentSpec { bytes: 3500, outstanding: 2, nic_pace: Some(Rate::from_gbps(3)) };
-    let groups = RttSpec { segment: 4, less_serialization: true, noise: Span::from_us(3) };
+    let groups = RttSpec { segment: 4, less_serialization: true, noise: Span::from_us(3), ..spec().rtt };
     let cnp = Notification::Packet { interval: Span::from_us(50), wire: 82 };
     vec![
         ("irn", spec()),

@@ -32,9 +32,16 @@ pub(super) fn spec() -> RdmaSpec {
             max_in_flight: 3,
             max_rate_factor: 4,
         },
+        timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
         notification: Notification::Off,
-        rtt: RttSpec { segment: 1, less_serialization: false, noise: Span::ZERO },
+        rtt: RttSpec {
+            segment: 1,
+            less_serialization: false,
+            nacks: false,
+            resent: false,
+            noise: Span::ZERO,
+        },
         segments: None,
     }
 }

@@ -82,7 +82,7 @@ fn timely() -> RdmaSpec {
         cap: None,
         acks: RdmaAcks::PerSegment,
         timer: RdmaTimer::Off,
-        rtt: RttSpec { segment: 1, less_serialization: true, noise: Span::ZERO },
+        rtt: RttSpec { segment: 1, less_serialization: true, ..super::spec().rtt },
         segments: Some(SegmentSpec { bytes: 4000, outstanding: 2, nic_pace: None }),
         ..spec()
     }
@@ -205,8 +205,19 @@ fn a_connections_next_flow_goes_on_with_rate_pacing_and_count() {
 }
 
 #[test]
+fn nacks_and_what_is_sent_again_measure_round_trips_only_where_they_are_told_to() {
+    for (nacks, resent, told) in [(false, false, 3), (true, false, 4), (false, true, 4), (true, true, 5)] {
+        let rtt = RttSpec { nacks, resent, ..spec().rtt };
+        let mut link = Link::new(RdmaSpec { controller: recorder(), rtt, ..spec() }, 5);
+        link.run_losing(&[3]); // 0, 1 and 2 are acknowledged, 4 is answered by a NACK, 3 is sent again
+        assert!(link.sender.is_done());
+        assert_eq!(link.sender.stats().rtt_samples, told, "{nacks} {resent}");
+    }
+}
+
+#[test]
 fn the_last_packet_of_every_group_measures_the_round_trip() {
-    let rtt = RttSpec { segment: 16, less_serialization: true, noise: Span::ZERO };
+    let rtt = RttSpec { segment: 16, less_serialization: true, ..super::spec().rtt };
     let spec = RdmaSpec { controller: recorder(), rtt, ..spec() };
     let mut link = Link::new(spec, 40);
     // The 32nd packet is lost, so its ACK measures nothing; others' NACKs and retransmissions do not either.

@@ -74,7 +74,7 @@ fn go_back_n_counts_what_it_sends_again_against_the_cap() {
 
 #[test]
 fn an_ack_may_cover_a_group_of_packets() {
-    let rtt = RttSpec { segment: 4, less_serialization: false, noise: Span::ZERO };
+    let rtt = RttSpec { segment: 4, less_serialization: false, ..super::spec().rtt };
     let mut link = Link::new(RdmaSpec { acks: RdmaAcks::PerSegment, rtt, ..roce() }, 10);
     link.run_losing(&[]);
     assert_eq!(link.answered(), [(14, "a4"), (18, "a8"), (20, "a10")]);

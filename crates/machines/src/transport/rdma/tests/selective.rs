@@ -30,6 +30,15 @@ fn the_timer_starts_again_when_the_lowest_packet_is_sent_again() {
 }
 
 #[test]
+fn every_answer_starts_the_timer_again_where_it_measures_silence() {
+    let silence = RdmaSpec { timer_restart: TimerRestart::Answer, ..spec() };
+    let mut link = Link::new(silence.clone(), 3);
+    link.run_losing(&[0, 3]); // as above, but the NACK of 2 comes at 23 us
+    assert_eq!(link.times("0r"), [22, 123]);
+    assert!(link.sender.is_done() && link.sender.timer().is_none());
+}
+
+#[test]
 fn with_more_than_n_packets_in_flight_a_lost_message_costs_rto_high() {
     for (packets, first_again) in [(3, 100), (4, 320)] {
         let mut link = Link::new(spec(), packets);
