@@ -383,7 +383,8 @@ fn build_memory(spec: &NetworkSpec, switch_ports: &[Vec<PortId>]) -> Result<Memo
         ));
     }
     let links: Vec<usize> = switch_ports.iter().map(Vec::len).collect();
-    Memory::new(inputs, &links, spec.port_discipline.len()).map_err(BuildError::Inconsistent)
+    let peaks = spec.probes.memory;
+    Memory::new(inputs, &links, spec.port_discipline.len(), peaks).map_err(BuildError::Inconsistent)
 }
 
 /// FIFO order with memory of its own and nothing to do at departure: departures are known on arrival.

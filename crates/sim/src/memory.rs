@@ -5,6 +5,7 @@
 //! any of its inputs keeps a neighbour waiting, every end of a transmission there is an event.
 
 use crate::events::{Events, Phase};
+use crate::peaks::MemoryPeaks;
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::Handle;
@@ -22,10 +23,12 @@ pub(crate) struct Memory {
     held: Vec<Vec<u32>>,
     /// Packets refused.
     pub dropped: u64,
+    /// By switch: the most it has held; empty if nobody asks.
+    pub peaks: Vec<MemoryPeaks>,
 }
 
 impl Memory {
-    /// The memory of `ports` ports at switches with so many links each.
+    /// The memory of `ports` ports at switches with so many links each, which keep their `peaks` or do not.
     ///
     /// # Errors
     /// If the sizes contradict each other.
@@ -33,11 +36,13 @@ impl Memory {
         spec: thalweg_machines::buffer::InputSpec,
         links: &[usize],
         ports: usize,
+        peaks: bool,
     ) -> Result<Self, String> {
         let switches = links.iter().map(|&n| Inputs::new(spec, n)).collect::<Result<_, _>>()?;
         let held =
             if spec.pfc.is_some() { links.iter().map(|&n| vec![0; n * n]).collect() } else { Vec::new() };
-        Ok(Self { switches, serving: vec![(0, 0); ports], held, dropped: 0 })
+        let peaks = if peaks { links.iter().map(|&n| MemoryPeaks::new(n)).collect() } else { Vec::new() };
+        Ok(Self { switches, serving: vec![(0, 0); ports], held, dropped: 0, peaks })
     }
 
     /// Bytes from `input` that wait at `output`.
@@ -63,18 +68,23 @@ impl<Q: Events> Sim<Q> {
         let from = self.came_by;
         let (switch, output) = (ports[out.at()].owner as usize, ports[out.at()].number);
         let input = ports[(from.0 ^ 1) as usize].number;
-        let quiet = memory.switches[switch].is_quiet(usize::from(input), wire);
-        if !quiet {
+        let at = usize::from(input);
+        let quiet = memory.switches[switch].is_quiet(at, wire);
+        let peak = memory.peaks.get(switch).is_some_and(|p| p.may_grow(&memory.switches[switch], at, wire));
+        if !quiet || peak {
             self.settle_memory(switch);
         }
         let inputs = &mut self.memory.switches[switch];
-        if !inputs.take(usize::from(input), wire) {
+        if !inputs.take(at, wire) {
             self.memory.dropped += 1;
             self.ports[out.at()].dropped += 1;
             return false;
         }
+        if peak {
+            self.memory.peaks[switch].note(inputs, at);
+        }
         let was_pausing = inputs.is_pausing();
-        let asks = !quiet && inputs.asks_pause(usize::from(input));
+        let asks = !quiet && inputs.asks_pause(at);
         self.packets[handle].input = input;
         self.memory.hold(switch, input, output, |bytes| bytes + wire);
         if asks {

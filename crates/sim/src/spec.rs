@@ -223,6 +223,8 @@ pub struct ProbeSpec {
     pub completions: Option<(Time, Time)>,
     /// Keep a list of all pauses ([`crate::Sim::pauses`]).
     pub pauses: bool,
+    /// Keep the most that each input of a switch, and each shared memory, has held ([`crate::Sim::memory_peaks`]).
+    pub memory: bool,
     /// Record every packet ([`crate::Sim::take_recorded`]).
     pub record: Option<RecordSpec>,
 }

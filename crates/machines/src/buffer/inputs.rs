@@ -133,6 +133,22 @@ impl Inputs {
         &self.inputs
     }
 
+    /// Which memory this is.
+    pub fn spec(&self) -> &InputSpec {
+        &self.spec
+    }
+
+    /// Bytes in the shared memory, beyond reserves and outside headrooms if the threshold is dynamic; 0: none is shared.
+    #[inline]
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// What [`Inputs::used`] may come to; 0: none is shared.
+    pub fn pool(&self) -> u64 {
+        self.pool
+    }
+
     /// Some input's neighbour is paused: every departure matters at once.
     #[inline]
     pub fn is_pausing(&self) -> bool {
