@@ -209,6 +209,10 @@ fn nics() {
         "`measure.pauses`: it has no effect: without `switch.pfc` nobody pauses; remove the key",
     );
     wrong(
+        &[("switch", "{scheduler=\"fifo\"}"), ("measure.memory", "true")],
+        "`measure.memory`: it has no effect: without `switch.inputs` no switch counts by input; remove the key, or write `switch.inputs = { memory = \"240KB\" }`",
+    );
+    wrong(
         &[("transport", "{kind=\"udp\"}"), ("switch.control_first", "true")],
         "`switch.control_first`: it has no effect: nothing is acknowledged, so there are no control packets; remove the key",
     );

@@ -14,6 +14,10 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         r.useless("switch.control_first", why, "remove the key");
     }
     whole_packets(r, doc);
+    if doc.measure.memory && doc.switch.inputs.is_none() {
+        let hint = "remove the key, or write `switch.inputs = { memory = \"240KB\" }`";
+        r.useless("measure.memory", "without `switch.inputs` no switch counts by input", hint);
+    }
     if let Some(inputs) = doc.switch.inputs {
         memory(r, inputs, doc, graph);
     } else {

@@ -258,5 +258,6 @@ pub const KEYS: &[Row] = &[
 
     // ---- measure
     ("measure.pauses", LOSSY, PFC, "false", "true", Tables),
+    ("measure.memory", LOSSY, &[], "false", "true", Tables),
     ("measure.round_trips", PLAIN, &[], "false", "true", Tables),
 ];
