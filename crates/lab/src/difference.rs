@@ -42,6 +42,7 @@ fn name(spec: &NetworkSpec, event: Option<Event>) -> String {
         Phase::Tick => format!("the control plane of port {} wakes", port()),
         Phase::Decide => format!("port {} chooses what to send", port()),
         Phase::Sample => format!("probe {entity} takes a sample"),
+        Phase::Stop => format!("flow {entity} stops"),
         Phase::Incident => {
             if entity % 2 == 0 {
                 format!("incident {} happens", entity / 2)

@@ -597,6 +597,7 @@ const KEYS: &[Row] = &[
     ("traffic[](backlogged).src", PLAIN, &["traffic.0={kind=\"backlogged\",src=0,dst=1,transport=\"x\"}"], "0", "2", Outcome),
     ("traffic[](backlogged).dst", PLAIN, &["traffic.0={kind=\"backlogged\",src=0,dst=1,transport=\"x\"}"], "1", "2", Outcome),
     ("traffic[](backlogged).start", PLAIN, &["traffic.0={kind=\"backlogged\",src=0,dst=1,transport=\"x\"}"], "", "10us", Outcome),
+    ("traffic[](backlogged).until", PLAIN, &["traffic.0={kind=\"backlogged\",src=0,dst=1,transport=\"x\"}"], "", "30us", Outcome),
     ("traffic[](backlogged).count", PLAIN, &["traffic.0={kind=\"backlogged\",src=0,dst=1,transport=\"x\"}"], "", "2", Outcome),
     ("traffic[](backlogged).spacing", PLAIN, &["traffic.0={kind=\"backlogged\",src=0,dst=1,count=2,transport=\"x\"}"], "", "10us", Outcome),
     ("traffic[]=flow", PLAIN, &[], "{kind=\"flow\",src=0,dst=1,size=\"20KB\",transport=\"x\"}", "{kind=\"backlogged\",src=0,dst=1,transport=\"x\"}", Outcome),

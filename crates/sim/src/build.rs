@@ -248,6 +248,9 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
         if flow.src == flow.dst || flow.src.0 >= spec.hosts || flow.dst.0 >= spec.hosts || flow.size == 0 {
             return wrong(format!("flow {i} does not join two hosts of the network with at least one byte"));
         }
+        if flow.until != Time::MAX && flow.size != u64::MAX {
+            return wrong(format!("flow {i} ends with its size and cannot be stopped"));
+        }
         if usize::from(flow.transport) >= spec.transports.len() {
             return wrong(format!("flow {i} names a transport that does not exist"));
         }

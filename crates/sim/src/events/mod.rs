@@ -38,10 +38,12 @@ pub enum Phase {
     Sample,
     /// Something breaks or is mended, or routes have converged. Entity: incident.
     Incident,
+    /// A flow without end stops. Entity: flow.
+    Stop,
 }
 
 impl Phase {
-    const ALL: [Phase; 10] = [
+    const ALL: [Phase; 11] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -52,6 +54,7 @@ impl Phase {
         Phase::Decide,
         Phase::Sample,
         Phase::Incident,
+        Phase::Stop,
     ];
 }
 
