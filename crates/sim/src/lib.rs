@@ -34,6 +34,7 @@ pub mod port;
 mod preempt;
 pub mod prefetch;
 pub mod probe;
+mod quanta;
 pub mod recording;
 pub mod replay;
 mod results;

@@ -247,6 +247,7 @@ impl<Q: Events> Sim<Q> {
             Phase::Sample => self.sample(entity),
             Phase::Incident => self.incident(entity),
             Phase::Stop => self.stop_flow(FlowId(entity)),
+            Phase::Quanta => self.quanta_over(entity),
             Phase::Arrive | Phase::Decide => unreachable!("dispatched above"),
         }
     }

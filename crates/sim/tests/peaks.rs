@@ -38,7 +38,12 @@ fn racks(seed: u64, inputs: InputSpec) -> NetworkSpec {
 }
 
 fn memory(memory: InputMemory, threshold: Option<PfcThreshold>, release_at_start: bool) -> InputSpec {
-    let pfc = threshold.map(|threshold| PfcSpec { threshold, headroom: Bytes::new(12_000), frame_wire: 64 });
+    let pfc = threshold.map(|threshold| PfcSpec {
+        threshold,
+        headroom: Bytes::new(12_000),
+        frame_wire: 64,
+        quanta: None,
+    });
     InputSpec { memory, pfc, release_at_start }
 }
 

@@ -100,6 +100,7 @@ pub const KEYS: &[Row] = &[
     ("switch.inputs.release=start", LOSSY, &[], "start", "end", Outcome),
     ("switch.inputs.release=end", LOSSY, &[], "end", "start", Outcome),
     ("switch.pfc", LOSSY, &[], "", "{}", Outcome),
+    ("switch.pfc.quanta", LOSSY, PFC, "", "100", Outcome),
     ("switch.pfc.threshold", LOSSY, STATIC, "static", "{kind=\"static\",xoff=\"10KB\"}", Outcome),
     ("switch.pfc.threshold=static", LOSSY, &["switch.inputs={shared=\"150KB\"}", "switch.pfc={threshold=\"dynamic\"}"], "{kind=\"static\",xoff=\"10KB\"}", "dynamic", Outcome),
     ("switch.pfc.threshold(static).xoff", LOSSY, STATIC, "15KB", "13KB", Outcome),

@@ -37,6 +37,9 @@ pub struct PfcSpec {
     pub headroom: Bytes,
     /// A pause frame on the wire.
     pub frame_wire: u32,
+    /// A pause expires after so many quanta of 512 bit times unless it is refreshed; `None`: it lasts until the permission to
+    /// go on.
+    pub quanta: Option<u16>,
 }
 
 /// When an input asks for a pause, and for its end.

@@ -40,10 +40,12 @@ pub enum Phase {
     Incident,
     /// A flow without end stops. Entity: flow.
     Stop,
+    /// A pause expires, or is to be refreshed. Entity: twice the port, and one more for the latter.
+    Quanta,
 }
 
 impl Phase {
-    const ALL: [Phase; 11] = [
+    const ALL: [Phase; 12] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -55,6 +57,7 @@ impl Phase {
         Phase::Sample,
         Phase::Incident,
         Phase::Stop,
+        Phase::Quanta,
     ];
 }
 
