@@ -1,6 +1,7 @@
 //! Rows for RDMA, flow control, NICs, incidents and RPCs.
 
-use super::{BUSY, PLAIN, RACKS, Row, Shows};
+use super::scenarios::{BUSY, PLAIN, RACKS};
+use super::{Row, Shows};
 use Shows::*;
 
 /// Two racks of three hosts and small inputs; random queue pairs at 70 % and an incast: packets are lost.
