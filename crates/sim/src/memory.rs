@@ -98,13 +98,20 @@ impl<Q: Events> Sim<Q> {
         true
     }
 
-    /// A packet begins its transmission at a switch that counts.
+    /// A packet waits no longer at a port of a switch that counts: which switch, and the packet's input there.
     #[inline]
-    pub(crate) fn depart(&mut self, id: PortId, handle: Handle, wire: u32) {
+    fn waits_no_more(&mut self, id: PortId, handle: Handle, wire: u32) -> (usize, u8) {
         let port = &self.ports[id.at()];
         let (switch, output) = (port.owner as usize, port.number);
         let input = self.packets[handle].input;
         self.memory.hold(switch, input, output, |bytes| bytes - wire);
+        (switch, input)
+    }
+
+    /// A packet begins its transmission at a switch that counts.
+    #[inline]
+    pub(crate) fn depart(&mut self, id: PortId, handle: Handle, wire: u32) {
+        let (switch, input) = self.waits_no_more(id, handle, wire);
         if self.releases_at_start {
             self.give_back(switch, input, wire);
         } else {
@@ -114,12 +121,9 @@ impl<Q: Events> Sim<Q> {
 
     /// A packet that was admitted is dropped while it waits.
     pub(crate) fn forget_admitted(&mut self, id: PortId, handle: Handle) {
-        let port = &self.ports[id.at()];
-        if self.counting && port.owner != u32::MAX {
-            let (switch, output) = (port.owner as usize, port.number);
-            let packet = &self.packets[handle];
-            let (input, wire) = (packet.input, packet.wire);
-            self.memory.hold(switch, input, output, |bytes| bytes - wire);
+        if self.counting && self.ports[id.at()].owner != u32::MAX {
+            let wire = self.packets[handle].wire;
+            let (switch, input) = self.waits_no_more(id, handle, wire);
             self.give_back(switch, input, wire);
         }
     }
