@@ -47,18 +47,38 @@ const FABRIC: &str = "{scheduler=\"fifo\",inputs={memory=\"60KB\"},pfc={}}";
 
 /// What it is called, settings, and the bytes of which a flow has whole ones only.
 const TRANSPORTS: &[(&str, &[(&str, &str)], i128)] = &[
-    ("tcp", &[], 1460),
-    ("tcp without sack", &[("transport", "{kind=\"tcp\",sack=\"off\",handshake=true}")], 1460),
-    ("tcp, delayed acks", &[("transport", "{kind=\"tcp\",delayed_acks={kind=\"on\"}}")], 1460),
+    ("tcp", &[("transport", "{kind=\"tcp\",rto={kind=\"fixed\",value=\"1ms\"}}")], 1460),
+    (
+        "tcp without sack",
+        &[("transport", "{kind=\"tcp\",sack=\"off\",handshake=true,rto={kind=\"fixed\",value=\"1ms\"}}")],
+        1460,
+    ),
+    (
+        "tcp, delayed acks",
+        &[("transport", "{kind=\"tcp\",delayed_acks={kind=\"on\"},rto={kind=\"fixed\",value=\"1ms\"}}")],
+        1460,
+    ),
     ("udp", &[("transport", "{kind=\"udp\",pace={constant=\"3Gbps\"}}")], 1460),
     ("irn", &[("transport", "{kind=\"rdma\"}")], 1024),
     (
         "irn, one ack per segment",
-        &[("transport", "{kind=\"rdma\",acks=\"per-segment\",rtt={segment=7}}")],
-        7 * 1024,
+        &[("transport", "{kind=\"rdma\",acks=\"per-segment\",rtt={segment=3}}")],
+        3 * 1024,
     ),
-    ("go-back-n", &[("transport", "{kind=\"rdma\",recovery=\"go-back-n\"}")], 1024),
-    ("silent", &[("transport", "{kind=\"rdma\",recovery=\"go-back-n\"}"), ("switch", FABRIC)], 1024),
+    (
+        "go-back-n",
+        &[("transport", "{kind=\"rdma\",recovery=\"go-back-n\"}"), ("nic.order", "round-robin")],
+        1024,
+    ),
+    (
+        "silent",
+        &[
+            ("transport", "{kind=\"rdma\",recovery=\"go-back-n\"}"),
+            ("switch", FABRIC),
+            ("nic.order", "round-robin"),
+        ],
+        1024,
+    ),
     (
         "no timer, one ack per segment",
         &[
@@ -95,7 +115,7 @@ fn flows_stop_with_what_they_have_sent_and_nothing_of_it_is_lost() {
         for flow in 0..3 {
             // Flows are in the order of their starts: the second section's is first.
             let until = until[(flow + 2) % 3];
-            assert!(delivered[flow] > 100_000, "{name}");
+            assert!(delivered[flow] > 50_000, "{name}");
             assert_eq!(fct[flow], -1, "{name}: a flow without a size has no completion time");
             if lossy && ends[flow] != "stopped" {
                 continue;
@@ -103,7 +123,7 @@ fn flows_stop_with_what_they_have_sent_and_nothing_of_it_is_lost() {
             assert_eq!(ends[flow], "stopped", "{name}, flow {flow}: {:?}", words(&run, "reason"));
             assert_eq!(delivered[flow] % unit, 0, "{name}: {}", delivered[flow]);
             assert!(
-                received[flow] >= until && received[flow] < until + 2_000_000_000,
+                received[flow] >= until && received[flow] < until + 8_000_000_000,
                 "{name}: {}",
                 received[flow]
             );
@@ -141,7 +161,7 @@ fn a_flow_that_waits_for_its_connection_stops_with_nothing() {
 #[test]
 fn without_it_nothing_stops() {
     let never = "[{kind=\"backlogged\",src=0,dst=2},{kind=\"backlogged\",src=1,dst=2,until=\"19ms\"}]";
-    let run = with(&[("traffic", never)]);
+    let run = with(&[("traffic", never), ("transport.rto", "{kind=\"fixed\",value=\"1ms\"}")]);
     assert_eq!(words(&run, "end"), ["censored", "stopped"]);
 }
 
@@ -163,6 +183,7 @@ fn what_cannot_be_is_refused() {
         &RIGHT.replace("until = \"3ms\"", "until = \"20ms\""),
         "s.toml:10: `traffic.0.until`: 20ms is not before the end of the run, 20ms; start earlier or raise `run.until`",
     );
-    let finite = "[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1KB\"\nuntil = \"1ms\"\n";
-    wrong(finite, "s.toml:6: `traffic.0.until`: unknown key");
+    let finite = "topology = \"pair\"\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1KB\"\nuntil = \"1ms\"\n";
+    let known = "class, connection, dst, measured, size, src, start, transport, weight";
+    wrong(finite, &format!("s.toml:7: `traffic.0.until`: unknown key; known: {known}"));
 }
