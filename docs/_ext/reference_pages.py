@@ -67,6 +67,7 @@ links = { every = "10us" }
 controllers = { every = "10us" }
 round_trips = true
 pauses = true
+memory = true
 [switch]
 scheduler = "ads"
 inputs = { memory = "240KB" }

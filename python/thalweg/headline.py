@@ -67,6 +67,11 @@ def _lossless(summary: Mapping) -> list[tuple[str, str]]:
             ports = ", ".join(str(p) for p in found["ports"])
             when = _format.simulated(found["at_us"] * 1e6)
             out.append(("deadlock", f"at {when} ports {ports} wait for each other and never go on"))
+    if memory := summary.get("memory"):
+        text = f"{_format.number(memory['most_bytes'] or 0)} B at most in an input"
+        names = {"of_limit": "of its limit", "of_headroom": "of a headroom", "of_shared": "of a shared memory"}
+        shares = [f"{memory[key]:.0%} {name}" for key, name in names.items() if memory[key] is not None]
+        out.append(("memory", text + (f"; at most {', '.join(shares)}" if shares else "")))
     if broken := summary.get("incidents"):
         text = f"{_format.number(broken['packets_lost'])} packets lost on failed links"
         if broken["pause_frames_lost"]:

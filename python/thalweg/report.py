@@ -134,6 +134,8 @@ def run_report(results: Results, path: Path) -> Path:
     sections.append(("Figures", pictures(results.plot.all().values())))
     if "pauses" in results.tables and results.tables.arrow("pauses").num_rows:
         sections.append(("Pause storms", _storms(results.tables["pauses"])))
+    if "memory" in results.tables:
+        sections.append(("Fullest memories", _fullest(results.tables["memory"])))
     described = []
     for name in results.tables:
         arrow = results.tables.arrow(name)
@@ -168,6 +170,26 @@ def _storms(kept, most: int = 10) -> str:
         + table(head, rows)
         + "<p class=soft>The ports that were paused longest.</p>"
         + table(("port", "pauses", "paused (ms)", "deepest"), ports)
+    )
+
+
+def _fullest(kept, most: int = 10) -> str:
+    """The inputs and shared memories that held most."""
+
+    def share(part, whole):
+        return f"{part / whole:.0%}" if whole else ""
+
+    rows = [
+        (
+            f"{r['from_node']} → {r['node']}" if r["port"] is not None else f"{r['node']}, shared",
+            r["most_bytes"],
+            share(r["most_bytes"], r["limit_bytes"]),
+            share(r["most_headroom"], r["headroom_bytes"]),
+        )
+        for r in kept.sort("most_bytes", descending=True).head(most).iter_rows(named=True)
+    ]
+    return "<p class=soft>The most that inputs, and memories that they share, have held.</p>" + table(
+        ("memory", "bytes", "of its limit", "of its headroom"), rows
     )
 
 

@@ -46,12 +46,14 @@ def test_what_never_ends_is_told():
             "unfinished": {"the run ended first": 5, "stalled: its sender waits": 2, "unreachable: no path": 1},
         },
         "pauses": {"frames": 4, "resumes": 3, "paused_s": 0.0015, "deadlocks": [{"at_us": 20.5, "ports": [8, 10]}]},
+        "memory": {"most_bytes": 25000, "of_limit": 0.75, "of_headroom": 0.5, "of_shared": None},
         "incidents": {"packets_lost": 7, "pause_frames_lost": 0},
     }
     text = dict(headline.rows(summary))
     assert text["failed"] == "2 stalled, 1 unreachable: these flows never end, see `reason` in the table flows"
     assert text["pauses"] == "4 sent, 1.5 ms over all ports"
     assert text["deadlock"] == "at 20.5 us ports 8, 10 wait for each other and never go on"
+    assert text["memory"] == "25\u202f000 B at most in an input; at most 75% of its limit, 50% of a headroom"
     assert text["incidents"] == "7 packets lost on failed links"
     plain = dict(headline.rows({"flows": {"failed": 0}, "pauses": None}))
     assert not plain.keys() & {"failed", "pauses", "deadlock", "incidents"}

@@ -252,12 +252,22 @@ def test_the_queueing_delay_is_the_round_trip_less_the_idle_one():
     assert found["time"].tolist() == pytest.approx([0, 12])
 
 
-def test_survivors_are_told_by_their_server():
+def test_nine_of_ten_connections_of_every_client_stop():
+    recovery = part("recovery")
+    made = recovery.traffic(1)
+    assert len(made) == 100 and {one["dst"] for one in made} == {0}
+    stay = [one["src"] for one in made if "until" not in one]
+    stop = [one["src"] for one in made if one.get("until") == "2.0s"]
+    assert stay == list(range(1, 11)) and stop == stay * 9
+    assert len({one["start"] for one in made}) > 90
+
+
+def test_survivors_are_those_that_do_not_stop():
     recovery = part("recovery")
     at = [1_900_000.0, 1_900_000.0, 2_030_000.0, 2_060_000.0]
     run = Fake(
         "survivors",
-        flows={"id": [0, 1], "dst": [1, 0]},
+        flows={"id": [0, 1], "end": ["stopped", "censored"]},
         round_trips=round_trips(at, [0, 1, 1, 1], [40] * 4, [9999, 200, 1600, 2000]),
     )
     assert recovery.time_to(1500)(run) == pytest.approx(30, abs=0.11)
@@ -411,7 +421,7 @@ def test_the_published_recovery_passes():
     def run(key: str, at_ms: float) -> Fake:
         at = [1_900_000.0, 2_000_000 + 1000 * at_ms, 2_000_000 + 2000 * at_ms]
         table = round_trips(at, [0] * 3, [40] * 3, [200, 1500, 2000])
-        return Fake(f"F16 {key}", flows={"id": [0], "dst": [0]}, round_trips=table)
+        return Fake(f"F16 {key}", flows={"id": [0], "end": ["censored"]}, round_trips=table)
 
     runs = {f"{k}@1": run(k, 50 if "hai" in k else 140) for k in recovery.KINDS}
     assert judged("TIM-F16-a", runs) == []

@@ -138,36 +138,84 @@ fn split_source(text: &str) -> (String, String) {
 
 /// The schema of a dotted key; positions in arrays are numbers or `*`.
 fn find(key: &str) -> Option<&'static Json> {
-    let mut schema = raw_schema();
-    for part in key.split('.').filter(|p| !p.is_empty()) {
-        schema = step(present(schema), part)?;
-    }
-    Some(schema)
+    find_all(key).first().map(|found| found.schema)
 }
 
-fn step(schema: &'static Json, part: &str) -> Option<&'static Json> {
-    if let Some(found) = schema.get("properties").and_then(|p| p.get(part)) {
-        return Some(found);
+/// A meaning of a key: tables of different kinds may have a key of the same name.
+struct Found {
+    schema: &'static Json,
+    /// On the way to it: a table of several kinds, and which kind has the key. Empty: every kind, or there are none.
+    kinds: Vec<(String, &'static str)>,
+}
+
+/// Every meaning of a dotted key, in the order of the kinds.
+fn find_all(key: &str) -> Vec<Found> {
+    let mut found = vec![Found { schema: raw_schema(), kinds: Vec::new() }];
+    let mut path = String::new();
+    for part in key.split('.').filter(|p| !p.is_empty()) {
+        found = found.iter().flat_map(|at| step(at, part, &path)).collect();
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path.push_str(part);
     }
-    if let Some(found) = schema.get("oneOf").and_then(Json::as_array) {
-        let inside = |v: &'static Json| v.get("properties").and_then(|p| p.get(part));
-        if let Some(found) = found.iter().find_map(inside) {
-            return Some(found);
+    found
+}
+
+fn step(at: &Found, part: &str, path: &str) -> Vec<Found> {
+    let schema = present(at.schema);
+    let on = |schema| vec![Found { schema, kinds: at.kinds.clone() }];
+    if let Some(found) = schema.get("properties").and_then(|p| p.get(part)) {
+        return on(found);
+    }
+    if let Some(kinds) = schema.get("oneOf").and_then(Json::as_array) {
+        let inside = |v: &'static Json| v.get("properties").and_then(|p| p.get(part)).map(|found| (v, found));
+        let of_kind = |(v, schema): (&'static Json, _)| {
+            let kind = tag(v).map(|kind| (path.to_owned(), kind));
+            Found { schema, kinds: at.kinds.iter().cloned().chain(kind).collect() }
+        };
+        let found: Vec<Found> = kinds.iter().filter_map(inside).map(of_kind).collect();
+        if !found.is_empty() {
+            let everywhere = found.len() == kinds.len() && found.iter().all(|f| f.schema == found[0].schema);
+            return if everywhere { on(found[0].schema) } else { found };
         }
         // `switch.scheduler.drr`: the choice itself.
-        if let Some(found) = found.iter().find(|v| tag(v) == Some(part)) {
-            return Some(found);
+        if let Some(found) = kinds.iter().find(|v| tag(v) == Some(part)) {
+            return on(found);
         }
     }
     if part == "*" || part.parse::<usize>().is_ok() {
-        return schema.get("items");
+        return schema.get("items").map(on).unwrap_or_default();
     }
-    schema.get("additionalProperties").filter(|s| s.is_object())
+    schema.get("additionalProperties").filter(|s| s.is_object()).map(on).unwrap_or_default()
 }
 
-/// What a dotted key means: its text, its default, its choices or keys. `None` if there is no such key.
+/// What a dotted key means: its text, its default, its choices or keys, and which kinds of table have it; each meaning, if
+/// kinds differ. `None` if there is no such key.
 pub fn explain(key: &str) -> Option<String> {
-    let found = find(key)?;
+    let mut meanings: Vec<(String, Vec<String>)> = Vec::new();
+    for found in find_all(key) {
+        let text = meaning(found.schema);
+        let kinds: Vec<String> =
+            found.kinds.iter().map(|(table, kind)| format!("{table}.kind = \"{kind}\"")).collect();
+        let kinds = kinds.join(" and ");
+        match meanings.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, all)) => all.push(kinds),
+            None => meanings.push((text, vec![kinds])),
+        }
+    }
+    let said: Vec<String> = meanings
+        .into_iter()
+        .map(|(text, kinds)| match kinds.join(", or ") {
+            kinds if kinds.is_empty() => text,
+            kinds => format!("{text}\nwith: {kinds}"),
+        })
+        .collect();
+    (!said.is_empty()).then(|| said.join("\n\n"))
+}
+
+/// What is under one schema: its text, its default, its choices or keys.
+fn meaning(found: &Json) -> String {
     let schema = present(found);
     let text = |s: &Json| s.get("description").and_then(Json::as_str).map(str::to_owned);
     let mut out = text(found).or_else(|| text(schema)).unwrap_or_default();
@@ -195,5 +243,5 @@ pub fn explain(key: &str) -> Option<String> {
             line("keys", keys.join(", "));
         }
     }
-    Some(out)
+    out
 }

@@ -42,6 +42,12 @@ fn name(spec: &NetworkSpec, event: Option<Event>) -> String {
         Phase::Tick => format!("the control plane of port {} wakes", port()),
         Phase::Decide => format!("port {} chooses what to send", port()),
         Phase::Sample => format!("probe {entity} takes a sample"),
+        Phase::Stop => format!("flow {entity} stops"),
+        Phase::Quanta => {
+            let what = if entity % 2 == 0 { "expires" } else { "is to be refreshed" };
+            let (from, to) = thalweg_sim::ends(spec, PortId(entity / 2));
+            format!("a pause at {} -> {} {what}", node(from), node(to))
+        }
         Phase::Incident => {
             if entity % 2 == 0 {
                 format!("incident {} happens", entity / 2)

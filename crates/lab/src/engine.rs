@@ -1,10 +1,13 @@
 //! The one place that touches the simulator.
 
+use thalweg_machines::buffer::Inputs;
 use thalweg_sim::events::Calendar;
 use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::spec::NetworkSpec;
-use thalweg_sim::{Counters, Deadlock, Exit, FlowOutcome, Injection, PauseRecord, Recorded, Sim};
+use thalweg_sim::{
+    Counters, Deadlock, Exit, FlowOutcome, Injection, MemoryPeaks, PauseRecord, Recorded, Sim,
+};
 use thalweg_units::{FlowId, PortId, Span, Time};
 
 /// Events between two recounts of a checked run.
@@ -53,6 +56,9 @@ impl Engine {
     }
     pub fn pauses(&self) -> &[PauseRecord] {
         self.sim.pauses()
+    }
+    pub fn memory_peaks(&self) -> impl Iterator<Item = (&MemoryPeaks, &Inputs)> {
+        self.sim.memory_peaks().iter().zip(self.sim.memories())
     }
     pub fn deadlocks(&self) -> &[Deadlock] {
         self.sim.deadlocks()

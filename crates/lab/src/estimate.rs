@@ -56,13 +56,20 @@ pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Est
                 (r.mtu.0.get(), wire, acks)
             }
         };
-        // Flows without end fill their host's link (datagrams: their own rate) for the whole run.
+        // Flows without end fill their host's link (datagrams: their own rate) until they stop, or the run does.
         let rate = match &section.pattern {
             Pattern::Udp(u) => u.rate.0.bps() as f64,
             _ => graph.host_rates().first().map_or(0.0, |r| r.bps() as f64),
         };
         let bounded = if matches!(section.pattern, Pattern::Udp(_)) { e.endless } else { e.endless.min(1.0) };
-        let endless = bounded * rate * doc.run.until.0.secs() / (8.0 * wire as f64);
+        let lasts = match &section.pattern {
+            Pattern::Backlogged(b) => {
+                let end = b.until.map_or(doc.run.until.0, |until| until.0);
+                end.secs() - b.start.0.secs()
+            }
+            _ => doc.run.until.0.secs(),
+        };
+        let endless = bounded * rate * lasts / (8.0 * wire as f64);
         let mine = e.bytes / payload as f64 + e.flows / 2.0 + endless;
         flows += e.flows + e.endless;
         packets += mine.max(e.flows);

@@ -95,6 +95,7 @@ mod tests {
             dst: HostId(1),
             size: 1,
             start: Time::ZERO,
+            until: Time::MAX,
             after: FlowId::NONE,
             connection: u32::MAX,
             transport: 0,

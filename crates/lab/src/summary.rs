@@ -1,7 +1,7 @@
 //! What a reader wants to know first: counts, loads, completion times, slowdowns.
 
 use crate::run::Run;
-use crate::tables::{FlowRow, flow_rows};
+use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows};
 use crate::topology::Graph;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -104,6 +104,26 @@ fn pauses(run: &Run) -> Json {
     })
 }
 
+/// How full memories got: the input that held most, and the largest shares of a limit, of a shared memory and of a headroom.
+fn memory(run: &Run) -> Json {
+    let rows = memory_rows(run);
+    let share = |parts: &mut dyn Iterator<Item = (u64, u64)>| {
+        parts.filter(|(_, of)| *of > 0).map(|(most, of)| most as f64 / of as f64).reduce(f64::max)
+    };
+    let of = |row: &MemoryRow| row.limit.map(|limit| (row.most, limit));
+    let (inputs, shared): (Vec<MemoryRow>, Vec<MemoryRow>) = rows.iter().partition(|row| row.port.is_some());
+    // The first of several that held as much.
+    let fullest = inputs.iter().rev().max_by_key(|row| row.most);
+    json!({
+        "most_bytes": fullest.map(|row| row.most),
+        "node": fullest.map(|row| row.node),
+        "from_node": fullest.and_then(|row| row.from),
+        "of_limit": share(&mut inputs.iter().filter_map(of)),
+        "of_shared": share(&mut shared.iter().filter_map(of)),
+        "of_headroom": share(&mut inputs.iter().filter_map(|row| row.headroom)),
+    })
+}
+
 pub(crate) fn summary(run: &Run) -> Json {
     let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
     let measured: Vec<&FlowRow<'_>> = rows.iter().filter(|r| r.spec.measured).collect();
@@ -163,12 +183,13 @@ pub(crate) fn summary(run: &Run) -> Json {
         })
     });
     let pauses = run.engine.spec().inputs.and_then(|i| i.pfc).map(|_| pauses(run));
+    let memory = run.engine.spec().probes.memory.then(|| memory(run));
     let (lost, frames_lost) = run.engine.lost_to_incidents();
     let incidents = (!run.engine.spec().incidents.is_empty())
         .then(|| json!({ "packets_lost": lost, "pause_frames_lost": frames_lost }));
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     for (end, reason) in rows.iter().map(|r| r.end()) {
-        if end != "completed" {
+        if end != "completed" && end != "stopped" {
             *reasons.entry(reason).or_default() += 1;
         }
     }
@@ -191,6 +212,7 @@ pub(crate) fn summary(run: &Run) -> Json {
             "total": rows.len(),
             "started": c.flows_started,
             "completed": rows.iter().filter(|r| r.fct.is_some()).count(),
+            "stopped": rows.iter().filter(|r| r.status() == "stopped").count(),
             "censored": rows.iter().filter(|r| r.status() == "censored").count(),
             "not_started": rows.iter().filter(|r| r.status() == "not-started").count(),
             "failed": rows.iter().filter(|r| r.end().0 == "failed").count(),
@@ -206,6 +228,7 @@ pub(crate) fn summary(run: &Run) -> Json {
         "marks": c.packets_marked,
         "edge": edge,
         "pauses": pauses,
+        "memory": memory,
         "incidents": incidents,
         "retransmissions": sum(&|r| r.outcome.retransmitted),
         "timeouts": sum(&|r| r.outcome.timeouts),

@@ -205,8 +205,17 @@ fn nics() {
         "`nic.pause_control`: it has no effect: control packets wait in the queue that is paused; write `switch.control_first = true`, or `nic.order = \"round-robin\"`",
     );
     wrong(
+        &[("switch.pfc", "{quanta=35}")],
+        "`switch.pfc.quanta`: a pause of 35 quanta may expire before its refresh has left, behind a packet of 1090 B; at least 37",
+    );
+    right(&[("switch.pfc", "{quanta=37}")]);
+    wrong(
         &[LOSSY, ("measure.pauses", "true")],
         "`measure.pauses`: it has no effect: without `switch.pfc` nobody pauses; remove the key",
+    );
+    wrong(
+        &[("switch", "{scheduler=\"fifo\"}"), ("measure.memory", "true")],
+        "`measure.memory`: it has no effect: without `switch.inputs` no switch counts by input; remove the key, or write `switch.inputs = { memory = \"240KB\" }`",
     );
     wrong(
         &[("transport", "{kind=\"udp\"}"), ("switch.control_first", "true")],

@@ -292,7 +292,7 @@ switch = { scheduler = "input-round-robin", inputs = { memory = "30KB" }, pfc = 
 nic = { order = "round-robin" }
 transport = { kind = "rdma", recovery = "go-back-n" }
 run = { until = "10ms", check = true }
-measure = { pauses = true }
+measure = { pauses = true, memory = true }
 [[traffic]]
 kind = "incast"
 fan_in = 7
@@ -324,6 +324,42 @@ fn pauses_are_listed_with_their_causes_and_sums_agree() {
     assert_eq!(sum, common::column(&run, "ports", "paused_ps").iter().sum());
     assert_eq!(began.len() as i128, common::column(&run, "ports", "pauses").iter().sum());
     assert!((pauses["paused_s"].as_f64().expect("a number") - sum as f64 * 1e-12).abs() < 1e-12);
+}
+
+#[test]
+fn the_most_held_is_told_by_input_with_its_share_of_limit_and_headroom() {
+    let run = run(STORM);
+    let column = |name| column(&run, "memory", name);
+    let (node, from, most) = (column("node"), column("from_node"), column("most_bytes"));
+    // Two leaves (nodes 8 and 9) with four hosts each, a spine (10); inputs in the order of links.
+    assert_eq!(node, [8, 8, 8, 8, 8, 9, 9, 9, 9, 9, 10, 10]);
+    assert_eq!(from, [0, 1, 2, 3, 10, 4, 5, 6, 7, 10, 8, 9]);
+    // 30 KB less 2 x 10 Gb/s x 1 us = 2500 B; the room above is the headroom: 2500 + 3 x 1090 + 64 B.
+    let (limit, headroom) = (column("limit_bytes"), column("headroom_bytes"));
+    assert!(limit.iter().zip(&headroom).all(|(l, h)| (*l, *h) == (27_500 + 5834, 5834)));
+    let above = column("most_headroom");
+    assert!(most.iter().zip(&above).all(|(m, a)| *a == (m - 27_500).max(0)));
+    assert!(above.iter().all(|a| *a <= 5834) && above.iter().any(|a| *a > 0));
+    let memory = &run.summary()["memory"];
+    let largest = most.iter().max().expect("inputs");
+    assert_eq!(memory["most_bytes"].as_u64().map(i128::from), Some(*largest));
+    let first = most.iter().position(|m| m == largest).expect("one");
+    assert_eq!(memory["from_node"].as_u64().map(i128::from), Some(from[first]));
+    assert_eq!(memory["of_limit"].as_f64(), Some(*largest as f64 / 33_334.0));
+    assert_eq!(memory["of_headroom"].as_f64(), Some((*largest - 27_500) as f64 / 5834.0));
+    assert!(memory["of_shared"].is_null());
+    // A shared memory has a row of its own, and its inputs no limit.
+    let set = [("switch.inputs", "{shared=\"1MB\"}"), ("switch.pfc", "{threshold=\"dynamic\"}")];
+    let set = set.map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let run = finish(&scenario(STORM, Path::new("."), &set));
+    let (port, limit) =
+        (common::column(&run, "memory", "port"), common::column(&run, "memory", "limit_bytes"));
+    assert_eq!(port.len(), 15);
+    assert!(port.iter().zip(&limit).all(|(p, l)| (*p < 0) != (*l < 0)));
+    assert!(run.summary()["memory"]["of_shared"].as_f64().is_some_and(|share| share > 0.0 && share < 1.0));
+    let unasked = finish(&scenario(STORM, Path::new("."), &[("measure.memory".into(), "false".into())]));
+    assert!(unasked.summary()["memory"].is_null());
+    assert!(unasked.tables().iter().all(|t| t.name != "memory"));
 }
 
 fn text(run: &Run, name: &str) -> Vec<String> {

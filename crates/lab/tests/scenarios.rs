@@ -80,7 +80,8 @@ fn every_catalogue_has_names_and_every_name_a_summary() {
 fn keys_are_explained_with_type_and_default() {
     assert_eq!(
         explain("transport.rto.min").expect("known"),
-        "Floor.\ntype: a time (ps, ns, us, ms, s)\ndefault: \"200ms\""
+        "Floor.\ntype: a time (ps, ns, us, ms, s)\ndefault: \"200ms\"\n\
+         with: transport.kind = \"tcp\" and transport.rto.kind = \"rfc6298\""
     );
     assert!(
         explain("switch.scheduler")
@@ -89,6 +90,33 @@ fn keys_are_explained_with_type_and_default() {
     );
     assert!(explain("traffic.0.load").expect("known").starts_with("Target, a fraction"));
     assert!(explain("no.such.key").is_none());
+}
+
+#[test]
+fn a_key_of_several_kinds_is_explained_for_each() {
+    let said = explain("transport.congestion").expect("known");
+    let [tcp, rdma] = said.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{said}") };
+    assert!(tcp.contains("kinds: newreno, dctcp, dctcp-rate, mintcp, fixed, custom\n"), "{tcp}");
+    assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
+    assert!(rdma.contains("kinds: fixed, aimd, dctcp, dcqcn, timely, custom\n"), "{rdma}");
+    assert!(rdma.ends_with("with: transport.kind = \"rdma\""), "{rdma}");
+    // One kind alone has it.
+    for (key, kind) in [("recovery", "rdma"), ("timer", "rdma"), ("rto", "tcp"), ("pace", "udp")] {
+        let said = explain(&format!("transport.{key}")).expect("known");
+        assert!(said.ends_with(&format!("\nwith: transport.kind = \"{kind}\"")), "{said}");
+    }
+    // The same meaning is told once, a kind that is named in the key not at all.
+    let said = explain("transport.header").expect("known");
+    assert!(said.starts_with("Headers of every data packet on the wire.\n"), "{said}");
+    assert_eq!(said.matches("with: ").count(), 3, "different defaults: {said}");
+    let said = explain("switch.pfc.threshold.alpha").expect("known");
+    assert!(said.ends_with("with: switch.pfc.threshold.kind = \"dynamic\""), "{said}");
+    let said = explain("transport.congestion.gain").expect("known");
+    let both = "with: transport.kind = \"tcp\" and transport.congestion.kind = \"dctcp\", or \
+                transport.kind = \"tcp\" and transport.congestion.kind = \"dctcp-rate\"";
+    assert!(said.contains(both), "{said}");
+    assert!(explain("transport.rdma.congestion").expect("known").ends_with("timely, custom"));
+    assert!(!explain("traffic.0.class").expect("known").contains("with: "), "every kind has it");
 }
 
 /// Every key of every section carries a description: it is the manual.

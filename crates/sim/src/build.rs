@@ -248,6 +248,9 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
         if flow.src == flow.dst || flow.src.0 >= spec.hosts || flow.dst.0 >= spec.hosts || flow.size == 0 {
             return wrong(format!("flow {i} does not join two hosts of the network with at least one byte"));
         }
+        if flow.until != Time::MAX && flow.size != u64::MAX {
+            return wrong(format!("flow {i} ends with its size and cannot be stopped"));
+        }
         if usize::from(flow.transport) >= spec.transports.len() {
             return wrong(format!("flow {i} names a transport that does not exist"));
         }
@@ -383,7 +386,8 @@ fn build_memory(spec: &NetworkSpec, switch_ports: &[Vec<PortId>]) -> Result<Memo
         ));
     }
     let links: Vec<usize> = switch_ports.iter().map(Vec::len).collect();
-    Memory::new(inputs, &links, spec.port_discipline.len()).map_err(BuildError::Inconsistent)
+    let peaks = spec.probes.memory;
+    Memory::new(inputs, &links, spec.port_discipline.len(), peaks).map_err(BuildError::Inconsistent)
 }
 
 /// FIFO order with memory of its own and nothing to do at departure: departures are known on arrival.

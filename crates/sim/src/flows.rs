@@ -20,9 +20,33 @@ impl<Q: Events> Sim<Q> {
         }
         self.tally.flows_started += 1;
         self.records[flow.at()].started = self.now;
+        let until = self.spec.flows[flow.at()].until;
+        if until != Time::MAX {
+            self.schedule(until, Phase::Stop, flow.0);
+        }
         if self.takes_connection(flow) {
             self.begin(flow);
         }
+    }
+
+    /// A flow without end stops: its application has no more for it.
+    #[cold]
+    pub(crate) fn stop_flow(&mut self, flow: FlowId) {
+        let slot = self.connections[flow.at()];
+        if slot == NO_CONNECTION {
+            return; // it waits for the connection: see `begin`
+        }
+        let slot = slot as usize;
+        let sending = &mut self.sending[slot];
+        let transport = &self.spec.transports[sending.transport as usize];
+        let size = sending.sender.stop(transport, self.now);
+        let receiving = &mut self.receiving[slot];
+        receiving.receiver.stop(size);
+        if !receiving.complete && receiving.receiver.is_done() {
+            self.received(slot, flow);
+        }
+        self.pump_sender(slot, flow);
+        self.release_if_over(flow);
     }
 
     /// A flow that has started gets a connection of its own and sends what it may.
@@ -31,6 +55,9 @@ impl<Q: Events> Sim<Q> {
         let slot = self.open(flow, &spec);
         let transport = &self.spec.transports[spec.transport as usize];
         self.connections[flow.at()] = slot as u32;
+        if spec.until <= self.now {
+            return self.stop_flow(flow);
+        }
         self.sending[slot].sender.start(transport, self.now);
         self.pump_sender(slot, flow);
         self.release_if_over(flow);

@@ -45,6 +45,8 @@ pub(crate) struct Gate {
     pub asleep: bool,
     /// Flows that may have something to send, each once, the next one first.
     pub turns: VecDeque<FlowId>,
+    /// Pauses that expire.
+    pub timed: crate::quanta::Timed,
 }
 
 impl Gate {
@@ -184,6 +186,7 @@ impl<Q: Events> Sim<Q> {
         let handle = match frame {
             Pause::Off => {
                 self.tally.pause_frames += 1;
+                self.refresh_later(id, cause);
                 STOP
             }
             Pause::On => {
@@ -230,6 +233,7 @@ impl<Q: Events> Sim<Q> {
     }
 
     fn stop_port(&mut self, id: PortId, cause: u32) {
+        self.stop_expires(id);
         let record = self.pauses.len() as u32;
         let gate = &mut self.gates[id.at()];
         if gate.paused {

@@ -164,11 +164,7 @@ impl<Q: Events> Sim<Q> {
         }
         for id in [PortId(2 * link), PortId(2 * link + 1)] {
             // An input that still holds too much says so again.
-            let port = &self.ports[id.at()];
-            if self.counting
-                && port.owner != u32::MAX
-                && self.memory.switches[port.owner as usize].inputs()[usize::from(port.number)].paused
-            {
+            if self.keeps_waiting(id) {
                 self.post_frame(id, Pause::Off, u32::MAX);
             }
             if !self.gates.is_empty() && self.ports[id.at()].pulls {

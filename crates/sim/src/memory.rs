@@ -5,6 +5,7 @@
 //! any of its inputs keeps a neighbour waiting, every end of a transmission there is an event.
 
 use crate::events::{Events, Phase};
+use crate::peaks::MemoryPeaks;
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::Handle;
@@ -22,10 +23,12 @@ pub(crate) struct Memory {
     held: Vec<Vec<u32>>,
     /// Packets refused.
     pub dropped: u64,
+    /// By switch: the most it has held; empty if nobody asks.
+    pub peaks: Vec<MemoryPeaks>,
 }
 
 impl Memory {
-    /// The memory of `ports` ports at switches with so many links each.
+    /// The memory of `ports` ports at switches with so many links each, which keep their `peaks` or do not.
     ///
     /// # Errors
     /// If the sizes contradict each other.
@@ -33,11 +36,13 @@ impl Memory {
         spec: thalweg_machines::buffer::InputSpec,
         links: &[usize],
         ports: usize,
+        peaks: bool,
     ) -> Result<Self, String> {
         let switches = links.iter().map(|&n| Inputs::new(spec, n)).collect::<Result<_, _>>()?;
         let held =
             if spec.pfc.is_some() { links.iter().map(|&n| vec![0; n * n]).collect() } else { Vec::new() };
-        Ok(Self { switches, serving: vec![(0, 0); ports], held, dropped: 0 })
+        let peaks = if peaks { links.iter().map(|&n| MemoryPeaks::new(n)).collect() } else { Vec::new() };
+        Ok(Self { switches, serving: vec![(0, 0); ports], held, dropped: 0, peaks })
     }
 
     /// Bytes from `input` that wait at `output`.
@@ -63,18 +68,23 @@ impl<Q: Events> Sim<Q> {
         let from = self.came_by;
         let (switch, output) = (ports[out.at()].owner as usize, ports[out.at()].number);
         let input = ports[(from.0 ^ 1) as usize].number;
-        let quiet = memory.switches[switch].is_quiet(usize::from(input), wire);
-        if !quiet {
+        let at = usize::from(input);
+        let quiet = memory.switches[switch].is_quiet(at, wire);
+        let peak = memory.peaks.get(switch).is_some_and(|p| p.may_grow(&memory.switches[switch], at, wire));
+        if !quiet || peak {
             self.settle_memory(switch);
         }
         let inputs = &mut self.memory.switches[switch];
-        if !inputs.take(usize::from(input), wire) {
+        if !inputs.take(at, wire) {
             self.memory.dropped += 1;
             self.ports[out.at()].dropped += 1;
             return false;
         }
+        if peak {
+            self.memory.peaks[switch].note(inputs, at);
+        }
         let was_pausing = inputs.is_pausing();
-        let asks = !quiet && inputs.asks_pause(usize::from(input));
+        let asks = !quiet && inputs.asks_pause(at);
         self.packets[handle].input = input;
         self.memory.hold(switch, input, output, |bytes| bytes + wire);
         if asks {
@@ -88,13 +98,20 @@ impl<Q: Events> Sim<Q> {
         true
     }
 
-    /// A packet begins its transmission at a switch that counts.
+    /// A packet waits no longer at a port of a switch that counts: which switch, and the packet's input there.
     #[inline]
-    pub(crate) fn depart(&mut self, id: PortId, handle: Handle, wire: u32) {
+    fn waits_no_more(&mut self, id: PortId, handle: Handle, wire: u32) -> (usize, u8) {
         let port = &self.ports[id.at()];
         let (switch, output) = (port.owner as usize, port.number);
         let input = self.packets[handle].input;
         self.memory.hold(switch, input, output, |bytes| bytes - wire);
+        (switch, input)
+    }
+
+    /// A packet begins its transmission at a switch that counts.
+    #[inline]
+    pub(crate) fn depart(&mut self, id: PortId, handle: Handle, wire: u32) {
+        let (switch, input) = self.waits_no_more(id, handle, wire);
         if self.releases_at_start {
             self.give_back(switch, input, wire);
         } else {
@@ -104,12 +121,9 @@ impl<Q: Events> Sim<Q> {
 
     /// A packet that was admitted is dropped while it waits.
     pub(crate) fn forget_admitted(&mut self, id: PortId, handle: Handle) {
-        let port = &self.ports[id.at()];
-        if self.counting && port.owner != u32::MAX {
-            let (switch, output) = (port.owner as usize, port.number);
-            let packet = &self.packets[handle];
-            let (input, wire) = (packet.input, packet.wire);
-            self.memory.hold(switch, input, output, |bytes| bytes - wire);
+        if self.counting && self.ports[id.at()].owner != u32::MAX {
+            let wire = self.packets[handle].wire;
+            let (switch, input) = self.waits_no_more(id, handle, wire);
             self.give_back(switch, input, wire);
         }
     }

@@ -12,7 +12,7 @@ pub struct PauseRecord {
     pub port: PortId,
     /// When the frame arrived.
     pub began: Time,
-    /// When the permission to go on arrived; [`Time::MAX`]: not yet.
+    /// When the permission to go on arrived, or the last stop expired; [`Time::MAX`]: not yet.
     pub ended: Time,
     /// The pause that caused it, by its number in [`crate::Sim::pauses`]: that of the output that the packet which crossed
     /// the threshold was bound for; `u32::MAX`: a root, that output was merely busy.

@@ -98,7 +98,7 @@ impl<Q: Events> Sim<Q> {
         if record.started == Time::MAX {
             FlowEnd::NotStarted
         } else if record.received != Time::MAX && record.acked != Time::MAX {
-            FlowEnd::Completed
+            if self.spec.flows[flow.at()].size == u64::MAX { FlowEnd::Stopped } else { FlowEnd::Completed }
         } else {
             self.why_unfinished(flow)
         }

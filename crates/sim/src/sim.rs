@@ -246,6 +246,8 @@ impl<Q: Events> Sim<Q> {
             Phase::Tick => self.tick(PortId(entity)),
             Phase::Sample => self.sample(entity),
             Phase::Incident => self.incident(entity),
+            Phase::Stop => self.stop_flow(FlowId(entity)),
+            Phase::Quanta => self.quanta_over(entity),
             Phase::Arrive | Phase::Decide => unreachable!("dispatched above"),
         }
     }

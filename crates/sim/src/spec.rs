@@ -190,6 +190,8 @@ pub struct FlowSpec {
     pub size: u64,
     /// When it starts; for flows that follow another, the pause after that one's last byte arrived.
     pub start: Time,
+    /// A flow without end stops at this instant: it ends with what it has sent by then; [`Time::MAX`]: it does not.
+    pub until: Time,
     /// The flow that must be complete at its receiver first; [`FlowId::NONE`]: starts by the clock.
     pub after: FlowId,
     /// The connection that carries it, with all other flows of the same number (same ends, same transport): one after the
@@ -223,6 +225,8 @@ pub struct ProbeSpec {
     pub completions: Option<(Time, Time)>,
     /// Keep a list of all pauses ([`crate::Sim::pauses`]).
     pub pauses: bool,
+    /// Keep the most that each input of a switch, and each shared memory, has held ([`crate::Sim::memory_peaks`]).
+    pub memory: bool,
     /// Record every packet ([`crate::Sim::take_recorded`]).
     pub record: Option<RecordSpec>,
 }

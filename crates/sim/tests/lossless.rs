@@ -19,6 +19,7 @@ fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
             threshold: PfcThreshold::Static { xoff: Bytes::new(xoff), xon: Bytes::new(xon) },
             headroom: Bytes::new(headroom),
             frame_wire: 64,
+            quanta: None,
         }),
         release_at_start: false,
     }
@@ -35,6 +36,7 @@ fn dynamic(total: u64) -> InputSpec {
             },
             headroom: Bytes::new(12_000),
             frame_wire: 64,
+            quanta: None,
         }),
         release_at_start: true,
     }

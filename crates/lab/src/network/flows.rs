@@ -59,6 +59,7 @@ pub(super) fn flows(
             dst: HostId(d.dst),
             size: d.size,
             start: d.start,
+            until: d.until.unwrap_or(Time::MAX),
             after: d.after.map_or(FlowId::NONE, |i| FlowId(place[i])),
             connection: u32::MAX,
             transport: transport_of[usize::from(d.group)],

@@ -38,6 +38,7 @@ pub(super) fn probes(
     };
     Ok(ProbeSpec {
         pauses: m.pauses,
+        memory: m.memory,
         completions: m.round_trips.then_some((from, until)),
         queues: m.queues.as_ref().map(|q| (q.every.0, ports(&q.ports))),
         links: m.links.as_ref().map(|l| (l.every.0, ports(&l.ports))),

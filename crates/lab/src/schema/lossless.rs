@@ -46,6 +46,11 @@ pub struct Pfc {
     /// A pause frame on the wire.
     #[serde(default = "default::frame")]
     pub frame: Q<Bytes>,
+    /// A pause expires after so many quanta of 512 bit times; who asked for it asks again when half of them are over. Without
+    /// the key a pause lasts until the permission to go on.
+    // CHOICE irn M1: no quanta, as in the simulators compared with; a lost frame then stops a port until the next comes.
+    #[schemars(range(min = 1, max = 65_535), extend("examples" = [65_535]))]
+    pub quanta: Option<u16>,
 }
 
 /// When an input asks for a pause, and for its end.

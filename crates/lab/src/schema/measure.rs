@@ -36,6 +36,9 @@ pub struct Measure {
     /// A list of all pauses of PFC: of which port, from when until when, and which other pause was the cause.
     #[serde(default)]
     pub pauses: bool,
+    /// The most that each input of a switch, and each memory that inputs share, has held. Needs `switch.inputs`.
+    #[serde(default)]
+    pub memory: bool,
     /// Record every packet: when it entered the network, when it left, how long it waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketRecord>,
@@ -56,6 +59,7 @@ impl Default for Measure {
             controllers: None,
             round_trips: false,
             pauses: false,
+            memory: false,
             packets: None,
             priority_histogram: None,
         }

@@ -6,6 +6,7 @@
 //! [`crate::resolve`].
 
 mod arrivals;
+mod congestion;
 mod incident;
 mod lossless;
 mod marking;
@@ -18,11 +19,13 @@ pub(crate) mod scheme;
 mod sizes;
 mod slack;
 mod switch;
+mod tcp;
 mod topology;
 mod traffic;
 mod transport;
 
 pub use arrivals::*;
+pub use congestion::*;
 pub use incident::*;
 pub use lossless::*;
 pub use marking::*;
@@ -34,6 +37,7 @@ pub use scheduler::*;
 pub use sizes::*;
 pub use slack::*;
 pub use switch::*;
+pub use tcp::*;
 pub use topology::*;
 pub use traffic::*;
 pub use transport::*;

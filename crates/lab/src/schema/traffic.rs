@@ -56,7 +56,7 @@ pub enum Pattern {
     Incast(Incast),
     /// Flows from a file.
     List(List),
-    /// Flows that never end.
+    /// Flows without end, or with one in time.
     Backlogged(Backlogged),
     /// One flow.
     Flow(Flow),
@@ -168,7 +168,7 @@ pub enum ListFormat {
     Hpcc,
 }
 
-/// Flows that never end.
+/// Flows without end, or with one in time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Backlogged {
@@ -181,6 +181,9 @@ pub struct Backlogged {
     /// When the first starts.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
+    /// When all of them stop: they end with what they have sent by then, which is still repaired and delivered. Never, without
+    /// the key.
+    pub until: Option<Q<Span>>,
     /// Number of flows.
     #[serde(default = "default::one")]
     #[schemars(range(min = 1, max = 1_000_000))]

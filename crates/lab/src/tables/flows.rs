@@ -24,6 +24,7 @@ impl FlowRow<'_> {
     }
     pub fn status(&self) -> &'static str {
         match (self.fct, self.outcome.started) {
+            _ if self.outcome.end == FlowEnd::Stopped => "stopped",
             (Some(_), _) => "completed",
             (None, Some(_)) => "censored",
             (None, None) => "not-started",
@@ -33,6 +34,7 @@ impl FlowRow<'_> {
     pub fn end(&self) -> (&'static str, &'static str) {
         match self.outcome.end {
             FlowEnd::Completed => ("completed", ""),
+            FlowEnd::Stopped => ("stopped", "its time was over"),
             FlowEnd::Censored => ("censored", "the run ended first"),
             FlowEnd::NotStarted if self.spec.after == FlowId::NONE => ("not-started", "the run ended first"),
             FlowEnd::NotStarted => ("not-started", "the flow before it has not completed"),
@@ -54,6 +56,8 @@ pub(crate) fn flow_rows(run: &Run) -> impl Iterator<Item = FlowRow<'_>> {
             Fct::Receiver => (outcome.received, outcome.ideal),
             Fct::Sender => (outcome.acked, outcome.ideal_acked),
         };
+        // A flow that was stopped had no size to complete.
+        let end = end.filter(|_| spec.size != u64::MAX);
         let fct = outcome.started.zip(end).map(|(start, end)| end.since(start).ps());
         FlowRow { id: i as u32, spec, outcome, fct, ideal: ideal.ps() }
     })
@@ -133,13 +137,13 @@ pub(super) fn table(run: &Run) -> Table {
             column(
                 "status",
                 "",
-                "completed, censored or not-started",
+                "completed, stopped, censored or not-started",
                 ColumnData::Text(rows.iter().map(|r| r.status().to_owned()).collect()),
             ),
             column(
                 "end",
                 "",
-                "completed (at both ends), censored, failed or not-started",
+                "completed (at both ends), stopped (likewise), censored, failed or not-started",
                 ColumnData::Text(rows.iter().map(|r| r.end().0.to_owned()).collect()),
             ),
             column(

@@ -1,11 +1,13 @@
 //! Results as columns with units.
 
 mod flows;
+mod memory;
 mod pauses;
 mod ports;
 mod series;
 
 pub(crate) use flows::{FlowRow, flow_rows};
+pub(crate) use memory::{MemoryRow, memory_rows};
 
 use crate::run::Run;
 
@@ -79,5 +81,6 @@ pub(crate) fn all(run: &Run) -> Vec<Table> {
     let mut out = vec![flows::table(run), ports::table(run)];
     out.extend(series::tables(run));
     out.extend(pauses::table(run));
+    out.extend(memory::table(run));
     out
 }

@@ -14,6 +14,10 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         r.useless("switch.control_first", why, "remove the key");
     }
     whole_packets(r, doc);
+    if doc.measure.memory && doc.switch.inputs.is_none() {
+        let hint = "remove the key, or write `switch.inputs = { memory = \"240KB\" }`";
+        r.useless("measure.memory", "without `switch.inputs` no switch counts by input", hint);
+    }
     if let Some(inputs) = doc.switch.inputs {
         memory(r, inputs, doc, graph);
     } else {
@@ -163,6 +167,15 @@ fn flow_control(r: &mut Report<'_>, pfc: Pfc, inputs: Inputs, doc: &Document, gr
         r.error("switch.pfc.frame", reason, "for example \"64B\"");
     }
     let needed = Headroom::of(doc, graph);
+    // Half of the quanta, 32 B each, against what a refresh may have to wait for, and itself.
+    let waits = u64::from(needed.packet).saturating_add(needed.frame.get());
+    if let Some(quanta) = pfc.quanta.filter(|quanta| u64::from(*quanta) * 32 < waits) {
+        let reason = format!(
+            "a pause of {quanta} quanta may expire before its refresh has left, behind a packet of {} B",
+            needed.packet
+        );
+        r.error("switch.pfc.quanta", reason, format!("at least {}", waits.div_ceil(32)));
+    }
     let headroom = pfc.headroom.unwrap_or_default().0;
     if headroom < needed.bytes() {
         let reason = format!("{headroom} is less than what may arrive after a pause was asked for: {needed}");

@@ -1,7 +1,7 @@
 //! `switch.marking` and `nic.marking`.
 
 use super::Report;
-use super::queues::codel;
+use super::schedulers::codel;
 use crate::quantity::{Capacity, Length};
 use crate::resolve;
 use crate::schema::{Document, MarkAt, Marking};

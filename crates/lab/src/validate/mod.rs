@@ -7,6 +7,7 @@ mod queues;
 mod rates;
 mod rdma;
 mod rules;
+mod schedulers;
 mod slack;
 mod transports;
 

@@ -135,7 +135,7 @@ fn edge(r: &mut Report<'_>, edge: Edge, doc: &Document, graph: &Graph) {
     }
     match edge {
         Edge::Codel { target, interval, refresh } => {
-            super::queues::codel(r, "edge", target, interval, crate::quantity::Q::of("0B"));
+            super::schedulers::codel(r, "edge", target, interval, crate::quantity::Q::of("0B"));
             if refresh.0 <= target.0 {
                 let reason = format!("a gap of {} is no longer than the target, {}", refresh.0, target.0);
                 r.error("edge.refresh", reason, "two to four times the target");

@@ -27,6 +27,8 @@ pub(crate) struct Draft {
     pub size: u64,
     /// When it starts; after another flow: how long after.
     pub start: Time,
+    /// When it stops, if it never ends otherwise.
+    pub until: Option<Time>,
     /// Position, in the same list, of the flow it follows.
     pub after: Option<usize>,
     /// What its file calls it.
@@ -56,7 +58,7 @@ impl Section<'_> {
         thalweg_units::Stream::new(self.seed, &format!("traffic.{}.{purpose}", self.index), entity)
     }
     pub fn flow(&self, src: u32, dst: u32, size: u64, start: Time) -> Draft {
-        Draft { src, dst, size, start, after: None, label: None, group: self.index as u16 }
+        Draft { src, dst, size, start, until: None, after: None, label: None, group: self.index as u16 }
     }
     /// A host that a key names.
     pub fn host(&self, name: &str, host: u32) -> Result<u32, Diagnostic> {

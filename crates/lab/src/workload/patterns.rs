@@ -34,6 +34,13 @@ pub(super) fn expected(s: &Section<'_>, pattern: &Pattern) -> Result<Expected, D
             s.start("start", b.start.0)?;
             let last = b.spacing.0.saturating_mul(u64::from(b.count - 1)).ps().saturating_add(b.start.0.ps());
             s.start("spacing", Span::from_ps(last))?;
+            if let Some(until) = b.until {
+                s.start("until", until.0)?;
+                if until.0.ps() <= last {
+                    let reason = format!("{} is not after the start, {}", until.0, Span::from_ps(last));
+                    return Err(s.cx.error(&s.key("until"), reason, "stop later or start earlier"));
+                }
+            }
             if b.count == 1 && !b.spacing.0.is_zero() {
                 let hint = "raise `count` or remove the key";
                 return Err(s.cx.error(&s.key("spacing"), "it has no effect: there is one flow", hint));
@@ -111,7 +118,9 @@ pub(super) fn generate(s: &Section<'_>, pattern: &Pattern, out: &mut Vec<Draft>)
         Pattern::Backlogged(b) => {
             let start = s.start("start", b.start.0)?;
             for n in 0..u64::from(b.count) {
-                out.push(s.flow(b.src, b.dst, u64::MAX, start.saturating_add(b.spacing.0.saturating_mul(n))));
+                let start = start.saturating_add(b.spacing.0.saturating_mul(n));
+                let until = b.until.map(|q| Time::from_ps(q.0.ps()));
+                out.push(Draft { until, ..s.flow(b.src, b.dst, u64::MAX, start) });
             }
         }
         Pattern::RequestResponse(r) => requests(s, r, out)?,

@@ -1,6 +1,7 @@
 //! Rows for RDMA, flow control, NICs, incidents and RPCs.
 
-use super::{BUSY, PLAIN, RACKS, Row, Shows};
+use super::scenarios::{BUSY, PLAIN, RACKS};
+use super::{Row, Shows};
 use Shows::*;
 
 /// Two racks of three hosts and small inputs; random queue pairs at 70 % and an incast: packets are lost.
@@ -100,6 +101,7 @@ pub const KEYS: &[Row] = &[
     ("switch.inputs.release=start", LOSSY, &[], "start", "end", Outcome),
     ("switch.inputs.release=end", LOSSY, &[], "end", "start", Outcome),
     ("switch.pfc", LOSSY, &[], "", "{}", Outcome),
+    ("switch.pfc.quanta", LOSSY, PFC, "", "100", Outcome),
     ("switch.pfc.threshold", LOSSY, STATIC, "static", "{kind=\"static\",xoff=\"10KB\"}", Outcome),
     ("switch.pfc.threshold=static", LOSSY, &["switch.inputs={shared=\"150KB\"}", "switch.pfc={threshold=\"dynamic\"}"], "{kind=\"static\",xoff=\"10KB\"}", "dynamic", Outcome),
     ("switch.pfc.threshold(static).xoff", LOSSY, STATIC, "15KB", "13KB", Outcome),
@@ -263,5 +265,6 @@ pub const KEYS: &[Row] = &[
 
     // ---- measure
     ("measure.pauses", LOSSY, PFC, "false", "true", Tables),
+    ("measure.memory", LOSSY, &[], "false", "true", Tables),
     ("measure.round_trips", PLAIN, &[], "false", "true", Tables),
 ];

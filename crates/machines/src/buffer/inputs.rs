@@ -37,6 +37,9 @@ pub struct PfcSpec {
     pub headroom: Bytes,
     /// A pause frame on the wire.
     pub frame_wire: u32,
+    /// A pause expires after so many quanta of 512 bit times unless it is refreshed; `None`: it lasts until the permission to
+    /// go on.
+    pub quanta: Option<u16>,
 }
 
 /// When an input asks for a pause, and for its end.
@@ -131,6 +134,22 @@ impl Inputs {
     /// The inputs.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
+    }
+
+    /// Which memory this is.
+    pub fn spec(&self) -> &InputSpec {
+        &self.spec
+    }
+
+    /// Bytes in the shared memory, beyond reserves and outside headrooms if the threshold is dynamic; 0: none is shared.
+    #[inline]
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// What [`Inputs::used`] may come to; 0: none is shared.
+    pub fn pool(&self) -> u64 {
+        self.pool
     }
 
     /// Some input's neighbour is paused: every departure matters at once.

@@ -210,6 +210,20 @@ impl Sender {
         dispatch!(Sender, self, spec, (), |m, part| m.start(part, now));
     }
 
+    /// The flow ends with what it has sent (RDMA: to the end of what one acknowledgement covers); that is still repaired
+    /// until the receiver has it. How many bytes that is: the receiver is to be told ([`Receiver::stop`]).
+    pub fn stop(&mut self, spec: &TransportSpec, now: Time) -> u64 {
+        match (self, spec) {
+            (Self::Tcp(m), _) => m.stop(),
+            (Self::Udp(m), _) => m.stop(),
+            (Self::Rdma(m), TransportSpec::Rdma(part)) => m.stop(part, now),
+            (Self::Rdma(_), _) => {
+                debug_assert!(false, "a transport was called with another one's spec");
+                0
+            }
+        }
+    }
+
     endpoint_methods!(Sender);
 
     /// What it has done and where it stands.
@@ -229,6 +243,15 @@ impl Receiver {
             TransportSpec::Tcp(_) => Self::Tcp(TcpReceiver::new(flow, size)),
             TransportSpec::Udp(_) => Self::Udp(UdpReceiver::new(size)),
             TransportSpec::Rdma(part) => Self::Rdma(RdmaReceiver::new(part, flow, size)),
+        }
+    }
+
+    /// The flow has no more than `size` bytes after all ([`Sender::stop`]).
+    pub fn stop(&mut self, size: u64) {
+        match self {
+            Self::Tcp(m) => m.stop(size),
+            Self::Udp(m) => m.stop(size),
+            Self::Rdma(m) => m.stop(size),
         }
     }
 

@@ -58,6 +58,12 @@ impl UdpSender {
         }
     }
 
+    /// The flow ends with what it has sent. How many bytes that is.
+    pub fn stop(&mut self) -> u64 {
+        self.size = self.size.min(self.sent);
+        self.size
+    }
+
     /// From the departure of a datagram of `wire` bytes to the next.
     fn gap(&mut self, spec: &UdpSpec, wire: u32) -> Span {
         match spec.pace {
@@ -135,6 +141,10 @@ impl UdpReceiver {
     /// Expects `size` bytes.
     pub fn new(size: u64) -> Self {
         Self { size, received: 0 }
+    }
+    /// The flow has no more than `size` bytes after all.
+    pub fn stop(&mut self, size: u64) {
+        self.size = size;
     }
     /// Payload bytes that arrived (datagrams have no order to wait for).
     pub fn received(&self) -> u64 {

@@ -38,10 +38,14 @@ pub enum Phase {
     Sample,
     /// Something breaks or is mended, or routes have converged. Entity: incident.
     Incident,
+    /// A flow without end stops. Entity: flow.
+    Stop,
+    /// A pause expires, or is to be refreshed. Entity: twice the port, and one more for the latter.
+    Quanta,
 }
 
 impl Phase {
-    const ALL: [Phase; 10] = [
+    const ALL: [Phase; 12] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -52,6 +56,8 @@ impl Phase {
         Phase::Decide,
         Phase::Sample,
         Phase::Incident,
+        Phase::Stop,
+        Phase::Quanta,
     ];
 }
 

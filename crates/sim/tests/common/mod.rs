@@ -62,6 +62,7 @@ pub fn flow(src: u32, dst: u32, size: u64, start: Time) -> FlowSpec {
         dst: HostId(dst),
         size,
         start,
+        until: Time::MAX,
         after: FlowId::NONE,
         connection: u32::MAX,
         transport: 0,

@@ -14,11 +14,11 @@ fn shared(total: u64, pfc: Option<PfcSpec>) -> InputSpec {
 }
 fn fixed(xoff: u64, xon: u64, headroom: u64) -> Option<PfcSpec> {
     let threshold = PfcThreshold::Static { xoff: b(xoff), xon: b(xon) };
-    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64 })
+    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64, quanta: None })
 }
 fn dynamic(alpha: f64, reserve: u64, hysteresis: u64, headroom: u64) -> Option<PfcSpec> {
     let threshold = PfcThreshold::Dynamic { alpha, reserve: b(reserve), hysteresis: b(hysteresis) };
-    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64 })
+    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64, quanta: None })
 }
 /// The HPCC authors' switch with 16 ports of 100 Gb/s and 1 us.
 fn hpcc() -> Inputs {

@@ -57,6 +57,11 @@ impl RdmaReceiver {
         Self { flow, size, received: 0, above: 0, arrived, answer: None, notify: false, notified: None }
     }
 
+    /// The flow has no more than `size` bytes after all.
+    pub fn stop(&mut self, size: u64) {
+        self.size = size;
+    }
+
     /// Payload bytes received in order.
     pub fn received(&self) -> u64 {
         self.received

@@ -171,6 +171,21 @@ impl RdmaSender {
         self.post(spec, now);
     }
 
+    /// The flow ends with what it has sent or posted, to the end of what one acknowledgement covers; that is still sent and
+    /// repaired until the receiver has it. How many bytes it is.
+    pub fn stop(&mut self, spec: &RdmaSpec, now: Time) -> u64 {
+        let layout = Layout::new(spec, self.size);
+        let posted = self.segments.as_ref().map_or(0, |segments| segments.posted());
+        let whole = if self.segments.is_some() { RdmaAcks::PerSegment } else { spec.acks };
+        let begun = self.recovery.high().max(posted).next_multiple_of(layout.per_ack(whole));
+        self.size = layout.offset(begun.min(self.packets));
+        self.packets = Layout::new(spec, self.size).packets();
+        if self.is_done() {
+            self.finished = now;
+        }
+        self.size
+    }
+
     /// The timers of a controller that was taken over have run while the connection was silent.
     fn catch_up(&mut self, now: Time) {
         while let Some(wake) = self.controller.permit().wake.filter(|wake| *wake < now) {

@@ -107,6 +107,11 @@ impl TcpReceiver {
         }
     }
 
+    /// The flow has no more than `size` bytes after all.
+    pub fn stop(&mut self, size: u64) {
+        self.size = size;
+    }
+
     /// Bytes received in order.
     pub fn received(&self) -> u64 {
         self.next

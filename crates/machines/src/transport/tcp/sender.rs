@@ -151,6 +151,12 @@ impl TcpSender {
         }
     }
 
+    /// The flow ends with what it has sent, which is still repaired until the receiver has it. How many bytes that is.
+    pub fn stop(&mut self) -> u64 {
+        self.size = self.size.min(self.sent_to);
+        self.size
+    }
+
     /// What it has done and where it stands.
     pub fn stats(&self) -> SenderStats {
         SenderStats {

@@ -1,0 +1,208 @@
+//! `[transport]` of kind `tcp`.
+
+use super::{Congestion, Rank, defaults};
+use crate::quantity::{Capacity, Length, Q};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Span};
+
+/// TCP as data: what a scheme switches on or off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tcp {
+    /// Payload of a full segment.
+    pub mss: Q<Bytes>,
+    /// Headers of every data packet on the wire.
+    pub header: Q<Bytes>,
+    /// An ACK on the wire.
+    pub ack_size: Q<Bytes>,
+    /// A SYN on the wire; as `ack_size` if not given. Only with `handshake`.
+    pub syn_size: Option<Q<Bytes>>,
+    /// What is held against the window.
+    pub flight: Flight,
+    /// Window of a new flow, payload; packets are full segments.
+    pub initial_window: Length,
+    /// Largest window, payload.
+    pub max_window: Capacity,
+    /// Slow-start threshold of a new flow, payload.
+    pub initial_threshold: Capacity,
+    /// The congestion controller.
+    pub congestion: Congestion,
+    /// The retransmission timer.
+    pub rto: Rto,
+    /// How losses are inferred before the timer fires.
+    pub loss: LossDetection,
+    /// One new segment on each of the first two duplicate ACKs (RFC 3042); on unless `loss` is timeout-only
+    /// or `flight` is span.
+    pub limited_transmit: Option<bool>,
+    /// Selective acknowledgements (RFC 2018).
+    pub sack: Sack,
+    /// Whether the receiver waits before it acknowledges.
+    pub delayed_acks: DelayedAcks,
+    /// Exchange SYN and SYN-ACK before the first data: one round trip.
+    pub handshake: bool,
+    /// Explicit congestion notification; what the controller needs if not given.
+    pub ecn: Option<EcnMode>,
+    /// Time stamps (RFC 7323): segments sent again give the retransmission timer samples too. Their bytes on the wire are
+    /// part of `header`.
+    pub timestamps: bool,
+    /// After this many timeouts in a row send header-only probes until an ACK arrives (pFabric §4.2); 0: never.
+    pub probe_after: u32,
+    /// What senders write into the rank header; what the schedulers need if not given.
+    pub rank: Option<Rank>,
+}
+
+impl Default for Tcp {
+    fn default() -> Self {
+        Self {
+            mss: Q::of("1460B"),
+            header: Q::of("40B"),
+            ack_size: Q::of("40B"),
+            syn_size: None,
+            flight: Flight::default(),
+            initial_window: Length::Packets(10), // RFC 6928
+            max_window: Capacity::Unlimited,
+            initial_threshold: Capacity::Unlimited, // RFC 5681: arbitrarily high
+            congestion: Congestion::default(),
+            rto: Rto::default(),
+            loss: LossDetection::default(),
+            limited_transmit: None,
+            sack: Sack::default(),
+            delayed_acks: DelayedAcks::default(),
+            handshake: false,
+            ecn: None,
+            timestamps: false, // as Karn's rule; the simulators compared with have none
+            probe_after: 0,
+            rank: None,
+        }
+    }
+}
+
+/// What is held against the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flight {
+    /// What is believed to be in the network, neither selectively acknowledged nor lost (RFC 6675).
+    #[default]
+    Pipe,
+    /// The distance from the cumulative ACK, less what is selectively acknowledged (NetSys' pFabric sender).
+    Span,
+    /// As `span`, and nothing is resent that the receiver already has, whether or not its ACK has come: the
+    /// same simulator to the letter, whose senders look into the receiver. For comparisons.
+    SpanOmniscient,
+}
+
+/// The retransmission timer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Rto {
+    /// RFC 6298: smoothed round trip + 4 deviations, clamped, doubled at every expiry.
+    Rfc6298 {
+        /// Before the first sample.
+        #[serde(default = "default::rto_initial")]
+        initial: Q<Span>,
+        /// Floor.
+        #[serde(default = "default::rto_min")]
+        min: Q<Span>,
+        /// Ceiling, back-off included.
+        #[serde(default = "default::rto_max")]
+        max: Q<Span>,
+    },
+    /// Always the same: no estimate, no back-off.
+    Fixed {
+        /// The time-out.
+        value: Q<Span>,
+    },
+}
+
+impl Default for Rto {
+    fn default() -> Self {
+        Self::Rfc6298 { initial: default::rto_initial(), min: default::rto_min(), max: default::rto_max() }
+    }
+}
+
+/// Loss inference.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LossDetection {
+    /// Duplicate ACKs, or that many segments' worth selectively acknowledged above a hole (RFC 6675).
+    DupAck {
+        /// DupThresh.
+        #[serde(default = "default::dup_thresh")]
+        #[schemars(range(min = 1, max = 1000))]
+        threshold: u32,
+    },
+    /// Only the timer.
+    TimeoutOnly,
+}
+
+impl Default for LossDetection {
+    fn default() -> Self {
+        Self::DupAck { threshold: default::dup_thresh() }
+    }
+}
+
+/// Selective acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Sack {
+    /// Blocks in every ACK that follows a gap.
+    Blocks {
+        /// At most this many; 3 or 4 fit into TCP's header, simulators without one use 16.
+        #[serde(default = "default::sack_blocks")]
+        #[schemars(range(min = 1, max = 16))]
+        blocks: u8,
+        /// Blocks lengthen the ACK on the wire: 2 + 8n bytes rounded up to a multiple of 4.
+        #[serde(default)]
+        on_wire: bool,
+    },
+    /// Cumulative only: one hole per round trip is repaired (RFC 6582).
+    Off,
+}
+
+impl Default for Sack {
+    fn default() -> Self {
+        Self::Blocks { blocks: default::sack_blocks(), on_wire: false }
+    }
+}
+
+/// Acknowledgement policy of receivers.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DelayedAcks {
+    /// One ACK per packet.
+    #[default]
+    Off,
+    /// One ACK per `every` segments in order (RFC 1122 §4.2.3.2).
+    On {
+        /// Segments per ACK.
+        #[serde(default = "default::ack_every")]
+        #[schemars(range(min = 2, max = 1000))]
+        every: u32,
+        /// An unacknowledged segment waits at most this long.
+        #[serde(default = "default::ack_delay")]
+        delay: Q<Span>,
+    },
+}
+
+/// Explicit congestion notification at the ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnMode {
+    /// Packets are not ECN-capable.
+    Off,
+    /// RFC 3168: the echo is latched until the sender has reduced its window.
+    Classic,
+    /// RFC 8257: every ACK echoes exactly the marks of the packets it covers.
+    Accurate,
+}
+
+defaults! {
+    rto_initial: Q<Span> = Q::of("1s"); // RFC 6298 §2
+    rto_min: Q<Span> = Q::of("200ms"); // CHOICE: Linux's TCP_RTO_MIN; the RFC's 1 s is used by nobody
+    rto_max: Q<Span> = Q::of("60s"); // RFC 6298 §2.5
+    dup_thresh: u32 = 3; // RFC 5681 §3.2
+    sack_blocks: u8 = 4; // RFC 2018 §3: what 40 bytes of options hold without timestamps
+    ack_every: u32 = 2; // RFC 1122 §4.2.3.2
+    ack_delay: Q<Span> = Q::of("40ms"); // CHOICE: Linux's minimum; the RFC allows up to 500 ms
+}

@@ -1,0 +1,99 @@
+//! `memory`: the most that each input of a switch, and each shared memory, has held.
+
+use super::{ColumnData, Table, column};
+use crate::run::Run;
+use thalweg_machines::buffer::{InputMemory, PfcThreshold};
+use thalweg_sim::ends;
+use thalweg_units::PortId;
+
+/// An input of a switch, or the memory that its inputs share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MemoryRow {
+    /// The switch.
+    pub node: u32,
+    /// An input: the port that leads to it.
+    pub port: Option<PortId>,
+    /// An input: the node from which packets come.
+    pub from: Option<u32>,
+    /// Most bytes held.
+    pub most: u64,
+    /// What it may hold; an input of a shared memory without static thresholds has no limit of its own.
+    pub limit: Option<u64>,
+    /// An input under flow control: most bytes above XOFF, or in its headroom, and the room there.
+    pub headroom: Option<(u64, u64)>,
+}
+
+/// Switch by switch, inputs in the order of their links; nothing unless it was asked for.
+pub(crate) fn memory_rows(run: &Run) -> Vec<MemoryRow> {
+    let spec = run.engine.spec();
+    let mut ports: Vec<Vec<PortId>> = vec![Vec::new(); spec.switches as usize];
+    for port in (0..2 * spec.links.len()).map(PortId::from) {
+        if let Some(switch) = ends(spec, port).0.0.checked_sub(spec.hosts) {
+            ports[switch as usize].push(port);
+        }
+    }
+    let mut out = Vec::new();
+    for (switch, (peaks, memory)) in run.engine.memory_peaks().enumerate() {
+        let node = spec.hosts + switch as u32;
+        let threshold = memory.spec().pfc.map(|pfc| (pfc.threshold, pfc.headroom.get()));
+        for (number, back) in ports[switch].iter().enumerate() {
+            let most = peaks.inputs[number];
+            let own = match memory.spec().memory {
+                InputMemory::PerInput(bytes) => Some(bytes.get()),
+                InputMemory::Shared(_) => None,
+            };
+            let (limit, headroom) = match threshold {
+                None => (own, None),
+                Some((PfcThreshold::Static { xoff, .. }, headroom)) => {
+                    let xoff = xoff.get();
+                    let limit = own.unwrap_or(xoff + headroom);
+                    (Some(limit), Some((most.saturating_sub(xoff), limit.saturating_sub(xoff))))
+                }
+                Some((PfcThreshold::Dynamic { .. }, headroom)) => {
+                    (None, Some((peaks.headrooms[number], headroom)))
+                }
+            };
+            let from = Some(ends(spec, *back).1.0);
+            out.push(MemoryRow { node, port: Some(PortId(back.0 ^ 1)), from, most, limit, headroom });
+        }
+        if memory.pool() > 0 {
+            let limit = Some(memory.pool());
+            out.push(MemoryRow { node, port: None, from: None, most: peaks.shared, limit, headroom: None });
+        }
+    }
+    out
+}
+
+/// The table, if it was asked for.
+pub(super) fn table(run: &Run) -> Option<Table> {
+    if !run.engine.spec().probes.memory {
+        return None;
+    }
+    let rows = memory_rows(run);
+    let maybe = |f: &dyn Fn(&MemoryRow) -> Option<u64>| {
+        ColumnData::Maybe(rows.iter().map(|r| f(r).map_or(-1, |bytes| bytes as i64)).collect())
+    };
+    Some(Table {
+        name: "memory",
+        doc: "One row per input of a switch, and one for what its inputs share: the most that it has held.",
+        columns: vec![
+            column("node", "", "the switch", ColumnData::U32(rows.iter().map(|r| r.node).collect())),
+            column(
+                "port",
+                "",
+                "the port that leads to the input; null: what all inputs of the switch share",
+                maybe(&|r| r.port.map(|p| u64::from(p.0))),
+            ),
+            column("from_node", "", "where its packets come from", maybe(&|r| r.from.map(u64::from))),
+            column("most_bytes", "B", "held at most", ColumnData::U64(rows.iter().map(|r| r.most).collect())),
+            column("limit_bytes", "B", "what it may hold; null: no limit of its own", maybe(&|r| r.limit)),
+            column(
+                "most_headroom",
+                "B",
+                "held at most above XOFF, or in the headroom; null: no flow control",
+                maybe(&|r| r.headroom.map(|h| h.0)),
+            ),
+            column("headroom_bytes", "B", "the room there", maybe(&|r| r.headroom.map(|h| h.1))),
+        ],
+    })
+}

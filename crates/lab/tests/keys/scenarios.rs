@@ -1,0 +1,156 @@
+//! Small scenarios in which keys matter, and the files that they read.
+
+/// Six hosts around a switch with small buffers; random flows at 80 % and an incast.
+pub const BUSY: &str = r#"
+topology = { kind = "star", hosts = 6 }
+switch = { buffer = "30KB" }
+run = { until = "3ms" }
+[transport]
+rto = { kind = "rfc6298", initial = "300us", min = "200us", max = "900us" }
+[transports.x]
+rto = { kind = "rfc6298", initial = "300us", min = "200us", max = "900us" }
+[[traffic]]
+kind = "poisson"
+sizes = { uniform = { min = "1KB", max = "100KB", steps = 10 } }
+load = 0.8
+until = "1ms"
+[[traffic]]
+kind = "incast"
+fan_in = 5
+size = "60KB"
+receiver = 0
+at = "100us"
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 1
+size = "1B"
+transport = "x"
+"#;
+
+/// Two racks of three hosts; random flows.
+pub const RACKS: &str = r#"
+topology = { kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 3 }
+run = { until = "2ms" }
+[transport]
+rto = { kind = "fixed", value = "300us" }
+[[traffic]]
+kind = "poisson"
+sizes = { kind = "fixed", size = "20KB" }
+load = 0.7
+until = "500us"
+"#;
+
+/// Every host sends one flow and receives one.
+pub const SHIFT: &str = r#"
+topology = { kind = "star", hosts = 4 }
+run = { until = "5ms" }
+[[traffic]]
+kind = "permutation"
+size = "100001B"
+"#;
+
+/// Two flows on the leaf-spine network, one from a file with room for pinned paths.
+pub const PINNED: &str = r#"
+topology = { kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 2, spine_rate = "10Gbps" }
+run = { until = "5ms" }
+[[traffic]]
+kind = "list"
+file = "flows.csv"
+"#;
+
+/// Four flows on the Internet2 backbone without edge routers, near enough to be quick.
+pub const WIDE: &str = r#"
+topology = { kind = "internet2", core_delay = "10us", access_delay = "1us" }
+routing = "lowest"
+run = { until = "20ms" }
+[[traffic]]
+kind = "permutation"
+size = "20KB"
+"#;
+
+/// As on a backbone whose links are slower than its edge.
+pub const BACKBONE: &str = r#"
+topology = { kind = "backbone", routers = 6, links = 7, edges_per_router = 2, core_delay = "10us", access_delay = "1us" }
+routing = "lowest"
+run = { until = "20ms" }
+[[traffic]]
+kind = "poisson"
+sizes = { kind = "fixed", size = "20KB" }
+load = 0.9
+of = "busiest-link"
+until = "2ms"
+[[traffic]]
+kind = "incast"
+fan_in = 5
+size = "60KB"
+receiver = 0
+"#;
+
+/// Everybody to one host with equal slack; a flow of another class.
+pub const SLACK: &str = r#"
+topology = { kind = "leaf-spine", leaves = 2, spines = 1, hosts_per_leaf = 4, spine_rate = "10Gbps" }
+switch = { scheduler = "lstf", buffer = "60KB" }
+nic = { scheduler = "fifo", buffer = "unlimited" }
+slack = { kind = "virtual-clock", rate = "1Gbps" }
+run = { until = "8ms" }
+[transport]
+rto = { kind = "rfc6298", initial = "300us", min = "200us", max = "900us" }
+[[traffic]]
+kind = "incast"
+fan_in = 5
+size = "200KB"
+receiver = 0
+senders = "neighbours"
+[[traffic]]
+kind = "poisson"
+sizes = { uniform = { min = "1KB", max = "100KB", steps = 10 } }
+load = 0.6
+until = "1ms"
+"#;
+
+/// One section of traffic, to be replaced, between four hosts.
+pub const PLAIN: &str = r#"
+topology = { kind = "star", hosts = 4 }
+run = { until = "5ms" }
+[transport]
+rto = { kind = "fixed", value = "300us" }
+[transports.x]
+initial_window = "2pkts"
+[[traffic]]
+kind = "flow"
+src = 3
+dst = 2
+size = "30KB"
+transport = "x"
+[[traffic]]
+kind = "flow"
+src = 1
+dst = 0
+size = "300KB"
+"#;
+
+pub const FILES: &[(&str, &str)] = &[
+    ("flows.csv", "id,src,dst,size_bytes,start_ns\n7,0,2,200000,0\n9,1,3,200000,0\n"),
+    ("other.csv", "id,src,dst,size_bytes,start_ns\n7,0,2,200000,0\n9,1,3,100000,0\n"),
+    ("flows.txt", "1\n0 2 3 100 200000 0\n"),
+    ("same.csv", "id,data_path,ack_path\n7,4-6-5,5-6-4\n9,4-6-5,5-6-4\n"),
+    ("apart.csv", "id,data_path,ack_path\n7,4-6-5,5-6-4\n9,4-7-5,5-7-4\n"),
+    ("offsets.csv", "host,first\n0,1\n1,0\n2,1\n3,0\n"),
+    ("map.csv", "priority,packets\n1,10\n2,5\n20,40\n60,9\n"),
+    ("flat.csv", "priority,packets\n1,1000\n60,1\n"),
+    ("links.csv", "a,b,rate,delay\n0,4,10Gbps,1us\n1,4,10Gbps,1us\n2,4,10Gbps,1us\n3,4,10Gbps,1us\n"),
+    ("slow.csv", "a,b,rate,delay\n0,4,1Gbps,1us\n1,4,10Gbps,1us\n2,4,10Gbps,1us\n3,4,10Gbps,1us\n"),
+    ("bare.csv", "a,b\n0,4\n1,4\n2,4\n3,4\n"),
+    ("net.toml", "hosts = 2\nswitches = 1\n[[links]]\na = 0\nb = 2\n[[links]]\na = 1\nb = 2\n"),
+    ("net.json", "{\"hosts\":2,\"switches\":1,\"links\":[{\"a\":0,\"b\":2},{\"a\":1,\"b\":2}]}"),
+    ("net.txt", "3 1 2\n2\n0 2 10Gbps 1us 0\n1 2 10Gbps 1us 0\n"),
+    (
+        "net.xml",
+        "<graphml><graph><node id='s'/><node id='a'/><node id='b'/><edge source='s' target='a'/><edge source='s' target='b'/></graph></graphml>",
+    ),
+    ("map.cch", "1 @A (2) -> <2> <3> =a r0\n2 @B (1) -> <1> =b r0\n3 @C (1) -> <1> =c r0\n"),
+    ("weights.txt", "A B 3\nB A 3\nA C 1\n"),
+    ("sizes.txt", "1000 0.1\n10000 0.5\n100000 1\n"),
+    ("small.txt", "1000 0.9\n10000 1\n"),
+];
