@@ -15,7 +15,8 @@ from thalweg.papers import NotCheckable, measure
 from .numbers import percentile, saturation, steps
 from .outcome import once, pauses, seconds
 from .settings import SEEDS, mean, run
-from .silence import READINGS, share as saw
+from .silence import READINGS
+from .silence import share as saw
 
 K = {"quick": 6, "full": 8}
 # ms: what happens in here counts. The incast needs longer to settle: an e-folding of the rate takes 52 ms at 64 KB.
