@@ -18,6 +18,20 @@ HUNDRED = [(a, 0) for a in range(1, CLIENTS + 1) for _ in range(10)]
 FIRST, STOPS = 0.3, 5.0  # ms: the fluid test looks at what happens after the first, and until the second sender stops
 
 
+# Figure 3.2 with one thing changed at a time: bytes of a segment, and what is set. Without pauses: XOFF above all that may be
+# outstanding, 20 segments per client.
+NO_PAUSES = {"switch.inputs.shared": "90MB", "switch.pfc.threshold": {"kind": "static", "xoff": "4MB", "xon": "3.9MB"}}
+QUEUE = "queue"
+VIEWED = {
+    QUEUE: (64_000, {}),
+    "queue:no-pauses": (64_000, NO_PAUSES),
+    "queue:T_low-200us": (64_000, NO_PAUSES | {"transport.congestion.t_low": "200us"}),
+    "queue:16KB": (16_000, NO_PAUSES),
+    "queue:4KB": (4_000, NO_PAUSES),
+    "queue:one-packet": (1_442, NO_PAUSES),
+}
+
+
 def unequal() -> dict:
     """Two hosts with 0.8 and 0.2 of the line into one port as fast."""
     file = Path(__file__).parent / "scenarios" / "incast.toml"
@@ -44,8 +58,11 @@ def runs(scale: str) -> list:
         looks = {"measure.controllers": {"every": "100ms", "flows": [0]}}
         made.append(run("trace", "incast", TRACE.set(seed) | short | looks, seed))
         made.append(run("two", "incast", unequal(), seed))
-        packets = {"measure.packets": {"hops": False}}
-        made.append(run("queue", "queue", {"traffic": connections(HUNDRED, seed)} | packets, seed, keep=True))
+        for key, (segment, more) in VIEWED.items():
+            set = {"traffic": connections(HUNDRED, seed), "measure.packets": {"hops": False}} | more
+            if segment != 64_000:
+                set["transport.segments.bytes"] = f"{segment}B"
+            made.append(run(key, "queue", set, seed, keep=True))
     return made
 
 
@@ -81,30 +98,35 @@ QUEUES = {
 }
 
 
-def queueing(results) -> dict[str, np.ndarray]:
+def queueing(results, segment: int = 64_000) -> dict[str, np.ndarray]:
     """us: round trips less the idle one, and the delay in the queue at 10 Gb/s in three views."""
     import polars as pl
 
     found = Samples(results)
-    base = idle_rtt(64_000, (LINE, LINE), 7.5e-6) * 1e6
+    base = idle_rtt(segment, (LINE, LINE), 7.5e-6) * 1e6
     begin = round(seconds(results.scenario.to_dict()["measure"]["from"]) * 1e12)
     looks = results.tables["queues"].filter(pl.col("time_ps") >= begin)
     came = results.packets.filter((pl.col("forward") == 1) & (pl.col("ingress_ps") >= begin))
     waits = came.select("wire", "waited_ps").collect()
-    waited, last = waits["waited_ps"].to_numpy() * 1e-6, waits["wire"].to_numpy() < max(packets(64_000))
+    sizes = packets(segment)  # the last packet is the only short one, or the only one
+    waited, last = waits["waited_ps"].to_numpy() * 1e-6, waits["wire"].to_numpy() == sizes[-1]
     time = serialization(looks["bytes"].to_numpy().astype(float), LINE) * 1e6
     return {"RTT - base": found.rtt - base, "packets": waited, "last": waited[last], "time": time}
 
 
-@measure("TIM-F2-a", needs=["queue@*"])
+@measure("TIM-F2-a", needs=[f"{key}@*" for key in VIEWED])
 def _(runs):
-    views = [queueing(r) for r in seeds(runs, "queue")]
+    seen = {key: [queueing(r, segment) for r in seeds(runs, key)] for key, (segment, _) in VIEWED.items()}
+    views = seen[QUEUE]
 
-    def gap(view: str) -> float:
-        return float(np.mean([decile_gaps(v["RTT - base"], v[view]).max() for v in views]))
+    def gap(view: str, key: str = QUEUE) -> float:
+        return float(np.mean([decile_gaps(v["RTT - base"], v[view]).max() for v in seen[key]]))
 
     out = {"largest gap of a decile / allowed": gap("packets")}
     out |= {f"the same, {QUEUES[view]}": gap(view) for view in ("last", "time")}
+    for key in list(VIEWED)[1:]:
+        name = key.removeprefix("queue:")
+        out |= {f"{name}: gap": gap("packets", key), f"{name}: gap, {QUEUES['last']}": gap("last", key)}
     for level in (10, 50, 90):
         for what in ("RTT - base", *QUEUES):
             name = f"queue {QUEUES[what]}" if what in QUEUES else what

@@ -15,6 +15,8 @@ from thalweg.papers import NotCheckable, measure
 from .numbers import percentile, saturation, steps
 from .outcome import once, pauses, seconds
 from .settings import SEEDS, mean, run
+from .silence import READINGS
+from .silence import share as saw
 
 K = {"quick": 6, "full": 8}
 # ms: what happens in here counts. The incast needs longer to settle: an e-folding of the rate takes 52 ms at 64 KB.
@@ -27,6 +29,7 @@ LOADS = {
 BACKGROUND = (0.167, 0.3, 0.5)
 FAN_IN = 40
 SCHEMES = ("timely", "pfc")
+AROUND = (0.6, 0.65, 0.7)  # loads around saturation, at which other readings of Algorithm 1 are shown too
 PING_MS = 1.0
 # 64 B and an ACK, in the same class as data.
 PING = {
@@ -57,10 +60,12 @@ def runs(scale: str) -> list:
             for load in BACKGROUND:
                 more = {False: [], True: crowd(K[scale], seed)}
                 made += [at(background(s, load, i), load, seed, scale, SETTLED, more[i]) for i in more]
+        for name, more in READINGS.items():
+            made += [at(fabric(f"timely-{name}", load), load, seed, scale, WINDOW, also=more) for load in AROUND]
     return made
 
 
-def at(key: str, load: float, seed: int, scale: str, window: dict, more=()):
+def at(key: str, load: float, seed: int, scale: str, window: dict, more=(), also=None):
     """Calls at this load, pings, and what else there is."""
     k, (begin, end) = K[scale], window[scale]
     calls = {"kind": "rpc", "load": load, "request": "64KB", "response": "64KB", "servers": "other-pods"}
@@ -70,8 +75,9 @@ def at(key: str, load: float, seed: int, scale: str, window: dict, more=()):
         "transports": {"ping": PING},
         "measure.from": f"{begin}ms",
         "measure.until": f"{end}ms",
+        "measure.round_trips": True,
         "run.until": f"{end}ms",
-    }
+    } | (also or {})
     if key.endswith(":pfc"):
         set["transport.congestion"] = "fixed"
 
@@ -215,6 +221,21 @@ def _(runs):
     for s in SCHEMES:
         for n in (50, 99):
             out |= {f"{s}, p{n} at {x:g} (us)": v for x, v in curve(runs, s, rtt(n)).items() if x >= 0.5}
+    return out | around(runs)
+
+
+def around(runs) -> dict[str, float]:
+    """Around saturation: what TIMELY gets to see of it, and what other readings of Algorithm 1 make of that."""
+    out = {}
+    for load in AROUND:
+        for s in ("timely", *(f"timely-{name}" for name in READINGS)):
+            words = ("high", "high, of these silent", "moved", "held") if s == "timely" else ("moved", "held")
+            out |= {f"{s}, {word} at {load:g}": mean(runs, fabric(s, load), saw(word)) for word in words}
+            if s != "timely":
+                out |= {f"{s}, p{n} at {load:g} (us)": mean(runs, fabric(s, load), rtt(n)) for n in (50, 99)}
+                out[f"{s}, median call at {load:g} (us)"] = mean(runs, fabric(s, load), latency(50))
+                out[f"{s}, accepted / offered at {load:g}"] = mean(runs, fabric(s, load), share)
+        out[f"pfc, held at {load:g}"] = mean(runs, fabric("pfc", load), saw("held"))
     return out
 
 

@@ -8,21 +8,28 @@ from pathlib import Path
 from thalweg.papers import measure
 
 from .numbers import percentile
-from .outcome import Samples, throughput
+from .outcome import Samples, seconds, throughput
 from .settings import SEEDS, connections, mean, needs, run, seeds
 
 ALONE, WITH, PRIORITY = "reverse:alone", "reverse:with", "reverse:priority"
+# The second incast as it is, but in segments of 64 KB, with which TIMELY leaves its ports idle now and then; and from fewer senders.
+LARGE, FEWER = "reverse:with-64KB", "reverse:with-5-senders"
 A, B = range(1, 6), range(6, 16)
+TOWARDS_A = 3  # the switch's port to the first client
 # As in the incast test-bed a sender has four connections to a receiver, and the primary's share is 500 Mb/s.
 PRIMARY = [(a, 0) for a in A for _ in range(4)]
 SECONDARY = [(b, a) for b in B for a in A for _ in range(4)]
 
 
-def secondary() -> dict:
+def secondary(segment: str = "16KB") -> dict:
     """The other incast's transport: its first rate is the share of twenty connections on a NIC."""
     file = Path(__file__).parent / "scenarios" / "reverse.toml"
     transport = tomllib.loads(file.read_text(encoding="utf-8"))["transport"]
-    return {"secondary": transport | {"congestion": transport["congestion"] | {"initial_share": 0.05}}}
+    own = {
+        "congestion": transport["congestion"] | {"initial_share": 0.05},
+        "segments": transport["segments"] | {"bytes": segment},
+    }
+    return {"secondary": transport | own}
 
 
 def runs(scale: str) -> list:
@@ -30,12 +37,16 @@ def runs(scale: str) -> list:
     for seed in SEEDS[scale]:
         alone = connections(PRIMARY, seed)
         both = alone + connections(SECONDARY, seed + 1000, transport="secondary")
+        few = alone + connections(SECONDARY[: len(SECONDARY) // 2], seed + 1000, transport="secondary")
         kinds = {
             ALONE: {"traffic": alone},
             WITH: {"traffic": both, "transports": secondary()},
+            LARGE: {"traffic": both, "transports": secondary("64KB")},
+            FEWER: {"traffic": few, "transports": secondary()},
             PRIORITY: {"traffic": both, "transports": secondary(), "switch.control_first": True},
         }
-        made += [run(key, "reverse", set, seed) for key, set in kinds.items()]
+        looks = {"measure.queues": {"every": "10us", "ports": [1, TOWARDS_A]}}
+        made += [run(key, "reverse", looks | set, seed) for key, set in kinds.items()]
     return made
 
 
@@ -71,9 +82,27 @@ def _(runs):
     return out | row(runs, PRIORITY, "with priority")
 
 
-@measure("TIM-F3-c", needs=needs(ALONE, WITH))
+def idle(port: int):
+    """Fraction of looks at which nothing is in a port's queue."""
+
+    def value(results) -> float:
+        begin = round(seconds(results.scenario.to_dict()["measure"]["from"]) * 1e12)
+        rows = results.tables["queues"]
+        rows = rows.filter((rows["port"] == port) & (rows["time_ps"] >= begin))
+        return float((rows["bytes"] == 0).mean())
+
+    return value
+
+
+@measure("TIM-F3-c", needs=needs(ALONE, WITH, LARGE, FEWER))
 def _(runs):
-    return {"p10 RTT, with / without": mean(runs, WITH, p(10)) / mean(runs, ALONE, p(10))}
+    out = {"p10 RTT, with / without": mean(runs, WITH, p(10)) / mean(runs, ALONE, p(10))}
+    for name, key in {"without": ALONE, "with": WITH, "with, 64 KB": LARGE, "with, half the senders": FEWER}.items():
+        out |= {f"{name}: p{n} (us)": mean(runs, key, p(n)) for n in (10, 99)}
+        out |= {f"{name}: throughput (Gb/s)": mean(runs, key, throughput)}
+        out |= {f"{name}: looks at an empty queue, there": mean(runs, key, idle(1))}
+        out |= {f"{name}: looks at an empty queue, back": mean(runs, key, idle(TOWARDS_A))}
+    return out
 
 
 def curves(runs) -> dict:

@@ -295,6 +295,31 @@ def test_calls_last_from_the_request_to_the_answer():
     assert found.rtt.tolist() == pytest.approx([20, 2000]) and found.lost_pings == 1
 
 
+def test_what_comes_after_a_pause_and_what_moves_a_rate():
+    """One pair: a segment at once, one that waits for 200 us in its host, one after 1 ms of silence; and a ping, which does not count."""
+    wire = numbers.serialization(numbers.on_wire(64_000), 10e9) * 1e6  # us
+    posted, rtt = [20_000, 20_900, 22_300, 22_300], [600, 300, 900, 20]
+    run = Fake(
+        "seen",
+        {"from": "20ms", "until": "60ms"},
+        {
+            "id": list(range(4)),
+            "src": [0, 0, 0, 4],
+            "dst": [9, 9, 9, 7],
+            "group": [0, 0, 0, 1],
+            "start_ps": [20_000 * US, 20_700 * US, 22_300 * US, 22_300 * US],
+        },
+        round_trips=round_trips(
+            [p + wire + r for p, r in zip(posted, rtt, strict=True)], range(4), rtt, [9000, 8000, 8000, 0]
+        ),
+    )
+    found = part("silence").Seen(run)
+    assert found.segments == 3
+    assert found.share == pytest.approx(
+        {"high": 2 / 3, "silent": 2 / 3, "moved": 1 / 3, "held": 1 / 3, "high, of these silent": 1}
+    )
+
+
 def test_pings_go_to_other_pods_once_per_millisecond(tmp_path):
     fabric = part("fabric")
     rows = fabric.pings(4, 20, 1, tmp_path).read_text().splitlines()

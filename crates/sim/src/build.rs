@@ -15,7 +15,7 @@ use crate::recording::Recorder;
 use crate::replay::Replay;
 use crate::routing::{RouteError, Routes};
 use crate::sim::{Sim, Spray, Tally};
-use crate::spec::{HopRule, IncidentKind, NetworkSpec, NicOrder, RoutingSpec};
+use crate::spec::{HopRule, IncidentKind, NetworkSpec, RoutingSpec};
 use thalweg_machines::aqm::AqmMachine;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
@@ -115,8 +115,8 @@ impl<Q: Events> Sim<Q> {
             switch_ports,
             counting: spec.inputs.is_some(),
             releases_at_start: spec.inputs.is_some_and(|i| i.release_at_start),
-            may_divert: spec.control_first || spec.nic.order == NicOrder::RoundRobin,
-            pulling: spec.nic.order == NicOrder::RoundRobin,
+            may_divert: spec.control_first || spec.nic.order.pulls(),
+            pulling: spec.nic.order.pulls(),
             unreliable: !spec.incidents.is_empty(),
             outages: Outages::new(&spec),
             intact: None,
@@ -271,7 +271,7 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
             return wrong("an incident names a link that does not exist".into());
         }
     }
-    let lossless = spec.inputs.is_some() || spec.control_first || spec.nic.order == NicOrder::RoundRobin;
+    let lossless = spec.inputs.is_some() || spec.control_first || spec.nic.order.pulls();
     if lossless && (spec.cut_through.is_some() || spec.disciplines.iter().any(|d| d.preemptive)) {
         return wrong(
             "memory by input, control first and round-robin NICs go with store and forward only".into(),
@@ -347,7 +347,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 port.eager = shared || kind.preemptive || matches!(kind.order, OrderSpec::Custom { .. });
                 let queue = kind.make(stream, link.rate).map_err(refused)?;
                 port.gated = gated;
-                port.pulls = !in_switch && spec.nic.order == NicOrder::RoundRobin;
+                port.pulls = !in_switch && spec.nic.order.pulls();
                 port.let_pass(if port.eager { 0 } else { queue.passes() });
                 queues.push(queue);
             }
@@ -360,8 +360,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
 /// A port that may send something else than what its queue says: see [`crate::gate`].
 fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
     let pfc = spec.inputs.is_some_and(|i| i.pfc.is_some());
-    pfc || spec.control_first
-        || if in_switch { spec.inputs.is_some() } else { spec.nic.order == NicOrder::RoundRobin }
+    pfc || spec.control_first || if in_switch { spec.inputs.is_some() } else { spec.nic.order.pulls() }
 }
 
 /// The memory of switches that count by input.

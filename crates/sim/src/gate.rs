@@ -4,6 +4,7 @@
 //! packets, may be told to stop, and at a host with a round-robin NIC asks flows instead of a queue. Such a port takes
 //! these decisions at events; while none of this is pending it is as any other and decides when it is next touched.
 
+use crate::circle::Circle;
 use crate::events::{Events, Phase};
 use crate::port::{Booked, Flying};
 use crate::sim::Sim;
@@ -47,9 +48,15 @@ pub(crate) struct Gate {
     pub turns: VecDeque<FlowId>,
     /// Pauses that expire.
     pub timed: crate::quanta::Timed,
+    /// Or all flows in a circle.
+    pub circle: Circle,
 }
 
 impl Gate {
+    /// Somebody has a turn.
+    fn has_turns(&self) -> bool {
+        !self.turns.is_empty() || !self.circle.is_empty()
+    }
     /// Control packets waiting.
     pub fn control(&self) -> usize {
         self.control.len()
@@ -166,7 +173,7 @@ impl<Q: Events> Sim<Q> {
         let busy = port.free_at > self.now;
         let more = gate.frame.is_some()
             || !gate.control.is_empty() && !self.holds_control(id)
-            || port.pulls && !gate.turns.is_empty() && !gate.paused
+            || port.pulls && gate.has_turns() && !gate.paused
             || port.eager && (port.waiting > 0 && !gate.paused || self.is_serving(id));
         let (paused, at) = (gate.paused, port.free_at);
         if busy && more {
@@ -261,7 +268,7 @@ impl<Q: Events> Sim<Q> {
         self.pauses[gate.record as usize].ended = self.now;
         let port = &self.ports[id.at()];
         if gate.asleep {
-            if port.waiting > 0 || !gate.control.is_empty() || !gate.turns.is_empty() {
+            if port.waiting > 0 || !gate.control.is_empty() || gate.has_turns() {
                 self.wake(id);
             } else {
                 gate.asleep = false;

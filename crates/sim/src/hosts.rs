@@ -4,6 +4,7 @@ use crate::events::{Events, Phase};
 use crate::fabric::travels_forward;
 use crate::flow::NO_CONNECTION;
 use crate::sim::{Sim, Spray};
+use crate::spec::NicOrder;
 use thalweg_machines::transport::{FlightSpec, Transmit, TransportSpec};
 use thalweg_machines::{Flags, Handle, NO_SIDE, Packet};
 use thalweg_units::{FlowId, HostId, Span, Time};
@@ -170,7 +171,21 @@ impl<Q: Events> Sim<Q> {
         let sending = &mut self.sending[slot as usize];
         sending.timer = Time::MAX;
         let transport = &self.spec.transports[sending.transport as usize];
+        let timeouts = sending.sender.stats().timeouts;
         sending.sender.on_timer(transport, self.now);
+        let by_timeout = sending.sender.stats().timeouts > timeouts;
+        let host = sending.host;
+        if self.spec.nic.order == NicOrder::Circle
+            && matches!(transport, TransportSpec::Rdma(_))
+            && !by_timeout
+        {
+            // A timer of the controller's is none of the NIC's.
+            let look = self.look_of(self.routes.nic(host), flow);
+            if look != Some(self.now) {
+                self.arm_sender(slot as usize, flow, look.unwrap_or(Time::MAX));
+                return;
+            }
+        }
         self.pump_sender(slot as usize, flow);
         self.release_if_over(flow);
     }

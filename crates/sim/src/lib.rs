@@ -13,6 +13,7 @@
 pub mod arena;
 mod build;
 pub mod check;
+mod circle;
 mod connection;
 pub mod diff;
 pub mod events;

@@ -7,6 +7,7 @@ use crate::events::{Events, Phase};
 use crate::flow::NO_CONNECTION;
 use crate::port::Flying;
 use crate::sim::Sim;
+use crate::spec::NicOrder;
 use thalweg_machines::Packet;
 use thalweg_machines::transport::Transmit;
 use thalweg_units::{FlowId, PortId, Time};
@@ -16,14 +17,19 @@ impl<Q: Events> Sim<Q> {
     pub(crate) fn offer(&mut self, slot: usize, flow: FlowId) {
         let sending = &mut self.sending[slot];
         let nic = self.routes.nic(sending.host);
-        if !sending.ready {
+        let mut look = Time::MAX;
+        if self.spec.nic.order == NicOrder::Circle {
+            let over = sending.sender.is_done();
+            self.look_for(nic, flow, over);
+            look = self.look_of(nic, flow).filter(|at| *at > self.now).unwrap_or(Time::MAX);
+        } else if !sending.ready {
             sending.ready = true;
             self.gates[nic.at()].turns.push_back(flow);
             if !self.gates[nic.at()].paused {
                 self.wake(nic);
             }
         }
-        self.arm_sender(slot, flow, Time::MAX);
+        self.arm_sender(slot, flow, look);
         self.note_sender(slot, flow);
     }
 
@@ -31,6 +37,9 @@ impl<Q: Events> Sim<Q> {
     pub(crate) fn pull(&mut self, id: PortId) {
         if self.unreliable && self.is_down(id) {
             return; // until the link is mended
+        }
+        if self.spec.nic.order == NicOrder::Circle {
+            return self.pull_in_circle(id);
         }
         let mut packet = Packet::default();
         while let Some(flow) = self.gates[id.at()].turns.pop_front() {
@@ -46,14 +55,9 @@ impl<Q: Events> Sim<Q> {
             let mut paced = Time::MAX;
             match answer {
                 Transmit::Packet => {
-                    packet.class = sending.class;
-                    sending.balance = sending.balance.wrapping_add(1);
                     sending.ready = true;
-                    let (host, peer) = (sending.host, sending.peer);
                     self.gates[id.at()].turns.push_back(flow);
-                    let path = self.path_of(slot);
-                    let (_, flying) = self.prepare(flow, host, peer, path, &mut packet);
-                    self.transmit_now(id, flying);
+                    self.send_pulled(id, slot, flow, &mut packet);
                 }
                 Transmit::Idle => {}
                 Transmit::At(at) => paced = at,
@@ -65,6 +69,18 @@ impl<Q: Events> Sim<Q> {
             }
             self.release_if_over(flow);
         }
+    }
+
+    /// What a flow was asked for leaves.
+    #[inline]
+    pub(crate) fn send_pulled(&mut self, id: PortId, slot: usize, flow: FlowId, packet: &mut Packet) {
+        let sending = &mut self.sending[slot];
+        packet.class = sending.class;
+        sending.balance = sending.balance.wrapping_add(1);
+        let (host, peer) = (sending.host, sending.peer);
+        let path = self.path_of(slot);
+        let (_, flying) = self.prepare(flow, host, peer, path, packet);
+        self.transmit_now(id, flying);
     }
 
     /// Keeps a sender's timer event early enough.

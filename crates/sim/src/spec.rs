@@ -92,6 +92,16 @@ pub enum NicOrder {
     /// The flows, one packet from each that may send in turn, whenever the link is free; control packets, in order, before
     /// them. What rate limiters of RDMA NICs do.
     RoundRobin,
+    /// As [`NicOrder::RoundRobin`], but flows keep places in a circle and one timer serves them all, with the quirks of the HPCC
+    /// authors' simulator (see `circle.rs`).
+    Circle,
+}
+
+impl NicOrder {
+    /// The link asks flows; they hand over nothing unasked.
+    pub fn pulls(self) -> bool {
+        self != Self::Queue
+    }
 }
 
 /// Something breaks or is mended.

@@ -11,6 +11,7 @@ use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Stream, Time};
 
 const NIC: NicSpec = NicSpec { order: NicOrder::Queue, pause_control: true };
 const PULL: NicSpec = NicSpec { order: NicOrder::RoundRobin, pause_control: true };
+const CIRCLE: NicSpec = NicSpec { order: NicOrder::Circle, pause_control: true };
 
 fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
     InputSpec {
@@ -93,6 +94,8 @@ fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
         ("pfc, control first", first),
         ("pfc, control unpaused", unpaused),
         ("pull alone", racks(seed, None, PULL, fifo())),
+        ("circle alone", racks(seed, None, CIRCLE, fifo())),
+        ("circle, pfc", racks(seed, Some(pfc(20_000, 15_000, 9000)), CIRCLE, fifo())),
     ]
 }
 
@@ -188,6 +191,27 @@ fn a_pause_by_hand() {
     assert_eq!(first(0).cause, u32::MAX, "the output to host 2 is busy, not paused");
     assert_eq!(sim.counters().packets_dropped, 0);
     assert!(sim.totals(PortId(0)).pauses >= 1 && sim.totals(PortId(0)).paused >= 8_000_000);
+}
+
+/// Host 0 has a packet of 1 us every 10 us for one flow and every 2 us for another, which starts at 1.5 us: at 2.5 us nobody may
+/// send. The circle's one timer is the first flow's, at 10 us, and the second waits for it; in a round it leaves at 3.5 us.
+/// It lands two links of 1 us and the switch's 1 us later, counted from the end of its 1 us at the host.
+#[test]
+fn in_the_circle_a_flow_waits_for_the_timer_of_another() {
+    let second = |nic| {
+        let flows = vec![
+            flow(0, 1, 3000, Time::ZERO),
+            FlowSpec { transport: 1, ..flow(0, 2, 2000, Time::from_ns(1500)) },
+        ];
+        let pace = |mbps| udp(1000, UdpPace::Constant(Rate::from_mbps(mbps)));
+        let mut spec = star(3, Rate::from_gbps(8), Span::from_us(1), pace(800), flows);
+        spec.transports.push(pace(4000));
+        spec.nic = nic;
+        run(spec).outcome(FlowId(1)).received
+    };
+    assert_eq!(second(PULL), Some(Time::from_ns(3500 + 4000)));
+    // At 10 us it is the first flow's turn.
+    assert_eq!(second(CIRCLE), Some(Time::from_ns(11_000 + 4000)));
 }
 
 /// 0 – 4 – 5 – 3, 1 – 4, 2 – 5: the trunk's pause at 5 spreads to host 0 behind 4.

@@ -8,8 +8,8 @@ pub(crate) use rdma::{moves_window, notification_of, reads_round_trips};
 
 use crate::quantity::{Capacity, Q};
 use crate::schema::{
-    ClassOrder, Congestion, Document, EcnMode, Flight, LossDetection, Marking, NicOrder, Notification,
-    Pattern, Rank, RdmaAcks, Scheduler, Shape, Transport,
+    ClassOrder, Congestion, Document, EcnMode, Flight, LossDetection, Marking, Notification, Pattern, Rank,
+    RdmaAcks, Scheduler, Shape, Transport,
 };
 use crate::topology::Graph;
 
@@ -113,7 +113,7 @@ pub(crate) fn resolve(doc: &mut Document) {
     let room = *doc.switch.buffer.insert(doc.switch.room());
     // The NIC runs the scheduler under test, if it has a queue to run it on.
     let (nic, switch) = (&mut doc.nic, &doc.switch);
-    if nic.order == NicOrder::RoundRobin {
+    if nic.order.pulls() {
         nic.scheduler.get_or_insert(Scheduler::Fifo);
         nic.buffer.get_or_insert(Capacity::Unlimited);
         nic.marking.get_or_insert(Marking::None);

@@ -103,6 +103,15 @@ pub enum RdmaCongestion {
         /// One update per round trip (the HPCC authors' simulator).
         #[serde(default)]
         once_per_round: bool,
+        /// The first sample, and one after a pause, counts, as one with a difference of 0 (the authors' published snippet);
+        /// otherwise it is only kept.
+        #[serde(default)]
+        first_counts: bool,
+        /// After ten `min_rtt` without anything to send the next sample is a first one; Algorithm 1 as printed knows no such
+        /// rule.
+        // CHOICE timely M8: what a pause does is not published.
+        #[serde(default = "default::yes")]
+        forgets: bool,
         /// A decrease is at most this fraction of the rate.
         // CHOICE timely M4: the paper has no such bound; the authors' published snippet has.
         #[serde(default = "default::half")]

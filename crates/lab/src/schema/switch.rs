@@ -103,6 +103,16 @@ pub enum NicOrder {
     /// A packet from each flow that may send in turn, whenever the link is free; control packets before them. What RDMA NICs
     /// do.
     RoundRobin,
+    /// As `round-robin`, but every flow keeps its place in a circle and one timer serves all flows of a host, as in the HPCC
+    /// authors' simulator: a flow may have to wait for the timer of another.
+    Circle,
+}
+
+impl NicOrder {
+    /// The link asks flows; they hand over nothing unasked.
+    pub fn pulls(self) -> bool {
+        self != Self::Queue
+    }
 }
 
 /// A switch's memory.

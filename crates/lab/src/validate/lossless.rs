@@ -57,7 +57,7 @@ fn whole_packets(r: &mut Report<'_>, doc: &Document) {
         "switch.inputs"
     } else if doc.switch.control_first {
         "switch.control_first"
-    } else if doc.nic.order == NicOrder::RoundRobin {
+    } else if doc.nic.order.pulls() {
         "nic.order"
     } else {
         return;
@@ -88,7 +88,7 @@ fn nic(r: &mut Report<'_>, doc: &Document) {
         let reason = "a host has no inputs to serve in turn";
         r.error("nic.scheduler", reason, "write \"fifo\", or `nic.order = \"round-robin\"`");
     }
-    if doc.nic.order != NicOrder::RoundRobin {
+    if !doc.nic.order.pulls() {
         return;
     }
     let why = "with `nic.order = \"round-robin\"` flows keep their packets until the link is free";

@@ -116,6 +116,7 @@ pub const KEYS: &[Row] = &[
     ("nic.order", LOSSY, &[], "round-robin", "queue", Outcome),
     ("nic.order=queue", LOSSY, &[], "queue", "round-robin", Outcome),
     ("nic.order=round-robin", LOSSY, &[], "round-robin", "queue", Outcome),
+    ("nic.order=circle", LOSSY, &[], "circle", "round-robin", Outcome),
     ("nic.pause_control", LOSSY, PFC_FIRST, "true", "false", Outcome),
 
     // ---- routing and incidents
@@ -233,6 +234,8 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion(timely).gradient_cap", LOSSY, BAND, "", "0.2", Outcome),
     ("%(rdma).congestion(timely).scale_updates", LOSSY, BAND, "true", "false", Outcome),
     ("%(rdma).congestion(timely).once_per_round", LOSSY, BAND, "false", "true", Outcome),
+    ("%(rdma).congestion(timely).first_counts", LOSSY, BAND, "false", "true", Outcome),
+    ("%(rdma).congestion(timely).forgets", LOSSY, BAND, "true", "false", Outcome),
     ("%(rdma).congestion(timely).max_decrease", LOSSY, BAND, "", "0.1", Outcome),
     ("%(rdma).congestion(timely).min_rate", LOSSY, BAND, "", "5Gbps", Outcome),
     ("%(rdma).congestion(timely).back_off", LOSSY, BAND, "", "24us", Outcome),

@@ -74,6 +74,8 @@ fn every_kind() -> Vec<ControllerSpec> {
         ControllerSpec::Timely(TimelySpec {
             variant: TimelyVariant::Patched { rtt_ref: Span::from_us(20) },
             once_per_round: true,
+            first_counts: true,
+            forgets: false,
             scale_updates: false,
             back_off: None,
             ..TIMELY
@@ -114,6 +116,8 @@ const TIMELY: TimelySpec = TimelySpec {
     gradient_cap: None,
     scale_updates: true,
     once_per_round: false,
+    first_counts: false,
+    forgets: true,
     max_decrease: 0.5,
     min_rate: Rate::from_mbps(10),
     back_off: Some(Span::from_us(20)),

@@ -138,6 +138,11 @@ pub struct TimelySpec {
     pub scale_updates: bool,
     /// One update per round trip: ACKs of data sent before the last update are passed over (HPCC authors' simulator).
     pub once_per_round: bool,
+    /// A sample without a predecessor counts, as one with a difference of 0 (the authors' published snippet); otherwise it is
+    /// only kept.
+    pub first_counts: bool,
+    /// After 10 minRTT without anything to send the next sample is a first one; Algorithm 1 as printed knows no such rule.
+    pub forgets: bool,
     /// A decrease is at most this fraction of the rate: 0.5; 1 for no such bound.
     pub max_decrease: f64,
     /// Smallest rate.

@@ -5,9 +5,10 @@
 //! With T_low = T_high the queue's size is controlled, not its gradient (§3.3.4). `Patched` is Algorithm 2 of Zhu, Ghobadi,
 //! Misra, Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016.
 //!
-//! CHOICE timely, Algorithm 1: the paper does not say what the first sample does (it is stored), by how much a rate may
-//! fall at once and how far (`max_decrease`, `min_rate`), nor what a pause does: after 10 minRTT without anything to send,
-//! the rate stays and the next sample is a first one.
+//! CHOICE timely, Algorithm 1: the paper does not say what the first sample does (it is stored; with `first_counts` it is an
+//! update with a difference of 0, as in the authors' published snippet), by how much a rate may fall at once and how far
+//! (`max_decrease`, `min_rate`), nor what a pause does: after 10 minRTT without anything to send, the rate stays and the next
+//! sample is a first one (`forgets`).
 
 use super::{AckSample, CongestionControl, Loss, Permit, Start, TimelyCount, TimelySpec, TimelyVariant};
 use serde::{Deserialize, Serialize};
@@ -98,17 +99,20 @@ impl Timely {
 
     /// Steps 1 to 12 at a completion event. `limited`: by the application, so the rate must not rise.
     fn on_sample(&mut self, now: Time, rtt: Span, limited: bool) {
-        let Some(prev_rtt) = self.prev_rtt.replace(rtt) else {
-            self.updated = now;
-            return;
-        };
         let p = self.spec;
+        let (prev_rtt, since) = match self.prev_rtt.replace(rtt) {
+            Some(prev_rtt) => (prev_rtt, now.since(self.updated)),
+            None if p.first_counts => (rtt, p.min_rtt),
+            None => {
+                self.updated = now;
+                return;
+            }
+        };
         let (min_rtt, rtt) = (p.min_rtt.ps() as f64, rtt.ps() as f64);
         let difference = rtt - prev_rtt.ps() as f64;
         self.rtt_diff = (1.0 - p.alpha) * self.rtt_diff + p.alpha * difference;
         let gradient = self.rtt_diff / min_rtt;
-        let since = now.since(self.updated).ps() as f64 / min_rtt;
-        let share = if p.scale_updates { since.min(1.0) } else { 1.0 };
+        let share = if p.scale_updates { (since.ps() as f64 / min_rtt).min(1.0) } else { 1.0 };
         self.updated = now;
         match p.hyper.count {
             TimelyCount::Gradient => self.count(gradient < 0.0),
@@ -207,7 +211,7 @@ impl CongestionControl for Timely {
     }
 
     fn on_restart(&mut self, _now: Time, idle: Span) {
-        if idle > self.spec.min_rtt.saturating_mul(10) {
+        if self.spec.forgets && idle > self.spec.min_rtt.saturating_mul(10) {
             self.prev_rtt = None;
         }
     }

@@ -26,6 +26,8 @@ const PLAIN: TimelySpec = TimelySpec {
     gradient_cap: None,
     scale_updates: false,
     once_per_round: false,
+    first_counts: false,
+    forgets: true,
     max_decrease: 0.5,
     min_rate: Rate::from_mbps(10),
     back_off: None,
@@ -235,6 +237,25 @@ fn after_ten_min_rtt_without_anything_to_send_the_next_sample_is_a_first_one() {
     assert_eq!(run(Some(201)), 1000.0);
     assert_eq!(run(Some(200)), 840.0, "not longer than 10 minRTT");
     assert_eq!(run(None), 840.0, "that long is the gap of a slow pace, not idleness");
+}
+
+#[test]
+fn with_first_counts_a_sample_without_a_predecessor_is_an_update_with_a_difference_of_zero() {
+    let spec = TimelySpec { first_counts: true, scale_updates: true, ..PLAIN };
+    assert_eq!(samples(spec, &[1000, 30]), [600.0, 610.0]); // 1 - 0.8 (1 - 500 / 1000), a whole one although nothing was before
+    assert_eq!(samples(spec, &[100, 104]), [1010.0, 848.4]); // no gradient yet; then 4 us of 20
+    let mut c = timely(spec);
+    sample(&mut c, 1, 400);
+    c.on_restart(Time::from_us(1000), Span::from_us(201));
+    assert_eq!(sample(&mut c, 1000, 100), 1020.0); // not a gradient of -300 us
+}
+
+#[test]
+fn without_forgetting_a_sample_after_a_pause_goes_on_from_the_one_before() {
+    let mut c = timely(TimelySpec { forgets: false, ..PLAIN });
+    sample(&mut c, 1, 100);
+    c.on_restart(Time::from_us(9000), Span::from_us(8000));
+    assert_eq!(sample(&mut c, 9000, 104), 840.0);
 }
 
 #[test]
