@@ -58,6 +58,12 @@ const TIMELY: &[&str] =
 /// Gradients decide: rates fall by them and rise again.
 const BAND: &[&str] =
     &["%.congestion={kind=\"timely\",t_low=\"1us\",t_high=\"60us\",hyper={after=2}}", "%.rtt={segment=2}"];
+/// As [`BAND`], on connections that are silent for longer than ten minRTT between two flows.
+const SPARSE: &[&str] = &[
+    "%.congestion={kind=\"timely\",t_low=\"1us\",t_high=\"60us\",min_rtt=\"200ns\"}",
+    "%.rtt={segment=2}",
+    "traffic.0.connection=per-pair",
+];
 const PATCHED: &[&str] = &[
     "%.congestion={kind=\"timely\",t_low=\"1us\",t_high=\"60us\",variant={kind=\"patched\",rtt_ref=\"20us\"}}",
     "%.rtt={segment=2}",
@@ -235,7 +241,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion(timely).scale_updates", LOSSY, BAND, "true", "false", Outcome),
     ("%(rdma).congestion(timely).once_per_round", LOSSY, BAND, "false", "true", Outcome),
     ("%(rdma).congestion(timely).first_counts", LOSSY, BAND, "false", "true", Outcome),
-    ("%(rdma).congestion(timely).forgets", LOSSY, BAND, "true", "false", Outcome),
+    ("%(rdma).congestion(timely).forgets", LOSSY, SPARSE, "true", "false", Outcome),
     ("%(rdma).congestion(timely).max_decrease", LOSSY, BAND, "", "0.1", Outcome),
     ("%(rdma).congestion(timely).min_rate", LOSSY, BAND, "", "5Gbps", Outcome),
     ("%(rdma).congestion(timely).back_off", LOSSY, BAND, "", "24us", Outcome),
