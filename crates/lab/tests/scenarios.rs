@@ -113,7 +113,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     assert!(said.ends_with("with: switch.pfc.threshold.kind = \"dynamic\""), "{said}");
     let said = explain("transport.congestion.gain").expect("known");
     let both = "with: transport.kind = \"tcp\" and transport.congestion.kind = \"dctcp\", or \
-                transport.kind = \"tcp\" and transport.congestion.kind = \"dctcp-rate\"";
+                transport.kind = \"rdma\" and transport.congestion.kind = \"dctcp\"\n";
     assert!(said.contains(both), "{said}");
     assert!(explain("transport.rdma.congestion").expect("known").ends_with("timely, custom"));
     assert!(!explain("traffic.0.class").expect("known").contains("with: "), "every kind has it");
