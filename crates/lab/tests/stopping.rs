@@ -46,7 +46,8 @@ fn words(run: &Run, name: &str) -> Vec<String> {
 const FABRIC: &str = "{scheduler=\"fifo\",inputs={memory=\"60KB\"},pfc={}}";
 
 /// What it is called, settings, and the bytes of which a flow has whole ones only.
-const TRANSPORTS: &[(&str, &[(&str, &str)], i128)] = &[
+type Row = (&'static str, &'static [(&'static str, &'static str)], i128);
+const TRANSPORTS: &[Row] = &[
     ("tcp", &[("transport", "{kind=\"tcp\",rto={kind=\"fixed\",value=\"1ms\"}}")], 1460),
     (
         "tcp without sack",
