@@ -72,7 +72,8 @@ python-test: build
 # A failing claim is shown and is no failure of the build; a claim that cannot be evaluated is.
 # Of IRN's study the tests run the figures, the default row and the exact claims; `thalweg reproduce irn` runs all of it in 5 minutes.
 IRN_CLAIMS = IRN-P0a IRN-P0b IRN-P0c IRN-F1a IRN-F2a IRN-F2b IRN-F3a IRN-F4a IRN-F5a IRN-F5b IRN-F6a IRN-F6b IRN-F7a IRN-F7b IRN-F8a \
-  IRN-F10a IRN-F11a IRN-F12a IRN-X2c IRN-V2g IRN-V2h IRN-T2-70-n IRN-T2-70-t IRN-T2-70-d
+  IRN-F10a IRN-F11a IRN-F12a IRN-X2c IRN-S1e IRN-V2b IRN-V2c IRN-V2d IRN-V2e IRN-V2f IRN-V2g IRN-V2h \
+  IRN-T2-70-n IRN-T2-70-t IRN-T2-70-d
 
 claims: build
 	@for claims in papers/*/claims.toml; do \
