@@ -77,6 +77,8 @@ pub struct BenchRow {
     pub ratio_to_w0: f64,
     /// Peak resident memory of the process during the workload, in bytes; 0 where the system does not tell.
     pub peak_bytes: u64,
+    /// Digest of the run: two builds with the same digests have simulated the same. 0 for W0, which has none.
+    pub digest: u64,
 }
 
 /// Runs one workload `repeat` times (at least once) and reports the fastest; `quick` simulates less.
@@ -87,11 +89,16 @@ pub struct BenchRow {
 pub fn run(workload: &str, quick: bool, repeat: u32, w0: Option<f64>) -> Result<BenchRow, String> {
     memory::reset_peak();
     let mut best: Option<(u64, u64, f64)> = None;
+    let mut digest = 0;
     for _ in 0..repeat.max(1) {
         let (hops, events, seconds) = match workload {
             "W0" => bare_once::<Calendar>(quick),
             "W0-heap" => bare_once::<Heap>(quick),
-            _ => scenario_once(workload, quick)?,
+            _ => {
+                let once = scenario_once(workload, quick)?;
+                digest = once.1;
+                once.0
+            }
         };
         if best.is_none_or(|b| seconds < b.2) {
             best = Some((hops, events, seconds));
@@ -109,6 +116,7 @@ pub fn run(workload: &str, quick: bool, repeat: u32, w0: Option<f64>) -> Result<
         hops_per_second,
         ratio_to_w0,
         peak_bytes,
+        digest,
     })
 }
 
@@ -121,7 +129,7 @@ fn bare_once<Q: Events>(quick: bool) -> (u64, u64, f64) {
 }
 
 #[allow(clippy::disallowed_methods)]
-fn scenario_once(workload: &str, quick: bool) -> Result<(u64, u64, f64), String> {
+fn scenario_once(workload: &str, quick: bool) -> Result<((u64, u64, f64), u64), String> {
     let text = scenario(workload)
         .ok_or_else(|| format!("no workload is called `{workload}` (known: {})", WORKLOADS.join(", ")))?;
     let file = format!("{workload}.toml");
@@ -133,5 +141,5 @@ fn scenario_once(workload: &str, quick: bool) -> Result<(u64, u64, f64), String>
     run.step(budget);
     let seconds = start.elapsed().as_secs_f64();
     let progress = run.progress();
-    Ok((progress.packet_hops, progress.events, seconds))
+    Ok(((progress.packet_hops, progress.events, seconds), run.digest()))
 }

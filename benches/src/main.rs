@@ -15,18 +15,21 @@ fn main() -> Result<(), String> {
     let chosen: Vec<&str> = args.iter().map(String::as_str).filter(|a| a.starts_with('W')).collect();
     let w0 = run("W0", quick, repeat, None)?;
     let ceiling = 1e9 / w0.hops_per_second;
-    println!("workload    packet-hops   Mhops/s   ns/hop  events/hop  ratio to W0  peak MB");
+    println!(
+        "workload           packet-hops   Mhops/s   ns/hop  events/hop  ratio to W0  peak MB            digest"
+    );
     for workload in WORKLOADS.iter().filter(|w| chosen.is_empty() || chosen.contains(w)) {
         let row = if *workload == "W0" { w0.clone() } else { run(workload, quick, repeat, Some(ceiling))? };
         println!(
-            "{:<10} {:>12} {:>9.2} {:>8.1} {:>11.2} {:>12.2} {:>8.0}",
+            "{:<17} {:>12} {:>9.2} {:>8.1} {:>11.2} {:>12.2} {:>8.0}  {:016x}",
             row.workload,
             row.packet_hops,
             row.hops_per_second * 1e-6,
             1e9 / row.hops_per_second,
             row.events as f64 / row.packet_hops as f64,
             row.ratio_to_w0,
-            row.peak_bytes as f64 * 1e-6
+            row.peak_bytes as f64 * 1e-6,
+            row.digest
         );
     }
     Ok(())

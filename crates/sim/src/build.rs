@@ -149,8 +149,7 @@ impl<Q: Events> Sim<Q> {
             spray,
             tally: Tally::default(),
             probes,
-            chooser: PortId::NONE,
-            passing: None,
+            choosers: Vec::new(),
             given_up: Vec::new(),
             scratch: Default::default(),
             watching,
@@ -348,7 +347,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 let queue = kind.make(stream, link.rate).map_err(refused)?;
                 port.gated = gated;
                 port.pulls = !in_switch && spec.nic.order.pulls();
-                port.let_pass(if port.eager { 0 } else { queue.passes() });
+                port.let_wait_alone(if port.eager || counted { 0 } else { queue.passes() });
                 queues.push(queue);
             }
             ports.push(port);

@@ -34,7 +34,8 @@ impl<Q: Events> Sim<Q> {
             ));
         }
         let flying: usize = self.ports.iter().flat_map(|p| &p.flight).filter(|f| !is_frame(f)).count();
-        let queued: u64 = self.queues.iter().map(|q| u64::from(q.packets())).sum();
+        let alone = self.ports.iter().filter(|p| p.alone.is_some()).count() as u64;
+        let queued = alone + self.queues.iter().map(|q| u64::from(q.packets())).sum::<u64>();
         let aside: usize = self.gates.iter().map(|gate| gate.control()).sum();
         let held = (self.services.busy() + aside) as u64;
         if live != flying as u64 + queued + held {

@@ -113,28 +113,6 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    /// An idle gated port sends the only packet there is, which its queue has not seen, unless it has something else to do.
-    pub(crate) fn pass_gate(&mut self, id: PortId, flying: Flying) {
-        self.ended(id);
-        let gate = &self.gates[id.at()];
-        if gate.paused || gate.frame.is_some() || !gate.control.is_empty() {
-            self.join(id, flying);
-            return self.decide(id);
-        }
-        if self.counting && self.ports[id.at()].owner != u32::MAX {
-            self.depart(id, flying.handle, flying.wire);
-            let input = self.packets[flying.handle].input;
-            self.queues[self.ports[id.at()].queue as usize].passed(input);
-        }
-        if self.watching {
-            self.packets[flying.handle].route = flying.route;
-            self.note_arrival(id, flying.handle);
-        }
-        self.ports[id.at()].deciding = false;
-        self.transmit_now(id, flying);
-        self.rest(id);
-    }
-
     /// What a gated port sends now: a frame, else a control packet, else, unless it is paused, what its flows or its queue
     /// give.
     pub(crate) fn decide_gated(&mut self, id: PortId) {

@@ -139,6 +139,7 @@ impl<Q: Events> Sim<Q> {
 
     /// Loses what waits at a port.
     fn flush(&mut self, id: PortId) {
+        self.end_solitude(id);
         let before = self.ports[id.at()].waiting_bytes;
         let queue = self.ports[id.at()].queue as usize;
         while let Some(served) = self.queues[queue].dequeue(self.now, &mut self.given_up) {

@@ -29,6 +29,7 @@ mod journal;
 mod lookahead;
 mod memory;
 mod nic;
+mod ordered;
 pub mod pause;
 mod peaks;
 pub mod port;

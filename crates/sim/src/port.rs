@@ -92,8 +92,7 @@ pub struct Port {
     pub serializer: Serializer,
     /// Propagation.
     pub delay: Span,
-    /// Express: limit of `waiting_bytes`. Ordered: the largest packet that may go to an idle transmitter past the
-    /// empty queue, see [`Port::let_pass`].
+    /// Express: limit of `waiting_bytes`. Ordered: the largest packet that may wait alone.
     limit_bytes: u64,
     /// Express: limit of `waiting`.
     limit_packets: u32,
@@ -128,6 +127,8 @@ pub struct Port {
     pub number: u8,
     /// Ordered: a transmission gives way to a packet that should go first.
     pub preemptive: bool,
+    /// Ordered: the packet that waits alone, beside the queue, and its route.
+    pub alone: Option<(Handle, u32)>,
     /// Ordered: since when its queue has had its length.
     changed: Time,
     /// See [`PortTotals::dropped`].
@@ -189,6 +190,7 @@ impl Port {
             owner: u32::MAX,
             number: 0,
             preemptive: false,
+            alone: None,
             changed: Time::ZERO,
             dropped: 0,
             marked: 0,
@@ -202,15 +204,37 @@ impl Port {
         self.cut_header = header;
     }
 
-    /// Ordered: how long packets may be that go past the empty queue.
-    pub fn let_pass(&mut self, up_to: u64) {
+    /// Its queue is asked.
+    #[inline(always)]
+    pub fn is_ordered(&self) -> bool {
+        self.lane == Lane::Ordered
+    }
+
+    /// Ordered: how long packets may be that wait alone.
+    pub fn let_wait_alone(&mut self, up_to: u64) {
         self.limit_bytes = up_to;
     }
 
-    /// Ordered: the port is idle and its queue need not see a packet that finds it so.
+    /// Ordered: nothing waits, and the queue need not see a packet of `wire` bytes that finds it so.
     #[inline(always)]
-    pub fn is_open(&self, now: Time, wire: u32) -> bool {
-        self.waiting == 0 && self.free_at <= now && !self.deciding && u64::from(wire) <= self.limit_bytes
+    pub fn lets_wait_alone(&self, wire: u32) -> bool {
+        self.waiting == 0 && u64::from(wire) <= self.limit_bytes
+    }
+
+    /// Ordered: a packet finds nothing waiting.
+    #[inline(always)]
+    pub fn wait_alone(&mut self, now: Time, flying: Flying) {
+        self.alone = Some((flying.handle, flying.route));
+        self.changed = now;
+        self.waiting = 1;
+        self.waiting_bytes = u64::from(flying.wire);
+        self.note_queue(self.waiting_bytes);
+    }
+
+    /// Ordered: since when its queue has had its length.
+    #[inline(always)]
+    pub fn unchanged_since(&self) -> Time {
+        self.changed
     }
 
     /// What the port has done so far.

@@ -4,7 +4,6 @@ use crate::events::{Events, Phase};
 use crate::port::Lane;
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::schedule::Discipline;
 use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
 
 /// Probes are numbered; the number is the entity of their sampling event.
@@ -217,10 +216,7 @@ impl<Q: Events> Sim<Q> {
     pub fn backlog(&self, port: PortId) -> (u32, u64) {
         match self.ports[port.at()].lane {
             Lane::Express => self.ports[port.at()].express_backlog(self.now),
-            Lane::Ordered => {
-                let queue = &self.queues[self.ports[port.at()].queue as usize];
-                (queue.packets(), queue.bytes())
-            }
+            Lane::Ordered => (self.ports[port.at()].waiting, self.ports[port.at()].waiting_bytes),
         }
     }
 }

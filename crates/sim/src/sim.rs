@@ -9,7 +9,7 @@ use crate::incident::Outages;
 use crate::journal::Journal;
 use crate::memory::Memory;
 use crate::pause::{Deadlock, PauseRecord};
-use crate::port::{Flying, Port};
+use crate::port::Port;
 use crate::preempt::Services;
 use crate::probe::Probes;
 use crate::recording::Recorder;
@@ -100,11 +100,8 @@ pub struct Sim<Q: Events = Calendar> {
     pub(crate) deadlocks: Vec<Deadlock>,
     /// Within an event: the port by which the packet at hand has come to a switch.
     pub(crate) came_by: PortId,
-    /// Within an event: an idle port that is to choose at its end.
-    pub(crate) chooser: PortId,
-    /// Within an event: the only packet that waits there, outside the queue; it never joins it if nothing else
-    /// happens at this instant.
-    pub(crate) passing: Option<Flying>,
+    /// Idle ports that are to choose at the end of this instant, the first one last.
+    pub(crate) choosers: Vec<PortId>,
     /// Scratch: packets that a queue gave up.
     pub(crate) given_up: Vec<Handle>,
     pub(crate) scratch: Side,

@@ -27,7 +27,7 @@ use thalweg_machines::slack::SlackClock;
 use thalweg_units::{PortId, Time};
 
 /// First bytes of every snapshot; the last two are the version of its layout.
-const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x04";
+const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x05";
 
 /// Why bytes are not a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,6 +89,7 @@ struct Progress {
     processed: u64,
     digest: u64,
     stopped: bool,
+    choosers: Vec<PortId>,
     tally: Tally,
     probes: Probes,
 }
@@ -132,6 +133,7 @@ impl<Q: Events> Sim<Q> {
             processed: self.processed,
             digest: self.digest,
             stopped: self.stopped,
+            choosers: self.choosers.clone(),
             tally: self.tally,
             probes: self.probes.clone(),
         };
@@ -208,6 +210,7 @@ impl<Q: Events> Sim<Q> {
             processed: progress.processed,
             digest: progress.digest,
             stopped: progress.stopped,
+            choosers: progress.choosers,
             tally: progress.tally,
             probes: progress.probes,
             ..sim

@@ -240,8 +240,8 @@ impl Events for Calendar {
 
     /// Everything that happens at the present instant is in the running day.
     #[inline(always)]
-    fn next_is_after(&self, now: Time) -> bool {
-        self.today.last().is_none_or(|&word| self.instant(self.day, word) > now)
+    fn next_is_after(&self, now: Time, tag: Tag) -> bool {
+        self.today.last().is_none_or(|&next| next > self.word(Event { at: now, tag }))
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! A 4-ary heap of 16-byte events: the yardstick for the calendar.
 
-use super::{Event, Events};
+use super::{Event, Events, Tag};
 use thalweg_units::Time;
 
 /// A binary heap's shallower cousin: four children share a cache line.
@@ -70,8 +70,8 @@ impl Events for Heap {
         Some(top)
     }
 
-    fn next_is_after(&self, now: Time) -> bool {
-        self.peek().is_none_or(|e| e.at > now)
+    fn next_is_after(&self, now: Time, tag: Tag) -> bool {
+        self.peek().is_none_or(|next| *next > Event { at: now, tag })
     }
 
     fn sorted(&self) -> Vec<Event> {

@@ -136,8 +136,8 @@ pub trait Events {
     fn push(&mut self, event: Event);
     /// The smallest event.
     fn pop(&mut self) -> Option<Event>;
-    /// True if nothing is pending at or before `now`, the instant of the event popped last.
-    fn next_is_after(&self, now: Time) -> bool;
+    /// True if nothing is pending before the event `tag` of the instant `now`, at which the last event was popped.
+    fn next_is_after(&self, now: Time, tag: Tag) -> bool;
     /// What probably follows, `ahead` events from now: a hint for prefetching.
     fn upcoming(&self, _ahead: usize) -> Option<Tag> {
         None
