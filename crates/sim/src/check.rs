@@ -33,8 +33,8 @@ impl<Q: Events> Sim<Q> {
                 tally.injected, tally.delivered, tally.dropped
             ));
         }
-        let flying: usize = self.ports.iter().flat_map(|p| &p.flight).filter(|f| !is_frame(f)).count();
-        let alone = self.ports.iter().filter(|p| p.alone.is_some()).count() as u64;
+        let flying: usize = self.ports.iter().flat_map(|p| p.flight.iter()).filter(|f| !is_frame(f)).count();
+        let alone = self.ports.iter().filter(|p| p.is_solitary()).count() as u64;
         let queued = alone + self.queues.iter().map(|q| u64::from(q.packets())).sum::<u64>();
         let aside: usize = self.gates.iter().map(|gate| gate.control()).sum();
         let held = (self.services.busy() + aside) as u64;

@@ -126,7 +126,7 @@ impl<Q: Events> Sim<Q> {
         }
         for id in [PortId(2 * link), PortId(2 * link + 1)] {
             self.catch_up_now(id);
-            self.outages.doomed[id.at()] = self.ports[id.at()].flight.len() as u32;
+            self.outages.doomed[id.at()] = self.ports[id.at()].flight.len();
             if self.ports[id.at()].lane == Lane::Ordered {
                 self.flush(id);
             }

@@ -55,7 +55,8 @@ impl<Q: Events> Sim<Q> {
     #[inline(always)]
     pub(crate) fn end_solitude(&mut self, id: PortId) {
         let port = &mut self.ports[id.at()];
-        if let Some((handle, route)) = port.alone.take() {
+        if port.is_solitary() {
+            let (handle, route) = port.end_solitude();
             let since = port.unchanged_since();
             let packet = &mut self.packets[handle];
             packet.route = route;
@@ -215,8 +216,8 @@ impl<Q: Events> Sim<Q> {
             self.ended(id);
         }
         let port = &mut self.ports[id.at()];
-        if let Some((handle, route)) = port.alone.take() {
-            return self.send_alone(id, at, handle, route);
+        if port.is_solitary() {
+            return self.send_alone(id, at);
         }
         let queue = &mut self.queues[port.queue as usize];
         let before = port.waiting_bytes;
@@ -255,8 +256,9 @@ impl<Q: Events> Sim<Q> {
 
     /// The packet that has waited alone leaves at `at`.
     #[inline(always)]
-    fn send_alone(&mut self, id: PortId, at: Time, handle: Handle, route: u32) {
+    fn send_alone(&mut self, id: PortId, at: Time) {
         let port = &mut self.ports[id.at()];
+        let (handle, route) = port.end_solitude();
         let wire = port.waiting_bytes as u32;
         port.now_waiting(at, 0, 0);
         if self.counting && port.owner != u32::MAX {

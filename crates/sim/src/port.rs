@@ -7,13 +7,11 @@
 //! the queue in between (shared memory), else when somebody next touches the port, as of the instant
 //! at which it fell idle; then, too, a hop has one event.
 
-use crate::prefetch::prefetch;
+use crate::ring::Ring;
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use thalweg_machines::Handle;
-use thalweg_machines::Packet;
-use thalweg_machines::aqm::{Advice, Aqm, AqmMachine, Backlog};
+use thalweg_machines::aqm::AqmMachine;
 use thalweg_units::{NodeId, Serializer, Span, Time};
 
 /// A packet on the wire, or (express) with its place on the wire booked.
@@ -27,6 +25,11 @@ pub struct Flying {
     pub arrive: Time,
     /// Its [`Packet::route`] at the far end: carried along so that a hop need not touch the packet.
     pub route: u32,
+}
+
+impl Flying {
+    /// No packet.
+    pub const NONE: Flying = Flying { handle: Handle(u32::MAX), wire: 0, arrive: Time::MAX, route: 0 };
 }
 
 /// How the port's queue works.
@@ -67,7 +70,7 @@ pub struct PortTotals {
 #[repr(C, align(64))]
 pub struct Port {
     /// The ring.
-    pub flight: VecDeque<Flying>,
+    pub flight: Ring,
     /// When the transmitter is free.
     pub free_at: Time,
     /// Bytes of the packets waiting, see `waiting`.
@@ -76,68 +79,73 @@ pub struct Port {
     /// says (kept here so that looking costs no cache miss).
     pub waiting: u32,
     /// Express: how many packets of the ring, from its head, have.
-    started: u32,
+    pub(crate) started: u32,
     /// Express: with fewer packets waiting, the queue management admits everything.
-    quiet_below: u32,
+    pub(crate) quiet_below: u32,
+    /// Ordered: position of its discipline among the network's.
+    pub queue: u32,
     /// How the queue works.
     pub lane: Lane,
     /// The far end is a host.
     pub to_host: bool,
-    /// A [`crate::events::Phase::Decide`] event is pending.
-    pub deciding: bool,
     /// The far end may forward a packet before it has arrived whole.
     cuts: bool,
+    /// Ordered: it will choose at an event, or at the end of this instant.
+    pub deciding: bool,
+    /// Ordered: every end of a transmission has an event, because others look at the queue in between.
+    pub eager: bool,
+    /// Ordered: a transmission gives way to a packet that should go first.
+    pub preemptive: bool,
+    /// Ordered: see [`crate::gate`].
+    pub gated: bool,
+    /// Ordered: one packet waits, beside the queue.
+    solitary: bool,
 
     /// Time on the wire.
     pub serializer: Serializer,
     /// Propagation.
     pub delay: Span,
     /// Express: limit of `waiting_bytes`. Ordered: the largest packet that may wait alone.
-    limit_bytes: u64,
+    pub(crate) limit_bytes: u64,
     /// Express: limit of `waiting`.
-    limit_packets: u32,
+    pub(crate) limit_packets: u32,
     /// See [`PortTotals::max_queue`].
-    max_queue: u32,
+    pub(crate) max_queue: u32,
     /// See [`PortTotals::packets`].
-    packets: u64,
+    pub(crate) packets: u64,
     /// See [`PortTotals::bytes`].
-    bytes: u64,
+    pub(crate) bytes: u64,
     /// See [`PortTotals::waited`].
-    waited: u64,
+    pub(crate) waited: u64,
 
+    /// Ordered: the packet that waits alone, and its route.
+    alone: (Handle, u32),
+    /// Ordered: since when its queue has had its length.
+    changed: Time,
     /// Far end.
     pub peer: NodeId,
-    /// Ordered: position of its discipline among the network's.
-    pub queue: u32,
     /// Ordered: the switch whose shared memory it uses; `u32::MAX`: it has its own.
     pub pool: u32,
-    /// Cut-through: bytes after which the far end may forward.
-    cut_header: u32,
-    /// Ordered: every end of a transmission has an event, because others look at the queue in between.
-    pub eager: bool,
-    /// It belongs to a host.
-    pub from_host: bool,
-    /// Ordered: see [`crate::gate`].
-    pub gated: bool,
-    /// Gated: its host's flows are asked for packets.
-    pub pulls: bool,
     /// The switch it belongs to; `u32::MAX`: a host.
     pub owner: u32,
     /// Its number among the links of that switch.
     pub number: u8,
-    /// Ordered: a transmission gives way to a packet that should go first.
-    pub preemptive: bool,
-    /// Ordered: the packet that waits alone, beside the queue, and its route.
-    pub alone: Option<(Handle, u32)>,
-    /// Ordered: since when its queue has had its length.
-    changed: Time,
+    /// It belongs to a host.
+    pub from_host: bool,
+    /// Gated: its host's flows are asked for packets.
+    pub pulls: bool,
+    /// Cut-through: bytes after which the far end may forward.
+    cut_header: u32,
     /// See [`PortTotals::dropped`].
     pub dropped: u64,
     /// See [`PortTotals::marked`].
     pub marked: u64,
     /// Express: active queue management.
-    aqm: AqmMachine,
+    pub(crate) aqm: AqmMachine,
 }
+
+const _: () =
+    assert!(std::mem::offset_of!(Port, serializer) == 64 && std::mem::offset_of!(Port, alone) == 128);
 
 /// What became of a packet at an express port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,16 +169,21 @@ impl Port {
         aqm: AqmMachine,
     ) -> Self {
         Self {
-            flight: VecDeque::new(),
+            flight: Ring::default(),
             free_at: Time::ZERO,
             waiting_bytes: 0,
             waiting: 0,
             started: 0,
             quiet_below: aqm.quiet_below(),
+            queue: u32::MAX,
             lane,
             to_host,
-            deciding: false,
             cuts: false,
+            deciding: false,
+            eager: false,
+            preemptive: false,
+            gated: false,
+            solitary: false,
             serializer: Serializer::new(link.rate, link.quantum),
             delay: link.delay,
             limit_bytes: limit.0,
@@ -179,19 +192,15 @@ impl Port {
             packets: 0,
             bytes: 0,
             waited: 0,
+            alone: (Handle(0), 0),
+            changed: Time::ZERO,
             peer,
-            queue: u32::MAX,
             pool: u32::MAX,
-            cut_header: 0,
-            eager: false,
-            from_host: false,
-            gated: false,
-            pulls: false,
             owner: u32::MAX,
             number: 0,
-            preemptive: false,
-            alone: None,
-            changed: Time::ZERO,
+            from_host: false,
+            pulls: false,
+            cut_header: 0,
             dropped: 0,
             marked: 0,
             aqm,
@@ -224,11 +233,25 @@ impl Port {
     /// Ordered: a packet finds nothing waiting.
     #[inline(always)]
     pub fn wait_alone(&mut self, now: Time, flying: Flying) {
-        self.alone = Some((flying.handle, flying.route));
+        self.solitary = true;
+        self.alone = (flying.handle, flying.route);
         self.changed = now;
         self.waiting = 1;
         self.waiting_bytes = u64::from(flying.wire);
         self.note_queue(self.waiting_bytes);
+    }
+
+    /// Ordered: a packet waits beside the queue.
+    #[inline(always)]
+    pub fn is_solitary(&self) -> bool {
+        self.solitary
+    }
+
+    /// Ordered: the packet that waits alone, and its route; it does so no longer.
+    #[inline(always)]
+    pub fn end_solitude(&mut self) -> (Handle, u32) {
+        self.solitary = false;
+        self.alone
     }
 
     /// Ordered: since when its queue has had its length.
@@ -260,95 +283,12 @@ impl Port {
         self.serializer.span(wire).saturating_sub(self.serializer.span(self.cut_header))
     }
 
-    /// Express: when a booked packet's transmission begins.
-    #[inline(always)]
-    fn begins(&self, booked: &Flying) -> Time {
-        booked.arrive + self.early(booked.wire) - self.delay - self.serializer.span(booked.wire)
-    }
-
-    /// Express: takes packets whose transmission began before `now` off the books of the queue. One that
-    /// begins at `now` still waits: ports choose after arrivals have landed.
-    #[inline]
-    fn retire(&mut self, now: Time) {
-        while self.waiting > 0 {
-            let next = &self.flight[self.started as usize];
-            if self.begins(next) >= now {
-                break;
-            }
-            self.waiting -= 1;
-            self.waiting_bytes -= u64::from(next.wire);
-            self.started += 1;
-        }
-    }
-
-    /// Express: books a place on the wire for `packet`, not before `ready`; marks it if the queue says so.
-    #[inline]
-    pub fn book(&mut self, now: Time, ready: Time, flying: Flying, packet: &mut Packet) -> Booked {
-        let wire = flying.wire;
-        // The books may still hold packets that have begun: they never show too little. As long as even
-        // that is too little to matter, the ring need not be read.
-        let more = self.waiting_bytes + u64::from(wire);
-        if self.waiting >= self.quiet_below.min(self.limit_packets)
-            || more > self.limit_bytes
-            || more > u64::from(self.max_queue)
-        {
-            self.retire(now);
-        }
-        let advice = if self.waiting < self.quiet_below { Advice::Admit } else { self.ask(now, packet) };
-        if advice == Advice::Drop
-            || self.waiting_bytes + u64::from(wire) > self.limit_bytes
-            || self.waiting >= self.limit_packets
-        {
-            self.dropped += 1;
-            return Booked::Dropped;
-        }
-        if advice == Advice::Mark {
-            packet.ecn = thalweg_machines::Ecn::Ce;
-            self.marked += 1;
-        }
-        let begins = ready.max(self.free_at);
-        self.waited += (begins - now).ps();
-        self.waiting += 1;
-        self.waiting_bytes += u64::from(wire);
-        if self.waiting_bytes > u64::from(self.max_queue) {
-            // Only just retired: exact.
-            self.note_queue(self.waiting_bytes);
-        }
-        self.free_at = begins + self.serializer.span(wire);
-        self.packets += 1;
-        self.bytes += u64::from(wire);
-        let arrive = self.free_at + self.delay - self.early(wire);
-        self.fly(Flying { arrive, ..flying })
-    }
-
     /// Puts a packet on the ring.
     #[inline]
-    fn fly(&mut self, flying: Flying) -> Booked {
+    pub(crate) fn fly(&mut self, flying: Flying) -> Booked {
         let first = self.flight.is_empty();
         self.flight.push_back(flying);
         if first { Booked::First(flying.arrive) } else { Booked::Behind }
-    }
-
-    /// Asks for the parts of the ring that a booking touches: the end, and the first packet that waits if the books
-    /// must be brought up to date.
-    #[inline(always)]
-    pub fn prefetch_ring(&self) {
-        if self.waiting >= self.quiet_below.min(self.limit_packets)
-            && let Some(next) = self.flight.get(self.started as usize)
-        {
-            prefetch(next);
-        }
-        if let Some(last) = self.flight.back() {
-            prefetch(std::ptr::from_ref(last).wrapping_add(1));
-        }
-    }
-
-    /// Express: asks the queue management.
-    #[inline]
-    fn ask(&mut self, now: Time, packet: &Packet) -> Advice {
-        let idle_for = if self.waiting == 0 { now.since(self.free_at) } else { Span::ZERO };
-        let backlog = Backlog { packets: self.waiting, bytes: self.waiting_bytes, idle_for };
-        self.aqm.on_arrival(now, backlog, packet)
     }
 
     /// The queue now holds this many bytes.
@@ -404,29 +344,5 @@ impl Port {
             }
         }
         (landed, self.flight.front().copied())
-    }
-
-    /// Express: packets and bytes waiting at `now`.
-    pub fn express_backlog(&self, now: Time) -> (u32, u64) {
-        let mut packets = self.waiting;
-        let mut bytes = self.waiting_bytes;
-        let mut index = self.started as usize;
-        while packets > 0 {
-            let next = &self.flight[index];
-            if self.begins(next) > now {
-                break;
-            }
-            packets -= 1;
-            bytes -= u64::from(next.wire);
-            index += 1;
-        }
-        (packets, bytes)
-    }
-
-    /// Express: what the books should say, recounted from the ring.
-    pub fn express_recount(&self) -> bool {
-        let waiting = self.flight.iter().skip(self.started as usize);
-        let (n, bytes) = waiting.fold((0u32, 0u64), |(n, b), f| (n + 1, b + u64::from(f.wire)));
-        n == self.waiting && bytes == self.waiting_bytes
     }
 }
