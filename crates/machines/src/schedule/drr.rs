@@ -65,7 +65,7 @@ impl Order for Drr {
             self.lanes.state(lane).active = true;
             self.active.push_back(lane);
         }
-        self.lanes.append(lane, Entry::new(packet, handle), 0);
+        self.lanes.append(lane, Entry::new(packet, handle), 0, ());
     }
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         loop {

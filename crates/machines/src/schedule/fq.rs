@@ -128,7 +128,7 @@ impl Order for Fq {
         let finish = start + u64::from(packet.wire) * PER_BYTE;
         self.lanes.state(lane).finish = finish;
         let waited = !self.lanes.lane_is_empty(lane);
-        self.lanes.append(lane, Entry::new(packet, handle), finish);
+        self.lanes.append(lane, Entry::new(packet, handle), finish, ());
         self.active.set(heap::key(finish, 0, lane));
         if !waited {
             self.note_head(lane);

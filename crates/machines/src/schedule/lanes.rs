@@ -9,10 +9,12 @@ use thalweg_units::FlowId;
 /// No node, no lane.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// A waiting packet.
+/// A waiting packet: in a cache line of its own, what the order knows of it included.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Node {
+#[repr(align(64))]
+pub(super) struct Node<Y> {
     pub(super) entry: Entry,
+    pub(super) state: Y,
     pub(super) lane: u32,
     prev: u32,
     pub(super) next: u32, // of the free list when free
@@ -34,8 +36,8 @@ pub(super) struct Lane<X> {
 
 /// All lanes of a port. Slots of nodes and lanes are recycled: no allocation once the port has seen its peak.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Lanes<X> {
-    nodes: Vec<Node>,
+pub(super) struct Lanes<X, Y = ()> {
+    nodes: Vec<Node<Y>>,
     lanes: Vec<Lane<X>>,
     table: FlowTable,
     free_node: Option<u32>,
@@ -47,7 +49,7 @@ pub(super) struct Lanes<X> {
     tracking: bool,
 }
 
-impl<X: Copy + Default> Lanes<X> {
+impl<X: Copy + Default, Y: Copy> Lanes<X, Y> {
     /// Packets waiting.
     #[inline]
     pub(super) fn packets(&self) -> usize {
@@ -59,7 +61,7 @@ impl<X: Copy + Default> Lanes<X> {
         self.packets >= heap::MAX_SLOTS
     }
     #[inline]
-    pub(super) fn node(&self, node: u32) -> &Node {
+    pub(super) fn node(&self, node: u32) -> &Node<Y> {
         &self.nodes[node as usize]
     }
     #[inline]
@@ -73,6 +75,10 @@ impl<X: Copy + Default> Lanes<X> {
     #[inline]
     pub(super) fn state(&mut self, lane: u32) -> &mut X {
         &mut self.lanes[lane as usize].state
+    }
+    #[inline]
+    pub(super) fn node_state(&mut self, node: u32) -> &mut Y {
+        &mut self.nodes[node as usize].state
     }
     #[inline]
     pub(super) fn lane_is_empty(&self, lane: u32) -> bool {
@@ -110,13 +116,13 @@ impl<X: Copy + Default> Lanes<X> {
 
     /// Appends a packet to a lane and returns its node.
     #[inline]
-    pub(super) fn append(&mut self, lane: u32, entry: Entry, stamp: u64) -> u32 {
+    pub(super) fn append(&mut self, lane: u32, entry: Entry, stamp: u64, state: Y) -> u32 {
         if self.packets == 0 {
             self.arrivals = 0; // keeps arrival numbers inside a heap key's tie-breaker
         }
         let owner = &mut self.lanes[lane as usize];
         let arrival = self.arrivals;
-        let node = Node { entry, lane, prev: owner.tail, next: NIL, stamp, arrival };
+        let node = Node { entry, state, lane, prev: owner.tail, next: NIL, stamp, arrival };
         let at = Self::store(&mut self.nodes, &mut self.free_node, node);
         match owner.tail {
             NIL => owner.head = at,
@@ -131,9 +137,9 @@ impl<X: Copy + Default> Lanes<X> {
     }
 
     /// Puts a packet back in front of its lane and returns its node, whose arrival has no number.
-    pub(super) fn put_back(&mut self, lane: u32, entry: Entry, stamp: u64) -> u32 {
+    pub(super) fn put_back(&mut self, lane: u32, entry: Entry, stamp: u64, state: Y) -> u32 {
         let owner = &mut self.lanes[lane as usize];
-        let node = Node { entry, lane, prev: NIL, next: owner.head, stamp, arrival: 0 };
+        let node = Node { entry, state, lane, prev: NIL, next: owner.head, stamp, arrival: 0 };
         let at = Self::store(&mut self.nodes, &mut self.free_node, node);
         match owner.head {
             NIL => owner.tail = at,
@@ -147,7 +153,7 @@ impl<X: Copy + Default> Lanes<X> {
     }
 
     #[inline]
-    fn store(nodes: &mut Vec<Node>, free: &mut Option<u32>, node: Node) -> u32 {
+    fn store(nodes: &mut Vec<Node<Y>>, free: &mut Option<u32>, node: Node<Y>) -> u32 {
         match *free {
             Some(at) => {
                 let next = nodes[at as usize].next;
@@ -164,7 +170,7 @@ impl<X: Copy + Default> Lanes<X> {
 
     /// Takes a packet out of the middle, the front or the back of its lane. The lane stays open.
     #[inline]
-    pub(super) fn take(&mut self, at: u32) -> Node {
+    pub(super) fn take(&mut self, at: u32) -> Node<Y> {
         let node = self.nodes[at as usize];
         let owner = &mut self.lanes[node.lane as usize];
         match node.prev {

@@ -45,7 +45,7 @@ impl Inner {
             OrderSpec::Random => Self::Random(Random::new(stream)),
             OrderSpec::Drr { quantum, overflow } => Self::Drr(Box::new(Drr::new(quantum, overflow)?)),
             OrderSpec::Priority { classes } => Self::Priority(Priority::new(classes)?),
-            OrderSpec::Rank { flow_order } => Self::Rank(Box::new(Rank::new(flow_order))),
+            OrderSpec::Rank { flow_order } => Self::Rank(Box::new(Rank::new(flow_order, false))),
             OrderSpec::Pifo { add_transmission, bucket } => {
                 Self::Pifo(Box::new(Pifo::new(add_transmission.then_some(rate), bucket)))
             }

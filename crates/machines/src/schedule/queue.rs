@@ -73,7 +73,9 @@ impl DisciplineSpec {
             &OrderSpec::Priority { classes } => {
                 Queue::Priority(boxed(Priority::new(classes)?, self, stream, rate)?)
             }
-            &OrderSpec::Rank { flow_order } => Queue::Rank(boxed(Rank::new(flow_order), self, stream, rate)?),
+            &OrderSpec::Rank { flow_order } => {
+                Queue::Rank(boxed(Rank::new(flow_order, self.preemptive), self, stream, rate)?)
+            }
             OrderSpec::Lifo => Queue::Lifo(boxed(Lifo::default(), self, stream, rate)?),
             OrderSpec::Random => Queue::Random(boxed(Random::new(stream), self, stream, rate)?),
             &OrderSpec::Pifo { add_transmission, bucket } => {

@@ -37,6 +37,8 @@ pub struct Rank {
     /// All data of a short queue in order of arrival; empty while `long` holds anything.
     short: Vec<Ranked>,
     flow_order: bool,
+    /// What is in service may be taken back.
+    preemptive: bool,
     control: VecDeque<Entry>,
     /// The packet last served, if it is data.
     served: Option<(Ranked, Place)>,
@@ -46,8 +48,9 @@ pub struct Rank {
 }
 
 impl Rank {
-    /// With `flow_order`, a flow's packets leave in order of arrival whatever their ranks.
-    pub fn new(flow_order: bool) -> Self {
+    /// With `flow_order`, a flow's packets leave in order of arrival whatever their ranks; `preemptive`: what is in service
+    /// may be taken back.
+    pub fn new(flow_order: bool, preemptive: bool) -> Self {
         Self {
             control: VecDeque::new(),
             short: Vec::new(),
@@ -55,6 +58,7 @@ impl Rank {
             number: 0,
             served: None,
             flow_order,
+            preemptive,
         }
     }
 
@@ -139,11 +143,15 @@ impl Order for Rank {
         }
         if let Some(best) = self.best_of_short() {
             let packet = self.short.remove(best);
-            self.served = Some((packet, Place::Short(best)));
+            if self.preemptive {
+                self.served = Some((packet, Place::Short(best)));
+            }
             return Some(packet.entry);
         }
         let (packet, number) = self.long.pop()?;
-        self.served = Some((packet, Place::Long(number)));
+        if self.preemptive {
+            self.served = Some((packet, Place::Long(number)));
+        }
         Some(packet.entry)
     }
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {

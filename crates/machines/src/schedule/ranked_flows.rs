@@ -19,7 +19,7 @@ pub(super) struct Ranked {
 }
 
 /// What the order knows of a waiting packet.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Minimum {
     rank: u64,
     /// If it is one of its flow's minima: those before and behind it, [`NIL`] at the ends.
@@ -32,9 +32,7 @@ struct Minimum {
 pub(super) struct RankedFlows {
     /// Each flow's packets in order of arrival, stamped with its number, and the first of the flow's minima; the last
     /// is always the newest packet. All in one lane where flows do not matter.
-    data: Lanes<u32>,
-    /// By node.
-    ranked: Vec<Minimum>,
+    data: Lanes<u32, Minimum>,
     /// Lanes by their first minima; packets where flows do not matter.
     best: IndexedHeap,
     /// Packets, largest rank first; kept from the first overflow of a busy period to its end.
@@ -47,7 +45,6 @@ impl RankedFlows {
     pub(super) fn new(flow_order: bool) -> Self {
         Self {
             data: Lanes::default(),
-            ranked: Vec::new(),
             best: IndexedHeap::default(),
             worst: IndexedHeap::default(),
             overflowed: false,
@@ -79,9 +76,9 @@ impl RankedFlows {
             // lowest sequence number differs only when a retransmission overtakes inside one queue.
             at = self.data.lane(at).head;
         }
-        let (rank, node) = (self.ranked[at as usize].rank, *self.data.node(at));
-        let flow = self.data.lane(node.lane).flow;
-        Some((Ranked { rank, flow, entry: self.take(at) }, node.stamp))
+        let node = self.data.node(at);
+        let (rank, number, flow) = (node.state.rank, node.stamp, self.data.lane(node.lane).flow);
+        Some((Ranked { rank, flow, entry: self.take(at) }, number))
     }
 
     /// Takes out the largest rank, the latest among equals.
@@ -109,14 +106,13 @@ impl RankedFlows {
     pub(super) fn push(&mut self, Ranked { rank, flow, entry }: Ranked, number: u64) {
         let lane = self.lane_of(flow);
         let mut before = if self.flow_order { self.data.lane(lane).tail } else { NIL };
-        let at = self.data.append(lane, entry, number);
-        while before != NIL && self.ranked[before as usize].rank > rank {
-            before = self.ranked[before as usize].before;
+        while before != NIL && self.minimum(before).rank > rank {
+            before = self.minimum(before).before;
         }
-        self.note(at, Minimum { rank, before, behind: NIL });
+        let at = self.data.append(lane, entry, number, Minimum { rank, before, behind: NIL });
         match before {
             NIL => self.list(lane, at),
-            before => self.ranked[before as usize].behind = at,
+            before => self.data.node_state(before).behind = at,
         }
         self.list_worst(at);
     }
@@ -125,15 +121,14 @@ impl RankedFlows {
     pub(super) fn put_back(&mut self, Ranked { rank, flow, entry }: Ranked, number: u64) {
         let lane = self.lane_of(flow);
         let first = if self.data.lane_is_empty(lane) { NIL } else { *self.data.state(lane) };
-        let at = self.data.put_back(lane, entry, number);
-        if !self.flow_order || first == NIL || self.ranked[first as usize].rank >= rank {
-            self.note(at, Minimum { rank, before: NIL, behind: first });
+        let smallest = !self.flow_order || first == NIL || self.minimum(first).rank >= rank;
+        let behind = if smallest { first } else { NIL };
+        let at = self.data.put_back(lane, entry, number, Minimum { rank, before: NIL, behind });
+        if smallest {
             if self.flow_order && first != NIL {
-                self.ranked[first as usize].before = at;
+                self.data.node_state(first).before = at;
             }
             self.list(lane, at);
-        } else {
-            self.note(at, Minimum { rank, before: NIL, behind: NIL });
         }
         self.list_worst(at);
     }
@@ -146,16 +141,13 @@ impl RankedFlows {
     /// What sorts the waiting packet `at`, in the name of `slot`.
     #[inline]
     fn key(&self, at: u32, slot: u32) -> heap::Key {
-        heap::key(self.ranked[at as usize].rank, self.data.node(at).stamp, slot)
+        let node = self.data.node(at);
+        heap::key(node.state.rank, node.stamp, slot)
     }
 
-    /// Notes a packet's rank and its neighbours among the minima.
     #[inline]
-    fn note(&mut self, at: u32, known: Minimum) {
-        match self.ranked.get_mut(at as usize) {
-            Some(old) => *old = known,
-            None => self.ranked.push(known), // nodes are numbered in order
-        }
+    fn minimum(&self, at: u32) -> &Minimum {
+        &self.data.node(at).state
     }
 
     /// The packet `at` has become the first of its lane's minima, or its lane means nothing.
@@ -180,8 +172,8 @@ impl RankedFlows {
     /// flow's minima, nothing is behind it: that would be larger, smaller, or a later one of the same rank.
     #[inline]
     fn take(&mut self, at: u32) -> Entry {
-        let Minimum { before, behind, .. } = self.ranked[at as usize];
         let node = self.data.take(at);
+        let Minimum { before, behind, .. } = node.state;
         if !self.flow_order {
             self.best.remove(at);
         } else if *self.data.state(node.lane) == at {
@@ -189,12 +181,12 @@ impl RankedFlows {
                 self.best.remove(node.lane);
                 self.data.close(node.lane);
             } else {
-                self.ranked[behind as usize].before = NIL;
+                self.data.node_state(behind).before = NIL;
                 self.list(node.lane, behind);
             }
         } else if node.next == NIL {
             // The last of several minima. Nothing was between it and the one before: it would have been larger.
-            self.ranked[before as usize].behind = NIL;
+            self.data.node_state(before).behind = NIL;
         }
         if self.overflowed {
             self.worst.remove(at);

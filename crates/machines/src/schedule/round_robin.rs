@@ -171,7 +171,7 @@ impl Order for RoundRobin {
             self.new.push_back(lane);
         }
         self.bytes += u64::from(packet.wire);
-        self.lanes.append(lane, Entry::new(packet, handle), now.ps());
+        self.lanes.append(lane, Entry::new(packet, handle), now.ps(), ());
         self.note_length(lane);
     }
     fn pop(&mut self, now: Time) -> Option<Entry> {
