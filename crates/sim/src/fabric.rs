@@ -24,8 +24,8 @@ impl<Q: Events> Sim<Q> {
         let to_host = port.to_host;
         let early = port.early(landed.wire);
         if let Some(next) = next {
-            if (to_host || self.touching) && !is_frame(&next) {
-                prefetch(&self.packets[next.handle]);
+            if to_host || self.touching {
+                prefetch(self.packets.hint(next.handle)); // of a frame: of nothing
             }
             self.schedule(next.arrive, Phase::Arrive, id.0);
         } else if port.lane == Lane::Ordered && !port.deciding && port.waiting > 0 {
@@ -53,7 +53,7 @@ impl<Q: Events> Sim<Q> {
             if self.unreliable && out == PortId::NONE {
                 return self.lose(landed.handle);
             }
-            self.enqueue(out, Flying { route: landed.route + 1, ..landed }, early);
+            self.enqueue::<true>(out, Flying { route: landed.route + 1, ..landed }, early);
         } else {
             let pick = match self.spec.routing {
                 RoutingSpec::SprayRandom => Pick::Hash(u64::from(landed.route)),
@@ -63,20 +63,20 @@ impl<Q: Events> Sim<Q> {
             let Some(out) = self.routes.next(node, self.packets[landed.handle].dst, pick) else {
                 return self.lose(landed.handle);
             };
-            self.enqueue(out, landed, early);
+            self.enqueue::<true>(out, landed, early);
         }
     }
 
-    /// A packet joins the queue of a port.
+    /// A packet joins the queue of a port; `LAST`: nothing else happens in this event.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, id: PortId, flying: Flying, early: Span) {
+    pub(crate) fn enqueue<const LAST: bool>(&mut self, id: PortId, flying: Flying, early: Span) {
         if self.unreliable && self.is_down(id) {
             self.ports[id.at()].dropped += 1;
             return self.lose(flying.handle);
         }
         let port = &mut self.ports[id.at()];
         if port.lane == Lane::Ordered {
-            return self.enqueue_ordered(id, flying);
+            return self.enqueue_ordered::<LAST>(id, flying);
         }
         let ready = if early.is_zero() {
             self.now

@@ -19,15 +19,15 @@ impl<Q: Events> Sim<Q> {
         let packet = self.packets[handle];
         self.tally.delivered += 1;
         self.mark_digest(u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
-        let side = if packet.side == NO_SIDE { None } else { Some(self.sides[Handle(packet.side)]) };
-        self.discard(handle, &packet);
+        let side = (packet.side != NO_SIDE).then(|| &self.sides[Handle(packet.side)]);
         let slot = self.connections[packet.flow.at()] as usize;
         if travels_forward(packet.kind) {
             let receiving = &mut self.receiving[slot];
             receiving.balance = receiving.balance.wrapping_sub(1);
             let transport = &self.spec.transports[receiving.transport as usize];
-            receiving.receiver.on_packet(transport, self.now, &packet, side.as_ref());
+            receiving.receiver.on_packet(transport, self.now, &packet, side);
             let newly_complete = !receiving.complete && receiving.receiver.is_done();
+            self.discard(handle, &packet);
             self.pump_receiver(slot, packet.flow);
             if newly_complete {
                 self.received(slot, packet.flow);
@@ -41,11 +41,12 @@ impl<Q: Events> Sim<Q> {
             let transport = &self.spec.transports[sending.transport as usize];
             if self.spec.probes.completions.is_some() {
                 let stats = sending.sender.stats();
-                sending.sender.on_packet(transport, self.now, &packet, side.as_ref());
+                sending.sender.on_packet(transport, self.now, &packet, side);
                 self.note_completion(slot, packet.flow, (stats.rtt_samples, stats.rtt_sum));
             } else {
-                sending.sender.on_packet(transport, self.now, &packet, side.as_ref());
+                sending.sender.on_packet(transport, self.now, &packet, side);
             }
+            self.discard(handle, &packet);
             self.pump_sender(slot, packet.flow);
             if self.sending[slot].complete {
                 self.release_if_over(packet.flow);
@@ -146,7 +147,7 @@ impl<Q: Events> Sim<Q> {
         packet: &mut Packet,
     ) {
         let (nic, flying) = self.prepare(flow, from, to, path, packet);
-        self.enqueue(nic, flying, Span::ZERO);
+        self.enqueue::<false>(nic, flying, Span::ZERO);
     }
 
     /// Entropy of the next packet that `from` sprays.

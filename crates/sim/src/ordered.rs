@@ -19,7 +19,7 @@ use thalweg_units::{PortId, Span, Time, mix64};
 impl<Q: Events> Sim<Q> {
     /// A packet reaches an ordered port.
     #[inline(always)]
-    pub(crate) fn enqueue_ordered(&mut self, id: PortId, flying: Flying) {
+    pub(crate) fn enqueue_ordered<const LAST: bool>(&mut self, id: PortId, flying: Flying) {
         if self.ports[id.at()].gated && !self.enters(id, flying) {
             return;
         }
@@ -31,7 +31,7 @@ impl<Q: Events> Sim<Q> {
                 self.packets[flying.handle].route = flying.route;
                 self.note_arrival(id, flying.handle);
             }
-            return self.ask_to_choose(id);
+            return self.ask_to_choose::<LAST>(id);
         }
         self.end_solitude(id);
         self.join(id, flying);
@@ -104,7 +104,7 @@ impl<Q: Events> Sim<Q> {
             packet.ecn = Ecn::Ce;
             port.marked += 1;
         }
-        self.ask_to_choose(id);
+        self.ask_to_choose::<false>(id);
         if self.ports[id.at()].preemptive && verdict != Verdict::Dropped {
             self.give_way(id);
         }
@@ -121,14 +121,17 @@ impl<Q: Events> Sim<Q> {
     /// Something may wait at a port that has caught up: if nothing reminds it, it needs to choose at the end of this instant,
     /// or, if it is eager, as soon as it is free.
     #[inline(always)]
-    fn ask_to_choose(&mut self, id: PortId) {
+    fn ask_to_choose<const LAST: bool>(&mut self, id: PortId) {
         let port = &mut self.ports[id.at()];
         if port.deciding || port.waiting == 0 {
             return;
         }
         let at = port.free_at;
         if at <= self.now {
-            port.deciding = true;
+            if LAST && self.choosers.is_empty() && self.comes_first(id) {
+                return self.decide(id);
+            }
+            self.ports[id.at()].deciding = true;
             self.choose_soon(id);
         } else if port.eager {
             port.deciding = true;
@@ -147,12 +150,18 @@ impl<Q: Events> Sim<Q> {
     #[inline(always)]
     pub(crate) fn settle(&mut self) {
         while let Some(&id) = self.choosers.last() {
-            if !self.events.next_is_after(self.now, Tag::new(Phase::Decide, id.0)) {
+            if !self.comes_first(id) {
                 return;
             }
             self.choosers.pop();
             self.decide(id);
         }
+    }
+
+    /// Nothing happens at this instant before that port chooses.
+    #[inline(always)]
+    fn comes_first(&self, id: PortId) -> bool {
+        self.events.next_is_after(self.now, Tag::new(Phase::Decide, id.0))
     }
 
     #[inline(always)]

@@ -206,7 +206,7 @@ impl<Q: Events> Sim<Q> {
             journal.hand(handle, self.now);
         }
         let flying = Flying { handle, wire: packet.wire, route: packet.route, arrive: Time::MAX };
-        self.enqueue(self.paths[path], flying, Span::ZERO);
+        self.enqueue::<false>(self.paths[path], flying, Span::ZERO);
     }
 
     /// A packet of a replay has reached its host.

@@ -222,10 +222,12 @@ impl<Q: Events> Sim<Q> {
     #[inline(always)]
     pub(crate) fn dispatch(&mut self, event: Event) {
         let entity = event.tag.entity();
-        match event.tag.phase() {
-            Phase::Arrive => self.arrive(PortId(entity)),
-            Phase::Decide => self.decide(PortId(entity)),
-            _ => self.dispatch_rare(event),
+        if event.tag.is(Phase::Arrive) {
+            self.arrive(PortId(entity));
+        } else if event.tag.is(Phase::Decide) {
+            self.decide(PortId(entity));
+        } else {
+            self.dispatch_rare(event);
         }
         self.settle();
     }

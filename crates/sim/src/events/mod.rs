@@ -77,6 +77,11 @@ impl Tag {
     pub fn phase(self) -> Phase {
         Phase::ALL[(self.0 >> 32) as usize]
     }
+    /// It is this that happens: cheaper than asking what does.
+    #[inline(always)]
+    pub const fn is(self, phase: Phase) -> bool {
+        self.0 >> 32 == phase as u64
+    }
     /// To whom.
     #[inline(always)]
     pub const fn entity(self) -> u32 {

@@ -48,6 +48,10 @@ impl Scoreboard {
         debug_assert!(start < end);
         // Every range that overlaps or touches: [first, last).
         let first = self.ranges.partition_point(|r| r.1 < start);
+        // Most blocks of an ACK repeat what earlier ones said (RFC 2018 §4).
+        if self.ranges.get(first).is_some_and(|r| r.0 <= start && end <= r.1) {
+            return 0;
+        }
         let last = first + self.ranges[first..].partition_point(|r| r.0 <= end);
         let held: u64 = self.ranges[first..last].iter().map(|r| r.1 - r.0).sum();
         if first == last {
