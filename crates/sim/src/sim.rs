@@ -11,6 +11,7 @@ use crate::memory::Memory;
 use crate::pause::{Deadlock, PauseRecord};
 use crate::port::Port;
 use crate::preempt::Services;
+use crate::prefetch::prefetch;
 use crate::probe::Probes;
 use crate::recording::Recorder;
 use crate::replay::Replay;
@@ -207,6 +208,8 @@ impl<Q: Events> Sim<Q> {
             self.processed += 1;
             if self.wide {
                 self.look_ahead();
+            } else if let Some(tag) = self.events.upcoming(0) {
+                prefetch(self.ports.as_ptr().wrapping_add(tag.entity() as usize));
             }
             self.dispatch(event);
             if self.stopped {
