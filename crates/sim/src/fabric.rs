@@ -24,9 +24,9 @@ impl<Q: Events> Sim<Q> {
         let to_host = port.to_host;
         let early = port.early(landed.wire);
         if let Some(next) = next {
-            if to_host || self.touching {
-                prefetch(self.packets.hint(next.handle)); // of a frame: of nothing
-            }
+            // Of a frame: of nothing. No branch, since who lands where is hard to predict.
+            let reads = to_host | self.touching;
+            prefetch(if reads { self.packets.hint(next.handle) } else { self.packets.hint(landed.handle) });
             self.schedule(next.arrive, Phase::Arrive, id.0);
         } else if port.lane == Lane::Ordered && !port.deciding && port.waiting > 0 {
             // Nothing on the wire will remind the port (no propagation delay): it needs an event.

@@ -191,12 +191,7 @@ impl<Q: Events> Sim<Q> {
     /// Takes the decisions of a port that fell due before `before`, each at its own instant.
     #[inline(always)]
     pub(crate) fn catch_up(&mut self, id: PortId, before: Time) {
-        loop {
-            let port = &self.ports[id.at()];
-            if port.waiting == 0 || port.free_at >= before || port.deciding || port.eager {
-                return;
-            }
-            let at = port.free_at;
+        while let Some(at) = self.ports[id.at()].overdue(before) {
             self.decide_at(id, at);
         }
     }

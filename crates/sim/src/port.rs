@@ -224,6 +224,14 @@ impl Port {
         self.limit_bytes = up_to;
     }
 
+    /// Ordered: when it was to choose, if that was before `before` and nothing reminds it.
+    #[inline(always)]
+    pub fn overdue(&self, before: Time) -> Option<Time> {
+        // One branch, which is hard enough to predict, instead of four.
+        let due = (self.waiting > 0) & (self.free_at < before) & !self.deciding & !self.eager;
+        due.then_some(self.free_at)
+    }
+
     /// Ordered: nothing waits, and the queue need not see a packet of `wire` bytes that finds it so.
     #[inline(always)]
     pub fn lets_wait_alone(&self, wire: u32) -> bool {

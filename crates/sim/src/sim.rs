@@ -208,8 +208,8 @@ impl<Q: Events> Sim<Q> {
             self.processed += 1;
             if self.wide {
                 self.look_ahead();
-            } else if let Some(tag) = self.events.upcoming(0) {
-                prefetch(self.ports.as_ptr().wrapping_add(tag.entity() as usize));
+            } else {
+                prefetch(self.ports.as_ptr().wrapping_add(self.events.next_entity() as usize));
             }
             self.dispatch(event);
             if self.stopped {

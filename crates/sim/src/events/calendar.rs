@@ -245,6 +245,11 @@ impl Events for Calendar {
     }
 
     #[inline(always)]
+    fn next_entity(&self) -> u32 {
+        tag(self.today.last().copied().unwrap_or(0)).entity()
+    }
+
+    #[inline(always)]
     fn upcoming(&self, ahead: usize) -> Option<Tag> {
         self.today.len().checked_sub(ahead + 1).map(|i| tag(self.today[i]))
     }

@@ -143,6 +143,10 @@ pub trait Events {
     fn pop(&mut self) -> Option<Event>;
     /// True if nothing is pending before the event `tag` of the instant `now`, at which the last event was popped.
     fn next_is_after(&self, now: Time, tag: Tag) -> bool;
+    /// The entity of the next event, or any: a hint for prefetching.
+    fn next_entity(&self) -> u32 {
+        0
+    }
     /// What probably follows, `ahead` events from now: a hint for prefetching.
     fn upcoming(&self, _ahead: usize) -> Option<Tag> {
         None
