@@ -8,8 +8,8 @@
 //! service would have made a difference, and the queue need not see it. Another one that comes makes it join, as of its
 //! own arrival.
 
-use crate::events::{Events, Phase, Tag};
-use crate::port::{Booked, Flying};
+use crate::events::{Event, Events, Phase, Tag};
+use crate::port::{Booked, Flying, Port};
 use crate::prefetch::prefetch;
 use crate::sim::Sim;
 use thalweg_machines::schedule::{Discipline, Entry, Verdict};
@@ -84,6 +84,14 @@ impl<Q: Events> Sim<Q> {
             return self.lose(handle);
         }
         let verdict = queue.enqueue(self.now, packet, handle, &mut self.given_up);
+        let plain = self.given_up.is_empty() && !port.eager && self.probes.priorities.is_empty();
+        if verdict == Verdict::Queued && plain {
+            // Nobody else sees it, and nothing gives way.
+            let after = before + u64::from(wire);
+            port.now_waiting(self.now, port.waiting + 1, after);
+            port.note_queue(after);
+            return self.ask_to_choose::<false>(id);
+        }
         if !self.probes.priorities.is_empty() && verdict != Verdict::Dropped && packet.kind == Kind::Data {
             self.probes.count_priority(id, packet.rank, self.spec.probes.priority_histogram);
         }
@@ -220,13 +228,26 @@ impl<Q: Events> Sim<Q> {
             self.ended(id);
         }
         let port = &mut self.ports[id.at()];
+        let unseen = !self.watching & !self.counting & !port.eager;
         if port.is_solitary() {
+            if unseen {
+                let flying = port.leave_alone(at);
+                return send_unseen(&mut self.events, id, port, at, flying);
+            }
             return self.send_alone(id, at);
         }
         let queue = &mut self.queues[port.queue as usize];
         let before = port.waiting_bytes;
         let packets = &self.packets;
         let served = queue.serve(at, &mut self.given_up, |handle| Entry::new(&packets[handle], handle));
+        if let Some((Entry { handle, wire, route, .. }, false)) = served
+            && unseen
+            && self.given_up.is_empty()
+        {
+            port.now_waiting(at, port.waiting - 1, before - u64::from(wire));
+            let flying = Flying { handle, wire, route, arrive: Time::MAX };
+            return send_unseen(&mut self.events, id, port, at, flying);
+        }
         match served {
             Some((Entry { wire, .. }, _)) if self.given_up.is_empty() => {
                 port.now_waiting(at, port.waiting - 1, before - u64::from(wire));
@@ -259,12 +280,9 @@ impl<Q: Events> Sim<Q> {
     }
 
     /// The packet that has waited alone leaves at `at`.
-    #[inline(always)]
     fn send_alone(&mut self, id: PortId, at: Time) {
         let port = &mut self.ports[id.at()];
-        let (handle, route) = port.end_solitude();
-        let wire = port.waiting_bytes as u32;
-        port.now_waiting(at, 0, 0);
+        let Flying { handle, wire, route, .. } = port.leave_alone(at);
         if self.counting && port.owner != u32::MAX {
             let input = self.packets[handle].input;
             self.queues[port.queue as usize].passed(input);
@@ -273,7 +291,6 @@ impl<Q: Events> Sim<Q> {
     }
 
     /// A packet that waits no longer goes on the wire at `at`.
-    #[inline(always)]
     fn send(&mut self, id: PortId, at: Time, handle: Handle, wire: u32, route: u32) {
         if self.watching {
             self.note_departure(id, handle, at);
@@ -312,5 +329,13 @@ impl<Q: Events> Sim<Q> {
             let at = at.max(self.now + Span::from_ps(1));
             self.schedule(at, Phase::Tick, id.0);
         }
+    }
+}
+
+/// A packet that waits no longer goes on the wire at `at`, and nobody sees it: no order of headers, no memory shared.
+#[inline(always)]
+fn send_unseen<Q: Events>(events: &mut Q, id: PortId, port: &mut Port, at: Time, flying: Flying) {
+    if let Booked::First(at) = port.transmit(at, flying) {
+        events.push(Event { at, tag: Tag::new(Phase::Arrive, id.0) });
     }
 }

@@ -262,6 +262,15 @@ impl Port {
         self.alone
     }
 
+    /// Ordered: the packet that waits alone leaves at `at`.
+    #[inline(always)]
+    pub fn leave_alone(&mut self, at: Time) -> Flying {
+        let wire = self.waiting_bytes as u32;
+        let (handle, route) = self.end_solitude();
+        self.now_waiting(at, 0, 0);
+        Flying { handle, wire, route, arrive: Time::MAX }
+    }
+
     /// Ordered: since when its queue has had its length.
     #[inline(always)]
     pub fn unchanged_since(&self) -> Time {

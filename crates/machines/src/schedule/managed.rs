@@ -135,7 +135,7 @@ impl<O: Order> Managed<O> {
     }
 
     /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked.
-    #[inline]
+    #[inline(always)]
     pub(super) fn serve(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<(Entry, bool)> {
         let entry = match self.aqm {
             AqmMachine::Codel(_) if !self.passive => self.pop_by_sojourn(now, out)?,

@@ -94,6 +94,14 @@ impl Rank {
         }
     }
 
+    fn pop_of_long(&mut self) -> Option<Entry> {
+        let (packet, number) = self.long.pop()?;
+        if self.preemptive {
+            self.served = Some((packet, Place::Long(number)));
+        }
+        Some(packet.entry)
+    }
+
     #[inline]
     fn file(&mut self, packet: Ranked) {
         self.number += 2;
@@ -135,7 +143,7 @@ impl Order for Rank {
         }
         self.file(arriving);
     }
-    #[inline]
+    #[inline(always)]
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         if let Some(entry) = self.control.pop_front() {
             self.served = None;
@@ -148,11 +156,7 @@ impl Order for Rank {
             }
             return Some(packet.entry);
         }
-        let (packet, number) = self.long.pop()?;
-        if self.preemptive {
-            self.served = Some((packet, Place::Long(number)));
-        }
-        Some(packet.entry)
+        self.pop_of_long()
     }
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         if let Some(worst) = self.worst_of_short() {
