@@ -78,7 +78,7 @@ pub trait Discipline {
     fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served>;
     /// The packet last dequeued is still being transmitted. If one that waits should go before it, takes it back into
     /// its old place (key, arrival number) and returns true: the port then dequeues again. Asked after the arrivals of
-    /// an instant; always false where [`DisciplineSpec::can_preempt`] is.
+    /// an instant, of disciplines made [`DisciplineSpec::preemptive`]; always false where [`DisciplineSpec::can_preempt`] is.
     fn preempt(&mut self, _now: Time) -> bool {
         false
     }

@@ -42,6 +42,12 @@ impl Port {
     fn new(order: OrderSpec, limit: Limit) -> Self {
         Self { queue: make(&spec(order, limit)), arrivals: 0 }
     }
+    /// Its transmissions give way, where the order can.
+    fn preemptive(order: OrderSpec, limit: Limit) -> Self {
+        let mut spec = spec(order, limit);
+        spec.preemptive = true;
+        Self { queue: make(&spec), arrivals: 0 }
+    }
     /// Everybody who was dropped because of this packet, itself included.
     fn arrive_at(&mut self, ns: u64, packet: Packet) -> Vec<u32> {
         let (handle, mut out) = (Handle(self.arrivals), vec![]);
