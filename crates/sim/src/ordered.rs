@@ -220,8 +220,9 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    /// A port whose transmitter is free at `at` sends what its queue says.
-    #[inline(always)]
+    /// A port whose transmitter is free at `at` sends what its queue says. Not inlined: the way of a packet should fit into
+    /// the instruction cache.
+    #[inline(never)]
     pub(crate) fn decide_at(&mut self, id: PortId, at: Time) {
         self.mark_decision(id, at);
         if self.counting {
