@@ -1,6 +1,6 @@
 //! The fabric: packets land, are passed on, and are lost.
 
-use crate::events::{Events, Phase};
+use crate::events::{Events, Phase, Tag};
 use crate::gate::is_frame;
 use crate::port::{Booked, Flying, Lane};
 use crate::prefetch::prefetch;
@@ -34,7 +34,7 @@ impl<Q: Events> Sim<Q> {
             let at = port.free_at;
             self.schedule(at, Phase::Decide, id.0);
         }
-        self.mark_digest(u64::from(id.0));
+        self.mark_digest(Tag::new(Phase::Arrive, id.0).word());
         if self.unreliable && self.is_doomed(id) {
             return self.lose_on_the_way(id, landed);
         }

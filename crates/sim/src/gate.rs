@@ -179,7 +179,7 @@ impl<Q: Events> Sim<Q> {
                 RESUME
             }
         };
-        self.mark_digest(u64::from(id.0) << 32 | u64::from(handle.0));
+        self.mark_digest(1 << 62 | u64::from(id.0) << 32 | u64::from(handle.0));
         let port = &mut self.ports[id.at()];
         // A frame has no route: it carries its cause there.
         let flying = Flying { handle, wire, route: cause, arrive: Time::MAX };

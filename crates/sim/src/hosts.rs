@@ -18,7 +18,7 @@ impl<Q: Events> Sim<Q> {
         }
         let packet = self.packets[handle];
         self.tally.delivered += 1;
-        self.mark_digest(u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
+        self.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
         let side = (packet.side != NO_SIDE).then(|| &self.sides[Handle(packet.side)]);
         let slot = self.connections[packet.flow.at()] as usize;
         if travels_forward(packet.kind) {

@@ -14,7 +14,7 @@ use crate::prefetch::prefetch;
 use crate::sim::Sim;
 use thalweg_machines::schedule::{Discipline, Entry, Verdict};
 use thalweg_machines::{Ecn, Handle, Kind};
-use thalweg_units::{PortId, Span, Time, mix64};
+use thalweg_units::{PortId, Span, Time, fold64};
 
 impl<Q: Events> Sim<Q> {
     /// A packet reaches an ordered port.
@@ -174,7 +174,7 @@ impl<Q: Events> Sim<Q> {
 
     #[inline(always)]
     pub(crate) fn mark_decision(&mut self, id: PortId, at: Time) {
-        self.digest = self.digest.wrapping_add(mix64(at.ps() ^ u64::from(id.0).rotate_left(32) ^ 1 << 31));
+        self.digest = self.digest.wrapping_add(fold64(at.ps(), Tag::new(Phase::Decide, id.0).word()));
     }
 
     #[inline]

@@ -22,7 +22,7 @@ use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::Queue;
 use thalweg_machines::slack::SlackClock;
 use thalweg_machines::{Handle, Side};
-use thalweg_units::{FlowId, PortId, Stream, Time, mix64};
+use thalweg_units::{FlowId, PortId, Stream, Time, fold64};
 
 /// A network at an instant. Plain data throughout: see [`crate::snapshot`].
 #[derive(Clone, Debug)]
@@ -258,7 +258,7 @@ impl<Q: Events> Sim<Q> {
     /// different entities are processed at one instant.
     #[inline(always)]
     pub(crate) fn mark_digest(&mut self, what: u64) {
-        self.digest = self.digest.wrapping_add(mix64(self.now.ps() ^ what.rotate_left(32)));
+        self.digest = self.digest.wrapping_add(fold64(self.now.ps(), what));
     }
 
     #[inline(always)]

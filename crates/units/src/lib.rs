@@ -12,5 +12,5 @@ mod time;
 
 pub use ids::{FlowId, HostId, LinkId, NodeId, PortId};
 pub use quantity::QuantityError;
-pub use random::{Stream, mix64};
+pub use random::{Stream, fold64, mix64};
 pub use time::{Bytes, Rate, Serializer, Span, Time};

@@ -11,6 +11,14 @@ pub const fn mix64(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Mixes two words into one with one multiplication (the folded product of Yi's wyhash): for checksums, where draws need
+/// [`mix64`].
+#[inline(always)]
+pub const fn fold64(a: u64, b: u64) -> u64 {
+    let product = (a ^ 0xa076_1d64_78bd_642f) as u128 * (b ^ 0xe703_7ed1_a0b4_28db) as u128;
+    (product >> 64) as u64 ^ product as u64
+}
+
 /// A counter-based generator: the n-th draw is a pure function of (seed, purpose, entity, n).
 ///
 /// Two words of plain data: cloning it forks the future, saving it saves the future.
