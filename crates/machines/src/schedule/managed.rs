@@ -74,7 +74,7 @@ pub trait Order {
 ///
 /// Laid out as it is used: what every packet touches comes first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Managed<O> {
     packets: u32,
     max_packets: u32,

@@ -9,6 +9,7 @@
 //! Most queues are short: up to [`SHORT`] packets lie side by side in order of arrival and are looked through.
 //! Longer ones are kept in order ([`RankedFlows`]) until they are empty again.
 
+use super::heap;
 use super::ranked_flows::{Ranked, RankedFlows};
 use super::{Entry, Order};
 use crate::packet::{Handle, Packet};
@@ -39,6 +40,8 @@ pub struct Rank {
     flow_order: bool,
     /// What is in service may be taken back.
     preemptive: bool,
+    /// Packets in `long`: kept here so that short queues do not touch it.
+    in_long: u32,
     control: VecDeque<Entry>,
     /// The packet last served, if it is data.
     served: Option<(Ranked, Place)>,
@@ -59,6 +62,7 @@ impl Rank {
             served: None,
             flow_order,
             preemptive,
+            in_long: 0,
         }
     }
 
@@ -96,6 +100,7 @@ impl Rank {
 
     fn pop_of_long(&mut self) -> Option<Entry> {
         let (packet, number) = self.long.pop()?;
+        self.in_long -= 1;
         if self.preemptive {
             self.served = Some((packet, Place::Long(number)));
         }
@@ -105,6 +110,7 @@ impl Rank {
     #[inline]
     fn file(&mut self, packet: Ranked) {
         self.number += 2;
+        self.in_long += 1;
         self.long.push(packet, self.number);
     }
 
@@ -124,7 +130,7 @@ impl Order for Rank {
     }
     #[inline]
     fn is_full(&self) -> bool {
-        self.long.is_full()
+        self.in_long as usize >= heap::MAX_SLOTS
     }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
@@ -134,7 +140,7 @@ impl Order for Rank {
             return;
         }
         let arriving = Ranked { rank: packet.rank as u64 ^ 1 << 63, flow: packet.flow, entry };
-        if self.long.is_empty() {
+        if self.in_long == 0 {
             if self.short.len() < SHORT {
                 self.short.push(arriving);
                 return;
@@ -165,7 +171,11 @@ impl Order for Rank {
             }
             return Some(self.short.remove(worst).entry);
         }
-        self.long.pop_worst().or_else(|| self.control.pop_back())
+        if let Some(entry) = self.long.pop_worst() {
+            self.in_long -= 1;
+            return Some(entry);
+        }
+        self.control.pop_back()
     }
     /// Whoever would be served next goes before the packet in service if its rank is strictly smaller, or if it is
     /// control; but not before an earlier packet of its own flow.
@@ -179,7 +189,10 @@ impl Order for Rank {
         }
         self.served = None;
         match place {
-            Place::Long(number) if !self.long.is_empty() => self.long.put_back(packet, number),
+            Place::Long(number) if self.in_long > 0 => {
+                self.in_long += 1;
+                self.long.put_back(packet, number);
+            }
             Place::Long(_) => self.short.insert(0, packet),
             Place::Short(behind) => self.short.insert(behind, packet),
         }

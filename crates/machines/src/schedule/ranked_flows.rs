@@ -55,11 +55,6 @@ impl RankedFlows {
     pub(super) fn is_empty(&self) -> bool {
         self.best.len() == 0
     }
-    #[inline]
-    pub(super) fn is_full(&self) -> bool {
-        self.data.is_full()
-    }
-
     /// The smallest rank, the earliest among equals, and its flow (if flows matter).
     pub(super) fn first(&self) -> Option<(u64, FlowId)> {
         let first = self.best.first()?;
