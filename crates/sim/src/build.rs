@@ -94,7 +94,7 @@ impl<Q: Events> Sim<Q> {
             }
             None => Vec::new(),
         };
-        let horizon = ports.iter().map(|p| (p.serializer.span(1500) + p.delay).ps()).max().unwrap_or(1);
+        let horizon = ports.iter().map(|p| (p.span(1500) + p.delay).ps()).max().unwrap_or(1);
         let probes = Probes {
             measured_total: spec.flows.iter().filter(|f| f.measured).count() as u64,
             priorities: vec![

@@ -10,7 +10,7 @@ impl Port {
     /// When a booked packet's transmission begins.
     #[inline(always)]
     fn begins(&self, booked: &Flying) -> Time {
-        booked.arrive + self.early(booked.wire) - self.delay - self.serializer.span(booked.wire)
+        booked.arrive + self.early(booked.wire) - self.delay - self.span(booked.wire)
     }
 
     /// Takes packets whose transmission began before `now` off the books of the queue. One that
@@ -61,7 +61,7 @@ impl Port {
             // Only just retired: exact.
             self.note_queue(self.waiting_bytes);
         }
-        self.free_at = begins + self.serializer.span(wire);
+        self.free_at = begins + self.span(wire);
         self.packets += 1;
         self.bytes += u64::from(wire);
         let arrive = self.free_at + self.delay - self.early(wire);

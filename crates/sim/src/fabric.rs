@@ -78,11 +78,8 @@ impl<Q: Events> Sim<Q> {
         if port.lane == Lane::Ordered {
             return self.enqueue_ordered::<LAST>(id, flying);
         }
-        let ready = if early.is_zero() {
-            self.now
-        } else {
-            self.now + early.saturating_sub(port.serializer.span(flying.wire))
-        };
+        let ready =
+            if early.is_zero() { self.now } else { self.now + early.saturating_sub(port.span(flying.wire)) };
         match port.book(self.now, ready, flying, &mut self.packets[flying.handle]) {
             Booked::First(at) => self.schedule(at, Phase::Arrive, id.0),
             Booked::Behind => {}
@@ -90,7 +87,7 @@ impl<Q: Events> Sim<Q> {
         }
         if self.watching {
             let port = &self.ports[id.at()];
-            let begins = Time::from_ps(port.free_at.ps() - port.serializer.span(flying.wire).ps());
+            let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
             self.note_booked(id, flying.handle, begins);
         }
     }

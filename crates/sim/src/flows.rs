@@ -249,7 +249,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
     let leg = |ids: &[PortId], wire: u32| -> Span {
         ids.iter()
             .filter(|id| **id != PortId::NONE)
-            .map(|id| ports[id.at()].serializer.span(wire) + ports[id.at()].delay)
+            .map(|id| ports[id.at()].span(wire) + ports[id.at()].delay)
             .sum()
     };
     let base_rtt = leg(&path[..middle], data) + leg(&path[middle..], ack);

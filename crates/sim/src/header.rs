@@ -21,7 +21,7 @@ impl<Q: Events> Sim<Q> {
         let mut sum = Span::ZERO;
         for id in &self.paths[route as usize - 1..] {
             let port = &self.ports[id.at()];
-            sum += port.serializer.span(wire) + port.delay;
+            sum += port.span(wire) + port.delay;
             if port.to_host {
                 break;
             }

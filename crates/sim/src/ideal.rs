@@ -45,7 +45,7 @@ pub fn completion(ports: &[Port], data: &[PortId], ack: &[PortId], shape: Shape)
     let (mut first_early, mut last_early) = (Span::ZERO, Span::ZERO);
     let mut slowest = Span::ZERO;
     for (index, stage) in stages.enumerate() {
-        let (full, short) = (stage.port.serializer.span(stage.full), stage.port.serializer.span(stage.last));
+        let (full, short) = (stage.port.span(stage.full), stage.port.span(stage.last));
         // End of transmission: not before the packet is here whole, nor before its first bits + service.
         let through = |arrived: Time, early: Span, service: Span| arrived.max(arrived - early + service);
         first = through(first, first_early + stage.cuts, full);

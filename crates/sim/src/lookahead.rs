@@ -77,7 +77,7 @@ impl<Q: Events> Sim<Q> {
                 && let Some(port) = self.ports.get(out.at())
             {
                 prefetch(port);
-                prefetch(&port.serializer);
+                prefetch(&port.delay);
             }
         }
         if let Some(port) = self.landing(RING)

@@ -63,6 +63,9 @@ pub struct PortTotals {
     pub paused: u64,
 }
 
+/// No whole number of picoseconds per byte.
+const SLOW: u64 = u64::MAX;
+
 /// One direction of a link with the queue that feeds it.
 ///
 /// Laid out by cache line: what every landing touches, what every booking touches, the rest.
@@ -101,8 +104,8 @@ pub struct Port {
     /// Ordered: one packet waits, beside the queue.
     solitary: bool,
 
-    /// Time on the wire.
-    pub serializer: Serializer,
+    /// Time on the wire per byte, ps; [`SLOW`]: ask the serializer.
+    ps_per_byte: u64,
     /// Propagation.
     pub delay: Span,
     /// Express: limit of `waiting_bytes`. Ordered: the largest packet that may wait alone.
@@ -117,11 +120,13 @@ pub struct Port {
     pub(crate) bytes: u64,
     /// See [`PortTotals::waited`].
     pub(crate) waited: u64,
+    /// Ordered: since when its queue has had its length.
+    changed: Time,
 
     /// Ordered: the packet that waits alone, and its route.
     alone: (Handle, u32),
-    /// Ordered: since when its queue has had its length.
-    changed: Time,
+    /// Time on the wire.
+    pub serializer: Serializer,
     /// Far end.
     pub peer: NodeId,
     /// Ordered: the switch whose shared memory it uses; `u32::MAX`: it has its own.
@@ -145,7 +150,7 @@ pub struct Port {
 }
 
 const _: () =
-    assert!(std::mem::offset_of!(Port, serializer) == 64 && std::mem::offset_of!(Port, alone) == 128);
+    assert!(std::mem::offset_of!(Port, ps_per_byte) == 64 && std::mem::offset_of!(Port, alone) == 128);
 
 /// What became of a packet at an express port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,6 +189,7 @@ impl Port {
             preemptive: false,
             gated: false,
             solitary: false,
+            ps_per_byte: Serializer::new(link.rate, link.quantum).ps_per_byte().unwrap_or(SLOW),
             serializer: Serializer::new(link.rate, link.quantum),
             delay: link.delay,
             limit_bytes: limit.0,
@@ -291,13 +297,22 @@ impl Port {
         }
     }
 
+    /// Time on the wire of `wire` bytes.
+    #[inline(always)]
+    pub fn span(&self, wire: u32) -> Span {
+        if self.ps_per_byte == SLOW {
+            return self.serializer.span(wire);
+        }
+        Span::from_ps(self.ps_per_byte * u64::from(wire))
+    }
+
     /// How long before its last bit a packet of `wire` bytes may be handled at the far end.
     #[inline(always)]
     pub fn early(&self, wire: u32) -> Span {
         if !self.cuts {
             return Span::ZERO;
         }
-        self.serializer.span(wire).saturating_sub(self.serializer.span(self.cut_header))
+        self.span(wire).saturating_sub(self.span(self.cut_header))
     }
 
     /// Puts a packet on the ring.
@@ -328,7 +343,7 @@ impl Port {
     pub fn transmit(&mut self, now: Time, flying: Flying) -> Booked {
         debug_assert!(self.free_at <= now);
         let wire = flying.wire;
-        self.free_at = now + self.serializer.span(wire);
+        self.free_at = now + self.span(wire);
         self.packets += 1;
         self.bytes += u64::from(wire);
         self.fly(Flying { arrive: self.free_at + self.delay, ..flying })
@@ -337,7 +352,7 @@ impl Port {
     /// Gated: transmits a pause frame now; it counts as no packet.
     pub fn transmit_frame(&mut self, now: Time, flying: Flying) -> Booked {
         debug_assert!(self.free_at <= now);
-        self.free_at = now + self.serializer.span(flying.wire);
+        self.free_at = now + self.span(flying.wire);
         self.fly(Flying { arrive: self.free_at + self.delay, ..flying })
     }
 

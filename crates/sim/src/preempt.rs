@@ -52,7 +52,7 @@ impl<Q: Events> Sim<Q> {
     /// A port begins, or resumes, the transmission of a packet at the present instant.
     pub(crate) fn serve(&mut self, id: PortId, handle: Handle, wire: u32) {
         let port = &mut self.ports[id.at()];
-        let left = self.services.start(id, handle, port.serializer.span(wire));
+        let left = self.services.start(id, handle, port.span(wire));
         port.free_at = self.now + left;
         port.deciding = true;
         let at = port.free_at;
@@ -84,7 +84,7 @@ impl<Q: Events> Sim<Q> {
         let (wire, route) = (packet.wire, packet.route);
         if self.watching {
             // As if its last stint had been its only one: what it waited is what it spent here beyond that.
-            let begun = Time::from_ps(self.now.ps() - self.ports[id.at()].serializer.span(wire).ps());
+            let begun = Time::from_ps(self.now.ps() - self.ports[id.at()].span(wire).ps());
             self.note_departure(id, handle, begun);
         }
         let port = &mut self.ports[id.at()];

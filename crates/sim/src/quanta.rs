@@ -48,7 +48,7 @@ impl<Q: Events> Sim<Q> {
     /// How long a stop lasts at this port's rate; `None`: until the permission to go on.
     fn quanta(&self, id: PortId) -> Option<Span> {
         let quanta = self.spec.inputs?.pfc?.quanta?;
-        Some(self.ports[id.at()].serializer.span(QUANTUM * u32::from(quanta)))
+        Some(self.ports[id.at()].span(QUANTUM * u32::from(quanta)))
     }
 
     /// A stop has reached a port, the first or another.

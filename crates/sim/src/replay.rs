@@ -154,7 +154,7 @@ impl<Q: Events> Sim<Q> {
     /// transmission and propagation on its path.
     pub fn t_min(&self, flow: FlowId, forward: bool, wire: u32) -> Span {
         let ports = self.path(flow, forward).into_iter().map(|id| &self.ports[id.at()]);
-        ports.map(|p| p.serializer.span(wire) + p.delay).sum()
+        ports.map(|p| p.span(wire) + p.delay).sum()
     }
 
     /// The ports that packets with (or against) a flow's data pass, the NIC first.

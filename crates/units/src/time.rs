@@ -301,6 +301,11 @@ impl Serializer {
         if self.code & SLOW == 0 { Span(self.code * u64::from(wire)) } else { self.slow(wire) }
     }
 
+    /// Picoseconds per byte, if they are a whole number of them and nothing is cut: then a span is a product.
+    pub fn ps_per_byte(&self) -> Option<u64> {
+        (self.code & SLOW == 0).then_some(self.code)
+    }
+
     #[cold]
     fn slow(&self, wire: u32) -> Span {
         let quantum = self.code & !SLOW;
