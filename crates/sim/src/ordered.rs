@@ -152,6 +152,7 @@ impl<Q: Events> Sim<Q> {
     pub(crate) fn choose_soon(&mut self, id: PortId) {
         let behind = self.choosers.iter().rposition(|other| *other > id).map_or(0, |at| at + 1);
         self.choosers.insert(behind, id);
+        debug_assert!(self.choosers.is_sorted_by(|a, b| a > b), "the first one last, each once");
     }
 
     /// Ends an event: ports choose, in their order, unless something else comes first at this instant.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use thalweg_machines::aqm::{CodelSpec, EdgeSpec};
 use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::schedule::{
-    AdsMap, AdsSpec, AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec, Threshold,
+    AdsMap, AdsSpec, AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec, RampSpec, Threshold,
 };
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
@@ -53,6 +53,20 @@ fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
 
 fn step(at_departure: bool) -> AqmSpec {
     AqmSpec::StepEcn { threshold: Threshold::Packets(5), at_departure, include_self: false }
+}
+
+/// Marking by packets, bytes (some packets are longer than the threshold) and chance, on arrival and at departure.
+fn marking(seed: u64) -> AqmSpec {
+    let at_departure = seed % 2 == 0;
+    let bytes = |n| Bytes::new(n);
+    match seed / 2 % 4 {
+        0 => step(at_departure),
+        1 => AqmSpec::StepEcn { threshold: Threshold::Bytes(bytes(900)), at_departure, include_self: true },
+        2 => {
+            AqmSpec::Ramp(RampSpec { min: bytes(800), max: bytes(9_000), max_probability: 0.3, at_departure })
+        }
+        _ => AqmSpec::TailDrop,
+    }
 }
 
 fn codel() -> CodelSpec {
@@ -126,9 +140,9 @@ fn express_and_ordered_fifo_ports_give_the_same_results() {
 #[test]
 fn deciding_late_and_deciding_at_once_give_the_same_results_under_every_discipline() {
     let ranked = orders().into_iter().filter(|o| *o != OrderSpec::Fifo); // FIFO takes no decisions: it is express
-    for (order, seed) in ranked.flat_map(|o| (0..8).map(move |seed| (o.clone(), seed))) {
-        let late = run(busy(seed, order.clone(), step(seed % 2 == 0)));
-        let mut spec = busy(seed, order.clone(), step(seed % 2 == 0));
+    for (order, seed) in ranked.flat_map(|o| (0..16).map(move |seed| (o.clone(), seed))) {
+        let mut spec = busy(seed, order.clone(), marking(seed));
+        let late = run(spec.clone());
         spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });
         let at_once = run(spec);
         for flow in 0..60 {
@@ -139,6 +153,9 @@ fn deciding_late_and_deciding_at_once_give_the_same_results_under_every_discipli
             );
         }
         assert_eq!(late.digest(), at_once.digest(), "{order:?}, seed {seed}");
+        for (a, b) in late.ports().iter().zip(at_once.ports()) {
+            assert_eq!(a.totals(), b.totals(), "{order:?}, seed {seed}");
+        }
         assert!(late.counters().events < at_once.counters().events);
     }
 }
