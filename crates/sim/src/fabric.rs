@@ -24,9 +24,10 @@ impl<Q: Events> Sim<Q> {
         let to_host = port.to_host;
         let early = port.early(landed.wire);
         if let Some(next) = next {
-            // Of a frame: of nothing. No branch, since who lands where is hard to predict.
-            let reads = to_host | self.touching;
-            prefetch(if reads { self.packets.hint(next.handle) } else { self.packets.hint(landed.handle) });
+            // The packet behind, where it will be read; else what is at hand. No branch: who lands where is hard to predict.
+            let packet = self.packets.hint(next.handle).cast::<u8>();
+            let here = std::ptr::from_ref(port).cast::<u8>();
+            prefetch(if to_host | self.touching { packet } else { here });
             self.schedule(next.arrive, Phase::Arrive, id.0);
         } else if port.lane == Lane::Ordered && !port.deciding && port.waiting > 0 {
             // Nothing on the wire will remind the port (no propagation delay): it needs an event.
