@@ -78,8 +78,10 @@ impl Ring {
     /// Twice as many slots.
     #[cold]
     fn grow(&mut self) {
-        let mut slots: Vec<Flying> = self.iter().copied().collect();
-        slots.resize((2 * self.slots.len()).max(4), Flying::NONE);
+        let room = (2 * self.slots.len()).max(4);
+        let mut slots = Vec::with_capacity(room);
+        slots.extend(self.iter().copied());
+        slots.resize(room, Flying::NONE);
         (self.slots, self.head) = (slots.into(), 0);
     }
 }
