@@ -269,10 +269,10 @@ impl<Q: Events> Sim<Q> {
                 self.serve(id, handle, wire);
                 return self.lose_given_up(id);
             }
-            if self.watching {
-                if let Some(next) = self.queues[self.ports[id.at()].queue as usize].upcoming() {
-                    prefetch(&self.packets[next]);
-                }
+            if self.watching
+                && let Some(next) = self.queues[self.ports[id.at()].queue as usize].upcoming()
+            {
+                prefetch(&self.packets[next]);
             }
             self.send(id, at, handle, wire, route);
         }

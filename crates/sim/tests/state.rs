@@ -57,7 +57,7 @@ fn step(at_departure: bool) -> AqmSpec {
 
 /// Marking by packets, bytes (some packets are longer than the threshold) and chance, on arrival and at departure.
 fn marking(seed: u64) -> AqmSpec {
-    let at_departure = seed % 2 == 0;
+    let at_departure = seed.is_multiple_of(2);
     let bytes = |n| Bytes::new(n);
     match seed / 2 % 4 {
         0 => step(at_departure),
