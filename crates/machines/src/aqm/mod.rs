@@ -121,8 +121,8 @@ impl AqmMachine {
         }
     }
 
-    /// A packet of at most so many bytes that finds nothing waiting and leaves at once is admitted unmarked, and nothing
-    /// is learnt from it: it need not be seen. 0: all must.
+    /// A packet of at most so many bytes that finds nothing waiting and leaves nothing behind is admitted unmarked, and
+    /// nothing is learnt from it: it need not be seen. 0: all must.
     pub fn passes(&self) -> u64 {
         match self {
             Self::TailDrop(_) => u64::MAX,

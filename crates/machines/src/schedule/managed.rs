@@ -31,7 +31,7 @@ impl Entry {
 pub trait Order {
     /// On overflow the arriving packet joins and [`Order::shed`] chooses; otherwise the arriving one is dropped.
     fn pushes_out(&self) -> bool;
-    /// A packet that joins when nothing waits and leaves at the same instant changes nothing but what
+    /// A packet that joins when nothing waits and leaves before another comes changes nothing but what
     /// [`Order::passed`] notes.
     fn is_transparent(&self) -> bool {
         false
@@ -121,7 +121,7 @@ impl<O: Order> Managed<O> {
         &self.order
     }
 
-    /// A packet of at most so many bytes that finds nothing waiting and leaves at the same instant changes nothing here
+    /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes nothing here
     /// but what [`Order::passed`] notes, and leaves unmarked: then it need not come in.
     pub(super) fn passes(&self) -> u64 {
         let none = self.max_packets == 0 || !self.order.is_transparent();

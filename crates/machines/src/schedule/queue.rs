@@ -155,8 +155,9 @@ impl Queue {
         }
     }
 
-    /// A packet of at most so many bytes that finds nothing waiting and leaves at the same instant changes nothing here
-    /// but what [`Queue::passed`] notes, and leaves unmarked: then it need not come in. 0: all must.
+    /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes nothing here
+    /// but what [`Queue::passed`] notes, and leaves unmarked: then it need not come in. If another does come, it may still
+    /// join, as of its own arrival, and is then admitted unmarked. 0: all must come in.
     pub fn passes(&self) -> u64 {
         match self {
             Queue::Fifo(q) => q.passes(),
