@@ -14,7 +14,7 @@ impl Port {
     }
 
     /// Takes packets whose transmission began before `now` off the books of the queue. One that
-    /// Begins at `now` still waits: ports choose after arrivals have landed.
+    /// begins at `now` still waits: ports choose after arrivals have landed.
     #[inline]
     fn retire(&mut self, now: Time) {
         while self.waiting > 0 {
@@ -69,7 +69,7 @@ impl Port {
     }
 
     /// Asks for the parts of the ring that a booking touches: the end, and the first packet that waits if the books
-    /// Must be brought up to date.
+    /// must be brought up to date.
     #[inline(always)]
     pub fn prefetch_ring(&self) {
         if self.waiting >= self.quiet_below.min(self.limit_packets)

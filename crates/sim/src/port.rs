@@ -233,7 +233,7 @@ impl Port {
     /// Ordered: when it was to choose, if that was before `before` and nothing reminds it.
     #[inline(always)]
     pub fn overdue(&self, before: Time) -> Option<Time> {
-        // One branch, which is hard enough to predict, instead of four.
+        // One branch that is hard to predict instead of four.
         let due = (self.waiting > 0) & (self.free_at < before) & !self.deciding & !self.eager;
         due.then_some(self.free_at)
     }
