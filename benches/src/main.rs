@@ -1,6 +1,7 @@
 //! The fixed workloads from the shell: `cargo run --release -p thalweg-bench -- [--quick] [--repeat N] [W0 W2 …]`;
 //! the orders of service by themselves: `… -- orders [--quick]`, in nanoseconds and in counted operations.
 
+use thalweg_allocator as _;
 use thalweg_bench::{WORKLOADS, run};
 
 fn main() -> Result<(), String> {

@@ -15,6 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
+use thalweg_allocator as _;
 
 /// Where and why the engine panicked: a bug of ours, told to the user as one line.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);

@@ -2,7 +2,7 @@
 
 use crate::events::Events;
 use crate::gate::is_frame;
-use crate::port::Lane;
+use crate::port::{Beside, Lane};
 use crate::sim::Sim;
 use thalweg_machines::schedule::Discipline;
 
@@ -34,7 +34,7 @@ impl<Q: Events> Sim<Q> {
             ));
         }
         let flying: usize = self.ports.iter().flat_map(|p| p.flight.iter()).filter(|f| !is_frame(f)).count();
-        let alone = self.ports.iter().filter(|p| p.is_solitary()).count() as u64;
+        let alone = self.ports.iter().filter(|p| p.beside() == Beside::Alone).count() as u64;
         let queued = alone + self.queues.iter().map(|q| u64::from(q.packets())).sum::<u64>();
         let aside: usize = self.gates.iter().map(|gate| gate.control()).sum();
         let held = (self.services.busy() + aside) as u64;
@@ -52,6 +52,19 @@ impl<Q: Events> Sim<Q> {
             }
             if port.lane == Lane::Express && !port.express_recount() {
                 return broken(format!("the backlog of port {id} is the sum of its packets"));
+            }
+            if let Some(queue) = self.queues.get(port.queue as usize) {
+                let alone = u32::from(port.beside() == Beside::Alone);
+                let unknown = if alone == 1 { port.waiting_bytes } else { 0 };
+                if (port.waiting, port.waiting_bytes) != (queue.packets() + alone, queue.bytes() + unknown) {
+                    return broken(format!(
+                        "port {id} counts {} packets, {} B that wait, its queue {} and {} B",
+                        port.waiting,
+                        port.waiting_bytes,
+                        queue.packets(),
+                        queue.bytes()
+                    ));
+                }
             }
         }
         for (switch, pool) in self.pools.iter().enumerate() {

@@ -182,7 +182,7 @@ impl<Q: Events> Sim<Q> {
         self.mark_digest(1 << 62 | u64::from(id.0) << 32 | u64::from(handle.0));
         let port = &mut self.ports[id.at()];
         // A frame has no route: it carries its cause there.
-        let flying = Flying { handle, wire, route: cause, arrive: Time::MAX };
+        let flying = Flying { handle, wire, route: cause, ..Flying::NONE };
         if let Booked::First(at) = port.transmit_frame(self.now, flying) {
             self.schedule(at, Phase::Arrive, id.0);
         }
@@ -195,7 +195,6 @@ impl<Q: Events> Sim<Q> {
 
     /// A packet goes on the wire at this instant.
     pub(crate) fn transmit_now(&mut self, id: PortId, flying: Flying) {
-        self.mark_decision(id, self.now);
         if self.watching {
             self.note_departure(id, flying.handle, self.now);
         }

@@ -6,7 +6,7 @@
 use crate::events::{Event, Events, Phase, Tag};
 use crate::flow::NO_CONNECTION;
 use crate::gate::is_frame;
-use crate::port::{Flying, Lane};
+use crate::port::{Beside, Flying, Lane};
 use crate::routing::Routes;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
@@ -141,7 +141,13 @@ impl<Q: Events> Sim<Q> {
     fn flush(&mut self, id: PortId) {
         self.end_solitude(id);
         let before = self.ports[id.at()].waiting_bytes;
-        let queue = self.ports[id.at()].queue as usize;
+        let port = &mut self.ports[id.at()];
+        let queue = port.queue as usize;
+        if port.beside() == Beside::Ahead {
+            let Flying { handle, wire, .. } = port.leave_side(self.now);
+            self.queues[queue].release(wire);
+            self.given_up.push(handle);
+        }
         while let Some(served) = self.queues[queue].dequeue(self.now, &mut self.given_up) {
             self.given_up.push(served.handle);
         }

@@ -140,6 +140,6 @@ impl<Q: Events> Sim<Q> {
         if let Some(journal) = &mut self.journal {
             journal.hand(handle, self.now);
         }
-        (nic, Flying { handle, wire: packet.wire, route: packet.route, arrive: Time::MAX })
+        (nic, Flying::new(handle, packet))
     }
 }

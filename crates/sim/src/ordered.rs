@@ -6,15 +6,15 @@
 //!
 //! A packet that finds nothing waiting waits alone, beside the queue: if it leaves before another comes, no order of
 //! service would have made a difference, and the queue need not see it. Another one that comes makes it join, as of its
-//! own arrival.
+//! own arrival. So does one that will go first whatever comes (an ACK where control precedes data).
 
 use crate::events::{Event, Events, Phase, Tag};
-use crate::port::{Booked, Flying, Port};
+use crate::port::{Beside, Booked, Flying, Port};
 use crate::prefetch::prefetch;
 use crate::sim::Sim;
 use thalweg_machines::schedule::{Discipline, Entry, Verdict};
-use thalweg_machines::{Ecn, Handle, Kind};
-use thalweg_units::{PortId, Span, Time, fold64};
+use thalweg_machines::{Ecn, Kind};
+use thalweg_units::{PortId, Span, Time};
 
 impl<Q: Events> Sim<Q> {
     /// A packet reaches an ordered port.
@@ -55,8 +55,8 @@ impl<Q: Events> Sim<Q> {
     #[inline(always)]
     pub(crate) fn end_solitude(&mut self, id: PortId) {
         let port = &mut self.ports[id.at()];
-        if port.is_solitary() {
-            let (handle, route) = port.end_solitude();
+        if port.beside() == Beside::Alone {
+            let Flying { handle, route, .. } = port.end_solitude();
             let since = port.unchanged_since();
             let packet = &mut self.packets[handle];
             packet.route = route;
@@ -67,7 +67,15 @@ impl<Q: Events> Sim<Q> {
     }
 
     /// A packet joins the queue of an ordered port that has caught up.
-    fn join(&mut self, id: PortId, Flying { handle, wire, route, .. }: Flying) {
+    fn join(&mut self, id: PortId, flying: Flying) {
+        let Flying { handle, wire, route, control, .. } = flying;
+        let unseen = !self.watching & !self.counting;
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        if control && unseen && port.lets_wait_ahead() && queue.hold(wire) {
+            port.wait_ahead(self.now, flying);
+            return self.ask_to_choose::<false>(id);
+        }
         self.packets[handle].route = route;
         if self.watching {
             self.note_arrival(id, handle);
@@ -173,11 +181,6 @@ impl<Q: Events> Sim<Q> {
         self.events.next_is_after(self.now, Tag::new(Phase::Decide, id.0))
     }
 
-    #[inline(always)]
-    pub(crate) fn mark_decision(&mut self, id: PortId, at: Time) {
-        self.digest = self.digest.wrapping_add(fold64(at.ps(), Tag::new(Phase::Decide, id.0).word()));
-    }
-
     #[inline]
     pub(crate) fn lose_given_up(&mut self, id: PortId) {
         while let Some(victim) = self.given_up.pop() {
@@ -225,30 +228,32 @@ impl<Q: Events> Sim<Q> {
     /// the instruction cache.
     #[inline(never)]
     pub(crate) fn decide_at(&mut self, id: PortId, at: Time) {
-        self.mark_decision(id, at);
         if self.counting {
             self.ended(id);
         }
         let port = &mut self.ports[id.at()];
         let unseen = !self.watching & !self.counting & !port.eager;
-        if port.is_solitary() {
-            if unseen {
-                let flying = port.leave_alone(at);
-                return send_unseen(&mut self.events, id, port, at, flying);
+        if port.beside() != Beside::Nobody {
+            if !unseen {
+                return self.send_alone(id, at);
             }
-            return self.send_alone(id, at);
+            let ahead = port.beside() == Beside::Ahead;
+            let flying = port.leave_side(at);
+            if ahead {
+                self.queues[port.queue as usize].release(flying.wire);
+            }
+            return send_unseen(&mut self.events, id, port, at, flying);
         }
         let queue = &mut self.queues[port.queue as usize];
         let before = port.waiting_bytes;
         let packets = &self.packets;
         let served = queue.serve(at, &mut self.given_up, |handle| Entry::new(&packets[handle], handle));
-        if let Some((Entry { handle, wire, route, .. }, false)) = served
+        if let Some((entry, false)) = served
             && unseen
             && self.given_up.is_empty()
         {
-            port.now_waiting(at, port.waiting - 1, before - u64::from(wire));
-            let flying = Flying { handle, wire, route, arrive: Time::MAX };
-            return send_unseen(&mut self.events, id, port, at, flying);
+            port.now_waiting(at, port.waiting - 1, before - u64::from(entry.wire));
+            return send_unseen(&mut self.events, id, port, at, entry.into());
         }
         match served {
             Some((Entry { wire, .. }, _)) if self.given_up.is_empty() => {
@@ -260,13 +265,13 @@ impl<Q: Events> Sim<Q> {
         if let Some(pool) = self.pools.get_mut(port.pool as usize) {
             pool.release(before - port.waiting_bytes);
         }
-        if let Some((Entry { handle, wire, route, .. }, mark)) = served {
+        if let Some((entry, mark)) = served {
             if mark {
-                self.packets[handle].ecn = Ecn::Ce;
+                self.packets[entry.handle].ecn = Ecn::Ce;
                 port.marked += 1;
             }
             if port.preemptive {
-                self.serve(id, handle, wire);
+                self.serve(id, entry.handle, entry.wire);
                 return self.lose_given_up(id);
             }
             if self.watching
@@ -274,7 +279,7 @@ impl<Q: Events> Sim<Q> {
             {
                 prefetch(&self.packets[next]);
             }
-            self.send(id, at, handle, wire, route);
+            self.send(id, at, entry.into());
         }
         if !self.given_up.is_empty() {
             self.lose_given_up(id);
@@ -284,24 +289,24 @@ impl<Q: Events> Sim<Q> {
     /// The packet that has waited alone leaves at `at`.
     fn send_alone(&mut self, id: PortId, at: Time) {
         let port = &mut self.ports[id.at()];
-        let Flying { handle, wire, route, .. } = port.leave_alone(at);
+        let flying = port.leave_side(at);
         if self.counting && port.owner != u32::MAX {
-            let input = self.packets[handle].input;
+            let input = self.packets[flying.handle].input;
             self.queues[port.queue as usize].passed(input);
         }
-        self.send(id, at, handle, wire, route);
+        self.send(id, at, flying);
     }
 
     /// A packet that waits no longer goes on the wire at `at`.
-    fn send(&mut self, id: PortId, at: Time, handle: Handle, wire: u32, route: u32) {
+    fn send(&mut self, id: PortId, at: Time, flying: Flying) {
         if self.watching {
-            self.note_departure(id, handle, at);
+            self.note_departure(id, flying.handle, at);
         }
         if self.counting && self.ports[id.at()].owner != u32::MAX {
-            self.depart(id, handle, wire);
+            self.depart(id, flying.handle, flying.wire);
         }
         let port = &mut self.ports[id.at()];
-        let booked = port.transmit(at, Flying { handle, wire, route, arrive: Time::MAX });
+        let booked = port.transmit(at, flying);
         let more = port.eager && port.waiting > 0 && !port.gated;
         let free_at = port.free_at;
         if !port.gated {

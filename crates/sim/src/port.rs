@@ -10,8 +10,9 @@
 use crate::ring::Ring;
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::Handle;
 use thalweg_machines::aqm::AqmMachine;
+use thalweg_machines::schedule::Entry;
+use thalweg_machines::{Handle, Packet};
 use thalweg_units::{NodeId, Serializer, Span, Time};
 
 /// A packet on the wire, or (express) with its place on the wire booked.
@@ -25,11 +26,28 @@ pub struct Flying {
     pub arrive: Time,
     /// Its [`Packet::route`] at the far end: carried along so that a hop need not touch the packet.
     pub route: u32,
+    /// Its [`Packet::is_control`], carried along likewise.
+    pub control: bool,
 }
 
 impl Flying {
     /// No packet.
-    pub const NONE: Flying = Flying { handle: Handle(u32::MAX), wire: 0, arrive: Time::MAX, route: 0 };
+    pub const NONE: Flying =
+        Flying { handle: Handle(u32::MAX), wire: 0, arrive: Time::MAX, route: 0, control: false };
+
+    /// A packet that is not on its way yet.
+    #[inline(always)]
+    pub fn new(handle: Handle, packet: &Packet) -> Self {
+        let Packet { wire, route, .. } = *packet;
+        Self { handle, wire, route, control: packet.is_control(), arrive: Time::MAX }
+    }
+}
+
+impl From<Entry> for Flying {
+    #[inline(always)]
+    fn from(Entry { handle, wire, route, control, .. }: Entry) -> Self {
+        Self { handle, wire, route, control, arrive: Time::MAX }
+    }
 }
 
 /// How the port's queue works.
@@ -66,6 +84,17 @@ pub struct PortTotals {
 /// No whole number of picoseconds per byte.
 const SLOW: u64 = u64::MAX;
 
+/// Who waits beside the queue of an ordered port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Beside {
+    /// All that waits is in the queue.
+    Nobody,
+    /// A packet that found nothing waiting; the queue does not know of it.
+    Alone,
+    /// A packet that goes first whatever comes; the queue only counts it.
+    Ahead,
+}
+
 /// One direction of a link with the queue that feeds it.
 ///
 /// Laid out by cache line: what every landing touches, what every booking touches, the rest.
@@ -101,8 +130,8 @@ pub struct Port {
     pub preemptive: bool,
     /// Ordered: see [`crate::gate`].
     pub gated: bool,
-    /// Ordered: one packet waits, beside the queue.
-    solitary: bool,
+    /// Ordered: whether a packet waits beside the queue.
+    beside: Beside,
 
     /// Time on the wire per byte, ps; [`SLOW`]: ask the serializer.
     ps_per_byte: u64,
@@ -123,8 +152,8 @@ pub struct Port {
     /// Ordered: since when its queue has had its length.
     changed: Time,
 
-    /// Ordered: the packet that waits alone, and its route.
-    alone: (Handle, u32),
+    /// Ordered: the packet that waits beside the queue.
+    aside: Flying,
     /// Time on the wire.
     pub serializer: Serializer,
     /// Far end.
@@ -149,8 +178,9 @@ pub struct Port {
     pub(crate) aqm: AqmMachine,
 }
 
+const _: () = assert!(size_of::<Port>() <= 256);
 const _: () =
-    assert!(std::mem::offset_of!(Port, ps_per_byte) == 64 && std::mem::offset_of!(Port, alone) == 128);
+    assert!(std::mem::offset_of!(Port, ps_per_byte) == 64 && std::mem::offset_of!(Port, aside) == 128);
 
 /// What became of a packet at an express port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -188,7 +218,7 @@ impl Port {
             eager: false,
             preemptive: false,
             gated: false,
-            solitary: false,
+            beside: Beside::Nobody,
             ps_per_byte: Serializer::new(link.rate, link.quantum).ps_per_byte().unwrap_or(SLOW),
             serializer: Serializer::new(link.rate, link.quantum),
             delay: link.delay,
@@ -198,7 +228,7 @@ impl Port {
             packets: 0,
             bytes: 0,
             waited: 0,
-            alone: (Handle(0), 0),
+            aside: Flying::NONE,
             changed: Time::ZERO,
             peer,
             pool: u32::MAX,
@@ -247,34 +277,50 @@ impl Port {
     /// Ordered: a packet finds nothing waiting.
     #[inline(always)]
     pub fn wait_alone(&mut self, now: Time, flying: Flying) {
-        self.solitary = true;
-        self.alone = (flying.handle, flying.route);
+        self.beside = Beside::Alone;
+        self.aside = flying;
         self.changed = now;
         self.waiting = 1;
         self.waiting_bytes = u64::from(flying.wire);
         self.note_queue(self.waiting_bytes);
     }
 
-    /// Ordered: a packet waits beside the queue.
+    /// Ordered: the place beside the queue is free, and nobody looks at what waits in between.
     #[inline(always)]
-    pub fn is_solitary(&self) -> bool {
-        self.solitary
+    pub fn lets_wait_ahead(&self) -> bool {
+        self.beside == Beside::Nobody && !self.eager && !self.gated
     }
 
-    /// Ordered: the packet that waits alone, and its route; it does so no longer.
+    /// Ordered: a packet goes before all that waits.
     #[inline(always)]
-    pub fn end_solitude(&mut self) -> (Handle, u32) {
-        self.solitary = false;
-        self.alone
+    pub fn wait_ahead(&mut self, now: Time, flying: Flying) {
+        debug_assert_eq!(self.beside, Beside::Nobody);
+        self.beside = Beside::Ahead;
+        self.aside = flying;
+        self.now_waiting(now, self.waiting + 1, self.waiting_bytes + u64::from(flying.wire));
+        self.note_queue(self.waiting_bytes);
     }
 
-    /// Ordered: the packet that waits alone leaves at `at`.
+    /// Ordered: whether a packet waits beside the queue, and why.
     #[inline(always)]
-    pub fn leave_alone(&mut self, at: Time) -> Flying {
-        let wire = self.waiting_bytes as u32;
-        let (handle, route) = self.end_solitude();
-        self.now_waiting(at, 0, 0);
-        Flying { handle, wire, route, arrive: Time::MAX }
+    pub fn beside(&self) -> Beside {
+        self.beside
+    }
+
+    /// Ordered: the packet that has waited alone; it joins the queue.
+    #[inline(always)]
+    pub fn end_solitude(&mut self) -> Flying {
+        debug_assert_eq!(self.beside, Beside::Alone);
+        self.beside = Beside::Nobody;
+        self.aside
+    }
+
+    /// Ordered: the packet that waits beside the queue leaves at `at`.
+    #[inline(always)]
+    pub fn leave_side(&mut self, at: Time) -> Flying {
+        self.beside = Beside::Nobody;
+        self.now_waiting(at, self.waiting - 1, self.waiting_bytes - u64::from(self.aside.wire));
+        self.aside
     }
 
     /// Ordered: since when its queue has had its length.

@@ -80,16 +80,15 @@ impl<Q: Events> Sim<Q> {
             return;
         }
         let Some(handle) = self.services.stop(id) else { return };
-        let packet = &self.packets[handle];
-        let (wire, route) = (packet.wire, packet.route);
+        let flying = Flying::new(handle, &self.packets[handle]);
         if self.watching {
             // As if its last stint had been its only one: what it waited is what it spent here beyond that.
-            let begun = Time::from_ps(self.now.ps() - self.ports[id.at()].span(wire).ps());
+            let begun = Time::from_ps(self.now.ps() - self.ports[id.at()].span(flying.wire).ps());
             self.note_departure(id, handle, begun);
         }
         let port = &mut self.ports[id.at()];
         port.deciding = false;
-        let booked = port.finish(self.now, Flying { handle, wire, route, arrive: Time::MAX });
+        let booked = port.finish(self.now, flying);
         if let Booked::First(at) = booked {
             self.schedule(at, Phase::Arrive, id.0);
         }

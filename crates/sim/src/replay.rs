@@ -205,8 +205,7 @@ impl<Q: Events> Sim<Q> {
         if let Some(journal) = &mut self.journal {
             journal.hand(handle, self.now);
         }
-        let flying = Flying { handle, wire: packet.wire, route: packet.route, arrive: Time::MAX };
-        self.enqueue::<false>(self.paths[path], flying, Span::ZERO);
+        self.enqueue::<false>(self.paths[path], Flying::new(handle, &packet), Span::ZERO);
     }
 
     /// A packet of a replay has reached its host.

@@ -255,7 +255,7 @@ impl<Q: Events> Sim<Q> {
     }
 
     /// Adds what happens now to the digest: a sum, so it does not depend on the order in which
-    /// different entities are processed at one instant.
+    /// different entities are processed at one instant. What a port chooses is told by its arrival.
     #[inline(always)]
     pub(crate) fn mark_digest(&mut self, what: u64) {
         self.digest = self.digest.wrapping_add(fold64(self.now.ps(), what));

@@ -27,7 +27,7 @@ use thalweg_machines::slack::SlackClock;
 use thalweg_units::{PortId, Time};
 
 /// First bytes of every snapshot; the last two are the version of its layout.
-const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x05";
+const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x06";
 
 /// Why bytes are not a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -161,6 +161,28 @@ fn deciding_late_and_deciding_at_once_give_the_same_results_under_every_discipli
 }
 
 #[test]
+fn what_waits_is_lost_with_its_link_wherever_it_waits() {
+    for (order, seed) in orders().into_iter().flat_map(|o| (0..8).map(move |seed| (o.clone(), seed))) {
+        let mut spec = busy(seed, order.clone(), AqmSpec::TailDrop);
+        let at = |us| Time::from_us(20 + 7 * seed + us);
+        let (down, up) = (IncidentKind::LinkDown(seed as u32), IncidentKind::LinkUp(seed as u32));
+        spec.incidents = vec![Incident { at: at(0), what: down }, Incident { at: at(30), what: up }];
+        let late = run_checked(spec.clone(), 1);
+        assert!(late.lost_to_incidents().0 > 0, "{order:?}, seed {seed}: the link is busy");
+        spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });
+        let at_once = run_checked(spec, 100);
+        assert_eq!(late.lost_to_incidents(), at_once.lost_to_incidents(), "{order:?}, seed {seed}");
+        for flow in 0..60 {
+            assert_eq!(
+                late.outcome(FlowId(flow)),
+                at_once.outcome(FlowId(flow)),
+                "{order:?}, {seed}, {flow}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_run_is_a_function_of_its_scenario_and_seed() {
     for order in orders() {
         let digest = |seed| run(busy(seed, order.clone(), step(false))).digest();

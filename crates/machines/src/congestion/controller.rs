@@ -64,7 +64,7 @@ macro_rules! controllers {
             fn on_restart(&mut self, now: Time, idle: Span) {
                 match self { $(Self::$name(c) => c.on_restart(now, idle)),* }
             }
-            #[inline]
+            #[inline(always)]
             fn permit(&self) -> Permit {
                 match self { $(Self::$name(c) => c.permit()),* }
             }

@@ -35,30 +35,34 @@ pub(super) struct Lane<X> {
 }
 
 /// All lanes of a port. Slots of nodes and lanes are recycled: no allocation once the port has seen its peak.
+///
+/// Laid out as it is used: what every packet that leaves touches comes first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[repr(C)]
 pub(super) struct Lanes<X, Y = ()> {
     nodes: Vec<Node<Y>>,
     lanes: Vec<Lane<X>>,
-    table: FlowTable,
     free_node: Option<u32>,
-    free_lanes: Vec<u32>,
-    packets: usize,
+    packets: u32,
+    /// `longest` is kept.
+    tracking: bool,
     arrivals: u64,
+    table: FlowTable,
+    free_lanes: Vec<u32>,
     /// Lanes by falling bytes; kept only from the first overflow of a busy period to its end.
     longest: IndexedHeap,
-    tracking: bool,
 }
 
 impl<X: Copy + Default, Y: Copy> Lanes<X, Y> {
     /// Packets waiting.
     #[inline]
     pub(super) fn packets(&self) -> usize {
-        self.packets
+        self.packets as usize
     }
     /// True if the arena's index space is used up: the packet must be refused.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.packets >= heap::MAX_SLOTS
+        self.packets as usize >= heap::MAX_SLOTS
     }
     #[inline]
     pub(super) fn node(&self, node: u32) -> &Node<Y> {

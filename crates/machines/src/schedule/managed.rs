@@ -17,13 +17,16 @@ pub struct Entry {
     pub route: u32,
     /// It may be marked as it leaves.
     pub ecn_capable: bool,
+    /// See [`Packet::is_control`].
+    pub control: bool,
 }
 
 impl Entry {
     /// What is kept of `packet`.
     #[inline]
     pub fn new(packet: &Packet, handle: Handle) -> Self {
-        Self { handle, wire: packet.wire, route: packet.route, ecn_capable: packet.ecn != Ecn::NotEct }
+        let Packet { wire, route, ecn, .. } = *packet;
+        Self { handle, wire, route, ecn_capable: ecn != Ecn::NotEct, control: packet.is_control() }
     }
 }
 
@@ -39,6 +42,12 @@ pub trait Order {
     /// Such a packet, come by `input` of its switch, did not join.
     #[inline]
     fn passed(&mut self, _input: u8) {}
+    /// A control packet would leave before everything that waits and whatever may come, would not be given up while
+    /// anything else could be, and its leaving would change nothing.
+    #[inline]
+    fn puts_control_first(&self) -> bool {
+        false
+    }
     /// No further packet can be numbered.
     fn is_full(&self) -> bool {
         false
@@ -126,6 +135,28 @@ impl<O: Order> Managed<O> {
     pub(super) fn passes(&self) -> u64 {
         let none = self.max_packets == 0 || !self.order.is_transparent();
         if none { 0 } else { self.aqm.passes().min(self.max_bytes) }
+    }
+
+    /// True if a control packet of `wire` bytes, for which there is room, would leave before everything that waits and
+    /// whatever may come, and change nothing but the count: then it is counted until [`Managed::release`], and need not
+    /// come in.
+    #[inline]
+    pub(super) fn hold(&mut self, wire: u32) -> bool {
+        let bytes = self.bytes.saturating_add(u64::from(wire));
+        let fits = self.packets < self.max_packets && bytes <= self.max_bytes;
+        let held = fits && self.passive && self.order.puts_control_first();
+        if held {
+            self.packets += 1;
+            self.bytes = bytes;
+        }
+        held
+    }
+
+    /// A packet of `wire` bytes that was held has left.
+    #[inline]
+    pub(super) fn release(&mut self, wire: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(wire);
     }
 
     /// See [`Order::passed`].

@@ -176,6 +176,24 @@ impl Queue {
         }
     }
 
+    /// True if a control packet of `wire` bytes would leave before everything that waits and whatever may come: then it
+    /// need not come in, and is counted until [`Queue::release`].
+    #[inline]
+    pub fn hold(&mut self, wire: u32) -> bool {
+        match self {
+            Queue::Rank(q) => q.hold(wire),
+            _ => false,
+        }
+    }
+
+    /// A packet of `wire` bytes that was held has left.
+    #[inline]
+    pub fn release(&mut self, wire: u32) {
+        if let Queue::Rank(q) = self {
+            q.release(wire);
+        }
+    }
+
     /// A packet that came by `input` of the switch did not come in.
     #[inline]
     pub fn passed(&mut self, input: u8) {

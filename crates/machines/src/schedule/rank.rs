@@ -40,14 +40,16 @@ pub struct Rank {
     flow_order: bool,
     /// What is in service may be taken back.
     preemptive: bool,
+    /// `control` holds something: kept here so that data need not look.
+    has_control: bool,
     /// Packets in `long`: kept here so that short queues do not touch it.
     in_long: u32,
+    long: RankedFlows,
+    /// Number of the last arrival of a long queue. They are even: what is taken back finds a number between any two.
+    number: u64,
     control: VecDeque<Entry>,
     /// The packet last served, if it is data.
     served: Option<(Ranked, Place)>,
-    /// Number of the last arrival of a long queue. They are even: what is taken back finds a number between any two.
-    number: u64,
-    long: RankedFlows,
 }
 
 impl Rank {
@@ -55,14 +57,15 @@ impl Rank {
     /// may be taken back.
     pub fn new(flow_order: bool, preemptive: bool) -> Self {
         Self {
-            control: VecDeque::new(),
             short: Vec::new(),
-            long: RankedFlows::new(flow_order),
-            number: 0,
-            served: None,
             flow_order,
             preemptive,
+            has_control: false,
             in_long: 0,
+            long: RankedFlows::new(flow_order),
+            number: 0,
+            control: VecDeque::new(),
+            served: None,
         }
     }
 
@@ -98,6 +101,13 @@ impl Rank {
         }
     }
 
+    fn pop_control(&mut self) -> Option<Entry> {
+        let entry = self.control.pop_front();
+        self.has_control = !self.control.is_empty();
+        self.served = None;
+        entry
+    }
+
     fn pop_of_long(&mut self) -> Option<Entry> {
         let (packet, number) = self.long.pop()?;
         self.in_long -= 1;
@@ -129,6 +139,10 @@ impl Order for Rank {
         true
     }
     #[inline]
+    fn puts_control_first(&self) -> bool {
+        !self.has_control & !self.preemptive
+    }
+    #[inline]
     fn is_full(&self) -> bool {
         self.in_long as usize >= heap::MAX_SLOTS
     }
@@ -137,6 +151,7 @@ impl Order for Rank {
         let entry = Entry::new(packet, handle);
         if packet.is_control() {
             self.control.push_back(entry);
+            self.has_control = true;
             return;
         }
         let arriving = Ranked { rank: packet.rank as u64 ^ 1 << 63, flow: packet.flow, entry };
@@ -151,9 +166,8 @@ impl Order for Rank {
     }
     #[inline(always)]
     fn pop(&mut self, _now: Time) -> Option<Entry> {
-        if let Some(entry) = self.control.pop_front() {
-            self.served = None;
-            return Some(entry);
+        if self.has_control {
+            return self.pop_control();
         }
         if let Some(best) = self.best_of_short() {
             let packet = self.short.remove(best);
@@ -175,13 +189,15 @@ impl Order for Rank {
             self.in_long -= 1;
             return Some(entry);
         }
-        self.control.pop_back()
+        let given_up = self.control.pop_back();
+        self.has_control = !self.control.is_empty();
+        given_up
     }
     /// Whoever would be served next goes before the packet in service if its rank is strictly smaller, or if it is
     /// control; but not before an earlier packet of its own flow.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
         let (packet, place) = self.served?;
-        if self.control.is_empty() {
+        if !self.has_control {
             let (rank, flow) = self.best_waiting()?;
             if rank >= packet.rank || self.flow_order && flow == packet.flow {
                 return None;

@@ -140,7 +140,12 @@ pub fn star(
 
 /// Builds and runs to the end with every law checked.
 pub fn run(spec: NetworkSpec) -> Network {
+    run_checked(spec, 10_000)
+}
+
+/// To the end, with a look at the laws every so many events.
+pub fn run_checked(spec: NetworkSpec, every: u64) -> Network {
     let mut sim = Network::new(spec).expect("a network");
-    while sim.run_checked(100_000, 10_000).expect("laws hold") {}
+    while sim.run_checked(100_000, every).expect("laws hold") {}
     sim
 }
