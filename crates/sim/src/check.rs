@@ -1,8 +1,9 @@
 //! What must hold at every instant, recounted from scratch.
 
+use crate::beside::Beside;
 use crate::events::Events;
 use crate::gate::is_frame;
-use crate::port::{Beside, Lane};
+use crate::port::Lane;
 use crate::sim::Sim;
 use thalweg_machines::schedule::Discipline;
 

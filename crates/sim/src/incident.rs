@@ -3,10 +3,11 @@
 //! A link that fails loses what is on it, what waits for it, and what still comes to it. Some time later the routes have
 //! converged: paths are laid anew for what the flows send from then on; packets under way keep theirs. Pinned paths stay.
 
+use crate::beside::Beside;
 use crate::events::{Event, Events, Phase, Tag};
 use crate::flow::NO_CONNECTION;
 use crate::gate::is_frame;
-use crate::port::{Beside, Flying, Lane};
+use crate::port::{Flying, Lane};
 use crate::routing::Routes;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};

@@ -11,6 +11,7 @@
 //! * [`snapshot`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
 
 pub mod arena;
+pub mod beside;
 mod build;
 pub mod check;
 mod circle;

@@ -4,12 +4,11 @@
 //! transmission has no event: whoever touches the port next catches up first, with decisions as of the instants at which
 //! they fell due. Eager ports (shared memory, users' disciplines) are seen by others in between and have events.
 //!
-//! A packet that finds nothing waiting waits alone, beside the queue: if it leaves before another comes, no order of
-//! service would have made a difference, and the queue need not see it. Another one that comes makes it join, as of its
-//! own arrival. So does one that will go first whatever comes (an ACK where control precedes data).
+//! A packet that the queue need not order waits beside it: see [`crate::beside`].
 
+use crate::beside::Beside;
 use crate::events::{Event, Events, Phase, Tag};
-use crate::port::{Beside, Booked, Flying, Port};
+use crate::port::{Booked, Flying, Port};
 use crate::prefetch::prefetch;
 use crate::sim::Sim;
 use thalweg_machines::schedule::{Discipline, Entry, Verdict};
@@ -235,7 +234,7 @@ impl<Q: Events> Sim<Q> {
         let unseen = !self.watching & !self.counting & !port.eager;
         if port.beside() != Beside::Nobody {
             if !unseen {
-                return self.send_alone(id, at);
+                return self.send_aside(id, at);
             }
             let ahead = port.beside() == Beside::Ahead;
             let flying = port.leave_side(at);
@@ -286,8 +285,8 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    /// The packet that has waited alone leaves at `at`.
-    fn send_alone(&mut self, id: PortId, at: Time) {
+    /// The packet that has waited beside the queue leaves at `at`.
+    fn send_aside(&mut self, id: PortId, at: Time) {
         let port = &mut self.ports[id.at()];
         let flying = port.leave_side(at);
         if self.counting && port.owner != u32::MAX {

@@ -7,6 +7,7 @@
 //! the queue in between (shared memory), else when somebody next touches the port, as of the instant
 //! at which it fell idle; then, too, a hop has one event.
 
+use crate::beside::Beside;
 use crate::ring::Ring;
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
@@ -84,17 +85,6 @@ pub struct PortTotals {
 /// No whole number of picoseconds per byte.
 const SLOW: u64 = u64::MAX;
 
-/// Who waits beside the queue of an ordered port.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Beside {
-    /// All that waits is in the queue.
-    Nobody,
-    /// A packet that found nothing waiting; the queue does not know of it.
-    Alone,
-    /// A packet that goes first whatever comes; the queue only counts it.
-    Ahead,
-}
-
 /// One direction of a link with the queue that feeds it.
 ///
 /// Laid out by cache line: what every landing touches, what every booking touches, the rest.
@@ -131,7 +121,7 @@ pub struct Port {
     /// Ordered: see [`crate::gate`].
     pub gated: bool,
     /// Ordered: whether a packet waits beside the queue.
-    beside: Beside,
+    pub(crate) beside: Beside,
 
     /// Time on the wire per byte, ps; [`SLOW`]: ask the serializer.
     ps_per_byte: u64,
@@ -150,10 +140,10 @@ pub struct Port {
     /// See [`PortTotals::waited`].
     pub(crate) waited: u64,
     /// Ordered: since when its queue has had its length.
-    changed: Time,
+    pub(crate) changed: Time,
 
     /// Ordered: the packet that waits beside the queue.
-    aside: Flying,
+    pub(crate) aside: Flying,
     /// Time on the wire.
     pub serializer: Serializer,
     /// Far end.
@@ -255,78 +245,12 @@ impl Port {
         self.lane == Lane::Ordered
     }
 
-    /// Ordered: how long packets may be that wait alone.
-    pub fn let_wait_alone(&mut self, up_to: u64) {
-        self.limit_bytes = up_to;
-    }
-
     /// Ordered: when it was to choose, if that was before `before` and nothing reminds it.
     #[inline(always)]
     pub fn overdue(&self, before: Time) -> Option<Time> {
         // One branch that is hard to predict instead of four.
         let due = (self.waiting > 0) & (self.free_at < before) & !self.deciding & !self.eager;
         due.then_some(self.free_at)
-    }
-
-    /// Ordered: nothing waits, and the queue need not see a packet of `wire` bytes that finds it so.
-    #[inline(always)]
-    pub fn lets_wait_alone(&self, wire: u32) -> bool {
-        self.waiting == 0 && u64::from(wire) <= self.limit_bytes
-    }
-
-    /// Ordered: a packet finds nothing waiting.
-    #[inline(always)]
-    pub fn wait_alone(&mut self, now: Time, flying: Flying) {
-        self.beside = Beside::Alone;
-        self.aside = flying;
-        self.changed = now;
-        self.waiting = 1;
-        self.waiting_bytes = u64::from(flying.wire);
-        self.note_queue(self.waiting_bytes);
-    }
-
-    /// Ordered: the place beside the queue is free, and nobody looks at what waits in between.
-    #[inline(always)]
-    pub fn lets_wait_ahead(&self) -> bool {
-        self.beside == Beside::Nobody && !self.eager && !self.gated
-    }
-
-    /// Ordered: a packet goes before all that waits.
-    #[inline(always)]
-    pub fn wait_ahead(&mut self, now: Time, flying: Flying) {
-        debug_assert_eq!(self.beside, Beside::Nobody);
-        self.beside = Beside::Ahead;
-        self.aside = flying;
-        self.now_waiting(now, self.waiting + 1, self.waiting_bytes + u64::from(flying.wire));
-        self.note_queue(self.waiting_bytes);
-    }
-
-    /// Ordered: whether a packet waits beside the queue, and why.
-    #[inline(always)]
-    pub fn beside(&self) -> Beside {
-        self.beside
-    }
-
-    /// Ordered: the packet that has waited alone; it joins the queue.
-    #[inline(always)]
-    pub fn end_solitude(&mut self) -> Flying {
-        debug_assert_eq!(self.beside, Beside::Alone);
-        self.beside = Beside::Nobody;
-        self.aside
-    }
-
-    /// Ordered: the packet that waits beside the queue leaves at `at`.
-    #[inline(always)]
-    pub fn leave_side(&mut self, at: Time) -> Flying {
-        self.beside = Beside::Nobody;
-        self.now_waiting(at, self.waiting - 1, self.waiting_bytes - u64::from(self.aside.wire));
-        self.aside
-    }
-
-    /// Ordered: since when its queue has had its length.
-    #[inline(always)]
-    pub fn unchanged_since(&self) -> Time {
-        self.changed
     }
 
     /// What the port has done so far.
