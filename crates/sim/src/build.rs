@@ -174,7 +174,7 @@ impl<Q: Events> Sim<Q> {
 
     /// The first wake-up of every control plane and probe.
     fn arm(&mut self) {
-        for (id, port) in self.ports.iter().enumerate().filter(|(_, p)| p.lane == Lane::Ordered) {
+        for (id, port) in self.ports.iter().enumerate().filter(|(_, p)| p.is_ordered()) {
             if let Some(at) = self.queues[port.queue as usize].wake() {
                 self.events.push(Event { at, tag: Tag::new(Phase::Tick, id as u32) });
             }

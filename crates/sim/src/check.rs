@@ -3,7 +3,6 @@
 use crate::beside::Beside;
 use crate::events::Events;
 use crate::gate::is_frame;
-use crate::port::Lane;
 use crate::sim::Sim;
 use thalweg_machines::schedule::Discipline;
 
@@ -51,7 +50,7 @@ impl<Q: Events> Sim<Q> {
             if port.flight.front().is_some_and(|f| f.arrive < self.now) {
                 return broken(format!("a packet on the wire of port {id} should have arrived"));
             }
-            if port.lane == Lane::Express && !port.express_recount() {
+            if !port.is_ordered() && !port.express_recount() {
                 return broken(format!("the backlog of port {id} is the sum of its packets"));
             }
             if let Some(queue) = self.queues.get(port.queue as usize) {

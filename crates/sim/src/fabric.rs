@@ -2,7 +2,7 @@
 
 use crate::events::{Events, Phase, Tag};
 use crate::gate::is_frame;
-use crate::port::{Booked, Flying, Lane};
+use crate::port::{Booked, Flying};
 use crate::prefetch::prefetch;
 use crate::routing::Pick;
 use crate::sim::Sim;
@@ -29,7 +29,7 @@ impl<Q: Events> Sim<Q> {
             let here = std::ptr::from_ref(port).cast::<u8>();
             prefetch(if to_host | self.touching { packet } else { here });
             self.schedule(next.arrive, Phase::Arrive, id.0);
-        } else if port.lane == Lane::Ordered && !port.deciding && port.waiting > 0 {
+        } else if port.is_ordered() && !port.deciding && port.waiting > 0 {
             // Nothing on the wire will remind the port (no propagation delay): it needs an event.
             port.deciding = true;
             let at = port.free_at;
@@ -76,7 +76,7 @@ impl<Q: Events> Sim<Q> {
             return self.lose(flying.handle);
         }
         let port = &mut self.ports[id.at()];
-        if port.lane == Lane::Ordered {
+        if port.is_ordered() {
             return self.enqueue_ordered::<LAST>(id, flying);
         }
         let ready =

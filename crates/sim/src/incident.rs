@@ -7,7 +7,7 @@ use crate::beside::Beside;
 use crate::events::{Event, Events, Phase, Tag};
 use crate::flow::NO_CONNECTION;
 use crate::gate::is_frame;
-use crate::port::{Flying, Lane};
+use crate::port::Flying;
 use crate::routing::Routes;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
@@ -128,7 +128,7 @@ impl<Q: Events> Sim<Q> {
         for id in [PortId(2 * link), PortId(2 * link + 1)] {
             self.catch_up_now(id);
             self.outages.doomed[id.at()] = self.ports[id.at()].flight.len();
-            if self.ports[id.at()].lane == Lane::Ordered {
+            if self.ports[id.at()].is_ordered() {
                 self.flush(id);
             }
             if !self.gates.is_empty() {

@@ -337,7 +337,7 @@ impl Port {
     #[inline]
     pub fn land(&mut self) -> (Flying, Option<Flying>) {
         let landed = self.flight.pop_front().expect("an arrival has a packet");
-        if self.lane == Lane::Express {
+        if !self.is_ordered() {
             if self.started > 0 {
                 self.started -= 1;
             } else {

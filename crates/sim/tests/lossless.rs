@@ -4,10 +4,10 @@ mod common;
 use common::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
-use thalweg_machines::transport::{RtoSpec, TransportSpec, UdpPace};
+use thalweg_machines::transport::{RtoSpec, TcpSpec, TransportSpec, UdpPace};
 use thalweg_sim::FlowEnd;
 use thalweg_sim::spec::*;
-use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 
 const NIC: NicSpec = NicSpec { order: NicOrder::Queue, pause_control: true };
 const PULL: NicSpec = NicSpec { order: NicOrder::RoundRobin, pause_control: true };
@@ -52,50 +52,30 @@ fn in_turns() -> DisciplineSpec {
 }
 
 /// Two racks of four hosts behind a trunk as fast as one host; everybody sends to everybody.
-fn racks(seed: u64, inputs: Option<InputSpec>, nic: NicSpec, order: DisciplineSpec) -> NetworkSpec {
-    let mut tcp = wide_open();
-    tcp.initial_window = Bytes::new(40_000);
-    tcp.rto =
+fn two_racks(seed: u64, inputs: Option<InputSpec>, nic: NicSpec, order: DisciplineSpec) -> NetworkSpec {
+    let rto =
         RtoSpec::Rfc6298 { initial: Span::from_us(200), min: Span::from_us(100), max: Span::from_ms(10) };
-    let mut draw = Stream::new(seed, "test flows", 0);
-    let mut flows: Vec<FlowSpec> = (0..80)
-        .map(|_| {
-            let src = draw.below(8) as u32;
-            let dst = (src + 1 + draw.below(7) as u32) % 8;
-            flow(src, dst, 1 + draw.below(80_000), Time::from_ns(draw.below(100_000)))
-        })
-        .collect();
-    flows.sort_by_key(|f| f.start);
-    let (rate, delay) = (Rate::from_gbps(10), Span::from_us(1));
-    let mut links: Vec<LinkSpec> = (0..8).map(|h| link(h, 8 + h / 4, rate, delay)).collect();
-    links.push(link(8, 9, rate, delay));
-    let mut spec = network(8, 2, links, TransportSpec::Tcp(tcp), flows);
-    spec.seed = seed;
-    spec.disciplines = vec![order];
-    spec.inputs = inputs;
-    spec.nic = nic;
-    spec.stop.until = Time::from_ms(100);
-    spec
+    NetworkSpec { seed, disciplines: vec![order], inputs, nic, ..racks(seed, TcpSpec { rto, ..wide_open() }) }
 }
 
 /// Every kind of gated network.
 fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
-    let mut first = racks(seed, Some(pfc(20_000, 15_000, 9000)), PULL, fifo());
+    let mut first = two_racks(seed, Some(pfc(20_000, 15_000, 9000)), PULL, fifo());
     first.control_first = true;
-    let mut unpaused = racks(seed, Some(pfc(20_000, 15_000, 9000)), PULL, fifo());
+    let mut unpaused = two_racks(seed, Some(pfc(20_000, 15_000, 9000)), PULL, fifo());
     unpaused.nic.pause_control = false;
     unpaused.inputs = Some(pfc(20_000, 15_000, 90_000));
     vec![
-        ("inputs, drops", racks(seed, Some(lossy(20_000)), NIC, in_turns())),
-        ("inputs, drops, pull", racks(seed, Some(lossy(20_000)), PULL, in_turns())),
-        ("pfc in turns", racks(seed, Some(pfc(20_000, 20_000, 9000)), PULL, in_turns())),
-        ("pfc fifo, queue at the host", racks(seed, Some(pfc(20_000, 15_000, 9000)), NIC, fifo())),
-        ("pfc, dynamic", racks(seed, Some(dynamic(300_000)), PULL, fifo())),
+        ("inputs, drops", two_racks(seed, Some(lossy(20_000)), NIC, in_turns())),
+        ("inputs, drops, pull", two_racks(seed, Some(lossy(20_000)), PULL, in_turns())),
+        ("pfc in turns", two_racks(seed, Some(pfc(20_000, 20_000, 9000)), PULL, in_turns())),
+        ("pfc fifo, queue at the host", two_racks(seed, Some(pfc(20_000, 15_000, 9000)), NIC, fifo())),
+        ("pfc, dynamic", two_racks(seed, Some(dynamic(300_000)), PULL, fifo())),
         ("pfc, control first", first),
         ("pfc, control unpaused", unpaused),
-        ("pull alone", racks(seed, None, PULL, fifo())),
-        ("circle alone", racks(seed, None, CIRCLE, fifo())),
-        ("circle, pfc", racks(seed, Some(pfc(20_000, 15_000, 9000)), CIRCLE, fifo())),
+        ("pull alone", two_racks(seed, None, PULL, fifo())),
+        ("circle alone", two_racks(seed, None, CIRCLE, fifo())),
+        ("circle, pfc", two_racks(seed, Some(pfc(20_000, 15_000, 9000)), CIRCLE, fifo())),
     ]
 }
 
@@ -140,8 +120,8 @@ fn flow_control_prevents_the_drops_that_it_is_there_to_prevent() {
         while sim.run(1_000_000) {}
         sim.counters()
     };
-    let without = counters(racks(1, Some(lossy(20_000)), PULL, in_turns()));
-    let with = counters(racks(1, Some(pfc(20_000, 20_000, 9000)), PULL, in_turns()));
+    let without = counters(two_racks(1, Some(lossy(20_000)), PULL, in_turns()));
+    let with = counters(two_racks(1, Some(pfc(20_000, 20_000, 9000)), PULL, in_turns()));
     assert!(without.packets_dropped > 0 && without.pause_frames == 0);
     assert_eq!(with.packets_dropped, 0);
     assert!(with.pause_frames > 0);
@@ -156,9 +136,9 @@ fn memory_that_never_fills_changes_nothing() {
         while sim.run(1_000_000) {}
         (0..80).map(|f| sim.outcome(FlowId(f))).collect::<Vec<_>>()
     };
-    let plain = outcomes(racks(1, None, NIC, fifo()));
-    assert_eq!(plain, outcomes(racks(1, Some(lossy(1 << 40)), NIC, fifo())));
-    assert_eq!(plain, outcomes(racks(1, Some(pfc(1 << 40, 1 << 40, 9000)), NIC, fifo())));
+    let plain = outcomes(two_racks(1, None, NIC, fifo()));
+    assert_eq!(plain, outcomes(two_racks(1, Some(lossy(1 << 40)), NIC, fifo())));
+    assert_eq!(plain, outcomes(two_racks(1, Some(pfc(1 << 40, 1 << 40, 9000)), NIC, fifo())));
 }
 
 /// Two hosts send 20 packets of 1000 B each, back to back, to a third at 8 Gb/s (1 us per packet), 1 us per link. Their
@@ -369,7 +349,7 @@ fn lost_pause_frames_cost_packets_or_time_but_nothing_hangs() {
         spec.inputs = Some(inputs);
         spec.incidents = vec![Incident { at: Time::ZERO, what: IncidentKind::PauseLoss(None, 0.5) }];
     };
-    let mut spec = racks(1, None, PULL, in_turns());
+    let mut spec = two_racks(1, None, PULL, in_turns());
     lossy_frames(pfc(20_000, 20_000, 9000), &mut spec);
     let mut sim = Network::new(spec).unwrap();
     while sim.run_checked(1000, 100).unwrap() {}

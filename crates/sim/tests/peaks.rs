@@ -5,32 +5,16 @@ use common::*;
 use std::collections::BTreeMap;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
-use thalweg_machines::transport::TransportSpec;
 use thalweg_sim::MemoryPeaks;
 use thalweg_sim::spec::*;
-use thalweg_units::{Bytes, Rate, Serializer, Span, Stream, Time};
+use thalweg_units::{Bytes, Serializer, Span};
 
 /// Two racks of four hosts behind a trunk as fast as one host; everybody sends to everybody. Nothing is ever lost.
-fn racks(seed: u64, inputs: InputSpec) -> NetworkSpec {
-    let mut tcp = wide_open();
-    tcp.initial_window = Bytes::new(40_000);
-    let mut draw = Stream::new(seed, "test flows", 0);
-    let mut flows: Vec<FlowSpec> = (0..80)
-        .map(|_| {
-            let src = draw.below(8) as u32;
-            let dst = (src + 1 + draw.below(7) as u32) % 8;
-            flow(src, dst, 1 + draw.below(80_000), Time::from_ns(draw.below(100_000)))
-        })
-        .collect();
-    flows.sort_by_key(|f| f.start);
-    let (rate, delay) = (Rate::from_gbps(10), Span::from_us(1));
-    let mut links: Vec<LinkSpec> = (0..8).map(|h| link(h, 8 + h / 4, rate, delay)).collect();
-    links.push(link(8, 9, rate, delay));
-    let mut spec = network(8, 2, links, TransportSpec::Tcp(tcp), flows);
+fn two_racks(seed: u64, inputs: InputSpec) -> NetworkSpec {
+    let mut spec = racks(seed, wide_open());
     spec.disciplines = vec![DisciplineSpec { order: OrderSpec::InputRoundRobin, ..fifo() }];
     spec.inputs = Some(inputs);
     spec.nic.order = NicOrder::RoundRobin;
-    spec.stop.until = Time::from_ms(100);
     // To the last ACK: only packets that leave are recorded.
     spec.stop.when_measured_done = false;
     spec.probes.memory = true;
@@ -121,7 +105,7 @@ fn most(book: &[(u64, u8, usize, i64)]) -> (Vec<u64>, u64) {
 fn the_most_held_is_exact_although_books_are_settled_late() {
     for seed in 1..4 {
         for (name, inputs) in kinds() {
-            let mut spec = racks(seed, inputs);
+            let mut spec = two_racks(seed, inputs);
             spec.seed = seed;
             let sim = straight(spec.clone());
             for (switch, book) in books(&spec, inputs.release_at_start) {
@@ -141,7 +125,7 @@ fn the_most_held_is_exact_although_books_are_settled_late() {
 #[test]
 fn asking_for_it_changes_nothing_and_neither_does_looking() {
     for (name, inputs) in kinds() {
-        let spec = racks(4, inputs);
+        let spec = two_racks(4, inputs);
         let mut unasked = spec.clone();
         unasked.probes.memory = false;
         let (asked, unasked) = (straight(spec.clone()), straight(unasked));
@@ -158,7 +142,7 @@ fn asking_for_it_changes_nothing_and_neither_does_looking() {
 #[test]
 fn a_dynamic_threshold_has_its_headroom_counted_apart() {
     let (_, inputs) = kinds().pop().expect("dynamic");
-    let sim = straight(racks(1, inputs));
+    let sim = straight(two_racks(1, inputs));
     let headroom = |p: &MemoryPeaks| p.headrooms.iter().copied().max().unwrap_or(0);
     let most = sim.memory_peaks().iter().map(headroom).max().unwrap_or(0);
     assert!(most > 0 && most <= 12_000, "{most}");

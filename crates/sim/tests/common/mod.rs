@@ -10,7 +10,7 @@ use thalweg_machines::transport::{
 use thalweg_sim::Sim;
 use thalweg_sim::events::Calendar;
 use thalweg_sim::spec::*;
-use thalweg_units::{Bytes, FlowId, HostId, NodeId, Rate, Span, Time};
+use thalweg_units::{Bytes, FlowId, HostId, NodeId, Rate, Span, Stream, Time};
 
 pub type Network = Sim<Calendar>;
 
@@ -148,4 +148,24 @@ pub fn run_checked(spec: NetworkSpec, every: u64) -> Network {
     let mut sim = Network::new(spec).expect("a network");
     while sim.run_checked(100_000, every).expect("laws hold") {}
     sim
+}
+
+/// Two switches with four hosts each, and random flows among them.
+pub fn racks(seed: u64, tcp: TcpSpec) -> NetworkSpec {
+    let tcp = TcpSpec { initial_window: Bytes::new(40_000), ..tcp };
+    let mut draw = Stream::new(seed, "test flows", 0);
+    let mut flows: Vec<FlowSpec> = (0..80)
+        .map(|_| {
+            let src = draw.below(8) as u32;
+            let dst = (src + 1 + draw.below(7) as u32) % 8;
+            flow(src, dst, 1 + draw.below(80_000), Time::from_ns(draw.below(100_000)))
+        })
+        .collect();
+    flows.sort_by_key(|f| f.start);
+    let (rate, delay) = (Rate::from_gbps(10), Span::from_us(1));
+    let mut links: Vec<LinkSpec> = (0..8).map(|h| link(h, 8 + h / 4, rate, delay)).collect();
+    links.push(link(8, 9, rate, delay));
+    let mut spec = network(8, 2, links, TransportSpec::Tcp(tcp), flows);
+    spec.stop.until = Time::from_ms(100);
+    spec
 }
