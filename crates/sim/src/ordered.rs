@@ -285,9 +285,10 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    /// The packet that has waited beside the queue leaves at `at`.
+    /// The packet that has waited alone leaves at `at`, and somebody sees it.
     fn send_aside(&mut self, id: PortId, at: Time) {
         let port = &mut self.ports[id.at()];
+        debug_assert_eq!(port.beside(), Beside::Alone, "where somebody sees it, nobody waits ahead");
         let flying = port.leave_side(at);
         if self.counting && port.owner != u32::MAX {
             let input = self.packets[flying.handle].input;
