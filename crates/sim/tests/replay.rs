@@ -8,7 +8,7 @@ use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::transport::{EcnSpec, LossSpec, TransportSpec, UdpPace};
 use thalweg_sim::spec::*;
 use thalweg_sim::{Exit, Injection, Recorded};
-use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// Two switches, three hosts on each; a link of 5 Gb/s between them.
 fn dumbbell(transport: TransportSpec, flows: Vec<FlowSpec>) -> NetworkSpec {
@@ -21,17 +21,8 @@ fn dumbbell(transport: TransportSpec, flows: Vec<FlowSpec>) -> NetworkSpec {
     spec
 }
 
-fn random_flows(seed: u64, count: usize) -> Vec<FlowSpec> {
-    let mut draw = Stream::new(seed, "test flows", 0);
-    let mut flows: Vec<FlowSpec> = (0..count)
-        .map(|_| {
-            let src = draw.below(6) as u32;
-            let dst = (src + 1 + draw.below(5) as u32) % 6;
-            flow(src, dst, 1 + draw.below(40_000), Time::from_ns(draw.below(300_000)))
-        })
-        .collect();
-    flows.sort_by_key(|f| f.start);
-    flows
+fn six_hosts(seed: u64, count: usize) -> Vec<FlowSpec> {
+    random_flows(seed, count, 6, 40_000, 300_000)
 }
 
 fn ordered(order: OrderSpec) -> DisciplineSpec {
@@ -101,7 +92,7 @@ fn a_recording_holds_every_packet_once_in_the_order_of_entry() {
     for (order, seed) in [(OrderSpec::Fifo, 1), (OrderSpec::Priority { classes: 2 }, 2)] {
         let mut tcp = wide_open();
         tcp.initial_window = Bytes::new(30_000);
-        let mut spec = dumbbell(TransportSpec::Tcp(tcp), random_flows(seed, 80));
+        let mut spec = dumbbell(TransportSpec::Tcp(tcp), six_hosts(seed, 80));
         spec.disciplines = vec![ordered(order)];
         let packets: u64 = spec.flows.iter().map(|f| f.size.div_ceil(1460)).sum();
         let recorded = record(spec, true);
@@ -127,7 +118,7 @@ fn the_same_discipline_replays_a_schedule_exactly() {
     for seed in 0..10 {
         let transport =
             if seed % 2 == 0 { udp(1000, UdpPace::Burst) } else { TransportSpec::Tcp(wide_open()) };
-        let spec = dumbbell(transport, random_flows(seed, 120));
+        let spec = dumbbell(transport, six_hosts(seed, 120));
         let recorded = record(spec.clone(), false);
         // Express, lazily decided and eagerly decided FIFO ports must all agree.
         for variant in 0..2 {
@@ -160,7 +151,7 @@ fn least_time_to_exit_is_what_an_empty_network_takes() {
 
 /// A schedule under random service (hosts FIFO), and the network to replay it in.
 fn random_service(seed: u64) -> (NetworkSpec, Recorded) {
-    let mut spec = dumbbell(udp(1000, UdpPace::Burst), random_flows(seed, 150));
+    let mut spec = dumbbell(udp(1000, UdpPace::Burst), six_hosts(seed, 150));
     spec.seed = seed;
     spec.disciplines = vec![ordered(OrderSpec::Random), ordered(OrderSpec::Fifo)];
     (0..6).for_each(|host| spec.port_discipline[2 * host] = 1);
@@ -287,7 +278,7 @@ fn slack_used_is_the_time_spent_waiting_whatever_the_discipline() {
         let mut tcp = wide_open();
         tcp.ecn = EcnSpec::Classic;
         tcp.loss = LossSpec::Timeout; // what is sent again is not ECN-capable: nothing may be
-        let mut spec = dumbbell(TransportSpec::Tcp(tcp), random_flows(5, 100));
+        let mut spec = dumbbell(TransportSpec::Tcp(tcp), six_hosts(5, 100));
         spec.disciplines = vec![ordered(order.clone())];
         spec.hop_rule = HopRule::Slack;
         spec.slack =

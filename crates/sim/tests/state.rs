@@ -12,7 +12,7 @@ use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
 use thalweg_sim::diff::first_difference;
 use thalweg_sim::spec::*;
-use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// Eight hosts around a switch, random flows, small buffers, marks and losses.
 fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
@@ -28,15 +28,7 @@ fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
     tcp.rank = RankSpec::Remaining;
     tcp.rto =
         RtoSpec::Rfc6298 { initial: Span::from_us(100), min: Span::from_us(50), max: Span::from_ms(10) };
-    let mut draw = Stream::new(seed, "test flows", 0);
-    let mut flows: Vec<FlowSpec> = (0..60)
-        .map(|_| {
-            let src = draw.below(8) as u32;
-            let dst = (src + 1 + draw.below(7) as u32) % 8;
-            flow(src, dst, 1 + draw.below(60_000), Time::from_ns(draw.below(100_000)))
-        })
-        .collect();
-    flows.sort_by_key(|f| f.start);
+    let mut flows = random_flows(seed, 60, 8, 60_000, 100_000);
     // The last few follow others instead of the clock.
     for (follower, leader) in flows[50..].iter_mut().zip(10..) {
         follower.after = FlowId(leader);

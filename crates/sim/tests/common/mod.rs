@@ -150,18 +150,24 @@ pub fn run_checked(spec: NetworkSpec, every: u64) -> Network {
     sim
 }
 
-/// Two switches with four hosts each, and random flows among them.
-pub fn racks(seed: u64, tcp: TcpSpec) -> NetworkSpec {
-    let tcp = TcpSpec { initial_window: Bytes::new(40_000), ..tcp };
+/// So many flows among `hosts`, of up to `largest` bytes each, that start within so many nanoseconds.
+pub fn random_flows(seed: u64, count: usize, hosts: u64, largest: u64, within: u64) -> Vec<FlowSpec> {
     let mut draw = Stream::new(seed, "test flows", 0);
-    let mut flows: Vec<FlowSpec> = (0..80)
+    let mut flows: Vec<FlowSpec> = (0..count)
         .map(|_| {
-            let src = draw.below(8) as u32;
-            let dst = (src + 1 + draw.below(7) as u32) % 8;
-            flow(src, dst, 1 + draw.below(80_000), Time::from_ns(draw.below(100_000)))
+            let src = draw.below(hosts);
+            let dst = (src + 1 + draw.below(hosts - 1)) % hosts;
+            flow(src as u32, dst as u32, 1 + draw.below(largest), Time::from_ns(draw.below(within)))
         })
         .collect();
     flows.sort_by_key(|f| f.start);
+    flows
+}
+
+/// Two switches with four hosts each, and random flows among them.
+pub fn racks(seed: u64, tcp: TcpSpec) -> NetworkSpec {
+    let tcp = TcpSpec { initial_window: Bytes::new(40_000), ..tcp };
+    let flows = random_flows(seed, 80, 8, 80_000, 100_000);
     let (rate, delay) = (Rate::from_gbps(10), Span::from_us(1));
     let mut links: Vec<LinkSpec> = (0..8).map(|h| link(h, 8 + h / 4, rate, delay)).collect();
     links.push(link(8, 9, rate, delay));
