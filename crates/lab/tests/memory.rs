@@ -1,6 +1,7 @@
 //! Idle flows and idle hosts are cheap: resident memory of built networks of two sizes.
 //!
 //! Alone in its process, because it looks at the process. Linux only; skipped visibly elsewhere.
+#[path = "all/common/mod.rs"]
 mod common;
 
 use common::*;

@@ -1,9 +1,7 @@
 //! P1 to P6 on queue pairs: what IRN's loss recovery promises, in both spaces of numbers.
 
-mod common;
-
-use common::workload::{Mix, Workload, random};
-use common::{DELAY, Net, Run, Way, faithful, random_fate};
+use crate::common::workload::{Mix, Workload, random};
+use crate::common::{DELAY, Net, Run, Way, faithful, random_fate};
 use std::collections::BTreeMap;
 use thalweg_units::{Span, Stream, Time};
 use thalweg_verbs::Setup;

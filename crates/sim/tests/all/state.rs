@@ -1,7 +1,5 @@
 //! State is data; two ways to run a FIFO port agree; laws hold.
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::aqm::{CodelSpec, EdgeSpec};
 use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};

@@ -1,7 +1,5 @@
 //! A flow alone in the network takes exactly as long as the closed form says.
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::transport::TransportSpec;
 use thalweg_sim::spec::CutThrough;

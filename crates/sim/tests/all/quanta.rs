@@ -1,7 +1,5 @@
 //! Pauses that expire: refreshed in time, and what becomes of lost frames. 8 Gb/s: a byte takes a nanosecond.
-mod common;
-
-use common::*;
+use crate::common::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_machines::transport::UdpPace;

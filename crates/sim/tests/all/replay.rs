@@ -1,7 +1,5 @@
 //! Recorded schedules: complete, in order, and the same when they are run again.
-mod common;
-
-use common::*;
+use crate::common::*;
 use thalweg_machines::aqm::EdgeSpec;
 use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec};
 use thalweg_machines::slack::{SlackRule, SlackSpec};

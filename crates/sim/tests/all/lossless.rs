@@ -1,7 +1,5 @@
 //! Flow control between neighbours, memory by input, NICs that ask their flows, and what breaks.
-mod common;
-
-use common::*;
+use crate::common::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_machines::transport::{RtoSpec, TcpSpec, TransportSpec, UdpPace};

@@ -1,7 +1,5 @@
 //! The scenario files of universal packet scheduling: they load, they run, and what they promise holds.
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::path::Path;
 use thalweg_lab::{Run, Scenario, load};
 use thalweg_sim::spec::HopRule;
@@ -167,6 +165,6 @@ fn the_summary_counts_what_the_edge_did() {
     let count = |key: &str| summary["edge"][key].as_u64().unwrap_or_else(|| panic!("no {key}: {summary}"));
     assert!(count("drops") > 0 && count("refreshes_by_delay") > 0, "{}", summary["edge"]);
     assert_eq!((count("marks"), summary["drops"].as_u64()), (0, Some(0)), "only the edge drops");
-    let plain = common::run(&text.replace("edge = {", "measure = { packets = {} } # {"));
+    let plain = crate::common::run(&text.replace("edge = {", "measure = { packets = {} } # {"));
     assert!(plain.summary()["edge"].is_null());
 }

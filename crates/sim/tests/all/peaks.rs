@@ -1,7 +1,5 @@
 //! The most that switch memories have held, against what the recorded packets say.
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::collections::BTreeMap;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};

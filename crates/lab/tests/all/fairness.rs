@@ -1,7 +1,5 @@
 //! Long flows share bottlenecks max–min fairly under fair queueing.
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Goodput of every flow, bits per second, after the first fifth of the run. (What has arrived behind a hole is not
 /// delivered yet: at most a window, 0.3 % of what a flow gets in this time.)

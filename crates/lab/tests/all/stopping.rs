@@ -1,7 +1,5 @@
 //! Flows without end that stop at a time.
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::path::Path;
 use thalweg_lab::{ColumnData, Run, load};
 

@@ -1,8 +1,6 @@
 //! Laws that hold in every scenario: packets are conserved, runs are functions of their scenario, and a run cut
 //! anywhere goes on as if nothing had been.
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::path::{Path, PathBuf};
 use thalweg_lab::{Run, load};
 use thalweg_units::Stream;

@@ -1,9 +1,7 @@
 //! Receive WQEs: credits and probes, the shared queue, IRN-V2e and V2f.
 
-mod common;
-
-use common::cases::{KEY, at, lose_first, net, post, send, small, there, write};
-use common::{Run, Way, faithful};
+use crate::common::cases::{KEY, at, lose_first, net, post, send, small, there, write};
+use crate::common::{Run, Way, faithful};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::Time;
 use thalweg_verbs::wire::{Packet, Syndrome};

@@ -2,9 +2,7 @@
 //!
 //! The oracle follows every packet over every link (max-plus recursion: a packet leaves a link when its
 //! predecessor has left and it is there itself); the engine's own `ideal_ps` is a closed form in O(links).
-mod common;
-
-use common::*;
+use crate::common::*;
 use thalweg_lab::Scenario;
 use thalweg_sim::spec::LinkSpec;
 use thalweg_units::Stream;

@@ -1,7 +1,5 @@
 //! Windows and queues in steady state against the fluid models of DCTCP and TCP.
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Samples of one column of a series, from a time on: (time in us, value).
 fn series(run: &thalweg_lab::Run, table: &str, name: &str, from_us: i128) -> Vec<(f64, f64)> {

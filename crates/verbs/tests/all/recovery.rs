@@ -1,9 +1,7 @@
 //! Single losses and repetitions, packet by packet: IRN-V2g, V2h, timers, holes, slots.
 
-mod common;
-
-use common::cases::{KEY, at, lose_first, net, post, send, small, there, write};
-use common::{DELAY, Run, SERIAL, Way, faithful};
+use crate::common::cases::{KEY, at, lose_first, net, post, send, small, there, write};
+use crate::common::{DELAY, Run, SERIAL, Way, faithful};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Span, Time};
 use thalweg_verbs::wire::{Dialect, Opcode, Packet};

@@ -1,9 +1,7 @@
 //! Cases made by hand: IRN-V2b to V2d, the three conditions of InfiniBand's o9-20, fences, refusals.
 
-mod common;
-
-use common::cases::{KEY, at, lose_first, net, post, send, small, there, write};
-use common::{DELAY, Run, SERIAL, faithful};
+use crate::common::cases::{KEY, at, lose_first, net, post, send, small, there, write};
+use crate::common::{DELAY, Run, SERIAL, faithful};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Stream, Time};
 use thalweg_verbs::memory::{Remote, Rights};

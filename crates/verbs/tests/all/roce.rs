@@ -1,9 +1,7 @@
 //! RoCE, the dialect that is fallen back to.
 
-mod common;
-
-use common::cases::{KEY, at, lose_first, net, post, small, there, write};
-use common::{DELAY, Run, Way};
+use crate::common::cases::{KEY, at, lose_first, net, post, small, there, write};
+use crate::common::{DELAY, Run, Way};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::Time;
 use thalweg_verbs::wire::{Dialect, Opcode, Packet};

@@ -1,9 +1,7 @@
 //! Q1 to Q6: verbs keep their semantics whatever the network loses, repeats and reorders (§4.4).
 
-mod common;
-
-use common::workload::{Mix, Workload, random};
-use common::{Net, Run, Way, random_fate};
+use crate::common::workload::{Mix, Workload, random};
+use crate::common::{Net, Run, Way, random_fate};
 use std::collections::BTreeSet;
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Span, Stream, Time};
@@ -82,7 +80,7 @@ impl Watcher<'_> {
         let messages = &self.work.messages;
         let until = message + usize::from(and_itself);
         for (i, earlier) in messages[..until].iter().enumerate() {
-            let same_place = |other: &common::workload::Message| match (&other.lands, &earlier.lands) {
+            let same_place = |other: &crate::common::workload::Message| match (&other.lands, &earlier.lands) {
                 (Some((a, at, _)), Some((b, place, _))) => a == b && at == place,
                 _ => false,
             };

@@ -1,8 +1,6 @@
 //! Waiting times against queueing theory. Each estimate comes with its standard error, from independent
 //! replications, and must be both near and sharp.
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Mean and standard error of the mean.
 fn mean(values: &[f64]) -> (f64, f64) {

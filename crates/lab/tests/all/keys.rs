@@ -2,7 +2,6 @@
 //!
 //! The list is compared with the JSON Schema: a key or a choice without an entry fails. Paths are those of
 //! the schema: `switch.scheduler(drr).quantum` is a key of one kind, `switch.scheduler=drr` the choice itself.
-mod common;
 #[path = "keys/lossless.rs"]
 mod lossless;
 #[path = "keys/plugins.rs"]
@@ -18,7 +17,7 @@ mod traffic;
 #[path = "keys/transport.rs"]
 mod transport;
 
-use common::*;
+use crate::common::*;
 use scenarios::{BUSY, FILES, PLAIN};
 use std::collections::BTreeSet;
 use std::path::Path;

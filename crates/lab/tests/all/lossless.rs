@@ -1,7 +1,5 @@
 //! What follows from the topology, and what the simulator is told, for lossless fabrics and RDMA.
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::path::Path;
 use thalweg_lab::{Run, catalogue, load};
 use thalweg_machines::buffer::{InputMemory, PfcThreshold};
@@ -321,8 +319,8 @@ fn pauses_are_listed_with_their_causes_and_sums_agree() {
         assert_eq!(depth[i], of_cause + 1);
     }
     let sum: i128 = began.iter().zip(&ended).map(|(b, e)| e - b).sum();
-    assert_eq!(sum, common::column(&run, "ports", "paused_ps").iter().sum());
-    assert_eq!(began.len() as i128, common::column(&run, "ports", "pauses").iter().sum());
+    assert_eq!(sum, crate::common::column(&run, "ports", "paused_ps").iter().sum());
+    assert_eq!(began.len() as i128, crate::common::column(&run, "ports", "pauses").iter().sum());
     assert!((pauses["paused_s"].as_f64().expect("a number") - sum as f64 * 1e-12).abs() < 1e-12);
 }
 
@@ -353,7 +351,7 @@ fn the_most_held_is_told_by_input_with_its_share_of_limit_and_headroom() {
     let set = set.map(|(k, v)| (k.to_owned(), v.to_owned()));
     let run = finish(&scenario(STORM, Path::new("."), &set));
     let (port, limit) =
-        (common::column(&run, "memory", "port"), common::column(&run, "memory", "limit_bytes"));
+        (crate::common::column(&run, "memory", "port"), crate::common::column(&run, "memory", "limit_bytes"));
     assert_eq!(port.len(), 15);
     assert!(port.iter().zip(&limit).all(|(p, l)| (*p < 0) != (*l < 0)));
     assert!(run.summary()["memory"]["of_shared"].as_f64().is_some_and(|share| share > 0.0 && share < 1.0));

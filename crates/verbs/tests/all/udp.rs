@@ -1,11 +1,10 @@
 //! IRN-V3: real packets on real sockets, through a relay that loses, repeats and reorders.
 
-mod common;
-#[path = "../examples/support/udp.rs"]
+#[path = "../../examples/support/udp.rs"]
 mod udp;
 
-use common::workload::{Mix, random};
-use common::{Net, faithful};
+use crate::common::workload::{Mix, random};
+use crate::common::{Net, faithful};
 use std::time::Duration;
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Span, Stream};

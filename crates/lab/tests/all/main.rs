@@ -1,0 +1,21 @@
+//! What the laboratory promises, from outside, in one program: one link instead of nineteen.
+
+mod common;
+
+mod conservation;
+mod errors;
+mod errors_lossless;
+mod errors_ups;
+mod fairness;
+mod keys;
+mod lone_flows;
+mod lossless;
+mod mutations;
+mod queueing;
+mod references;
+mod runs;
+mod scenarios;
+mod stopping;
+mod ups;
+mod windows;
+mod workloads;

@@ -1,0 +1,10 @@
+//! What the simulator promises, from outside, in one program.
+
+mod common;
+
+mod lone_flow;
+mod lossless;
+mod peaks;
+mod quanta;
+mod replay;
+mod state;
