@@ -35,14 +35,21 @@ def read(folder: str, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def run(toml: str, folder: str, overrides: dict, traffic: str | None = None):
+def scenario(toml: str, folder: str, overrides: dict, traffic: str | None = None):
     """The scenario with the peer's files beside it; `traffic` replaces its traffic sections."""
     import thalweg
 
     text = (HERE / toml).read_text()
     if traffic is not None:
         text = re.sub(r"\[\[traffic\]\].*?\n\n", "", text, flags=re.S) + traffic
-    return thalweg.run(thalweg.Scenario(text, toml, DATA / folder, overrides), progress=False)
+    return thalweg.Scenario(text, toml, DATA / folder, overrides)
+
+
+def run(toml: str, folder: str, overrides: dict, traffic: str | None = None):
+    """What comes out of it."""
+    import thalweg
+
+    return thalweg.run(scenario(toml, folder, overrides, traffic), progress=False)
 
 
 def by_flow(results, peer: list[dict[str, str]]) -> Outcome:

@@ -1,0 +1,229 @@
+"""Golden digests: what a fixed list of runs did when it was last looked at.
+
+    python tests/golden/golden.py            compares; names every run that differs
+    python tests/golden/golden.py --write    writes tests/golden/digests.csv anew
+
+Every run of every study at quick scale, the benchmark's workloads, the lists of `tests/reference` (where the data are) and a recording
+with its replays, each cut after so many events that all of them take about a minute on two cores. A digest covers the order of the events
+and what happened in them, so a change that keeps this file as it is has kept the simulator's behaviour. One that moves a digest says in the
+CHANGELOG which defect it mends, and writes the list anew in the same commit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from multiprocessing import get_context
+from pathlib import Path
+
+import thalweg
+from thalweg import _core
+from thalweg.engine import collect
+from thalweg.papers import find
+from thalweg.scenario import Scenario
+
+HERE = Path(__file__).parent
+LIST = HERE / "digests.csv"
+ROOT = HERE.parents[1]
+BENCHES = ROOT / "benches" / "scenarios"
+sys.path.insert(0, str(ROOT / "tests" / "reference"))
+
+STUDIES = ("ads", "ups", "irn", "timely")
+# Events after which a run is cut.
+STUDY, REFERENCE, BENCH = 100_000, 200_000, 300_000
+W7 = {
+    "roce+pfc": "roce+voq-pfc",
+    "roce+pfc+dcqcn": "roce-dcqcn+voq-pfc",
+    "irn+dcqcn": "irn-dcqcn+voq",
+    "irn+timely": "irn-timely+voq",
+}
+
+RECORDED = """\
+name = "recorded"
+[topology]
+kind = "internet2"
+[transport]
+kind = "udp"
+pace = { kind = "constant", rate = "1Gbps" }
+[switch]
+buffer = "unlimited"
+[switch.scheduler]
+kind = "random"
+[[traffic]]
+kind = "poisson"
+sizes = "heavy-tailed"
+load = 0.5
+until = "2ms"
+[run]
+until = "1s"
+[measure]
+packets = { hops = true }
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run's name, how many events it was given, and what it did in them."""
+
+    name: str
+    events: int
+    hops: int
+    digest: str
+
+    def cells(self) -> tuple[str, str, str, str]:
+        return self.name, str(self.events), str(self.hops), self.digest
+
+
+@dataclass
+class Cut:
+    """A run that was taken so far and no further; `prepare` functions of studies take its results for those of a whole run."""
+
+    scenario: Scenario
+    events: int
+    simulation: _core.Simulation = field(init=False)
+
+    def __post_init__(self):
+        self.simulation = _core.Simulation(self.scenario._core)
+        left = self.events
+        while left and self.simulation.step(min(left, 10_000)):
+            left -= min(left, 10_000)
+
+    def row(self, name: str) -> Row:
+        seen = self.simulation.progress()
+        return Row(name, seen["events"], seen["packet_hops"], f"{self.simulation.digest():016x}")
+
+    def results(self) -> thalweg.Results:
+        return collect(self.simulation, self.scenario.to_toml(), "cut", 1.0, {"directory": ".", "inputs": {}})
+
+
+def study(name: str) -> Iterator[Row]:
+    """Every run of a study at quick scale."""
+    paper = find(name)
+    specs = paper.module("study").runs("quick")
+    wanted = {key for s in specs for key in s.after}
+    kept: dict[str, thalweg.Results] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for s in sorted(specs, key=lambda s: bool(s.prepare)):
+            if s.replay is not None:
+                continue  # needs a whole recording: see `recorded`
+            more = s.prepare(kept, Path(folder)) if s.prepare else {}
+            cut = Cut(Scenario.load(paper.folder / s.scenario, {**s.set, **more}), STUDY)
+            if s.key in wanted:
+                kept[s.key] = cut.results()
+            yield cut.row(f"{name}/{s.key}")
+
+
+def benches(_: str) -> Iterator[Row]:
+    """The benchmark's workloads."""
+    for file in sorted(BENCHES.glob("*.toml")):
+        schemes = {"": {}} | ({k: {"scheme": v} for k, v in W7.items()} if file.stem.startswith("w7") else {})
+        for scheme, overrides in schemes.items():
+            yield Cut(Scenario.load(file, overrides), BENCH).row(f"bench/{file.stem}{scheme and ':'}{scheme}")
+
+
+def references(_: str) -> Iterator[Row]:
+    """The lists of independent simulators, the first run of each; nothing where the data are not."""
+    import sets
+
+    class Found(Exception):
+        pass
+
+    def capture(toml: str, folder: str, overrides: dict, traffic: str | None = None):
+        raise Found(sets.scenario(toml, folder, overrides, traffic))
+
+    if not sets.DATA.is_dir():
+        return
+    plain, sets.run = sets.run, capture
+    try:
+        for name, compare in sets.all_sets().items():
+            if name.startswith("htsim-model"):
+                continue  # a model of the peer, not a run of ours
+            try:
+                compare()
+            except Found as found:
+                yield Cut(found.args[0], REFERENCE).row(f"reference/{name}")
+    finally:
+        sets.run = plain
+
+
+def recorded(_: str) -> Iterator[Row]:
+    """A recording, and its packets again under every scheduler that replays have."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = thalweg.run(Scenario.from_toml(RECORDED), Path(folder) / "recorded", progress=False)
+        yield Row("recorded", run.meta["events"], run.meta["packet_hops"], run.digest)
+        for scheduler in _core.candidates():
+            for preemptive in (False, True):
+                again = thalweg.replay(run, scheduler, preemptive, progress=False)
+                late = "".join(again.tables[t].write_csv() for t in ("lateness", "ratios"))
+                digest = hashlib.blake2s(late.encode(), digest_size=8).hexdigest()
+                name = f"recorded/{scheduler}{'+preemptive' if preemptive else ''}"
+                yield Row(name, again.summary["events"], again.summary["packet_hops"], digest)
+
+
+PARTS = {
+    "irn": study, "ads": study, "references": references, "timely": study, "ups": study, "benches": benches, "recorded": recorded,
+}  # fmt: skip
+
+
+def part(name: str) -> list[Row]:
+    return list(PARTS[name](name))
+
+
+def measure(jobs: int | None = None) -> list[Row]:
+    """All rows, by name."""
+    with ProcessPoolExecutor(jobs or os.cpu_count(), mp_context=get_context("spawn")) as pool:
+        return sorted((row for rows in pool.map(part, PARTS) for row in rows), key=lambda r: r.name)
+
+
+def listed() -> dict[str, Row]:
+    with LIST.open(newline="", encoding="utf-8") as f:
+        return {
+            r["run"]: Row(r["run"], int(r["events"]), int(r["packet_hops"]), r["digest"]) for r in csv.DictReader(f)
+        }
+
+
+def differences(found: list[Row]) -> list[str]:
+    """One line for each run that is not as listed."""
+    import sets
+
+    here, there = {r.name: r for r in found}, listed()
+    if not sets.DATA.is_dir():
+        there = {k: r for k, r in there.items() if not fnmatchcase(k, "reference/*")}
+    lines = [f"{k}: is listed, but did not run" for k in there.keys() - here.keys()]
+    lines += [f"{k}: ran, but is not listed" for k in here.keys() - there.keys()]
+    for k in here.keys() & there.keys():
+        a, b = there[k], here[k]
+        if a != b:
+            lines.append(
+                f"{k}: {a.digest} after {a.events} events and {a.hops} hops; now {b.digest}, {b.events}, {b.hops}"
+            )
+    return sorted(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the list anew")
+    parser.add_argument("--jobs", type=int, help="processes (default: one per core)")
+    args = parser.parse_args()
+    found = measure(args.jobs)
+    wrong = differences(found) if LIST.is_file() else [f"{LIST} is not there"]
+    print("\n".join(wrong) or f"{len(found)} runs as listed")
+    if args.write:
+        with LIST.open("w", newline="", encoding="utf-8") as f:
+            table = csv.writer(f, lineterminator="\n")
+            table.writerow(("run", "events", "packet_hops", "digest"))
+            table.writerows(r.cells() for r in found)
+        return 0
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
