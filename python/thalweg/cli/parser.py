@@ -57,6 +57,14 @@ def setting(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
+def listing(text: str) -> tuple[str, str]:
+    """`key=value,value`."""
+    key, equals, values = text.partition("=")
+    if not equals or not key.strip() or not values.strip():
+        raise argparse.ArgumentTypeError(f"`{text}` is not of the form key=value,value")
+    return key.strip(), values.strip()
+
+
 def positive_int(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"`{text}` is not a whole number above zero")
@@ -131,6 +139,45 @@ def build() -> Parser:
         metavar="S",
         help="stop after so much wall-clock time; the result is partial",
     )
+
+    p = command("sweep", "sweeping:sweep", "run variants of a scenario: one table and one figure")
+    p.add_argument("scenario", metavar="FILE", help="scenario file (TOML)")
+    p.add_argument(
+        "--vary",
+        action="append",
+        type=listing,
+        default=[],
+        metavar="KEY=VALUE,VALUE,…",
+        help="a dotted key and its values; several: all combinations",
+    )
+    p.add_argument(
+        "--variant",
+        action="append",
+        nargs="+",
+        default=[],
+        metavar=("NAME", "KEY=VALUE"),
+        help="a named variant and what it sets, if anything (repeatable)",
+    )
+    p.add_argument(
+        "--seeds",
+        type=positive_int,
+        metavar="N",
+        help="every setting with so many seeds: the scenario's own and those after it",
+    )
+    sets(p)
+    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    p.add_argument(
+        "--metric",
+        metavar="COLUMN",
+        help="what the printed table and the figure show (default: mean slowdown, else goodput)",
+    )
+    p.add_argument(
+        "--out",
+        metavar="DIR",
+        help="folder of the table, the figure and all runs, which are not run twice (default: runs/NAME-sweep)",
+    )
+    voice(p, "print runs and means over the seeds as one JSON object")
+    p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
 
     p = command("replay", "replaying:replay", "run a recorded run's packets again, under another scheduler")
     p.add_argument("run", metavar="RUN", help="run directory of a recorded run (`thalweg run --record`)")

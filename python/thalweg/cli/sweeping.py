@@ -1,0 +1,106 @@
+"""`sweep`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from thalweg.cli import OK, say
+from thalweg.cli.running import load_plugins
+from thalweg.errors import refuse
+
+TABLE, FIGURE = "sweep.csv", "sweep"
+
+
+def axes(args, seed: int) -> dict:
+    """What is varied, as `thalweg.sweep` takes it: variants, keys in the order written, seeds last."""
+    from thalweg.cli.parser import setting
+    from thalweg.settings import SEED, split, typed
+
+    over: dict = {}
+    if args.variant:
+        over["variant"] = {}
+        for name, *sets in args.variant:
+            if name in over["variant"]:
+                raise refuse(f"thalweg sweep: two variants are called `{name}`")
+            try:
+                over["variant"][name] = dict(map(setting, sets))
+            except Exception as e:
+                raise refuse(f"thalweg sweep: --variant {name}: {e}") from None
+    for key, listed in args.vary:
+        if key in over:
+            raise refuse(f"thalweg sweep: `{key}` is varied twice", hint="list all of its values in one --vary")
+        over[key] = typed(split(listed))
+    if args.seeds:
+        if SEED in over:
+            raise refuse("thalweg sweep: `seed` is varied twice", hint="either --seeds or --vary seed=…")
+        over[SEED] = range(seed, seed + args.seeds)
+    if not over:
+        raise refuse("thalweg sweep: nothing is varied: give --vary, --variant or --seeds")
+    return over
+
+
+def sweep(args) -> int:
+    load_plugins(args)
+    from thalweg.scenario import as_scenario
+    from thalweg.sweeps import sweep as run_sweep
+
+    base = as_scenario(args.scenario, dict(args.set))
+    folder = Path(args.out) if args.out else Path("runs") / f"{base.name or Path(args.scenario).stem}-sweep"
+    show = not (args.quiet or (args.json and not sys.stderr.isatty()))
+    runs = run_sweep(base, axes(args, base.seed), jobs=args.jobs, progress=show, out=folder, check=args.check)
+    metric = runs.check_metric(args.metric or runs.metric)
+    files = write(runs, metric, folder)
+    if args.json:
+        means = runs.means(metric).to_dicts()
+        print(json.dumps({"metric": metric, "runs": runs.frame.to_dicts(), "means": means}, ensure_ascii=False))
+    elif not args.quiet:
+        print_means(runs, metric)
+        print("table: " + str(files[0]) + "\nfigure: " + " ".join(map(str, files[1:])))
+    broken = [r for r in runs if r.summary.get("violation")]
+    if broken:
+        say(
+            f"thalweg: internal error: an invariant does not hold: {broken[0].summary['violation']}; please report this, with the scenario"
+        )
+        from thalweg.cli import INTERNAL
+
+        return INTERNAL
+    return OK
+
+
+def write(runs, metric: str, folder: Path) -> list[Path]:
+    """The table and the figure, moved to their places when both are whole."""
+    from thalweg import plots
+
+    with tempfile.TemporaryDirectory(prefix=".sweep.", dir=folder) as made:
+        frame = runs.frame
+        # Lists have no form in CSV; they are in each run's summary.json.
+        frame.select(c for c in frame.columns if not frame[c].dtype.is_nested()).write_csv(Path(made) / TABLE)
+        paths = [Path(made) / TABLE, *plots.save(runs.plot(metric), Path(made), FIGURE)]
+        return [path.replace(folder / path.name) for path in paths]
+
+
+def print_means(runs, metric: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from thalweg._format import number
+    from thalweg.settings import text
+    from thalweg.sweepfigure import axis_label
+
+    rows = runs.over_seeds(metric)
+    seeds = max(s[metric].runs for _, s in rows)
+    title = f"{len(runs)} runs" + (f", mean of {seeds} seeds ± 95 % confidence" if seeds > 1 else "")
+    table = Table(title=title, title_justify="left")
+    keys = list(rows[0][0])
+    for key in keys:
+        table.add_column(key, overflow="fold")
+    for head in (axis_label(metric), *(["±"] if seeds > 1 else [])):
+        table.add_column(head, justify="right", no_wrap=True)
+    for labels, spreads in rows:
+        s = spreads[metric]
+        numbers = (number(s.mean), *([number(s.half)] if seeds > 1 else []))
+        table.add_row(*(text(labels[k]) for k in keys), *numbers)
+    Console().print(table)

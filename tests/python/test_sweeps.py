@@ -1,0 +1,198 @@
+"""Sweeps: named variants, tables and figures over seeds, and the same from the command line."""
+
+import json
+import math
+
+import pytest
+
+import thalweg
+from conftest import LOAD, SCENARIO, SEED, python_controller
+from thalweg import settings, sweepfigure
+from thalweg.examples import aimd
+from thalweg.spread import spread
+
+
+@pytest.fixture
+def scenario(scenario):
+    return scenario.with_({"traffic.0.until": "5ms"})
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "tiny.toml"
+    path.write_text(SCENARIO.replace('until = "20ms"', 'until = "5ms"'))
+    return path
+
+
+DCTCP = {"transport.congestion": "dctcp", "switch.marking": {"kind": "step", "threshold": "20pkts"}}
+
+
+def test_my_controller_is_compared_with_dctcp(scenario):
+    mine = python_controller(aimd.Aimd.thalweg_name)
+    runs = thalweg.sweep(scenario, {"variant": {"dctcp": DCTCP, "mine": mine}, SEED: range(2)})
+    assert runs.params[0] == {"variant": "dctcp", SEED: 0}
+    assert runs.frame["variant"].to_list() == ["dctcp", "dctcp", "mine", "mine"]
+    assert runs.frame[SEED].to_list() == [0, 1, 0, 1]
+    assert set(runs.flows["variant"]) == {"dctcp", "mine"}
+    assert runs.flows.height == sum(r.flows.height for r in runs)
+    assert "variant" in repr(runs)
+
+
+def test_a_name_and_a_table_are_text_in_frames(scenario):
+    runs = thalweg.sweep(scenario, {"switch.scheduler": ["fifo", {"kind": "drr", "quantum": "3000B"}]})
+    assert runs.frame["switch.scheduler"].to_list() == ["fifo", '{ kind = "drr", quantum = "3000B" }']
+    assert runs.flows["switch.scheduler"].n_unique() == 2
+
+
+def test_points_may_have_different_keys(scenario):
+    runs = thalweg.sweep(scenario, [{LOAD: 0.3}, {"switch.scheduler": "srpt", SEED: 9}, {}])
+    assert runs.frame[LOAD].to_list() == [0.3, None, None]
+    assert runs.frame["switch.scheduler"].to_list() == [None, "srpt", None]
+    assert runs.flows[SEED].drop_nulls().unique().to_list() == [9]
+    assert runs.flows.height == sum(r.flows.height for r in runs)
+
+
+def test_points_by_hand():
+    made = settings.points({"variant": {"a": {"x": 1}, "b": {"x": 2, "y": 3}}, "z": [4, 5]})
+    assert [p.labels for p in made] == [
+        {"variant": "a", "z": 4},
+        {"variant": "a", "z": 5},
+        {"variant": "b", "z": 4},
+        {"variant": "b", "z": 5},
+    ]
+    assert made[3].set == {"x": 2, "y": 3, "z": 5}
+    with pytest.raises(thalweg.ScenarioError, match="`x`: two parts of the sweep set it"):
+        settings.points({"variant": {"a": {"x": 1}}, "x": [1]})
+    with pytest.raises(thalweg.ScenarioError, match=r"write \{"):
+        settings.points({"switch.buffer": {"small": "100KB"}})
+
+
+def test_a_list_is_split_at_its_outer_commas():
+    assert settings.split('a, { k = "x,y", z = [1, 2] },3') == ["a", '{ k = "x,y", z = [1, 2] }', "3"]
+    assert settings.typed(["1", "2"]) == [1, 2] and settings.typed(["1", "2.5"]) == [1.0, 2.5]
+    assert settings.typed(["1", "two"]) == ["1", "two"]
+
+
+def test_a_confidence_interval_by_hand():
+    # Mean 2, standard deviation 1, three runs: 4.303 · 1 / √3.
+    found = spread([1.0, 2.0, 3.0])
+    assert found.mean == 2 and math.isclose(found.half, 4.303 / math.sqrt(3)) and found.runs == 3
+    assert math.isnan(spread([1.0]).half) and spread([]).runs == 0
+
+
+def test_means_and_figures_are_over_seeds(scenario):
+    runs = thalweg.sweep(scenario, {LOAD: [0.3, 0.6], "switch.scheduler": ["fifo", "srpt"], SEED: [1, 2, 3]})
+    means = runs.means("measured.slowdown.mean", "drops")
+    assert means.height == 4 and means["runs"].to_list() == [3] * 4
+    rows = runs.frame.filter((runs.frame[LOAD] == 0.3) & (runs.frame["switch.scheduler"] == "fifo"))
+    assert math.isclose(means["measured.slowdown.mean"][0], rows["measured.slowdown.mean"].mean())
+    assert means["measured.slowdown.mean ±"][0] > 0
+    (ax,) = runs.plot().axes
+    assert ax.get_xlabel() == LOAD and ax.get_ylabel() == "mean slowdown" and "3 seeds" in ax.get_title(loc="right")
+    assert len(ax.containers) == 2, "a curve with error bars per scheduler"
+    with pytest.raises(thalweg.ScenarioError, match="did you mean `measured"):
+        runs.plot("measured.slowdown.maen")
+    assert runs.pareto("measured.slowdown.mean", "measured.fct_us.p99").axes[0].get_xlabel() == "mean slowdown"
+
+
+def test_the_front_by_hand():
+    assert sweepfigure.front([(1, 4), (2, 2), (3, 3), (4, 1), (2, 2), (math.nan, 0)]) == [0, 1, 3, 4]
+
+
+def test_quantities_are_places_on_an_axis():
+    assert sweepfigure._places(["10KB", "100KB"]) == ([10, 100], None, "KB")
+    assert sweepfigure._places(["10KB", "1MB"]) == ([0, 1], ["10KB", "1MB"], "")
+    assert sweepfigure._places(["b", "a", "b"]) == ([0, 1, 0], ["b", "a"], "")
+
+
+def test_a_sweep_is_not_mixed_with_other_things(scenario, tmp_path):
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "thesis.txt").write_text("years of work")
+    with pytest.raises(thalweg.ScenarioError, match="holds other things"):
+        thalweg.sweep(scenario, {SEED: [1]}, out=tmp_path / "s")
+    assert [p.name for p in (tmp_path / "s").iterdir()] == ["thesis.txt"]
+
+
+def test_the_command_sweeps_into_one_table_and_one_figure(cli, file, tmp_path):
+    argv = [
+        "sweep",
+        file,
+        "--vary",
+        f"{LOAD}=0.3,0.6",
+        "--vary",
+        "switch.scheduler=fifo,srpt",
+        "--seeds",
+        "2",
+        "--jobs",
+        "2",
+        "--out",
+        "s",
+    ]
+    said = cli(*argv)
+    assert said.code == 0, said.err
+    lines = (tmp_path / "s" / "sweep.csv").read_text().splitlines()
+    assert len(lines) == 9 and lines[0].startswith(f"{LOAD},switch.scheduler,seed,")
+    assert {"sweep.png", "sweep.svg", "sweep.pdf"} <= {p.name for p in (tmp_path / "s").iterdir()}
+    assert "mean slowdown" in said.out and "±" in said.out and "s/sweep.csv" in said.out
+    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "s").glob("*/flows.parquet")}
+    again = json.loads(cli(*argv, "--json").out)
+    assert before == {p: p.stat().st_mtime_ns for p in (tmp_path / "s").glob("*/flows.parquet")}, "nothing ran twice"
+    assert len(again["runs"]) == 8 and len(again["means"]) == 4 and again["metric"] == "measured.slowdown.mean"
+    assert again["runs"][0][LOAD] == 0.3 and again["runs"][0][SEED] == 3, "the scenario's own seed first"
+    assert not list((tmp_path / "s").glob(".*")), "temporary files stay behind"
+
+
+def test_the_command_takes_named_variants(cli, file, tmp_path):
+    marking = 'switch.marking={ kind = "step", threshold = "20pkts" }'
+    said = cli(
+        "sweep",
+        file,
+        "--variant",
+        "reno",
+        "--variant",
+        "dctcp",
+        "transport.congestion=dctcp",
+        marking,
+        "--metric",
+        "drops",
+        "--json",
+    )
+    assert said.code == 0, said.err
+    assert [r["variant"] for r in json.loads(said.out)["runs"]] == ["reno", "dctcp"]
+    assert (tmp_path / "runs" / "tiny-sweep" / "sweep.csv").exists()
+
+
+SWEPT_WRONG = {
+    "nothing to vary": ([], "--vary, --variant or --seeds"),
+    "no values": (["--vary", "seed="], "key=value,value"),
+    "no equals sign": (["--vary", "seed"], "key=value,value"),
+    "unknown key": (["--vary", "switch.bufer=1MB,2MB"], "switch.bufer"),
+    "value out of range": (["--vary", f"{LOAD}=0.5,1.5"], "1.5"),
+    "twice": (["--vary", "seed=1,2", "--seeds", "3"], "seed"),
+    "twice the same": (["--vary", "seed=1,1"], "twice"),
+    "no such metric": (["--seeds", "2", "--metric", "drosp"], "did you mean `drops`"),
+    "variant without equals sign": (["--variant", "a", "seed"], "key=value"),
+    "other things": (["--seeds", "2", "--out", "full"], "holds other things"),
+    "a file": (["--seeds", "2", "--out", "tiny.toml"], "in the way"),
+    "no seeds": (["--seeds", "0"], "above zero"),
+}
+
+
+@pytest.mark.parametrize("case", SWEPT_WRONG)
+def test_a_wrong_sweep_is_one_line_and_exit_code_2(case, cli, file, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("years of work")
+    argv, expected = SWEPT_WRONG[case]
+    said = cli("sweep", "tiny.toml", *argv, "--quiet")
+    assert said.code == 2 and said.out == "" and expected in said.err and said.err.count("\n") == 1, said.err
+
+
+def test_a_failed_write_keeps_the_old_table(cli, file, tmp_path, monkeypatch):
+    from thalweg import plots
+
+    assert cli("sweep", file, "--seeds", "1", "--out", "s", "--quiet").code == 0
+    before = {p.name: p.read_bytes() for p in (tmp_path / "s").glob("sweep.*")}
+    monkeypatch.setattr(plots, "save", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "no space")))
+    assert cli("sweep", file, "--seeds", "2", "--out", "s", "--quiet").code == 2
+    after = {p.name: p.read_bytes() for p in (tmp_path / "s").glob("sweep.*") if p.name != "sweep.json"}
+    assert after == {n: b for n, b in before.items() if n != "sweep.json"}
