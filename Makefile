@@ -79,7 +79,7 @@ claims: build
 	@for claims in papers/*/claims.toml; do \
 	  test -e "$$claims" || { echo "== no papers yet"; continue; }; \
 	  name=$$(basename $$(dirname $$claims)); echo "== claims of $$name, quick scale"; \
-	  only=; test $$name != irn || only="$(IRN_CLAIMS:%=--claim %)"; \
+	  only=; test $$name != irn || only="--no-figures $(IRN_CLAIMS:%=--claim %)"; \
 	  $(BIN)/thalweg reproduce $$name --scale quick $$only --out $(OUT)/$$name-quick || exit 1; \
 	done
 

@@ -38,18 +38,23 @@ def schedulers_by_rate(runs, value, ylabel: str, *, log: bool, published=None):
     return fig
 
 
-@figure("fig1a", "Figure 1a: average slowdown (diamonds: published ratio × SRPT as measured)", needs=grid(HEAVY))
+@figure(
+    "fig1a",
+    "Figure 1a: average slowdown (diamonds: published ratio × SRPT as measured)",
+    needs=grid(HEAVY),
+    claims=["ADS-F1a.*"],
+)
 def _(runs):
     published = {("fifo", "tcp"): 9.7, ("fq", "tcp"): 1.8, ("fifo", "dctcp"): 2.2}
     return schedulers_by_rate(runs, lambda c: c.slowdown, "average slowdown", log=True, published=published)
 
 
-@figure("fig1b", "Figure 1b: average completion time", needs=grid(HEAVY))
+@figure("fig1b", "Figure 1b: average completion time", needs=grid(HEAVY), claims=["ADS-F1b"])
 def _(runs):
     return schedulers_by_rate(runs, lambda c: c.average * 1e3, "average FCT (ms)", log=False)
 
 
-@figure("fig1c", "Figure 1c: 99th percentile of completion times", needs=grid(HEAVY))
+@figure("fig1c", "Figure 1c: 99th percentile of completion times", needs=grid(HEAVY), claims=["ADS-F1c.*"])
 def _(runs):
     return schedulers_by_rate(runs, lambda c: c.p99 * 1e3, "99th percentile FCT (ms)", log=False)
 
@@ -85,6 +90,7 @@ WITH_FOUR = (
     "fig2",
     "Figure 2 with ADS-4: heavy-tailed workload (diamonds: published ratios for TCP × SRPT as measured)",
     needs=ads_keys(HEAVY, WITH_FOUR, RATES),
+    claims=["ADS-F2.*"],
 )
 def _(runs):
     published = {"fifo": 9.7, "ads-2-dynamic": 3 * 1.066, "ads-8-static": 1.066, "ads-8-dynamic": 1.066}
@@ -122,6 +128,7 @@ def _(runs):
     "robustness",
     "Robustness (§2.3.2): average slowdown over that of SRPT with the same hosts; below 1, SRPT is beaten",
     needs=grid(*WORKLOADS, "load-*", "iw-*", "rtomin-*"),
+    claims=["ADS-R.*"],
 )
 def _(runs):
     rows = list(dict.fromkeys(k.split(":")[0] for k in runs))
@@ -184,7 +191,10 @@ def _(runs):
 
 
 @figure(
-    "dynamic", "Interval I and window W of the dynamic map, TCP hosts (§3.3.2)", needs=["published:*", "i-*", "w-*"]
+    "dynamic",
+    "Interval I and window W of the dynamic map, TCP hosts (§3.3.2)",
+    needs=["published:*", "i-*", "w-*"],
+    claims=["ADS-X2"],
 )
 def _(runs):
     def value(point: str, swept: str) -> float:

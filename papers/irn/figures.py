@@ -120,6 +120,7 @@ def _(runs):
     "timely-incast",
     "Why IRN-F9a and F9b fail: the rate of the last flow of an incast of ten, TIMELY",
     needs=["burst:*"],
+    claims=["IRN-F9[ab]"],
 )
 def _(runs):
     with plots.style():

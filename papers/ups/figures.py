@@ -78,6 +78,7 @@ def _(runs):
     "congestion-points",
     "Non-empty router queues that a packet meets (§2.3)",
     needs=[f"{k}>lstf@*" for k in replays.POINTS],
+    claims=["UPS-CP*"],
 )
 def _(runs):
     numbers = range(8)

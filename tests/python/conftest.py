@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,5 @@ def assert_whole(paper, scale):
             assert bool(keys) == bool(measures[claim.id].needs), claim.id
     for drawn in figures._thalweg_figures.values():
         assert drawn.keys(specs, "figures.py")
+        for pattern in drawn.claims:
+            assert any(fnmatchcase(c.id, pattern) for c in paper.claims), pattern

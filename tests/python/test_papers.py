@@ -230,6 +230,45 @@ def test_the_table_is_printed(tiny, cli):
     assert "did you mean `T-1`" in cli("reproduce", "tiny", "--claim", "T1").err
 
 
+def test_claims_are_listed_with_what_they_say(tiny, cli):
+    said = cli("list", "claims", "tiny")
+    assert said.code == 0 and said.out.splitlines()[0] == "T-1  Load hurts  [§1]"
+    assert "T-4  On a P4 switch (not checkable)" in said.out
+    rows = json.loads(cli("list", "claims", "tiny", "--json").out)
+    assert rows[0]["id"] == "T-1" and rows[0]["bound"] == "ratio > 1 and ratio ≤ 100"
+    assert "of which paper?" in cli("list", "claims").err and "tiny" in cli("list", "claims").err
+    for argv in (["list", "claims"], ["list", "claims", "tiyn"], ["list", "schemes", "tiny"]):
+        assert cli(*argv).code == 2
+
+
+def test_claims_may_be_asked_for_by_patterns_and_show_their_statement_and_figure(tiny, cli, tmp_path):
+    text = (tiny / "claims.toml").read_text().replace('section = "1"', 'section = "1, Fig 1"')
+    (tiny / "claims.toml").write_text(text)
+    said = cli("reproduce", "tiny", "--claim", "T-[13]", "--out", "o")
+    assert said.code == 0 and "T-1 (§1, Fig 1): Load hurts\nT-3 (§3): Only at full scale\n" in said.out
+    assert (tmp_path / "o" / "figures" / "fig1.png").exists() and not (tmp_path / "o" / "figures" / "fig2.png").exists()
+    assert "T-2" not in said.out
+    assert cli("reproduce", "tiny", "--claim", "T-1", "--no-figures", "--out", "p", "--quiet").code == 0
+    assert not (tmp_path / "p" / "figures").exists()
+    assert "no claim `X-*`" in cli("reproduce", "tiny", "--claim", "X-*").err
+
+
+def test_a_figure_belongs_to_the_claims_of_its_number_and_to_those_it_names():
+    from thalweg.papers._paper import Measure, belongs, numbered
+
+    assert numbered("Tables 4.2 to 4.5: R1") == {"Table 4.2", "Table 4.3", "Table 4.4", "Table 4.5"}
+    assert numbered("dissertation, Figures 5.8 and 5.9") == {"Fig 5.8", "Fig 5.9"}
+    assert numbered("3.1, Fig 3.2") == numbered("Figure 3.2: round trips") == {"Fig 3.2"}
+    assert numbered("Figure 1a: slowdown") == {"Fig 1a"} and numbered("4.3.2, footnote 4") == set()
+    claim = papers.Claim("X-F1a.2", "", "2.3, Table 2", "", "", "", {})
+    assert belongs(Measure(print, (), "Table 2: FCT"), claim) and not belongs(Measure(print, (), "Table 22"), claim)
+    assert belongs(Measure(print, (), "Slowdown", ("X-F1a.*",)), claim)
+    assert belongs(Measure(print, (), "Figure 3.1: slowdown"), claim) and not belongs(
+        Measure(print, (), "Figure 1.2"), claim
+    )
+    assert not belongs(Measure(print, (), "Figure 1b", ("X-F1b",)), claim)
+
+
 def test_a_broken_scenario_is_an_error_of_its_claims_only(tiny, tmp_path):
     text = (tiny / "study.py").read_text().replace(f'"{LOAD}": 0.8', '"nonsense": 1')
     (tiny / "study.py").write_text(text)

@@ -31,7 +31,7 @@ def entries(kind: str) -> list[tuple[str, str, str]]:
         return found
     known = _core.catalogue(kind)
     if known is None:
-        raise refuse(f"thalweg list: no kind is called `{kind}`", hint=nearest(kind, kinds()))
+        raise refuse(f"thalweg list: no kind is called `{kind}`", hint=nearest(kind, [*kinds(), "claims"]))
     if kind == "controllers":
         from thalweg import controllers
 
@@ -42,8 +42,31 @@ def entries(kind: str) -> list[tuple[str, str, str]]:
     return known
 
 
+def list_claims(args) -> int:
+    """The claims of a paper: id, statement, section."""
+    from thalweg.papers import discover, find
+
+    if not args.of:
+        raise refuse("thalweg list claims: of which paper?", hint=nearest("", discover()))
+    claims = find(args.of).claims
+    if args.json:
+        keys = ("id", "statement", "section", "published", "unchecked")
+        print(
+            json.dumps(
+                [{k: getattr(c, k) for k in keys} | {"bound": c.bound_text()} for c in claims], ensure_ascii=False
+            )
+        )
+        return OK
+    _rows([(c.id, c.statement + (" (not checkable)" if c.unchecked else ""), f"§{c.section}") for c in claims])
+    return OK
+
+
 def list_(args) -> int:
     load_plugins(args)
+    if args.kind == "claims":
+        return list_claims(args)
+    if args.of:
+        raise refuse(f"thalweg list: what is `{args.of}`?", hint="only `claims` are of a paper")
     wanted = [args.kind] if args.kind else kinds()
     if args.json:
         listed = {k: [dict(zip(("name", "summary", "source"), e, strict=True)) for e in entries(k)] for k in wanted}

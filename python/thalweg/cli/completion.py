@@ -32,7 +32,7 @@ def _words(parser: argparse.ArgumentParser) -> list[str]:
     words: list[str] = []
     for action in parser._actions:
         if not action.option_strings:
-            words += kinds() if action.metavar == "KIND" else [str(c) for c in action.choices or ()]
+            words += [*kinds(), "claims"] if action.metavar == "KIND" else [str(c) for c in action.choices or ()]
     return words
 
 
@@ -48,6 +48,8 @@ def bash() -> str:
         # Papers are listed when the user presses tab: they may be added later.
         papers = '$(thalweg list papers 2>/dev/null | cut -d" " -f1)'
         more = papers if name == "reproduce" else " ".join(_words(parser))
+        if name == "list":
+            inner += f'    case "$prev" in claims) COMPREPLY=($(compgen -W "{papers}" -- "$cur")); return;; esac\n'
         cases.append(f'  {name})\n{inner}    words="{" ".join(flags)} {more}";;')
     return (
         "_thalweg() {\n"

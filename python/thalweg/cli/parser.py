@@ -200,7 +200,15 @@ def build() -> Parser:
 
     p = command("reproduce", "running:reproduce", "run a paper's study and judge its claims")
     p.add_argument("paper", metavar="NAME", help="see `thalweg list papers`; or a folder with claims.toml")
-    p.add_argument("--claim", action="append", metavar="ID", help="only this claim and the runs it needs (repeatable)")
+    p.add_argument(
+        "--claim",
+        action="append",
+        metavar="ID",
+        help="only this claim (or those that a pattern such as 'IRN-F4*' matches), its figures and the runs they need (repeatable)",
+    )
+    p.add_argument(
+        "--no-figures", action="store_true", help="draw no figures: of --claim only what the claims need is run"
+    )
     p.add_argument(
         "--scale",
         choices=("quick", "full"),
@@ -215,8 +223,12 @@ def build() -> Parser:
 
     p = command("list", "asking:list_", "what there is to choose from")
     p.add_argument(
-        "kind", nargs="?", metavar="KIND", help="schemes, topologies, workloads, schedulers, controllers, papers, …"
+        "kind",
+        nargs="?",
+        metavar="KIND",
+        help="schemes, topologies, workloads, schedulers, controllers, papers, claims, …",
     )
+    p.add_argument("of", nargs="?", metavar="PAPER", help="whose claims")
     p.add_argument("--json", action="store_true", help="print one JSON array")
     plugins(p)
 

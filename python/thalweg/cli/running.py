@@ -122,13 +122,22 @@ def reproduce(args) -> int:
         out=args.out,
         progress=show,
         check=args.check,
+        draw=not args.no_figures,
     )
     if args.json:
         print(json.dumps(study.to_dict(), ensure_ascii=False))
     elif not args.quiet:
+        if args.claim:
+            print_statements(study)
         print_study(study)
     wanting = study.count("error") or (args.strict and study.count("fail"))
     return FOUND if wanting else OK
+
+
+def print_statements(study) -> None:
+    """What somebody who asks for single claims wants to read first: what they say, and where."""
+    for c in study.claims:
+        print(f"{c.id} (§{c.section}): {c.statement}")
 
 
 def print_study(study) -> None:

@@ -61,6 +61,10 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
     def _(runs):
         return thalweg.plots.bars(…)       # a matplotlib figure
 
+    # `thalweg reproduce NAME --claim ID` draws the figures that belong to the claim: those whose title has the figure or table
+    # that the claim's section or id names ("Figure 2.1": "§2.3, Fig 2.1", ADS-F1a), or those that say so:
+    # @figure(…, claims=["ADS-F1a.*"]).
+
 `figures.py` and `study.py` may import each other: `from .study import …`. Runs are cached in the output folder, so an interrupted study
 continues where it was.
 """

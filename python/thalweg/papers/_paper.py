@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -79,6 +80,7 @@ class Measure:
     call: Callable
     needs: tuple[str, ...]
     title: str = ""
+    claims: tuple[str, ...] = ()
 
     def keys(self, specs: Sequence[RunSpec], what: str) -> list[str]:
         """The runs needed, in the study's order."""
@@ -90,9 +92,9 @@ class Measure:
 
 
 def _registers(table: str):
-    def decorator(name: str, title: str, needs: Sequence[str]):
+    def decorator(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()):
         def register(call: Callable) -> Callable:
-            call.__globals__.setdefault(table, {})[name] = Measure(call, tuple(needs), title)
+            call.__globals__.setdefault(table, {})[name] = Measure(call, tuple(needs), title, tuple(claims))
             return call
 
         return register
@@ -105,9 +107,41 @@ def measure(claim: str, needs: Sequence[str]):
     return _registers("_thalweg_measures")(claim, "", needs)
 
 
-def figure(name: str, title: str, needs: Sequence[str]):
-    """Decorator in figures.py: this function draws the figure `name`."""
-    return _registers("_thalweg_figures")(name, title, needs)
+def figure(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()):
+    """Decorator in figures.py: this function draws the figure `name`.
+
+    It belongs to the `claims` named (or matched by patterns); without any, to those whose section or name has the figure or table that
+    the title names: "Figure 4.1" is of the section "4.3, Figure 4.1" and of the claim IRN-F1a."""
+    return _registers("_thalweg_figures")(name, title, needs, claims)
+
+
+def numbered(text: str) -> set[str]:
+    """The figures and tables that a text names: "Fig 3.2", "Figures 5.8 and 5.9", "Tables 4.2 to 4.8" name all of theirs."""
+    found = set()
+    for word, first, joint, last in re.findall(
+        r"\b(Fig|Table)(?:ure)?s?\.? (\d+(?:\.\d+)*[a-z]?)(?: (and|to) (\d+(?:\.\d+)*[a-z]?))?", text
+    ):
+        found |= {f"{word} {n}" for n in _between(first, joint, last)}
+    return found
+
+
+def _between(first: str, joint: str, last: str) -> list[str]:
+    head, low, high = first.rpartition(".")[0], first.rpartition(".")[2], last.rpartition(".")[2]
+    if joint == "to" and low.isdecimal() and high.isdecimal():
+        dot = f"{head}." if head else ""
+        return [f"{dot}{n}" for n in range(int(low), int(high) + 1)]
+    return [first, last] if last else [first]
+
+
+def belongs(drawn: Measure, claim: Claim) -> bool:
+    """Whether a figure shows what a claim is about: the figure says so, or its title names the figure or table of the claim's section or
+    of its name (`IRN-F7d`: Figure 4.7, of chapter 4)."""
+    if drawn.claims:
+        return any(fnmatchcase(claim.id, pattern) for pattern in drawn.claims)
+    shown = numbered(drawn.title)
+    named = re.search(r"-([FT])(\d+)", claim.id)
+    last = {(one[0], re.sub(r"[a-z]$", "", one.split()[1]).rpartition(".")[2]) for one in shown}
+    return bool(shown & numbered(claim.section)) or (named is not None and named.groups() in last)
 
 
 def include(study: dict, *parts) -> None:

@@ -7,13 +7,14 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatchcase
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from thalweg import recording
 from thalweg.errors import nearest, refuse
-from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, find
+from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, belongs, find
 from thalweg.pool import Job, Replay, perform_all
 from thalweg.results import Results, write_json
 from thalweg.scenario import Scenario
@@ -148,17 +149,16 @@ def reproduce(
     out: str | Path | None = None,
     progress: bool | None = None,
     check: bool = False,
+    draw: bool = True,
 ) -> Study:
-    """Runs a paper's study (or only what the named claims need) and judges its claims."""
+    """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges its claims. `draw`:
+    draws the figures, of claims those that belong to them."""
     begun = time.monotonic()
     paper = name if isinstance(name, Paper) else find(name)
     if scale not in SCALES:
         raise refuse(f"no scale is called `{scale}`", hint=nearest(scale, SCALES))
-    asked = [claim] if isinstance(claim, str) else list(claim or [])
     known = [c.id for c in paper.claims]
-    for one in asked:
-        if one not in known:
-            raise refuse(f"{paper.name} has no claim `{one}`", hint=nearest(one, known))
+    claims = chosen(paper, [claim] if isinstance(claim, str) else claim)
     folder = Path(out) if out is not None else Path("out") / f"{paper.name}-{scale}"
     if folder.is_file():
         raise refuse("a file of this name is in the way", file=folder, hint="choose another --out")
@@ -171,14 +171,16 @@ def reproduce(
             hint=nearest(orphans[0], known),
         )
 
-    claims = [c for c in paper.claims if not asked or c.id in asked]
     needed: set[str] = set()
     for c in claims:
         if _checkable(c, scale) and c.id in measures:
             needed |= set(measures[c.id].keys(specs, str(paper.folder / "study.py")))
-    if not asked:
-        for drawn in figures.values():
-            needed |= set(drawn.keys(specs, str(paper.folder / "figures.py")))
+    if not draw:
+        figures = {}
+    elif claim:
+        figures = {name: drawn for name, drawn in figures.items() if any(belongs(drawn, c) for c in claims)}
+    for drawn in figures.values():
+        needed |= set(drawn.keys(specs, str(paper.folder / "figures.py")))
 
     folder.mkdir(parents=True, exist_ok=True)
     answers, folders = {}, {}
@@ -202,11 +204,20 @@ def reproduce(
 
     rows = [_judge(c, scale, paper, measures, specs, answers, folders) for c in claims]
     study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)
-    drawings = [] if asked else list(_draw(figures, specs, answers, folders, folder, study))
+    drawings = list(_draw(figures, specs, answers, folders, folder, study))
     study.seconds = time.monotonic() - begun
     study.report = _report(paper, study, drawings, folders, answers)
     write_json(folder / "claims.json", study.to_dict())
     return study
+
+
+def chosen(paper: Paper, patterns: Sequence[str] | None) -> list[Claim]:
+    """The claims that are named, or matched by patterns, in the paper's order; all if nothing is named."""
+    known = [c.id for c in paper.claims]
+    for one in patterns or ():
+        if not any(fnmatchcase(i, one) for i in known):
+            raise refuse(f"{paper.name} has no claim `{one}`", hint=nearest(one, known))
+    return [c for c in paper.claims if not patterns or any(fnmatchcase(c.id, p) for p in patterns)]
 
 
 def _waves(specs: Sequence[RunSpec], needed: set[str], file: Path) -> Iterator[list[RunSpec]]:
