@@ -79,6 +79,8 @@ def reopen(before: Results) -> _core.Simulation:
     try:
         return _core.Simulation.load(before._snapshot)
     except ValueError as e:
+        if "damaged" in str(e):
+            raise refuse(f"snapshot.bin: {e}", file=before.path or "", hint="run it again") from None
         hint = "run it again with this version" if before.meta.get("core") != _rundir.core_fingerprint() else None
         if "not registered" in str(e):
             hint = "name the file that registers it with --import"

@@ -139,6 +139,17 @@ def test_a_partial_result_is_valid_and_resumes(scenario, tmp_path):
         thalweg.resume(tmp_path / "r")
 
 
+def test_a_damaged_snapshot_is_refused_by_name(scenario, tmp_path, cli):
+    thalweg.run(scenario.with_(LONG), tmp_path / "r", max_seconds=0.05)
+    file = tmp_path / "r" / "snapshot.bin"
+    damaged = bytearray(file.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    file.write_bytes(damaged)
+    said = cli("run", "--resume", tmp_path / "r")
+    assert said.code == 2 and said.err.strip().count("\n") == 0
+    assert f"{tmp_path / 'r'}" in said.err and "damaged" in said.err and "run it again" in said.err
+
+
 def test_an_interrupt_carries_the_results(scenario, monkeypatch):
     class Impatient(engine.Reporter):
         def update(self, seen):

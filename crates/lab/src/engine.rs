@@ -73,8 +73,8 @@ impl Engine {
     pub fn digest(&self) -> u64 {
         self.sim.digest()
     }
-    pub fn save(&self) -> Vec<u8> {
-        self.sim.save()
+    pub fn save_after(&self, bytes: Vec<u8>) -> Vec<u8> {
+        self.sim.save_after(bytes)
     }
     pub fn load(bytes: &[u8]) -> Result<Self, String> {
         Sim::load(bytes).map(|sim| Self { sim }).map_err(|e| e.to_string())

@@ -6,6 +6,7 @@ use crate::schema::{Document, Fct, Pattern};
 use crate::{Diagnostic, Scenario, Table, summary, tables};
 use serde::{Deserialize, Serialize};
 use thalweg_sim::Recorded;
+use thalweg_sim::sealed::{self, Kind, Sealing};
 use thalweg_sim::spec::NetworkSpec;
 use thalweg_units::{Span, Time};
 
@@ -83,8 +84,8 @@ fn load_window(doc: &Document, spec: &NetworkSpec, measured: (u64, u64)) -> (u64
     if both.0 < both.1 { both } else { measured }
 }
 
-/// First bytes of a saved run.
-const MAGIC: &[u8; 8] = b"thalwegR";
+/// Of a saved run; the layout is raised with every change of [`Meta`].
+const KIND: Kind = Kind { magic: *b"thalwegR", layout: 2 };
 
 impl Run {
     /// Builds the network of a scenario.
@@ -195,11 +196,11 @@ impl Run {
     /// The whole run as bytes, to be resumed by [`Run::load`] here or elsewhere.
     pub fn save(&self) -> Vec<u8> {
         let head = serde_json::to_vec(&(&self.meta, self.running, &self.violation)).unwrap_or_default();
-        let mut out = MAGIC.to_vec();
-        out.extend_from_slice(&(head.len() as u64).to_le_bytes());
-        out.extend_from_slice(&head);
-        out.extend_from_slice(&self.engine.save());
-        out
+        let mut sealing = Sealing::begin(Vec::new(), KIND);
+        sealing.bytes.extend_from_slice(&(head.len() as u64).to_le_bytes());
+        sealing.bytes.extend_from_slice(&head);
+        sealing.bytes = self.engine.save_after(sealing.bytes);
+        sealing.finish()
     }
 
     /// A run from the bytes of [`Run::save`].
@@ -207,7 +208,7 @@ impl Run {
     /// # Errors
     /// If the bytes are not a saved run, are damaged, or were written by another version.
     pub fn load(bytes: &[u8]) -> Result<Self, String> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or("this is not a saved run")?;
+        let rest = sealed::open(bytes, KIND).map_err(|e| e.to_string())?;
         let (len, rest) = rest.split_first_chunk::<8>().ok_or("this saved run is cut short")?;
         let len = usize::try_from(u64::from_le_bytes(*len)).map_err(|_| "this saved run is damaged")?;
         let (head, body) = rest.split_at_checked(len).ok_or("this saved run is cut short")?;

@@ -8,7 +8,7 @@
 //! * [`routing`]: shortest paths of any graph;
 //! * [`recording`], [`replay`]: a run's packets as data, and run again under another discipline;
 //! * [`ideal`]: how long a flow takes alone, as a closed form;
-//! * [`snapshot`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
+//! * [`snapshot`], [`sealed`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
 
 pub mod arena;
 pub mod beside;
@@ -44,6 +44,7 @@ pub mod replay;
 mod results;
 mod ring;
 pub mod routing;
+pub mod sealed;
 mod sim;
 pub mod snapshot;
 pub mod spec;
@@ -55,5 +56,5 @@ pub use pause::{Deadlock, PauseRecord};
 pub use peaks::MemoryPeaks;
 pub use recording::Recorded;
 pub use replay::{Exit, Injection};
+pub use sealed::LoadError;
 pub use sim::{Counters, Sim, Tally};
-pub use snapshot::LoadError;

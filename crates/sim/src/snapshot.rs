@@ -16,6 +16,7 @@ use crate::preempt::Services;
 use crate::probe::Probes;
 use crate::recording::Recorder;
 use crate::replay::Replay;
+use crate::sealed::{Kind, LoadError, Sealing, open};
 use crate::sim::{Sim, Spray, Tally};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
@@ -26,27 +27,8 @@ use thalweg_machines::schedule::Queue;
 use thalweg_machines::slack::SlackClock;
 use thalweg_units::{PortId, Time};
 
-/// First bytes of every snapshot; the last two are the version of its layout.
-const MAGIC: [u8; 10] = *b"thalweg\x00\x00\x06";
-
-/// Why bytes are not a run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LoadError {
-    /// Not a snapshot at all.
-    #[error("this is not a saved run")]
-    NotASnapshot,
-    /// Written by another version.
-    #[error("this run was saved by another version of thalweg (layout {found}, this one reads {expected})")]
-    OtherVersion {
-        /// Its layout.
-        found: u16,
-        /// Ours.
-        expected: u16,
-    },
-    /// Cut short or damaged.
-    #[error("this saved run is damaged: {0}")]
-    Damaged(String),
-}
+/// Of the simulator's part; the layout is raised with every change of what is written here.
+const KIND: Kind = Kind { magic: *b"thalwegN", layout: 7 };
 
 #[derive(Serialize, Deserialize)]
 struct Network {
@@ -95,8 +77,13 @@ struct Progress {
 }
 
 impl<Q: Events> Sim<Q> {
-    /// The whole run as bytes.
+    /// The whole run as bytes, with a head by which [`Sim::load`] finds any damage.
     pub fn save(&self) -> Vec<u8> {
+        self.save_after(Vec::new())
+    }
+
+    /// [`Sim::save`], appended to other bytes.
+    pub fn save_after(&self, bytes: Vec<u8>) -> Vec<u8> {
         let network = Network {
             ports: self.ports.clone(),
             queues: self.queues.clone(),
@@ -137,11 +124,10 @@ impl<Q: Events> Sim<Q> {
             tally: self.tally,
             probes: self.probes.clone(),
         };
-        let mut bytes = MAGIC.to_vec();
-        let body =
-            postcard::to_stdvec(&(&self.spec, network, flows, progress)).expect("plain data serialises");
-        bytes.extend_from_slice(&body);
-        bytes
+        let mut sealing = Sealing::begin(bytes, KIND);
+        let all = (&self.spec, network, flows, progress);
+        sealing.bytes = postcard::to_extend(&all, sealing.bytes).expect("plain data serialises");
+        sealing.finish()
     }
 
     /// A run from the bytes of [`Sim::save`].
@@ -149,16 +135,7 @@ impl<Q: Events> Sim<Q> {
     /// # Errors
     /// If the bytes are not a snapshot, are damaged, or were written by another version.
     pub fn load(bytes: &[u8]) -> Result<Self, LoadError> {
-        let Some((magic, body)) = bytes.split_at_checked(MAGIC.len()) else {
-            return Err(LoadError::NotASnapshot);
-        };
-        if magic[..8] != MAGIC[..8] {
-            return Err(LoadError::NotASnapshot);
-        }
-        if magic != MAGIC {
-            let version = |m: &[u8]| u16::from_be_bytes([m[8], m[9]]);
-            return Err(LoadError::OtherVersion { found: version(magic), expected: version(&MAGIC) });
-        }
+        let body = open(bytes, KIND)?;
         let damaged = |e: &dyn std::fmt::Display| LoadError::Damaged(e.to_string());
         let (spec, network, flows, progress): (NetworkSpec, Network, Flows, Progress) =
             postcard::from_bytes(body).map_err(|e| damaged(&e))?;

@@ -15,6 +15,7 @@ mod queueing;
 mod references;
 mod runs;
 mod scenarios;
+mod snapshots;
 mod stopping;
 mod ups;
 mod windows;

@@ -9,6 +9,7 @@ use thalweg_machines::schedule::{
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
 use thalweg_sim::diff::first_difference;
+use thalweg_sim::sealed::{Kind, Sealing};
 use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
@@ -219,8 +220,10 @@ fn damaged_and_foreign_snapshots_are_refused() {
     assert!(Network::load(b"not a run").is_err());
     assert!(Network::load(&saved[..saved.len() / 2]).is_err());
     let mut other = saved.clone();
-    other[9] = 99;
-    assert!(Network::load(&other).unwrap_err().to_string().contains("another version"));
+    *other.last_mut().unwrap() ^= 1;
+    assert!(Network::load(&other).unwrap_err().to_string().contains("damaged"));
+    let foreign = Sealing::begin(Vec::new(), Kind { magic: *b"thalwegN", layout: 6 }).finish();
+    assert!(Network::load(&foreign).unwrap_err().to_string().contains("another version"));
 }
 
 #[test]
