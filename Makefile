@@ -1,5 +1,5 @@
 # make demo   sets up everything, builds, runs the first study at quick scale, names the report and the pictures
-# make test   sets up everything, then: format, lints, Rust tests, Python tests, documentation, quick claims
+# make test   sets up everything, then: format, lints, Rust tests; Python tests, golden digests, documentation, a handful of claims
 #
 # Needs Rust (cargo) and Python >= 3.11; the rest comes into ./.venv. Nothing is built twice: stamps in ./.venv.
 
@@ -12,12 +12,12 @@ OUT    ?= out
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: all help demo test build setup tools lint rust-test python-test claims format bench docs clean
+.PHONY: all help demo test rust-side python-side build setup tools lint rust-test python-test handfuls claims golden format bench docs clean
 
 all: help
 help:
 	@sed -n '1,4s/^# \{0,1\}//p' Makefile
-	@echo "also: build, lint, rust-test, python-test, claims, format, bench, docs, clean"
+	@echo "also: build, lint, rust-test, python-test, handfuls, claims, golden, format, bench, docs, clean"
 
 tools:
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
@@ -51,8 +51,21 @@ demo: build
 	@echo "== study $(PAPER), quick scale"
 	@$(BIN)/thalweg reproduce $(PAPER) --scale quick --out $(OUT)/$(PAPER)-quick
 
-test: lint rust-test python-test docs claims
+# Two chains side by side: what Rust checks, and what needs the engine in Python. Each is one thing after another, because its
+# steps share a build directory or both cores.
+test: tools
+	@$(MAKE) --no-print-directory -j2 --output-sync=line rust-side python-side
 	@echo "== all passed"
+
+rust-side:
+	@$(MAKE) --no-print-directory -j1 lint
+	@$(MAKE) --no-print-directory -j1 rust-test
+
+python-side:
+	@$(MAKE) --no-print-directory -j1 build
+	@$(MAKE) --no-print-directory -j1 python-test
+	@$(MAKE) --no-print-directory -j1 docs
+	@$(MAKE) --no-print-directory -j1 handfuls
 
 lint: setup
 	@echo "== format and lints"
@@ -69,19 +82,24 @@ python-test: build
 	@echo "== Python tests"
 	@$(BIN)/pytest
 
-# A failing claim is shown and is no failure of the build; a claim that cannot be evaluated is.
-# Of IRN's study the tests run the figures, the default row and the exact claims; `thalweg reproduce irn` runs all of it in 5 minutes.
-IRN_CLAIMS = IRN-P0a IRN-P0b IRN-P0c IRN-F1a IRN-F2a IRN-F2b IRN-F3a IRN-F4a IRN-F5a IRN-F5b IRN-F6a IRN-F6b IRN-F7a IRN-F7b IRN-F8a \
-  IRN-F10a IRN-F11a IRN-F12a IRN-X2c IRN-S1e IRN-V2b IRN-V2c IRN-V2d IRN-V2e IRN-V2f IRN-V2g IRN-V2h \
-  IRN-T2-70-n IRN-T2-70-t IRN-T2-70-d
+# Studies, or only PAPER's if it is given on the command line. A failing claim is shown and is no failure of the build; a claim that
+# cannot be evaluated is.
+STUDIES = $(if $(filter command% environment%,$(origin PAPER)),$(PAPER),$(notdir $(patsubst %/claims.toml,%,$(wildcard papers/*/claims.toml))))
 
-claims: build
-	@for claims in papers/*/claims.toml; do \
-	  test -e "$$claims" || { echo "== no papers yet"; continue; }; \
-	  name=$$(basename $$(dirname $$claims)); echo "== claims of $$name, quick scale"; \
-	  only=; test $$name != irn || only="--no-figures $(IRN_CLAIMS:%=--claim %)"; \
-	  $(BIN)/thalweg reproduce $$name --scale quick $$only --out $(OUT)/$$name-quick || exit 1; \
+# A chosen few per figure, `handful` in claims.toml: at most a minute for each study.
+handfuls: build
+	@for name in $(STUDIES); do echo "== claims of $$name: a handful"; \
+	  $(BIN)/thalweg reproduce $$name --scale quick --handful --no-figures --out $(OUT)/$$name-handful || exit 1; \
 	done
+
+# All of them: for whoever touches a study, or what it stands on.
+claims: build
+	@for name in $(STUDIES); do echo "== claims of $$name, quick scale"; \
+	  $(BIN)/thalweg reproduce $$name --scale quick --out $(OUT)/$$name-quick || exit 1; \
+	done
+
+golden: build
+	@$(BIN)/python tests/golden/golden.py
 
 format: setup
 	@cargo fmt --all

@@ -206,6 +206,7 @@ def build() -> Parser:
         metavar="ID",
         help="only this claim (or those that a pattern such as 'IRN-F4*' matches), its figures and the runs they need (repeatable)",
     )
+    p.add_argument("--handful", action="store_true", help="only the few claims that the study names for quick looks")
     p.add_argument(
         "--no-figures", action="store_true", help="draw no figures: of --claim only what the claims need is run"
     )

@@ -123,6 +123,7 @@ def reproduce(args) -> int:
         progress=show,
         check=args.check,
         draw=not args.no_figures,
+        handful=args.handful,
     )
     if args.json:
         print(json.dumps(study.to_dict(), ensure_ascii=False))

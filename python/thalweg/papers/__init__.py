@@ -14,6 +14,7 @@ A paper is a folder `papers/NAME/`:
     title = "…"
     authors = "…"
     venue = "…"
+    handful = ["ADS-F1*"]                                         # optional: what --handful judges, a minute at most
 
     [scale.quick]
     what = "flows that start within 10 ms instead of 100 ms"      # what was scaled down; shown with every result

@@ -226,6 +226,12 @@ class Paper:
             raise ScenarioError(wrong)
         return cls(folder.name, folder, table.get("paper", {}), table.get("scale", {}), claims)
 
+    def handful(self) -> list[str]:
+        """Patterns of the few claims, some of every figure, that take a minute at most."""
+        if not self.about.get("handful"):
+            raise refuse("names no handful of claims", file=self.folder / "claims.toml", key="paper.handful")
+        return self.about["handful"]
+
     def module(self, name: str):
         """study.py or figures.py, as part of a package of the folder's own."""
         file = self.folder / f"{name}.py"

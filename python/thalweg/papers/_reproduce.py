@@ -150,11 +150,15 @@ def reproduce(
     progress: bool | None = None,
     check: bool = False,
     draw: bool = True,
+    handful: bool = False,
 ) -> Study:
     """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges its claims. `draw`:
-    draws the figures, of claims those that belong to them."""
+    draws the figures, of claims those that belong to them. `handful`: the few claims that the study's `claims.toml` names for quick
+    looks."""
     begun = time.monotonic()
     paper = name if isinstance(name, Paper) else find(name)
+    if handful:
+        claim = [*([claim] if isinstance(claim, str) else claim or ()), *paper.handful()]
     if scale not in SCALES:
         raise refuse(f"no scale is called `{scale}`", hint=nearest(scale, SCALES))
     known = [c.id for c in paper.claims]
