@@ -158,6 +158,22 @@ def test_only_the_runs_that_are_needed_are_run(tiny, tmp_path):
     assert study.count("pass") == 1
 
 
+def test_a_study_may_name_a_handful_of_its_claims(tiny, cli):
+    said = cli("reproduce", "tiny", "--handful", "--quiet", "--out", "o")
+    assert said.code == 2 and "claims.toml" in said.err and "handful" in said.err
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(text.replace("[paper]", '[paper]\nhandful = ["T-[12]"]'))
+    said = cli("reproduce", "tiny", "--handful", "--no-figures", "--json", "--quiet", "--out", "o")
+    assert [c["id"] for c in json.loads(said.out)["claims"]] == ["T-1", "T-2"]
+
+
+@pytest.mark.parametrize("name", sorted(papers.discover()))
+def test_every_study_names_one(name):
+    paper = papers.find(name)
+    claims = papers._reproduce.chosen(paper, paper.handful())
+    assert 5 <= len(claims) < len(paper.claims)
+
+
 DEPENDENT = f"""
 from thalweg.papers import RunSpec, measure
 
