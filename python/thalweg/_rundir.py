@@ -1,58 +1,15 @@
-"""Directories that appear complete or not at all."""
+"""What made a result: engine, machine, command."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import platform
-import shutil
 import sys
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 from thalweg import _core
-from thalweg.errors import refuse
-
-META = "meta.json"
-
-
-def check_free(path: Path) -> None:
-    """Refuses a place that holds something which is not a run of ours."""
-    if path.is_file():
-        raise refuse("a file of this name is in the way", file=path, hint="choose another --out")
-    if path.is_dir() and any(path.iterdir()) and not (path / META).exists():
-        raise refuse("this folder holds other things", file=path, hint="choose an empty or new --out")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise refuse(f"cannot be made: {e.strerror}", file=path.parent) from None
-
-
-@contextmanager
-def appearing(path: Path) -> Iterator[Path]:
-    """A temporary folder beside `path` that takes its name at the end, replacing an older run."""
-    check_free(path)
-    token = f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    temporary = path.with_name(f".{path.name}.{token}")
-    try:
-        temporary.mkdir()
-    except OSError as e:
-        raise refuse(f"cannot be made: {e.strerror}", file=path) from None
-    try:
-        yield temporary
-        if path.exists():
-            old = path.with_name(f".{path.name}.old-{token}")
-            path.rename(old)
-            temporary.rename(path)
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            temporary.rename(path)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
 
 
 @cache

@@ -12,9 +12,9 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _rundir, recording
+from thalweg import _core, _places, _rundir, recording
 from thalweg.errors import Interrupted, refuse
-from thalweg.progress import Reporter, reporter
+from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Results, Tables, arrow_table
 from thalweg.scenario import Scenario, as_scenario
 
@@ -34,7 +34,7 @@ def run(
 ) -> Results:
     """Runs a scenario.
 
-    `out`: the run directory to write. `progress`: `None` shows a bar on a terminal, `True` always says
+    `out`: the run directory to write; `None` keeps nothing on disk. Only an older run is ever replaced. `progress`: `None` shows a bar on a terminal, `True` always says
     something, `False` nothing. `check`: invariants are checked all along. `max_seconds`: stop after so much of your time; the
     results are then valid and marked partial. `record`: records every packet into the run directory, as
     `measure.packets` does (`"hops"`: with the times at every switch port), for `thalweg.replay`. Raises `ScenarioError`, and `Interrupted` (a `KeyboardInterrupt`
@@ -42,7 +42,7 @@ def run(
     """
     scenario = as_scenario(scenario, {**(set or {}), **record_setting(record)})
     if out is not None:
-        _rundir.check_free(Path(out))
+        _places.prepare(Path(out), speaks(progress))
     simulation = _core.Simulation(scenario._core)
     return conclude(simulation, scenario, out, progress, check=check, max_seconds=max_seconds)
 
@@ -64,6 +64,7 @@ def resume(
     """Continues a partial run from its snapshot, to the same end as if it had not been stopped."""
     directory = Path(directory)
     before = Results.load(directory)
+    _places.check_free(directory)
     if not before.partial:
         raise refuse("this run is complete: there is nothing to resume", file=directory)
     return conclude(reopen(before), before, directory, progress, check=check, max_seconds=max_seconds)
@@ -107,31 +108,37 @@ def conclude(
         text, origin = source.to_toml(), {"directory": str(source._directory.absolute()), "inputs": source.inputs()}
     spent = before.meta.get("seconds", 0.0) if before else 0.0
 
-    def finish(take: Callable[[bool], None] | None = None) -> Results:
+    def finish(signals: Signals, take: Callable[[bool], None] | None = None) -> Results:
         begun = time.monotonic()
-        stopped = drive(simulation, reporter(progress), max_seconds, stop, take)
+        stopped = drive(simulation, reporter(progress), max_seconds, stop, take, signals)
+        signals.saving = True
         if take is not None:
             take(True)
         return collect(simulation, text, stopped, time.monotonic() - begun + spent, origin)
 
-    if simulation.records() is None:
-        results = finish()
-        if out is not None:
-            results.save(out)
-    elif out is None:
-        raise refuse("a recorded run needs a run directory", key="measure.packets", hint="name one with `out`")
-    else:
-        with _rundir.appearing(Path(out)) as folder:
-            digest = recording.scenario_digest(text, origin["inputs"])
-            with recording.Writer(folder, simulation, source.seed, digest) as writer:
-                results = finish(writer.drain)
-                writer.close(complete=not results.partial)
-            results._write(folder)
-        results.path = Path(out)
-    stopped = results.meta["stopped"]
-    if stopped == "interrupted":
+    with interrupts() as signals:
+        if simulation.records() is None:
+            results = finish(signals)
+            if out is not None:
+                results._keep(Path(out))
+        elif out is None:
+            raise refuse("a recorded run needs a run directory", key="measure.packets", hint="name one with `out`")
+        else:
+            with _places.appearing(Path(out)) as place:
+                digest = recording.scenario_digest(text, origin["inputs"])
+                with recording.Writer(place.folder, simulation, source.seed, digest) as writer:
+                    results = finish(signals, writer.drain)
+                    writer.close(complete=not results.partial)
+                results._write(place.folder)
+            results.path = place.path
+    if signals.pressed.is_set() or results.meta["stopped"] == "interrupted":
         raise Interrupted(results)
     return results
+
+
+# Threads between `drive`'s first step and its last: what a second Ctrl-C may break off (see `break_off`).
+_driving: set[int] = set()
+_driving_lock = threading.Lock()
 
 
 def drive(
@@ -140,55 +147,96 @@ def drive(
     max_seconds: float | None = None,
     stop: Event | None = None,
     take: Callable[[bool], None] | None = None,
+    signals: Signals | None = None,
 ) -> str | None:
     """Steps until the end; otherwise says why it stopped: "interrupted", "time budget" or "stopped". `take` is called between
     steps."""
+    signals = signals or Signals()
     begun = last = time.monotonic()
     chunk = 4096
+    me = threading.get_ident()
     report.start(simulation.progress())
+    with _driving_lock:
+        _driving.add(me)
     try:
-        with interrupts() as interrupted:
-            while simulation.step(chunk):
-                now = time.monotonic()
-                # Aim at one look per LOOK_EVERY; the number of events per step never changes what they are.
-                factor = LOOK_EVERY / max(now - last, 1e-6)
-                chunk = int(min(max(chunk * min(max(factor, 0.5), 4.0), 256), 50_000_000))
-                last = now
-                report.update(simulation.progress())
-                if take is not None:
-                    take(False)
-                if interrupted.is_set():
-                    return "interrupted"
-                if max_seconds is not None and now - begun >= max_seconds:
-                    return "time budget"
-                if stop is not None and stop.is_set():
-                    return "stopped"
+        while _step(simulation, chunk, signals):
+            now = time.monotonic()
+            # Aim at one look per LOOK_EVERY; the number of events per step never changes what they are.
+            factor = LOOK_EVERY / max(now - last, 1e-6)
+            chunk = int(min(max(chunk * min(max(factor, 0.5), 4.0), 256), 50_000_000))
+            last = now
+            report.update(simulation.progress())
+            if take is not None:
+                take(False)
+            if signals.pressed.is_set():
+                return "interrupted"
+            if max_seconds is not None and now - begun >= max_seconds:
+                return "time budget"
+            if stop is not None and stop.is_set():
+                return "stopped"
+    except Interrupted:
+        raise
     except KeyboardInterrupt:
+        # Not by our signals: raised by a reporter, or where somebody else handles them.
         return "interrupted"
     finally:
+        with _driving_lock:
+            _driving.discard(me)
         report.finish(simulation.progress())
     return None
 
 
-@contextmanager
-def interrupts() -> Iterator[Event]:
-    """Ctrl-C sets the event instead of raising, so that it falls between two steps and never into a Python
-    controller: what is saved is then a state of the straight run. A second Ctrl-C raises."""
-    pressed = Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield pressed
-        return
-
-    def on_signal(number, frame) -> None:
-        if pressed.is_set():
-            raise KeyboardInterrupt
-        pressed.set()
-
-    ours = [s for s in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(s) is signal.default_int_handler]
-    for s in ours:
-        signal.signal(s, on_signal)
+def _step(simulation, chunk: int, signals: Signals) -> bool:
     try:
-        yield pressed
+        signals.stepping = True
+        return simulation.step(chunk)
+    except KeyboardInterrupt as e:
+        # Inside a Python controller: what it was about to change is half changed.
+        raise Interrupted(None, f"{e or 'interrupted'}: nothing is saved") from None
+    finally:
+        signals.stepping = False
+
+
+def break_off() -> None:
+    """Raises `KeyboardInterrupt` in every thread that drives a run: the way out of a Python controller that never returns."""
+    import ctypes
+
+    with _driving_lock:
+        for thread in _driving:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+
+
+class Signals:
+    """What Ctrl-C (or a polite kill) has to wait for. It falls between two steps and never into a Python controller: what is
+    saved is then a state of the straight run. Saving is never broken off."""
+
+    def __init__(self) -> None:
+        self.pressed = Event()
+        self.stepping = self.saving = False
+
+    def __call__(self, number: int, frame: Any) -> None:
+        again = self.pressed.is_set()
+        self.pressed.set()
+        if self.saving:
+            _places.say("thalweg: the results are being saved; a moment")
+        elif again and self.stepping and frame.f_code is not _step.__code__:
+            # Python code inside a step: a controller that has not returned since the first one.
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupts() -> Iterator[Signals]:
+    """Signals set an event instead of raising, until the results are saved."""
+    signals = Signals()
+    if threading.current_thread() is not threading.main_thread():
+        yield signals
+        return
+    possible = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ours = [s for s in possible if signal.getsignal(s) is signal.default_int_handler]
+    for s in ours:
+        signal.signal(s, signals)
+    try:
+        yield signals
     finally:
         for s in ours:
             signal.signal(s, signal.default_int_handler)

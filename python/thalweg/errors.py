@@ -59,8 +59,9 @@ def nearest(word: str, known) -> str | None:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run: `results` is what there is so far, valid and marked partial."""
+    """Ctrl-C during a run: `results` is what there is so far, valid and marked partial (complete, if they were being saved);
+    `None` if nothing can be kept."""
 
-    def __init__(self, results: Results | None = None):
-        super().__init__("interrupted")
+    def __init__(self, results: Results | None = None, why: str = "interrupted"):
+        super().__init__(why)
         self.results = results

@@ -12,6 +12,8 @@ import numpy as np
 from matplotlib import figure as mpl
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from thalweg import _places
+
 if TYPE_CHECKING:
     from thalweg.results import Results
 
@@ -65,20 +67,26 @@ def figure(width: float = COLUMN, height: float | None = None, columns: int = 1,
 
 def save(fig: Figure, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
     """Writes a figure in each format, the same bytes every time."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return [_write(fig, folder / f"{name}.{form}", form) for form in formats]
+    return [_places.write_file(folder / f"{name}.{form}", drawn(fig, form)) for form in formats]
 
 
-def _write(fig: Figure, target, form: str):
-    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+def drawn(fig: Figure, form: str) -> bytes:
+    """A figure as the bytes of a file. They carry our mark: such a file may be replaced."""
+    mark = _places.MARK
+    about = {
+        "svg": {"Date": None, "Creator": mark},
+        "pdf": {"CreationDate": None, "Creator": mark},
+        "png": {"Software": mark},
+    }
+    target = io.BytesIO()
     with style():
-        fig.savefig(target, format=form, metadata=dates[form])
-    return target
+        fig.savefig(target, format=form, metadata=about[form])
+    return target.getvalue()
 
 
 def svg(fig: Figure) -> bytes:
     """A figure as SVG."""
-    return _write(fig, io.BytesIO(), "svg").getvalue()
+    return drawn(fig, "svg")
 
 
 def _legend_above(fig: Figure, ax, columns: int) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Event
 
-from thalweg import _core, _rundir, recording
-from thalweg.engine import conclude, reopen
+from thalweg import _core, _places, _rundir, recording
+from thalweg.engine import break_off, conclude, reopen
 from thalweg.errors import Interrupted, ScenarioError, refuse
 from thalweg.progress import Many, Reporter, fraction
 from thalweg.replaying import Replaying, settings
@@ -32,6 +32,7 @@ class Job:
     replays: list[Replay] = field(default_factory=list)
     keep_recording: bool = True
     reused: bool = field(default=False, init=False)
+    replaced: bool = field(default=False, init=False)
 
 
 @dataclass
@@ -78,7 +79,7 @@ class _Memory:
 
 def reusable(job: Job) -> Results | None:
     """The results in the job's directory, if this scenario and this build of the engine made them."""
-    if job.out is None or not (job.out / _rundir.META).is_file():
+    if job.out is None or not (job.out / _places.META).is_file():
         return None
     try:
         found = Results.load(job.out)
@@ -96,7 +97,7 @@ def reusable(job: Job) -> Results | None:
 
 def replayed(wanted: Replay, run: Results) -> Results | None:
     """The results in a replay's directory, if they are of this run, with these settings, by this build of the engine."""
-    if not (wanted.out / _rundir.META).is_file():
+    if not (wanted.out / _places.META).is_file():
         return None
     try:
         found = Results.load(wanted.out)
@@ -122,6 +123,7 @@ def perform_replays(job: Job, run: Results, running: dict, stop: Event | None) -
             found = replayed(wanted, run)
             wanted.reused = found is not None
             if found is None:
+                _places.check_free(wanted.out)
                 asked = wanted.scheduler, wanted.preemptive, wanted.threshold, wanted.bucket
                 task = Replaying(run, *asked)
                 found = task.finish(wanted.out, _Watch(job.key, running), stop)
@@ -146,6 +148,8 @@ def perform(job: Job, running: dict | None = None, stop: Event | None = None) ->
     if found is not None and found._snapshot is not None:
         simulation, source = reopen(found), found
     else:
+        if job.out is not None:
+            job.replaced = _places.check_free(job.out) is not None
         simulation, source = _core.Simulation(job.scenario._core), job.scenario
     return conclude(simulation, source, job.out, watch, check=job.check, stop=stop)
 
@@ -181,6 +185,9 @@ def perform_all(
     total = sum(job.events for job in jobs) or 1.0
     finished = 0.0
     shown = Many(progress, sum(1 + len(job.replays) for job in jobs), what)
+    for parent in sorted({job.out.parent for job in jobs if job.out is not None}):
+        for line in _places.clear_leftovers(parent):
+            shown.note(line)
     for job in jobs:
         answers |= {r.key: None for r in job.replays}
 
@@ -232,9 +239,27 @@ def perform_all(
             work = finished + sum(fraction(seen) * by_key.get(key, 0.0) for key, seen in under_way.items())
             shown.update(under_way, work / total)
     except KeyboardInterrupt:
+        stop.set()
+        _wind_up(waiting)
         raise Interrupted from None
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
         shown.finish()
+    replaced = sum(job.replaced for job in jobs)
+    if replaced:
+        shown.note(
+            f"{replaced} older {what} did not fit any more (another scenario, input or engine) and were replaced"
+        )
     return answers
+
+
+def _wind_up(under_way: Collection[Future]) -> None:
+    """After Ctrl-C: waits until what there is is saved. One more breaks off runs that do not come to the end of a step."""
+    while True:
+        try:
+            wait(under_way)
+            return
+        except KeyboardInterrupt:
+            _places.say("thalweg: breaking off; what is being saved is finished first")
+            break_off()

@@ -6,6 +6,7 @@ import sys
 import time
 
 from thalweg._format import si, simulated, wall
+from thalweg._places import say
 
 PLAIN_EVERY = 5.0
 
@@ -55,19 +56,20 @@ class Plain(Reporter):
     def update(self, seen: dict) -> None:
         if time.monotonic() - self.said >= PLAIN_EVERY:
             self.said = time.monotonic()
-            print(f"{100 * fraction(seen):3.0f} % · {self.pace.text(seen)}", file=sys.stderr, flush=True)
+            say(f"{100 * fraction(seen):3.0f} % · {self.pace.text(seen)}")
 
 
 class Bar(Reporter):
     """A bar that redraws itself."""
 
     def start(self, seen: dict) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        from thalweg._console import console
 
         self.pace = Pace(seen)
         columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"))
-        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self.bar = Progress(*columns, console=console(stderr=True), transient=True)
         self.task = self.bar.add_task("", total=1.0)
         self.bar.start()
 
@@ -76,6 +78,11 @@ class Bar(Reporter):
 
     def finish(self, seen: dict) -> None:
         self.bar.stop()
+
+
+def speaks(progress: bool | Reporter | None) -> bool:
+    """Whether anything is said besides errors."""
+    return progress is True or (progress is None and sys.stderr.isatty())
 
 
 def reporter(progress: bool | Reporter | None) -> Reporter:
@@ -98,11 +105,12 @@ class Many:
         self.on = progress is not False and (terminal or progress is True)
         self.bar = None
         if self.on and terminal:
-            from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
 
+            from thalweg._console import console
+
             columns = (BarColumn(), TextColumn("{task.description}"))
-            self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self.bar = Progress(*columns, console=console(stderr=True), transient=True)
             self.task = self.bar.add_task("", total=1.0)
             self.bar.start()
 
@@ -119,7 +127,12 @@ class Many:
             self.bar.update(self.task, completed=work, description=text)
         elif now - self.said >= PLAIN_EVERY:
             self.said = now
-            print(f"{100 * work:3.0f} % · {text}", file=sys.stderr, flush=True)
+            say(f"{100 * work:3.0f} % · {text}")
+
+    def note(self, line: str) -> None:
+        """One line that stays."""
+        if self.on:
+            say(f"thalweg: {line}")
 
     def finish(self) -> None:
         if self.bar:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 
-from thalweg import _core, _rundir
+from thalweg import _core, _places, _rundir
 from thalweg.engine import interrupts
 from thalweg.errors import Interrupted, nearest, refuse
-from thalweg.progress import Reporter, reporter
+from thalweg.progress import Reporter, reporter, speaks
 from thalweg.recording import PACKETS, Reader, present, scenario_digest
 from thalweg.results import Results, Tables, arrow_table
 
@@ -54,7 +54,7 @@ def replay(
     """
     run = run if isinstance(run, Results) else Results.load(run)
     if out is not None:
-        _rundir.check_free(Path(out))
+        _places.prepare(Path(out), speaks(progress))
     return Replaying(run, scheduler, preemptive, threshold, bucket).finish(out, reporter(progress))
 
 
@@ -109,22 +109,25 @@ class Replaying:
         """Replays everything. Ctrl-C leaves nothing: half a replay says nothing about the whole."""
         begun = time.monotonic()
         report.start(self._seen())
-        try:
-            with interrupts() as pressed:
+        with interrupts() as signals:
+            try:
                 for rows in self._rows():
                     try:
                         self.core.feed(rows)
                     except ValueError as e:
                         hint = "run it again with --record"
                         raise refuse(f"cannot be replayed: {e}", file=self.run.path / PACKETS, hint=hint) from None
-                    self._until_hungry(report, pressed, stop)
+                    self._until_hungry(report, signals.pressed, stop)
                 self.core.feed_end()
-                self._until_hungry(report, pressed, stop)
-        finally:
-            report.finish(self._seen())
-        results = self._collect(time.monotonic() - begun)
-        if out is not None:
-            results.save(out)
+                self._until_hungry(report, signals.pressed, stop)
+            finally:
+                report.finish(self._seen())
+            signals.saving = True
+            results = self._collect(time.monotonic() - begun)
+            if out is not None:
+                results._keep(Path(out))
+        if signals.pressed.is_set():
+            raise Interrupted(results)
         return results
 
     def _until_hungry(self, report: Reporter, pressed: Event, stop: Event | None) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from thalweg import _rundir, pauses, plots
+from thalweg import _places, _rundir, pauses, plots
 from thalweg._format import memory, number, wall
 from thalweg.results import Results
 from thalweg.sweeps import scalars
@@ -72,17 +72,14 @@ def page(title: str, lead: str, sections: Iterable[tuple[str, str]]) -> str:
     body = "".join(f"<h2>{escape(h)}</h2>{content}" for h, content in sections if content)
     return (
         f"<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+        f"<meta name=generator content='{_places.MARK}'>"
         f"<title>{escape(title)}</title><style>{_CSS}</style></head><body><h1>{escape(title)}</h1>"
         f"<p class=lead>{escape(lead)}</p>{body}</body></html>\n"
     )
 
 
 def write(path: Path, html: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_text(html, encoding="utf-8")
-    temporary.replace(path)
-    return path
+    return _places.write_file(path, html)
 
 
 def machine_table(meta: Mapping) -> str:

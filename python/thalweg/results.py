@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import _rundir
+from thalweg import _places
 from thalweg.errors import nearest, refuse
 from thalweg.recording import LATE, PACKETS
 from thalweg.scenario import Scenario
@@ -149,26 +149,33 @@ class Results:
         """Writes one self-contained HTML page."""
         from thalweg.report import run_report
 
-        return run_report(self, Path(path))
+        path = run_report(self, Path(path))
+        if self.path is not None and path.parent.absolute() == self.path.absolute():
+            _places.add_file(path.parent, path.name)
+        return path
 
     def save(self, path: str | Path) -> Path:
-        """Writes the run directory: complete, or not at all."""
-        path = Path(path)
-        with _rundir.appearing(path) as folder:
-            self._write(folder)
-        self.path = path
-        return path
+        """Writes the run directory: complete, or not at all. Only an older run is replaced; where the results are."""
+        _places.check_free(Path(path))
+        return self._keep(Path(path))
+
+    def _keep(self, path: Path) -> Path:
+        """`save` in a place that was found free before the run."""
+        with _places.appearing(path) as place:
+            self._write(place.folder)
+        self.path = place.path
+        return place.path
 
     def _write(self, folder: Path) -> None:
         import pyarrow.parquet as pq
 
         (folder / "scenario.toml").write_text(self._scenario_toml, encoding="utf-8")
-        write_json(folder / "summary.json", self.summary)
-        write_json(folder / _rundir.META, self.meta)
+        _places.write_json(folder / "summary.json", self.summary)
         for name in self.tables:
             pq.write_table(self.tables.arrow(name), folder / f"{name}.parquet", compression="zstd")
         if self._snapshot is not None:
             (folder / SNAPSHOT).write_bytes(self._snapshot)
+        _places.seal(folder, self.meta)
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
@@ -179,7 +186,7 @@ class Results:
             raise refuse(reason, file=path, hint=_runs_near(path))
         try:
             summary = json.loads((path / "summary.json").read_text(encoding="utf-8"))
-            meta = json.loads((path / _rundir.META).read_text(encoding="utf-8"))
+            meta = json.loads((path / _places.META).read_text(encoding="utf-8"))
             scenario = (path / "scenario.toml").read_text(encoding="utf-8")
         except (OSError, ValueError) as e:
             raise refuse(f"is not a complete run directory: {e}", file=path) from None
@@ -218,10 +225,6 @@ def _runs_near(path: Path) -> str | None:
     except OSError:
         return None
     return nearest(path.name, runs)
-
-
-def write_json(path: Path, value) -> None:
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def arrow_table(name: str, doc: str, columns) -> pyarrow.Table:

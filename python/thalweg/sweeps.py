@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _rundir
+from thalweg import _places, _rundir
 from thalweg.errors import nearest, refuse
 from thalweg.pool import Job, perform_all
-from thalweg.results import Results, write_json
+from thalweg.results import Results
 from thalweg.scenario import Scenario, as_scenario
 from thalweg.settings import SEED, Point, columns, points, text
 from thalweg.spread import Spread, spread
@@ -70,19 +70,10 @@ def sweep(
             {"key": key, "set": {k: text(v) for k, v in point.set.items()}, "run": place.name if place else None}
         )
     if folder is not None:
-        check_folder(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / INDEX, {"core": _rundir.core_fingerprint(), "jobs": table})
+        _places.claim(folder, "sweep")
+        _places.write_json(folder / INDEX, {"core": _rundir.core_fingerprint(), "jobs": table})
     answers = perform_all(todo, jobs, progress)
     return Runs(settings, [answers[job.key] for job in todo])
-
-
-def check_folder(folder: Path) -> None:
-    """Refuses a place that holds something which is not a sweep."""
-    if folder.exists() and not folder.is_dir():
-        raise refuse("a file of this name is in the way", file=folder, hint="choose another --out")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / INDEX).is_file():
-        raise refuse("this folder holds other things", file=folder, hint="choose an empty or new --out")
 
 
 class Runs(Sequence):

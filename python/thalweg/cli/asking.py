@@ -144,6 +144,7 @@ def export_flows(args) -> int:
 
 
 def compare(args) -> int:
+    from thalweg import _places
     from thalweg._format import number
     from thalweg.comparison import STATISTICS
     from thalweg.comparison import compare as compare_runs
@@ -151,17 +152,21 @@ def compare(args) -> int:
     plot = Path(args.plot) if args.plot else Path("compare.svg")
     if plot.suffix[1:] not in ("png", "svg", "pdf"):
         raise refuse("the picture must be .png, .svg or .pdf", file=plot)
+    drawn = not args.no_plot and (args.plot or not args.json)
+    if drawn:
+        _places.check_file(plot)
     found = compare_runs(args.a, args.b)
     picture = None
-    if not args.no_plot and (args.plot or not args.json):
+    if drawn:
         from thalweg import plots
 
         picture = plots.save(found.figure(), plot.parent, plot.stem, [plot.suffix[1:]])[0]
     if args.json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
         return OK
-    from rich.console import Console
     from rich.table import Table
+
+    from thalweg._console import console
 
     table = Table(title=f"FCT in us: A = {args.a}, B = {args.b}", title_justify="left")
     for head in ("size", "flows", "", "A", "B", "B against A", "KS"):
@@ -175,7 +180,7 @@ def compare(args) -> int:
             first = (row["class"], flows) if n == 0 else ("", "")
             cells = (*map(number, times), "–" if change is None else f"{change:+.1f} %")
             table.add_row(*first, s, *cells, "" if n else ks, end_section=s == STATISTICS[-1])
-    Console().print(table)
+    console().print(table)
     if picture:
         print(f"picture: {picture}")
     return OK
@@ -185,6 +190,7 @@ def diff(args) -> int:
     from thalweg import _core
     from thalweg.scenario import as_scenario
 
+    load_plugins(args)
     a, b = as_scenario(args.a), as_scenario(args.b)
     found = _core.diff(a._core, b._core)
     print(found if found is not None else "no event differs")

@@ -93,7 +93,7 @@ def build() -> Parser:
 
     def command(name: str, function: str, text: str, **kw) -> Parser:
         made = commands.add_parser(name, help=text, description=text, **kw)
-        made.set_defaults(command=_lazy(function))
+        made.set_defaults(command=_lazy(function), name=name)
         return made
 
     def sets(p: Parser) -> None:
@@ -123,7 +123,10 @@ def build() -> Parser:
 
     p = command("run", "running:run", "run a scenario")
     p.add_argument("scenario", nargs="?", metavar="FILE", help="scenario file (TOML)")
-    p.add_argument("--out", metavar="DIR", help="run directory to write (default: runs/NAME)")
+    p.add_argument(
+        "--out", metavar="DIR", help="run directory to write (default: runs/NAME); only an older run is ever replaced"
+    )
+    p.add_argument("--no-out", action="store_true", help="keep no results on disk")
     sets(p)
     voice(p, "print the summary as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
@@ -195,6 +198,7 @@ def build() -> Parser:
         help="also count packets later than this (default: a packet time on the slowest link used)",
     )
     p.add_argument("--out", metavar="DIR", help="directory to write (default: RUN-SCHEDULER)")
+    p.add_argument("--no-out", action="store_true", help="keep no results on disk")
     voice(p, "print the summary as one JSON object")
     p.add_argument("--report", action="store_true", help="write report.html into the directory")
 
@@ -260,6 +264,7 @@ def build() -> Parser:
     p = command("diff", "asking:diff", "name the first event in which two scenarios or runs differ")
     p.add_argument("a", metavar="A", help="scenario file or run directory")
     p.add_argument("b", metavar="B", help="scenario file or run directory")
+    plugins(p)
 
     p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")
     p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, …; a prefix takes all (default: all)")

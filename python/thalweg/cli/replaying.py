@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from thalweg.cli import OK
+from thalweg.cli.running import kept, refuse_kept
 
 
 def replay(args) -> int:
@@ -17,9 +18,13 @@ def replay(args) -> int:
     name = f"{run.resolve().name}-{args.scheduler}" + ("-preemptive" if args.preemptive else "")
     name += f"-{args.bucket}" if args.bucket else ""
     place = Path(args.out) if args.out else run.parent / name
+    if args.no_out:
+        refuse_kept(args, "--out", args.out)
+        refuse_kept(args, "--report", args.report)
+        place = None
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
     results = again(run, args.scheduler, args.preemptive, place, args.threshold, args.bucket, show)
-    page = results.report(place / "report.html") if args.report else None
+    page = results.report(results.path / "report.html") if args.report else None
     if args.json:
         print(json.dumps(results.summary, ensure_ascii=False))
     if args.quiet or args.json:
@@ -30,5 +35,5 @@ def replay(args) -> int:
         print(f"{what + ':':22}{text}")
     speed = _format.si(results.meta["packets_per_second"], "packets/s")
     took = _format.wall(results.meta["seconds"])
-    print(f"{took}, {speed} · results in {place}" + (f" · report {page}" if page else ""))
+    print(f"{took}, {speed} · {kept(results)}" + (f" · report {page}" if page else ""))
     return OK

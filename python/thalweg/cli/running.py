@@ -26,6 +26,10 @@ def run(args) -> int:
     record = "hops" if args.record_hops else args.record
     if args.resume is not None and (args.set or args.out or record):
         raise refuse("thalweg run: --resume continues what was begun: --set, --out and --record cannot take effect")
+    if args.no_out:
+        refuse_kept(args, "--out", args.out)
+        for flag, wanted in (("--resume", args.resume), ("--report", args.report), ("--record", record)):
+            refuse_kept(args, flag, wanted)
     quiet = args.quiet or (args.json and not sys.stderr.isatty())
     show = not quiet
     from thalweg import _format, engine
@@ -35,23 +39,27 @@ def run(args) -> int:
             place = Path(args.resume)
             results = engine.resume(place, show, check=args.check, max_seconds=args.max_seconds)
         else:
-            from thalweg import _rundir
+            from thalweg import _places
             from thalweg.scenario import as_scenario
 
             scenario = as_scenario(args.scenario, dict(args.set) | engine.record_setting(record))
             place = Path(args.out) if args.out else Path("runs") / (scenario.name or Path(args.scenario).stem)
-            _rundir.check_free(place)
+            place = None if args.no_out else place
+            if place is not None:
+                _places.check_free(place)
             if not quiet:
                 say(estimate_line(scenario))
             results = engine.run(scenario, place, show, args.check, max_seconds=args.max_seconds)
         code = OK
     except Interrupted as e:
+        if e.results is None:
+            raise
         results, code = e.results, INTERRUPTED
     violation = results.summary.get("violation")
     if violation:
         say(f"thalweg: internal error: an invariant does not hold: {violation}; please report this, with the scenario")
         code = INTERNAL
-    page = results.report(place / "report.html") if args.report else None
+    page = results.report(results.path / "report.html") if args.report else None
     if args.json:
         print(json.dumps(results.summary, ensure_ascii=False))
     if args.quiet or args.json:
@@ -59,15 +67,28 @@ def run(args) -> int:
     print_summary(results)
     meta = results.meta
     speed = _format.si(meta.get("packet_hops_per_second") or 0, "hops/s")
-    print(f"{_format.wall(meta['seconds'])}, {speed} · results in {place}" + (f" · report {page}" if page else ""))
+    print(f"{_format.wall(meta['seconds'])}, {speed} · {kept(results)}" + (f" · report {page}" if page else ""))
     if meta["stopped"]:
         way_on = (
             "a recorded run cannot be continued"
             if results.recorded
-            else f"continue with `thalweg run --resume {place}`"
+            else f"continue with `thalweg run --resume {results.path}`"
+            if results.path
+            else "nothing was kept to continue from"
         )
         say(f"partial ({meta['stopped']}): {way_on}")
     return code
+
+
+def refuse_kept(args, flag: str, wanted: object) -> None:
+    """`--no-out` goes with nothing that needs a directory."""
+    if wanted:
+        raise refuse(f"thalweg {args.name}: --no-out keeps nothing: {flag} cannot take effect")
+
+
+def kept(results) -> str:
+    """Where the results are, in words."""
+    return f"results in {results.path}" if results.path else "results not kept"
 
 
 def estimate_line(scenario) -> str:
@@ -84,12 +105,12 @@ def estimate_line(scenario) -> str:
 
 
 def print_summary(results) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from thalweg import _format, headline
+    from thalweg._console import console as make
 
-    console = Console(soft_wrap=True)
+    console = make(soft_wrap=True)
     console.width = max(console.width, 100)  # a narrow terminal wraps; cells are never cut
     for what, text in headline.rows(results.summary):
         console.print(f"{what + ':':22}{text}", highlight=False, markup=False)
@@ -142,14 +163,13 @@ def print_statements(study) -> None:
 
 
 def print_study(study) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from thalweg import _format
+    from thalweg._console import console
 
     colours = {"pass": "green", "fail": "bold red", "error": "bold red", "not-checkable": "yellow"}
-    console = Console()
     table = Table(
         title=f"{study.paper} · scale {study.scale}" + (f" ({study.scaled})" if study.scaled else ""),
         title_justify="left",
@@ -159,7 +179,7 @@ def print_study(study) -> None:
     for c in study.claims:
         cells = (c.id, c.published, c.measured_text(), c.bound)
         table.add_row(*map(Text, cells), Text(c.status, colours[c.status]), Text(c.reason))
-    console.print(table)
+    console().print(table)
     counts = ", ".join(f"{study.count(s)} {s}" for s in colours if study.count(s))
     print(f"{counts} · {_format.wall(study.seconds)}")
     print(f"report: {study.report}")

@@ -83,9 +83,9 @@ def write(runs, metric: str, folder: Path) -> list[Path]:
 
 
 def print_means(runs, metric: str) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from thalweg._console import console
     from thalweg._format import number
     from thalweg.settings import text
     from thalweg.sweepfigure import axis_label
@@ -103,4 +103,4 @@ def print_means(runs, metric: str) -> None:
         s = spreads[metric]
         numbers = (number(s.mean), *([number(s.half)] if seeds > 1 else []))
         table.add_row(*(text(labels[k]) for k in keys), *numbers)
-    Console().print(table)
+    console().print(table)

@@ -12,11 +12,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from thalweg import recording
+from thalweg import _places, recording
 from thalweg.errors import nearest, refuse
 from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, belongs, find
 from thalweg.pool import Job, Replay, perform_all
-from thalweg.results import Results, write_json
+from thalweg.results import Results
 from thalweg.scenario import Scenario
 
 SCALES = ("quick", "full")
@@ -164,8 +164,6 @@ def reproduce(
     known = [c.id for c in paper.claims]
     claims = chosen(paper, [claim] if isinstance(claim, str) else claim)
     folder = Path(out) if out is not None else Path("out") / f"{paper.name}-{scale}"
-    if folder.is_file():
-        raise refuse("a file of this name is in the way", file=folder, hint="choose another --out")
     specs, measures, figures = _specs(paper, scale)
     orphans = sorted(measures.keys() - set(known))
     if orphans:
@@ -186,7 +184,7 @@ def reproduce(
     for drawn in figures.values():
         needed |= set(drawn.keys(specs, str(paper.folder / "figures.py")))
 
-    folder.mkdir(parents=True, exist_ok=True)
+    _places.claim(folder, "study")
     answers, folders = {}, {}
     for wave in _waves(specs, needed, paper.folder / "study.py"):
         todo = []
@@ -211,7 +209,7 @@ def reproduce(
     drawings = list(_draw(figures, specs, answers, folders, folder, study))
     study.seconds = time.monotonic() - begun
     study.report = _report(paper, study, drawings, folders, answers)
-    write_json(folder / "claims.json", study.to_dict())
+    _places.write_json(folder / "claims.json", study.to_dict())
     return study
 
 

@@ -1,0 +1,389 @@
+"""Where results may be written. Nothing that thalweg did not write itself is ever replaced or removed.
+
+A run directory is ours if its `meta.json` says so and lists every file in it; a folder of many runs if its `thalweg.json`
+says so; a report or a figure if it carries our mark. Links, devices and pipes never are.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shutil
+import stat
+import sys
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from thalweg.errors import ScenarioError, refuse
+
+META = "meta.json"
+RUN, VERSION = "thalweg run", 1
+FOLDER = "thalweg.json"
+# In every report and figure that thalweg writes.
+MARK = "made by thalweg"
+# In a folder that is being written: its writer holds a lock on it for as long as it lives.
+UNFINISHED = ".unfinished.json"
+_LEFT = re.compile(r"\.(.+)\.thalweg-([0-9a-f]{12})(\.older)?")
+
+
+def check_free(path: Path) -> dict | None:
+    """Refuses a place that cannot become a run directory; `meta.json` of the older run of ours that would be replaced."""
+    there = _kind(path)
+    if there is not None:
+        if there != "folder":
+            raise _in_the_way(path, there)
+        here = _absolute(path)
+        if os.path.ismount(here):
+            raise refuse("is a mount point", file=shown(path), hint="name a folder inside it")
+        if here == Path.cwd():
+            raise refuse("is the current folder", file=shown(path), hint="name a new folder")
+        return _older(path)
+    make_parents(path)
+    return None
+
+
+def prepare(path: Path, tell: bool) -> None:
+    """Before a run: refuses a wrong place early, clears what killed processes left beside it, says what will be replaced."""
+    older = check_free(path)
+    for line in clear_leftovers(_absolute(path).parent):
+        if tell:
+            say(f"thalweg: {line}")
+    if older is not None and tell:
+        say(f"thalweg: {shown(path)}: replaces {describe(older)}")
+
+
+def make_parents(path: Path) -> None:
+    """The folder in which `path` is to be, made if need be; refused if nothing can be written there."""
+    parent = _absolute(path).parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise refuse(f"cannot be made: {e.strerror}", file=shown(parent)) from None
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise refuse("cannot be written", file=shown(parent), hint="choose another --out")
+
+
+def _older(path: Path) -> dict | None:
+    """What an existing folder's `meta.json` says, if the folder holds a run of ours and nothing else; `None` if it is empty."""
+    names = _listing(path)
+    if not names:
+        return None
+    listed = _names(names)
+    meta = _read(path / META)
+    if meta is None or META not in names:
+        raise refuse(
+            f"this folder holds other things ({listed})", file=shown(path), hint="choose an empty or new --out"
+        )
+    if meta.get("format") != RUN:
+        reason = "this folder's meta.json does not say that thalweg wrote it"
+        if {"thalweg", "core", "machine"} <= meta.keys():
+            reason = "this run was written by an older thalweg, which did not list its files"
+        raise refuse(reason, file=shown(path), hint="move it away or choose another --out")
+    if meta.get("version") != VERSION:
+        reason = f"this run is of format version {meta.get('version')!r}, this thalweg writes version {VERSION}"
+        raise refuse(reason, file=shown(path), hint="choose another --out")
+    ours = set(_files(meta))
+    strange = [n for n in names if n not in ours or _kind(path / n) != "file"]
+    if strange:
+        reason = f"this run's folder also holds what thalweg did not write ({_names(strange)})"
+        raise refuse(reason, file=shown(path), hint="move it away or choose another --out")
+    return meta
+
+
+def _files(meta: dict) -> list[str]:
+    """The files that a `meta.json` lists: plain names only."""
+    files = meta.get("files")
+    plain = isinstance(files, list) and all(isinstance(f, str) and f and Path(f).name == f for f in files)
+    return files if plain else []
+
+
+def seal(folder: Path, meta: dict) -> None:
+    """Writes `meta.json`, last of all: it lists the files, and its presence says that they are complete."""
+    files = sorted({*_listing(folder), META} - {UNFINISHED})
+    _write(folder / META, _json({"format": RUN, "version": VERSION, "files": files} | _without_head(meta)))
+
+
+def add_file(folder: Path, name: str) -> None:
+    """Lists one more file in a run directory of ours."""
+    meta = _read(folder / META)
+    if meta is not None and meta.get("format") == RUN and name not in _files(meta):
+        _write(folder / META, _json(meta | {"files": sorted([*_files(meta), name])}))
+
+
+def _without_head(meta: dict) -> dict:
+    return {k: v for k, v in meta.items() if k not in ("format", "version", "files")}
+
+
+def describe(meta: dict) -> str:
+    """An older run in a few words."""
+    argv = meta.get("argv")
+    made = " ".join(map(str, argv[1:])) if isinstance(argv, list) else ""
+    return f"an older run (thalweg {made})" if made else "an older run"
+
+
+@dataclass
+class Place:
+    """A folder under way, and where it will be (or is, when it did not get the name that was asked for)."""
+
+    folder: Path
+    path: Path
+
+
+@contextmanager
+def appearing(path: Path) -> Iterator[Place]:
+    """A run directory that appears complete or not at all: a temporary folder beside `path` that takes its name at the end,
+    replacing an older run of ours. Sealed by whoever writes it. Whoever has made results asks `check_free` before making them:
+    here a place that is taken costs only the name."""
+    make_parents(path)
+    here = _absolute(path)
+    token = uuid.uuid4().hex[:12]
+    temporary = here.with_name(f".{here.name}.thalweg-{token}")
+    try:
+        temporary.mkdir()
+        lock = _lock(temporary)
+    except OSError as e:
+        raise refuse(f"cannot be made: {e.strerror}", file=shown(path)) from None
+    place = Place(temporary, Path(path))
+    try:
+        yield place
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        os.close(lock)
+        raise
+    try:
+        place.path = _settle(temporary, Path(path), token)
+    except OSError as e:
+        hint = f"the finished run is in {shown(temporary)}"
+        raise refuse(f"cannot take its name: {e.strerror}", file=shown(path), hint=hint) from None
+    finally:
+        os.close(lock)
+
+
+def _lock(folder: Path) -> int:
+    """Marks a folder as being written, for as long as this process lives."""
+    lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+    with suppress(OSError):  # a file system without locks: nobody will take the folder for left behind
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    os.write(lock, _json({"format": "thalweg unfinished", "version": VERSION, "pid": os.getpid()}))
+    return lock
+
+
+def _settle(temporary: Path, path: Path, token: str) -> Path:
+    """Gives a finished folder its name. If somebody has put something else there meanwhile, the next free name."""
+    wanted = path
+    for n in range(2, 1000):
+        try:
+            older = check_free(path)
+            break
+        except ScenarioError as e:
+            path = wanted.with_name(f"{_absolute(wanted).name}-{n}")
+            say(f"thalweg: {e}: the results go to {shown(path)} instead")
+    here = _absolute(path)
+    (temporary / UNFINISHED).unlink(missing_ok=True)
+    if older is None:
+        temporary.rename(here)
+        return path
+    # Killed between the two, the next run beside it puts the older one back (see `clear_leftovers`).
+    aside = here.with_name(f".{here.name}.thalweg-{token}.older")
+    here.rename(aside)
+    temporary.rename(here)
+    _remove_listed(aside)
+    return path
+
+
+def _remove_listed(folder: Path) -> bool:
+    """Removes a run of ours, file by file as it lists them; false if something else is in it, which stays."""
+    meta = _read(folder / META)
+    if meta is None or meta.get("format") != RUN:
+        return False
+    for name in [*(f for f in _files(meta) if f != META), META]:
+        with suppress(OSError):
+            (folder / name).unlink(missing_ok=True)
+    try:
+        folder.rmdir()
+    except OSError:
+        return False
+    return True
+
+
+def clear_leftovers(parent: Path) -> list[str]:
+    """Looks for temporary folders that killed processes left in `parent`: unfinished ones of ours are removed, finished ones
+    are named. What was done, one line each."""
+    said = []
+    try:
+        found = [n for n in _listing(parent) if _LEFT.fullmatch(n) and _kind(parent / n) == "folder"]
+    except OSError:
+        return []
+    for name in found:
+        folder, match = parent / name, _LEFT.fullmatch(name)
+        complete = (_read(folder / META) or {}).get("format") == RUN
+        if match[3]:
+            target, sibling = parent / match[1], parent / name.removesuffix(".older")
+            if not complete or _alive(sibling):
+                continue
+            if _kind(target) is None:
+                with suppress(OSError):
+                    folder.rename(target)
+                    said.append(f"{shown(target)}: put back; the process that was replacing it was killed")
+            elif _remove_listed(folder):
+                said.append(f"{shown(folder)}: removed; a killed process had replaced this run")
+        elif _alive(folder):
+            continue
+        elif complete:
+            said.append(
+                f"{shown(folder)}: a finished run whose process was killed before it got its name; move it or remove it"
+            )
+        elif (_read(folder / UNFINISHED) or {}).get("format") == "thalweg unfinished":
+            shutil.rmtree(folder, ignore_errors=True)
+            said.append(f"{shown(folder)}: removed; its process was killed while it wrote this")
+    return said
+
+
+def _alive(folder: Path) -> bool:
+    """Whether somebody is still writing a temporary folder (if this cannot be told: yes)."""
+    try:
+        lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+
+
+def claim(folder: Path, what: str) -> None:
+    """Makes `folder` one of ours that keeps many runs (`what`: "sweep", "study"), or refuses it."""
+    there = _kind(folder)
+    if there not in (None, "folder"):
+        raise _in_the_way(folder, there)
+    make_parents(folder)
+    if there is None:
+        folder.mkdir(exist_ok=True)
+    form = f"thalweg {what}"
+    marker = _read(folder / FOLDER)
+    if marker is None:
+        names = _listing(folder)
+        if names:
+            reason = f"this folder holds other things ({_names(names)})"
+            raise refuse(reason, file=shown(folder), hint="choose an empty or new --out")
+        about = "This folder belongs to thalweg: runs in it are reused, or replaced when they no longer fit."
+        _write(folder / FOLDER, _json({"format": form, "version": VERSION, "about": about}))
+    elif (marker.get("format"), marker.get("version")) != (form, VERSION):
+        reason = f"this folder is for {shown(str(marker.get('format')))}, not for a {form}"
+        raise refuse(reason, file=shown(folder), hint="choose another --out")
+
+
+def check_file(path: Path, mark: str = MARK) -> None:
+    """Refuses a place that cannot become a file of ours: only a file that carries the mark is replaced."""
+    there = _kind(path)
+    if there is None:
+        make_parents(path)
+        return
+    if there != "file":
+        raise _in_the_way(path, there)
+    try:
+        with path.open("rb") as f:
+            begin = f.read(1 << 16)
+            f.seek(max(path.stat().st_size - (1 << 16), 0))
+            ours = mark.encode() in begin or mark.encode() in f.read()
+    except OSError as e:
+        raise refuse(e.strerror or str(e), file=shown(path)) from None
+    if not ours:
+        raise refuse("is in the way: thalweg did not write this file", file=shown(path), hint="choose another name")
+
+
+def write_file(path: Path, data: bytes | str, mark: str = MARK) -> Path:
+    """Writes a file, complete or not at all, replacing only one of ours. `mark=""`: in a folder of ours, any regular file."""
+    check_file(path, mark)
+    _write(path, data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def write_json(path: Path, value) -> Path:
+    """A JSON file in a folder of ours."""
+    return write_file(path, _json(value), mark="")
+
+
+def _json(value) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _write(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
+    try:
+        with temporary.open("xb") as f:
+            f.write(data)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _read(path: Path) -> dict | None:
+    """A small JSON object in a regular file, else `None`."""
+    try:
+        if _kind(path) != "file" or path.stat().st_size > 1 << 24:
+            return None
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError, ScenarioError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _listing(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir())
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))  # noqa: PTH100 (`resolve` would follow links)
+
+
+def _kind(path: Path) -> str | None:
+    """What a path is, without following a link; `None` if nothing is there."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return None
+    except OSError as e:
+        raise refuse(e.strerror or str(e), file=shown(path)) from None
+    except ValueError:
+        raise refuse("is not a path: it holds a zero byte", file=shown(path)) from None
+    kinds = {
+        stat.S_IFREG: "file",
+        stat.S_IFDIR: "folder",
+        stat.S_IFLNK: "symbolic link",
+        stat.S_IFIFO: "pipe",
+        stat.S_IFSOCK: "socket",
+    }
+    return kinds.get(stat.S_IFMT(mode), "device")
+
+
+def _in_the_way(path: Path, kind: str) -> ScenarioError:
+    hint = "name what it leads to, or choose another --out" if kind == "symbolic link" else "choose another --out"
+    return refuse(f"a {kind} of this name is in the way", file=shown(path), hint=hint)
+
+
+def _names(names: Iterable[str]) -> str:
+    names = [shown(n) for n in names]
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def shown(path: object) -> str:
+    """A name as it can be printed on one line."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(path))
+
+
+def say(line: str) -> None:
+    """One line on stderr, if anybody still reads it."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
