@@ -118,7 +118,11 @@ class Reference:
                 (v["properties"]["kind"]["const"], v) for v in one.get("oneOf", []) if "kind" in v.get("properties", {})
             ]
             if named:
-                return named
+                # `true`: a key of every kind, described beside the kinds.
+                return [
+                    (name, v | {"properties": {k: p for k, p in v["properties"].items() if p is not True}})
+                    for name, v in named
+                ]
         return []
 
     def words(self, node: dict) -> list[tuple[str, str]]:
@@ -146,14 +150,14 @@ class Reference:
             return " or ".join(f'`"{w}"`' for w, _ in self.words(node))
         if self.properties(node):
             return f"[table](#{self.anchor(at, node)})"
-        one = next((b for b in self.branches(node) if b.get("format") or b.get("type")), {})
+        one = next((b for b in self.branches(node) if b.get("x-quantity") or b.get("type")), {})
         kind = one.get("type")
         kind = next((t for t in kind if t != "null"), "") if isinstance(kind, list) else kind
         if kind == "array":
             return "list of " + self.value(one["items"], at)
         if kind == "string":
             return {"capacity": 'size, packets or `"unlimited"`', "length": "size or packets"}.get(
-                one.get("format"), one.get("format", "text")
+                one.get("x-quantity"), one.get("x-quantity", "text")
             )
         low, high = one.get("minimum", one.get("exclusiveMinimum")), one.get("maximum")
         limits = (

@@ -1,10 +1,11 @@
 //! What can be written: the JSON Schema, the lists of names, the explanation of a key. All of it comes
 //! from the types in [`crate::schema`] and their doc comments.
 
+use crate::editors;
 use crate::schema::{Document, scheme};
 use crate::text::check::{present, tag, variants, words};
 use schemars::generate::SchemaSettings;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use std::sync::OnceLock;
 
 /// The schema as the checker walks it: everything inlined.
@@ -16,39 +17,12 @@ pub(crate) fn raw_schema() -> &'static Json {
     })
 }
 
-/// The JSON Schema of scenarios, for editors: also knows the short forms (`"drr"` for `{ kind = "drr" }`).
+/// The JSON Schema of scenarios, for editors and validators: patterns for quantities, short forms (`"drr"` for
+/// `{ kind = "drr" }`), closed tables.
 pub fn schema() -> Json {
     let mut out = raw_schema().clone();
-    short_forms(&mut out);
+    editors::complete(&mut out);
     out
-}
-
-fn short_forms(schema: &mut Json) {
-    match schema {
-        Json::Object(map) => {
-            map.values_mut().for_each(short_forms);
-            map.retain(|key, _| key != "x-registry");
-        }
-        Json::Array(items) => items.iter_mut().for_each(short_forms),
-        _ => {}
-    }
-    // A table without `kind` is of the default kind.
-    if let Some(default) = schema.get("x-default-kind").and_then(Json::as_str).map(str::to_owned)
-        && let Some(list) = schema.get_mut("oneOf").and_then(Json::as_array_mut)
-        && let Some(variant) = list.iter_mut().find(|v| tag(v) == Some(&default))
-        && let Some(required) = variant.get_mut("required").and_then(Json::as_array_mut)
-    {
-        required.retain(|k| k != "kind");
-    }
-    let Some(list) = variants(schema) else { return };
-    let alone = |v: &&Json| v.get("required").and_then(Json::as_array).is_none_or(|r| r.len() <= 1);
-    let names: Vec<Json> = list.iter().copied().filter(alone).filter_map(tag).map(Json::from).collect();
-    if names.is_empty() {
-        return;
-    }
-    let description = schema.get("description").cloned().unwrap_or_default();
-    let table = std::mem::take(schema);
-    *schema = json!({ "description": description, "anyOf": [{ "type": "string", "enum": names }, table] });
 }
 
 /// A name that can be written.
@@ -220,7 +194,7 @@ fn meaning(found: &Json) -> String {
     let text = |s: &Json| s.get("description").and_then(Json::as_str).map(str::to_owned);
     let mut out = text(found).or_else(|| text(schema)).unwrap_or_default();
     let mut line = |label: &str, value: String| out.push_str(&format!("\n{label}: {value}"));
-    match schema.get("format").and_then(Json::as_str) {
+    match schema.get("x-quantity").and_then(Json::as_str) {
         Some("time") => line("type", "a time (ps, ns, us, ms, s)".into()),
         Some("rate") => line("type", "a rate (bps, Kbps, Mbps, Gbps, Tbps)".into()),
         Some("size") => line("type", "a size (B, KB, MB, GB, TB, KiB, MiB, GiB)".into()),

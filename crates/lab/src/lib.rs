@@ -15,6 +15,7 @@ mod catalogue;
 mod context;
 mod diagnostic;
 mod difference;
+mod editors;
 mod engine;
 mod estimate;
 #[doc(hidden)]

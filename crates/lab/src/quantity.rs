@@ -131,7 +131,7 @@ impl JsonSchema for Cap {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "type": ["integer", "string"], "format": "cap", "minimum": 1, "maximum": u32::MAX,
+            "type": ["integer", "string"], "x-quantity": "cap", "minimum": 1, "maximum": u32::MAX,
             "examples": [110, "auto", "none"]
         })
     }
@@ -245,7 +245,7 @@ macro_rules! text {
                 true
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "format": $format, "examples": [$($example),*] })
+                json_schema!({ "type": "string", "x-quantity": $format, "examples": [$($example),*] })
             }
         }
     };
@@ -265,9 +265,34 @@ text!([] Capacity, "Capacity", "capacity", "a capacity", ["500KB", "300pkts", "u
 /// The longest time that can be written.
 pub(crate) const LONGEST: Span = Span::from_secs(1_000_000);
 
-/// Checks a string against a schema's `format`; unknown formats accept everything.
-pub(crate) fn check(format: &str, text: &str) -> Result<(), String> {
-    match format {
+/// A number as [`Span`] and its like read it.
+const NUMBER: &str = r"(?:_*[0-9][0-9_]*(?:\.[0-9_]*)?|_*\._*[0-9][0-9_]*)";
+const PACKETS: &str = r"_*[0-9][0-9_]*\s*(?:packets|packet|pkts|pkt)";
+const TIME: &str = "(?:ps|ns|us|ms|s)";
+const RATE: &str = "(?:bps|[Kk]bps|Mbps|Gbps|Tbps)";
+const SIZE: &str = "(?:B|KB|MB|GB|TB|KiB|MiB|GiB)";
+
+/// The regular expression of a schema's `x-quantity`, for editors: as [`check`], but for what is too large.
+pub(crate) fn pattern(quantity: &str) -> Option<String> {
+    let amount = |units: &str| format!(r"{NUMBER}\s*{units}");
+    let any_of = match quantity {
+        "time" => amount(TIME),
+        "rate" => amount(RATE),
+        "size" => amount(SIZE),
+        "length" => format!("{}|{PACKETS}", amount(SIZE)),
+        "delay" => format!("{}|{PACKETS}", amount(TIME)),
+        "capacity" => format!("{}|{PACKETS}|unlimited", amount(SIZE)),
+        "counter" => format!("{}|none", amount(SIZE)),
+        // No blanks around words that stand for themselves.
+        "cap" => return Some("^(?:auto|none)$".into()),
+        _ => return None,
+    };
+    Some(format!(r"^\s*(?:{any_of})\s*$"))
+}
+
+/// Checks a string against a schema's `x-quantity`; unknown ones accept everything.
+pub(crate) fn check(quantity: &str, text: &str) -> Result<(), String> {
+    match quantity {
         // Instants are sums of such times: they must stay far from the end of 64 bits of picoseconds.
         "time" => match text.parse::<Span>() {
             Ok(span) if span > LONGEST => Err(format!("`{text}` is too long (at most {LONGEST})")),

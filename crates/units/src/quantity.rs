@@ -56,7 +56,7 @@ fn parse(
     let split =
         trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
     let (number, unit) = (trimmed[..split].replace('_', ""), trimmed[split..].trim());
-    if number.is_empty() {
+    if !number.contains(|c: char| c.is_ascii_digit()) {
         return Err(error(if trimmed.starts_with('-') {
             "it is negative".into()
         } else {
@@ -130,9 +130,20 @@ mod tests {
         assert_eq!("100 Gbps".parse(), Ok(Rate::from_gbps(100)));
         assert_eq!("500KB".parse(), Ok(Bytes::new(500_000)));
         assert_eq!("2MiB".parse(), Ok(Bytes::new(2 << 20)));
-        for bad in
-            ["", "5", "us", "-1us", "1.5ps", "1..2us", "5GBps", "99999999999999999999s", "1µs", "1e3us"]
-        {
+        for bad in [
+            "",
+            "5",
+            "us",
+            ".us",
+            "_us",
+            "-1us",
+            "1.5ps",
+            "1..2us",
+            "5GBps",
+            "99999999999999999999s",
+            "1µs",
+            "1e3us",
+        ] {
             assert!(bad.parse::<Span>().is_err(), "{bad}");
         }
     }

@@ -63,7 +63,8 @@ pub(crate) fn words(schema: &Json) -> Option<Vec<String>> {
     Some(out)
 }
 
-fn required(schema: &Json) -> Vec<&str> {
+/// The keys that a table must have.
+pub(crate) fn required(schema: &Json) -> Vec<&str> {
     let list = schema.get("required").and_then(Json::as_array);
     list.into_iter().flatten().filter_map(Json::as_str).collect()
 }
@@ -250,7 +251,8 @@ impl Checker<'_> {
     }
 
     fn scalar(&mut self, schema: &Json, node: &mut Node, path: &str) {
-        let format = schema.get("format").and_then(Json::as_str).unwrap_or_default();
+        let word = |key: &str| schema.get(key).and_then(Json::as_str).unwrap_or_default();
+        let (format, unit) = (word("format"), word("x-quantity"));
         let mismatch = |wanted: &str, node: &Node| {
             (
                 format!("expected {wanted}, found {}", node.kind()),
@@ -260,13 +262,13 @@ impl Checker<'_> {
         let problem = match &node.value {
             Value::Date => Some(("dates have no meaning here".to_owned(), None)),
             Value::Text(text) if is_type(schema, "string") => {
-                quantity::check(format, text).err().map(|reason| (reason, None))
+                quantity::check(unit, text).err().map(|reason| (reason, None))
             }
             Value::Int(i) if is_type(schema, "integer") || is_type(schema, "number") => {
                 range(schema, *i as f64, format).map(|hint| (format!("{i} is out of range"), Some(hint)))
             }
             _ if is_type(schema, "string") => {
-                let wanted = if format.is_empty() { "a string" } else { "a string with a unit" };
+                let wanted = if unit.is_empty() { "a string" } else { "a string with a unit" };
                 Some(mismatch(wanted, node))
             }
             Value::Bool(_) if is_type(schema, "boolean") => None,

@@ -109,7 +109,8 @@ fn paths_of(schema: &serde_json::Value, path: &str, out: &mut BTreeSet<String>) 
         }
     }
     for (name, v) in schema.get("properties").and_then(|p| p.as_object()).into_iter().flatten() {
-        if name != "kind" {
+        // `true`: a key of every kind, described beside the kinds.
+        if name != "kind" && v.is_object() {
             out.insert(dot(name));
             paths_of(v, &dot(name), out);
         }

@@ -126,7 +126,8 @@ fn every_key_of_the_schema_is_described() {
         if let Some(map) = schema.as_object() {
             if let Some(properties) = map.get("properties").and_then(|p| p.as_object()) {
                 for (key, value) in properties.iter().filter(|(k, _)| *k != "kind") {
-                    if value.get("description").is_none() {
+                    // `true`: a key of every kind, described beside the kinds.
+                    if value.is_object() && value.get("description").is_none() {
                         missing.push(format!("{path}.{key}"));
                     }
                 }

@@ -1,0 +1,107 @@
+//! The JSON Schema as editors and validators read it: what the checker does with code is written into it.
+
+use crate::quantity;
+use crate::text::check::{required, tag, variants};
+use serde_json::{Map, Value as Json, json};
+
+/// Turns the schema that the checker walks into one that says everything by itself.
+pub(crate) fn complete(schema: &mut Json) {
+    match schema {
+        Json::Object(map) => map.values_mut().for_each(complete),
+        Json::Array(items) => items.iter_mut().for_each(complete),
+        _ => {}
+    }
+    let Json::Object(map) = schema else { return };
+    scalars(map);
+    let default_kind = map.remove("x-default-kind");
+    map.remove("x-registry");
+    close(map);
+    let Some(names) = variants(schema).map(|v| v.into_iter().filter_map(tag).map(str::to_owned).collect())
+    else {
+        return;
+    };
+    let short = short_forms(schema, names);
+    if let Some(default) = default_kind.as_ref().and_then(Json::as_str) {
+        let list = schema.get_mut("oneOf").and_then(Json::as_array_mut);
+        let variant = list.into_iter().flatten().find(|v| tag(v) == Some(default));
+        if let Some(required) = variant.and_then(|v| v.get_mut("required")).and_then(Json::as_array_mut) {
+            required.retain(|k| k != "kind");
+        }
+    }
+    let description = schema.get("description").cloned().unwrap_or_default();
+    let table = std::mem::take(schema);
+    let forms: Vec<Json> = short.into_iter().chain([table]).collect();
+    *schema = json!({ "description": description, "anyOf": forms });
+}
+
+/// Units as a pattern, widths of integers as limits: validators do not know our formats, and some of the names (`time`) mean
+/// something else to them.
+fn scalars(map: &mut Map<String, Json>) {
+    if let Some(pattern) = map.get("x-quantity").and_then(Json::as_str).and_then(quantity::pattern) {
+        map.insert("pattern".into(), pattern.into());
+    }
+    let Some(format) = map.get("format").and_then(Json::as_str) else { return };
+    let most = match format {
+        "uint8" => u64::from(u8::MAX),
+        "uint16" => u64::from(u16::MAX),
+        "uint32" => u64::from(u32::MAX),
+        _ => u64::MAX,
+    };
+    if most < u64::MAX && !map.contains_key("maximum") {
+        map.insert("maximum".into(), most.into());
+    }
+    map.remove("format");
+}
+
+/// A table that is one of several kinds has the keys of its kind and those of every kind, no others. Not by
+/// `unevaluatedProperties`, which the validators in editors mostly do not know.
+fn close(map: &mut Map<String, Json>) {
+    let common: Vec<String> =
+        map.get("properties").and_then(Json::as_object).into_iter().flat_map(Map::keys).cloned().collect();
+    for variant in map.get_mut("oneOf").and_then(Json::as_array_mut).into_iter().flatten() {
+        if tag(variant).is_none() {
+            continue;
+        }
+        variant["additionalProperties"] = false.into();
+        for key in &common {
+            // What they must be is said beside the `oneOf`.
+            variant["properties"][key] = true.into();
+        }
+    }
+}
+
+/// `"drr"` for `{ kind = "drr" }`, `{ fixed = "2MB" }` for `{ kind = "fixed", size = "2MB" }`, as the checker opens them.
+fn short_forms(schema: &Json, names: Vec<String>) -> Vec<Json> {
+    let all = variants(schema).unwrap_or_default();
+    let needs = |v: &Json| required(v).into_iter().filter(|k| *k != "kind").map(str::to_owned).collect();
+    let outer: Vec<String> = needs(schema);
+    let mut out = Vec::new();
+    let alone: Vec<&str> = all.iter().filter(|v| required(v).len() <= 1).filter_map(|v| tag(v)).collect();
+    if outer.is_empty() && !alone.is_empty() {
+        out.push(json!({ "type": "string", "enum": alone }));
+    }
+    for (variant, name) in all.iter().zip(&names) {
+        let key = name.replace('-', "_");
+        let Some(properties) = variant.get("properties").and_then(Json::as_object) else { continue };
+        let inside: Vec<String> = needs(variant);
+        let keys: Vec<&String> = properties.keys().filter(|k| *k != "kind").collect();
+        if keys.is_empty() {
+            continue;
+        }
+        let all_needed = [&inside[..], &outer[..]].concat();
+        let mut values =
+            vec![json!({ "type": "object", "propertyNames": { "enum": keys }, "required": all_needed })];
+        let value = match &inside[..] {
+            [need] => properties.get(need),
+            _ => properties.get(&key),
+        };
+        values.extend(value.filter(|v| v.is_object()).cloned());
+        // As a pattern: editors offer the keys of the long form.
+        let only = format!("^{key}$");
+        out.push(json!({
+            "type": "object", "patternProperties": { only: { "anyOf": values } },
+            "minProperties": 1, "additionalProperties": false,
+        }));
+    }
+    out
+}
