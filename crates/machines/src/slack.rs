@@ -82,7 +82,7 @@ impl SlackClock {
     /// slack_i = max(0, slack_(i−1) + size_i/r_est − (i(p_i) − i(p_(i−1)))), and zero for the first. What is stored is
     /// what is written: a flow that was idle starts afresh.
     ///
-    /// CHOICE ups M7: size/r_est is rounded up to 1 ps, as transmission times are, so that at r_est = line rate a flow
+    /// CHOICE UPS §3.3: size/r_est is rounded up to 1 ps, as transmission times are, so that at r_est = line rate a flow
     /// sent back to back keeps zero slack.
     fn advance(&mut self, size: Bytes, rate: Rate, begins: Time) -> i64 {
         if std::mem::replace(&mut self.begun, true) {

@@ -22,7 +22,7 @@ pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
         Some(shared) => b::InputMemory::Shared(shared.0),
         None => {
             let own = inputs.memory.unwrap_or_default().0;
-            // CHOICE irn M1: the paper's headroom is what the link holds, which is not quite lossless. The threshold stays
+            // CHOICE IRN §4.3.1: the paper's headroom is what the link holds, which is not quite lossless. The threshold stays
             // the paper's, and the memory grows by what is missing.
             let lossless = match pfc {
                 Some(b::PfcSpec { threshold: b::PfcThreshold::Static { xoff, .. }, headroom, .. }) => {

@@ -123,7 +123,7 @@ pub(crate) fn order(scheduler: &Scheduler, histogram: Option<&Vec<u64>>) -> s::O
         }
         Scheduler::Fq { overflow } => s::OrderSpec::Fq { overflow: victim(overflow) },
         Scheduler::Priority { classes } => s::OrderSpec::Priority { classes: *classes },
-        // "Within a flow earliest sequence first" (ads M2.3) is pFabric's rule too.
+        // "Within a flow earliest sequence first" (SJF of ADS §2.2) is pFabric's rule too.
         Scheduler::Sjf | Scheduler::Srpt => s::OrderSpec::Rank { flow_order: true },
         Scheduler::Ads { queues, cap, mtu, map } => s::OrderSpec::Ads(s::AdsSpec {
             queues: *queues,

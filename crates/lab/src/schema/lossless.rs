@@ -28,7 +28,7 @@ pub enum Release {
     /// As its transmission begins.
     Start,
     /// As its transmission ends.
-    // CHOICE irn M1: the paper does not say.
+    // CHOICE IRN §4.3.1: the paper does not say.
     #[default]
     End,
 }
@@ -48,7 +48,7 @@ pub struct Pfc {
     pub frame: Q<Bytes>,
     /// A pause expires after so many quanta of 512 bit times; who asked for it asks again when half of them are over. Without
     /// the key a pause lasts until the permission to go on.
-    // CHOICE irn M1: no quanta, as in the simulators compared with; a lost frame then stops a port until the next comes.
+    // CHOICE IRN §4.3.1: no quanta, as in the simulators compared with; a lost frame then stops a port until the next comes.
     #[schemars(range(min = 1, max = 65_535), extend("examples" = [65_535]))]
     pub quanta: Option<u16>,
 }

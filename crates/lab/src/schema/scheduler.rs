@@ -141,7 +141,7 @@ pub enum ClassOrder {
 #[serde(rename_all = "kebab-case")]
 pub enum Overflow {
     /// The tail of the longest queue in bytes.
-    // CHOICE (ads M2.2): protects the flows that keep to their share.
+    // CHOICE ADS §2.2: protects the flows that keep to their share.
     #[default]
     LongestQueue,
     /// The arriving packet.
@@ -186,5 +186,5 @@ defaults! {
     ads_window: u32 = 10; // ads §3.3
     codel_target: Q<Span> = Q::of("5ms"); // RFC 8289 §4.4
     codel_interval: Q<Span> = Q::of("100ms"); // RFC 8289 §4.3
-    even: ClassOrder = ClassOrder::Sjf; // CHOICE NSDI 2016 §2.3: which flows form which class is not said
+    even: ClassOrder = ClassOrder::Sjf; // CHOICE UPS §2.3: which flows form which class is not said
 }

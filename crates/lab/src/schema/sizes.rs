@@ -102,7 +102,7 @@ pub enum Interpolation {
 }
 
 defaults! {
-    // CHOICE (ads, workload 3): 20 values over the published range.
+    // CHOICE ADS §2.3.2: 20 values over the published range.
     uniform_min: Q<Bytes> = Q::of("1KB");
     uniform_max: Q<Bytes> = Q::of("3MB");
     uniform_steps: u32 = 20;

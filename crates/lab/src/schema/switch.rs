@@ -143,7 +143,7 @@ pub struct Mix {
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Nodes {
     /// Those with odd numbers.
-    // CHOICE NSDI 2016 §2.3: half of the routers run another scheduler; which half is not said.
+    // CHOICE UPS §2.3: half of the routers run another scheduler; which half is not said.
     #[default]
     Odd,
     /// Those with even numbers.

@@ -284,7 +284,7 @@ defaults! {
     one_gbps: Q<Rate> = Q::of("1Gbps");
     core_delay: Q<Span> = Q::of("10ms"); // ups: the authors' ns-2 code
     access_delay: Q<Span> = Q::of("1ms"); // ups: the authors' ns-2 code
-    // CHOICE NSDI 2016 §2.3: the Rocketfuel map is not named, only its size and that half of the core links are slower
+    // CHOICE UPS §2.3: the Rocketfuel map is not named, only its size and that half of the core links are slower
     // than the access links (1 Gb/s).
     backbone_routers: u32 = 83;
     backbone_links: u32 = 131;

@@ -170,7 +170,7 @@ const GOOGLE_RPC: &[(f64, f64)] = &[
 ];
 
 /// IRN's workload (UCB/EECS-2018-103 §4.3.1): three facts are published, half single packets, 15 % from 200 KB to 3 MB.
-// CHOICE irn M12: straight lines between them.
+// CHOICE IRN §4.3.1: straight lines between them.
 const RDMA_HEAVY_TAILED: &[(f64, f64)] = &[(32.0, 0.0), (1024.0, 0.5), (200_000.0, 0.85), (3_000_000.0, 1.0)];
 
 /// The distribution that a scenario names under `key`.

@@ -141,7 +141,7 @@ impl Order for Fq {
         self.close_if_forgotten(lane);
         Some(node.entry)
     }
-    /// CHOICE ads M2.2, DKS §2.2: the newest packet of the longest queue (bytes) is dropped, and the emulated server
+    /// CHOICE ADS §2.2, DKS §2.2: the newest packet of the longest queue (bytes) is dropped, and the emulated server
     /// forgets it too: its flow's last finish number goes back to where that packet started.
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         let victim = self.lanes.tail_of_longest()?;

@@ -71,7 +71,7 @@ impl RankedFlows {
     pub(super) fn pop(&mut self) -> Option<(Ranked, u64)> {
         let mut at = heap::slot(self.best.first()?);
         if self.flow_order {
-            // CHOICE ads M2.4: "earliest" is the packet queued for longest, as in pFabric's own simulator. The
+            // CHOICE ADS §2.2: "earliest" is the packet queued for longest, as in pFabric's own simulator. The
             // lowest sequence number differs only when a retransmission overtakes inside one queue.
             at = self.data.lane(at).head;
         }

@@ -96,7 +96,7 @@ impl RoundRobin {
                 return None;
             }
             let (entry, came) = self.take(self.lanes.lane(lane).head);
-            // CHOICE ups, CoDel: the backlog that may be an MTU is the port's, as in the authors' simulator.
+            // CHOICE UPS §3.2 (CoDel): the backlog that may be an MTU is the port's, as in the authors' simulator.
             let nearly_empty = self.lanes.lane_is_empty(lane) || self.bytes <= u64::from(spec.mtu);
             Some((entry, Departure { waited: now.since(came), nearly_empty }))
         };
@@ -188,7 +188,7 @@ impl Order for RoundRobin {
             return served;
         }
     }
-    /// CHOICE ups, FQ: of equally long bins the one with the smaller number gives way. The tail may be the arriving
+    /// CHOICE UPS §2.3 (FQ): of equally long bins the one with the smaller number gives way. The tail may be the arriving
     /// packet.
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         if !self.tracking {

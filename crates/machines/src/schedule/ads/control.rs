@@ -35,7 +35,7 @@ impl Control {
     /// # Errors
     /// If the interval or window is zero, or the histogram is longer than the table.
     pub fn new(spec: &AdsSpec, table: &mut Table) -> Result<Self, String> {
-        // CHOICE ads M3: before anything is known, a log-uniform split of the priorities.
+        // CHOICE ADS §3.3: before anything is known, a log-uniform split of the priorities.
         table.write(split::log_uniform(table.entries() as u32 - 1, spec.queues));
         match &spec.map {
             AdsMap::Static { counts } => {
@@ -48,7 +48,7 @@ impl Control {
                 }
                 let mut padded = counts.clone();
                 padded.resize(table.entries(), 0);
-                // CHOICE ads M3: a port whose histogram is empty keeps the log-uniform split.
+                // CHOICE ADS §3.3: a port whose histogram is empty keeps the log-uniform split.
                 if let Some(queues) = split::equal(&padded, spec.queues) {
                     table.write(queues);
                 }
@@ -111,7 +111,7 @@ impl Window {
     }
 
     fn rewrite(&self, table: &mut Table) {
-        // CHOICE ads M3: a window without a packet leaves the map as it is.
+        // CHOICE ADS §3.3: a window without a packet leaves the map as it is.
         if let Some(queues) = split::equal(&self.sum, self.queues) {
             table.write(queues);
         }

@@ -55,7 +55,7 @@ impl Order for Ads {
     }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
-        // CHOICE ads M2.5: control packets carry no size; they take the highest queue without being counted.
+        // CHOICE ADS §3.1: control packets carry no size; they take the highest queue without being counted.
         let queue = if packet.is_control() { 0 } else { self.table.classify(packet.rank) };
         self.levels.push(queue, Entry::new(packet, handle));
     }
@@ -63,7 +63,7 @@ impl Order for Ads {
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         self.levels.pop_best()
     }
-    /// CHOICE ads M2.5: the newest packet of the lowest queue that holds any, be it the one arriving.
+    /// CHOICE ADS §3.1: the newest packet of the lowest queue that holds any, be it the one arriving.
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }

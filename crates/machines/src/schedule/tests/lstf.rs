@@ -122,7 +122,7 @@ fn accumulated_wait_is_lstf_with_equal_slack_for_packets_of_equal_size() {
     (0..3000).for_each(|seed| chain(seed, true, Some(1_000_000_000_000), longest_waited));
 }
 
-/// ups M7, last item: slack + i(p) never falls within a flow, so LSTF keeps a flow's packets of equal size in order.
+/// UPS §3.3: slack + i(p) never falls within a flow, so LSTF keeps a flow's packets of equal size in order.
 #[test]
 fn packets_of_a_flow_are_never_reordered_by_the_slacks_of_the_heuristics() {
     let size = 1000u32;

@@ -25,7 +25,7 @@ impl Naive {
             Limit::Unlimited => false,
         }
     }
-    /// ups M2.1, for each packet that has to go.
+    /// UPS §2.2, for each packet that has to go.
     fn arrive(&mut self, p: Waiting) -> Vec<u32> {
         let mut gone = vec![];
         while self.over(Some(p)) {

@@ -523,7 +523,7 @@ impl TcpSender {
             wire: spec.syn_wire,
             kind: Kind::Syn,
             flags: if self.syn_resent { Flags::RETRANSMISSION } else { Flags::default() },
-            // CHOICE ups, traps 14: control packets, SYNs as ACKs, are the most urgent. Other reading: the flow's rank.
+            // CHOICE UPS §2.3: control packets, SYNs as ACKs, are the most urgent. Other reading: the flow's rank.
             rank: 0,
             ..Packet::default()
         };
