@@ -6,27 +6,28 @@
     results.flows                      # a polars data frame, one row per flow
     results.report("report.html")      # one self-contained page
 
-Heavy libraries are imported when they are first needed, so `import thalweg` is quick.
+Everything is imported when it is first needed, so `import thalweg` is quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-from thalweg.errors import Diagnostic, Interrupted, ScenarioError
-
+TYPE_CHECKING = False  # importing `typing` for it would be the slowest line here
 if TYPE_CHECKING:
     from thalweg.comparison import compare
     from thalweg.controllers import controller
     from thalweg.engine import resume, run
+    from thalweg.errors import ControllerError, Diagnostic, Interrupted, ScenarioError
     from thalweg.replaying import replay
     from thalweg.results import Results
     from thalweg.scenario import Scenario
     from thalweg.sweeps import Runs, sweep
 
 _HOMES = {
+    "ControllerError": "errors",
+    "Diagnostic": "errors",
+    "Interrupted": "errors",
     "Results": "results",
     "Runs": "sweeps",
     "Scenario": "scenario",
+    "ScenarioError": "errors",
     "compare": "comparison",
     "controller": "controllers",
     "replay": "replaying",
@@ -36,6 +37,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "ControllerError",
     "Diagnostic",
     "Interrupted",
     "Results",
@@ -58,6 +60,8 @@ def __getattr__(name: str):
 
         return _core.VERSION
     if name in _HOMES:
+        from importlib import import_module
+
         value = getattr(import_module(f"thalweg.{_HOMES[name]}"), name)
         globals()[name] = value
         return value

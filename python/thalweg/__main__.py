@@ -1,5 +1,5 @@
 """`python -m thalweg`."""
 
-from thalweg.cli import entry
+from thalweg._entry import entry
 
 entry()

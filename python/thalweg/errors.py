@@ -41,6 +41,17 @@ class ScenarioError(ValueError):
         return type(self), (self.diagnostics,)
 
 
+class ControllerError(RuntimeError):
+    """A Python controller that failed: which one, for which flow (`None`: while its state was read), at what simulated time.
+
+    What it raised, if it did, is the `__cause__`.
+    """
+
+    def __init__(self, why: str, controller: str = "", flow: int | None = None, now_ps: int | None = None):
+        super().__init__(why)
+        self.controller, self.flow, self.now_ps = controller, flow, now_ps
+
+
 def refuse(reason: str, *, file: object = "", key: str = "", hint: str | None = None) -> ScenarioError:
     """A `ScenarioError` of one line."""
     return ScenarioError([Diagnostic(reason=reason, file=str(file), key=key, hint=hint)])

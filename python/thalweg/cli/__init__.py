@@ -14,11 +14,21 @@ OK, FOUND, UNUSABLE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
 
 
 def entry() -> None:
-    """The console script. A polite kill is an interrupt: what there is gets saved."""
+    """The console script. A polite kill and a closed terminal are interrupts: what there is gets saved."""
     import signal
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    sys.exit(main())
+    import thalweg.cli.parser  # noqa: F401 (what takes time is done before Ctrl-C raises)
+
+    polite = [s for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(s) != signal.SIG_IGN]
+    try:
+        for s in polite:
+            signal.signal(s, signal.default_int_handler)
+        code = main()
+        for s in polite:  # nothing is left to save, and an interpreter that ends has no good answer
+            signal.signal(s, signal.SIG_IGN)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    sys.exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,30 +36,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _run(argv)
         sys.stdout.flush()
-        return code
     except BrokenPipeError:
         # The reader is gone (`thalweg list | head`): there is nobody to tell, not even at exit.
-        devnull = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(devnull, sys.stdout.fileno())
-        return BROKEN_PIPE
+        code = BROKEN_PIPE
+        _to_nobody(sys.stdout)
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _to_nobody(sys.stderr)
+    return code
+
+
+def _to_nobody(stream) -> None:
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, stream.fileno())
+    os.close(devnull)
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    from thalweg.cli.parser import build
     from thalweg.errors import ScenarioError
 
     try:
-        args = build().parse_args(argv)
-    except SystemExit as e:
-        return int(e.code or 0)
-    try:
+        from thalweg.cli.parser import build
+
+        try:
+            args = build().parse_args(argv)
+        except SystemExit as e:
+            return int(e.code or 0)
         return args.command(args)
     except ScenarioError as e:
         for diagnostic in e.diagnostics:
             say(str(diagnostic).replace("\n", " "))
         return UNUSABLE
-    except KeyboardInterrupt:
-        say("thalweg: interrupted")
+    except KeyboardInterrupt as e:
+        say("thalweg: " + (str(e) or "interrupted"))
         return INTERRUPTED
     except BrokenPipeError:
         raise
@@ -60,9 +80,18 @@ def _run(argv: Sequence[str] | None) -> int:
         return _internal(e)
 
 
+def _interrupted(e: BaseException | None) -> bool:
+    """Whether Ctrl-C is at the bottom of it: libraries written in C make other exceptions of one that hits their import."""
+    return e is not None and (isinstance(e, KeyboardInterrupt) or _interrupted(e.__cause__ or e.__context__))
+
+
 def _internal(e: BaseException) -> int:
+    if _interrupted(e):
+        say("thalweg: interrupted")
+        return INTERRUPTED
     if isinstance(e, SystemExit):
-        return int(e.code or 0)
+        say(f"{_users_code(e) or 'thalweg'}: called sys.exit({'' if e.code is None else repr(e.code)})")
+        return UNUSABLE
     if os.environ.get("THALWEG_TRACEBACK"):
         import traceback
 
@@ -99,5 +128,7 @@ def _users_code(e: BaseException) -> str | None:
 
 
 def say(line: str) -> None:
-    """One line on stderr."""
-    print(line, file=sys.stderr, flush=True)
+    """One line on stderr, if anybody still reads it."""
+    from thalweg._places import say
+
+    say(line)

@@ -102,31 +102,43 @@ def show(args) -> int:
 def explain(args) -> int:
     from thalweg import _core
 
-    # `traffic` is a list: its keys may be asked for without a position.
-    key = args.key
-    text = _core.explain(key) or _core.explain(key.replace("traffic.", "traffic.0.", 1))
-    if text is None:
-        raise refuse(f"thalweg explain: no scenario key is called `{args.key}`", hint=nearest(args.key, schema_keys()))
-    print(text.rstrip("\n"))
+    text = _core.explain(args.key)
+    if text is not None:
+        print(text.rstrip("\n"))
+        return OK
+    known = schema_keys()
+    # The end of a key will do, and positions in lists may be left out.
+    asked = _names(args.key)
+    found = [k for k in known if asked and _names(k)[-len(asked) :] == asked and _core.explain(k)]
+    if not found:
+        words = {*known, *(k.rsplit(".", 1)[-1] for k in known)}
+        raise refuse(f"thalweg explain: no scenario key is called `{args.key}`", hint=nearest(args.key, words))
+    for n, key in enumerate(found):
+        print(("\n" if n else "") + f"{key}: " + _core.explain(key).rstrip("\n"))
     return OK
 
 
+def _names(key: str) -> list[str]:
+    return [part for part in key.split(".") if part and not part.isdecimal()]
+
+
 def schema_keys() -> list[str]:
-    """Every property name in the schema, for suggestions."""
+    """Every dotted key in the schema; lists at position 0."""
     from thalweg import _core
 
-    found: set[str] = set()
+    found: dict[str, None] = {}
 
-    def walk(node) -> None:
-        if isinstance(node, dict):
-            found.update(node["properties"] if isinstance(node.get("properties"), dict) else ())
-            for value in node.values():
-                walk(value)
-        elif isinstance(node, list):
-            for value in node:
-                walk(value)
+    def walk(node: dict, here: str) -> None:
+        for name, inner in (node.get("properties") or {}).items():
+            found[here + name] = None
+            walk(inner, f"{here}{name}.")
+        if isinstance(node.get("items"), dict):
+            walk(node["items"], f"{here}0.")
+        for word in ("anyOf", "oneOf", "allOf"):
+            for inner in node.get(word, ()):
+                walk(inner, here)
 
-    walk(json.loads(_core.schema()))
+    walk(json.loads(_core.schema()), "")
     return sorted(found)
 
 
