@@ -93,7 +93,7 @@ def test_an_error_made_of_an_interrupt_is_an_interrupt(monkeypatch, capsys):
         try:
             raise KeyboardInterrupt
         except KeyboardInterrupt:
-            raise ImportError("a library in C was interrupted")
+            raise ImportError("a library in C was interrupted")  # noqa: B904
 
     monkeypatch.setattr(asking, "schema", torn)
     assert main(["schema"]) == 130
