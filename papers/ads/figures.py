@@ -158,6 +158,8 @@ def _(runs):
         ax.set_yticks(range(len(rows)), [spell(p) for p in rows], fontsize=7)
         ax.grid(False)
         ax.tick_params(length=0)
+        text = "numbers: average slowdown / that of SRPT with the same hosts (columns); red: SRPT is better, blue: SRPT is beaten"
+        fig.supxlabel(text, fontsize=7)
         return fig
 
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from thalweg.results import Results
 
-# Payload bytes: the classes that papers print (below 10 KB, to 100 KB, to 1 MB, above).
-SIZE_CLASSES = (
-    (0, 10_000, "< 10 KB"),
-    (10_000, 100_000, "10–100 KB"),
-    (100_000, 1_000_000, "0.1–1 MB"),
-    (1_000_000, None, "≥ 1 MB"),
-)
 STATISTICS = ("mean", "p50", "p95", "p99")
 
 
@@ -42,6 +37,26 @@ class Comparison:
 
     def to_dict(self) -> dict:
         return {"a": str(self.a.path or "a"), "b": str(self.b.path or "b"), "classes": self.rows}
+
+
+_BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def size_classes(results: Results) -> list[tuple[float, float, str]]:
+    """`(above, up to, name)` in bytes of payload: the classes of the run's summary, `measure.size_classes` of its scenario."""
+    texts = tomllib.loads(results.scenario_toml).get("measure", {}).get("size_classes", [])
+    edges = [_bytes(text) for text in texts]
+    pairs = zip([0.0, *edges], [*edges, math.inf], strict=True)
+    return [
+        (a, b, f"up to {texts[n]}" if n < len(texts) else f"above {texts[-1]}")
+        for n, (a, b) in enumerate(pairs)
+        if texts
+    ]
+
+
+def _bytes(text: str) -> float:
+    number = text.rstrip("BKMGTi")
+    return float(number) * _BYTES[text[len(number) :].strip()]
 
 
 def label(results: Results, letter: str) -> str:
@@ -75,13 +90,12 @@ def statistics(values) -> dict[str, float]:
 
 
 def compare(a: Results | str | Path, b: Results | str | Path) -> Comparison:
-    """Compares two runs (results or run directories)."""
+    """Compares two runs (results or run directories), all flows together and by the size classes of the first one's scenario."""
     a, b = (r if isinstance(r, Results) else Results.load(r) for r in (a, b))
     (size_a, fct_a), (size_b, fct_b) = fct(a), fct(b)
     rows = []
-    for low, high, name in ((0, None, "all"), *SIZE_CLASSES):
-        top = float("inf") if high is None else high
-        one, other = fct_a[(size_a >= low) & (size_a < top)], fct_b[(size_b >= low) & (size_b < top)]
+    for low, high, name in ((0.0, math.inf, "all"), *size_classes(a)):
+        one, other = fct_a[(size_a > low) & (size_a <= high)], fct_b[(size_b > low) & (size_b <= high)]
         if name != "all" and not len(one) and not len(other):
             continue
         row: dict = {"class": name, "flows_a": len(one), "flows_b": len(other)}

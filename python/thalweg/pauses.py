@@ -12,6 +12,7 @@ import polars as pl
 from matplotlib.patches import Rectangle
 
 from thalweg import plots
+from thalweg._layout import note, time_unit
 
 
 def storms(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
@@ -49,20 +50,25 @@ def timeline(pauses: pl.DataFrame, *, ports: int = 24) -> plots.Figure:
     longest = by_port(pauses).head(ports)
     known = pauses.with_columns(lasted=_lasted(pauses))
     deepest = int(pauses["depth"].max() or 0)
+    ends = (known["began_ps"].cast(pl.Int64) + known["lasted"]).max() or 0
+    factor, unit = time_unit(ends * 1e-12)
     with plots.style():
         cycle = [entry["color"] for entry in matplotlib.rcParams["axes.prop_cycle"]]
         shade = [cycle[depth % len(cycle)] for depth in range(deepest + 1)]
         fig, ax = plots.figure(height=0.9 + 0.15 * max(len(longest), 1))
         for row, port in enumerate(longest["port"].to_list()):
             mine = known.filter(pl.col("port") == port)
-            begin, width = mine["began_ps"].to_numpy() * 1e-9, mine["lasted"].to_numpy() * 1e-9
+            begin, width = (mine[c].to_numpy() * 1e-12 * factor for c in ("began_ps", "lasted"))
             colours = [shade[depth] for depth in mine["depth"].to_list()]
             ax.broken_barh(list(zip(begin, width, strict=True)), (row - 0.4, 0.8), facecolors=colours)
         names = [f"{a} → {b}" for a, b in longest.select("from_node", "to_node").iter_rows()]
         ax.set_yticks(range(len(longest)), names)
         ax.invert_yaxis()
-        ax.set_xlabel("time (ms)")
+        ax.set_xlabel(f"time ({unit})")
         ax.set_ylabel("paused port (node → node)")
+        all_ports = pauses["port"].n_unique()
+        if len(longest) < all_ports:
+            note(ax, f"{len(longest)} of {all_ports} ports: paused longest")
         for depth, colour in enumerate(shade[:4]):
             label = "root" if depth == 0 else f"depth {depth}"
             ax.add_patch(Rectangle((0, 0), 0, 0, color=colour, label=label))

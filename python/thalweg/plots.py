@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 import matplotlib
 import numpy as np
-from matplotlib import figure as mpl
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from thalweg import _places
+from thalweg._layout import Figure, fit, note, time_unit
+from thalweg.spread import spread
 
 if TYPE_CHECKING:
     from thalweg.results import Results
 
 # Okabe & Ito's palette: distinct for colour-blind readers and in grey print.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+MARKERS = "os^vDPX*"
 HATCHES = ["", "//", "..", "\\\\", "xx", "--", "++", "oo"]
 STYLE = {
     "font.size": 9,
@@ -47,13 +49,6 @@ FORMATS = ("png", "svg", "pdf")
 COLUMN = 3.5  # inches: one column of a two-column paper
 
 
-class Figure(mpl.Figure):
-    """A matplotlib figure that notebooks show without pyplot."""
-
-    def _repr_svg_(self) -> str:
-        return svg(self).decode()
-
-
 def style():
     """The settings of all figures, as a context: `with thalweg.plots.style(): …`."""
     return matplotlib.rc_context(STYLE)
@@ -80,6 +75,7 @@ def drawn(fig: Figure, form: str) -> bytes:
     }
     target = io.BytesIO()
     with style():
+        fit(fig)  # here for figures that others made, too
         fig.savefig(target, format=form, metadata=about[form])
     return target.getvalue()
 
@@ -119,7 +115,14 @@ def _plain_log_x(ax) -> None:
 
 
 def cdf(series: Mapping[str, Sequence[float]], xlabel: str, *, log: bool = True, title: str = "") -> Figure:
-    """Empirical distribution functions."""
+    """Empirical distribution functions. Times are given in seconds, with a label that ends in `(s)`; the axis gets the unit of
+    their range."""
+    if xlabel.endswith(" (s)"):
+        values = np.concatenate([np.asarray(v, dtype=float) for v in series.values()]) if series else np.empty(0)
+        # The median: of a heavy tail the longest says little about the others.
+        factor, unit = time_unit(float(np.median(values)) if len(values) else 1.0)
+        series = {name: np.asarray(v, dtype=float) * factor for name, v in series.items()}
+        xlabel = f"{xlabel.removesuffix(' (s)')} ({unit})"
     with style():
         fig, ax = figure()
         for name, values in series.items():
@@ -141,11 +144,13 @@ def bars(
     ylabel: str,
     *,
     published: Mapping[str, Sequence[float | None]] | None = None,
+    errors: Mapping[str, Sequence[float | None]] | None = None,
     log: bool = False,
     title: str = "",
     width: float = COLUMN * 1.4,
 ) -> Figure:
-    """Grouped bars, one colour and hatch per series; `published` values are drawn as diamonds on them."""
+    """Grouped bars, one colour and hatch per series; `published` values are drawn as diamonds on them, `errors` as error bars (half of
+    their length)."""
     with style():
         fig, ax = figure(width, COLUMN * 0.68)
         place = np.arange(len(groups))
@@ -161,6 +166,8 @@ def bars(
                 color=COLOURS[n % 8],
                 hatch=HATCHES[n % 8],
                 edgecolor="white",
+                yerr=_errors(errors, name),
+                error_kw={"elinewidth": 0.8, "capsize": 2},
             )
             if published and name in published:
                 marks = [np.nan if v is None else v for v in published[name]]
@@ -177,21 +184,29 @@ def bars(
         return fig
 
 
+def _errors(errors: Mapping[str, Sequence[float | None]] | None, name: str) -> list[float] | None:
+    if not errors or name not in errors:
+        return None
+    return [0.0 if e is None or not np.isfinite(e) else e for e in errors[name]]
+
+
 def lines(
     x: Sequence[float],
     series: Mapping[str, Sequence[float]],
     xlabel: str,
     ylabel: str,
     *,
+    errors: Mapping[str, Sequence[float | None]] | None = None,
     log_x=False,
     log_y=False,
     title="",
 ) -> Figure:
-    """Curves over a parameter."""
+    """Curves over a parameter; `errors`: error bars (half of their length)."""
     with style():
         fig, ax = figure()
         for n, (name, y) in enumerate(series.items()):
-            ax.plot(x, y, marker="os^vDPX*"[n % 8], markersize=4, label=name)
+            look = {"marker": MARKERS[n % 8], "markersize": 4, "capsize": 2, "label": name}
+            ax.errorbar(x, y, yerr=_errors(errors, name), **look)
         if log_x:
             ax.set_xscale("log")
         if log_y:
@@ -202,28 +217,55 @@ def lines(
         return fig
 
 
-def slowdown_by_size(runs: Mapping[str, Results], *, bins: int = 20, percentiles: Sequence[float] = (50, 99)) -> Figure:
-    """FCT slowdown over flow size: a point per size if there are few sizes, else points that hold equal numbers of flows."""
+def slowdown_by_size(
+    runs: Mapping[str, Results | Sequence[Results]], *, bins: int = 20, percentiles: Sequence[float] = (50, 99)
+) -> Figure:
+    """FCT slowdown over flow size: a point per size if there are few sizes, else points that hold equal numbers of flows.
+
+    Several results under one name are repetitions with different seeds: means over them, with 95 % confidence intervals.
+    """
     with style():
         fig, ax = figure()
+        most = 1
         for n, (name, results) in enumerate(runs.items()):
-            flows = results.measured()
-            size, slow = flows["size"].to_numpy().astype(float), flows["slowdown"].to_numpy()
-            order = np.argsort(size, kind="stable")
-            first = np.unique(size[order], return_index=True)[1]
-            cuts = first[1:] if len(first) <= bins else min(bins, max(len(order), 1))
-            parts = [p for p in np.array_split(order, cuts) if len(p)]
-            x = [size[p].mean() for p in parts]
+            repeated = list(results) if isinstance(results, Sequence) else [results]
+            most = max(most, len(repeated))
+            flows = [r.measured() for r in repeated]
+            sizes = [f["size"].to_numpy().astype(float) for f in flows]
+            slow = [f["slowdown"].to_numpy() for f in flows]
+            edges = _size_bins(np.concatenate(sizes), bins)
+            place = [np.searchsorted(edges, s, side="right") for s in sizes]
             for line, q in enumerate(percentiles):
-                y = [np.percentile(slow[p], q, method="inverted_cdf") for p in parts]
+                x, y, half = [], [], []
+                for k in range(len(edges) + 1):
+                    there = [one[p == k] for one, p in zip(slow, place, strict=True)]
+                    found = spread([np.percentile(v, q, method="inverted_cdf") for v in there if len(v)])
+                    if found.runs:
+                        x.append(np.concatenate([s[p == k] for s, p in zip(sizes, place, strict=True)]).mean())
+                        y.append(found.mean)
+                        half.append(found.half)
                 what = "median" if q == 50 else f"{q:g}th percentile"
-                text = f"{name}, {what}" if len(runs) > 1 else what
-                ax.plot(x, y, color=COLOURS[n % 8], linestyle=("-", "--", ":")[line % 3], marker=".", label=text)
+                look = {"color": COLOURS[n % 8], "linestyle": ("-", "--", ":")[line % 3], "marker": ".", "capsize": 2}
+                # Down to 1 at most: on a logarithmic axis, and no flow is faster than alone.
+                bars = [np.minimum(half, np.maximum(np.asarray(y) - 1, 0)), half] if len(repeated) > 1 else None
+                label = f"{name}, {what}" if len(runs) > 1 else what
+                ax.errorbar(x, y, yerr=None if bars is None else np.nan_to_num(bars), label=label, **look)
         ax.set(xlabel="flow size (B)", ylabel="FCT slowdown", xscale="log", yscale="log")
         _plain_log(ax)
+        if most > 1:
+            note(ax, f"mean of {most} seeds, bars: 95 % confidence")
         if ax.get_lines():
             _legend_above(fig, ax, 2)
         return fig
+
+
+def _size_bins(sizes: np.ndarray, bins: int) -> np.ndarray:
+    """The lower edges of all classes but the first: one class per size, or `bins` classes of as many flows each."""
+    distinct = np.unique(sizes)
+    if len(distinct) <= bins:
+        return distinct[1:]
+    ordered = np.sort(sizes)
+    return np.unique([part[0] for part in np.array_split(ordered, bins)])[1:]
 
 
 def _binned(ax, edges, counts, total: int, label: str, **kw) -> None:
@@ -281,13 +323,15 @@ def replay_lateness(runs: Mapping[str, Results]) -> Figure:
 def series_over_time(
     results: Results, table: str, value: str, by: str, *, ylabel: str | None = None, most: int = 8
 ) -> Figure:
-    """A sampled quantity over time, one line per `by` (those with the highest peaks)."""
+    """A sampled quantity over time, one line per `by`: those with the highest peaks, as a line above the axes says if not all are shown."""
     import polars as pl
 
     frame = results.tables[table]
     names = frame.columns
     moment = next(n for n in names if n in ("time", "time_ps", "now", "now_ps", "at", "at_ps", "t_ps"))
-    frame = frame.with_columns(pl.Series("_ms", results.seconds(moment, table) * 1e3))
+    seconds = results.seconds(moment, table)
+    factor, unit_of_time = time_unit(float(np.max(seconds, initial=0.0)))
+    frame = frame.with_columns(pl.Series("_t", seconds * factor))
     peaks = frame.group_by(by).agg(pl.col(value).max()).sort(value, by, descending=[True, False])
     top = peaks.filter(pl.col(value) > 0)[by].head(most) if peaks[value].max() else peaks[by].head(1)
     label = {one: f"{by} {one}" for one in top}
@@ -301,13 +345,21 @@ def series_over_time(
         for one in top:
             part = frame.filter(pl.col(by) == one)
             values = part[value].to_numpy() * (1e-3 if kilo else 1)
-            ax.plot(part["_ms"].to_numpy(), values, label=label[one], linewidth=1)
+            ax.plot(part["_t"].to_numpy(), values, label=label[one], linewidth=1)
         unit = "KB" if kilo else units[value]
-        ax.set(xlabel="time (ms)", ylabel=f"{ylabel or value} ({unit})" if unit else ylabel or value)
+        ax.set(xlabel=f"time ({unit_of_time})", ylabel=f"{ylabel or value} ({unit})" if unit else ylabel or value)
         ax.set_ylim(bottom=0)
+        if len(top) < len(peaks):
+            note(ax, shown(len(top), len(peaks), by, len(results.flows) if by == "flow" else len(peaks), most))
         if len(top) > 1 or by == "port":
             _legend_above(fig, ax, 4)
         return fig
+
+
+def shown(some: int, sampled: int, by: str, there_are: int, most: int) -> str:
+    """Which lines a figure shows, and why these."""
+    of = f"{sampled} {by}s" if sampled == there_are else f"{sampled} sampled {by}s (of {there_are})"
+    return f"{some} of {of}: {'the highest peaks' if some == most else 'the others stay at 0'}"
 
 
 class Plots:
@@ -322,8 +374,13 @@ class Plots:
 
     def cdf(self, column: str = "slowdown") -> Figure:
         """The distribution of a column of the measured flows."""
+        from thalweg.results import SECONDS_PER
+
         unit = {n: u for n, u, _ in self._results.columns()}[column]
         values = self._results.measured()[column].to_numpy()
+        if unit in SECONDS_PER:
+            name = column.removesuffix(f"_{unit}")
+            return cdf({name: values * SECONDS_PER[unit]}, f"{'flow completion time' if name == 'fct' else name} (s)")
         return cdf({column: values}, f"{column} ({unit})" if unit else column)
 
     def queues(self, **kw) -> Figure:
@@ -372,8 +429,8 @@ class Plots:
                 made["slowdown"] = ("FCT slowdown by flow size.", self.slowdown())
             made["slowdown-cdf"] = ("Distribution of the FCT slowdown.", self.cdf("slowdown"))
         for name, caption in (
-            ("queues", "Queue length over time, highest peaks."),
-            ("windows", "Congestion windows over time."),
+            ("queues", "Queue length over time, of the ports with the highest peaks."),
+            ("windows", "Congestion windows over time, of the flows with the largest ones."),
         ):
             table = "controllers" if name == "windows" else name
             if table in self._results.tables and self._results.tables.arrow(table).num_rows:

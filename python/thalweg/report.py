@@ -138,7 +138,10 @@ def run_report(results: Results, path: Path) -> Path:
         arrow = results.tables.arrow(name)
         described += [(f"{name}.{c}", unit, doc) for c, unit, doc in results.columns(name)]
         described.append((f"{name}: {arrow.num_rows} rows", "", ""))
-    sections.append(("Columns", table(("column", "unit", "meaning"), described)))
+    meanings = table(("column", "unit", "meaning"), described)
+    sections.append(
+        ("Columns", f"<details><summary>what each column of each table means</summary>{meanings}</details>")
+    )
     sections.append(("Resolved scenario", f"<pre>{escape(results.scenario_toml)}</pre>"))
     sections.append(("Made by", machine_table(results.meta)))
     return write(path, page(f"{results.name or 'thalweg run'}", f"digest {results.digest}", sections))

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from thalweg import plots
+from thalweg._layout import note
 from thalweg.errors import nearest, refuse
 from thalweg.settings import SEED, columns, text
 
@@ -99,7 +100,7 @@ def over(runs: Runs, metric: str | None = None, *, x: str | None = None, log_x: 
             shift = (n - (len(curves) - 1) / 2) * min(0.12, 0.6 / len(curves)) if ticks else 0.0
             ax.errorbar(
                 [p + shift for p, _ in curve], [s.mean for _, s in curve], yerr=[_bar(s) for _, s in curve],
-                label=name, marker="os^vDPX*"[n % 8], markersize=4, capsize=2, color=plots.COLOURS[n % 8], **look,
+                label=name, marker=plots.MARKERS[n % 8], markersize=4, capsize=2, color=plots.COLOURS[n % 8], **look,
             )  # fmt: skip
         if ticks:
             crowded = sum(map(len, ticks)) > 45
@@ -113,7 +114,7 @@ def over(runs: Runs, metric: str | None = None, *, x: str | None = None, log_x: 
         if all(s.mean >= 0 for _, s in points) and ax.get_ylim()[0] < 0:
             ax.set_ylim(bottom=0)
         if seeds > 1:
-            ax.set_title(f"mean of {seeds} seeds, bars: 95 % confidence", loc="right", fontsize=7, color="0.35")
+            note(ax, f"mean of {seeds} seeds, bars: 95 % confidence")
         if len(curves) > 1:
             plots._legend_above(fig, ax, 3)
         return fig
@@ -151,7 +152,7 @@ def pareto(
             ax.errorbar(
                 [s[x].mean for s in group], [s[y].mean for s in group],
                 xerr=[_bar(s[x]) for s in group], yerr=[_bar(s[y]) for s in group],
-                fmt="os^vDPX*"[n % 8], markersize=4, elinewidth=0.7, color=plots.COLOURS[n % 8], label=name, zorder=3,
+                fmt=plots.MARKERS[n % 8], markersize=4, elinewidth=0.7, color=plots.COLOURS[n % 8], label=name, zorder=3,
             )  # fmt: skip
         edge = sorted((points[n] for n in best), key=lambda p: p[1][x].mean)
         ax.plot(

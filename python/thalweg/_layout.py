@@ -1,0 +1,92 @@
+"""What keeps a figure readable: legends inside the page, times in the unit of their range."""
+
+from __future__ import annotations
+
+import textwrap
+
+from matplotlib import figure as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+# A legend higher than this part of the page makes the page higher instead of the axes smaller.
+LEGEND_SHARE = 0.16
+SMALLEST_FONT = 5.0
+MARGIN = 0.04  # inches
+
+
+class Figure(mpl.Figure):
+    """A matplotlib figure that notebooks show without pyplot, and that keeps its legends inside the page."""
+
+    def legend(self, *args, **kw):
+        made = super().legend(*args, **kw)
+        made._asked = args, kw
+        return made
+
+    def savefig(self, *args, **kw):
+        fit(self)
+        return super().savefig(*args, **kw)
+
+    def _repr_svg_(self) -> str:
+        from thalweg import plots
+
+        return plots.svg(self).decode()
+
+
+def fit(fig: mpl.Figure) -> None:
+    """Lays the legends out so that none is cut off by the page: fewer columns, then broken lines, then smaller letters. Measures only,
+    draws nothing: how large a legend is does not depend on where it goes."""
+    if getattr(fig, "_fitted", False):
+        return
+    fig._fitted = True
+    if not hasattr(fig.canvas, "get_renderer"):
+        FigureCanvasAgg(fig)
+    renderer = fig.canvas.get_renderer()
+    for legend in list(fig.legends):
+        _fit_page(fig, legend, renderer)
+    for ax in fig.axes:
+        if (legend := ax.get_legend()) is not None:
+            _narrow(legend, renderer, ax.bbox.width, ax.bbox.height)
+
+
+def _fit_page(fig: mpl.Figure, legend, renderer) -> None:
+    limit = fig.bbox.width - 2 * MARGIN * fig.dpi
+    while legend.get_window_extent(renderer).width > limit and hasattr(legend, "_asked") and legend._ncols > 1:
+        args, kw = legend._asked
+        legend.remove()
+        legend = fig.legend(*args, **(kw | {"ncols": legend._ncols - 1}))
+    _narrow(legend, renderer, limit)
+    more = legend.get_window_extent(renderer).height - LEGEND_SHARE * fig.bbox.height
+    if more > 0:
+        fig.set_figheight(fig.get_figheight() + more / fig.dpi)
+
+
+def _narrow(legend, renderer, width: float, height: float = float("inf")) -> None:
+    """Breaks the lines of a legend that is too wide, then makes its letters smaller."""
+
+    def too_large() -> bool:
+        box = legend.get_window_extent(renderer)
+        return box.width > width or box.height > height
+
+    texts = legend.get_texts()
+    if too_large():
+        widths = [t.get_window_extent(renderer).width for t in texts]
+        around = legend.get_window_extent(renderer).width - max(widths) * legend._ncols
+        letter = max(w / max(len(t.get_text()), 1) for w, t in zip(widths, texts, strict=True))
+        room = max(int((width - around) / legend._ncols / letter), 8)
+        for text in texts:
+            text.set_text("\n".join(textwrap.wrap(text.get_text(), room)) or text.get_text())
+    while too_large() and texts[0].get_fontsize() > SMALLEST_FONT:
+        for text in texts:
+            text.set_fontsize(text.get_fontsize() - 0.5)
+
+
+def time_unit(longest: float) -> tuple[float, str]:
+    """Of a time axis up to so many seconds: what to multiply seconds with, and the unit."""
+    for least, factor, unit in ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (1e-6, 1e6, "us")):
+        if longest >= least:
+            return factor, unit
+    return 1e9, "ns"
+
+
+def note(ax, text: str) -> None:
+    """A small line above the axes: what is shown, and what is not."""
+    ax.set_title(text, loc="right", fontsize=7, color="0.35")
