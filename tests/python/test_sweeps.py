@@ -192,7 +192,7 @@ def test_a_failed_write_keeps_the_old_table(cli, file, tmp_path, monkeypatch):
 
     assert cli("sweep", file, "--seeds", "1", "--out", "s", "--quiet").code == 0
     before = {p.name: p.read_bytes() for p in (tmp_path / "s").glob("sweep.*")}
-    monkeypatch.setattr(plots, "save", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "no space")))
+    monkeypatch.setattr(plots, "drawn", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "no space")))
     assert cli("sweep", file, "--seeds", "2", "--out", "s", "--quiet").code == 2
     after = {p.name: p.read_bytes() for p in (tmp_path / "s").glob("sweep.*") if p.name != "sweep.json"}
     assert after == {n: b for n, b in before.items() if n != "sweep.json"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 
 from thalweg.cli import OK, say
@@ -71,15 +70,15 @@ def sweep(args) -> int:
 
 
 def write(runs, metric: str, folder: Path) -> list[Path]:
-    """The table and the figure, moved to their places when both are whole."""
-    from thalweg import plots
+    """The table and the figure: both are made before either is written."""
+    from thalweg import _places, plots
 
-    with tempfile.TemporaryDirectory(prefix=".sweep.", dir=folder) as made:
-        frame = runs.frame
-        # Lists have no form in CSV; they are in each run's summary.json.
-        frame.select(c for c in frame.columns if not frame[c].dtype.is_nested()).write_csv(Path(made) / TABLE)
-        paths = [Path(made) / TABLE, *plots.save(runs.plot(metric), Path(made), FIGURE)]
-        return [path.replace(folder / path.name) for path in paths]
+    frame = runs.frame
+    # Lists have no form in CSV; they are in each run's summary.json.
+    files = {TABLE: frame.select(c for c in frame.columns if not frame[c].dtype.is_nested()).write_csv()}
+    fig = runs.plot(metric)
+    files |= {f"{FIGURE}.{form}": plots.drawn(fig, form) for form in plots.FORMATS}
+    return [_places.write_file(folder / name, data, mark="") for name, data in files.items()]
 
 
 def print_means(runs, metric: str) -> None:
