@@ -6,6 +6,8 @@ use std::path::Path;
 
 /// Largest file that is read, bytes.
 const LARGEST_FILE: u64 = 2_000_000_000;
+/// Most that is read of what is no file and tells no size (a pipe, a device that never ends), bytes.
+const LARGEST_STREAM: u64 = 256_000_000;
 
 pub(crate) struct Cx<'a> {
     pub origin: &'a Origin,
@@ -32,11 +34,28 @@ impl Cx<'_> {
             Ok(m) if m.len() > LARGEST_FILE => {
                 return Err(self.error(key, format!("`{path}` holds more than 2 GB"), "split it"));
             }
+            Ok(m) if !m.is_file() => {
+                let bytes = read_at_most(&full, LARGEST_STREAM).map_err(|_| self.missing(key, path))?;
+                return self.text(
+                    key,
+                    path,
+                    bytes.ok_or_else(|| {
+                        self.error(
+                            key,
+                            format!("`{path}` is no file and does not end within 256 MB"),
+                            "name a file",
+                        )
+                    })?,
+                );
+            }
             _ => {}
         }
-        std::fs::read(&full).map_err(|_| self.missing(key, path)).and_then(|bytes| {
-            String::from_utf8(bytes).map_err(|_| self.error(key, format!("`{path}` is not a text file"), ""))
-        })
+        let bytes = std::fs::read(&full).map_err(|_| self.missing(key, path))?;
+        self.text(key, path, bytes)
+    }
+
+    fn text(&self, key: &str, path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
+        String::from_utf8(bytes).map_err(|_| self.error(key, format!("`{path}` is not a text file"), ""))
     }
 
     fn missing(&self, key: &str, path: &str) -> Diagnostic {
@@ -52,5 +71,24 @@ impl Cx<'_> {
             None => "paths are relative to the scenario".to_owned(),
         };
         self.error(key, format!("there is no file `{path}`"), hint)
+    }
+}
+
+/// All of a stream; `None`: it holds more than `limit` bytes.
+fn read_at_most(path: &Path, limit: u64) -> std::io::Result<Option<Vec<u8>>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok((read as u64 <= limit).then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    #[cfg(unix)]
+    fn a_device_that_never_ends_is_given_up() {
+        let read = |path: &str| super::read_at_most(std::path::Path::new(path), 1000).unwrap();
+        assert_eq!(read("/dev/zero"), None);
+        assert_eq!(read("/dev/null"), Some(vec![]));
     }
 }

@@ -117,3 +117,11 @@ pub fn snapshot(script: &[u8]) {
         }
     }
 }
+
+/// Traces of cellular links: what is read is written back equal.
+pub fn trace(text: &str) {
+    use crate::parse::trace;
+    if let Ok(read) = trace::parse(text) {
+        assert!(trace::parse(&trace::to_text(&read)).is_ok_and(|again| again == read));
+    }
+}

@@ -9,6 +9,7 @@
 //! * [`transport`]: reliability, apart from congestion control: a sender and a receiver machine.
 //! * [`schedule`]: which packet an output port sends next, and which one it gives up.
 //! * [`aqm`]: whether an arriving packet is admitted, marked or dropped.
+//! * [`link`]: when a packet may leave, when it has left, when it arrives.
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
 //!
@@ -19,6 +20,7 @@ pub mod aqm;
 pub mod buffer;
 pub mod congestion;
 pub mod custom;
+pub mod link;
 mod packet;
 pub mod schedule;
 pub mod slack;

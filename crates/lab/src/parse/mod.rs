@@ -4,6 +4,7 @@ pub mod cdf;
 pub mod flows;
 pub mod graph;
 pub mod tables;
+pub mod trace;
 
 use crate::Diagnostic;
 

@@ -28,6 +28,7 @@ const FLOWS: &[&str] = &[
     "id,data_path,ack_path\n0,23-30-33,33-30-23\n",
     "port,priority,packets\n4,2,10\n4,0,1\n",
 ];
+const TRACES: &[&str] = &["0\n0\n1\n3\n3\n9\n", "# ms\n5\n10\n"];
 const OVERRIDES: &[&str] = &[
     "run.until\n\"5ms\"",
     "switch.scheduler.kind\ndrr",
@@ -123,6 +124,11 @@ fn no_mutated_override_panics() {
 #[test]
 fn no_mutated_topology_panics() {
     hammer("topology", TOPOLOGIES, 3000, fuzzing::topology);
+}
+
+#[test]
+fn no_mutated_trace_panics() {
+    hammer("trace", TRACES, 1000, fuzzing::trace);
 }
 
 #[test]

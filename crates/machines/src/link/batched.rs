@@ -1,0 +1,109 @@
+//! An access point that aggregates: frames leave together and are acknowledged together.
+//!
+//! IEEE 802.11n A-MPDU as it is modelled in Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §2.5.1: when the medium is free, up to M frames that wait are sent as one batch; it takes their bits over the PHY rate
+//! and an overhead (contention, preamble, block ACK) that does not depend on their number; all of them have left with the
+//! block ACK.
+//!
+//! ```text
+//! CHOICE ABC §2.5.1: the distribution of the overhead is not published. A constant plus an exponential wait for the medium.
+//! Other reading: a constant alone (`contention` zero).
+//! ```
+
+use super::{Load, Transmitter};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+
+/// Parameters of [`Batched`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchedSpec {
+    /// R: the PHY rate inside a batch, bits per second, above zero.
+    pub rate: Rate,
+    /// M: frames of a batch, at least 1; default 20.
+    pub frames: u32,
+    /// What every batch costs besides: preamble, block ACK; default 500 µs.
+    pub overhead: Span,
+    /// Mean of an exponential wait for the medium before every batch; default 1 ms, zero: none.
+    pub contention: Span,
+}
+
+/// Always open, one batch at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batched {
+    spec: BatchedSpec,
+    stream: Stream,
+}
+
+impl Batched {
+    /// A transmitter that draws waits for the medium from `stream`.
+    ///
+    /// # Errors
+    /// If the rate is zero, or batches hold nothing.
+    pub fn new(spec: BatchedSpec, stream: Stream) -> Result<Self, String> {
+        if spec.rate == Rate::ZERO || spec.frames == 0 {
+            let BatchedSpec { rate, frames, .. } = spec;
+            return Err(format!(
+                "batches need a rate and a number of frames above zero, not {rate} and {frames}"
+            ));
+        }
+        Ok(Self { spec, stream })
+    }
+}
+
+impl Transmitter for Batched {
+    fn batch(&self) -> u32 {
+        self.spec.frames
+    }
+
+    fn send(&mut self, now: Time, load: Load) -> Time {
+        debug_assert!(load.packets <= self.spec.frames);
+        let wait = match self.spec.contention {
+            Span::ZERO => Span::ZERO,
+            mean => Span::from_ps(self.stream.exponential(mean.ps() as f64) as u64),
+        };
+        let airtime = Bytes::new(load.bytes) / self.spec.rate;
+        now.saturating_add(wait).saturating_add(self.spec.overhead).saturating_add(airtime)
+    }
+
+    /// The PHY rate: what a batch without end would reach.
+    fn rate(&self, _now: Time) -> Rate {
+        self.spec.rate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batched(frames: u32, contention: Span) -> Batched {
+        let (rate, overhead) = (Rate::from_mbps(13), Span::from_us(500));
+        Batched::new(BatchedSpec { rate, frames, overhead, contention }, Stream::new(1, "batches", 0))
+            .unwrap()
+    }
+
+    #[test]
+    fn twenty_frames_at_mcs_1_take_18_and_a_half_milliseconds_and_one_takes_1_and_a_half() {
+        let mut m = batched(20, Span::ZERO);
+        assert_eq!(m.batch(), 20);
+        // 20 × 12 kbit / 13 Mb/s = 18 461 538 461.5 ns, rounded up to 1 ps, and 0.5 ms.
+        assert_eq!(
+            m.send(Time::ZERO, Load { packets: 20, bytes: 30_000 }).ps(),
+            18_461_538_462 + 500_000_000
+        );
+        assert_eq!(m.send(Time::from_ms(1), Load::one(1500)).ps(), 1_000_000_000 + 923_076_924 + 500_000_000);
+    }
+
+    #[test]
+    fn the_medium_keeps_batches_waiting_one_millisecond_on_average() {
+        let mut m = batched(20, Span::from_ms(1));
+        let n = 20_000u64;
+        let sum: u64 = (0..n).map(|_| m.send(Time::ZERO, Load::one(0)).ps() - 500_000_000).sum();
+        let mean = sum as f64 / n as f64 / 1e9;
+        assert!((mean - 1.0).abs() < 0.03, "{mean} ms");
+    }
+
+    #[test]
+    fn batches_of_nothing_are_refused() {
+        let spec = BatchedSpec { frames: 0, ..batched(1, Span::ZERO).spec };
+        assert!(Batched::new(spec, Stream::new(1, "b", 0)).unwrap_err().contains("and 0"));
+    }
+}

@@ -1,0 +1,71 @@
+//! A wire of a fixed rate: what most links of most studies are.
+
+use super::{Load, Transmitter};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Serializer, Span, Time};
+
+/// Parameters of [`Fixed`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixedSpec {
+    /// Bits per second, above zero.
+    pub rate: Rate,
+    /// Serialisation times are cut down to whole multiples of this, as in simulators with a nanosecond clock. Default zero:
+    /// exact, rounded up to 1 ps.
+    pub quantum: Span,
+}
+
+/// Always open; a packet needs its bits over the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fixed {
+    serializer: Serializer,
+}
+
+impl Fixed {
+    /// A transmitter that has sent nothing.
+    ///
+    /// # Errors
+    /// If the rate is zero.
+    pub fn new(spec: FixedSpec) -> Result<Self, String> {
+        if spec.rate == Rate::ZERO {
+            return Err("a fixed link needs a rate above zero".into());
+        }
+        Ok(Self { serializer: Serializer::new(spec.rate, spec.quantum) })
+    }
+}
+
+impl Transmitter for Fixed {
+    #[inline]
+    fn send(&mut self, now: Time, load: Load) -> Time {
+        let span = match u32::try_from(load.bytes) {
+            Ok(wire) => self.serializer.span(wire),
+            Err(_) => Bytes::new(load.bytes) / self.serializer.rate(),
+        };
+        now.saturating_add(span)
+    }
+    #[inline]
+    fn rate(&self, _now: Time) -> Rate {
+        self.serializer.rate()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_frame_at_100_gbps_has_left_after_120_ns_and_a_nanosecond_clock_cuts() {
+        let rate = Rate::from_gbps(100);
+        let mut exact = Fixed::new(FixedSpec { rate, quantum: Span::ZERO }).unwrap();
+        assert_eq!(exact.opens(Time::from_ns(7)), Time::from_ns(7));
+        assert_eq!(exact.send(Time::from_ns(7), Load::one(1500)), Time::from_ns(127));
+        let mut cut = Fixed::new(FixedSpec { rate, quantum: Span::from_ns(1) }).unwrap();
+        assert_eq!(cut.send(Time::ZERO, Load::one(1048)), Time::from_ns(83)); // 83.84 ns exactly
+        assert_eq!((cut.rate(Time::ZERO), cut.take_unused(Time::MAX)), (rate, None));
+    }
+
+    #[test]
+    fn a_rate_of_zero_is_refused() {
+        let spec = FixedSpec { rate: Rate::ZERO, quantum: Span::ZERO };
+        assert!(Fixed::new(spec).unwrap_err().contains("above zero"));
+    }
+}

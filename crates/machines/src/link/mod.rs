@@ -1,0 +1,181 @@
+//! When may a packet leave, and when has it left? A link is a *transmitter*, which decides that, and a *path* behind it,
+//! which decides when, and whether, the packet reaches the far end.
+//!
+//! | transmitter | a packet leaves |
+//! |---|---|
+//! | [`Fixed`] | at a rate |
+//! | [`Stepped`] | at a rate that changes at known instants: square waves, outages |
+//! | [`Traced`] | at the delivery opportunities of a recorded cellular link |
+//! | [`Batched`] | together with others, after a per-batch overhead: a Wi-Fi access point |
+//!
+//! Whoever runs a link asks [`Link::opens`] before it takes a packet out of its queue, hands the packet over at that
+//! instant ([`Link::send`]), hands over nothing before it has left, and then asks [`Link::arrives`] where it is. Opportunities
+//! that passed with nothing to send are told by [`Link::take_unused`]. The present rate is a question ([`Link::rate`]): nobody
+//! keeps a copy of it.
+
+mod batched;
+mod fixed;
+mod jitter;
+mod loss;
+mod stepped;
+mod traced;
+mod transmitter;
+
+pub use batched::{Batched, BatchedSpec};
+pub use fixed::{Fixed, FixedSpec};
+pub use jitter::{Jitter, JitterShape, JitterSpec};
+pub use loss::{Loss, LossSpec};
+pub use stepped::{Step, Stepped, SteppedSpec};
+pub use traced::{OPPORTUNITY, Trace, Traced, TracedSpec};
+pub use transmitter::{CATALOGUE, TransmitterMachine, TransmitterSpec};
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Span, Stream, Time};
+
+/// What is handed to a transmitter at once: one packet, or, where [`Transmitter::batch`] allows it, several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// How many.
+    pub packets: u32,
+    /// Their bytes on the wire.
+    pub bytes: u64,
+}
+
+impl Load {
+    /// One packet of `wire` bytes.
+    #[inline]
+    pub fn one(wire: u32) -> Self {
+        Self { packets: 1, bytes: u64::from(wire) }
+    }
+}
+
+/// A chance to send that was not, or not wholly, used because nothing waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// When it came.
+    pub at: Time,
+    /// Bytes that could still have left.
+    pub bytes: u32,
+}
+
+/// When a packet may leave, and when it has left. Of one direction of a link; one load is on it at a time.
+pub trait Transmitter {
+    /// The first instant from `now` on at which a transmission may begin, if the one before has ended; [`Time::MAX`]: never.
+    #[inline]
+    fn opens(&self, now: Time) -> Time {
+        now
+    }
+    /// How many packets may leave together, at least 1. They are all taken out of the queue as their common transmission
+    /// begins, and have all left at its end.
+    #[inline]
+    fn batch(&self) -> u32 {
+        1
+    }
+    /// A transmission begins `now`, an instant at which the transmitter is open: when has the last bit left?
+    fn send(&mut self, now: Time, load: Load) -> Time;
+    /// Bits per second, at present; what it is the mean of, where it has no sharper meaning, says the transmitter.
+    fn rate(&self, now: Time) -> Rate;
+    /// The earliest opportunity before `before` that has not been told and passed unused. Transmitters that can send at any
+    /// time have none.
+    #[inline]
+    fn take_unused(&mut self, _before: Time) -> Option<Unused> {
+        None
+    }
+}
+
+/// One direction of a link, as data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkSpec {
+    /// When packets leave.
+    pub transmitter: TransmitterSpec,
+    /// How long each bit then needs to the far end.
+    pub delay: Span,
+    /// What is added to that, packet by packet.
+    pub jitter: Option<JitterSpec>,
+    /// What does not arrive.
+    pub loss: Option<LossSpec>,
+}
+
+impl LinkSpec {
+    /// A link of a fixed rate, exact to the picosecond, that loses nothing.
+    pub fn fixed(rate: Rate, delay: Span) -> Self {
+        let transmitter = TransmitterSpec::Fixed(FixedSpec { rate, quantum: Span::ZERO });
+        Self { transmitter, delay, jitter: None, loss: None }
+    }
+
+    /// The link; chance draws from streams of `seed` for `entity`.
+    ///
+    /// # Errors
+    /// If a parameter is out of range, with its value.
+    pub fn make(&self, seed: u64, entity: u64) -> Result<Link, String> {
+        let stream = |purpose| Stream::new(seed, purpose, entity);
+        Ok(Link {
+            transmitter: self.transmitter.make(stream("link batches"))?,
+            delay: self.delay,
+            jitter: self.jitter.map(|spec| Jitter::new(spec, stream("link jitter"))).map(Box::new),
+            loss: self.loss.map(|spec| Loss::new(spec, stream("link loss"))).transpose()?.map(Box::new),
+        })
+    }
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    transmitter: TransmitterMachine,
+    delay: Span,
+    jitter: Option<Box<Jitter>>,
+    loss: Option<Box<Loss>>,
+}
+
+impl Link {
+    /// See [`Transmitter::opens`].
+    #[inline]
+    pub fn opens(&self, now: Time) -> Time {
+        self.transmitter.opens(now)
+    }
+    /// See [`Transmitter::batch`].
+    #[inline]
+    pub fn batch(&self) -> u32 {
+        self.transmitter.batch()
+    }
+    /// See [`Transmitter::send`].
+    #[inline]
+    pub fn send(&mut self, now: Time, load: Load) -> Time {
+        self.transmitter.send(now, load)
+    }
+    /// See [`Transmitter::rate`].
+    #[inline]
+    pub fn rate(&self, now: Time) -> Rate {
+        self.transmitter.rate(now)
+    }
+    /// See [`Transmitter::take_unused`].
+    #[inline]
+    pub fn take_unused(&mut self, before: Time) -> Option<Unused> {
+        self.transmitter.take_unused(before)
+    }
+    /// Propagation, without jitter.
+    pub fn delay(&self) -> Span {
+        self.delay
+    }
+
+    /// Packets may overtake each other on the way.
+    pub fn reorders(&self) -> bool {
+        self.jitter.as_ref().is_some_and(|jitter| jitter.reorders())
+    }
+
+    /// A packet has left at `left`, no earlier than the one asked about before: when does it reach the far end? `None`: it is
+    /// lost on the way. Every packet draws the same number of times, lost or not.
+    #[inline]
+    pub fn arrives(&mut self, left: Time) -> Option<Time> {
+        let plain = left.saturating_add(self.delay);
+        let lost = self.loss.as_mut().is_some_and(|loss| loss.strikes());
+        let at = match &mut self.jitter {
+            Some(jitter) => jitter.arrives(plain),
+            None => plain,
+        };
+        (!lost).then_some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

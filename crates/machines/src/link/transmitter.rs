@@ -1,0 +1,77 @@
+//! The one list of transmitters: dispatch, construction and the catalogue come from it.
+
+use super::{
+    Batched, BatchedSpec, Fixed, FixedSpec, Load, Stepped, SteppedSpec, Traced, TracedSpec, Transmitter,
+    Unused,
+};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Stream, Time};
+
+macro_rules! transmitters {
+    ($stream:ident; $($name:ident($spec:ty), $key:literal, $summary:literal, $given:ident => $make:expr;)*) => {
+        /// The parameters of any transmitter.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum TransmitterSpec {
+            $(#[doc = $summary] $name($spec),)*
+        }
+
+        /// Any transmitter, statically dispatched.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum TransmitterMachine {
+            $(#[doc = $summary] $name($name),)*
+        }
+
+        /// Every transmitter: its name in scenarios, one line about it.
+        pub const CATALOGUE: &[(&str, &str)] = &[$(($key, $summary)),*];
+
+        impl TransmitterSpec {
+            /// The transmitter; `stream` is what chance draws from.
+            ///
+            /// # Errors
+            /// If a parameter is out of range, with its value.
+            #[allow(unused_variables)]
+            pub fn make(&self, $stream: Stream) -> Result<TransmitterMachine, String> {
+                match self {
+                    $(Self::$name($given) => $make.map(TransmitterMachine::$name),)*
+                }
+            }
+
+            /// Its name in [`CATALOGUE`].
+            pub fn key(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $key,)*
+                }
+            }
+        }
+
+        impl Transmitter for TransmitterMachine {
+            #[inline]
+            fn opens(&self, now: Time) -> Time {
+                match self { $(Self::$name(m) => m.opens(now)),* }
+            }
+            #[inline]
+            fn batch(&self) -> u32 {
+                match self { $(Self::$name(m) => m.batch()),* }
+            }
+            #[inline]
+            fn send(&mut self, now: Time, load: Load) -> Time {
+                match self { $(Self::$name(m) => m.send(now, load)),* }
+            }
+            #[inline]
+            fn rate(&self, now: Time) -> Rate {
+                match self { $(Self::$name(m) => m.rate(now)),* }
+            }
+            #[inline]
+            fn take_unused(&mut self, before: Time) -> Option<Unused> {
+                match self { $(Self::$name(m) => m.take_unused(before)),* }
+            }
+        }
+    };
+}
+
+transmitters! { stream;
+    Fixed(FixedSpec), "fixed", "A fixed rate", spec => Fixed::new(*spec);
+    Stepped(SteppedSpec), "stepped", "A rate that changes at known instants", spec => Stepped::new(spec.clone());
+    Traced(TracedSpec), "traced", "Delivery opportunities of a recorded cellular link", spec => Traced::new(spec.clone());
+    Batched(BatchedSpec), "batched", "Batches with an overhead: a Wi-Fi access point", spec => Batched::new(*spec, stream);
+}
