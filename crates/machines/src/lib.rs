@@ -26,4 +26,4 @@ pub mod schedule;
 pub mod slack;
 pub mod transport;
 
-pub use packet::{Ecn, Flags, Handle, Kind, NO_SIDE, Packet, SackBlocks, Side};
+pub use packet::{Ecn, Flags, Handle, IntHop, IntStack, Kind, NO_SIDE, Packet, SackBlocks, Side};

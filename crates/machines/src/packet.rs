@@ -1,7 +1,7 @@
 //! The packet as machines see it: one cache line of headers, cold headers beside it.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, HostId, Time};
+use thalweg_units::{FlowId, HostId, Rate, Time};
 
 /// What a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -180,9 +180,115 @@ impl SackBlocks {
     }
 }
 
-/// Cold headers: what few packets carry, kept out of the hot cache line.
+/// What a port says of itself as a packet leaves it (in-band network telemetry; HPCC, SIGCOMM 2019, §3.1, Figure 7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Side {
-    /// Selective acknowledgements.
-    pub sack: SackBlocks,
+pub struct IntHop {
+    /// When.
+    pub at: Time,
+    /// Bytes sent by the port so far.
+    pub tx_bytes: u64,
+    /// Bytes waiting in its queue.
+    pub queue: u64,
+    /// Rate of its link.
+    pub rate: Rate,
+}
+
+/// The telemetry of a packet's way: a record per hop, in the order of the hops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct IntStack {
+    count: u8,
+    hops: [IntHop; IntStack::CAPACITY],
+}
+
+impl IntStack {
+    /// Hops beyond these go unrecorded: a three-tier fabric has five.
+    pub const CAPACITY: usize = 8;
+
+    /// Appends a hop; false (and nothing done) if full.
+    pub fn push(&mut self, hop: IntHop) -> bool {
+        let room = usize::from(self.count) < Self::CAPACITY;
+        if room {
+            self.hops[usize::from(self.count)] = hop;
+            self.count += 1;
+        }
+        room
+    }
+    /// Forgets all hops.
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+    /// The hops so far.
+    pub fn as_slice(&self) -> &[IntHop] {
+        &self.hops[..usize::from(self.count)]
+    }
+}
+
+/// Cold headers, which few packets carry, kept out of the hot cache line: one record, a variant per use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Side {
+    /// Nothing.
+    #[default]
+    Empty,
+    /// Selective acknowledgements, in an ACK.
+    Sack(SackBlocks),
+    /// Telemetry: written by the ports that a data packet passes, echoed in its ACK.
+    Int(IntStack),
+}
+
+impl Side {
+    /// The selectively acknowledged ranges; none if this is something else.
+    #[inline]
+    pub fn sack(&self) -> &[(u64, u64)] {
+        if let Self::Sack(blocks) = self { blocks.as_slice() } else { &[] }
+    }
+    /// Room for selective acknowledgements, emptied. Costs nothing where the record held such before.
+    #[inline]
+    pub fn new_sack(&mut self) -> &mut SackBlocks {
+        if !matches!(self, Self::Sack(_)) {
+            *self = Self::Sack(SackBlocks::default());
+        }
+        let Self::Sack(blocks) = self else { unreachable!("made above") };
+        blocks.clear();
+        blocks
+    }
+    /// Room for telemetry, emptied, likewise.
+    #[inline]
+    pub fn new_int(&mut self) -> &mut IntStack {
+        if !matches!(self, Self::Int(_)) {
+            *self = Self::Int(IntStack::default());
+        }
+        let Self::Int(stack) = self else { unreachable!("made above") };
+        stack.clear();
+        stack
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_is_used_again_begins_empty() {
+        let mut side = Side::default();
+        assert!(side.new_sack().push(1, 2));
+        assert_eq!(side.sack(), [(1, 2)]);
+        assert!(side.new_sack().as_slice().is_empty());
+        side.new_int().push(IntHop { queue: 7, ..IntHop::default() });
+        assert!(side.sack().is_empty());
+        assert!(side.new_int().as_slice().is_empty());
+    }
+
+    #[test]
+    fn the_ninth_hop_is_not_recorded() {
+        let mut stack = IntStack::default();
+        assert!((0..8).all(|queue| stack.push(IntHop { queue, ..IntHop::default() })));
+        assert!(!stack.push(IntHop::default()));
+        assert_eq!(stack.as_slice().len(), 8);
+        assert_eq!(stack.as_slice()[7].queue, 7);
+    }
+
+    #[test]
+    fn cold_headers_are_no_larger_than_sixteen_ranges() {
+        assert!(size_of::<Side>() <= size_of::<SackBlocks>() + 8);
+    }
 }

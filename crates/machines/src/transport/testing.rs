@@ -284,7 +284,7 @@ fn describe(p: &Packet, side: Option<&Side>) -> String {
         Kind::Ack => {
             let blocks = side.map_or(String::new(), |s| {
                 let list: Vec<_> =
-                    s.sack.as_slice().iter().map(|(a, b)| format!("{}-{}", a / MSS, b / MSS)).collect();
+                    s.sack().iter().map(|(a, b)| format!("{}-{}", a / MSS, b / MSS)).collect();
                 format!("[{}]", list.join(","))
             });
             format!("a{}{blocks}{}", p.seq / MSS, flag(Flags::ECE, "!"))

@@ -221,12 +221,12 @@ impl TcpReceiver {
     /// Appends the SACK option; its bytes on the wire.
     #[cold]
     fn add_sack(&self, blocks: u8, on_wire: bool, packet: &mut Packet, side: &mut Side) {
-        side.sack.clear();
+        let sack = side.new_sack();
         let ranges = self.above.as_ref().map_or(&[][..], |r| &r.ranges);
         for &(start, end) in ranges.iter().take(usize::from(blocks)) {
-            side.sack.push(start, end);
+            sack.push(start, end);
         }
-        let n = side.sack.as_slice().len() as u32;
+        let n = sack.as_slice().len() as u32;
         if n > 0 {
             packet.side = 0;
             if on_wire {

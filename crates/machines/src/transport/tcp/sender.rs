@@ -558,7 +558,7 @@ impl Endpoint for TcpSender {
         match packet.kind {
             Kind::Ack => {
                 let blocks = match side {
-                    Some(side) if spec.sack != SackSpec::Off => side.sack.as_slice(),
+                    Some(side) if spec.sack != SackSpec::Off => side.sack(),
                     _ => &[],
                 };
                 self.on_ack(spec, now, packet, blocks);

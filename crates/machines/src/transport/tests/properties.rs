@@ -181,8 +181,9 @@ proptest! {
             pair.step(&mut |_, _, _| Fate::Drop);
             for (seq, blocks, ece) in &acks {
                 let mut side = Side::default();
+                let sack = side.new_sack();
                 for &(s, len) in blocks {
-                    side.sack.push(s, s + len);
+                    sack.push(s, s + len);
                 }
                 let flags = crate::Flags(u16::from(*ece));
                 let ack = Packet { kind: crate::Kind::Ack, seq: *seq, payload: 1000, flags, side: 0, ..Packet::default() };
