@@ -28,7 +28,7 @@ use thalweg_machines::slack::SlackClock;
 use thalweg_units::{PortId, Time};
 
 /// Of the simulator's part; the layout is raised with every change of what is written here.
-const KIND: Kind = Kind { magic: *b"thalwegN", layout: 7 };
+const KIND: Kind = Kind { magic: *b"thalwegN", layout: 8 };
 
 #[derive(Serialize, Deserialize)]
 struct Network {
