@@ -1,39 +1,59 @@
-"""Writes TOML (the standard library only reads it)."""
+"""TOML text of Python values (the standard library only reads it). tomli-w writes documents, keys and scalars; a nested table on one
+line, which `--set` and table cells need, it has no form for: the braces are ours."""
 
 from __future__ import annotations
 
-import json
-import re
+import os
 from collections.abc import Mapping
+from datetime import date, time
+from typing import Any
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
+import tomli_w
+
+# Deeper than any scenario; what is nested further is a mistake, and recursion in it would end somewhere less clear.
+DEEPEST = 64
 
 
-def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else json.dumps(key)
+def plain(value, depth: int = 0) -> Any:
+    """A value made of what TOML has: NumPy's scalars and arrays as Python's, paths as text, `None` values of tables left out."""
+    if depth > DEEPEST:
+        raise TypeError(f"tables and lists nested more than {DEEPEST} deep cannot be written as TOML")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise TypeError(f"this text is not valid Unicode: {value[:80]!a}") from None
+        return str(value)
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(plain(str(k))): plain(v, depth + 1) for k, v in value.items() if v is not None}
+    if isinstance(value, list | tuple | range):
+        return [plain(v, depth + 1) for v in value]
+    if isinstance(value, os.PathLike):
+        return plain(os.fspath(value))
+    if isinstance(value, bool | int | float | date | time):
+        return value
+    raise TypeError(f"{type(value).__name__} cannot be written as TOML: {repr(value)[:80]}")
 
 
 def inline(value) -> str:
-    """A value on one line, as TOML. NumPy scalars count as Python's."""
-    if hasattr(value, "item") and not isinstance(value, str | bytes):
-        value = value.item()
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            text = repr(value)
-            return text if any(c in text for c in ".en") else text + ".0"
-        case str():
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        case Mapping():
-            return "{ " + ", ".join(f"{_key(k)} = {inline(v)}" for k, v in value.items()) + " }" if value else "{}"
-        case list() | tuple():
-            return "[" + ", ".join(inline(v) for v in value) + "]"
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} cannot be written as TOML: {value!r}")
+    """A value on one line, as TOML."""
+    return _inline(plain(value))
+
+
+def _inline(value) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(_pair(k, v) for k, v in value.items()) + " }" if value else "{}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    return _pair("v", value).removeprefix("v = ")
+
+
+def _pair(key: str, value) -> str:
+    if isinstance(value, dict | list):
+        return tomli_w.dumps({key: 0}).removesuffix("0\n") + _inline(value)
+    return tomli_w.dumps({key: value}).removesuffix("\n")
 
 
 def override(value) -> str:
@@ -43,30 +63,4 @@ def override(value) -> str:
 
 def dumps(table: Mapping) -> str:
     """A table as a TOML document; `None` values are left out."""
-    lines: list[str] = []
-    _table(lines, "", table)
-    return "\n".join(lines).lstrip("\n") + "\n"
-
-
-def _is_tables(value) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(v, Mapping) for v in value)
-
-
-def _table(lines: list[str], name: str, table: Mapping) -> None:
-    nested = []
-    for key, value in table.items():
-        if value is None:
-            continue
-        if isinstance(value, Mapping) or _is_tables(value):
-            nested.append((key, value))
-        else:
-            lines.append(f"{_key(key)} = {inline(value)}")
-    for key, value in nested:
-        path = f"{name}.{_key(key)}" if name else _key(key)
-        if isinstance(value, Mapping):
-            lines += ["", f"[{path}]"]
-            _table(lines, path, value)
-        else:
-            for one in value:
-                lines += ["", f"[[{path}]]"]
-                _table(lines, path, one)
+    return tomli_w.dumps(plain(table))

@@ -3,6 +3,7 @@
 import json
 import pickle
 import threading
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -272,7 +273,22 @@ def test_toml_is_written_as_it_is_read():
         "rows": [{"a": 1, "t": {"u": 2}}, {"a": 2}],
     }
     assert tomllib.loads(_toml.dumps(table)) == table
+    assert tomllib.loads(f"v = {_toml.inline(table)}")["v"] == table and "\n" not in _toml.inline(table)
     assert _toml.override(np.float64(0.5)) == "0.5" and _toml.override("10us") == "10us"
+    assert _toml.inline({"a": np.arange(2), "none": None, "path": Path("x.csv")}) == '{ a = [0, 1], path = "x.csv" }'
+
+
+def test_what_toml_cannot_say_is_refused(scenario):
+    deep: dict = {}
+    for _ in range(400):
+        deep = {"a": deep}
+    for wrong, expected in (
+        (deep, "64 deep"),
+        ({"name": "\ud800"}, "not valid Unicode"),
+        ({"name": {1, 2}}, "set cannot"),
+    ):
+        with pytest.raises(thalweg.ScenarioError, match=expected):
+            thalweg.Scenario.from_dict(wrong)
 
 
 def test_comparison_by_size_class(scenario):

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-WHEELS = ("numpy", "pyarrow", "polars", "matplotlib", "rich")
+WHEELS = ("numpy", "pyarrow", "polars", "matplotlib", "rich", "tomli_w")
 
 
 def checks() -> list[tuple[str, bool, str, str]]:
