@@ -13,7 +13,7 @@ copyright = author
 release = version = thalweg.__version__
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "reference_pages"]
-source_suffix = {".md": "myst-nb"}
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 exclude_patterns = ["_build", "_ext", "_static", "Thumbs.db", ".DS_Store"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4

@@ -35,6 +35,11 @@ class Comparison:
             "flow completion time (s)",
         )
 
+    def _repr_html_(self) -> str:
+        from thalweg import notebooks
+
+        return notebooks.comparison(self)
+
     def to_dict(self) -> dict:
         return {"a": str(self.a.path or "a"), "b": str(self.b.path or "b"), "classes": self.rows}
 

@@ -1,7 +1,9 @@
-"""What the user sees during a run: a bar on a terminal, plain lines elsewhere, or nothing. Always on stderr."""
+"""What the user sees during a run: a bar on a terminal (on stderr) and in a notebook (rich's, if ipywidgets is installed), plain lines
+elsewhere, or nothing."""
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import time
 
@@ -9,6 +11,28 @@ from thalweg._format import si, simulated, wall
 from thalweg._places import say
 
 PLAIN_EVERY = 5.0
+BAR_AFTER = 0.5
+
+
+def notebook() -> bool:
+    """Whether the code runs in a cell, where what is printed is seen."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def _draws() -> bool:
+    """Whether a bar can be drawn here: rich needs ipywidgets for one in a notebook."""
+    return importlib.util.find_spec("ipywidgets") is not None if notebook() else sys.stderr.isatty()
+
+
+def _bar(*columns):
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    from thalweg._console import console
+
+    where = console(force_jupyter=True) if notebook() else console(stderr=True)
+    return Progress(BarColumn(), *columns, TextColumn("{task.description}"), console=where, transient=True)
 
 
 class Reporter:
@@ -60,39 +84,40 @@ class Plain(Reporter):
 
 
 class Bar(Reporter):
-    """A bar that redraws itself."""
+    """A bar that redraws itself; not for runs that are over before anybody has read it."""
 
     def start(self, seen: dict) -> None:
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
-
-        from thalweg._console import console
-
-        self.pace = Pace(seen)
-        columns = (BarColumn(), TaskProgressColumn(), TextColumn("{task.description}"))
-        self.bar = Progress(*columns, console=console(stderr=True), transient=True)
-        self.task = self.bar.add_task("", total=1.0)
-        self.bar.start()
+        self.pace, self.bar = Pace(seen), None
 
     def update(self, seen: dict) -> None:
+        if self.bar is None:
+            if time.monotonic() - self.pace.begun < BAR_AFTER:
+                return
+            from rich.progress import TaskProgressColumn
+
+            self.bar = _bar(TaskProgressColumn())
+            self.task = self.bar.add_task("", total=1.0)
+            self.bar.start()
         self.bar.update(self.task, completed=fraction(seen), description=self.pace.text(seen))
 
     def finish(self, seen: dict) -> None:
-        self.bar.stop()
+        if self.bar is not None:
+            self.bar.stop()
 
 
 def speaks(progress: bool | Reporter | None) -> bool:
     """Whether anything is said besides errors."""
-    return progress is True or (progress is None and sys.stderr.isatty())
+    return progress is True or (progress is None and (sys.stderr.isatty() or notebook()))
 
 
 def reporter(progress: bool | Reporter | None) -> Reporter:
-    """From an argument: `None` is a bar on a terminal, `True` is a bar or plain lines, `False` is silence."""
+    """From an argument: `None` speaks on a terminal and in a notebook, `True` always (as a bar where one can be drawn, else in plain
+    lines), `False` is silence."""
     if isinstance(progress, Reporter):
         return progress
-    terminal = sys.stderr.isatty()
-    if progress is False or (progress is None and not terminal):
+    if not speaks(progress):
         return Reporter()
-    return Bar() if terminal else Plain()
+    return Bar() if _draws() else Plain()
 
 
 class Many:
@@ -101,18 +126,8 @@ class Many:
     def __init__(self, progress: bool | None, total: int, what: str = "runs"):
         self.total, self.what, self.done, self.reused = total, what, 0, 0
         self.begun = self.said = time.monotonic()
-        terminal = sys.stderr.isatty()
-        self.on = progress is not False and (terminal or progress is True)
-        self.bar = None
-        if self.on and terminal:
-            from rich.progress import BarColumn, Progress, TextColumn
-
-            from thalweg._console import console
-
-            columns = (BarColumn(), TextColumn("{task.description}"))
-            self.bar = Progress(*columns, console=console(stderr=True), transient=True)
-            self.task = self.bar.add_task("", total=1.0)
-            self.bar.start()
+        self.on = speaks(progress)
+        self.bar, self.draws = None, self.on and _draws()
 
     def update(self, running: dict[str, dict], work: float) -> None:
         """`running`: progress by key; `work`: the fraction done of all events estimated."""
@@ -123,9 +138,13 @@ class Many:
         eta = wall(elapsed * (1 - work) / work) if work > 0.005 else "?"
         names = ", ".join(f"{k} {100 * fraction(p):.0f} %" for k, p in list(running.items())[:3])
         text = f"{self.done}/{self.total} {self.what} · ETA {eta} · {names}"
-        if self.bar:
+        if self.draws and self.bar is None and elapsed >= BAR_AFTER:
+            self.bar = _bar()
+            self.task = self.bar.add_task("", total=1.0)
+            self.bar.start()
+        if self.bar is not None:
             self.bar.update(self.task, completed=work, description=text)
-        elif now - self.said >= PLAIN_EVERY:
+        elif not self.draws and now - self.said >= PLAIN_EVERY:
             self.said = now
             say(f"{100 * work:3.0f} % · {text}")
 
@@ -135,5 +154,5 @@ class Many:
             say(f"thalweg: {line}")
 
     def finish(self) -> None:
-        if self.bar:
+        if self.bar is not None:
             self.bar.stop()

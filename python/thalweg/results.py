@@ -199,10 +199,9 @@ class Results:
         return results
 
     def _repr_html_(self) -> str:
-        from thalweg.report import table
-        from thalweg.sweeps import scalars
+        from thalweg import notebooks
 
-        return table((self.name, ""), scalars(self.summary).items())
+        return notebooks.results(self)
 
     def __repr__(self) -> str:
         partial = " (partial)" if self.partial else ""

@@ -102,6 +102,11 @@ class Scenario:
     def __repr__(self) -> str:
         return f"<thalweg.Scenario {self.name!r} seed={self.seed} from {self._file}>"
 
+    def _repr_html_(self) -> str:
+        from thalweg import notebooks
+
+        return notebooks.scenario(self)
+
     def __reduce__(self):
         return type(self), (self._text, self._file, self._directory, self._set)
 

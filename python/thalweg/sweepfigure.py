@@ -29,6 +29,8 @@ def axis_label(name: str) -> str:
     """A column's name for people."""
     if name in _NAMES:
         return _NAMES[name]
+    if found := re.fullmatch(r"size_classes\.(.+)\.(slowdown|fct_us)\.(\w+)", name):
+        return f"{axis_label(f'measured.{found[2]}.{found[3]}')}, flows {found[1]}"
     return re.sub(r"(?:\.|_)(us|ms|gbps|bytes|B)(?=\.|$)", "", name).replace("_", " ") + _unit(name)
 
 
@@ -135,7 +137,7 @@ def pareto(
     log: bool = False,
 ) -> plots.Figure:
     """`y` over `x`, a point per setting (means over the seeds, bars: 95 % confidence); the settings that no other one beats in both are
-    joined and named. `more_x`, `more_y`: more of it is better. `colour`: a setting whose values get a colour each."""
+    joined, numbered and named. `more_x`, `more_y`: more of it is better. `colour`: a setting whose values get a colour each."""
     points = runs.over_seeds(x, y)
     named = columns(runs.params)
     varied = [k for k, v in named.items() if k != SEED and len({text(one) for one in v}) > 1]
@@ -144,7 +146,7 @@ def pareto(
         raise refuse(f"the sweep has no setting called `{colour}`", hint=nearest(colour, named))
     best = front([(s[x].mean * (-1 if more_x else 1), s[y].mean * (-1 if more_y else 1)) for _, s in points])
     with plots.style():
-        fig, ax = plots.figure(plots.COLUMN * 1.5)
+        fig, ax = plots.figure(plots.COLUMN * 1.7, plots.COLUMN)
         groups: dict[str, list] = {}
         for labels, s in points:
             groups.setdefault(legend_of(labels, [colour]) if colour else "", []).append(s)
@@ -152,7 +154,7 @@ def pareto(
             ax.errorbar(
                 [s[x].mean for s in group], [s[y].mean for s in group],
                 xerr=[_bar(s[x]) for s in group], yerr=[_bar(s[y]) for s in group],
-                fmt=plots.MARKERS[n % 8], markersize=4, elinewidth=0.7, color=plots.COLOURS[n % 8], label=name, zorder=3,
+                fmt=plots.MARKERS[n % 8], markersize=4, elinewidth=0.5, color=plots.COLOURS[n % 8], label=name, zorder=3,
             )  # fmt: skip
         edge = sorted((points[n] for n in best), key=lambda p: p[1][x].mean)
         ax.plot(
@@ -162,24 +164,33 @@ def pareto(
             linewidth=0.8,
             label="not beaten in both",
         )
-        rest = [k for k in varied if k != colour] or varied
-        # Settings that come out the same share a place and a label.
+        # Numbers at the points, names beside the axes: names of neighbours would cover each other. Settings that come out the same share one.
         names: dict[tuple[float, float], list[str]] = {}
         for labels, s in edge:
-            names.setdefault((s[x].mean, s[y].mean), []).append(", ".join(text(labels[k]) for k in rest))
-        for place, several in names.items():
-            ax.annotate(" = ".join(several), place, xytext=(4, 4), textcoords="offset points", fontsize=6.5)
+            names.setdefault((s[x].mean, s[y].mean), []).append(", ".join(text(labels[k]) for k in varied))
+        for n, place in enumerate(names, 1):
+            ax.annotate(
+                str(n), place, xytext=(3, 3), textcoords="offset points", fontsize=7, fontweight="bold", zorder=4
+            )
+        listed = "\n".join(f"{n}  " + "\n    ".join(several) for n, several in enumerate(names.values(), 1))
+        ax.text(1.02, 1.0, listed, transform=ax.transAxes, va="top", fontsize=6.5)
         if log:
             ax.set(xscale="log", yscale="log")
             plots._plain_log(ax)
             plots._plain_log_x(ax)
         else:
-            # Nothing that a sweep measures is negative, whatever its confidence interval reaches to.
-            ax.set_xlim(left=max(ax.get_xlim()[0], 0) if all(s[x].mean >= 0 for _, s in points) else None)
-            ax.set_ylim(bottom=max(ax.get_ylim()[0], 0) if all(s[y].mean >= 0 for _, s in points) else None)
+            # The means fill the page; a bar may reach beyond it.
+            ax.set_xlim(_limits([s[x].mean for _, s in points]))
+            ax.set_ylim(_limits([s[y].mean for _, s in points]))
         ax.set(xlabel=axis_label(x), ylabel=axis_label(y))
         plots._legend_above(fig, ax, 3)
         return fig
+
+
+def _limits(values: list[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    margin = 0.12 * (high - low) or 0.1 * abs(high) or 1.0
+    return (max(low - margin, 0.0) if low >= 0 else low - margin), high + margin
 
 
 def front(points: list[tuple[float, float]]) -> list[int]:

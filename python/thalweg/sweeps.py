@@ -47,7 +47,8 @@ def sweep(
     `over` maps dotted keys to lists of values (all combinations are run), or is a list of `{key: value}`. What differs in
     more than one key is a named variant, under a name of your own:
 
-    >>> thalweg.sweep("incast.toml", {"variant": {"dctcp": {"transport.congestion": "dctcp", …}, "mine": {…}}, "seed": range(5)})
+    >>> variants = {"dctcp": {"transport.congestion": "dctcp", "switch.marking": marking}, "mine": mine}
+    >>> thalweg.sweep("incast.toml", {"variant": variants, "seed": range(5)})
 
     `jobs` runs at a time (default: one per core); the results do not depend on it. With `out`, each run is kept in its own folder
     there: a sweep that was interrupted, or is asked for again, runs only what is missing.
@@ -127,6 +128,16 @@ class Runs(Sequence):
         # Diagonal: a column that not all transports have is null where it is missing.
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
+    def by(self, setting: str) -> dict[str, Runs]:
+        """The runs of each value of a setting: `thalweg.plots.slowdown_by_size(runs.by("variant"))` averages over their seeds."""
+        named = columns(self.params)
+        if setting not in named:
+            raise refuse(f"the sweep has no setting called `{setting}`", hint=nearest(setting, named))
+        parts: dict[str, list[int]] = {}
+        for n, value in enumerate(named[setting]):
+            parts.setdefault(text(value), []).append(n)
+        return {name: Runs([self.settings[n] for n in at], [self.results[n] for n in at]) for name, at in parts.items()}
+
     @property
     def metric(self) -> str:
         """The column of `frame` that figures show unless another is asked for."""
@@ -170,7 +181,7 @@ class Runs(Sequence):
         for labels, spreads in self.over_seeds(*metrics):
             row = labels | {"runs": max((s.runs for s in spreads.values()), default=0)}
             for metric, s in spreads.items():
-                row |= {metric: s.mean, f"{metric} ±": None if math.isnan(s.half) else s.half}
+                row |= {metric: s.mean if s.runs else None, f"{metric} ±": None if math.isnan(s.half) else s.half}
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
@@ -186,16 +197,24 @@ class Runs(Sequence):
 
         return sweepfigure.pareto(self, x, y, **kw)
 
+    def _repr_html_(self) -> str:
+        from thalweg import notebooks
+
+        return notebooks.runs(self)
+
     def __repr__(self) -> str:
         return f"<thalweg.Runs: {len(self)} runs over {', '.join(columns(self.params)) or 'nothing'}>"
 
 
 def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] = ()) -> dict[str, Any]:
-    """The numbers and words of a nested summary under dotted names."""
+    """The numbers and words of a nested summary under dotted names; size classes by theirs (`size_classes.up to 10KB.slowdown.p99`)."""
     flat = {}
     for key, value in summary.items():
         name = f"{prefix}{key}"
-        if isinstance(value, Mapping):
+        if key == "size_classes":
+            for part in value:
+                flat |= scalars(part, f"{name}.{part['name']}.", taken)
+        elif isinstance(value, Mapping):
             flat |= scalars(value, f"{name}.", taken)
         elif isinstance(value, int | float | str | bool) or value is None:
             flat[f"summary.{name}" if name in taken else name] = value

@@ -82,6 +82,8 @@ def test_a_confidence_interval_by_hand():
 
 def test_means_and_figures_are_over_seeds(scenario):
     runs = thalweg.sweep(scenario, {LOAD: [0.3, 0.6], "switch.scheduler": ["fifo", "srpt"], SEED: [1, 2, 3]})
+    assert {name: len(part) for name, part in runs.by("switch.scheduler").items()} == {"fifo": 6, "srpt": 6}
+    assert "size_classes.up to 10KB.slowdown.p99" in runs.metrics()
     means = runs.means("measured.slowdown.mean", "drops")
     assert means.height == 4 and means["runs"].to_list() == [3] * 4
     rows = runs.frame.filter((runs.frame[LOAD] == 0.3) & (runs.frame["switch.scheduler"] == "fifo"))
