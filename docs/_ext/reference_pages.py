@@ -156,9 +156,11 @@ class Reference:
         if kind == "array":
             return "list of " + self.value(one["items"], at)
         if kind == "string":
-            return {"capacity": 'size, packets or `"unlimited"`', "length": "size or packets"}.get(
-                one.get("x-quantity"), one.get("x-quantity", "text")
-            )
+            return {
+                "capacity": 'size, packets, bdp or `"unlimited"`',
+                "length": "size, packets or bdp",
+                "room": "size or bdp",
+            }.get(one.get("x-quantity"), one.get("x-quantity", "text"))
         low, high = one.get("minimum", one.get("exclusiveMinimum")), one.get("maximum")
         limits = (
             f", {low if low is not None else ''} to {high if high is not None else '…'}" if high is not None else ""

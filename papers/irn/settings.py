@@ -174,11 +174,16 @@ GO_BACK_N = {"kind": "go-back-n"}
 
 
 def pfc(point: Point) -> dict:
-    """Flow control, and no timers (§4.3.1)."""
+    """Flow control, and no timers (§4.3.1). CHOICE §4.3.1: the published headroom is not quite lossless; the threshold stays as published,
+    and the memory is larger by what is missing."""
     xoff = numbers.threshold(point.bytes, point.bits) if point.xoff is None else point.xoff * 1000
     threshold = {"kind": "static", "xoff": f"{xoff}B", "xon": f"{xoff}B"}
-    room = f"{numbers.headroom(point.bits)}B"
-    return {"switch.pfc": {"threshold": threshold, "headroom": room, "frame": "64B"}, "transport.timer": "off"}
+    room = numbers.headroom(point.bits)
+    return {
+        "switch.inputs.memory": f"{max(point.bytes, xoff + room)}B",
+        "switch.pfc": {"threshold": threshold, "headroom": f"{room}B", "frame": "64B"},
+        "transport.timer": "off",
+    }
 
 
 def scheme(name: str, cc: str, point: Point) -> dict:

@@ -17,13 +17,15 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         return _replay(summary)
     measured = summary.get("measured") or {}
     out = [("simulated", _format.simulated(summary.get("simulated_seconds", 0.0) * 1e12))]
-    if "flows" in measured:
+    endless = (summary.get("endless") or {}).get("flows")
+    if "flows" in measured and (measured["flows"] or not endless):
         text = (
             f"{_format.number(measured['completed'])} of {_format.number(measured['flows'])} measured flows completed"
         )
         if measured["censored"]:
             text += f", {_format.number(measured['censored'])} censored: means and percentiles are of the others"
         out.append(("flows", text))
+    out += _endless(summary)
     out += _unfinished(summary)
     for key, name in (("host_links", "load of host links"), ("core_links", "load of core links")):
         load = (summary.get("load") or {}).get(key) or {}
@@ -43,6 +45,23 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         )
         out.append(("recorded", text))
     out.append(("seed, digest", f"{summary.get('seed')}, {summary.get('digest')}"))
+    return out
+
+
+def _endless(summary: Mapping) -> list[tuple[str, str]]:
+    """Flows without end have no completion times: throughput, fairness and what their packets waited for."""
+    found = summary.get("endless") or {}
+    if not found.get("flows"):
+        return []
+    throughput, waits = found["throughput_gbps"], found["queueing_us"]
+    text = f"{_format.number(found['flows'])}, together {found['sum_gbps']:.4g} Gb/s"
+    out = [("flows without end", text)]
+    if found["flows"] > 1:
+        text = f"mean {throughput['mean']:.4g}, smallest {found['smallest_gbps']:.4g}, largest {throughput['max']:.4g} Gb/s"
+        out.append(("throughput of these", text + f"; Jain's index {found['jain']:.4f}" * (found["jain"] is not None)))
+    if waits["count"]:
+        text = f"mean {waits['mean']:.4g} us, flow with the longest {waits['max']:.4g} us"
+        out.append(("queueing delay", f"{text} (mean round trip less that of the empty network)"))
     return out
 
 

@@ -320,6 +320,17 @@ def replay_lateness(runs: Mapping[str, Results]) -> Figure:
         return fig
 
 
+def _endless(results: Results) -> list[float]:
+    """Gb/s of every flow without end that has started."""
+    flows = results.flows
+    if "delivered" not in flows.columns:
+        return []
+    end = round(results.summary.get("simulated_seconds", 0.0) * 1e12)
+    of = flows.filter((flows["size"] == 2**64 - 1) & (flows["start_ps"] >= 0))
+    lives = [(r if r >= 0 else end) - s for r, s in zip(of["received_ps"], of["start_ps"], strict=True)]
+    return [8e3 * d / life for d, life in zip(of["delivered"], lives, strict=True) if life > 0]
+
+
 def series_over_time(
     results: Results, table: str, value: str, by: str, *, ylabel: str | None = None, most: int = 8
 ) -> Figure:
@@ -383,6 +394,10 @@ class Plots:
             return cdf({name: values * SECONDS_PER[unit]}, f"{'flow completion time' if name == 'fct' else name} (s)")
         return cdf({column: values}, f"{column} ({unit})" if unit else column)
 
+    def throughput(self) -> Figure:
+        """The distribution of the throughput of flows without end, each over its life so far."""
+        return cdf({self._results.name: _endless(self._results)}, "throughput of flows without end (Gb/s)", log=False)
+
     def queues(self, **kw) -> Figure:
         """Queue lengths over time; needs a run that sampled queues."""
         return self._sampled("queues", ("bytes", "packets"), ("port",), **({"ylabel": "queue length"} | kw))
@@ -428,6 +443,8 @@ class Plots:
             if self._results.measured()["size"].n_unique() > 1:
                 made["slowdown"] = ("FCT slowdown by flow size.", self.slowdown())
             made["slowdown-cdf"] = ("Distribution of the FCT slowdown.", self.cdf("slowdown"))
+        if "flows" in self._results.tables and len(_endless(self._results)):
+            made["throughput"] = ("Throughput of the flows without end, over the life of each.", self.throughput())
         for name, caption in (
             ("queues", "Queue length over time, of the ports with the highest peaks."),
             ("windows", "Congestion windows over time, of the flows with the largest ones."),

@@ -39,6 +39,32 @@ def test_one_size_makes_no_figure_over_size(scenario):
     assert "slowdown" not in results.plot.all() and "slowdown-cdf" in results.plot.all()
 
 
+def test_flows_without_end_are_told_by_what_they_got(tmp_path):
+    scenario = thalweg.Scenario.from_toml(
+        """
+topology = { kind = "dumbbell", pairs = 2, host_rate = "1Gbps", bottleneck_rate = "1Gbps", base_rtt = "100us" }
+switch = { buffer = "4bdp" }
+transport = { max_window = "2bdp" }
+run = { until = "20ms" }
+[[traffic]]
+kind = "backlogged"
+src = 0
+dst = 2
+[[traffic]]
+kind = "backlogged"
+src = 1
+dst = 3
+"""
+    )
+    results = thalweg.run(scenario, progress=False)
+    text = dict(headline.rows(results.summary))
+    assert "flows" not in text and not any("0 of 0" in value for value in text.values())
+    assert text["flows without end"].startswith("2, together 0.9")
+    assert "Jain's index 0.99" in text["throughput of these"] or "Jain's index 1.0" in text["throughput of these"]
+    assert text["queueing delay"].startswith("mean ")
+    assert "throughput" in results.plot.all()
+
+
 def test_what_never_ends_is_told():
     summary = {
         "flows": {

@@ -123,9 +123,10 @@ def test_a_misspelt_key_is_refused_in_every_table(path):
 QUANTITIES = {
     "topology.delay": "1us|1 us|1.5us|.5us|1_000ns| 2ms |0s|1|1m|us|.us|_us|-1us|1..2us|1e3us|1µs|2US|1us us",
     "topology.rate": "10Gbps|10 Gbps|1kbps|1Kbps|10gbps|10GBps|10|10Gb/s|1_0.5Mbps",
-    "traffic.0.size": "1B|1KB|1kB|1KiB|1.5MB|1 TB|1TiB|1MBps|unlimited|3pkts",
-    "switch.buffer": "500KB|300pkts|1 packet|2 packets|unlimited|none|1.5pkts|_3pkts| unlimited |1us|0.5 GB",
-    "transport.initial_window": "10pkts|1KB|unlimited|10|1.5KB",
+    "traffic.0.size": "1bdp|1B|1KB|1kB|1KiB|1.5MB|1 TB|1TiB|1MBps|unlimited|3pkts",
+    "switch.buffer": "500KB|300pkts|1 packet|2 packets|unlimited|none|1.5pkts|_3pkts| unlimited |1us|0.5 GB|1bdp|0.5 bdp|.5bdp|bdp|1BDP",
+    "switch.shared_buffer.total": "1MB|10bdp|10pkts|unlimited",
+    "transport.initial_window": "2bdp|10pkts|1KB|unlimited|10|1.5KB",
 }
 
 

@@ -271,7 +271,7 @@ FLOW = '[[traffic]]\nkind = "flow"\nsrc = {src}\ndst = {dst}\nsize = "{size}B"\n
 def bottleneck(mbps: int, rtt: int, limit: int) -> dict:
     return {
         "topology.bottleneck_rate": f"{mbps}Mbps",
-        "topology.bottleneck_delay": f"{rtt // 2 - 1}ms",
+        "topology.delay": f"{rtt // 2 - 1}ms",
         # The peer keeps one more packet in the device below its queue.
         "switch.buffer": f"{limit + 1}pkts",
     }

@@ -194,13 +194,17 @@ fn meaning(found: &Json) -> String {
     let text = |s: &Json| s.get("description").and_then(Json::as_str).map(str::to_owned);
     let mut out = text(found).or_else(|| text(schema)).unwrap_or_default();
     let mut line = |label: &str, value: String| out.push_str(&format!("\n{label}: {value}"));
+    let products = ", or a multiple of the bandwidth-delay product (\"0.5bdp\")";
     match schema.get("x-quantity").and_then(Json::as_str) {
         Some("time") => line("type", "a time (ps, ns, us, ms, s)".into()),
         Some("rate") => line("type", "a rate (bps, Kbps, Mbps, Gbps, Tbps)".into()),
         Some("size") => line("type", "a size (B, KB, MB, GB, TB, KiB, MiB, GiB)".into()),
-        Some("length") => line("type", "a size or a number of packets (B, KB, .., pkts)".into()),
+        Some("room") => line("type", format!("a size (B, KB, MB, GB, TB, KiB, MiB, GiB){products}")),
+        Some("length") => line("type", format!("a size or a number of packets (B, KB, .., pkts){products}")),
         Some("delay") => line("type", "a time or a number of packets (ps, ns, us, ms, s, pkts)".into()),
-        Some("capacity") => line("type", "a size, a number of packets (pkts), or \"unlimited\"".into()),
+        Some("capacity") => {
+            line("type", format!("a size, a number of packets (pkts), or \"unlimited\"{products}"))
+        }
         _ => {}
     }
     if let Some(default) = found.get("default").or_else(|| schema.get("default")).filter(|d| !d.is_null()) {

@@ -15,6 +15,7 @@ pub(crate) fn complete(schema: &mut Json) {
     scalars(map);
     let default_kind = map.remove("x-default-kind");
     map.remove("x-registry");
+    map.remove("x-renamed");
     close(map);
     let Some(names) = variants(schema).map(|v| v.into_iter().filter_map(tag).map(str::to_owned).collect())
     else {

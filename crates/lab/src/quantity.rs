@@ -260,7 +260,7 @@ text!([Q] Q<Bytes>, "Size", "size", "a size", ["500KB", "2MiB"]);
 text!([] Length, "Length", "length", "a length", ["15pkts", "30KB"]);
 text!([] Delay, "Delay", "delay", "a delay", ["17.5us", "15pkts"]);
 text!([] Counter, "Counter", "counter", "a counter", ["10MB", "none"]);
-text!([] Capacity, "Capacity", "capacity", "a capacity", ["500KB", "300pkts", "unlimited"]);
+text!([] Capacity, "Capacity", "capacity", "a capacity", ["500KB", "300pkts", "1bdp", "unlimited"]);
 
 /// The longest time that can be written.
 pub(crate) const LONGEST: Span = Span::from_secs(1_000_000);
@@ -272,6 +272,30 @@ const TIME: &str = "(?:ps|ns|us|ms|s)";
 const RATE: &str = "(?:bps|[Kk]bps|Mbps|Gbps|Tbps)";
 const SIZE: &str = "(?:B|KB|MB|GB|TB|KiB|MiB|GiB)";
 
+/// For a length that may be written so (`"0.5bdp"`): the bandwidth-delay products in it, in billionths.
+pub(crate) fn multiple(quantity: &str, text: &str) -> Option<Result<u64, String>> {
+    if !["room", "length", "capacity"].contains(&quantity) {
+        return None;
+    }
+    let number = text.trim().strip_suffix("bdp")?.trim_end();
+    // As exact as sizes: a product is a "GB" of billionths.
+    let billionths = format!("{number}GB").parse::<Bytes>();
+    Some(billionths.map(Bytes::get).map_err(|e| {
+        let why = if e.reason.contains("smallest unit") {
+            "it has more than nine decimal places"
+        } else {
+            &e.reason
+        };
+        format!("`{text}` is not a multiple of the bandwidth-delay product: {why}")
+    }))
+}
+
+/// So many billionths of something, to the nearest byte.
+pub(crate) fn times(product: Bytes, billionths: u64) -> Option<Bytes> {
+    let sum = u128::from(product.get()) * u128::from(billionths) + 500_000_000;
+    u64::try_from(sum / 1_000_000_000).ok().map(Bytes::new)
+}
+
 /// The regular expression of a schema's `x-quantity`, for editors: as [`check`], but for what is too large.
 pub(crate) fn pattern(quantity: &str) -> Option<String> {
     let amount = |units: &str| format!(r"{NUMBER}\s*{units}");
@@ -279,9 +303,10 @@ pub(crate) fn pattern(quantity: &str) -> Option<String> {
         "time" => amount(TIME),
         "rate" => amount(RATE),
         "size" => amount(SIZE),
-        "length" => format!("{}|{PACKETS}", amount(SIZE)),
+        "room" => format!("{}|{}", amount(SIZE), amount("bdp")),
+        "length" => format!("{}|{}|{PACKETS}", amount(SIZE), amount("bdp")),
         "delay" => format!("{}|{PACKETS}", amount(TIME)),
-        "capacity" => format!("{}|{PACKETS}|unlimited", amount(SIZE)),
+        "capacity" => format!("{}|{}|{PACKETS}|unlimited", amount(SIZE), amount("bdp")),
         "counter" => format!("{}|none", amount(SIZE)),
         // No blanks around words that stand for themselves.
         "cap" => return Some("^(?:auto|none)$".into()),
@@ -300,7 +325,7 @@ pub(crate) fn check(quantity: &str, text: &str) -> Result<(), String> {
             Err(e) => Err(e.to_string()),
         },
         "rate" => text.parse::<Rate>().map(drop).map_err(|e| e.to_string()),
-        "size" => text.parse::<Bytes>().map(drop).map_err(|e| e.to_string()),
+        "size" | "room" => text.parse::<Bytes>().map(drop).map_err(|e| e.to_string()),
         "length" => text.parse::<Length>().map(drop),
         "delay" => text.parse::<Delay>().map(drop),
         "capacity" => text.parse::<Capacity>().map(drop),
@@ -316,6 +341,20 @@ pub(crate) fn check(quantity: &str, text: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn products_of_bandwidth_and_delay_are_exact() {
+        assert_eq!(multiple("capacity", "0.5bdp"), Some(Ok(500_000_000)));
+        assert_eq!(multiple("room", " 2 bdp"), Some(Ok(2_000_000_000)));
+        assert_eq!((multiple("size", "1bdp"), multiple("length", "1KB")), (None, None));
+        let why = "`-1bdp` is not a multiple of the bandwidth-delay product: it is negative";
+        assert_eq!(multiple("length", "-1bdp"), Some(Err(why.into())));
+        // 10 Gb/s x 100 us = 125 000 B.
+        let product = Bytes::kb(125);
+        assert_eq!(times(product, 500_000_000), Some(Bytes::new(62_500)));
+        assert_eq!(times(product, 333_333_333), Some(Bytes::new(41_667)));
+        assert_eq!(times(Bytes::MAX, 2_000_000_000), None);
+    }
 
     #[test]
     fn queue_lengths_are_packets_or_bytes_and_limits_may_be_missing() {

@@ -22,6 +22,8 @@ pub(crate) struct Meta {
     pub load_window: (u64, u64),
     /// Kind of each traffic section.
     pub groups: Vec<String>,
+    /// Whether each counts.
+    pub counted: Vec<bool>,
     pub base_rtt_ps: u64,
     pub check: bool,
 }
@@ -85,7 +87,7 @@ fn load_window(doc: &Document, spec: &NetworkSpec, measured: (u64, u64)) -> (u64
 }
 
 /// Of a saved run; the layout is raised with every change of [`Meta`].
-const KIND: Kind = Kind { magic: *b"thalwegR", layout: 2 };
+const KIND: Kind = Kind { magic: *b"thalwegR", layout: 3 };
 
 impl Run {
     /// Builds the network of a scenario.
@@ -110,6 +112,7 @@ impl Run {
             size_classes: doc.measure.size_classes.iter().map(|q| q.0.get()).collect(),
             load_window,
             groups: doc.traffic.iter().map(|t| kind(&t.pattern)).collect(),
+            counted: doc.traffic.iter().map(|t| t.measured).collect(),
             base_rtt_ps: scenario.base_rtt().ps(),
             check: doc.run.check,
         };

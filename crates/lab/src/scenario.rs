@@ -50,11 +50,10 @@ pub fn load(
     if !errors.is_empty() {
         return Err(sorted(errors));
     }
-    let written: Document = serde_json::from_value(origin.root.to_json())
-        .map_err(|e| vec![origin.at("", format!("cannot be read: {e}"))])?;
+    let cx = Cx { origin: &origin, dir };
+    let written = written(&cx)?;
     let mut doc = written.clone();
     resolve::resolve(&mut doc);
-    let cx = Cx { origin: &origin, dir };
     let frames = frames(&doc);
     let graph = topology::build(&cx, &mut doc.topology, frames).map_err(|e| vec![e])?;
     resolve::by_graph(&mut doc, &graph);
@@ -64,6 +63,29 @@ pub fn load(
         return Err(sorted(errors));
     }
     Ok(Scenario { doc, graph, origin, dir: dir.to_owned() })
+}
+
+/// The document as it was written, lengths in bandwidth-delay products as the bytes that they are in its network.
+fn written(cx: &Cx<'_>) -> Result<Document, Vec<Diagnostic>> {
+    let (schema, origin) = (catalogue::raw_schema(), cx.origin);
+    let read = |root: &Node| -> Result<Document, Vec<Diagnostic>> {
+        serde_json::from_value(root.to_json())
+            .map_err(|e| vec![origin.at("", format!("cannot be read: {e}"))])
+    };
+    if !check::has_products(schema, &origin.root, origin) {
+        return read(&origin.root);
+    }
+    let with = |product: Bytes| {
+        let mut root = origin.root.clone();
+        let errors = check::write_products(schema, &mut root, origin, product);
+        if errors.is_empty() { read(&root) } else { Err(sorted(errors)) }
+    };
+    // No length in products changes the network's shape or the size of packets: any will do to find out the product.
+    let mut probe = with(Bytes::new(1))?;
+    resolve::resolve(&mut probe);
+    let frames = frames(&probe);
+    let graph = topology::build(cx, &mut probe.topology, frames).map_err(|e| vec![e])?;
+    with(graph.bandwidth_delay(frames))
 }
 
 fn sorted(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {

@@ -2,11 +2,11 @@
 
 use crate::run::Run;
 use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows};
-use crate::topology::Graph;
+use crate::topology::{Frames, Graph};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use thalweg_machines::transport::TransportSpec;
-use thalweg_units::{Bytes, PortId};
+use thalweg_units::{Bytes, NodeId, PortId};
 
 /// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
 fn statistics(mut values: Vec<f64>) -> Json {
@@ -87,6 +87,44 @@ fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
             "offered": ratio(crossing, core_bps),
             "carried": ratio(on_core as f64, 2.0 * core_bps),
         },
+    })
+}
+
+/// Flows without end have no completion time: what they got, how alike, and what their packets waited for. Over the life of each
+/// so far; of the traffic sections that are measured.
+fn endless(run: &Run, rows: &[FlowRow<'_>]) -> Json {
+    let spec = run.engine.spec();
+    let graph = Graph { hosts: spec.hosts, switches: spec.switches, links: spec.links.clone() };
+    let adjacency = graph.adjacency();
+    let mut empty: BTreeMap<(u32, u32, u16), u64> = BTreeMap::new();
+    let (mut throughput, mut waiting) = (Vec::new(), Vec::new());
+    for r in rows.iter().filter(|r| r.endless() && run.meta.counted[usize::from(r.spec.group)]) {
+        let Some(start) = r.outcome.started else { continue };
+        let life = r.outcome.received.unwrap_or(run.engine.now()).since(start).secs();
+        if life > 0.0 {
+            throughput.push(r.outcome.delivered as f64 * 8e-9 / life);
+        }
+        let frames = match &spec.transports[usize::from(r.spec.transport)] {
+            TransportSpec::Tcp(t) => Frames { full: t.mss.saturating_add(t.header), ack: t.ack_wire },
+            TransportSpec::Rdma(t) => Frames { full: t.payload.saturating_add(t.header), ack: t.ack_wire },
+            TransportSpec::Udp(_) => continue,
+        };
+        let Some(rtt) = r.outcome.rtt else { continue };
+        let alone = *empty.entry((r.spec.src.0, r.spec.dst.0, r.spec.transport)).or_insert_with(|| {
+            let path = graph.path(&adjacency, NodeId(r.spec.src.0), NodeId(r.spec.dst.0));
+            graph.round_trip(&path.unwrap_or_default(), frames).ps()
+        });
+        waiting.push(rtt.ps().saturating_sub(alone) as f64 * 1e-6);
+    }
+    let (sum, squares) = throughput.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
+    let jain = (squares > 0.0).then(|| sum * sum / (throughput.len() as f64 * squares));
+    json!({
+        "flows": throughput.len(),
+        "sum_gbps": sum,
+        "smallest_gbps": throughput.iter().copied().reduce(f64::min),
+        "throughput_gbps": statistics(throughput),
+        "jain": jain,
+        "queueing_us": statistics(waiting),
     })
 }
 
@@ -184,6 +222,7 @@ pub(crate) fn summary(run: &Run) -> Json {
     });
     let pauses = run.engine.spec().inputs.and_then(|i| i.pfc).map(|_| pauses(run));
     let memory = run.engine.spec().probes.memory.then(|| memory(run));
+    let endless = rows.iter().any(FlowRow::endless).then(|| endless(run, &rows));
     let (lost, frames_lost) = run.engine.lost_to_incidents();
     let incidents = (!run.engine.spec().incidents.is_empty())
         .then(|| json!({ "packets_lost": lost, "pause_frames_lost": frames_lost }));
@@ -220,6 +259,7 @@ pub(crate) fn summary(run: &Run) -> Json {
             "measured": measured.len(),
         },
         "measured": of(&measured),
+        "endless": endless,
         "size_classes": classes,
         "groups": groups,
         "load": loads(run, &rows),

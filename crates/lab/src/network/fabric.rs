@@ -4,7 +4,7 @@ use crate::schema::{Document, Incident, NicOrder, Pfc, PfcThreshold, Release, Sh
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
 use thalweg_sim::spec as s;
-use thalweg_units::{Bytes, NodeId, PortId, Span, Time};
+use thalweg_units::{NodeId, PortId, Span, Time};
 
 pub(super) fn shared_buffer(doc: &Document) -> Option<s::SharedBufferSpec> {
     let shared = doc.switch.shared_buffer.as_ref()?;
@@ -20,18 +20,7 @@ pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
     let pfc = doc.switch.pfc.map(pfc);
     let memory = match inputs.shared {
         Some(shared) => b::InputMemory::Shared(shared.0),
-        None => {
-            let own = inputs.memory.unwrap_or_default().0;
-            // CHOICE IRN §4.3.1: the paper's headroom is what the link holds, which is not quite lossless. The threshold stays
-            // the paper's, and the memory grows by what is missing.
-            let lossless = match pfc {
-                Some(b::PfcSpec { threshold: b::PfcThreshold::Static { xoff, .. }, headroom, .. }) => {
-                    Bytes::new(xoff.get().saturating_add(headroom.get()))
-                }
-                _ => Bytes::ZERO,
-            };
-            b::InputMemory::PerInput(own.max(lossless))
-        }
+        None => b::InputMemory::PerInput(inputs.memory.unwrap_or_default().0),
     };
     Some(b::InputSpec { memory, pfc, release_at_start: inputs.release == Release::Start })
 }

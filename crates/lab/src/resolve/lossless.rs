@@ -45,11 +45,11 @@ pub(super) fn by_graph(doc: &mut Document, graph: &Graph) {
     let room = Headroom::of(doc, graph);
     let memory = doc.switch.inputs.and_then(|i| i.memory);
     let Some(pfc) = &mut doc.switch.pfc else { return };
-    pfc.headroom.get_or_insert(Q(room.bytes()));
+    let headroom = pfc.headroom.get_or_insert(Q(room.bytes())).0;
     if let PfcThreshold::Static { xoff, xon } = &mut pfc.threshold {
         // Without memory of its own an input has no length that follows from anything: refused later.
         if xoff.is_none() {
-            *xoff = memory.map(|m| Q(Bytes::new(m.0.get().saturating_sub(room.link.get()))));
+            *xoff = memory.map(|m| Q(Bytes::new(m.0.get().saturating_sub(headroom.get()))));
         }
         if xon.is_none() {
             *xon = *xoff;

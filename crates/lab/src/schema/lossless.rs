@@ -10,11 +10,11 @@ use thalweg_units::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Inputs {
-    /// Every input has its own, of this size; under PFC the room above XOFF is at least the headroom.
-    #[schemars(extend("examples" = ["240KB"]))]
+    /// Every input has its own, of this size; under PFC XOFF and headroom fit into it.
+    #[schemars(extend("x-quantity" = "room", "examples" = ["240KB", "2bdp"]))]
     pub memory: Option<Q<Bytes>>,
     /// All inputs of a switch share one, of this size.
-    #[schemars(extend("examples" = ["9MB"]))]
+    #[schemars(extend("x-quantity" = "room", "examples" = ["9MB"]))]
     pub shared: Option<Q<Bytes>>,
     /// When a packet gives its memory back.
     #[serde(default)]
@@ -41,8 +41,12 @@ pub struct Pfc {
     #[serde(default)]
     pub threshold: PfcThreshold,
     /// Of each input, for what arrives before a pause takes effect. Without the key what is enough: what the largest link
-    /// holds both ways, three full packets and a frame; less is refused.
+    /// holds both ways, three full packets and a frame; less is refused, but for `lossy_ok`.
+    #[schemars(extend("x-quantity" = "room"))]
     pub headroom: Option<Q<Bytes>>,
+    /// A headroom that is too small is meant, and packets may be lost.
+    #[serde(default)]
+    pub lossy_ok: bool,
     /// A pause frame on the wire.
     #[serde(default = "default::frame")]
     pub frame: Q<Bytes>,
@@ -60,9 +64,11 @@ pub struct Pfc {
 pub enum PfcThreshold {
     /// Always at the same length.
     Static {
-        /// XOFF: pause above. Without the key `inputs.memory` less what the largest link holds both ways (IRN §4.3.1).
+        /// XOFF: pause above. Without the key `inputs.memory` less the headroom.
+        #[schemars(extend("x-quantity" = "room"))]
         xoff: Option<Q<Bytes>>,
         /// XON: go on at this or less; as `xoff` if not given.
+        #[schemars(extend("x-quantity" = "room"))]
         xon: Option<Q<Bytes>>,
     },
     /// At a fraction of what is free of the shared memory (the HPCC authors' simulator, SIGCOMM 2019). Needs `inputs.shared`.

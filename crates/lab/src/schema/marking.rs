@@ -53,10 +53,10 @@ pub enum Marking {
     /// 2015, §3.1).
     Ramp {
         /// K_min: up to here nothing is marked.
-        #[schemars(extend("examples" = ["5KB"]))]
+        #[schemars(extend("x-quantity" = "room", "examples" = ["5KB"]))]
         min: Q<Bytes>,
         /// K_max: above, everything is marked.
-        #[schemars(extend("examples" = ["200KB"]))]
+        #[schemars(extend("x-quantity" = "room", "examples" = ["200KB"]))]
         max: Q<Bytes>,
         /// P_max, the probability at K_max.
         #[serde(default = "default::ramp_probability")]

@@ -120,6 +120,7 @@ impl NicOrder {
 #[serde(deny_unknown_fields)]
 pub struct SharedBuffer {
     /// Of one switch.
+    #[schemars(extend("x-quantity" = "room"))]
     pub total: Q<Bytes>,
     /// How ports share it.
     #[serde(default)]

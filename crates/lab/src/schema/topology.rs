@@ -80,6 +80,7 @@ pub struct Star {
 /// Two switches with a bottleneck between them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("x-renamed" = { "bottleneck_delay": "delay" }))]
 pub struct Dumbbell {
     /// Hosts on each side.
     #[schemars(range(min = 1, max = 500_000))]
@@ -90,12 +91,14 @@ pub struct Dumbbell {
     /// Of the link between the switches, each direction.
     #[serde(default = "default::ten_gbps")]
     pub bottleneck_rate: Q<Rate>,
-    /// One-way propagation delay of every host's link.
-    #[serde(default = "default::delay")]
-    pub host_delay: Q<Span>,
-    /// One-way propagation delay of the link between the switches.
-    #[serde(default = "default::delay")]
-    pub bottleneck_delay: Q<Span>,
+    /// One-way propagation delay of the link between the switches; `1us` if neither this nor `base_rtt` is given.
+    pub delay: Option<Q<Span>>,
+    /// One-way propagation delay of every host's link; as `delay` if not given.
+    pub host_delay: Option<Q<Span>>,
+    /// Instead of `delay`: the round trip of a full packet and its ACK from one side to the other when nothing waits,
+    /// serialisation at every hop included; what `host_delay` leaves of it is the bottleneck's, without `host_delay` each
+    /// link has a third.
+    pub base_rtt: Option<Q<Span>>,
 }
 
 /// A chain of bottlenecks.
@@ -278,7 +281,6 @@ defaults! {
     quantum: Q<Span> = Q(Span::ZERO);
     ten_gbps: Q<Rate> = Q::of("10Gbps");
     forty_gbps: Q<Rate> = Q::of("40Gbps");
-    delay: Q<Span> = Q::of("1us");
     one: u32 = 1;
     yes: bool = true;
     one_gbps: Q<Rate> = Q::of("1Gbps");

@@ -9,10 +9,37 @@ use super::tree::{Node, Origin, Value};
 use crate::diagnostic::suggest;
 use crate::{Diagnostic, quantity};
 use serde_json::Value as Json;
+use thalweg_units::Bytes;
 
 /// Checks and opens `root` (which is then put back into the origin by the caller).
 pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> Vec<Diagnostic> {
-    let mut checker = Checker { origin, errors: Vec::new() };
+    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Count(0) };
+    checker.walk(schema, root, "");
+    checker.errors
+}
+
+/// Lengths written as multiples of the bandwidth-delay product.
+enum Products {
+    Count(usize),
+    /// It is known: they become bytes.
+    Are(Bytes),
+}
+
+/// Whether anything is written as a multiple of the bandwidth-delay product.
+pub(crate) fn has_products(schema: &Json, root: &Node, origin: &Origin) -> bool {
+    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Count(0) };
+    checker.walk(schema, &mut root.clone(), "");
+    matches!(checker.products, Products::Count(n) if n > 0)
+}
+
+/// Writes multiples of the bandwidth-delay product as bytes.
+pub(crate) fn write_products(
+    schema: &Json,
+    root: &mut Node,
+    origin: &Origin,
+    product: Bytes,
+) -> Vec<Diagnostic> {
+    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Are(product) };
     checker.walk(schema, root, "");
     checker.errors
 }
@@ -20,6 +47,7 @@ pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> Vec<D
 struct Checker<'a> {
     origin: &'a Origin,
     errors: Vec<Diagnostic>,
+    products: Products,
 }
 
 /// The alternative that is not `null`.
@@ -214,7 +242,9 @@ impl Checker<'_> {
             .filter(|k| !entries.iter().any(|(key, _)| key == k))
             .collect();
         for (key, value) in unknown {
-            let hint = suggest(&key, &known());
+            let renamed = schemas.iter().find_map(|s| s.get("x-renamed")?.get(&key)?.as_str());
+            let hint =
+                renamed.map_or_else(|| suggest(&key, &known()), |now| format!("it is called `{now}` now"));
             self.error(&value, &join(path, &key), "unknown key".into(), Some(hint));
         }
         for key in missing {
@@ -259,6 +289,29 @@ impl Checker<'_> {
                 example(schema).map(|e| format!("for example `{e}`")),
             )
         };
+        if let Value::Text(text) = &node.value
+            && let Some(multiple) = quantity::multiple(unit, text)
+        {
+            match (&mut self.products, multiple) {
+                (Products::Count(n), Ok(_)) => *n += 1,
+                (Products::Are(product), Ok(multiple)) => match quantity::times(*product, multiple) {
+                    Some(bytes) => node.value = Value::Text(format!("{}B", bytes.get())),
+                    None => {
+                        let reason = format!(
+                            "`{text}` is too large: the bandwidth-delay product is {} B",
+                            product.get()
+                        );
+                        let node = node.clone();
+                        self.error(&node, path, reason, None);
+                    }
+                },
+                (_, Err(reason)) => {
+                    let node = node.clone();
+                    self.error(&node, path, reason, None);
+                }
+            }
+            return;
+        }
         let problem = match &node.value {
             Value::Date => Some(("dates have no meaning here".to_owned(), None)),
             Value::Text(text) if is_type(schema, "string") => {

@@ -18,7 +18,7 @@ use crate::context::Cx;
 use crate::quantity::{LONGEST, Q};
 use crate::schema::{Shape, Topology};
 use thalweg_sim::spec::LinkSpec;
-use thalweg_units::{NodeId, Rate, Serializer, Span};
+use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
 
 /// A network without queues: hosts `0 .. hosts`, switches after them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,15 +182,31 @@ impl Graph {
     /// The round trip of a full packet and its ACK over a path of the greatest length from host 0 when
     /// nothing waits.
     pub(crate) fn base_rtt(&self, frames: Frames) -> Span {
+        self.round_trip(&self.far_path(), frames)
+    }
+
+    /// The rate of the slowest link on the path of [`Self::base_rtt`], times that round trip, rounded up.
+    pub(crate) fn bandwidth_delay(&self, frames: Frames) -> Bytes {
+        let path = self.far_path();
+        let slowest = path.iter().map(|l| self.links[*l as usize].rate).min().unwrap_or(Rate::ZERO);
+        round_trip_bytes(slowest, self.round_trip(&path, frames))
+    }
+
+    /// The links from host 0 to a host that is farthest from it.
+    fn far_path(&self) -> Vec<u32> {
         let adjacency = self.adjacency();
         let distance = self.distances(&adjacency, NodeId(0));
         let far = (0..self.hosts)
             .filter(|h| distance[*h as usize] < u32::MAX)
             .max_by_key(|h| distance[*h as usize]);
-        let path = far.and_then(|far| self.path(&adjacency, NodeId(0), NodeId(far))).unwrap_or_default();
+        far.and_then(|far| self.path(&adjacency, NodeId(0), NodeId(far))).unwrap_or_default()
+    }
+
+    /// The round trip of a full packet and its ACK over these links when nothing waits.
+    pub(crate) fn round_trip(&self, path: &[u32], frames: Frames) -> Span {
         let mut sum = 0u128;
         for link in path {
-            let l = &self.links[link as usize];
+            let l = &self.links[*link as usize];
             let wire = Serializer::new(l.rate, l.quantum);
             let once = [wire.span(frames.full), wire.span(frames.ack), l.delay, l.delay];
             sum += once.iter().map(|s| u128::from(s.ps())).sum::<u128>();
@@ -249,14 +265,28 @@ fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, 
             return Err(cx.error("topology", reason, format!("links need a rate of at least {SLOWEST}")));
         }
     }
+    let own = match &topology.shape {
+        Shape::Dumbbell(d) => d.host_delay,
+        _ => None,
+    };
     let (delay, base_rtt) = match &mut topology.shape {
         Shape::Pair(p) => (&mut p.delay, &mut p.base_rtt),
         Shape::Star(s) => (&mut s.delay, &mut s.base_rtt),
         Shape::ParkingLot(p) => (&mut p.delay, &mut p.base_rtt),
         Shape::LeafSpine(l) => (&mut l.delay, &mut l.base_rtt),
         Shape::FatTree(f) => (&mut f.delay, &mut f.base_rtt),
-        Shape::Dumbbell(_) | Shape::Internet2(_) | Shape::Backbone(_) | Shape::File(_) => return Ok(graph),
+        Shape::Dumbbell(d) => (&mut d.delay, &mut d.base_rtt),
+        Shape::Internet2(_) | Shape::Backbone(_) | Shape::File(_) => return Ok(graph),
     };
+    // Links whose delay is given by itself.
+    let mut longest = graph.longest();
+    if let Some(own) = own {
+        let hosts = graph.hosts;
+        for l in graph.links.iter_mut().filter(|l| l.a.0 < hosts || l.b.0 < hosts) {
+            l.delay = own.0;
+        }
+        longest = longest.saturating_sub(2).max(1);
+    }
     let solved = match (*delay, *base_rtt) {
         (Some(_), Some(_)) => {
             let reason = "`delay` and `base_rtt` cannot both be given";
@@ -270,10 +300,12 @@ fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, 
             let serialisation = graph.base_rtt(frames);
             let left = rtt.0.saturating_sub(serialisation);
             if rtt.0 <= serialisation {
-                let reason = format!(
-                    "a round trip of {} is impossible: serialisation alone takes {serialisation}",
-                    rtt.0
-                );
+                let alone = if own.is_some() {
+                    "serialisation and hosts' links alone take"
+                } else {
+                    "serialisation alone takes"
+                };
+                let reason = format!("a round trip of {} is impossible: {alone} {serialisation}", rtt.0);
                 return Err(cx.error(
                     "topology.base_rtt",
                     reason,
@@ -281,13 +313,17 @@ fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, 
                 ));
             }
             // Rounded down to 1 ps per link: at most two picoseconds per link are lost.
-            left / (2 * graph.longest())
+            left / (2 * longest)
         }
         (given, None) => given.map_or(Span::from_us(1), |q| q.0),
     };
     (*delay, *base_rtt) = (Some(Q(solved)), None);
+    let hosts = graph.hosts;
     for l in &mut graph.links {
-        l.delay = solved;
+        l.delay = own.filter(|_| l.a.0 < hosts || l.b.0 < hosts).map_or(solved, |own| own.0);
+    }
+    if let Shape::Dumbbell(d) = &mut topology.shape {
+        d.host_delay.get_or_insert(Q(solved));
     }
     Ok(graph)
 }

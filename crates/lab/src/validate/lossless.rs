@@ -177,9 +177,20 @@ fn flow_control(r: &mut Report<'_>, pfc: Pfc, inputs: Inputs, doc: &Document, gr
         r.error("switch.pfc.quanta", reason, format!("at least {}", waits.div_ceil(32)));
     }
     let headroom = pfc.headroom.unwrap_or_default().0;
-    if headroom < needed.bytes() {
+    if pfc.lossy_ok && headroom >= needed.bytes() {
+        let why = format!("the headroom, {headroom}, is enough");
+        r.useless(
+            "switch.pfc.lossy_ok",
+            &why,
+            format!("remove the key, or write less than \"{}B\"", needed.bytes().get()),
+        );
+    }
+    if headroom < needed.bytes() && !pfc.lossy_ok {
         let reason = format!("{headroom} is less than what may arrive after a pause was asked for: {needed}");
-        let hint = format!("at least \"{}B\", or remove the key", needed.bytes().get());
+        let hint = format!(
+            "at least \"{}B\", or remove the key; losses that are meant: `lossy_ok = true`",
+            needed.bytes().get()
+        );
         r.error("switch.pfc.headroom", reason, hint);
     }
     let ports = most_ports(graph);
@@ -192,11 +203,8 @@ fn flow_control(r: &mut Report<'_>, pfc: Pfc, inputs: Inputs, doc: &Document, gr
         PfcThreshold::Static { xoff: Some(xoff), xon } => {
             if xoff.0.get() == 0 {
                 let reason = match inputs.memory {
-                    Some(m) if m.0 <= needed.link => {
-                        format!(
-                            "the memory of an input, {}, is not above {}, what a link holds both ways",
-                            m.0, needed.link
-                        )
+                    Some(m) if m.0 <= headroom => {
+                        format!("the memory of an input, {}, is not above its headroom, {headroom}", m.0)
                     }
                     _ => "a pause from the first byte on never ends".to_owned(),
                 };
@@ -206,11 +214,22 @@ fn flow_control(r: &mut Report<'_>, pfc: Pfc, inputs: Inputs, doc: &Document, gr
                 let reason = format!("XON, {}, is above XOFF, {}", xon.0, xoff.0);
                 r.error("switch.pfc.threshold.xon", reason, "swap them");
             }
-            if let Some(m) = inputs.memory.filter(|m| m.0 < xoff.0) {
-                let reason = format!("XOFF, {}, is above the memory of an input, {}", xoff.0, m.0);
-                r.error("switch.pfc.threshold.xoff", reason, format!("at most \"{}\"", m.0));
-            }
             let each = xoff.0.get().saturating_add(headroom.get());
+            if let Some(m) = inputs.memory.filter(|m| m.0.get() < each) {
+                let (xoff, headroom, memory) = (xoff.0.get(), headroom.get(), m.0);
+                let reason = format!(
+                    "XOFF, {xoff} B, and headroom, {headroom} B, are {each} B, the memory of an input is {memory}"
+                );
+                let most = match memory.get().saturating_sub(headroom) {
+                    0 => String::new(),
+                    most => format!("at most \"{most}B\", or "),
+                };
+                r.error(
+                    "switch.pfc.threshold.xoff",
+                    reason,
+                    format!("{most}`switch.inputs.memory` at least \"{each}B\""),
+                );
+            }
             fits(r, inputs, ports, each, "XOFF and headroom");
         }
         PfcThreshold::Dynamic { reserve, .. } => {

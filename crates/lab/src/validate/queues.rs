@@ -32,7 +32,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     {
         marking::check(r, m, &Queue { section: "nic", buffer: b, room: b.bytes(full).get(), full }, doc);
     }
-    no_switch(r, written, doc, graph);
+    no_switch(r, doc, graph);
     for (section, s) in resolve::schedulers(doc) {
         if section != "nic" || written.nic.scheduler.is_some() {
             schedulers::order(r, section, s, doc);
@@ -111,13 +111,14 @@ fn mix(r: &mut Report<'_>, m: &Mix, doc: &Document, graph: &Graph) {
     }
 }
 
-/// In a network without switches `[switch]` only says what hosts do that say nothing themselves.
-fn no_switch(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
+/// In a network without switches `[switch]` only says what hosts do that say nothing themselves. (Asked of the resolved
+/// document: a NIC that has no queue takes nothing from `[switch]`, whether or not that is written out.)
+fn no_switch(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     if graph.switches > 0 {
         return;
     }
     let plain = Switch::default();
-    let (nic, s) = (&written.nic, &doc.switch);
+    let (nic, s) = (&doc.nic, &doc.switch);
     let useless = [
         (
             "scheduler",

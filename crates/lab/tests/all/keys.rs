@@ -6,6 +6,8 @@
 mod lossless;
 #[path = "keys/plugins.rs"]
 mod plugins;
+#[path = "keys/resolved.rs"]
+mod resolved;
 #[path = "keys/scenarios.rs"]
 mod scenarios;
 #[path = "keys/switch.rs"]

@@ -114,7 +114,7 @@ const TOPOLOGIES: &[&str] = &[
     "kind = \"pair\"\nrate = \"3Gbps\"",
     "kind = \"star\"\nhosts = 5\nsink_rate = \"7Gbps\"",
     "kind = \"star\"\nhosts = 3\nrate = \"400Gbps\"\ntime_quantum = \"1ns\"",
-    "kind = \"dumbbell\"\npairs = 2\nbottleneck_rate = \"1Gbps\"\nbottleneck_delay = \"17us\"",
+    "kind = \"dumbbell\"\npairs = 2\nbottleneck_rate = \"1Gbps\"\nhost_delay = \"1us\"\ndelay = \"17us\"",
     "kind = \"parking-lot\"\nbottlenecks = 3\nbottleneck_rate = \"3Gbps\"\nbase_rtt = \"100us\"",
     "kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2\nlinks_per_pair = 2\nbase_rtt = \"30us\"",
     "kind = \"leaf-spine\"\nleaves = 2\nspines = 3\nhosts_per_leaf = 3\nhost_rate = \"100Gbps\"\nspine_rate = \"30Gbps\"",

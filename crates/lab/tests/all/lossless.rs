@@ -36,10 +36,11 @@ fn the_defaults_of_irn_are_those_of_the_paper() {
     assert_eq!(rdma(&s).cap, Some(110));
     let inputs = s.inputs.expect("inputs");
     let pfc = inputs.pfc.expect("flow control");
-    // 240 KB less 40e9 x 2 x 2e-6 / 8 = 20 KB; headroom 20 000 + 3 x 1090 + 64 B.
-    assert_eq!(pfc.threshold, PfcThreshold::Static { xoff: Bytes::kb(220), xon: Bytes::kb(220) });
+    // Headroom 40e9 x 2 x 2e-6 / 8 = 20 000 B, 3 x 1090 and 64 B; the paper has the first alone, and 220 KB.
+    let xoff = Bytes::new(240_000 - 23_334);
+    assert_eq!(pfc.threshold, PfcThreshold::Static { xoff, xon: xoff });
     assert_eq!(pfc.headroom, Bytes::new(23_334));
-    assert_eq!(inputs.memory, InputMemory::PerInput(Bytes::new(243_334)));
+    assert_eq!(inputs.memory, InputMemory::PerInput(Bytes::kb(240)));
     assert_eq!((rdma(&s).acks, rdma(&s).timer), (RdmaAcks::PerPacket, RdmaTimer::Off));
     let lossy = spec(FAT_TREE, &[("scheme", "irn+voq")]);
     assert_eq!(lossy.inputs.expect("inputs").memory, InputMemory::PerInput(Bytes::kb(240)));
@@ -332,19 +333,19 @@ fn the_most_held_is_told_by_input_with_its_share_of_limit_and_headroom() {
     // Two leaves (nodes 8 and 9) with four hosts each, a spine (10); inputs in the order of links.
     assert_eq!(node, [8, 8, 8, 8, 8, 9, 9, 9, 9, 9, 10, 10]);
     assert_eq!(from, [0, 1, 2, 3, 10, 4, 5, 6, 7, 10, 8, 9]);
-    // 30 KB less 2 x 10 Gb/s x 1 us = 2500 B; the room above is the headroom: 2500 + 3 x 1090 + 64 B.
+    // 30 KB less the headroom: 2 x 10 Gb/s x 1 us = 2500 B, 3 x 1090 and 64 B.
     let (limit, headroom) = (column("limit_bytes"), column("headroom_bytes"));
-    assert!(limit.iter().zip(&headroom).all(|(l, h)| (*l, *h) == (27_500 + 5834, 5834)));
+    assert!(limit.iter().zip(&headroom).all(|(l, h)| (*l, *h) == (30_000, 5834)));
     let above = column("most_headroom");
-    assert!(most.iter().zip(&above).all(|(m, a)| *a == (m - 27_500).max(0)));
+    assert!(most.iter().zip(&above).all(|(m, a)| *a == (m - 24_166).max(0)));
     assert!(above.iter().all(|a| *a <= 5834) && above.iter().any(|a| *a > 0));
     let memory = &run.summary()["memory"];
     let largest = most.iter().max().expect("inputs");
     assert_eq!(memory["most_bytes"].as_u64().map(i128::from), Some(*largest));
     let first = most.iter().position(|m| m == largest).expect("one");
     assert_eq!(memory["from_node"].as_u64().map(i128::from), Some(from[first]));
-    assert_eq!(memory["of_limit"].as_f64(), Some(*largest as f64 / 33_334.0));
-    assert_eq!(memory["of_headroom"].as_f64(), Some((*largest - 27_500) as f64 / 5834.0));
+    assert_eq!(memory["of_limit"].as_f64(), Some(*largest as f64 / 30_000.0));
+    assert_eq!(memory["of_headroom"].as_f64(), Some((*largest - 24_166) as f64 / 5834.0));
     assert!(memory["of_shared"].is_null());
     // A shared memory has a row of its own, and its inputs no limit.
     let set = [("switch.inputs", "{shared=\"1MB\"}"), ("switch.pfc", "{threshold=\"dynamic\"}")];
@@ -403,4 +404,40 @@ fn round_trips_are_of_the_measured_window() {
     assert!(!at.is_empty());
     assert!(at.iter().all(|t| (200_000_000..600_000_000).contains(t)));
     assert!(column(&run, "round_trips", "pace").iter().all(|p| *p > 0 && *p <= 10_000_000_000));
+}
+
+/// 15 hosts send to one, whose link serves each input so rarely that nothing drains while a pause is on its way; data the other
+/// way make the frame wait for a whole packet.
+const FULL_DUPLEX: &str = r#"
+scheme = "roce+voq-pfc"
+topology = { kind = "star", hosts = 16 }
+run = { until = "5ms" }
+measure = { memory = true }
+[[traffic]]
+kind = "incast"
+fan_in = 15
+receiver = 0
+size = "262144B"
+[[traffic]]
+kind = "permutation"
+size = "1048576B"
+jitter = "10us"
+"#;
+
+/// The headroom is 2500 + 3 x 1090 + 64 = 5834 B: the packet that crosses the threshold and four that still come are 5450 B.
+#[test]
+fn the_computed_headroom_loses_nothing_and_one_packet_less_does() {
+    let with = |headroom: u64, lossy: bool| {
+        // The threshold is 20 packets in both.
+        let memory = format!("{}B", 21_800 + headroom);
+        let pfc = format!("{{headroom=\"{headroom}B\",lossy_ok={lossy}}}");
+        let set = [("switch.inputs.memory".to_owned(), memory), ("switch.pfc".to_owned(), pfc)];
+        let run = finish(&scenario(FULL_DUPLEX, Path::new("."), &set));
+        let summary = run.summary();
+        let most = summary["memory"]["most_bytes"].as_u64().expect("measured");
+        (most - 21_800, summary["drops"].as_u64().expect("counted"))
+    };
+    assert_eq!(with(5834, false), (5450, 0));
+    let (held, lost) = with(5834 - 1090, true);
+    assert!(held <= 4744 && lost > 0, "{lost} lost, {held} B above the threshold");
 }

@@ -11,6 +11,7 @@ mod keys;
 mod lone_flows;
 mod lossless;
 mod mutations;
+mod products;
 mod queueing;
 mod references;
 mod runs;

@@ -42,7 +42,7 @@ fn sawtooth(samples: &[(f64, f64)]) -> (f64, f64, f64) {
 fn dctcp_s_queue_swings_around_k_as_its_model_says() {
     for (flows, threshold) in [(1u32, 40.0), (2, 40.0), (10, 60.0)] {
         let run = run(&format!(
-            "[topology]\nkind = \"dumbbell\"\npairs = {flows}\nhost_rate = \"100Gbps\"\nbottleneck_rate = \"10Gbps\"\nhost_delay = \"10us\"\nbottleneck_delay = \"29us\"\n\
+            "[topology]\nkind = \"dumbbell\"\npairs = {flows}\nhost_rate = \"100Gbps\"\nbottleneck_rate = \"10Gbps\"\nhost_delay = \"10us\"\ndelay = \"29us\"\n\
              [switch]\nbuffer = \"unlimited\"\nmarking = {{ kind = \"step\", threshold = \"{threshold}pkts\" }}\n[nic]\nmarking = \"none\"\n\
              [transport]\ncongestion = {{ kind = \"dctcp\", growth = \"always\" }}\n\
              {}[measure]\nqueues = {{ every = \"2us\", ports = [{}] }}\n[run]\nuntil = \"80ms\"\n",
@@ -83,7 +83,7 @@ fn dctcp_s_queue_swings_around_k_as_its_model_says() {
 fn reno_s_window_swings_between_half_and_full_and_the_link_never_idles() {
     // 1 Gb/s, 1500 B: 12 us per packet; a round trip of about 600 us is 50 packets.
     let run = run(
-        "[topology]\nkind = \"dumbbell\"\npairs = 1\nhost_rate = \"10Gbps\"\nbottleneck_rate = \"1Gbps\"\nhost_delay = \"50us\"\nbottleneck_delay = \"192us\"\n\
+        "[topology]\nkind = \"dumbbell\"\npairs = 1\nhost_rate = \"10Gbps\"\nbottleneck_rate = \"1Gbps\"\nhost_delay = \"50us\"\ndelay = \"192us\"\n\
          [switch]\nbuffer = \"51pkts\"\n[nic]\nbuffer = \"unlimited\"\n[transport]\nrto = { kind = \"rfc6298\", min = \"10ms\", initial = \"10ms\" }\n\
          [[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 1\n\
          [measure]\ncontrollers = { every = \"20us\" }\nlinks = { every = \"20us\", ports = [4] }\nqueues = { every = \"20us\", ports = [4] }\n[run]\nuntil = \"1s\"\n",

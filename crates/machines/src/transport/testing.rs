@@ -283,8 +283,7 @@ fn describe(p: &Packet, side: Option<&Side>) -> String {
         Kind::SynAck => "S/".into(),
         Kind::Ack => {
             let blocks = side.map_or(String::new(), |s| {
-                let list: Vec<_> =
-                    s.sack().iter().map(|(a, b)| format!("{}-{}", a / MSS, b / MSS)).collect();
+                let list: Vec<_> = s.sack().iter().map(|(a, b)| format!("{}-{}", a / MSS, b / MSS)).collect();
                 format!("[{}]", list.join(","))
             });
             format!("a{}{blocks}{}", p.seq / MSS, flag(Flags::ECE, "!"))

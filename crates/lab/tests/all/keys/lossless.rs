@@ -36,7 +36,7 @@ transport = "x"
 /// The same with flow control: nothing is lost.
 const PFC: &[&str] = &["switch.pfc={}"];
 const PFC_FIRST: &[&str] = &["switch.pfc={}", "switch.control_first=true"];
-const STATIC: &[&str] = &["switch.pfc={threshold={kind=\"static\",xoff=\"15KB\",xon=\"12KB\"}}"];
+const STATIC: &[&str] = &["switch.pfc={threshold={kind=\"static\",xoff=\"14KB\",xon=\"12KB\"}}"];
 const DYNAMIC: &[&str] = &["switch.inputs={shared=\"150KB\"}", "switch.pfc={threshold=\"dynamic\"}"];
 /// ACKs are lost too.
 const TIGHT: &[&str] = &["switch.inputs={memory=\"3KB\"}", "traffic.1={kind=\"all-to-all\",size=\"30KB\"}"];
@@ -110,12 +110,13 @@ pub const KEYS: &[Row] = &[
     ("switch.pfc.quanta", LOSSY, PFC, "", "100", Outcome),
     ("switch.pfc.threshold", LOSSY, STATIC, "static", "{kind=\"static\",xoff=\"10KB\"}", Outcome),
     ("switch.pfc.threshold=static", LOSSY, &["switch.inputs={shared=\"150KB\"}", "switch.pfc={threshold=\"dynamic\"}"], "{kind=\"static\",xoff=\"10KB\"}", "dynamic", Outcome),
-    ("switch.pfc.threshold(static).xoff", LOSSY, STATIC, "15KB", "13KB", Outcome),
+    ("switch.pfc.threshold(static).xoff", LOSSY, STATIC, "14KB", "13KB", Outcome),
     ("switch.pfc.threshold(static).xon", LOSSY, STATIC, "12KB", "10KB", Outcome),
     ("switch.pfc.threshold=dynamic", LOSSY, DYNAMIC, "dynamic", "{kind=\"static\",xoff=\"10KB\"}", Outcome),
     ("switch.pfc.threshold(dynamic).alpha", LOSSY, DYNAMIC, "", "0.25", Outcome),
     ("switch.pfc.threshold(dynamic).reserve", LOSSY, DYNAMIC, "", "1KB", Outcome),
     ("switch.pfc.threshold(dynamic).hysteresis", LOSSY, DYNAMIC, "", "8KB", Outcome),
+    ("switch.pfc.lossy_ok", LOSSY, &["switch.pfc={headroom=\"3KB\"}"], "true", "false", Refused),
     ("switch.pfc.headroom", LOSSY, DYNAMIC, "", "10KB", Outcome),
     ("switch.pfc.frame", LOSSY, PFC, "", "200B", Outcome),
     ("switch.control_first", LOSSY, &[], "false", "true", Outcome),
