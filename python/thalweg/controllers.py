@@ -1,87 +1,226 @@
 """Congestion controllers written in Python.
 
-    @thalweg.controller("my-aimd")
+    @thalweg.controller("my-aimd", params={"gain": 0.5})
     class Aimd:
         def __init__(self, flow):
-            self.mss, self.window = flow.mss, flow.initial_window
+            self.mss, self.window, self.gain = flow.mss, flow.initial_window, flow.params["gain"]
 
         def on_ack(self, ack):
             if not ack.in_recovery:
                 self.window += self.mss * ack.acked / self.window
 
         def on_loss(self, loss):
-            self.window = max(self.window / 2, self.mss)
+            self.window = max(self.window * self.gain, self.mss)
 
         def on_timeout(self, loss):
             self.window = self.mss
 
-A scenario then says `transport.congestion = { kind = "custom", name = "my-aimd" }`. After every call the attributes `window` (payload bytes), and if the
-class has them `pace` (bit/s or None) and `wake_ps` (when `on_tick(now_ps)` is wanted, or None), are what the flow
-may do; a method `permit()` that returns a window or `(window, pace, wake_ps)` is the other way to say so.
+A scenario then says `transport.congestion = { kind = "custom", name = "my-aimd", params = { gain = 0.7 } }`. After every call the
+attributes `window` (payload bytes), and if the class has them `pace` (bit/s or None) and `wake_ps` (when `on_tick(now_ps)` is
+wanted, or None; never in the past, nor in `__init__`, which does not know the time), are what the flow may do; a method `permit()` that returns a window or
+`(window, pace, wake_ps)` is the other way to say so.
 
-`flow`: `mss`, `initial_window`, `max_window`, `line_rate` (bit/s), `base_rtt_ps`, `params` (what the scenario wrote there).
-`ack`: `now_ps`, `rtt_ps` (None for retransmitted data), `acked`, `sacked`, `in_flight`, `acked_to`, `sent_to`,
+`params` declares the parameters with their defaults; a scenario that writes another name, or a value of another type, is refused.
+`ecn=True` lets packets be marked, and the sender hear of it in `ack.marked`, unless the scenario says otherwise.
+
+`flow`: `number`, `mss`, `initial_window`, `max_window`, `line_rate` (bit/s), `base_rtt_ps`, `params` (the defaults with what the scenario
+wrote). `ack`: `now_ps`, `rtt_ps` (None for retransmitted data), `acked`, `sacked`, `in_flight`, `acked_to`, `sent_to`,
 `marked`, `in_recovery`, `app_limited`. `loss`: `now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload.
 
-State is data: an instance is saved by pickling its attributes, so keep numbers and containers in them, not files or generators.
-Chance must come from a seed that the scenario gives, or runs stop being repeatable.
+State is data: an instance is saved as the plain values of its attributes. These may be numbers, texts, lists, tuples, dictionaries,
+`collections.deque`, `random.Random` and the `flow` itself, each held once; of anything else make such values in
+`__getstate__`, and take them back in `__setstate__`. Reading a saved run executes nothing that it holds.
+Chance must come from a seed that the scenario gives (`random.Random(flow.params["seed"] + flow.number)`), or runs stop being repeatable.
+
+Whatever goes wrong in a controller ends the run with a `thalweg.ControllerError` that names controller, flow and instant.
 """
 
 from __future__ import annotations
 
 import copyreg
-import pickle
+import json
+import random
 import runpy
 import sys
 import time
+from collections import deque
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from thalweg import _core
-from thalweg.errors import refuse
+from thalweg._format import simulated
+from thalweg.errors import ControllerError, nearest, refuse
 
 _REQUIRED = ("on_ack", "on_loss", "on_timeout")
+_PLAIN = (type(None), bool, int, float, str)
+_FLOW = ("number", "mss", "initial_window", "max_window", "line_rate", "base_rtt_ps", "params")
+_VERSION = 1
 
 
-def controller(name: str):
-    """Class decorator: makes the class available to scenarios under `name`."""
+def controller(name: str, *, ecn: bool = False, params: Mapping[str, Any] | None = None):
+    """Class decorator: makes the class available to scenarios under `name`.
+
+    `ecn`: it wants to hear of marks. `params`: its parameters with their defaults.
+    """
+    if not isinstance(name, str) or not name:
+        raise TypeError('a controller needs a name: @thalweg.controller("my-controller")')
+    defaults = dict(params or {})
+    for key, value in defaults.items():
+        if not isinstance(key, str) or not isinstance(value, (*_PLAIN, list, dict)):
+            raise TypeError(
+                f"controller {name!r}: the parameter {key!r} has the default {value!r}, which no scenario can write"
+            )
 
     def register(cls):
         missing = [m for m in _REQUIRED if not callable(getattr(cls, m, None))]
         if missing:
             raise TypeError(f"controller {name!r}: {cls.__name__} has no {', '.join(missing)}")
-        cls.thalweg_name = name
-        _core.register_controller(name, cls)
+        cls.thalweg_name, cls.thalweg_params, cls.thalweg_ecn = name, defaults, bool(ecn)
+        _core.register_controller(name, cls, bool(ecn), list(defaults))
         return cls
 
     return register
+
+
+def parameters(cls, written: bytes) -> dict:
+    """The declared parameters, with what the scenario wrote (called by the engine)."""
+    declared = json.loads(json.dumps(cls.thalweg_params))
+    given = json.loads(written or b"null") or {}
+    for key, value in given.items():
+        if key not in declared:
+            raise ValueError(f"no parameter `{key}` is declared; {nearest(key, declared) or 'it takes none'}")
+        wanted, have = _kind(declared[key]), _kind(value)
+        if wanted not in ("nothing", have):
+            raise ValueError(f"`params.{key}` is {value!r}: {have}, where the default {declared[key]!r} is {wanted}")
+    return declared | given
+
+
+def _kind(value) -> str:
+    kinds = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a table"}
+    return kinds.get(type(value), "nothing")
 
 
 def make(cls, flow):
     """One flow's instance (called by the engine)."""
     made = cls(flow)
     if not hasattr(made, "permit") and not hasattr(made, "window"):
-        raise TypeError(f"controller {cls.thalweg_name!r} has neither `window` nor `permit()` after __init__")
+        raise TypeError("has neither `window` nor `permit()` after __init__")
+    if cls.__dict__.get("thalweg_saved") is not cls:
+        # What cannot be saved is told before the run, not when it is interrupted.
+        save_state(made, flow.number)
+        cls.thalweg_saved = cls
     return made
 
 
-def save_state(instance) -> bytes:
-    """An instance's state (called by the engine)."""
-    return pickle.dumps(instance.__getstate__(), protocol=5)
+def failure(name: str, flow: int | None, now_ps: int | None, doing: str, e: BaseException) -> BaseException:
+    """The error that ends a run (called by the engine)."""
+    who = f"controller `{name}`" + ("" if flow is None else f", flow {flow}")
+    who += f", at {simulated(now_ps)}" if now_ps is not None else ", at its start" if doing == "__init__" else ""
+    where = _place(e)
+    if isinstance(e, KeyboardInterrupt):
+        return KeyboardInterrupt(f"{where}{who}: interrupted in {doing}, which had not returned")
+    if isinstance(e, SystemExit):
+        what = _left(e)
+    else:
+        what = " ".join(str(e).split())
+        what = what if not where and isinstance(e, TypeError | ValueError) else f"{type(e).__name__}: {what}"
+    told = ControllerError(f"{where}{who}: {doing}: {what}", name, flow, now_ps)
+    told.__cause__ = e
+    return told
 
 
-def load_state(cls, saved: bytes):
-    """An instance from its saved state (called by the engine)."""
+def _place(e: BaseException) -> str:
+    """`file:line: ` where the controller's own code raised; nothing if ours found the fault."""
+    last, trace = None, e.__traceback__
+    while trace is not None:
+        last, trace = (trace.tb_frame.f_code.co_filename, trace.tb_lineno), trace.tb_next
+    return "" if last is None or last[0] == __file__ else f"{last[0]}:{last[1]}: "
+
+
+def save_state(instance, flow: int = 0) -> bytes:
+    """An instance's state as JSON (called by the engine)."""
+    state, held = instance.__getstate__(), {}
+    if type(state) is tuple and len(state) == 2:  # attributes and slots
+        state = {"tuple": [_plain(part, "", held) for part in state]}
+    else:
+        state = _plain(state, "", held)
+    return json.dumps({"version": _VERSION, "flow": flow, "state": state}, separators=(",", ":")).encode()
+
+
+def load_state(cls, saved: bytes) -> tuple[Any, int]:
+    """An instance from its saved state, and its flow's number (called by the engine)."""
+    try:
+        found = json.loads(saved)
+        if not isinstance(found, dict) or found.get("version") != _VERSION or type(found.get("flow")) is not int:
+            raise ValueError("written by another version of thalweg")
+        state = _back(found["state"])
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as e:
+        raise ValueError(f"its saved state cannot be read: {e}") from None
     instance = copyreg.__newobj__(cls)
-    state = pickle.loads(saved)
     if hasattr(instance, "__setstate__"):
         instance.__setstate__(state)
-        return instance
-    attributes, slots = state if isinstance(state, tuple) else (state, None)
-    vars(instance).update(attributes or {}) if attributes else None
+        return instance, found["flow"]
+    attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    if not isinstance(attributes, dict | None) or not isinstance(slots, dict | None):
+        raise ValueError("its saved state cannot be read: it holds no attributes")
+    if attributes:
+        vars(instance).update(attributes)
     for key, value in (slots or {}).items():
         setattr(instance, key, value)
-    return instance
+    return instance, found["flow"]
+
+
+def _plain(value, where: str, held: dict[int, str]):
+    """A value as JSON: what JSON has no word for becomes `{"its name": …}`. Anything that could not be read back the same is
+    refused."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is _core.Flow:
+        return {"flow": [_plain(getattr(value, k), f"{where}.{k}", held) for k in _FLOW]}
+    if kind is tuple:
+        return {"tuple": [_plain(v, f"{where}[{n}]", held) for n, v in enumerate(value)]}
+    if kind not in (list, dict, deque, random.Random):
+        hint = "numbers, texts, lists, tuples, dictionaries, deques and random.Random can be; see `__getstate__`"
+        raise TypeError(f"the attribute `{where}` is a {kind.__name__}, which cannot be saved: {hint}")
+    if id(value) in held:
+        raise TypeError(
+            f"the attributes `{held[id(value)]}` and `{where}` are one {kind.__name__}; "
+            "read back they would be two: hold it once"
+        )
+    held[id(value)] = where
+    if kind is list:
+        return [_plain(v, f"{where}[{n}]", held) for n, v in enumerate(value)]
+    if kind is deque:
+        return {"deque": [_plain(v, f"{where}[{n}]", held) for n, v in enumerate(value)], "maxlen": value.maxlen}
+    if kind is random.Random:
+        return {"random": _plain(value.getstate(), where, held)}
+    name = (lambda k: str(k)) if not where else (lambda k: f"{where}[{k!r}]")
+    return {"dict": [[_plain(k, where, held), _plain(v, name(k), held)] for k, v in value.items()]}
+
+
+def _back(value):
+    """The inverse of `_plain`: makes containers of plain values and nothing else."""
+    if type(value) is list:
+        return [_back(v) for v in value]
+    if type(value) is not dict:
+        return value
+    match value:
+        case {"tuple": items}:
+            return tuple(_back(items))
+        case {"dict": pairs}:
+            return {_back(k): _back(v) for k, v in pairs}
+        case {"deque": items, "maxlen": maxlen}:
+            return deque(_back(items), maxlen)
+        case {"random": state}:
+            made = random.Random()
+            made.setstate(_back(state))
+            return made
+        case {"flow": fields}:
+            return _core.Flow(*_back(fields))
+    raise ValueError("an unknown kind of value")
 
 
 def cost_per_ack(name: str, acks: int = 5000) -> float:
@@ -105,10 +244,18 @@ def import_plugins(where: str) -> None:
         sys.path.insert(0, str(Path(where).parent.absolute()))
         try:
             runpy.run_path(where, run_name=Path(where).stem)
+        except SystemExit as e:
+            raise refuse(_left(e), file=where) from None
         except Exception as e:
             raise refuse(f"{type(e).__name__}: {e}", file=where) from None
         return
     try:
         import_module(where)
+    except SystemExit as e:
+        raise refuse(_left(e), file=where) from None
     except Exception as e:
         raise refuse(f"cannot be imported: {type(e).__name__}: {e}", file=where) from None
+
+
+def _left(e: SystemExit) -> str:
+    return f"called sys.exit({'' if e.code is None else repr(e.code)})"

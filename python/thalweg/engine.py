@@ -13,7 +13,7 @@ from threading import Event
 from typing import Any
 
 from thalweg import _core, _places, _rundir, recording
-from thalweg.errors import Interrupted, refuse
+from thalweg.errors import ControllerError, Interrupted, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Results, Tables, arrow_table
 from thalweg.scenario import Scenario, as_scenario
@@ -76,7 +76,8 @@ def reopen(before: Results) -> _core.Simulation:
         reason = "a recorded run cannot be resumed: its recording ended where it was stopped"
         raise refuse(reason, file=before.path or "", hint="run it again")
     if before._snapshot is None:
-        raise refuse("no snapshot: this run cannot be resumed", file=before.path or "", hint="run it again")
+        reason = before.meta.get("no_snapshot", "there is no snapshot")
+        raise refuse(f"cannot be resumed: {reason}", file=before.path or "", hint="run it again")
     try:
         return _core.Simulation.load(before._snapshot)
     except ValueError as e:
@@ -265,5 +266,11 @@ def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float,
     if costs:
         meta["python_controllers"] = costs
     # A recording cannot be continued, so neither can its run.
-    snapshot = bytes(simulation.save()) if stopped and simulation.records() is None else None
+    snapshot = None
+    if stopped and simulation.records() is None:
+        try:
+            snapshot = bytes(simulation.save())
+        except ControllerError as e:
+            # What there is is worth keeping all the same.
+            meta["no_snapshot"] = " ".join(str(e).split())
     return Results(scenario_toml, summary, Tables(tables), meta, snapshot)

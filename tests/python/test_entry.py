@@ -83,7 +83,7 @@ def test_diff_knows_controllers_of_ones_own(cli, file):
 def test_sys_exit_in_a_plug_in_is_told(cli, file, tmp_path):
     (tmp_path / "leaves.py").write_text("import sys\nsys.exit()\n")
     said = cli("run", file, "--import", "leaves.py")
-    assert said.code == 2 and "leaves.py:2: called sys.exit()" in said.err
+    assert said.code == 2 and "leaves.py: called sys.exit()" in said.err
 
 
 def test_an_error_made_of_an_interrupt_is_an_interrupt(monkeypatch, capsys):

@@ -52,9 +52,19 @@ pub struct DisciplineFactory {
     pub load: fn(name: &str, saved: &[u8]) -> Made<dyn PluggedDiscipline>,
 }
 
+/// What a controller says of itself before any flow starts: scenarios are checked against it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// It wants to hear of ECN marks, so its packets may be marked unless the scenario says otherwise.
+    pub ecn: bool,
+    /// The names it knows under `params`; `None`: its factory alone decides.
+    pub params: Option<Vec<String>>,
+}
+
 #[derive(Default)]
 struct Registry {
     controllers: BTreeMap<String, ControllerFactory>,
+    declared: BTreeMap<String, Declared>,
     disciplines: BTreeMap<String, DisciplineFactory>,
 }
 
@@ -65,7 +75,19 @@ fn registry() -> &'static RwLock<Registry> {
 
 /// Makes controllers called `name` available to scenarios; a second registration replaces the first.
 pub fn register_controller(name: &str, factory: ControllerFactory) {
-    registry().write().unwrap_or_else(|e| e.into_inner()).controllers.insert(name.to_owned(), factory);
+    let mut registry = registry().write().unwrap_or_else(|e| e.into_inner());
+    registry.controllers.insert(name.to_owned(), factory);
+    registry.declared.remove(name);
+}
+
+/// Says more of the controllers registered as `name`, for scenarios to be checked against.
+pub fn declare_controller(name: &str, declared: Declared) {
+    registry().write().unwrap_or_else(|e| e.into_inner()).declared.insert(name.to_owned(), declared);
+}
+
+/// What the controllers registered as `name` have declared; nothing, if nothing.
+pub fn declared(name: &str) -> Declared {
+    registry().read().unwrap_or_else(|e| e.into_inner()).declared.get(name).cloned().unwrap_or_default()
 }
 
 /// Makes disciplines called `name` available to scenarios; a second registration replaces the first.

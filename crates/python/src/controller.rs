@@ -1,18 +1,19 @@
 //! Congestion controllers written in Python, behind the same contract as every other.
 //!
 //! After each call the class's answer is read once (attributes `window`, `pace`, `wake_ps`, or a method
-//! `permit()`), so that asking for the permit before each transmission costs nothing. The object
-//! saves itself by pickling its state (`thalweg.controllers`).
+//! `permit()`), so that asking for the permit before each transmission costs nothing. The object's
+//! state is saved as plain values (`thalweg.controllers`). Whatever goes wrong in it ends the run with an
+//! error that names controller, flow and instant; Python is not called again before that is told.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use thalweg_machines::congestion::{self, AckSample, CongestionControl, Permit, Start};
-use thalweg_machines::custom::{self, ControllerFactory, PluggedController};
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_machines::custom::{self, ControllerFactory, Declared, PluggedController};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// The Python classes by name, and what their calls have cost.
 static CLASSES: Mutex<BTreeMap<String, Class>> = Mutex::new(BTreeMap::new());
@@ -24,8 +25,18 @@ struct Class {
 }
 
 thread_local! {
-    /// The first exception that a controller raised while the simulation ran on this thread.
+    /// The first error of a controller while the simulation ran on this thread.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+fn keep(e: PyErr) {
+    RAISED.with_borrow_mut(|r| {
+        r.get_or_insert(e);
+    });
+}
+
+fn has_failed() -> bool {
+    RAISED.with_borrow(Option::is_some)
 }
 
 /// Raises what a controller has raised since the last call on this thread.
@@ -40,6 +51,8 @@ fn classes() -> std::sync::MutexGuard<'static, BTreeMap<String, Class>> {
 /// What a controller is told when its flow starts.
 #[pyclass(frozen, get_all, module = "thalweg._core")]
 pub struct Flow {
+    /// The flow's number; of the first of several on one connection.
+    number: u32,
     /// Payload bytes of a full segment.
     mss: u32,
     /// Initial window, payload bytes.
@@ -50,8 +63,24 @@ pub struct Flow {
     line_rate: u64,
     /// Round-trip time of the empty path, ps.
     base_rtt_ps: u64,
-    /// What the scenario wrote under `params`; an empty dictionary if nothing.
+    /// The declared parameters, with what the scenario wrote under `params`.
     params: Py<PyAny>,
+}
+
+#[pymethods]
+impl Flow {
+    #[new]
+    fn new(
+        number: u32,
+        mss: u32,
+        initial_window: u64,
+        max_window: u64,
+        line_rate: u64,
+        base_rtt_ps: u64,
+        params: Py<PyAny>,
+    ) -> Self {
+        Self { number, mss, initial_window, max_window, line_rate, base_rtt_ps, params }
+    }
 }
 
 /// Data was acknowledged. Bytes are payload; times are picoseconds.
@@ -81,10 +110,21 @@ pub struct Loss {
 /// One flow's controller.
 struct PythonController {
     name: String,
+    flow: FlowId,
     object: Py<PyAny>,
     answers: Answers,
     permit: Permit,
     wants_sent: bool,
+}
+
+/// When a wake-up may be.
+#[derive(Clone, Copy)]
+enum Earliest {
+    /// It was asked for in time: the state of a saved run.
+    Any,
+    /// Never: the time is not known.
+    Unknown,
+    At(Time),
 }
 
 /// How the class states its permit; looked up once per flow.
@@ -94,12 +134,34 @@ enum Answers {
     Method,
 }
 
-fn text(py: Python<'_>, e: &PyErr) -> String {
-    e.value(py).to_string()
+/// A value that was not what it had to be, cut short.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    let text = value.repr().map_or_else(|_| "a value without repr".into(), |r| r.to_string());
+    let short: String = text.chars().take(80).filter(|c| !c.is_control()).collect();
+    let kind = value.get_type().name().map_or_else(|_| String::new(), |n| format!(" ({n})"));
+    short + &kind
+}
+
+/// What went wrong in a controller as the error that ends the run: `doing` is the method that was called.
+fn failure(
+    py: Python<'_>,
+    name: &str,
+    flow: Option<FlowId>,
+    now: Option<Time>,
+    doing: &str,
+    e: PyErr,
+) -> PyErr {
+    // With its traceback: it says where.
+    let raised = e.clone_ref(py).into_value(py);
+    let told = (name, flow.map(|f| f.0), now.map(Time::ps), doing, raised);
+    match py.import("thalweg.controllers").and_then(|m| m.call_method1("failure", told)) {
+        Ok(told) => PyErr::from_value(told),
+        Err(_) => e,
+    }
 }
 
 impl PythonController {
-    fn of(py: Python<'_>, name: &str, object: Py<PyAny>) -> PyResult<Self> {
+    fn of(py: Python<'_>, name: &str, flow: FlowId, object: Py<PyAny>, earliest: Earliest) -> PyResult<Self> {
         let it = object.bind(py);
         let answers = if it.hasattr("permit")? {
             Answers::Method
@@ -107,43 +169,66 @@ impl PythonController {
             Answers::Attributes { pace: it.hasattr("pace")?, wake: it.hasattr("wake_ps")? }
         };
         let wants_sent = it.hasattr("on_sent")?;
-        let mut made = Self { name: name.to_owned(), object, answers, permit: Permit::default(), wants_sent };
-        made.read(py)?;
+        let permit = Permit::default();
+        let mut made = Self { name: name.to_owned(), flow, object, answers, permit, wants_sent };
+        made.read(py, earliest)?;
         Ok(made)
     }
 
+    /// Stands in for one that could not be made, until the run ends of it.
+    fn still(py: Python<'_>, name: &str, flow: FlowId) -> Self {
+        let (object, answers) = (py.None(), Answers::Method);
+        Self { name: name.to_owned(), flow, object, answers, permit: Permit::default(), wants_sent: false }
+    }
+
     /// Takes the permit from the object.
-    fn read(&mut self, py: Python<'_>) -> PyResult<()> {
+    fn read(&mut self, py: Python<'_>, earliest: Earliest) -> PyResult<()> {
         let it = self.object.bind(py);
+        let none = || py.None().into_bound(py);
         let (window, pace, wake) = match self.answers {
             Answers::Method => {
                 let answer = it.call_method0("permit")?;
-                match answer.extract::<(f64, Option<f64>, Option<u64>)>() {
+                match answer.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Bound<'_, PyAny>)>() {
                     Ok(all) => all,
-                    Err(_) => (answer.extract::<f64>()?, None, None),
+                    Err(_) => (answer, none(), none()),
                 }
             }
             Answers::Attributes { pace, wake } => (
-                it.getattr("window").and_then(|w| w.extract::<f64>()).map_err(|e| {
-                    PyTypeError::new_err(format!("controller `{}`: `window`: {}", self.name, text(py, &e)))
-                })?,
-                if pace { it.getattr("pace")?.extract::<Option<f64>>()? } else { None },
-                if wake { it.getattr("wake_ps")?.extract::<Option<u64>>()? } else { None },
+                it.getattr("window")?,
+                if pace { it.getattr("pace")? } else { none() },
+                if wake { it.getattr("wake_ps")? } else { none() },
             ),
         };
-        // A window of NaN or below zero would stop the flow in silence.
-        if window.is_nan() || window < 0.0 || pace.is_some_and(|p| p.is_nan() || p <= 0.0) {
-            let what = format!(
-                "controller `{}` permits a window of {window} bytes, a pace of {pace:?} bit/s",
-                self.name
-            );
-            return Err(PyValueError::new_err(what));
-        }
-        self.permit = Permit {
-            window: Bytes::new(window as u64),
-            pace: pace.map(|p| Rate::from_bps(p as u64)),
-            wake: wake.map(Time::from_ps),
+        let wrong = |what: &str, value: &Bound<'_, PyAny>, wanted: &str| {
+            Err(PyValueError::new_err(format!("`{what}` is {}, not {wanted}", shown(value))))
         };
+        // A window of NaN or below zero would stop the flow in silence.
+        let bytes = match window.extract::<f64>() {
+            Ok(bytes) if bytes >= 0.0 => Bytes::new(bytes as u64),
+            _ => return wrong("window", &window, "a number of bytes"),
+        };
+        let rate = match pace.extract::<Option<f64>>() {
+            Ok(None) => None,
+            Ok(Some(bps)) if bps >= 1.0 && bps.is_finite() => Some(Rate::from_bps(bps as u64)),
+            _ => return wrong("pace", &pace, "a number of bit/s from 1 on, or None"),
+        };
+        let tick = match wake.extract::<Option<u64>>() {
+            Ok(None) => None,
+            Ok(Some(ps)) if ps < 1 << 63 => Some(Time::from_ps(ps)),
+            _ => return wrong("wake_ps", &wake, "a whole number of picoseconds from 0 on, or None"),
+        };
+        // A past instant never comes; the same one again and again, and time would stand still.
+        match (tick, earliest) {
+            (Some(_), Earliest::Unknown) => {
+                let wanted = "None: `__init__` does not know the time, ask for it in a callback";
+                return wrong("wake_ps", &wake, wanted);
+            }
+            (Some(tick), Earliest::At(earliest)) if tick < earliest => {
+                return wrong("wake_ps", &wake, &format!("at or after {}", earliest.ps()));
+            }
+            _ => {}
+        }
+        self.permit = Permit { window: bytes, pace: rate, wake: tick };
         Ok(())
     }
 
@@ -152,13 +237,16 @@ impl PythonController {
         &mut self,
         py: Python<'py>,
         method: &str,
+        now: Time,
         arg: A,
     ) {
+        if has_failed() {
+            return;
+        }
         let done = arg(py).and_then(|a| self.object.bind(py).call_method1(method, (a,))).map(drop);
-        if let Err(e) = done.and_then(|()| self.read(py)) {
-            RAISED.with_borrow_mut(|r| {
-                r.get_or_insert(e);
-            });
+        let earliest = if method == "on_tick" { now + Span::from_ps(1) } else { now };
+        if let Err(e) = done.and_then(|()| self.read(py, Earliest::At(earliest))) {
+            keep(failure(py, &self.name, Some(self.flow), Some(now), method, e));
         }
     }
 
@@ -169,7 +257,7 @@ impl PythonController {
             acked_to: loss.acked_to,
             sent_to: loss.sent_to,
         };
-        Python::attach(|py| self.call(py, method, |py| Ok(Bound::new(py, told)?.into_any())));
+        Python::attach(|py| self.call(py, method, loss.now, |py| Ok(Bound::new(py, told)?.into_any())));
     }
 }
 
@@ -180,7 +268,7 @@ impl CongestionControl for PythonController {
         }
         Python::attach(|py| {
             let sent = (now.ps(), bytes.get(), in_flight.get());
-            self.call(py, "on_sent", |py| Ok(sent.into_pyobject(py)?.into_any()));
+            self.call(py, "on_sent", now, |py| Ok(sent.into_pyobject(py)?.into_any()));
         });
     }
 
@@ -202,7 +290,7 @@ impl CongestionControl for PythonController {
             in_recovery: ack.in_recovery,
             app_limited: ack.app_limited,
         };
-        Python::attach(|py| self.call(py, "on_ack", |py| Ok(Bound::new(py, told)?.into_any())));
+        Python::attach(|py| self.call(py, "on_ack", ack.now, |py| Ok(Bound::new(py, told)?.into_any())));
         let nanoseconds = begun.elapsed().as_nanos() as u64;
         if let Some(class) = classes().get_mut(&self.name) {
             class.acks += 1;
@@ -219,7 +307,7 @@ impl CongestionControl for PythonController {
     }
 
     fn on_tick(&mut self, now: Time) {
-        Python::attach(|py| self.call(py, "on_tick", |py| Ok(now.ps().into_pyobject(py)?.into_any())));
+        Python::attach(|py| self.call(py, "on_tick", now, |py| Ok(now.ps().into_pyobject(py)?.into_any())));
     }
 
     fn permit(&self) -> Permit {
@@ -236,19 +324,13 @@ impl PluggedController for PythonController {
         Python::attach(|py| {
             let copied = py.import("copy").and_then(|c| c.call_method1("deepcopy", (&self.object,)));
             let object = copied.map(Bound::unbind).unwrap_or_else(|e| {
-                RAISED.with_borrow_mut(|r| {
-                    r.get_or_insert(e);
-                });
+                keep(failure(py, &self.name, Some(self.flow), None, "copying its state", e));
                 self.object.clone_ref(py)
             });
-            let Self { name, answers, permit, wants_sent, .. } = self;
-            Box::new(Self {
-                name: name.clone(),
-                object,
-                answers: *answers,
-                permit: *permit,
-                wants_sent: *wants_sent,
-            })
+            let Self { name, flow, answers, permit, wants_sent, .. } = self;
+            let (name, flow) = (name.clone(), *flow);
+            let (answers, permit, wants_sent) = (*answers, *permit, *wants_sent);
+            Box::new(Self { name, flow, object, answers, permit, wants_sent })
         })
     }
 
@@ -256,47 +338,45 @@ impl PluggedController for PythonController {
         Python::attach(|py| {
             let saved = py
                 .import("thalweg.controllers")
-                .and_then(|m| m.call_method1("save_state", (&self.object,)))
+                .and_then(|m| m.call_method1("save_state", (&self.object, self.flow.0)))
                 .and_then(|b| b.extract::<Vec<u8>>());
             saved.unwrap_or_else(|e| {
-                RAISED.with_borrow_mut(|r| {
-                    r.get_or_insert(e);
-                });
+                keep(failure(py, &self.name, Some(self.flow), None, "saving its state", e));
                 Vec::new()
             })
         })
     }
 }
 
-/// Runs `f` with the class registered as `name`; an exception is kept for [`raise`] and summarised.
+/// Runs `f` with the class registered as `name`. If it fails, the error is kept for [`raise`] and a controller that does
+/// nothing stands in: the engine has no way to refuse a flow in the middle of a run.
 fn with_class(
     name: &str,
+    flow: Option<FlowId>,
+    doing: &str,
     f: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<PythonController>,
 ) -> Result<Box<dyn PluggedController>, String> {
     Python::attach(|py| {
         let class = classes().get(name).map(|c| c.class.clone_ref(py));
         let class = class.ok_or_else(|| format!("no Python controller is registered as `{name}`"))?;
-        match f(py, class.bind(py)) {
-            Ok(made) => Ok(Box::new(made) as Box<dyn PluggedController>),
-            Err(e) => {
-                let why = format!("the Python controller `{name}` failed: {e}");
-                RAISED.with_borrow_mut(|r| {
-                    r.get_or_insert(e);
-                });
-                Err(why)
-            }
+        let still = || PythonController::still(py, name, flow.unwrap_or(FlowId(0)));
+        if has_failed() {
+            return Ok(Box::new(still()) as Box<dyn PluggedController>);
         }
+        let made = f(py, class.bind(py)).unwrap_or_else(|e| {
+            keep(failure(py, name, flow, None, doing, e));
+            still()
+        });
+        Ok(Box::new(made) as Box<dyn PluggedController>)
     })
 }
 
 fn make(name: &str, start: &Start, params: &[u8]) -> Result<Box<dyn PluggedController>, String> {
-    with_class(name, |py, class| {
-        let text = if params.is_empty() { b"{}" } else { params };
-        let mut params = py.import("json")?.call_method1("loads", (PyBytes::new(py, text),))?;
-        if params.is_none() {
-            params = PyDict::new(py).into_any();
-        }
+    with_class(name, Some(start.flow), "__init__", |py, class| {
+        let module = py.import("thalweg.controllers")?;
+        let params = module.call_method1("parameters", (class, PyBytes::new(py, params)))?;
         let flow = Flow {
+            number: start.flow.0,
             mss: start.mss,
             initial_window: start.initial_window.get(),
             max_window: start.max_window.get(),
@@ -304,23 +384,25 @@ fn make(name: &str, start: &Start, params: &[u8]) -> Result<Box<dyn PluggedContr
             base_rtt_ps: start.base_rtt.ps(),
             params: params.unbind(),
         };
-        let object = py.import("thalweg.controllers")?.call_method1("make", (class, flow))?;
-        PythonController::of(py, name, object.unbind())
+        let object = module.call_method1("make", (class, flow))?;
+        PythonController::of(py, name, start.flow, object.unbind(), Earliest::Unknown)
     })
 }
 
 fn load(name: &str, saved: &[u8]) -> Result<Box<dyn PluggedController>, String> {
-    with_class(name, |py, class| {
-        let object =
-            py.import("thalweg.controllers")?.call_method1("load_state", (class, PyBytes::new(py, saved)))?;
-        PythonController::of(py, name, object.unbind())
+    with_class(name, None, "reading its state", |py, class| {
+        let module = py.import("thalweg.controllers")?;
+        let loaded = module.call_method1("load_state", (class, PyBytes::new(py, saved)))?;
+        let (object, flow) = loaded.extract::<(Py<PyAny>, u32)>()?;
+        PythonController::of(py, name, FlowId(flow), object, Earliest::Any)
     })
 }
 
-/// Makes a class available to scenarios as the controller `name`.
+/// Makes a class available to scenarios as the controller `name`, with the names of its parameters.
 #[pyfunction]
-pub fn register_controller(name: String, class: Py<PyAny>) {
+pub fn register_controller(name: String, class: Py<PyAny>, ecn: bool, params: Vec<String>) {
     custom::register_controller(&name, ControllerFactory { make, load });
+    custom::declare_controller(&name, Declared { ecn, params: Some(params) });
     classes().insert(name, Class { class, acks: 0, nanoseconds: 0 });
 }
 
@@ -334,6 +416,7 @@ pub fn controller_costs() -> Vec<(String, u64, u64)> {
 #[pyfunction]
 pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()> {
     let start = Start {
+        flow: FlowId(0),
         mss: 1460,
         initial_window: Bytes::new(14_600),
         max_window: Bytes::MAX,

@@ -213,6 +213,7 @@ impl<Q: Events> Sim<Q> {
                 TransportSpec::Rdma(rdma) => (rdma.payload, thalweg_units::Bytes::MAX),
             };
             let mut start = Start {
+                flow: FlowId(0),
                 mss,
                 initial_window,
                 max_window: thalweg_units::Bytes::MAX,

@@ -107,7 +107,7 @@ impl<Q: Events> Sim<Q> {
         let nic = &self.ports[self.routes.nic(spec.src).at()];
         let path = self.lay_path(flow);
         let middle = self.stride / 2;
-        let start = start_of(transport, nic, &self.ports, &path, middle);
+        let start = Start { flow, ..start_of(transport, nic, &self.ports, &path, middle) };
         let stream = Stream::new(self.spec.seed, "transport", u64::from(flow.0));
         let mut sender = Sender::new(transport, flow, spec.size, &start, stream).expect("checked when built");
         let receiver = Receiver::new(transport, flow, spec.size);
@@ -257,6 +257,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
     let time_quantum = nic.serializer.quantum();
     match transport {
         TransportSpec::Tcp(tcp) => Start {
+            flow: FlowId(0),
             mss: tcp.mss,
             initial_window: tcp.initial_window,
             max_window: tcp.max_window,
@@ -266,6 +267,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
             time_quantum,
         },
         TransportSpec::Udp(udp) => Start {
+            flow: FlowId(0),
             mss: udp.payload,
             initial_window: thalweg_units::Bytes::MAX,
             max_window: thalweg_units::Bytes::MAX,

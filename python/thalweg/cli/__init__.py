@@ -54,7 +54,7 @@ def _to_nobody(stream) -> None:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    from thalweg.errors import ScenarioError
+    from thalweg.errors import ControllerError, ScenarioError
 
     try:
         from thalweg.cli.parser import build
@@ -67,6 +67,9 @@ def _run(argv: Sequence[str] | None) -> int:
     except ScenarioError as e:
         for diagnostic in e.diagnostics:
             say(str(diagnostic).replace("\n", " "))
+        return UNUSABLE
+    except ControllerError as e:
+        say(" ".join(str(e).split()))
         return UNUSABLE
     except KeyboardInterrupt as e:
         say("thalweg: " + (str(e) or "interrupted"))

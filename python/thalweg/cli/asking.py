@@ -8,7 +8,7 @@ from pathlib import Path
 
 from thalweg.cli import FOUND, OK
 from thalweg.cli.running import load_plugins
-from thalweg.errors import nearest, refuse
+from thalweg.errors import ControllerError, nearest, refuse
 
 
 def _rows(rows: list[tuple[str, str, str]]) -> None:
@@ -37,8 +37,11 @@ def entries(kind: str) -> list[tuple[str, str, str]]:
 
         known = [e for e in known if e[0] not in controllers.names()]
         for name in controllers.names():
-            cost = controllers.cost_per_ack(name)
-            known.append((name, f"written in Python; {cost:.0f} ns per ACK here", "this process"))
+            try:
+                about = f"written in Python; {controllers.cost_per_ack(name):.0f} ns per ACK here"
+            except ControllerError as e:
+                about = f"written in Python; fails: {' '.join(str(e).split())}"
+            known.append((name, about, "this process"))
     return known
 
 
@@ -128,7 +131,9 @@ def schema_keys() -> list[str]:
 
     found: dict[str, None] = {}
 
-    def walk(node: dict, here: str) -> None:
+    def walk(node: dict | bool, here: str) -> None:
+        if not isinstance(node, dict):
+            return  # anything goes
         for name, inner in (node.get("properties") or {}).items():
             found[here + name] = None
             walk(inner, f"{here}{name}.")

@@ -72,6 +72,8 @@ def run(args) -> int:
         way_on = (
             "a recorded run cannot be continued"
             if results.recorded
+            else f"it cannot be continued: {meta['no_snapshot']}"
+            if "no_snapshot" in meta
             else f"continue with `thalweg run --resume {results.path}`"
             if results.path
             else "nothing was kept to continue from"

@@ -12,6 +12,7 @@ use crate::schema::{
     RdmaAcks, Scheduler, Shape, Transport,
 };
 use crate::topology::Graph;
+use thalweg_machines::custom::declared;
 
 /// The rank that a scheduler sorts by, if it sorts by one.
 pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
@@ -43,6 +44,7 @@ pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
 pub(crate) fn ecn_of(congestion: &Congestion) -> EcnMode {
     match congestion {
         Congestion::Dctcp { .. } | Congestion::DctcpRate { .. } => EcnMode::Accurate,
+        Congestion::Custom { name, .. } if declared(name).ecn => EcnMode::Accurate,
         _ => EcnMode::Off,
     }
 }

@@ -3,6 +3,7 @@
 use crate::quantity::{Cap, Q};
 use crate::schema::{Document, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, Transport};
 use crate::topology::{Graph, round_trip_bytes};
+use thalweg_machines::custom::declared;
 use thalweg_units::Bytes;
 
 /// Which notifications a controller cannot do without.
@@ -10,6 +11,7 @@ pub(crate) fn notification_of(congestion: &RdmaCongestion) -> Notification {
     match congestion {
         RdmaCongestion::Dcqcn { .. } => Notification::cnp(),
         RdmaCongestion::Dctcp { .. } => Notification::Echo,
+        RdmaCongestion::Custom { name, .. } if declared(name).ecn => Notification::Echo,
         _ => Notification::Off,
     }
 }

@@ -1,7 +1,6 @@
 //! `congestion` of queue pairs.
 
 use super::Report;
-use crate::diagnostic::suggest;
 use crate::quantity::{Counter, Q};
 use crate::schema::{DcqcnDecrease, RdmaCongestion, TimelyCount, TimelyVariant};
 use crate::topology::Graph;
@@ -31,13 +30,7 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, congestion: &RdmaCongestion, 
     let at = |name: &str| format!("{key}.{name}");
     match congestion {
         RdmaCongestion::Fixed | RdmaCongestion::Aimd | RdmaCongestion::Dctcp { .. } => {}
-        RdmaCongestion::Custom { name, .. } => {
-            let known = thalweg_machines::custom::controllers();
-            if !known.contains(name) {
-                let reason = format!("no controller is registered as `{name}`");
-                r.error(key, reason, suggest(name, &known));
-            }
-        }
+        RdmaCongestion::Custom { name, params } => super::transports::registered(r, key, name, params),
         RdmaCongestion::Dcqcn {
             alpha_timer, rate_timer, byte_counter, min_rate, decrease, back_off, ..
         } => {

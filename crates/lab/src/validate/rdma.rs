@@ -134,7 +134,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
         Notification::Off | Notification::Echo => {}
     }
     if now == Notification::Off {
-        if wanted != Notification::Off {
+        if wanted != Notification::Off && !custom {
             let reason = "the controller listens to marks only, and none are reported";
             r.error(&at("notification"), reason, "remove the key: the controller knows which");
         }
@@ -145,7 +145,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
         } else {
             r.useless(&at("notification"), "no queue marks packets", hint);
         }
-    } else if wanted == Notification::Echo && matches!(now, Notification::Cnp { .. }) {
+    } else if wanted == Notification::Echo && !custom && matches!(now, Notification::Cnp { .. }) {
         let reason = "DCTCP counts marked bytes, which only ACKs report";
         r.error(&at("notification"), reason, "write \"echo\"");
     } else if wanted == Notification::Off && !custom && !red && !free {

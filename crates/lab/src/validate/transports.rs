@@ -9,6 +9,7 @@ use crate::schema::{
     Pattern, Rank, Rdma, RdmaCongestion, Rto, Scheduler, Tcp, Traffic, Transport, Udp,
 };
 use crate::topology::Graph;
+use thalweg_machines::custom::declared;
 use thalweg_units::Bytes;
 
 /// The largest packet, bytes: fits the counters of every machine.
@@ -178,12 +179,38 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     }
     ecn(r, key, t, doc);
     rank(r, &at("rank"), t.rank, doc);
-    if let Congestion::Custom { name, .. } = &t.congestion {
-        let known = thalweg_machines::custom::controllers();
-        if !known.contains(name) {
-            let reason = format!("no controller is registered as `{name}`");
-            r.error(&at("congestion"), reason, suggest(name, &known));
+    if let Congestion::Custom { name, params } = &t.congestion {
+        registered(r, &at("congestion"), name, params);
+    }
+}
+
+/// A user's controller: it is registered, and knows what it is given.
+pub(super) fn registered(r: &mut Report<'_>, key: &str, name: &str, params: &serde_json::Value) {
+    let known = thalweg_machines::custom::controllers();
+    if !known.iter().any(|k| k == name) {
+        let reason = format!("no controller is registered as `{name}`");
+        r.error(key, reason, suggest(name, &known));
+    }
+    let Some(declared) = thalweg_machines::custom::declared(name).params else { return };
+    let Some(params) = params.as_object() else {
+        if !params.is_null() {
+            r.error(
+                &format!("{key}.params"),
+                "is not a table of the controller's parameters",
+                "{ name = value }",
+            );
         }
+        return;
+    };
+    for param in params.keys().filter(|p| !declared.contains(p)) {
+        let reason = format!("the controller `{name}` declares no parameter `{param}`");
+        let hint = match declared.is_empty() {
+            true => {
+                format!("it takes none: declare some with `@thalweg.controller(\"{name}\", params={{...}})`")
+            }
+            false => suggest(param, &declared),
+        };
+        r.error(&format!("{key}.params.{param}"), reason, hint);
     }
 }
 
@@ -206,6 +233,12 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     if dctcp && t.ecn == Some(EcnMode::Off) {
         let reason = "DCTCP listens to ECN marks only, and ECN is off";
         r.error(&format!("{key}.ecn"), reason, "write \"accurate\" or remove the key");
+    } else if !marks && matches!(&t.congestion, Congestion::Custom { name, .. } if declared(name).ecn) {
+        if t.ecn != Some(EcnMode::Off) {
+            let hint = "let one, for example with `switch.marking`, or write `ecn = \"off\"`";
+            let reason = "the controller wants ECN marks, but no queue marks packets";
+            r.error(&format!("{key}.congestion"), reason, hint);
+        }
     } else if !marks && t.ecn != Some(EcnMode::Off) {
         let hint = "for example `switch.marking = { kind = \"step\", threshold = \"15pkts\" }`";
         if dctcp {

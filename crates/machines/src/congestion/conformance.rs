@@ -6,6 +6,7 @@ use proptest::prelude::*;
 /// A flow's start with an initial window in segments and no limits.
 pub fn start(mss: u32, segments: u64) -> Start {
     Start {
+        flow: thalweg_units::FlowId(0),
         mss,
         initial_window: Bytes::new(segments * u64::from(mss)),
         max_window: Bytes::MAX,

@@ -29,7 +29,7 @@ pub use spec::*;
 pub use timely::Timely;
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// Data was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -122,6 +122,8 @@ pub trait CongestionControl {
 /// What every controller is told when a flow starts.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Start {
+    /// The flow it is made for; the first of several on one connection.
+    pub flow: FlowId,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// Initial window in payload bytes.

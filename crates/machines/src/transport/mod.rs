@@ -288,6 +288,7 @@ impl TcpSpec {
     /// What this transport's controllers are told at the start of a flow on such a path.
     pub fn start(&self, line_rate: Rate, base_rtt: Span) -> Start {
         Start {
+            flow: FlowId(0),
             mss: self.mss,
             initial_window: self.initial_window,
             max_window: self.max_window,

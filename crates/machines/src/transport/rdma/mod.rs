@@ -23,13 +23,14 @@ pub use sender::{HandOver, RdmaSender};
 
 use super::RdmaSpec;
 use crate::congestion::Start;
-use thalweg_units::{Bytes, Rate, Span};
+use thalweg_units::{Bytes, FlowId, Rate, Span};
 
 impl RdmaSpec {
     /// What its controllers are told at the start of a flow on such a path: windows start full, at the cap.
     pub fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
         let full = self.cap.map_or(Bytes::MAX, |cap| Bytes::new(u64::from(cap) * u64::from(self.payload)));
         Start {
+            flow: FlowId(0),
             mss: self.payload,
             initial_window: full,
             max_window: full,
