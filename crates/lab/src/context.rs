@@ -1,7 +1,7 @@
 //! What every stage after parsing needs: where keys were written, and where files are.
 
-use crate::Diagnostic;
 use crate::text::tree::Origin;
+use crate::{Diagnostic, Stop};
 use std::path::Path;
 
 /// Largest file that is read, bytes.
@@ -12,9 +12,15 @@ const LARGEST_STREAM: u64 = 256_000_000;
 pub(crate) struct Cx<'a> {
     pub origin: &'a Origin,
     pub dir: &'a Path,
+    pub stop: &'a Stop,
 }
 
 impl Cx<'_> {
+    /// For loops that may take long: an error once loading has been given up.
+    pub fn proceed(&self) -> Result<(), Diagnostic> {
+        if self.stop.is_raised() { Err(self.error("", "loading was interrupted", "")) } else { Ok(()) }
+    }
+
     /// About a key of the scenario.
     pub fn error(&self, key: &str, reason: impl Into<String>, hint: impl Into<String>) -> Diagnostic {
         let hint = hint.into();

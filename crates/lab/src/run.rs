@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::recording::RecordingCounts;
 use crate::schema::{Document, Fct, Pattern};
-use crate::{Diagnostic, Scenario, Table, summary, tables};
+use crate::{Diagnostic, Scenario, Stop, Table, summary, tables};
 use serde::{Deserialize, Serialize};
 use thalweg_sim::Recorded;
 use thalweg_sim::sealed::{self, Kind, Sealing};
@@ -64,6 +64,7 @@ pub struct Progress {
 /// The part of the measured window in which flows arrive at random or from a list; all of it if none do.
 fn load_window(doc: &Document, spec: &NetworkSpec, measured: (u64, u64)) -> (u64, u64) {
     let (mut from, mut until) = (u64::MAX, 0);
+    let mut lists = vec![false; doc.traffic.len()];
     for (group, traffic) in doc.traffic.iter().enumerate() {
         match &traffic.pattern {
             Pattern::Poisson(p) => {
@@ -76,12 +77,13 @@ fn load_window(doc: &Document, spec: &NetworkSpec, measured: (u64, u64)) -> (u64
             }
             Pattern::List(_) => {
                 from = 0;
-                let mine = spec.flows.iter().filter(|f| usize::from(f.group) == group);
-                until = until.max(mine.map(|f| f.start.ps()).max().unwrap_or(0));
+                lists[group] = true;
             }
             _ => {}
         }
     }
+    let listed = spec.flows.iter().filter(|f| lists[usize::from(f.group)]);
+    until = until.max(listed.map(|f| f.start.ps()).max().unwrap_or(0));
     let both = (from.max(measured.0), until.min(measured.1));
     if both.0 < both.1 { both } else { measured }
 }
@@ -95,7 +97,15 @@ impl Run {
     /// # Errors
     /// As [`Scenario::network`], and what the simulator refuses.
     pub fn new(scenario: &Scenario) -> Result<Self, Diagnostic> {
-        let mut spec = scenario.network()?;
+        Self::new_unless(&Stop::default(), scenario)
+    }
+
+    /// As [`Run::new`], given up soon after `stop` is raised.
+    ///
+    /// # Errors
+    /// As [`Run::new`], and if it was given up.
+    pub fn new_unless(stop: &Stop, scenario: &Scenario) -> Result<Self, Diagnostic> {
+        let mut spec = scenario.network_unless(stop)?;
         let doc = scenario.document();
         let kind = |p: &Pattern| {
             let json = serde_json::to_value(p).unwrap_or_default();

@@ -1,6 +1,5 @@
 //! A scenario: parsed, checked, resolved; the only thing that runs.
 
-use crate::Diagnostic;
 use crate::catalogue;
 use crate::context::Cx;
 use crate::diagnostic::suggest;
@@ -10,7 +9,7 @@ use crate::schema::{Document, SECTIONS, Shape, Transport, scheme};
 use crate::text::tree::{Node, Origin, Place, Value, stamp};
 use crate::text::{check, emit};
 use crate::topology::{self, Frames, Graph};
-use crate::{estimate, network, resolve, validate, workload};
+use crate::{Diagnostic, Stop, estimate, network, resolve, validate, workload};
 use std::path::{Path, PathBuf};
 use thalweg_sim::spec::NetworkSpec;
 use thalweg_units::{Bytes, FlowId, Time};
@@ -42,6 +41,20 @@ pub fn load(
     dir: &Path,
     set: &[(String, String)],
 ) -> Result<Scenario, Vec<Diagnostic>> {
+    load_unless(&Stop::default(), text, file, dir, set)
+}
+
+/// As [`load`], given up soon after `stop` is raised.
+///
+/// # Errors
+/// As [`load`], and if it was given up.
+pub fn load_unless(
+    stop: &Stop,
+    text: &str,
+    file: &str,
+    dir: &Path,
+    set: &[(String, String)],
+) -> Result<Scenario, Vec<Diagnostic>> {
     let mut origin = Origin::parse(text, file, set)?;
     merge_scheme(&mut origin)?;
     let mut root = origin.root.clone();
@@ -50,7 +63,7 @@ pub fn load(
     if !errors.is_empty() {
         return Err(sorted(errors));
     }
-    let cx = Cx { origin: &origin, dir };
+    let cx = Cx { origin: &origin, dir, stop };
     let written = written(&cx)?;
     let mut doc = written.clone();
     resolve::resolve(&mut doc);
@@ -151,8 +164,8 @@ fn frames(doc: &Document) -> Frames {
 }
 
 impl Scenario {
-    fn cx(&self) -> Cx<'_> {
-        Cx { origin: &self.origin, dir: &self.dir }
+    fn cx<'a>(&'a self, stop: &'a Stop) -> Cx<'a> {
+        Cx { origin: &self.origin, dir: &self.dir, stop }
     }
 
     /// About the scenario as a whole.
@@ -239,7 +252,15 @@ impl Scenario {
     /// # Errors
     /// If a file has vanished or changed since the scenario was loaded.
     pub fn estimate(&self) -> Result<Estimate, Diagnostic> {
-        estimate::estimate(&self.cx(), &self.doc, &self.graph)
+        self.estimate_unless(&Stop::default())
+    }
+
+    /// As [`Scenario::estimate`], given up soon after `stop` is raised.
+    ///
+    /// # Errors
+    /// As [`Scenario::estimate`], and if it was given up.
+    pub fn estimate_unless(&self, stop: &Stop) -> Result<Estimate, Diagnostic> {
+        estimate::estimate(&self.cx(stop), &self.doc, &self.graph)
     }
 
     /// The network that the simulator runs.
@@ -247,23 +268,31 @@ impl Scenario {
     /// # Errors
     /// What only shows when flows are drawn: flows without a pinned path, probes of flows that do not exist.
     pub fn network(&self) -> Result<NetworkSpec, Diagnostic> {
-        network::build(&self.cx(), &self.doc, &self.graph)
+        self.network_unless(&Stop::default())
+    }
+
+    /// As [`Scenario::network`], given up soon after `stop` is raised.
+    ///
+    /// # Errors
+    /// As [`Scenario::network`], and if it was given up.
+    pub fn network_unless(&self, stop: &Stop) -> Result<NetworkSpec, Diagnostic> {
+        network::build(&self.cx(stop), &self.doc, &self.graph)
     }
 
     /// The flows as a list.
-    fn rows(&self) -> Result<Vec<FlowRow>, Diagnostic> {
-        let spec = self.network()?;
+    fn rows(&self, stop: &Stop) -> Result<Vec<FlowRow>, Diagnostic> {
+        let spec = self.network_unless(stop)?;
         let row = |(i, f): (usize, &thalweg_sim::spec::FlowSpec)| {
             let key = format!("traffic.{}", f.group);
             if f.after != FlowId::NONE {
-                return Err(self.cx().error(
+                return Err(self.cx(stop).error(
                     &key,
                     "a list cannot say that a flow follows another",
                     "remove the section",
                 ));
             }
             if f.size == u64::MAX {
-                return Err(self.cx().error(
+                return Err(self.cx(stop).error(
                     &key,
                     "a list cannot hold a flow without end",
                     "remove the section",
@@ -279,7 +308,15 @@ impl Scenario {
     /// # Errors
     /// If a flow cannot be written: one without end, or one that follows another.
     pub fn flows_csv(&self) -> Result<String, Diagnostic> {
-        Ok(flows::to_csv(&self.rows()?))
+        self.flows_csv_unless(&Stop::default())
+    }
+
+    /// As [`Scenario::flows_csv`], given up soon after `stop` is raised.
+    ///
+    /// # Errors
+    /// As [`Scenario::flows_csv`], and if it was given up.
+    pub fn flows_csv_unless(&self, stop: &Stop) -> Result<String, Diagnostic> {
+        Ok(flows::to_csv(&self.rows(stop)?))
     }
 
     /// The flows in the HPCC ns-3 simulator's format.
@@ -287,6 +324,14 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::flows_csv`].
     pub fn flows_hpcc(&self) -> Result<String, Diagnostic> {
-        Ok(flows::to_hpcc(&self.rows()?))
+        self.flows_hpcc_unless(&Stop::default())
+    }
+
+    /// As [`Scenario::flows_hpcc`], given up soon after `stop` is raised.
+    ///
+    /// # Errors
+    /// As [`Scenario::flows_hpcc`], and if it was given up.
+    pub fn flows_hpcc_unless(&self, stop: &Stop) -> Result<String, Diagnostic> {
+        Ok(flows::to_hpcc(&self.rows(stop)?))
     }
 }

@@ -41,7 +41,12 @@ fn has_failed() -> bool {
 
 /// Raises what a controller has raised since the last call on this thread.
 pub fn raise(_py: Python<'_>) -> PyResult<()> {
-    RAISED.with_borrow_mut(Option::take).map_or(Ok(()), Err)
+    raised().map_or(Ok(()), Err)
+}
+
+/// What a controller has raised since the last call on this thread.
+pub fn raised() -> Option<PyErr> {
+    RAISED.with_borrow_mut(Option::take)
 }
 
 fn classes() -> std::sync::MutexGuard<'static, BTreeMap<String, Class>> {

@@ -5,6 +5,7 @@
 
 mod buffer;
 mod controller;
+mod patience;
 mod replay;
 mod scenario;
 mod simulation;

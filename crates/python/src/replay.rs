@@ -1,5 +1,6 @@
 //! A replay that Python drives: it reads the recording and feeds columns, the engine does everything per packet.
 
+use crate::patience::interruptible;
 use crate::scenario::{Scenario, scenario_error};
 use crate::simulation::{PyTable, to_python};
 use pyo3::buffer::{Element, PyBuffer};
@@ -42,7 +43,8 @@ impl Replay {
         let candidate = lab::Candidate::named(scheduler)
             .ok_or_else(|| PyValueError::new_err(format!("no candidate is called {scheduler}")))?;
         let [bucket, threshold] = [bucket_ps, threshold_ps].map(Span::from_ps);
-        py.detach(|| lab::Replay::new(&scenario.inner, candidate, preemptive, bucket, threshold))
+        let scenario = scenario.inner.clone();
+        interruptible(py, move |_| lab::Replay::new(&scenario, candidate, preemptive, bucket, threshold))?
             .map(|replay| Self { replay: Mutex::new(replay) })
             .map_err(|d| scenario_error(py, &[d]))
     }

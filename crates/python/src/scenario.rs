@@ -1,8 +1,10 @@
 //! Scenarios: text in, diagnostics or a resolved scenario out.
 
+use crate::patience::interruptible;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
+use std::sync::Arc;
 use thalweg_lab as lab;
 
 /// A `thalweg.ScenarioError` that carries the diagnostics as dictionaries.
@@ -31,7 +33,7 @@ pub fn scenario_error(py: Python<'_>, diagnostics: &[lab::Diagnostic]) -> PyErr 
 /// A scenario with every default written out.
 #[pyclass(frozen, module = "thalweg._core")]
 pub struct Scenario {
-    pub inner: lab::Scenario,
+    pub inner: Arc<lab::Scenario>,
 }
 
 #[pymethods]
@@ -40,13 +42,13 @@ impl Scenario {
     #[staticmethod]
     fn load(
         py: Python<'_>,
-        text: &str,
-        file: &str,
+        text: String,
+        file: String,
         directory: PathBuf,
         set: Vec<(String, String)>,
     ) -> PyResult<Self> {
-        py.detach(|| lab::load(text, file, &directory, &set))
-            .map(|inner| Self { inner })
+        interruptible(py, move |stop| lab::load_unless(stop, &text, &file, &directory, &set))?
+            .map(|inner| Self { inner: Arc::new(inner) })
             .map_err(|d| scenario_error(py, &d))
     }
 
@@ -70,7 +72,9 @@ impl Scenario {
 
     /// What a run will cost, as a dictionary.
     fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let e = py.detach(|| self.inner.estimate()).map_err(|d| scenario_error(py, &[d]))?;
+        let inner = self.inner.clone();
+        let e = interruptible(py, move |stop| inner.estimate_unless(stop))?
+            .map_err(|d| scenario_error(py, &[d]))?;
         let dict = PyDict::new(py);
         dict.set_item("flows", e.flows)?;
         dict.set_item("packets", e.packets)?;
@@ -82,11 +86,13 @@ impl Scenario {
     }
 
     fn flows_csv(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.inner.flows_csv()).map_err(|d| scenario_error(py, &[d]))
+        let inner = self.inner.clone();
+        interruptible(py, move |stop| inner.flows_csv_unless(stop))?.map_err(|d| scenario_error(py, &[d]))
     }
 
     fn flows_hpcc(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.inner.flows_hpcc()).map_err(|d| scenario_error(py, &[d]))
+        let inner = self.inner.clone();
+        interruptible(py, move |stop| inner.flows_hpcc_unless(stop))?.map_err(|d| scenario_error(py, &[d]))
     }
 }
 
@@ -123,5 +129,6 @@ pub fn explain(key: &str) -> Option<String> {
 /// The first event in which two scenarios differ, or `None` if all events are the same.
 #[pyfunction]
 pub fn diff(py: Python<'_>, a: &Scenario, b: &Scenario) -> PyResult<Option<String>> {
-    py.detach(|| lab::diff(&a.inner, &b.inner)).map_err(|d| scenario_error(py, &[d]))
+    let (a, b) = (a.inner.clone(), b.inner.clone());
+    interruptible(py, move |_| lab::diff(&a, &b))?.map_err(|d| scenario_error(py, &[d]))
 }

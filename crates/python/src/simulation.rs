@@ -2,6 +2,7 @@
 
 use crate::buffer::{Buffer, Values};
 use crate::controller;
+use crate::patience::interruptible;
 use crate::scenario::{Scenario, scenario_error};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -31,8 +32,8 @@ pub type PyColumn = (String, String, String, Py<Buffer>, Option<Py<Buffer>>);
 impl Simulation {
     #[new]
     fn new(py: Python<'_>, scenario: &Scenario) -> PyResult<Self> {
-        let run = py.detach(|| lab::Run::new(&scenario.inner));
-        controller::raise(py)?;
+        let scenario = scenario.inner.clone();
+        let run = interruptible(py, move |stop| lab::Run::new_unless(stop, &scenario))?;
         Ok(Self { run: Mutex::new(run.map_err(|d| scenario_error(py, &[d]))?) })
     }
 

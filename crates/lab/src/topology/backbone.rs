@@ -8,6 +8,7 @@ use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;
 use crate::schema::Backbone;
+use std::convert::Infallible;
 use thalweg_units::{NodeId, Rate, Span, Stream};
 
 pub(super) fn build(cx: &Cx<'_>, b: &Backbone) -> Result<Graph, Diagnostic> {
@@ -85,7 +86,7 @@ fn pairs_over(routers: u32, links: &[(u32, u32)]) -> Vec<u64> {
             quantum: Span::ZERO,
         });
     }
-    let carried = lowest::carried(&g, |_, _| 1.0);
+    let Ok(carried) = lowest::carried(&g, |_, _| 1.0, || Ok::<_, Infallible>(()));
     // Sums of ones: exact.
     (0..links.len()).map(|l| carried[2 * l].max(carried[2 * l + 1]) as u64).collect()
 }

@@ -23,10 +23,16 @@ pub fn next_hops(graph: &Graph, adjacency: &[Vec<(u32, NodeId)>], to: NodeId) ->
 
 /// How much each port carries if every host sends `weight(src, dst)` to every other: one number per port (2 × links).
 /// Of parallel links the first carries everything.
-pub(crate) fn carried(graph: &Graph, weight: impl Fn(u32, u32) -> f64) -> Vec<f64> {
+/// `proceed` is asked once per host: this is quadratic.
+pub(crate) fn carried<E>(
+    graph: &Graph,
+    weight: impl Fn(u32, u32) -> f64,
+    proceed: impl Fn() -> Result<(), E>,
+) -> Result<Vec<f64>, E> {
     let adjacency = graph.adjacency();
     let mut out = vec![0.0; 2 * graph.links.len()];
     for dst in 0..graph.hosts {
+        proceed()?;
         let next = next_hops(graph, &adjacency, NodeId(dst));
         let distance = graph.distances(&adjacency, NodeId(dst));
         let mut passing = vec![0.0; graph.nodes()];
@@ -43,5 +49,5 @@ pub(crate) fn carried(graph: &Graph, weight: impl Fn(u32, u32) -> f64) -> Vec<f6
             passing[towards.at()] += passing[node];
         }
     }
-    out
+    Ok(out)
 }

@@ -7,6 +7,7 @@ mod file;
 mod internet2;
 mod leaf_spine;
 pub mod lowest;
+pub(crate) mod near;
 mod parking_lot;
 mod reach;
 mod star;
@@ -84,20 +85,6 @@ impl Graph {
             }
         }
         out
-    }
-
-    /// Hosts fewer than `links` links away from a host, itself included, in order.
-    pub(crate) fn hosts_nearer(&self, adjacency: &[Vec<(u32, NodeId)>], host: u32, links: u32) -> Vec<u32> {
-        let mut seen = std::collections::BTreeSet::from([NodeId(host)]);
-        let mut edge = vec![NodeId(host)];
-        for _ in 1..links {
-            let mut next = Vec::new();
-            for node in edge.iter().filter(|n| !self.is_host(**n) || n.0 == host) {
-                next.extend(adjacency[node.at()].iter().map(|(_, n)| *n).filter(|n| seen.insert(*n)));
-            }
-            edge = next;
-        }
-        seen.into_iter().filter(|n| self.is_host(*n)).map(|n| n.0).collect()
     }
 
     /// The links of one shortest path.

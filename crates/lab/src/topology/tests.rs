@@ -117,7 +117,8 @@ fn files_give_the_same_graph_in_every_format() {
 #[test]
 fn an_odd_fat_tree_is_refused_where_it_is_written() {
     let origin = Origin::parse("[topology]\nkind = \"fat-tree\"\nk = 5\n", "f.toml", &[]).expect("parses");
-    let cx = Cx { origin: &origin, dir: Path::new(".") };
+    let stop = crate::Stop::default();
+    let cx = Cx { origin: &origin, dir: Path::new("."), stop: &stop };
     let mut t = crate::schema::Topology {
         shape: Shape::FatTree(crate::schema::FatTree {
             k: 5,

@@ -1,6 +1,7 @@
 //! The Internet2 backbone against what is published of it, and the random one against its rules.
 
 use super::*;
+use std::convert::Infallible;
 use std::path::Path;
 
 fn graph(topology: &str) -> Graph {
@@ -71,7 +72,11 @@ fn the_simulator_takes_the_same_ways() {
 fn every_core_link_of_internet2_carries_its_number_of_pairs_both_ways() {
     let g = graph("[topology]\nkind = \"internet2\"");
     // A hundred pairs of hosts are a pair of core routers.
-    let carried = lowest::carried(&g, |src, dst| if src % 10 == dst % 10 { 0.0 } else { 0.01 });
+    let Ok(carried) = lowest::carried(
+        &g,
+        |src, dst| if src % 10 == dst % 10 { 0.0 } else { 0.01 },
+        || Ok::<_, Infallible>(()),
+    );
     for (i, (a, b, k, mbps)) in internet2::CORE.iter().enumerate() {
         let link = 200 + i;
         assert_eq!((g.links[link].a, g.links[link].b), (NodeId(100 + a), NodeId(100 + b)));
@@ -130,7 +135,8 @@ fn internet2_comes_slower_shorter_and_without_edge_routers() {
 fn ninety_flows_share_the_core_of_internet2_fairly() {
     let g = graph("[topology]\nkind = \"internet2\"\nedge_routers = false");
     let flow = |src: u32, dst: u32| src % 10 != dst % 10 && (src / 10, src % 10) == (dst % 10, dst / 10);
-    let carried = lowest::carried(&g, |src, dst| f64::from(u8::from(flow(src, dst))));
+    let Ok(carried) =
+        lowest::carried(&g, |src, dst| f64::from(u8::from(flow(src, dst))), || Ok::<_, Infallible>(()));
     for (i, (_, _, k, mbps)) in internet2::CORE.iter().enumerate() {
         assert_eq!([carried[2 * (100 + i)], carried[2 * (100 + i) + 1]], [f64::from(*k); 2]);
         assert!((*mbps as f64 / f64::from(*k) - 1111.1).abs() < 1.0); // fair share 1.111 Gb/s
@@ -155,7 +161,8 @@ fn the_backbone_has_its_size_and_a_median_rate() {
     rates.sort_unstable();
     assert_eq!(rates[65], 1_000_000_000, "the middle of 131");
     // Every link has the rate k · R / 82 for the k of its busier direction: uniform traffic fills all alike.
-    let carried = lowest::carried(&g, |src, dst| f64::from(u8::from(src % 83 != dst % 83)));
+    let Ok(carried) =
+        lowest::carried(&g, |src, dst| f64::from(u8::from(src % 83 != dst % 83)), || Ok::<_, Infallible>(()));
     let share: Vec<f64> = (0..131)
         .map(|i| {
             carried[2 * (1660 + i)].max(carried[2 * (1660 + i) + 1]) / g.links[1660 + i].rate.bps() as f64
@@ -252,7 +259,11 @@ fn a_backbone_is_loaded_by_its_busiest_link() {
                 packet_header = \"0B\"\n[run]\nuntil = \"100s\"\n";
     let s = crate::load(text, "t.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]));
     let g = s.graph();
-    let carried = lowest::carried(g, |src, dst| f64::from(u8::from(src % 83 != dst % 83)) / 100.0);
+    let Ok(carried) = lowest::carried(
+        g,
+        |src, dst| f64::from(u8::from(src % 83 != dst % 83)) / 100.0,
+        || Ok::<_, Infallible>(()),
+    );
     let k = carried[2 * 1660].max(carried[2 * 1660 + 1]);
     let r = g.links[1660].rate.bps() as f64 * 82.0 / k;
     println!("R = {r} b/s, k of the first link {k}");

@@ -4,7 +4,45 @@ use super::Section;
 use crate::Diagnostic;
 use crate::schema::{LoadOf, Pairs};
 use crate::topology::lowest;
+use crate::topology::near::{Ball, Nearness};
 use thalweg_units::Stream;
+
+/// Hosts as ranges of their numbers, in order: those of a pod are one range, not thousands of numbers.
+#[derive(Clone, Default)]
+struct Ranges {
+    /// First and last, and how many hosts there are in the ranges before.
+    ranges: Vec<(u32, u32, u32)>,
+}
+
+impl Ranges {
+    fn new(hosts: impl IntoIterator<Item = u32>) -> Self {
+        let mut ranges: Vec<(u32, u32, u32)> = Vec::new();
+        for host in hosts {
+            match ranges.last_mut() {
+                Some((_, last, _)) if *last + 1 == host => *last = host,
+                Some(&mut (first, last, before)) => ranges.push((host, host, before + last - first + 1)),
+                None => ranges.push((host, host, 0)),
+            }
+        }
+        Self { ranges }
+    }
+    fn len(&self) -> u32 {
+        self.ranges.last().map_or(0, |(first, last, before)| before + last - first + 1)
+    }
+    fn contains(&self, host: u32) -> bool {
+        let at = self.ranges.partition_point(|(first, ..)| *first <= host);
+        at > 0 && host <= self.ranges[at - 1].1
+    }
+    /// The `n`-th host, from 0, that is not one of these.
+    fn nth_other(&self, n: u32) -> u32 {
+        // Before a range there are `first - before` others.
+        let at = self.ranges.partition_point(|(first, _, before)| first - before <= n);
+        n + at.checked_sub(1).map_or(0, |i| {
+            let (first, last, before) = self.ranges[i];
+            before + last - first + 1
+        })
+    }
+}
 
 /// Who a source may send to.
 pub(super) struct Partners {
@@ -13,12 +51,12 @@ pub(super) struct Partners {
     /// Hosts sorted by rack, and where each host's rack begins and ends in that list.
     sorted: Vec<u32>,
     rack: Vec<(u32, u32)>,
-    /// With `min-links`: hosts that are too near, itself included, in order; one list per rack, kept at its first host.
-    near: Vec<Vec<u32>>,
+    /// With `min-links`: hosts that are too near, themselves included; one set per rack, kept at its first host.
+    near: Vec<Ranges>,
 }
 
 impl Partners {
-    pub fn new(s: &Section<'_>, pairs: Pairs) -> Self {
+    pub fn new(s: &Section<'_>, pairs: Pairs) -> Result<Self, Diagnostic> {
         let racks = s.graph.racks();
         let mut sorted: Vec<u32> = (0..s.graph.hosts).collect();
         sorted.sort_by_key(|h| (racks[*h as usize], *h));
@@ -34,17 +72,19 @@ impl Partners {
         }
         let mut near = Vec::new();
         if let Pairs::MinLinks { links } = pairs {
-            near = vec![Vec::new(); sorted.len()];
-            let adjacency = s.graph.adjacency();
+            near = vec![Ranges::default(); sorted.len()];
+            let nearness = Nearness::new(s.graph);
+            let mut ball = Ball::default();
             for (i, first) in sorted.iter().enumerate().filter(|(i, h)| rack[**h as usize].0 as usize == *i) {
-                near[i] = s.graph.hosts_nearer(&adjacency, *first, links);
+                s.cx.proceed()?;
+                near[i] = Ranges::new(nearness.hosts_nearer(*first, links, &mut ball).iter().copied());
             }
         }
-        Self { pairs, hosts: s.graph.hosts, sorted, rack, near }
+        Ok(Self { pairs, hosts: s.graph.hosts, sorted, rack, near })
     }
 
-    /// Hosts that a host is too near to send to, itself included, in order.
-    fn near(&self, src: u32) -> &[u32] {
+    /// Hosts that a host is too near to send to, itself included.
+    fn near(&self, src: u32) -> &Ranges {
         &self.near[self.rack[src as usize].0 as usize]
     }
 
@@ -57,7 +97,7 @@ impl Partners {
                 Pairs::InterRack => !same,
                 Pairs::IntraRack => same,
                 Pairs::ToHostZero => dst == 0,
-                Pairs::MinLinks { .. } => self.near(src).binary_search(&dst).is_err(),
+                Pairs::MinLinks { .. } => !self.near(src).contains(dst),
             }
     }
 
@@ -69,7 +109,7 @@ impl Partners {
             Pairs::InterRack => self.hosts - (end - begin),
             Pairs::IntraRack => end - begin - 1,
             Pairs::ToHostZero => u32::from(src != 0),
-            Pairs::MinLinks { .. } => self.hosts - self.near(src).len() as u32,
+            Pairs::MinLinks { .. } => self.hosts - self.near(src).len(),
         }
     }
 
@@ -85,10 +125,7 @@ impl Partners {
                 if other >= src { self.sorted[(begin + n + 1) as usize] } else { other }
             }
             Pairs::ToHostZero => 0,
-            Pairs::MinLinks { .. } => {
-                // The n-th host that is far enough: those too near before it move it up.
-                self.near(src).iter().fold(n, |n, near| n + u32::from(*near <= n))
-            }
+            Pairs::MinLinks { .. } => self.near(src).nth_other(n),
         }
     }
 }
@@ -98,17 +135,18 @@ const MOST_HOSTS: u32 = 5000;
 
 /// The rate of every host at which the busiest link between switches is full, all sending alike to their partners; `back` of
 /// what belongs to a flow goes the other way.
-fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Option<f64> {
+fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Result<Option<f64>, Diagnostic> {
     let one = |src, dst| {
         if partners.talk(src, dst) { 1.0 / f64::from(partners.count(src)) } else { 0.0 }
     };
-    let carried = lowest::carried(s.graph, |src, dst| match back {
+    let weight = |src, dst| match back {
         0.0 => one(src, dst),
         _ => (1.0 - back) * one(src, dst) + back * one(dst, src),
-    });
+    };
+    let carried = lowest::carried(s.graph, weight, || s.cx.proceed())?;
     let ends = s.graph.links.iter().flat_map(|l| [l, l]).zip(&carried);
     let between = ends.filter(|(l, c)| !s.graph.is_host(l.a) && !s.graph.is_host(l.b) && **c > 0.0);
-    between.map(|(l, c)| l.rate.bps() as f64 / c).min_by(f64::total_cmp)
+    Ok(between.map(|(l, c)| l.rate.bps() as f64 / c).min_by(f64::total_cmp))
 }
 
 /// Hosts that send, with their flows per second: `flows` says how many make so many bits per second, `back` of which go the
@@ -154,11 +192,28 @@ pub(super) fn sources(
             return Err(s.cx.error(&s.key("of"), reason, hint));
         }
         LoadOf::BusiestLink => {
-            let Some(rate) = busiest(s, partners, back) else {
+            let Some(rate) = busiest(s, partners, back)? else {
                 let hint = "write `of = \"host-links\"`";
                 return Err(s.cx.error(&s.key("of"), "the traffic crosses no link between switches", hint));
             };
             who.iter().map(|h| (*h, flows(rate))).collect()
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nth_other_host_is_found_without_counting() {
+        let near = Ranges::new([2, 3, 4, 7, 9]);
+        assert_eq!(near.ranges, [(2, 4, 0), (7, 7, 3), (9, 9, 4)]);
+        assert_eq!(near.len(), 5);
+        let others: Vec<u32> = (0..7).map(|n| near.nth_other(n)).collect();
+        assert_eq!(others, [0, 1, 5, 6, 8, 10, 11]);
+        let inside: Vec<u32> = (0..12).filter(|h| near.contains(*h)).collect();
+        assert_eq!(inside, [2, 3, 4, 7, 9]);
+        assert_eq!((Ranges::default().nth_other(5), Ranges::new([0]).nth_other(0)), (5, 1));
+    }
 }

@@ -106,6 +106,7 @@ pub(super) fn generate(s: &Section<'_>, pattern: &Pattern, out: &mut Vec<Draft>)
         }
         Pattern::AllToAll(p) => {
             for src in 0..hosts {
+                s.cx.proceed()?;
                 let mut stream = s.stream("starts", u64::from(src));
                 for dst in (0..hosts).filter(|d| *d != src) {
                     let start = jittered(s.start("start", p.start.0)?, p.jitter.0, &mut stream);
@@ -113,7 +114,7 @@ pub(super) fn generate(s: &Section<'_>, pattern: &Pattern, out: &mut Vec<Draft>)
                 }
             }
         }
-        Pattern::Incast(i) => incast(s, i, out),
+        Pattern::Incast(i) => incast(s, i, out)?,
         Pattern::Flow(f) => out.push(s.flow(f.src, f.dst, f.size.0.get(), s.start("start", f.start.0)?)),
         Pattern::Backlogged(b) => {
             let start = s.start("start", b.start.0)?;
@@ -153,26 +154,33 @@ fn check_incast(s: &Section<'_>, i: &Incast) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn incast(s: &Section<'_>, i: &Incast, out: &mut Vec<Draft>) {
+fn incast(s: &Section<'_>, i: &Incast, out: &mut Vec<Draft>) -> Result<(), Diagnostic> {
     let hosts = s.graph.hosts;
+    // How far the n-th other host is from the receiver; whoever exchanges two puts them back.
+    let mut away: Vec<u32> = (1..hosts).collect();
+    let mut exchanged = Vec::new();
     for event in 0..u64::from(i.repeat) {
+        s.cx.proceed()?;
         let mut stream = s.stream("incast", event);
         let receiver = i.receiver.unwrap_or_else(|| stream.below(u64::from(hosts)) as u32);
         let start = Time::from_ps(i.at.0.ps()).saturating_add(i.period.0.saturating_mul(event));
-        let mut others: Vec<u32> = (1..hosts).map(|k| (receiver + k) % hosts).collect();
         for n in 0..i.fan_in as usize {
-            let src = match i.senders {
-                Senders::Neighbours => others[n],
-                Senders::WithReplacement => others[stream.below(others.len() as u64) as usize],
+            let which = match i.senders {
+                Senders::Neighbours => n,
+                Senders::WithReplacement => stream.below(away.len() as u64) as usize,
                 Senders::Distinct => {
-                    let pick = n + stream.below((others.len() - n) as u64) as usize;
-                    others.swap(n, pick);
-                    others[n]
+                    let pick = n + stream.below((away.len() - n) as u64) as usize;
+                    away.swap(n, pick);
+                    exchanged.push((n, pick));
+                    n
                 }
             };
+            let src = ((u64::from(receiver) + u64::from(away[which])) % u64::from(hosts)) as u32;
             out.push(s.flow(src, receiver, i.size.0.get(), start));
         }
+        exchanged.drain(..).rev().for_each(|(a, b)| away.swap(a, b));
     }
+    Ok(())
 }
 
 fn requests(s: &Section<'_>, r: &RequestResponse, out: &mut Vec<Draft>) -> Result<(), Diagnostic> {

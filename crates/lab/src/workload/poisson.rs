@@ -26,7 +26,7 @@ fn plan(s: &Section<'_>, p: &Poisson) -> Result<Plan, Diagnostic> {
     let cdf = named::build(s.cx, &s.key("sizes"), &p.sizes)?;
     s.packet_payload(p.packet_payload.0)?;
     let (from, until) = s.window(p.from.0, p.until.map(|q| q.0))?;
-    let partners = Partners::new(s, p.pairs);
+    let partners = Partners::new(s, p.pairs)?;
     let mean_bytes = cdf.mean();
     let wire = mean_bytes + p.packet_header.0.get() as f64 * cdf.mean_packets(p.packet_payload.0.get());
     let flows = |bps: f64| p.load * bps / (8.0 * wire);
@@ -61,6 +61,7 @@ pub(super) fn generate(s: &Section<'_>, p: &Poisson, out: &mut Vec<Draft>) -> Re
                 let mut at =
                     Time::from_ps(plan.from.ps()).saturating_add(gap(p.arrivals, 1.0 / rate, &mut arrivals));
                 while at < end {
+                    s.cx.proceed()?;
                     let (dst, size) =
                         (plan.partners.draw(*src, &mut partners), plan.cdf.quantile(sizes.unit()));
                     mine.push(s.flow(*src, dst, size, whole(at)));
@@ -77,6 +78,7 @@ pub(super) fn generate(s: &Section<'_>, p: &Poisson, out: &mut Vec<Draft>) -> Re
             let mut at =
                 Time::from_ps(plan.from.ps()).saturating_add(gap(p.arrivals, 1.0 / rate, &mut arrivals));
             while at < end {
+                s.cx.proceed()?;
                 let src = plan.sources[sources.below(plan.sources.len() as u64) as usize].0;
                 let (dst, size) = (plan.partners.draw(src, &mut partners), plan.cdf.quantile(sizes.unit()));
                 mine.push(s.flow(src, dst, size, whole(at)));

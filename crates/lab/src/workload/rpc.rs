@@ -36,7 +36,7 @@ fn plan(s: &Section<'_>, r: &Rpc) -> Result<Plan, Diagnostic> {
         Servers::OtherRacks => Pairs::InterRack,
         Servers::OtherPods => Pairs::MinLinks { links: OTHER_POD },
     };
-    let partners = Partners::new(s, pairs);
+    let partners = Partners::new(s, pairs)?;
     let way_out = ("servers", "write `servers = \"others\"`");
     let calls = |bps: f64| r.load * bps / (8.0 * (there + back));
     let clients = partners::sources(s, r.of, &partners, way_out, back / (there + back), calls)?;
@@ -62,6 +62,7 @@ pub(super) fn generate(s: &Section<'_>, r: &Rpc, out: &mut Vec<Draft>) -> Result
         let mut next = || gap(Arrivals::Poisson, 1.0 / rate, &mut arrivals);
         let mut at = Time::from_ps(plan.from.ps()).saturating_add(next());
         while at < end {
+            s.cx.proceed()?;
             let server = plan.partners.draw(*client, &mut servers);
             // CHOICE: starts are whole nanoseconds, so that exported lists are exact for other simulators.
             let start = Time::from_ps(at.ps() / 1000 * 1000);

@@ -8,6 +8,7 @@ mod errors_lossless;
 mod errors_ups;
 mod fairness;
 mod keys;
+mod loading;
 mod lone_flows;
 mod lossless;
 mod mutations;
