@@ -1,13 +1,16 @@
 """The command line: wrong on purpose, and the shapes of what it prints."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
+import thalweg
 from conftest import LOAD, LONG, SCENARIO
 from thalweg.cli.completion import commands
 
@@ -214,6 +217,27 @@ def test_ctrl_c_leaves_a_valid_partial_result_that_resumes_to_the_same_end(proce
     assert not (tmp_path / "cut" / "snapshot.bin").exists()
     done = cli("run", "--resume", "cut")
     assert done.code == 2 and "complete" in done.err
+
+
+def test_ctrl_c_ends_loading():
+    """Who crosses which link, for 25 million pairs of hosts: seconds."""
+    text = """
+routing = "lowest"
+topology = { kind = "leaf-spine", leaves = 100, spines = 2, hosts_per_leaf = 50 }
+[[traffic]]
+kind = "poisson"
+sizes = { fixed = "1KB" }
+load = 0.5
+of = "busiest-link"
+[run]
+until = "1ms"
+"""
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    begun = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        thalweg.Scenario(text, "pairs.toml")
+    assert time.perf_counter() - begun < 1.5
 
 
 def test_a_time_budget_ends_a_run_partially(cli, file):

@@ -10,11 +10,22 @@ import pytest
 REFERENCE = Path(__file__).parents[1] / "reference"
 sys.path.insert(0, str(REFERENCE))
 from compare import compare  # noqa: E402
-from sets import DATA, all_sets  # noqa: E402
+from sets import DATA, all_sets, half_up, port_to  # noqa: E402
 
 SETS = all_sets()
 
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no reference data in {DATA} (THALWEG_REFERENCE)")
+
+
+def test_halves_are_rounded_up_as_the_peer_does():
+    assert [half_up(x) for x in (2.4, 2.5, 3.5, 16.67)] == [2, 3, 4, 17]
+
+
+def test_the_receiver_port_is_that_of_the_list():
+    assert port_to([{"dst": "0"}, {"dst": "0"}]) == 1
+    assert port_to([{"dst": "3"}]) == 7
+    with pytest.raises(ValueError):
+        port_to([{"dst": "3"}, {"dst": "1"}])
 
 
 @pytest.fixture(scope="module")

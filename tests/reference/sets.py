@@ -174,16 +174,24 @@ def rdma_fat_tree(scheme: str) -> Outcome:
     return hpcc_rdma("hpcc-fattree", "", scheme, **FAT_TREE | {"routing": paths})
 
 
+def port_to(flows: list[dict[str, str]]) -> int:
+    """The switch's port to the one receiver of all flows: in a star, host n hangs on link n, and ports are numbered by
+    link, the host's end first."""
+    (receiver,) = {int(row["dst"]) for row in flows}
+    return 2 * receiver + 1
+
+
 def hpcc_long(flows: str, end_ms: int, scheme: str = "dctcp") -> Outcome:
     """Long flows into one port: the last 40 % of the run."""
     import numpy as np
 
     peer = read("hpcc-incast", f"series_{flows}_{scheme}.csv")
-    senders = len(read("hpcc-incast", f"flows_{flows}.csv"))
+    listed = read("hpcc-incast", f"flows_{flows}.csv")
+    senders = len(listed)
     overrides = {
         "traffic.0.file": f"flows_{flows}.csv",
         "run.until": f"{end_ms}ms",
-        "measure.queues": '{ every = "10us", ports = [1] }',  # the switch's port to host 0
+        "measure.queues": f'{{ every = "10us", ports = [{port_to(listed)}] }}',
         "measure.controllers": '{ every = "10us" }',
     }
     results = run(
@@ -281,6 +289,11 @@ def bdp(mbps: int, rtt: int) -> float:
     return mbps * 1e3 * rtt / 8 / PACKET
 
 
+def half_up(x: float) -> int:
+    """The nearest whole number as the peer rounds: halves upwards, where Python's `round` takes the even one."""
+    return math.floor(x + 0.5)
+
+
 def ns3_long(mbps: int, rtt: int, scheme: str, flows: int, growth: str = "gradual-cwr") -> Outcome:
     """Unlimited data; averages over t = 30 .. 60 s."""
     import numpy as np
@@ -291,7 +304,7 @@ def ns3_long(mbps: int, rtt: int, scheme: str, flows: int, growth: str = "gradua
         "measure.controllers": '{ every = "100ms" }',
     }
     if scheme == "dctcp":
-        mark = max(5, round(bdp(mbps, rtt) / 4))
+        mark = max(5, half_up(bdp(mbps, rtt) / 4))
         # Marked above K in the queue: above K + 1 with the packet in the device, so from K + 2 on.
         overrides["switch.marking"] = f'{{ kind = "step", threshold = "{mark + 2}pkts" }}'
         overrides["transport.congestion"] = f'{{ kind = "dctcp", growth = "{growth}" }}'

@@ -87,7 +87,7 @@ mod tests {
             "{ kind = \"fat-tree\", k = 4 }",
             "{ kind = \"leaf-spine\", leaves = 3, spines = 2, hosts_per_leaf = 4 }",
             "{ kind = \"backbone\", routers = 9, links = 12, edges_per_router = 2 }",
-            "{ kind = \"parking-lot\" }",
+            "{ kind = \"parking-lot\", bottlenecks = 2 }",
             "{ kind = \"pair\" }",
         ];
         for shape in shapes {
