@@ -12,12 +12,12 @@ OUT    ?= out
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: all help demo test rust-side python-side build setup tools lint rust-test python-test handfuls claims golden format bench docs clean
+.PHONY: all help demo test rust-side python-side build wheel setup tools lint rust-test python-test handfuls claims golden format bench docs clean
 
 all: help
 help:
 	@sed -n '1,4s/^# \{0,1\}//p' Makefile
-	@echo "also: build, lint, rust-test, python-test, handfuls, claims, golden, format, bench, docs, clean"
+	@echo "also: build, wheel, lint, rust-test, python-test, handfuls, claims, golden, format, bench, docs, clean"
 
 tools:
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
@@ -64,6 +64,7 @@ rust-side:
 python-side:
 	@$(MAKE) --no-print-directory -j1 build
 	@$(MAKE) --no-print-directory -j1 python-test
+	@$(MAKE) --no-print-directory -j1 wheel
 	@$(MAKE) --no-print-directory -j1 docs
 	@$(MAKE) --no-print-directory -j1 handfuls
 
@@ -77,6 +78,16 @@ lint: setup
 rust-test: | tools
 	@echo "== Rust tests"
 	@cargo test --quiet
+
+# What a user installs: the wheel of the release build, in an environment with nothing else in it. Nothing is compiled twice: `maturin
+# build` finds what `make build` has made.
+wheel: build
+	@echo "== wheel, in an empty environment"
+	@rm -rf $(OUT)/wheel && mkdir -p $(OUT)/wheel
+	@. $(BIN)/activate && maturin build --release --quiet --out $(OUT)/wheel > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
+	@$(PYTHON) -m venv $(OUT)/wheel/venv
+	@$(OUT)/wheel/venv/bin/pip install --quiet --disable-pip-version-check $(OUT)/wheel/*.whl
+	@$(OUT)/wheel/venv/bin/python -I tests/wheel.py
 
 python-test: build
 	@echo "== Python tests"

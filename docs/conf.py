@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 import thalweg
 
 project = "thalweg"
-author = "the thalweg authors"
+author = "thalweg contributors"
 copyright = author
 release = version = thalweg.__version__
 
