@@ -84,7 +84,7 @@ rust-test: | tools
 wheel: build
 	@echo "== wheel, in an empty environment"
 	@rm -rf $(OUT)/wheel && mkdir -p $(OUT)/wheel
-	@. $(BIN)/activate && maturin build --release --quiet --out $(OUT)/wheel > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
+	@. $(BIN)/activate && maturin build --release --quiet --interpreter $(CURDIR)/$(BIN)/python --out $(OUT)/wheel > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
 	@$(PYTHON) -m venv $(OUT)/wheel/venv
 	@$(OUT)/wheel/venv/bin/pip install --quiet --disable-pip-version-check $(OUT)/wheel/*.whl
 	@$(OUT)/wheel/venv/bin/python -I tests/wheel.py

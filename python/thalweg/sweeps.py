@@ -213,7 +213,8 @@ def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] =
         name = f"{prefix}{key}"
         if key == "size_classes":
             for part in value:
-                flat |= scalars(part, f"{name}.{part['name']}.", taken)
+                numbers = {k: v for k, v in part.items() if k not in ("name", "above_bytes", "up_to_bytes")}
+                flat |= scalars(numbers, f"{name}.{part['name']}.", taken)
         elif isinstance(value, Mapping):
             flat |= scalars(value, f"{name}.", taken)
         elif isinstance(value, int | float | str | bool) or value is None:
