@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 
 mod ids;
+pub mod notation;
 mod quantity;
 mod random;
+mod tagged;
 mod time;
 
 pub use ids::{FlowId, HostId, LinkId, NodeId, PortId};

@@ -1,12 +1,7 @@
-//! Transports of kind `rdma` and their controllers.
+//! Transports of kind `rdma`.
 
-use super::transports::growth;
-use crate::quantity::{Cap, Counter, Q};
-use crate::schema::{
-    DcqcnDecrease, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, TimelyCount,
-    TimelyVariant, TimerRestart,
-};
-use thalweg_machines::congestion as c;
+use crate::quantity::{Cap, Q};
+use crate::schema::{Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, TimerRestart};
 use thalweg_machines::transport as t;
 use thalweg_units::Bytes;
 
@@ -16,7 +11,7 @@ fn wire(bytes: Q<Bytes>) -> u32 {
 
 pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
     t::RdmaSpec {
-        controller: controller(&r.congestion),
+        controller: r.congestion.clone(),
         payload: wire(r.mtu),
         header: wire(r.header),
         extra_header: wire(r.extra_header),
@@ -75,100 +70,5 @@ pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
             outstanding: s.outstanding,
             nic_pace: s.nic_pace.map(|q| q.0),
         }),
-    }
-}
-
-fn controller(congestion: &RdmaCongestion) -> c::ControllerSpec {
-    match congestion {
-        RdmaCongestion::Fixed => c::ControllerSpec::FixedWindow,
-        RdmaCongestion::Aimd => c::ControllerSpec::Aimd,
-        RdmaCongestion::Dctcp { gain, initial_alpha, growth: when } => c::ControllerSpec::Dctcp {
-            gain: *gain,
-            initial_alpha: *initial_alpha,
-            growth: growth(*when),
-            cut_without_marks: false,
-        },
-        RdmaCongestion::Dcqcn {
-            gain,
-            fast_recovery,
-            alpha_timer,
-            rate_timer,
-            byte_counter,
-            additive,
-            hyper,
-            min_rate,
-            decrease,
-            back_off,
-        } => c::ControllerSpec::Dcqcn(c::DcqcnSpec {
-            gain: *gain,
-            fast_recovery: *fast_recovery,
-            alpha_timer: alpha_timer.0,
-            rate_timer: rate_timer.0,
-            byte_counter: match byte_counter {
-                Some(Counter::Bytes(bytes)) => Some(*bytes),
-                None | Some(Counter::Off) => None,
-            },
-            additive: additive.0,
-            hyper: hyper.0,
-            min_rate: min_rate.0,
-            decrease: match decrease {
-                DcqcnDecrease::AtOnce => c::DcqcnDecrease::AtOnce,
-                DcqcnDecrease::Checked { every } => c::DcqcnDecrease::Checked { every: every.0 },
-            },
-            back_off: back_off.map(|q| q.0),
-        }),
-        RdmaCongestion::Timely {
-            variant,
-            initial_share,
-            t_low,
-            t_high,
-            min_rtt,
-            alpha,
-            beta,
-            additive,
-            hyper,
-            gradient_cap,
-            scale_updates,
-            once_per_round,
-            first_counts,
-            forgets,
-            max_decrease,
-            min_rate,
-            back_off,
-        } => c::ControllerSpec::Timely(c::TimelySpec {
-            variant: match variant {
-                TimelyVariant::Original => c::TimelyVariant::Original,
-                TimelyVariant::Patched { rtt_ref } => c::TimelyVariant::Patched { rtt_ref: rtt_ref.0 },
-            },
-            initial_share: *initial_share,
-            t_low: t_low.0,
-            t_high: t_high.0,
-            // (Resolved by the topology.)
-            min_rtt: min_rtt.unwrap_or_default().0,
-            alpha: *alpha,
-            beta: *beta,
-            additive: additive.0,
-            hyper: c::TimelyHyper {
-                after: hyper.after,
-                step: hyper.step.0,
-                below_t_low: hyper.below_t_low,
-                count: match hyper.count {
-                    TimelyCount::Gradient => c::TimelyCount::Gradient,
-                    TimelyCount::Difference => c::TimelyCount::Difference,
-                    TimelyCount::Increase => c::TimelyCount::Increase,
-                },
-            },
-            gradient_cap: *gradient_cap,
-            scale_updates: *scale_updates,
-            once_per_round: *once_per_round,
-            first_counts: *first_counts,
-            forgets: *forgets,
-            max_decrease: *max_decrease,
-            min_rate: min_rate.0,
-            back_off: back_off.map(|q| q.0),
-        }),
-        RdmaCongestion::Custom { name, params } => {
-            c::ControllerSpec::Custom { name: name.clone(), params: params.to_string().into_bytes() }
-        }
     }
 }

@@ -2,10 +2,8 @@
 
 use super::rdma::rdma;
 use crate::schema::{
-    Congestion, DelayedAcks, Document, EcnMode, Flight, Growth, LossDetection, Pace, Pattern, Rank, Rto,
-    Sack, Spacing, Transport,
+    DelayedAcks, Document, EcnMode, Flight, LossDetection, Pace, Pattern, Rank, Rto, Sack, Spacing, Transport,
 };
-use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
 use thalweg_machines::transport as t;
 
 /// `[transport]`, then `[transports]` by name, then those of traffic of kind `udp`.
@@ -26,16 +24,6 @@ pub(super) fn transports(doc: &Document) -> Vec<t::TransportSpec> {
         }
     }
     out
-}
-
-pub(super) fn growth(growth: Growth) -> DctcpGrowth {
-    match growth {
-        Growth::Always => DctcpGrowth::Always,
-        Growth::UnmarkedAcks => DctcpGrowth::UnmarkedAcks,
-        Growth::OutsideCwr => DctcpGrowth::OutsideCwr,
-        Growth::GradualCwr => DctcpGrowth::GradualCwr,
-        Growth::Room => DctcpGrowth::Room,
-    }
 }
 
 fn transport(transport: &Transport) -> t::TransportSpec {
@@ -64,28 +52,7 @@ fn transport(transport: &Transport) -> t::TransportSpec {
     };
     let mss = tcp.mss.0.get() as u32;
     t::TransportSpec::Tcp(t::TcpSpec {
-        controller: match &tcp.congestion {
-            Congestion::Newreno => ControllerSpec::NewReno,
-            Congestion::Dctcp { gain, initial_alpha, growth, cut_without_marks } => ControllerSpec::Dctcp {
-                gain: *gain,
-                initial_alpha: *initial_alpha,
-                growth: self::growth(*growth),
-                cut_without_marks: *cut_without_marks,
-            },
-            Congestion::DctcpRate { gain, initial_alpha, step, min_rate } => ControllerSpec::DctcpRate {
-                gain: *gain,
-                initial_alpha: *initial_alpha,
-                step: step.0,
-                min_rate: min_rate.0,
-            },
-            Congestion::Mintcp { halve_threshold } => {
-                ControllerSpec::MinTcp { halve_threshold: *halve_threshold }
-            }
-            Congestion::Fixed => ControllerSpec::FixedWindow,
-            Congestion::Custom { name, params } => {
-                ControllerSpec::Custom { name: name.clone(), params: params.to_string().into_bytes() }
-            }
-        },
+        controller: tcp.congestion.clone(),
         mss,
         header: tcp.header.0.get() as u32,
         ack_wire: tcp.ack_size.0.get() as u32,

@@ -4,15 +4,15 @@ mod lossless;
 mod rdma;
 
 pub(crate) use lossless::Headroom;
-pub(crate) use rdma::{moves_window, notification_of, reads_round_trips};
 
 use crate::quantity::{Capacity, Q};
 use crate::schema::{
-    ClassOrder, Congestion, Document, EcnMode, Flight, LossDetection, Marking, Notification, Pattern, Rank,
-    RdmaAcks, Scheduler, Shape, Transport,
+    ClassOrder, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Rdma, RdmaAcks, Scheduler,
+    Shape, Tcp, Transport,
 };
 use crate::topology::Graph;
-use thalweg_machines::custom::declared;
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_units::Span;
 
 /// The rank that a scheduler sorts by, if it sorts by one.
 pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
@@ -40,13 +40,9 @@ pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
     matches!(scheduler, Scheduler::Lstf { .. } | Scheduler::Pifo)
 }
 
-/// Whether a controller cannot do without ECN.
-pub(crate) fn ecn_of(congestion: &Congestion) -> EcnMode {
-    match congestion {
-        Congestion::Dctcp { .. } | Congestion::DctcpRate { .. } => EcnMode::Accurate,
-        Congestion::Custom { name, .. } if declared(name).ecn => EcnMode::Accurate,
-        _ => EcnMode::Off,
-    }
+/// The ECN that a controller has, unless the scenario says otherwise.
+pub(crate) fn ecn_of(congestion: &ControllerSpec) -> EcnMode {
+    if congestion.needs().marks.by_default() { EcnMode::Accurate } else { EcnMode::Off }
 }
 
 /// Every transport with its dotted key, `[transport]` first.
@@ -67,9 +63,10 @@ pub(crate) fn ecn_capable(doc: &Document) -> bool {
 /// True if some controller cannot do without marks (whether or not its ECN is on).
 pub(crate) fn wants_marks(doc: &Document) -> bool {
     transports(doc).iter().any(|(_, t)| match t {
-        Transport::Tcp(t) => ecn_of(&t.congestion) != EcnMode::Off,
+        Transport::Tcp(Tcp { congestion, .. }) | Transport::Rdma(Rdma { congestion, .. }) => {
+            congestion.needs().marks.by_default()
+        }
         Transport::Udp(_) => false,
-        Transport::Rdma(r) => notification_of(&r.congestion) != Notification::Off,
     })
 }
 
@@ -100,7 +97,20 @@ pub(crate) fn is_acknowledged(transport: &Transport) -> bool {
 
 /// Writes what depends on the topology into the document.
 pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
-    rdma::by_graph(doc, graph);
+    // Looked for at most once, as it takes long in large networks, and few want it.
+    let mut found = None;
+    let mut round_trip =
+        || -> Span { *found.get_or_insert_with(|| graph.longest_propagation().saturating_mul(2)) };
+    for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
+        match t {
+            Transport::Tcp(t) => t.congestion.resolve(&mut round_trip),
+            Transport::Udp(_) => {}
+            Transport::Rdma(r) => {
+                r.congestion.resolve(&mut round_trip);
+                rdma::by_graph(r, graph, &mut round_trip);
+            }
+        }
+    }
     lossless::by_graph(doc, graph);
 }
 

@@ -1,17 +1,19 @@
 //! `[transport]` of kind `rdma`: queue pairs of RoCE, IRN and what lies between.
 
-use super::{RdmaCongestion, defaults};
+use super::{congestion, defaults};
 use crate::quantity::{Cap, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_machines::congestion::{ControllerSpec, fixed};
 use thalweg_units::{Bytes, Rate, Span};
 
 /// A queue pair per flow: RoCE's go-back-N, IRN's selective retransmission, TIMELY's segments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rdma {
-    /// Rate or window control.
-    pub congestion: RdmaCongestion,
+    /// Rate or window control. Every flow starts at line rate, with a window as large as its cap.
+    #[schemars(schema_with = "congestion::over_rdma")]
+    pub congestion: ControllerSpec,
     /// Payload of a full packet.
     pub mtu: Q<Bytes>,
     /// Headers of every data packet on the wire.
@@ -52,7 +54,7 @@ pub struct Rdma {
 impl Default for Rdma {
     fn default() -> Self {
         Self {
-            congestion: RdmaCongestion::default(),
+            congestion: ControllerSpec::Fixed(fixed::Params {}),
             mtu: Q::of("1024B"),
             header: Q::of("66B"), // Ethernet 14, 802.1Q 4, FCS 4, IPv4 20, UDP 8, BTH 12, ICRC 4
             extra_header: Q::of("0B"),

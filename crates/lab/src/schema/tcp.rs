@@ -1,9 +1,10 @@
 //! `[transport]` of kind `tcp`.
 
-use super::{Congestion, Rank, defaults};
+use super::{Rank, congestion, defaults};
 use crate::quantity::{Capacity, Length, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_machines::congestion::{ControllerSpec, newreno};
 use thalweg_units::{Bytes, Span};
 
 /// TCP as data: what a scheme switches on or off.
@@ -27,7 +28,8 @@ pub struct Tcp {
     /// Slow-start threshold of a new flow, payload.
     pub initial_threshold: Capacity,
     /// The congestion controller.
-    pub congestion: Congestion,
+    #[schemars(schema_with = "congestion::over_tcp")]
+    pub congestion: ControllerSpec,
     /// The retransmission timer.
     pub rto: Rto,
     /// How losses are inferred before the timer fires.
@@ -63,7 +65,7 @@ impl Default for Tcp {
             initial_window: Length::Packets(10), // RFC 6928
             max_window: Capacity::Unlimited,
             initial_threshold: Capacity::Unlimited, // RFC 5681: arbitrarily high
-            congestion: Congestion::default(),
+            congestion: ControllerSpec::NewReno(newreno::Params {}),
             rto: Rto::default(),
             loss: LossDetection::default(),
             limited_transmit: None,

@@ -3,12 +3,11 @@
 use super::transports::{LARGEST, marks, sizes};
 use super::{Report, rates};
 use crate::quantity::Cap;
-use crate::resolve::{moves_window, notification_of, reads_round_trips};
 use crate::schema::{
-    Document, Marking, Notification, Rdma, RdmaAcks, RdmaCongestion, RdmaTimer, Recovery, RoundTrips,
-    Scheduler,
+    Document, Marking, Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips, Scheduler,
 };
 use crate::topology::Graph;
+use thalweg_machines::congestion::{Gives, Marks};
 use thalweg_units::{Bytes, Span};
 
 pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: &Graph) {
@@ -30,7 +29,7 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, gra
     notification(r, key, t, doc);
     round_trips(r, key, t);
     segments(r, key, t, graph);
-    rates::check(r, &at("congestion"), &t.congestion, graph);
+    rates::controller(r, &at("congestion"), &t.congestion, graph);
 }
 
 fn packet(r: &mut Report<'_>, key: &str, size: Bytes, example: &str) {
@@ -70,6 +69,7 @@ fn timer(r: &mut Report<'_>, key: &str, t: &Rdma) {
 /// Somebody waits for ACKs that never come.
 fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
     let at = |name: &str| format!("{key}.{name}");
+    let needs = t.congestion.needs();
     let per_packet = format!("write `{} = \"per-packet\"`", at("acks"));
     let capped = match t.cap {
         Some(Cap::Packets(cap)) => Some(cap),
@@ -77,9 +77,9 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
     };
     let waiting = if t.segments.is_some() {
         Some("the host posts a segment when another is acknowledged")
-    } else if moves_window(&t.congestion) {
+    } else if needs.gives.moves_window() {
         Some("the controller's window waits for ACKs")
-    } else if reads_round_trips(&t.congestion) {
+    } else if needs.round_trips {
         Some("the controller's round trips are those of ACKs")
     } else if capped.is_some() {
         Some("the cap waits for ACKs")
@@ -90,8 +90,7 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
     } else {
         None
     };
-    let windows = matches!(t.congestion, RdmaCongestion::Aimd | RdmaCongestion::Dctcp { .. });
-    if windows && t.cap == Some(Cap::Off) {
+    if matches!(needs.gives, Gives::Window { .. } | Gives::PaceAndWindow) && t.cap == Some(Cap::Off) {
         let reason = "the controller's window starts as large as the cap, and there is none";
         r.error(&at("cap"), reason, "write \"auto\"");
     }
@@ -101,7 +100,7 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
             let mtu = t.mtu.0.get().max(1);
             let posted = t.segments.map(|s| s.bytes.0.get().div_ceil(mtu));
             let segment = posted.unwrap_or(u64::from(t.rtt.segment));
-            if moves_window(&t.congestion) && t.segments.is_none() {
+            if needs.gives.moves_window() && t.segments.is_none() {
                 let reason = "a window may be smaller than a segment, whose end alone is acknowledged";
                 r.error(&at("acks"), reason, "write \"per-packet\"");
             } else if let Some(cap) = capped.filter(|cap| u64::from(*cap) < segment) {
@@ -118,8 +117,8 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
 fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
     let at = |name: &str| format!("{key}.{name}");
     let now = t.notification.unwrap_or(Notification::Off);
-    let wanted = notification_of(&t.congestion);
-    let custom = matches!(t.congestion, RdmaCongestion::Custom { .. });
+    let needs = t.congestion.needs();
+    let custom = needs.gives == Gives::Anything;
     let red =
         [Some(doc.switch.marking), doc.nic.marking].iter().any(|m| matches!(m, Some(Marking::Red { .. })));
     let free = crate::resolve::schedulers(doc).any(|(_, s)| matches!(s, Scheduler::Custom { .. }));
@@ -134,24 +133,33 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
         Notification::Off | Notification::Echo => {}
     }
     if now == Notification::Off {
-        if wanted != Notification::Off && !custom {
+        if needs.marks.required() {
             let reason = "the controller listens to marks only, and none are reported";
             r.error(&at("notification"), reason, "remove the key: the controller knows which");
         }
     } else if !marks(doc) {
         let hint = "for example `switch.marking = { kind = \"ramp\", min = \"5KB\", max = \"200KB\" }`";
-        if wanted != Notification::Off {
+        if needs.marks.by_default() {
             r.error(&at("congestion"), "the controller needs ECN marks, but no queue marks packets", hint);
         } else {
             r.useless(&at("notification"), "no queue marks packets", hint);
         }
-    } else if wanted == Notification::Echo && !custom && matches!(now, Notification::Cnp { .. }) {
-        let reason = "DCTCP counts marked bytes, which only ACKs report";
+    } else if matches!(needs.marks, Marks::Echoes) && matches!(now, Notification::Cnp { .. }) {
+        let reason = "the controller counts marked bytes, which only ACKs report";
         r.error(&at("notification"), reason, "write \"echo\"");
-    } else if wanted == Notification::Off && !custom && !red && !free {
+    } else if !hears(needs.marks, now) && !custom && !red && !free {
         // (RED drops what it cannot mark: there it matters even so.)
         let why = "the controller does not listen to marks";
         r.useless(&at("notification"), why, "write \"off\", or the controller dcqcn or dctcp");
+    }
+}
+
+/// A controller makes something of such notifications.
+fn hears(marks: Marks, notification: Notification) -> bool {
+    match marks {
+        Marks::Ignored => false,
+        Marks::Heard | Marks::Echoes => notification == Notification::Echo,
+        Marks::Wanted | Marks::Notifications => true,
     }
 }
 
@@ -159,7 +167,8 @@ fn round_trips(r: &mut Report<'_>, key: &str, t: &Rdma) {
     let at = |name: &str| format!("{key}.rtt.{name}");
     let plain = RoundTrips::default();
     let dynamic = matches!(t.timer, Some(RdmaTimer::Dynamic { .. }));
-    let read = reads_round_trips(&t.congestion);
+    let needs = t.congestion.needs();
+    let read = needs.round_trips;
     let counted = t.acks == Some(RdmaAcks::PerSegment) && t.segments.is_none();
     let hint = "remove the key, or use the controller timely";
     if t.segments.is_some() && t.rtt.segment != plain.segment {

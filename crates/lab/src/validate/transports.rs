@@ -1,15 +1,15 @@
 //! `[transport]` and `[transports.*]`.
 
-use super::Report;
+use super::{Report, rates};
 use crate::diagnostic::suggest;
 use crate::quantity::{Cap, Capacity};
 use crate::resolve;
 use crate::schema::{
-    Congestion, Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, NicOrder, Pace,
-    Pattern, Rank, Rdma, RdmaCongestion, Rto, Scheduler, Tcp, Traffic, Transport, Udp,
+    Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, NicOrder, Pace, Pattern, Rank,
+    Rdma, Rto, Scheduler, Tcp, Traffic, Transport, Udp,
 };
 use crate::topology::Graph;
-use thalweg_machines::custom::declared;
+use thalweg_machines::congestion::{Gives, Marks};
 use thalweg_units::Bytes;
 
 /// The largest packet, bytes: fits the counters of every machine.
@@ -19,7 +19,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     unused(r, doc, graph);
     for (key, transport) in resolve::transports(doc) {
         match transport {
-            Transport::Tcp(t) => tcp(r, &key, t, doc),
+            Transport::Tcp(t) => tcp(r, &key, t, doc, graph),
             Transport::Udp(u) => udp(r, &key, u),
             Transport::Rdma(rdma) => super::rdma::check(r, &key, rdma, doc, graph),
         }
@@ -68,7 +68,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             );
         }
         let unbounded = matches!(transport, Transport::Rdma(q) if q.segments.is_none()
-            && matches!(q.cap, None | Some(Cap::Off)) && q.congestion == RdmaCongestion::Fixed);
+            && matches!(q.cap, None | Some(Cap::Off)) && q.congestion.needs().gives == Gives::Nothing);
         if unbounded && doc.nic.order == NicOrder::Queue && matches!(t.pattern, Pattern::Backlogged(_)) {
             r.error(
                 &key,
@@ -120,7 +120,7 @@ pub(super) fn sizes(r: &mut Report<'_>, key: &str, name: &str, payload: Bytes, h
     }
 }
 
-fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
+fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document, graph: &Graph) {
     let at = |name: &str| format!("{key}.{name}");
     sizes(r, key, "mss", t.mss.0, t.header.0);
     if t.ack_size.0.get() == 0 || t.ack_size.0.get() > LARGEST {
@@ -135,20 +135,7 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         let reason = format!("it is below the initial window, {}", t.initial_window);
         r.error(&at("max_window"), reason, "raise it, or lower `initial_window`");
     }
-    let steady = match t.congestion {
-        Congestion::Fixed => Some("a fixed window"),
-        Congestion::DctcpRate { .. } => Some("a rate that starts at the line's"),
-        _ => None,
-    };
-    if let Some(what) = steady {
-        if t.initial_threshold != Capacity::Unlimited {
-            r.useless(&at("initial_threshold"), &format!("{what} has no slow start"), "remove the key");
-        }
-        if t.max_window != Capacity::Unlimited && t.max_window.bytes(mss) >= initial {
-            let why = format!("{what} never exceeds the initial window");
-            r.useless(&at("max_window"), &why, "remove the key");
-        }
-    }
+    windows(r, key, t, mss);
     if t.syn_size.is_some() && !t.handshake {
         r.useless(&at("syn_size"), "without a handshake there is no SYN", "write `handshake = true`");
     }
@@ -179,38 +166,31 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     }
     ecn(r, key, t, doc);
     rank(r, &at("rank"), t.rank, doc);
-    if let Congestion::Custom { name, params } = &t.congestion {
-        registered(r, &at("congestion"), name, params);
-    }
+    rates::controller(r, &at("congestion"), &t.congestion, graph);
 }
 
-/// A user's controller: it is registered, and knows what it is given.
-pub(super) fn registered(r: &mut Report<'_>, key: &str, name: &str, params: &serde_json::Value) {
-    let known = thalweg_machines::custom::controllers();
-    if !known.iter().any(|k| k == name) {
-        let reason = format!("no controller is registered as `{name}`");
-        r.error(key, reason, suggest(name, &known));
-    }
-    let Some(declared) = thalweg_machines::custom::declared(name).params else { return };
-    let Some(params) = params.as_object() else {
-        if !params.is_null() {
-            r.error(
-                &format!("{key}.params"),
-                "is not a table of the controller's parameters",
-                "{ name = value }",
-            );
-        }
-        return;
+/// Windows that the controller does not look at.
+fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
+    let at = |name: &str| format!("{key}.{name}");
+    let what = match t.congestion.needs().gives {
+        Gives::Window { slow_start: true } | Gives::Anything => return,
+        Gives::Window { slow_start: false } => "a window that starts full",
+        Gives::Nothing => "a fixed window",
+        Gives::Pace | Gives::PaceAndWindow => "a rate that starts at the line's",
     };
-    for param in params.keys().filter(|p| !declared.contains(p)) {
-        let reason = format!("the controller `{name}` declares no parameter `{param}`");
-        let hint = match declared.is_empty() {
-            true => {
-                format!("it takes none: declare some with `@thalweg.controller(\"{name}\", params={{...}})`")
-            }
-            false => suggest(param, &declared),
-        };
-        r.error(&format!("{key}.params.{param}"), reason, hint);
+    let gives = t.congestion.needs().gives;
+    if t.initial_threshold != Capacity::Unlimited {
+        r.useless(&at("initial_threshold"), &format!("{what} has no slow start"), "remove the key");
+    }
+    let initial = t.initial_window.bytes(mss);
+    let bounded = matches!(gives, Gives::Nothing | Gives::PaceAndWindow);
+    if bounded && t.max_window != Capacity::Unlimited && t.max_window.bytes(mss) >= initial {
+        let why = format!("{what} never exceeds the initial window");
+        r.useless(&at("max_window"), &why, "remove the key");
+    }
+    if gives == Gives::Pace && t.initial_window != Tcp::default().initial_window {
+        let why = format!("{what} has the largest window from the start");
+        r.useless(&at("initial_window"), &why, "remove the key, or write `max_window`");
     }
 }
 
@@ -229,11 +209,11 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     let free = resolve::schedulers(doc).any(|(_, s)| matches!(s, Scheduler::Custom { .. }));
     let red =
         [Some(doc.switch.marking), doc.nic.marking].iter().any(|m| matches!(m, Some(Marking::Red { .. })));
-    let dctcp = matches!(t.congestion, Congestion::Dctcp { .. } | Congestion::DctcpRate { .. });
-    if dctcp && t.ecn == Some(EcnMode::Off) {
-        let reason = "DCTCP listens to ECN marks only, and ECN is off";
+    let needed = t.congestion.needs().marks;
+    if needed.required() && t.ecn == Some(EcnMode::Off) {
+        let reason = "the controller listens to ECN marks only, and ECN is off";
         r.error(&format!("{key}.ecn"), reason, "write \"accurate\" or remove the key");
-    } else if !marks && matches!(&t.congestion, Congestion::Custom { name, .. } if declared(name).ecn) {
+    } else if !marks && needed == Marks::Wanted {
         if t.ecn != Some(EcnMode::Off) {
             let hint = "let one, for example with `switch.marking`, or write `ecn = \"off\"`";
             let reason = "the controller wants ECN marks, but no queue marks packets";
@@ -241,16 +221,13 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         }
     } else if !marks && t.ecn != Some(EcnMode::Off) {
         let hint = "for example `switch.marking = { kind = \"step\", threshold = \"15pkts\" }`";
-        if dctcp {
-            r.error(&format!("{key}.congestion"), "DCTCP needs ECN marks, but no queue marks packets", hint);
+        if needed.required() {
+            let reason = "the controller needs ECN marks, but no queue marks packets";
+            r.error(&format!("{key}.congestion"), reason, hint);
         } else {
             r.useless(&format!("{key}.ecn"), "no queue marks packets", hint);
         }
-    } else if matches!(t.congestion, Congestion::Mintcp { .. } | Congestion::Fixed)
-        && t.ecn != Some(EcnMode::Off)
-        && !red
-        && !free
-    {
+    } else if needed == Marks::Ignored && t.ecn != Some(EcnMode::Off) && !red && !free {
         // (RED drops what it cannot mark: there it matters even so.)
         let why = "the controller does not listen to marks";
         r.useless(&format!("{key}.ecn"), why, "write \"off\", or the controller newreno or dctcp");

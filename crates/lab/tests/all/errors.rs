@@ -155,12 +155,12 @@ fn impossible_settings() {
     wrong(
         "\"newreno\"",
         "\"dctcp\"",
-        "s.toml:9: `transport.congestion`: DCTCP needs ECN marks, but no queue marks packets; for example `switch.marking = { kind = \"step\", threshold = \"15pkts\" }`",
+        "s.toml:9: `transport.congestion`: the controller needs ECN marks, but no queue marks packets; for example `switch.marking = { kind = \"step\", threshold = \"15pkts\" }`",
     );
     wrong(
         "buffer = \"100KB\"\n[transport]\ncongestion = \"newreno\"",
         "marking = { kind = \"step\", threshold = \"15pkts\" }\n[transport]\ncongestion = \"dctcp\"\necn = \"off\"",
-        "s.toml:10: `transport.ecn`: DCTCP listens to ECN marks only, and ECN is off; write \"accurate\" or remove the key",
+        "s.toml:10: `transport.ecn`: the controller listens to ECN marks only, and ECN is off; write \"accurate\" or remove the key",
     );
     wrong(
         "\"newreno\"",
@@ -425,7 +425,7 @@ fn settings_that_others_make_idle() {
     wrong(
         from,
         "\"100KB\"\nmarking = { kind = \"red\", min = 5, max = 15, ecn = false }\n[transport]\ncongestion = \"dctcp\"",
-        "s.toml:10: `transport.congestion`: DCTCP needs ECN marks, but no queue marks packets; for example `switch.marking = { kind = \"step\", threshold = \"15pkts\" }`",
+        "s.toml:10: `transport.congestion`: the controller needs ECN marks, but no queue marks packets; for example `switch.marking = { kind = \"step\", threshold = \"15pkts\" }`",
     );
     wrong(
         "\"fifo\"\nbuffer = \"100KB\"",

@@ -289,7 +289,7 @@ fn notifications() {
     );
     wrong(
         &[RAMP, ("transport.congestion", "dctcp"), ("transport.notification", "cnp")],
-        "`transport.notification`: DCTCP counts marked bytes, which only ACKs report; write \"echo\"",
+        "`transport.notification`: the controller counts marked bytes, which only ACKs report; write \"echo\"",
     );
     wrong(
         &[RAMP, ("transport.notification", "cnp")],

@@ -100,7 +100,7 @@ fn controllers_know_what_they_need() {
     assert_eq!(told("irn-timely+voq"), Notification::Off);
     // minRTT is the propagation of the longest path, both ways.
     match &rdma(&spec(FAT_TREE, &[("scheme", "irn-timely+voq")])).controller {
-        ControllerSpec::Timely(t) => assert_eq!(t.min_rtt, Span::from_us(24)),
+        ControllerSpec::Timely(t) => assert_eq!(t.min_rtt, Some(Span::from_us(24))),
         other => panic!("{other:?}"),
     }
 }

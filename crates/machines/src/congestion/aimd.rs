@@ -6,9 +6,26 @@
 //! timeout, but never less than a segment. ACKs count during repair too, as BDP-FC's window goes on moving there. Other
 //! reading: TCP's, where windows stand still until the repair has ended and restart from one segment after a timeout.
 
-use super::{AckSample, CongestionControl, Loss, Permit, Start};
+use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Start};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
+
+/// Additive increase, multiplicative decrease of a window that starts full: no slow start (IRN §4.3.4).
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = Aimd;
+
+    fn needs(&self) -> Needs {
+        Needs { gives: Gives::Window { slow_start: false }, ..Needs::WINDOW }
+    }
+    fn make(&self, start: &Start) -> Result<Aimd, String> {
+        Aimd::new(start)
+    }
+}
 
 /// A window by AIMD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

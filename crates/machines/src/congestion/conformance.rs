@@ -38,92 +38,6 @@ pub fn loss(in_flight: u64, acked_to: u64, sent_to: u64) -> Loss {
     Loss { now: Time::from_us(1), in_flight: Bytes::new(in_flight), acked_to, sent_to }
 }
 
-/// One of each kind, in the variants that differ most.
-fn every_kind() -> Vec<ControllerSpec> {
-    let dctcp = |growth, cut_without_marks| ControllerSpec::Dctcp {
-        gain: 1.0 / 16.0,
-        initial_alpha: 1.0,
-        growth,
-        cut_without_marks,
-    };
-    vec![
-        ControllerSpec::NewReno,
-        dctcp(DctcpGrowth::OutsideCwr, false),
-        dctcp(DctcpGrowth::GradualCwr, false),
-        dctcp(DctcpGrowth::UnmarkedAcks, false),
-        dctcp(DctcpGrowth::Room, true),
-        dctcp(DctcpGrowth::Always, true),
-        ControllerSpec::DctcpRate {
-            gain: 1.0 / 16.0,
-            initial_alpha: 1.0,
-            step: Rate::from_mbps(61),
-            min_rate: Rate::from_mbps(100),
-        },
-        ControllerSpec::MinTcp { halve_threshold: true },
-        ControllerSpec::MinTcp { halve_threshold: false },
-        ControllerSpec::FixedWindow,
-        ControllerSpec::Aimd,
-        ControllerSpec::Dcqcn(DCQCN),
-        ControllerSpec::Dcqcn(DcqcnSpec {
-            fast_recovery: 1,
-            byte_counter: None,
-            decrease: DcqcnDecrease::Checked { every: Span::from_us(4) },
-            back_off: None,
-            ..DCQCN
-        }),
-        ControllerSpec::Timely(TIMELY),
-        ControllerSpec::Timely(TimelySpec {
-            variant: TimelyVariant::Patched { rtt_ref: Span::from_us(20) },
-            once_per_round: true,
-            first_counts: true,
-            forgets: false,
-            scale_updates: false,
-            back_off: None,
-            ..TIMELY
-        }),
-    ]
-}
-
-/// Timers so short that a story of 200 events has many of them.
-const DCQCN: DcqcnSpec = DcqcnSpec {
-    gain: 1.0 / 16.0,
-    fast_recovery: 2,
-    alpha_timer: Span::from_us(1),
-    rate_timer: Span::from_us(3),
-    byte_counter: Some(Bytes::new(5000)),
-    additive: Rate::from_mbps(40),
-    hyper: Rate::from_mbps(200),
-    min_rate: Rate::from_mbps(100),
-    decrease: DcqcnDecrease::AtOnce,
-    back_off: Some(Span::from_us(5)),
-};
-
-/// Between the thresholds all the time: the conformance stories have round trips of 20 us and more.
-const TIMELY: TimelySpec = TimelySpec {
-    variant: TimelyVariant::Original,
-    initial_share: 0.5,
-    t_low: Span::from_us(10),
-    t_high: Span::from_us(100),
-    min_rtt: Span::from_us(20),
-    alpha: 0.875,
-    beta: 0.8,
-    additive: Rate::from_mbps(10),
-    hyper: TimelyHyper {
-        after: 5,
-        step: Rate::from_mbps(50),
-        below_t_low: false,
-        count: TimelyCount::Gradient,
-    },
-    gradient_cap: None,
-    scale_updates: true,
-    once_per_round: false,
-    first_counts: false,
-    forgets: true,
-    max_decrease: 0.5,
-    min_rate: Rate::from_mbps(10),
-    back_off: Some(Span::from_us(20)),
-};
-
 #[derive(Clone, Debug)]
 enum Told {
     Sent,
@@ -205,7 +119,7 @@ proptest! {
     fn every_controller_allows_a_segment_and_never_more_than_the_largest_window(
         story in prop::collection::vec(told(), 1..200)
     ) {
-        for spec in every_kind() {
+        for spec in ControllerSpec::variants() {
             let mut s = Story::new(&spec, Time::ZERO);
             for event in &story {
                 let permit = s.tell(event);
@@ -219,7 +133,7 @@ proptest! {
     fn a_pace_is_neither_zero_nor_above_the_line_and_a_tick_names_a_later_one(
         story in prop::collection::vec(told(), 1..200)
     ) {
-        for spec in every_kind() {
+        for spec in ControllerSpec::variants() {
             let mut s = Story::new(&spec, Time::ZERO);
             for event in &story {
                 let permit = s.tell(event);
@@ -238,7 +152,7 @@ proptest! {
         story in prop::collection::vec(told(), 2..100), cut in 0usize..100
     ) {
         let cut = cut % story.len();
-        for spec in every_kind() {
+        for spec in ControllerSpec::variants() {
             let mut original = Story::new(&spec, Time::ZERO);
             let mut shifted = Story::new(&spec, Time::from_us(12_345));
             for event in &story[..cut] {
@@ -260,18 +174,31 @@ proptest! {
 }
 
 #[test]
-fn the_catalogue_names_every_kind_once() {
-    let mut names: Vec<_> = CATALOGUE.iter().map(|c| c.0).collect();
-    for spec in every_kind() {
-        assert!(names.contains(&spec.key()), "{spec:?}");
+fn a_spec_is_the_same_after_files_of_both_sorts() {
+    for spec in ControllerSpec::variants().into_iter().chain(ControllerSpec::all()) {
+        let text = serde_json::to_string(&spec).unwrap();
+        assert!(text.starts_with(&format!("{{\"kind\":\"{}\"", spec.key())), "{text}");
+        assert_eq!(serde_json::from_str::<ControllerSpec>(&text).unwrap(), spec);
+        let bytes = postcard::to_stdvec(&spec).unwrap();
+        assert_eq!(postcard::from_bytes::<ControllerSpec>(&bytes).unwrap(), spec);
     }
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), CATALOGUE.len());
+}
+
+#[test]
+fn defaults_are_what_is_written_when_nothing_is_written_and_nothing_is_wrong_with_them() {
+    for mut spec in ControllerSpec::all().into_iter().filter(|s| s.key() != "custom") {
+        let text = format!("{{\"kind\": \"{}\"}}", spec.key());
+        assert_eq!(serde_json::from_str::<ControllerSpec>(&text).unwrap(), spec);
+        assert_eq!(spec.problems(Rate::from_gbps(10)), []);
+        spec.resolve(&mut || Span::from_us(20));
+        assert_eq!(spec.problems(Rate::from_gbps(10)), []);
+        let unknown = format!("{{\"kind\": \"{}\", \"unknown\": 1}}", spec.key());
+        assert!(serde_json::from_str::<ControllerSpec>(&unknown).is_err());
+    }
 }
 
 #[test]
 fn an_unregistered_custom_controller_is_an_error() {
-    let spec = ControllerSpec::Custom { name: "nobody".into(), params: vec![] };
+    let spec = ControllerSpec::Custom(custom::Params { name: "nobody".into(), ..custom::Params::default() });
     assert!(spec.make(&start(1460, 10)).unwrap_err().contains("nobody"));
 }

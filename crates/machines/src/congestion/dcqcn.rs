@@ -7,14 +7,141 @@
 //! when a notification comes, comes first. α is brought up to date when it is used, and the rate timer rests while the
 //! rate is the line's: both would change nothing that anybody sees, and cost an event each time.
 
-use super::{AckSample, CongestionControl, DcqcnDecrease, DcqcnSpec, Loss, Permit, Start};
+use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::notation::Counter;
+use thalweg_units::{Bytes, Rate, Span, Time, tagged};
+
+/// DCQCN: rates by congestion notifications (Zhu et al., SIGCOMM 2015).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// g, weight of a notification in α.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+    pub gain: f64,
+    /// F, rounds of fast recovery.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub fast_recovery: u32,
+    /// α decays after so long without a notification.
+    pub alpha_timer: Span,
+    /// The rate rises every so often.
+    pub rate_timer: Span,
+    /// The rate rises after so many bytes sent; `"none"`: by time alone. `10MB` if not given, `"none"` with checked
+    /// decreases.
+    pub byte_counter: Option<Counter>,
+    /// R_AI.
+    pub additive: Rate,
+    /// R_HAI.
+    pub hyper: Rate,
+    /// Smallest rate.
+    pub min_rate: Rate,
+    /// When a notification takes effect.
+    pub decrease: Decrease,
+    /// A loss (NACK or timeout) halves the rate, at most once in this time (IRN §4.3.3); it does nothing if not given.
+    pub back_off: Option<Span>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            gain: 0.00390625,               // 1/256, DCQCN §4
+            fast_recovery: 5,               // DCQCN §3.1
+            alpha_timer: Span::from_us(55), // DCQCN §3.1, §4
+            rate_timer: Span::from_us(55),  // DCQCN §3.1, §4
+            byte_counter: None,
+            additive: Rate::from_mbps(40),  // DCQCN §4
+            hyper: Rate::from_mbps(200),    // CHOICE irn M5: the authors' public simulator
+            min_rate: Rate::from_mbps(100), // CHOICE irn M5: the authors' public simulator
+            decrease: Decrease::AtOnce,
+            back_off: None,
+        }
+    }
+}
+
+tagged! {
+    /// When DCQCN cuts its rate.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub enum Decrease {
+        /// At each notification, which the receiver spaces (the paper).
+        #[default]
+        AtOnce,
+        /// The sender looks every so often whether any came (the HPCC authors' simulator).
+        Checked {
+            /// Time between looks.
+            #[serde(default = "every")]
+            every: Span,
+        },
+    }
+}
+
+fn every() -> Span {
+    Span::from_us(4) // the HPCC repository's run.py
+}
+
+impl Parameters for Params {
+    type Machine = Dcqcn;
+
+    fn needs(&self) -> Needs {
+        Needs { marks: Marks::Notifications, round_trips: false, gives: Gives::Pace }
+    }
+
+    fn resolve(&mut self, _: &mut dyn FnMut() -> Span) {
+        self.byte_counter.get_or_insert(match self.decrease {
+            Decrease::AtOnce => Counter::Bytes(Bytes::kb(10_000)), // DCQCN §4
+            Decrease::Checked { .. } => Counter::Off,
+        });
+    }
+
+    fn check(&self, line: Rate, problems: &mut Problems) {
+        problems.share("gain", self.gain);
+        problems.positive("alpha_timer", self.alpha_timer, "55us");
+        problems.positive("rate_timer", self.rate_timer, "55us");
+        let counts = match self.byte_counter {
+            Some(Counter::Bytes(bytes)) => Some(bytes),
+            None | Some(Counter::Off) => None,
+        };
+        if counts == Some(Bytes::ZERO) {
+            problems.wrong("byte_counter", "0 bytes are always sent", "for example \"10MB\", or \"none\"");
+        } else if matches!(self.decrease, Decrease::Checked { .. }) && counts.is_some() {
+            let reason = "with checked decreases the rate rises by time alone";
+            problems.wrong("byte_counter", reason, "write \"none\" or remove the key");
+        }
+        if let Decrease::Checked { every } = self.decrease {
+            problems.positive("decrease.every", every, "4us");
+        }
+        problems.rate("min_rate", self.min_rate, line);
+        if let Some(span) = self.back_off {
+            problems.positive("back_off", span, "24us");
+        }
+    }
+
+    fn make(&self, start: &Start) -> Result<Dcqcn, String> {
+        Ok(Dcqcn::new(start, *self))
+    }
+
+    /// Timers so short that a story of 200 events has many of them.
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let hasty = Self {
+            gain: 1.0 / 16.0,
+            fast_recovery: 2,
+            alpha_timer: Span::from_us(1),
+            rate_timer: Span::from_us(3),
+            byte_counter: Some(Counter::Bytes(Bytes::new(5000))),
+            back_off: Some(Span::from_us(5)),
+            ..Self::default()
+        };
+        let decrease = Decrease::Checked { every: Span::from_us(4) };
+        let checked = Self { fast_recovery: 1, byte_counter: None, decrease, back_off: None, ..hasty };
+        vec![hasty, checked]
+    }
+}
 
 /// DCQCN's rate. Rates are whole bits per second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dcqcn {
-    spec: DcqcnSpec,
+    params: Params,
     line_rate: Rate,
     window: Bytes,
     /// R_C, the current rate.
@@ -45,40 +172,9 @@ pub struct Dcqcn {
 
 impl Dcqcn {
     /// The rate of a flow that starts.
-    ///
-    /// # Errors
-    /// If a parameter is out of range; the message names it.
-    pub fn new(start: &Start, spec: DcqcnSpec) -> Result<Self, String> {
-        let DcqcnSpec { gain, alpha_timer, rate_timer, byte_counter, min_rate, decrease, .. } = spec;
-        if !(gain > 0.0 && gain <= 1.0) {
-            return Err(format!("dcqcn: gain is {gain}, allowed: above 0, at most 1"));
-        }
-        for (key, timer) in [("alpha_timer", alpha_timer), ("rate_timer", rate_timer)] {
-            if timer.is_zero() {
-                return Err(format!("dcqcn: {key} is 0s, allowed: above 0"));
-            }
-        }
-        if byte_counter == Some(Bytes::ZERO) {
-            return Err("dcqcn: byte_counter is 0B, allowed: above 0, or none".into());
-        }
-        if min_rate == Rate::ZERO || min_rate > start.line_rate {
-            let line = start.line_rate;
-            return Err(format!(
-                "dcqcn: min_rate is {min_rate}, allowed: above 0, at most the line's {line}"
-            ));
-        }
-        if let DcqcnDecrease::Checked { every } = decrease {
-            if every.is_zero() {
-                return Err("dcqcn: the time between checks is 0s, allowed: above 0".into());
-            }
-            if byte_counter.is_some() {
-                return Err("dcqcn: with checked decreases the rate rises by time alone: byte_counter \
-                            must be none"
-                    .into());
-            }
-        }
-        Ok(Self {
-            spec,
+    fn new(start: &Start, params: Params) -> Self {
+        Self {
+            params,
             line_rate: start.line_rate,
             window: start.max_window,
             rate: start.line_rate,
@@ -93,19 +189,28 @@ impl Dcqcn {
             notified: false,
             alpha_notified: false,
             back_off_at: Time::ZERO,
-        })
+        }
+    }
+
+    /// B, if bytes count.
+    #[inline]
+    fn counter(&self) -> Option<Bytes> {
+        match self.params.byte_counter {
+            Some(Counter::Bytes(each)) => Some(each),
+            None | Some(Counter::Off) => None,
+        }
     }
 
     /// R_C ← R_C · `factor`; what counts towards an increase starts anew.
     fn cut(&mut self, at: Time, factor: f64) {
-        self.rate = Rate::from_bps((self.rate.bps() as f64 * factor) as u64).max(self.spec.min_rate);
+        self.rate = Rate::from_bps((self.rate.bps() as f64 * factor) as u64).max(self.params.min_rate);
         (self.time_count, self.byte_count, self.bytes) = (0, 0, 0);
-        self.rate_at = at.saturating_add(self.spec.rate_timer);
+        self.rate_at = at.saturating_add(self.params.rate_timer);
     }
 
     /// The α timer's expiries up to `now`: α ← (1 − g) α, (2); checked, α ← (1 − g) α + g if notified since the last.
     fn age_alpha(&mut self, now: Time) {
-        let (g, timer) = (self.spec.gain, self.spec.alpha_timer);
+        let (g, timer) = (self.params.gain, self.params.alpha_timer);
         while self.alpha_at <= now && self.alpha_at != Time::MAX {
             let heard = if std::mem::take(&mut self.alpha_notified) { g } else { 0.0 };
             self.alpha = (1.0 - g) * self.alpha + heard;
@@ -121,18 +226,18 @@ impl Dcqcn {
     /// Figure 7, after the expiry of the rate timer or of the byte counter: fast recovery, (3), in the first F of both,
     /// hyper increase beyond F of both, else additive increase, (4).
     fn increase(&mut self) {
-        let f = self.spec.fast_recovery;
+        let f = self.params.fast_recovery;
         let time = self.time_count;
         // CHOICE dcqcn: without a byte counter, time stands for both. Other reading: the counter that does not exist
         // stays at zero, and hyper increase is never reached.
-        let bytes = if self.spec.byte_counter.is_some() { self.byte_count } else { time };
+        let bytes = if self.counter().is_some() { self.byte_count } else { time };
         let step = if time.max(bytes) < f {
             Rate::ZERO
         } else if time.min(bytes) > f {
             let i = u64::from(time.min(bytes) - f);
-            Rate::from_bps(self.spec.hyper.bps().saturating_mul(i))
+            Rate::from_bps(self.params.hyper.bps().saturating_mul(i))
         } else {
-            self.spec.additive
+            self.params.additive
         };
         self.climb(step);
     }
@@ -149,18 +254,18 @@ impl Dcqcn {
 
     /// The rate timer has expired at `rate_at`.
     fn on_rate_timer(&mut self) {
-        self.rate_at = self.rate_at.saturating_add(self.spec.rate_timer);
-        match self.spec.decrease {
-            DcqcnDecrease::AtOnce => {
+        self.rate_at = self.rate_at.saturating_add(self.params.rate_timer);
+        match self.params.decrease {
+            Decrease::AtOnce => {
                 self.time_count = self.time_count.saturating_add(1);
                 self.increase();
             }
-            DcqcnDecrease::Checked { .. } => {
+            Decrease::Checked { .. } => {
                 // That simulator counts after the increase, and its hyper increase does not grow.
-                let step = match self.time_count.cmp(&self.spec.fast_recovery) {
+                let step = match self.time_count.cmp(&self.params.fast_recovery) {
                     std::cmp::Ordering::Less => Rate::ZERO,
-                    std::cmp::Ordering::Equal => self.spec.additive,
-                    std::cmp::Ordering::Greater => self.spec.hyper,
+                    std::cmp::Ordering::Equal => self.params.additive,
+                    std::cmp::Ordering::Greater => self.params.hyper,
                 };
                 self.climb(step);
                 self.time_count = self.time_count.saturating_add(1);
@@ -189,8 +294,8 @@ impl Dcqcn {
             if next > now || next == Time::MAX {
                 break;
             }
-            match self.spec.decrease {
-                DcqcnDecrease::Checked { every } if check < self.rate_at => self.on_check(every),
+            match self.params.decrease {
+                Decrease::Checked { every } if check < self.rate_at => self.on_check(every),
                 _ => self.on_rate_timer(),
             }
         }
@@ -199,7 +304,7 @@ impl Dcqcn {
     /// CHOICE irn, "explicitly backing off on losses": half the rate, at most once per round trip, and recovered from as
     /// after a notification, which α hears nothing of.
     fn back_off(&mut self, now: Time) {
-        let Some(every) = self.spec.back_off else { return };
+        let Some(every) = self.params.back_off else { return };
         self.catch_up(now);
         if now >= self.back_off_at {
             self.back_off_at = now.saturating_add(every);
@@ -212,7 +317,7 @@ impl Dcqcn {
 impl CongestionControl for Dcqcn {
     #[inline]
     fn on_sent(&mut self, now: Time, bytes: Bytes, _in_flight: Bytes) {
-        let Some(each) = self.spec.byte_counter else { return };
+        let Some(each) = self.counter() else { return };
         if self.rate_at == Time::MAX {
             return; // at the line's rate: nothing counts
         }
@@ -236,18 +341,18 @@ impl CongestionControl for Dcqcn {
 
     fn on_notification(&mut self, now: Time) {
         self.catch_up(now);
-        match self.spec.decrease {
+        match self.params.decrease {
             // (1): R_T ← R_C; R_C ← R_C (1 − α/2); and only then α ← (1 − g) α + g.
-            DcqcnDecrease::AtOnce => {
+            Decrease::AtOnce => {
                 self.age_alpha(now);
                 self.target = self.rate;
                 self.cut(now, 1.0 - self.alpha / 2.0);
-                self.alpha = (1.0 - self.spec.gain) * self.alpha + self.spec.gain;
-                self.alpha_at = now.saturating_add(self.spec.alpha_timer);
+                self.alpha = (1.0 - self.params.gain) * self.alpha + self.params.gain;
+                self.alpha_at = now.saturating_add(self.params.alpha_timer);
             }
-            DcqcnDecrease::Checked { every } => {
+            Decrease::Checked { every } => {
                 if self.check_at == Time::MAX {
-                    self.alpha_at = now.saturating_add(self.spec.alpha_timer);
+                    self.alpha_at = now.saturating_add(self.params.alpha_timer);
                     // A nanosecond behind, so that α's update comes first.
                     self.check_at = now.saturating_add(every).saturating_add(Span::from_ns(1));
                     self.target = self.rate;

@@ -2,9 +2,83 @@
 //! TCP", SIGCOMM 2010, §3.1; RFC 8257 §3.3. Needs: echoes per packet (`EcnSpec::Accurate`) and a queue
 //! that marks above K. Growth and losses are NewReno's.
 
-use super::{AckSample, CongestionControl, DctcpGrowth, Loss, NewReno, Permit, Start};
+use super::newreno::NewReno;
+use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Rate};
+
+/// DCTCP: cuts in proportion to the fraction of marked bytes (Alizadeh et al., SIGCOMM 2010; RFC 8257). Over RDMA its window
+/// starts full.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// g, weight of the newest window in the average of the marked fraction.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+    pub gain: f64,
+    /// α before the first window has ended.
+    #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
+    pub initial_alpha: f64,
+    /// Which ACKs may enlarge the window.
+    pub growth: Growth,
+    /// As csg-htsim's DCTCP: cut by α/2 at the end of every window as long as α > 0, marks or not.
+    pub cut_without_marks: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            gain: 0.0625,       // 1/16, DCTCP §3.4
+            initial_alpha: 1.0, // RFC 8257 §3.3
+            growth: Growth::default(),
+            cut_without_marks: false,
+        }
+    }
+}
+
+/// When DCTCP's window grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Growth {
+    /// On every ACK, as without ECN.
+    Always,
+    /// Not on ACKs that carry an echo (RFC 3168 §6.1.2, and the DCTCP authors' ns-2 code).
+    // CHOICE (ads M1.3): the specification says only "TCP + ECN fraction".
+    #[default]
+    UnmarkedAcks,
+    /// Not until the window in which it was cut is acknowledged (the CWR state of Linux and ns-3).
+    OutsideCwr,
+    /// As `outside-cwr`, and the cut is spread over that window (proportional rate reduction, RFC 6937; Linux, ns-3).
+    GradualCwr,
+    /// By no more than the room that the ACK leaves between flight and window (csg-htsim).
+    Room,
+}
+
+impl Parameters for Params {
+    type Machine = Dctcp;
+
+    fn needs(&self) -> Needs {
+        Needs { marks: Marks::Echoes, ..Needs::WINDOW }
+    }
+    fn check(&self, _: Rate, problems: &mut Problems) {
+        problems.share("gain", self.gain);
+        problems.fraction("initial_alpha", self.initial_alpha);
+    }
+    fn make(&self, start: &Start) -> Result<Dctcp, String> {
+        Ok(Dctcp::new(start, self))
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let variant = |growth, cut_without_marks| Self { growth, cut_without_marks, ..Self::default() };
+        vec![
+            variant(Growth::OutsideCwr, false),
+            variant(Growth::GradualCwr, false),
+            variant(Growth::UnmarkedAcks, false),
+            variant(Growth::Room, true),
+            variant(Growth::Always, true),
+        ]
+    }
+}
 
 /// DCTCP's window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,41 +95,18 @@ pub struct Dctcp {
     /// DCTCP.WindowEnd: an ACK beyond this byte ends the window. With `cut_without_marks`: the window's
     /// length in bytes.
     window_end: u64,
-    growth: DctcpGrowth,
+    growth: Growth,
     cut_without_marks: bool,
 }
 
 impl Dctcp {
     /// The window of a flow that starts.
-    ///
-    /// # Errors
-    /// If g is not in (0, 1] or α not in [0, 1].
-    pub fn new(
-        start: &Start,
-        gain: f64,
-        initial_alpha: f64,
-        growth: DctcpGrowth,
-        cut_without_marks: bool,
-    ) -> Result<Self, String> {
-        if !(gain > 0.0 && gain <= 1.0) {
-            return Err(format!("dctcp: gain is {gain}, allowed: above 0, at most 1"));
-        }
-        if !(0.0..=1.0).contains(&initial_alpha) {
-            return Err(format!("dctcp: initial_alpha is {initial_alpha}, allowed: 0 to 1"));
-        }
+    fn new(start: &Start, params: &Params) -> Self {
+        let Params { gain, initial_alpha, growth, cut_without_marks } = *params;
         let reno = NewReno::new(start);
         // RFC 8257 §3.3: WindowEnd begins at SND.UNA, so the first ACK is an observation window of its own.
         let window_end = if cut_without_marks { reno.window } else { 0 };
-        Ok(Self {
-            reno,
-            gain,
-            alpha: initial_alpha,
-            acked: 0,
-            marked: 0,
-            window_end,
-            growth,
-            cut_without_marks,
-        })
+        Self { reno, gain, alpha: initial_alpha, acked: 0, marked: 0, window_end, growth, cut_without_marks }
     }
 
     /// α: the estimated fraction of bytes that meet congestion.
@@ -118,21 +169,21 @@ impl CongestionControl for Dctcp {
             if marked > 0 && ack.acked_to > self.reno.cut_to && !ack.in_recovery {
                 let whole = self.reno.window;
                 self.cut(ack.sent_to);
-                if self.growth == DctcpGrowth::GradualCwr {
+                if self.growth == Growth::GradualCwr {
                     self.reno.window = whole;
                 }
-            } else if self.growth == DctcpGrowth::GradualCwr {
+            } else if self.growth == Growth::GradualCwr {
                 self.shrink(ack);
             }
         }
         let acked = ack.acked.get();
         let growth = match self.growth {
             _ if ack.in_recovery => 0,
-            DctcpGrowth::Always => acked,
-            DctcpGrowth::UnmarkedAcks if marked == 0 => acked,
-            DctcpGrowth::OutsideCwr | DctcpGrowth::GradualCwr if ack.acked_to > self.reno.cut_to => acked,
-            DctcpGrowth::UnmarkedAcks | DctcpGrowth::OutsideCwr | DctcpGrowth::GradualCwr => 0,
-            DctcpGrowth::Room => {
+            Growth::Always => acked,
+            Growth::UnmarkedAcks if marked == 0 => acked,
+            Growth::OutsideCwr | Growth::GradualCwr if ack.acked_to > self.reno.cut_to => acked,
+            Growth::UnmarkedAcks | Growth::OutsideCwr | Growth::GradualCwr => 0,
+            Growth::Room => {
                 acked.min(u64::from(self.reno.mss)).min(self.reno.window.saturating_sub(ack.in_flight.get()))
             }
         };
@@ -161,8 +212,12 @@ mod tests {
     use super::super::conformance::{ack, loss, start};
     use super::*;
 
+    /// g = 1/16.
+    fn with(start: &Start, initial_alpha: f64, growth: Growth, cut_without_marks: bool) -> Dctcp {
+        Dctcp::new(start, &Params { gain: 1.0 / 16.0, initial_alpha, growth, cut_without_marks })
+    }
     fn dctcp(window: u64, alpha: f64) -> Dctcp {
-        Dctcp::new(&start(1000, window), 1.0 / 16.0, alpha, DctcpGrowth::OutsideCwr, false).unwrap()
+        with(&start(1000, window), alpha, Growth::OutsideCwr, false)
     }
     /// One ACK for everything in flight: one observation window.
     fn round(c: &mut Dctcp, n: u64, marked: u64) {
@@ -210,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_gradual_cut_reaches_its_end_with_the_window_in_which_it_began() {
-        let mut c = Dctcp::new(&start(1000, 16), 1.0 / 16.0, 1.0, DctcpGrowth::GradualCwr, false).unwrap();
+        let mut c = with(&start(1000, 16), 1.0, Growth::GradualCwr, false);
         let mut windows = Vec::new();
         for n in 1..=18u64 {
             c.on_ack(&AckSample {
@@ -230,7 +285,7 @@ mod tests {
     fn which_acks_grow_the_window_is_a_choice() {
         let grown = |growth, marked, in_flight| {
             let start = Start { initial_threshold: Bytes::ZERO, ..start(1000, 4) };
-            let mut c = Dctcp::new(&start, 1.0 / 16.0, 0.0, growth, true).unwrap();
+            let mut c = with(&start, 0.0, growth, true);
             for n in 1..=3u64 {
                 let in_flight = Bytes::new(in_flight);
                 c.on_ack(&AckSample {
@@ -243,16 +298,16 @@ mod tests {
             c.reno.window - 4000
         };
         let whole = 250 + 235 + 223; // 10⁶/4000, 10⁶/4250, 10⁶/4485, rounded by kept remainders
-        assert_eq!(grown(DctcpGrowth::Always, 1000, 4000), whole);
-        assert_eq!(grown(DctcpGrowth::UnmarkedAcks, 1000, 4000), 0);
-        assert_eq!(grown(DctcpGrowth::UnmarkedAcks, 0, 4000), whole);
-        assert_eq!(grown(DctcpGrowth::Room, 0, 4000), 0);
-        assert!(grown(DctcpGrowth::Room, 0, 3600) < 500);
+        assert_eq!(grown(Growth::Always, 1000, 4000), whole);
+        assert_eq!(grown(Growth::UnmarkedAcks, 1000, 4000), 0);
+        assert_eq!(grown(Growth::UnmarkedAcks, 0, 4000), whole);
+        assert_eq!(grown(Growth::Room, 0, 4000), 0);
+        assert!(grown(Growth::Room, 0, 3600) < 500);
     }
 
     #[test]
     fn htsims_variant_cuts_after_windows_without_marks_too() {
-        let mut c = Dctcp::new(&start(1000, 4), 1.0 / 16.0, 0.5, DctcpGrowth::UnmarkedAcks, true).unwrap();
+        let mut c = with(&start(1000, 4), 0.5, Growth::UnmarkedAcks, true);
         c.reno.threshold = 4000;
         for n in 1..=3u64 {
             c.on_ack(&AckSample { acked_to: n * 1000, sent_to: n * 1000 + 4000, ..ack(1000, 0) });
@@ -274,8 +329,10 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_refused_by_name() {
-        let make =
-            |g, a| Dctcp::new(&start(1000, 4), g, a, DctcpGrowth::Always, false).map(|_| ()).unwrap_err();
+        let make = |gain, initial_alpha| {
+            let params = Params { gain, initial_alpha, ..Params::default() };
+            super::super::ControllerSpec::Dctcp(params).make(&start(1000, 4)).map(|_| ()).unwrap_err()
+        };
         assert!(make(0.0, 0.0).contains("gain"));
         assert!(make(f64::NAN, 0.0).contains("gain"));
         assert!(make(0.5, 1.5).contains("initial_alpha"));

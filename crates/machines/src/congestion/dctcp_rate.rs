@@ -2,9 +2,58 @@
 //! "HPCC", SIGCOMM 2019, §5.1, their baseline "DCTCP"). Starts at line rate; the window only follows the
 //! rate. Needs: an ACK and an echo per packet (`EcnSpec::Accurate`), a network without losses.
 
-use super::{AckSample, CongestionControl, Loss, Permit, Start};
+use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate};
+
+/// DCTCP on rates, as the HPCC authors' simulator has it (SIGCOMM 2019): starts at line rate and paces;
+/// `initial_window`, over RDMA the cap, is the window at line rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// g, weight of the newest round trip in the average of the marked fraction.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+    pub gain: f64,
+    /// α before the first round trip has ended.
+    #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
+    pub initial_alpha: f64,
+    /// Additive increase per round trip.
+    pub step: Rate,
+    /// Smallest rate.
+    pub min_rate: Rate,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            gain: 0.0625,                 // 1/16, DCTCP §3.4
+            initial_alpha: 1.0,           // RFC 8257 §3.3
+            step: Rate::from_mbps(615),   // the HPCC repository's run.py at 100 Gb/s
+            min_rate: Rate::from_gbps(1), // the HPCC repository's run.py at 100 Gb/s
+        }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = DctcpRate;
+
+    fn needs(&self) -> Needs {
+        Needs { marks: Marks::Echoes, round_trips: false, gives: Gives::PaceAndWindow }
+    }
+    fn check(&self, line: Rate, problems: &mut Problems) {
+        problems.share("gain", self.gain);
+        problems.fraction("initial_alpha", self.initial_alpha);
+        problems.rate("min_rate", self.min_rate, line);
+    }
+    fn make(&self, start: &Start) -> Result<DctcpRate, String> {
+        Ok(DctcpRate::new(start, self))
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self { step: Rate::from_mbps(61), min_rate: Rate::from_mbps(100), ..Self::default() }]
+    }
+}
 
 /// DCTCP's rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,29 +82,9 @@ pub struct DctcpRate {
 
 impl DctcpRate {
     /// The rate of a flow that starts; `start.initial_window` is the window at line rate.
-    ///
-    /// # Errors
-    /// If g is not in (0, 1], α not in [0, 1], or the floor zero or above the line rate.
-    pub fn new(
-        start: &Start,
-        gain: f64,
-        initial_alpha: f64,
-        step: Rate,
-        floor: Rate,
-    ) -> Result<Self, String> {
-        if !(gain > 0.0 && gain <= 1.0) {
-            return Err(format!("dctcp-rate: gain is {gain}, allowed: above 0, at most 1"));
-        }
-        if !(0.0..=1.0).contains(&initial_alpha) {
-            return Err(format!("dctcp-rate: initial_alpha is {initial_alpha}, allowed: 0 to 1"));
-        }
-        if floor == Rate::ZERO || floor > start.line_rate {
-            let line = start.line_rate;
-            return Err(format!(
-                "dctcp-rate: min_rate is {floor}, allowed: above 0, at most the line's {line}"
-            ));
-        }
-        Ok(Self {
+    fn new(start: &Start, params: &Params) -> Self {
+        let Params { gain, initial_alpha, step, min_rate: floor } = *params;
+        Self {
             rate: start.line_rate,
             gain,
             alpha: initial_alpha,
@@ -68,7 +97,7 @@ impl DctcpRate {
             round_end: 0,
             cwr_end: u64::MAX,
             mss: start.mss,
-        })
+        }
     }
 }
 
@@ -122,7 +151,9 @@ mod tests {
 
     /// 52 packets of 1000 B at 10 Gb/s, α = 1.
     fn hundredth() -> DctcpRate {
-        DctcpRate::new(&start(1000, 52), 1.0 / 16.0, 1.0, Rate::from_mbps(100), Rate::from_mbps(100)).unwrap()
+        let slow = Rate::from_mbps(100);
+        let params = Params { gain: 1.0 / 16.0, initial_alpha: 1.0, step: slow, min_rate: slow };
+        DctcpRate::new(&start(1000, 52), &params)
     }
     fn told(c: &mut DctcpRate, acked_to: u64, marked: u64) {
         c.on_ack(&AckSample { acked_to, sent_to: acked_to + 50_000, ..ack(1000, marked) });

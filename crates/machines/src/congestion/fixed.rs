@@ -1,8 +1,25 @@
 //! A window that never changes: the yardstick. Needs nothing.
 
-use super::{AckSample, CongestionControl, Loss, Permit, Start};
+use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Start};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
+
+/// A window that never changes: over RDMA line rate, and the cap.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = FixedWindow;
+
+    fn needs(&self) -> Needs {
+        Needs { marks: Marks::Ignored, round_trips: false, gives: Gives::Nothing }
+    }
+    fn make(&self, start: &Start) -> Result<FixedWindow, String> {
+        Ok(FixedWindow::new(start))
+    }
+}
 
 /// The initial window, for ever.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

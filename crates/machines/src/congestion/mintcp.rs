@@ -2,9 +2,40 @@
 //! rate, reacts to nothing but timeouts; priority scheduling does the rest. Needs: `LossSpec::Timeout`,
 //! a fixed timer of a few round trips, an initial window of one bandwidth-delay product.
 
-use super::{AckSample, CongestionControl, Loss, Permit, Start};
+use super::{AckSample, CongestionControl, Loss, Needs, Parameters, Permit, Start};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
+
+/// pFabric's minimal rate control (SIGCOMM 2013 §4.2): starts at line rate, reacts to timeouts only.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// A timeout sets the slow-start threshold to half the window (pFabric); otherwise the window grows by
+    /// a packet per ACK for ever, as in the NetSys simulator's FIFO variant.
+    pub halve_threshold: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { halve_threshold: true }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = MinTcp;
+
+    fn needs(&self) -> Needs {
+        Needs::WINDOW
+    }
+    fn make(&self, start: &Start) -> Result<MinTcp, String> {
+        Ok(MinTcp::new(start, self.halve_threshold))
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self { halve_threshold: true }, Self { halve_threshold: false }]
+    }
+}
 
 /// minTCP's window, counted in packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

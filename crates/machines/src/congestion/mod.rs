@@ -4,32 +4,29 @@
 //! told what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
 //! numbers to retransmit, or timers of the transport.
 
-mod aimd;
 #[cfg(test)]
 mod conformance;
-mod controller;
-mod dcqcn;
-mod dctcp;
-mod dctcp_rate;
-mod fixed;
-mod mintcp;
-mod newreno;
-mod spec;
-mod timely;
+mod declare;
+mod list;
 
-pub use aimd::Aimd;
-pub use controller::{CATALOGUE, Controller};
-pub use dcqcn::Dcqcn;
-pub use dctcp::Dctcp;
-pub use dctcp_rate::DctcpRate;
-pub use fixed::FixedWindow;
-pub use mintcp::MinTcp;
-pub use newreno::NewReno;
-pub use spec::*;
-pub use timely::Timely;
+pub use declare::{Gives, Marks, Needs, Parameters, Problem, Problems};
 
-use serde::{Deserialize, Serialize};
+use crate::custom::CustomController;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
+
+// The one list. Each controller has a file of its own, which declares its `Params` ([`Parameters`]).
+list::controllers! {
+    newreno: NewReno(newreno::NewReno), "newreno";
+    dctcp: Dctcp(dctcp::Dctcp), "dctcp";
+    dctcp_rate: DctcpRate(dctcp_rate::DctcpRate), "dctcp-rate";
+    mintcp: MinTcp(mintcp::MinTcp), "mintcp";
+    fixed: Fixed(fixed::FixedWindow), "fixed";
+    aimd: Aimd(aimd::Aimd), "aimd";
+    dcqcn: Dcqcn(Box<dcqcn::Dcqcn>), "dcqcn";
+    timely: Timely(Box<timely::Timely>), "timely";
+    custom: Custom(CustomController), "custom";
+}
 
 /// Data was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]

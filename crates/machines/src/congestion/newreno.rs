@@ -1,9 +1,26 @@
 //! NewReno's window: slow start, congestion avoidance, halving. RFC 5681 §3.1, RFC 6582; the repair
 //! itself (fast retransmit, partial ACKs, SACK) is the transport's. Needs: nothing but ACKs.
 
-use super::{AckSample, CongestionControl, Loss, Permit, Start};
+use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Start};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
+
+/// TCP NewReno's window (RFC 5681, RFC 6582).
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = NewReno;
+
+    fn needs(&self) -> Needs {
+        Needs { marks: Marks::Heard, ..Needs::WINDOW }
+    }
+    fn make(&self, start: &Start) -> Result<NewReno, String> {
+        Ok(NewReno::new(start))
+    }
+}
 
 /// TCP NewReno's window. Also the part of DCTCP that reacts to losses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

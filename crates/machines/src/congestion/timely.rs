@@ -10,14 +10,220 @@
 //! (`max_decrease`, `min_rate`), nor what a pause does: after 10 minRTT without anything to send, the rate stays and the next
 //! sample is a first one (`forgets`).
 
-use super::{AckSample, CongestionControl, Loss, Permit, Start, TimelyCount, TimelySpec, TimelyVariant};
+use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, Rate, Span, Time, tagged};
+
+/// TIMELY: rates by the gradient of round trips (Mittal et al., SIGCOMM 2015).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Which equations.
+    pub variant: Variant,
+    /// Rate of a flow that starts, as a fraction of the line's.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+    pub initial_share: f64,
+    /// T_low: below, the rate always rises.
+    pub t_low: Span,
+    /// T_high: above, the rate always falls; as `t_low` for control of the queue's size (§3.3.4).
+    pub t_high: Span,
+    /// minRTT, the fixed normaliser of the gradient; the propagation round trip of the longest path if not given.
+    pub min_rtt: Option<Span>,
+    /// EWMA weight of the newest difference.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+    pub alpha: f64,
+    /// β, multiplicative decrease.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+    pub beta: f64,
+    /// δ.
+    pub additive: Rate,
+    /// Hyper-active increase.
+    pub hyper: Hyper,
+    /// A gradient counts as at most this; Algorithm 1 has no bound, IRN's study 1.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub gradient_cap: Option<f64>,
+    /// Updates closer than `min_rtt` count in proportion (§3.4).
+    pub scale_updates: bool,
+    /// One update per round trip (the HPCC authors' simulator).
+    pub once_per_round: bool,
+    /// The first sample, and one after a pause, counts, as one with a difference of 0 (the authors' published snippet);
+    /// otherwise it is only kept.
+    pub first_counts: bool,
+    /// After ten `min_rtt` without anything to send the next sample is a first one; Algorithm 1 as printed knows no such
+    /// rule.
+    // CHOICE timely M8: what a pause does is not published.
+    pub forgets: bool,
+    /// A decrease is at most this fraction of the rate.
+    // CHOICE timely M4: the paper has no such bound; the authors' published snippet has.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+    pub max_decrease: f64,
+    /// Smallest rate.
+    pub min_rate: Rate,
+    /// A loss (NACK or timeout) halves the rate, at most once in this time (IRN §4.3.3); it does nothing if not given.
+    pub back_off: Option<Span>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            variant: Variant::Original,
+            initial_share: 1.0, // CHOICE timely M3: line rate; IRN §4.3.1 has every flow start so
+            t_low: Span::from_us(50), // TIMELY §3.5
+            t_high: Span::from_us(500), // TIMELY §3.5
+            min_rtt: None,
+            alpha: 0.875, // CHOICE irn M6: not in the paper; the value of the analyses that followed it
+            beta: 0.8,    // TIMELY §3.5
+            additive: Rate::from_mbps(10), // TIMELY §3.5
+            hyper: Hyper::default(),
+            gradient_cap: None,
+            scale_updates: true,
+            once_per_round: false,
+            first_counts: false,
+            forgets: true,
+            max_decrease: 0.5,
+            min_rate: Rate::from_mbps(10), // CHOICE timely M4: without a floor recovery takes seconds
+            back_off: None,
+        }
+    }
+}
+
+tagged! {
+    /// TIMELY's equations.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub enum Variant {
+        /// Algorithm 1.
+        #[default]
+        Original,
+        /// Patched TIMELY: a weight of the gradient mixes increase and decrease by the distance of the round trip from a
+        /// reference (Zhu, Ghobadi, Misra, Padhye, CoNEXT 2016, Algorithm 2).
+        Patched {
+            /// RTT_ref.
+            #[schemars(extend("examples" = ["50us"]))]
+            rtt_ref: Span,
+        },
+    }
+}
+
+/// TIMELY's hyper-active increase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hyper {
+    /// Updates that count, in a row, for it to begin; 0: never.
+    pub after: u32,
+    /// Step in it.
+    pub step: Rate,
+    /// Also below T_low; Algorithm 1 has it in the gradient band only.
+    pub below_t_low: bool,
+    /// Which updates count.
+    pub count: Count,
+}
+
+impl Default for Hyper {
+    fn default() -> Self {
+        // Algorithm 1: N = 5 after five completion events
+        Self { after: 5, step: Rate::from_mbps(50), below_t_low: false, count: Count::Gradient }
+    }
+}
+
+/// What brings hyper-active increase about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    /// A negative gradient, this update's included (Algorithm 1).
+    #[default]
+    Gradient,
+    /// A negative raw difference, this update's included (the authors' published snippet).
+    Difference,
+    /// An increase, whatever the reason, this update's not included (the HPCC authors' simulator).
+    Increase,
+}
+
+impl Parameters for Params {
+    type Machine = Timely;
+
+    fn needs(&self) -> Needs {
+        Needs { marks: Marks::Ignored, round_trips: true, gives: Gives::Pace }
+    }
+
+    fn resolve(&mut self, round_trip: &mut dyn FnMut() -> Span) {
+        self.min_rtt.get_or_insert_with(round_trip);
+    }
+
+    fn check(&self, line: Rate, problems: &mut Problems) {
+        let Self { initial_share, alpha, beta, max_decrease, hyper, .. } = *self;
+        for (key, value) in [
+            ("initial_share", initial_share),
+            ("alpha", alpha),
+            ("beta", beta),
+            ("max_decrease", max_decrease),
+        ] {
+            problems.share(key, value);
+        }
+        if self.gradient_cap.is_some_and(|cap| cap.is_nan() || cap <= 0.0) {
+            problems.wrong("gradient_cap", "a gradient of 0 changes nothing", "allowed: above 0");
+        }
+        if let Variant::Patched { rtt_ref } = self.variant {
+            problems.positive("variant.rtt_ref", rtt_ref, "50us");
+        }
+        problems.positive("t_high", self.t_high, "500us");
+        if self.t_high < self.t_low {
+            let reason = format!("T_high, {}, is below T_low, {}", self.t_high, self.t_low);
+            problems.wrong("t_high", reason, "swap them");
+        }
+        if let Some(min_rtt) = self.min_rtt {
+            problems.positive("min_rtt", min_rtt, "20us");
+        }
+        if hyper.after == 0 {
+            for (key, set) in
+                [("hyper.below_t_low", hyper.below_t_low), ("hyper.count", hyper.count != Count::Gradient)]
+            {
+                if set {
+                    let why = "`after = 0` means that there is no hyper-active increase";
+                    problems.useless(key, why, "remove the key or write `after = 5`");
+                }
+            }
+        }
+        problems.rate("min_rate", self.min_rate, line);
+        if let Some(span) = self.back_off {
+            problems.positive("back_off", span, "24us");
+        }
+    }
+
+    fn make(&self, start: &Start) -> Result<Timely, String> {
+        Ok(Timely::new(start, *self))
+    }
+
+    /// Between the thresholds all the time: the stories of the laws have round trips of 20 us and more.
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let narrow = Self {
+            initial_share: 0.5,
+            t_low: Span::from_us(10),
+            t_high: Span::from_us(100),
+            min_rtt: Some(Span::from_us(20)),
+            back_off: Some(Span::from_us(20)),
+            ..Self::default()
+        };
+        let other = Self {
+            variant: Variant::Patched { rtt_ref: Span::from_us(20) },
+            once_per_round: true,
+            first_counts: true,
+            forgets: false,
+            scale_updates: false,
+            back_off: None,
+            ..narrow
+        };
+        vec![narrow, other]
+    }
+}
 
 /// TIMELY's rate. Rates are whole bits per second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timely {
-    spec: TimelySpec,
+    params: Params,
+    /// minRTT.
+    min_rtt: Span,
     line_rate: Rate,
     window: Bytes,
     rate: Rate,
@@ -48,80 +254,49 @@ struct Sample {
 
 impl Timely {
     /// The rate of a flow that starts.
-    ///
-    /// # Errors
-    /// If a parameter is out of range; the message names it.
-    pub fn new(start: &Start, spec: TimelySpec) -> Result<Self, String> {
-        let TimelySpec { initial_share, alpha, beta, max_decrease, gradient_cap, .. } = spec;
-        let shares = [
-            ("initial_share", initial_share),
-            ("alpha", alpha),
-            ("beta", beta),
-            ("max_decrease", max_decrease),
-        ];
-        for (key, value) in shares {
-            if !(value > 0.0 && value <= 1.0) {
-                return Err(format!("timely: {key} is {value}, allowed: above 0, at most 1"));
-            }
-        }
-        if gradient_cap.is_some_and(|cap| cap.is_nan() || cap <= 0.0) {
-            return Err("timely: gradient_cap must be above 0".into());
-        }
-        for (key, span) in [("min_rtt", spec.min_rtt), ("t_high", spec.t_high)] {
-            if span.is_zero() {
-                return Err(format!("timely: {key} is 0s, allowed: above 0"));
-            }
-        }
-        if spec.t_low > spec.t_high {
-            return Err(format!("timely: t_low is {}, allowed: at most t_high, {}", spec.t_low, spec.t_high));
-        }
-        if matches!(spec.variant, TimelyVariant::Patched { rtt_ref } if rtt_ref.is_zero()) {
-            return Err("timely: rtt_ref is 0s, allowed: above 0".into());
-        }
-        if spec.min_rate == Rate::ZERO || spec.min_rate > start.line_rate {
-            let (min, line) = (spec.min_rate, start.line_rate);
-            return Err(format!("timely: min_rate is {min}, allowed: above 0, at most the line's {line}"));
-        }
-        let rate = Rate::from_bps((start.line_rate.bps() as f64 * initial_share) as u64);
-        Ok(Self {
-            spec,
+    fn new(start: &Start, params: Params) -> Self {
+        let min_rtt = params.min_rtt.unwrap_or(start.base_rtt);
+        let rate = Rate::from_bps((start.line_rate.bps() as f64 * params.initial_share) as u64);
+        Self {
+            params,
+            min_rtt,
             line_rate: start.line_rate,
             window: start.max_window,
-            rate: rate.max(spec.min_rate),
+            rate: rate.max(params.min_rate),
             prev_rtt: None,
             rtt_diff: 0.0,
             in_a_row: 0,
             updated: Time::ZERO,
             round_end: 0,
             back_off_at: Time::ZERO,
-        })
+        }
     }
 
     /// Steps 1 to 12 at a completion event. `limited`: by the application, so the rate must not rise.
     fn on_sample(&mut self, now: Time, rtt: Span, limited: bool) {
-        let p = self.spec;
+        let p = self.params;
         let (prev_rtt, since) = match self.prev_rtt.replace(rtt) {
             Some(prev_rtt) => (prev_rtt, now.since(self.updated)),
-            None if p.first_counts => (rtt, p.min_rtt),
+            None if p.first_counts => (rtt, self.min_rtt),
             None => {
                 self.updated = now;
                 return;
             }
         };
-        let (min_rtt, rtt) = (p.min_rtt.ps() as f64, rtt.ps() as f64);
+        let (min_rtt, rtt) = (self.min_rtt.ps() as f64, rtt.ps() as f64);
         let difference = rtt - prev_rtt.ps() as f64;
         self.rtt_diff = (1.0 - p.alpha) * self.rtt_diff + p.alpha * difference;
         let gradient = self.rtt_diff / min_rtt;
         let share = if p.scale_updates { (since.ps() as f64 / min_rtt).min(1.0) } else { 1.0 };
         self.updated = now;
         match p.hyper.count {
-            TimelyCount::Gradient => self.count(gradient < 0.0),
-            TimelyCount::Difference => self.count(difference < 0.0),
-            TimelyCount::Increase => {}
+            Count::Gradient => self.count(gradient < 0.0),
+            Count::Difference => self.count(difference < 0.0),
+            Count::Increase => {}
         }
         let old = self.rate.bps() as f64;
         let new = self.equation(old, Sample { rtt, gradient, share });
-        if p.hyper.count == TimelyCount::Increase {
+        if p.hyper.count == Count::Increase {
             self.count(self.raises(Sample { rtt, gradient, share }));
         }
         let new = if limited { new.min(old) } else { new };
@@ -135,30 +310,30 @@ impl Timely {
 
     /// The additive step: δ, or the hyper-active one.
     fn step(&self, may_be_hyper: bool) -> f64 {
-        let hyper = self.spec.hyper;
+        let hyper = self.params.hyper;
         let begun = hyper.after > 0 && self.in_a_row >= hyper.after;
-        let step = if begun && may_be_hyper { hyper.step } else { self.spec.additive };
+        let step = if begun && may_be_hyper { hyper.step } else { self.params.additive };
         step.bps() as f64
     }
 
     /// Above T_high, or at it where no band of gradients lies below it.
     fn is_high(&self, rtt: f64) -> bool {
-        rtt > self.spec.t_high.ps() as f64 || self.spec.t_low == self.spec.t_high
+        rtt > self.params.t_high.ps() as f64 || self.params.t_low == self.params.t_high
     }
 
     /// The sample is one of those that Algorithm 1 increases at.
     fn raises(&self, Sample { rtt, gradient, .. }: Sample) -> bool {
-        rtt < self.spec.t_low.ps() as f64 || !self.is_high(rtt) && gradient <= 0.0
+        rtt < self.params.t_low.ps() as f64 || !self.is_high(rtt) && gradient <= 0.0
     }
 
     /// Algorithm 1's four cases: the new rate.
     fn equation(&self, rate: f64, sample: Sample) -> f64 {
-        let (p, Sample { rtt, gradient, share }) = (&self.spec, sample);
+        let (p, Sample { rtt, gradient, share }) = (&self.params, sample);
         if rtt < p.t_low.ps() as f64 {
             rate + share * self.step(p.hyper.below_t_low)
         } else if self.is_high(rtt) {
             rate * (1.0 - share * p.beta * (1.0 - p.t_high.ps() as f64 / rtt))
-        } else if let TimelyVariant::Patched { rtt_ref } = p.variant {
+        } else if let Variant::Patched { rtt_ref } = p.variant {
             self.patched(rate, rtt_ref.ps() as f64, sample)
         } else if gradient <= 0.0 {
             rate + share * self.step(true)
@@ -173,17 +348,17 @@ impl Timely {
     fn patched(&self, rate: f64, rtt_ref: f64, Sample { rtt, gradient, share }: Sample) -> f64 {
         let weight = (2.0 * gradient + 0.5).clamp(0.0, 1.0); // 0 up to -1/4, 1 from 1/4 on
         let error = (rtt - rtt_ref) / rtt_ref;
-        let delta = self.spec.additive.bps() as f64;
-        share * delta * (1.0 - weight) + rate * (1.0 - share * self.spec.beta * weight * error)
+        let delta = self.params.additive.bps() as f64;
+        share * delta * (1.0 - weight) + rate * (1.0 - share * self.params.beta * weight * error)
     }
 
     fn set(&mut self, rate: f64) {
-        self.rate = Rate::from_bps(rate as u64).clamp(self.spec.min_rate, self.line_rate);
+        self.rate = Rate::from_bps(rate as u64).clamp(self.params.min_rate, self.line_rate);
     }
 
     /// CHOICE irn, "explicitly backing off on losses": half the rate, at most once per round trip.
     fn back_off(&mut self, now: Time) {
-        let Some(every) = self.spec.back_off else { return };
+        let Some(every) = self.params.back_off else { return };
         if now >= self.back_off_at {
             self.back_off_at = now.saturating_add(every);
             self.set(self.rate.bps() as f64 / 2.0);
@@ -194,7 +369,7 @@ impl Timely {
 impl CongestionControl for Timely {
     fn on_ack(&mut self, ack: &AckSample) {
         let Some(rtt) = ack.rtt else { return };
-        if self.spec.once_per_round {
+        if self.params.once_per_round {
             if ack.acked_to <= self.round_end {
                 return;
             }
@@ -211,7 +386,7 @@ impl CongestionControl for Timely {
     }
 
     fn on_restart(&mut self, _now: Time, idle: Span) {
-        if self.spec.forgets && idle > self.spec.min_rtt.saturating_mul(10) {
+        if self.params.forgets && idle > self.min_rtt.saturating_mul(10) {
             self.prev_rtt = None;
         }
     }

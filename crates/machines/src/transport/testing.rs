@@ -39,7 +39,7 @@ pub const ONE_WAY: Span = Span::from_us(50);
 /// A TCP of SACK, NewReno, an ACK per packet, RTO of at least 1 ms.
 pub fn tcp() -> TcpSpec {
     TcpSpec {
-        controller: ControllerSpec::NewReno,
+        controller: ControllerSpec::NewReno(Default::default()),
         mss: MSS as u32,
         header: 40,
         ack_wire: 40,
@@ -73,7 +73,7 @@ pub fn reno() -> TcpSpec {
 /// pFabric's hosts: minTCP, timer only, 300 us.
 pub fn min_tcp() -> TcpSpec {
     TcpSpec {
-        controller: ControllerSpec::MinTcp { halve_threshold: true },
+        controller: ControllerSpec::MinTcp(Default::default()),
         loss: LossSpec::Timeout,
         rto: RtoSpec::Fixed(Span::from_us(300)),
         sack: SackSpec::Blocks { blocks: 16, on_wire: false },

@@ -2,7 +2,7 @@
 use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::aqm::{CodelSpec, EdgeSpec};
-use thalweg_machines::congestion::{ControllerSpec, DctcpGrowth};
+use thalweg_machines::congestion::{ControllerSpec, dctcp};
 use thalweg_machines::schedule::{
     AdsMap, AdsSpec, AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec, RampSpec, Threshold,
 };
@@ -16,12 +16,12 @@ use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 /// Eight hosts around a switch, random flows, small buffers, marks and losses.
 fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
     let mut tcp = wide_open();
-    tcp.controller = ControllerSpec::Dctcp {
+    tcp.controller = ControllerSpec::Dctcp(dctcp::Params {
         gain: 0.0625,
         initial_alpha: 1.0,
-        growth: DctcpGrowth::Always,
+        growth: dctcp::Growth::Always,
         cut_without_marks: false,
-    };
+    });
     tcp.initial_window = Bytes::new(14_600);
     tcp.ecn = EcnSpec::Accurate;
     tcp.rank = RankSpec::Remaining;

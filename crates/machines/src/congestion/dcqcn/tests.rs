@@ -1,5 +1,6 @@
 //! Sequences written out.
 
+use super::super::ControllerSpec;
 use super::super::conformance::{loss, start};
 use super::*;
 
@@ -8,32 +9,32 @@ mod eager;
 const US: fn(u64) -> Time = Time::from_us;
 
 /// IRN's table: 40 Gb/s, g = 1/256, F = 5, timers of 55 us, 10 MB, 40 and 200 Mb/s.
-const PAPER: DcqcnSpec = DcqcnSpec {
+const PAPER: Params = Params {
     gain: 1.0 / 256.0,
     fast_recovery: 5,
     alpha_timer: Span::from_us(55),
     rate_timer: Span::from_us(55),
-    byte_counter: Some(Bytes::new(10_000_000)),
+    byte_counter: Some(Counter::Bytes(Bytes::new(10_000_000))),
     additive: Rate::from_mbps(40),
     hyper: Rate::from_mbps(200),
     min_rate: Rate::from_mbps(100),
-    decrease: DcqcnDecrease::AtOnce,
+    decrease: Decrease::AtOnce,
     back_off: None,
 };
 /// What the HPCC authors' scripts write for 100 Gb/s.
-const CHECKED: DcqcnSpec = DcqcnSpec {
+const CHECKED: Params = Params {
     fast_recovery: 1,
     alpha_timer: Span::from_us(1),
     rate_timer: Span::from_us(300),
     byte_counter: None,
     additive: Rate::from_mbps(20),
     min_rate: Rate::from_gbps(1),
-    decrease: DcqcnDecrease::Checked { every: Span::from_us(4) },
+    decrease: Decrease::Checked { every: Span::from_us(4) },
     ..PAPER
 };
 
-fn dcqcn(spec: DcqcnSpec, gbps: u64) -> Dcqcn {
-    Dcqcn::new(&Start { line_rate: Rate::from_gbps(gbps), ..start(1024, 110) }, spec).unwrap()
+fn dcqcn(spec: Params, gbps: u64) -> Dcqcn {
+    Dcqcn::new(&Start { line_rate: Rate::from_gbps(gbps), ..start(1024, 110) }, spec)
 }
 /// R_C and R_T in Mb/s.
 fn rates(c: &Dcqcn) -> (f64, f64) {
@@ -138,7 +139,7 @@ fn bytes_and_time_count_apart_and_hyper_increase_needs_both_beyond_f() {
 
 #[test]
 fn without_a_byte_counter_time_stands_for_both() {
-    let mut c = dcqcn(DcqcnSpec { byte_counter: None, ..PAPER }, 40);
+    let mut c = dcqcn(Params { byte_counter: None, ..PAPER }, 40);
     c.on_notification(US(100));
     c.on_notification(US(101));
     sends(&mut c, US(102), 100);
@@ -168,7 +169,7 @@ fn a_rate_is_never_below_the_floor_reaches_the_line_and_then_rests() {
 
 #[test]
 fn a_loss_backs_off_at_most_once_per_interval_if_asked_to() {
-    let mut c = dcqcn(DcqcnSpec { back_off: Some(Span::from_us(24)), ..PAPER }, 40);
+    let mut c = dcqcn(Params { back_off: Some(Span::from_us(24)), ..PAPER }, 40);
     let at = |us| Loss { now: US(us), ..loss(9, 0, 9) };
     c.on_loss(&at(10));
     assert_eq!((rates(&c), c.permit().wake), ((20_000.0, 40_000.0), Some(US(65))));
@@ -243,15 +244,17 @@ fn checked_a_rise_comes_before_a_look_at_the_same_instant() {
 
 #[test]
 fn parameters_out_of_range_are_refused_by_name() {
-    let refuse = |spec| Dcqcn::new(&start(1000, 1), spec).unwrap_err();
-    assert!(refuse(DcqcnSpec { gain: 0.0, ..PAPER }).contains("gain is 0"));
-    assert!(refuse(DcqcnSpec { alpha_timer: Span::ZERO, ..PAPER }).contains("alpha_timer"));
-    assert!(refuse(DcqcnSpec { rate_timer: Span::ZERO, ..PAPER }).contains("rate_timer"));
-    assert!(refuse(DcqcnSpec { byte_counter: Some(Bytes::ZERO), ..PAPER }).contains("byte_counter"));
-    assert!(refuse(DcqcnSpec { min_rate: Rate::from_gbps(11), ..PAPER }).contains("min_rate is 11Gbps"));
+    let refuse = |spec| ControllerSpec::Dcqcn(spec).make(&start(1000, 1)).unwrap_err();
+    assert!(refuse(Params { gain: 0.0, ..PAPER }).contains("`gain`: 0 is"));
+    assert!(refuse(Params { alpha_timer: Span::ZERO, ..PAPER }).contains("alpha_timer"));
+    assert!(refuse(Params { rate_timer: Span::ZERO, ..PAPER }).contains("rate_timer"));
+    assert!(
+        refuse(Params { byte_counter: Some(Counter::Bytes(Bytes::ZERO)), ..PAPER }).contains("byte_counter")
+    );
+    assert!(refuse(Params { min_rate: Rate::from_gbps(11), ..PAPER }).contains("`min_rate`: 11Gbps is"));
     let every = Span::from_us(4);
-    let checked = DcqcnDecrease::Checked { every };
-    assert!(refuse(DcqcnSpec { decrease: checked, ..PAPER }).contains("must be none"));
-    let never = DcqcnDecrease::Checked { every: Span::ZERO };
-    assert!(refuse(DcqcnSpec { decrease: never, byte_counter: None, ..PAPER }).contains("checks"));
+    let checked = Decrease::Checked { every };
+    assert!(refuse(Params { decrease: checked, ..PAPER }).contains("by time alone"));
+    let never = Decrease::Checked { every: Span::ZERO };
+    assert!(refuse(Params { decrease: never, byte_counter: None, ..PAPER }).contains("decrease.every"));
 }

@@ -1,6 +1,6 @@
 //! Algorithm 1 branch by branch, with numbers that can be redone by hand.
 
-use super::super::TimelyHyper;
+use super::super::ControllerSpec;
 use super::super::conformance::{ack, loss, start};
 use super::*;
 
@@ -8,21 +8,16 @@ mod hpcc;
 mod queues;
 
 /// §3.5: δ 10 Mb/s, β 0.8, thresholds of 50 and 500 us, hyper-active after five. α 1 and no scaling make arithmetic plain.
-const PLAIN: TimelySpec = TimelySpec {
-    variant: TimelyVariant::Original,
+const PLAIN: Params = Params {
+    variant: Variant::Original,
     initial_share: 0.1,
     t_low: Span::from_us(50),
     t_high: Span::from_us(500),
-    min_rtt: Span::from_us(20),
+    min_rtt: Some(Span::from_us(20)),
     alpha: 1.0,
     beta: 0.8,
     additive: Rate::from_mbps(10),
-    hyper: TimelyHyper {
-        after: 5,
-        step: Rate::from_mbps(50),
-        below_t_low: false,
-        count: TimelyCount::Gradient,
-    },
+    hyper: Hyper { after: 5, step: Rate::from_mbps(50), below_t_low: false, count: Count::Gradient },
     gradient_cap: None,
     scale_updates: false,
     once_per_round: false,
@@ -34,8 +29,8 @@ const PLAIN: TimelySpec = TimelySpec {
 };
 
 /// A flow that starts at 1 Gb/s of 10.
-fn timely(spec: TimelySpec) -> Timely {
-    Timely::new(&start(1000, 10), spec).unwrap()
+fn timely(spec: Params) -> Timely {
+    Timely::new(&start(1000, 10), spec)
 }
 /// Mb/s, to three decimals, after an ACK at `at` with a round trip of `rtt`, both in us.
 fn sample(c: &mut Timely, at: u64, rtt: u64) -> f64 {
@@ -43,7 +38,7 @@ fn sample(c: &mut Timely, at: u64, rtt: u64) -> f64 {
     libm::round(c.rate.bps() as f64 / 1e3) / 1e3
 }
 /// Mb/s after each of these round trips, 100 us apart.
-fn samples(spec: TimelySpec, rtts: &[u64]) -> Vec<f64> {
+fn samples(spec: Params, rtts: &[u64]) -> Vec<f64> {
     let mut c = timely(spec);
     (1..).zip(rtts).map(|(n, &rtt)| sample(&mut c, 100 * n, rtt)).collect()
 }
@@ -54,7 +49,7 @@ fn the_first_sample_is_only_stored_and_the_window_never_binds() {
     assert_eq!(sample(&mut c, 1, 900), 1000.0);
     assert_eq!(c.permit().window, Bytes::MAX);
     assert_eq!(c.permit().pace, Some(Rate::from_gbps(1)));
-    assert_eq!(samples(TimelySpec { initial_share: 1.0, ..PLAIN }, &[100]), [10_000.0]);
+    assert_eq!(samples(Params { initial_share: 1.0, ..PLAIN }, &[100]), [10_000.0]);
 }
 
 #[test]
@@ -63,8 +58,8 @@ fn below_t_low_the_rate_rises_by_delta_whatever_the_gradient() {
     // Never hyper-active, however many falls in a row, unless asked to.
     let falls = [49, 48, 47, 46, 45, 44, 43];
     assert_eq!(samples(PLAIN, &falls)[6], 1060.0);
-    let below = TimelyHyper { below_t_low: true, ..PLAIN.hyper };
-    assert_eq!(samples(TimelySpec { hyper: below, ..PLAIN }, &falls)[6], 1000.0 + 4.0 * 10.0 + 2.0 * 50.0);
+    let below = Hyper { below_t_low: true, ..PLAIN.hyper };
+    assert_eq!(samples(Params { hyper: below, ..PLAIN }, &falls)[6], 1000.0 + 4.0 * 10.0 + 2.0 * 50.0);
 }
 
 #[test]
@@ -74,7 +69,7 @@ fn above_t_high_the_rate_falls_by_the_excess() {
     assert_eq!(samples(PLAIN, &[2000, 1000]), [1000.0, 600.0]);
     // 1 − 0.8 (1 − 500/4000) = 0.3: at most half at once, unless that bound is off.
     assert_eq!(samples(PLAIN, &[1000, 4000]), [1000.0, 500.0]);
-    assert_eq!(samples(TimelySpec { max_decrease: 1.0, ..PLAIN }, &[1000, 4000])[1].round(), 300.0);
+    assert_eq!(samples(Params { max_decrease: 1.0, ..PLAIN }, &[1000, 4000])[1].round(), 300.0);
     assert_eq!(samples(PLAIN, &[500, 500]), [1000.0, 1010.0], "T_high itself is in the band");
 }
 
@@ -90,7 +85,7 @@ fn in_the_band_the_gradient_decides() {
 #[test]
 fn the_average_weighs_the_newest_difference_by_alpha() {
     // α = 1/4: differences 8 and 0 make 2 and 1.5 us, gradients 0.1 and 0.075, factors 0.92 and 0.94.
-    let spec = TimelySpec { alpha: 0.25, ..PLAIN };
+    let spec = Params { alpha: 0.25, ..PLAIN };
     assert_eq!(samples(spec, &[100, 108, 108]), [1000.0, 920.0, 864.8]);
     // History is kept current outside the band: after a climb from 40 to 60, g = 20/20, not (60 − 100)/20.
     assert_eq!(samples(PLAIN, &[100, 40, 60]), [1000.0, 1010.0, 505.0]);
@@ -100,13 +95,13 @@ fn the_average_weighs_the_newest_difference_by_alpha() {
 fn the_gradient_may_be_capped_which_a_scaled_update_shows() {
     // g = 60/20 = 3; 5 us after the last: f = 1/4. 1 − 0.8 · 3/4 = 0.4, and half is the bound; capped, 1 − 0.2.
     let run = |spec| {
-        let mut c = timely(TimelySpec { scale_updates: true, ..spec });
+        let mut c = timely(Params { scale_updates: true, ..spec });
         sample(&mut c, 100, 100);
         sample(&mut c, 105, 160)
     };
     assert_eq!(run(PLAIN), 500.0);
-    assert_eq!(run(TimelySpec { gradient_cap: Some(1.0), ..PLAIN }), 800.0);
-    assert_eq!(run(TimelySpec { max_decrease: 1.0, ..PLAIN }).round(), 400.0);
+    assert_eq!(run(Params { gradient_cap: Some(1.0), ..PLAIN }), 800.0);
+    assert_eq!(run(Params { max_decrease: 1.0, ..PLAIN }).round(), 400.0);
 }
 
 #[test]
@@ -122,8 +117,8 @@ fn five_negative_gradients_in_a_row_make_the_step_five_times_as_large() {
         samples(PLAIN, &[70, 49, 48, 47, 46, 80, 55])[6],
         samples(PLAIN, &[70, 49, 48, 47, 46, 80])[5] + 10.0
     );
-    let never = TimelyHyper { after: 0, ..PLAIN.hyper };
-    assert_eq!(samples(TimelySpec { hyper: never, ..PLAIN }, &falls)[6], 1060.0);
+    let never = Hyper { after: 0, ..PLAIN.hyper };
+    assert_eq!(samples(Params { hyper: never, ..PLAIN }, &falls)[6], 1060.0);
 }
 
 #[test]
@@ -132,16 +127,16 @@ fn what_counts_towards_hyper_active_increase_is_a_choice() {
     // row, but only two negative differences. The fifth step is the large one by the gradient only.
     let rtts = [200, 192, 191, 192, 191, 190];
     let fifth = |count| {
-        let hyper = TimelyHyper { count, ..PLAIN.hyper };
-        let rates = samples(TimelySpec { alpha: 0.5, hyper, ..PLAIN }, &rtts);
+        let hyper = Hyper { count, ..PLAIN.hyper };
+        let rates = samples(Params { alpha: 0.5, hyper, ..PLAIN }, &rtts);
         rates[5] - rates[4]
     };
-    assert_eq!(fifth(TimelyCount::Gradient), 50.0);
-    assert_eq!(fifth(TimelyCount::Difference), 10.0);
+    assert_eq!(fifth(Count::Gradient), 50.0);
+    assert_eq!(fifth(Count::Difference), 10.0);
     // Increases count if five came before, level and below T_low or not.
-    assert_eq!(fifth(TimelyCount::Increase), 10.0);
-    let hyper = TimelyHyper { count: TimelyCount::Increase, below_t_low: true, ..PLAIN.hyper };
-    let spec = TimelySpec { hyper, ..PLAIN };
+    assert_eq!(fifth(Count::Increase), 10.0);
+    let hyper = Hyper { count: Count::Increase, below_t_low: true, ..PLAIN.hyper };
+    let spec = Params { hyper, ..PLAIN };
     assert_eq!(samples(spec, &[30; 8])[5..], [1050.0, 1100.0, 1150.0]);
     assert_eq!(samples(spec, &[60; 8])[5..], [1050.0, 1100.0, 1150.0]);
     assert_eq!(samples(spec, &[60, 60, 60, 60, 64, 60, 60, 60])[7], 895.2, "a decrease ends the row");
@@ -149,7 +144,7 @@ fn what_counts_towards_hyper_active_increase_is_a_choice() {
 
 #[test]
 fn updates_closer_than_min_rtt_count_in_proportion() {
-    let mut c = timely(TimelySpec { scale_updates: true, ..PLAIN });
+    let mut c = timely(Params { scale_updates: true, ..PLAIN });
     sample(&mut c, 100, 30);
     assert_eq!(sample(&mut c, 105, 30), 1002.5); // 5 us of 20: a quarter
     assert_eq!(sample(&mut c, 125, 30), 1012.5);
@@ -157,7 +152,7 @@ fn updates_closer_than_min_rtt_count_in_proportion() {
     // Decreases alike: 1 − 0.8 (1 − 500/1000)/4 = 0.9.
     assert_eq!(sample(&mut c, 930, 1000), 920.25);
     // Four quarters are one whole where the step is additive.
-    let mut c = timely(TimelySpec { scale_updates: true, ..PLAIN });
+    let mut c = timely(Params { scale_updates: true, ..PLAIN });
     let whole = [100, 105, 110, 115, 120].map(|at| sample(&mut c, at, 30));
     assert_eq!(whole[4], 1010.0);
 }
@@ -165,21 +160,21 @@ fn updates_closer_than_min_rtt_count_in_proportion() {
 #[test]
 fn with_one_threshold_the_size_of_the_queue_is_controlled_and_no_gradient() {
     let one = Span::from_us(100);
-    let spec = TimelySpec { t_low: one, t_high: one, ..PLAIN };
+    let spec = Params { t_low: one, t_high: one, ..PLAIN };
     // Below: + δ, rising or falling. Above: 1 − 0.8 (1 − 100/125) = 0.84. At it: nothing.
     assert_eq!(samples(spec, &[90, 99, 98, 125]), [1000.0, 1010.0, 1020.0, 856.8]);
     assert_eq!(samples(spec, &[90, 100, 100]), [1000.0, 1000.0, 1000.0]);
     // Whatever α, minRTT and the hyper-active step are, the rates are the same: gradients are never asked.
     let rtts: Vec<u64> = (0..300).map(|n| 60 + n * 37 % 90).collect();
-    let hyper = TimelyHyper { after: 1, step: Rate::from_gbps(1), ..PLAIN.hyper };
-    let other = TimelySpec { alpha: 0.3, min_rtt: Span::from_us(1), hyper, ..spec };
+    let hyper = Hyper { after: 1, step: Rate::from_gbps(1), ..PLAIN.hyper };
+    let other = Params { alpha: 0.3, min_rtt: Some(Span::from_us(1)), hyper, ..spec };
     assert_eq!(samples(spec, &rtts), samples(other, &rtts));
 }
 
 #[test]
 fn patched_the_gradient_weighs_between_increase_and_a_decrease_by_the_distance_from_the_reference() {
     let rtt_ref = Span::from_us(50);
-    let spec = TimelySpec { variant: TimelyVariant::Patched { rtt_ref }, beta: 0.008, ..PLAIN };
+    let spec = Params { variant: Variant::Patched { rtt_ref }, beta: 0.008, ..PLAIN };
     // g = −5/20 = −1/4: w = 0, + δ.
     assert_eq!(samples(spec, &[105, 100])[1], 1010.0);
     // g = 0: w = 1/2, error (100 − 50)/50 = 1: 10/2 + 1000 (1 − 0.008/2) = 5 + 996.
@@ -196,7 +191,7 @@ fn patched_the_gradient_weighs_between_increase_and_a_decrease_by_the_distance_f
 
 #[test]
 fn once_per_round_acks_of_data_sent_before_the_last_update_are_passed_over() {
-    let mut c = timely(TimelySpec { once_per_round: true, ..PLAIN });
+    let mut c = timely(Params { once_per_round: true, ..PLAIN });
     let mut at = |acked_to, sent_to, rtt| {
         let (now, rtt) = (Time::from_us(acked_to), Some(Span::from_us(rtt)));
         c.on_ack(&AckSample { now, rtt, acked_to, sent_to, ..ack(1000, 0) });
@@ -241,7 +236,7 @@ fn after_ten_min_rtt_without_anything_to_send_the_next_sample_is_a_first_one() {
 
 #[test]
 fn with_first_counts_a_sample_without_a_predecessor_is_an_update_with_a_difference_of_zero() {
-    let spec = TimelySpec { first_counts: true, scale_updates: true, ..PLAIN };
+    let spec = Params { first_counts: true, scale_updates: true, ..PLAIN };
     assert_eq!(samples(spec, &[1000, 30]), [600.0, 610.0]); // 1 - 0.8 (1 - 500 / 1000), a whole one although nothing was before
     assert_eq!(samples(spec, &[100, 104]), [1010.0, 848.4]); // no gradient yet; then 4 us of 20
     let mut c = timely(spec);
@@ -252,7 +247,7 @@ fn with_first_counts_a_sample_without_a_predecessor_is_an_update_with_a_differen
 
 #[test]
 fn without_forgetting_a_sample_after_a_pause_goes_on_from_the_one_before() {
-    let mut c = timely(TimelySpec { forgets: false, ..PLAIN });
+    let mut c = timely(Params { forgets: false, ..PLAIN });
     sample(&mut c, 1, 100);
     c.on_restart(Time::from_us(9000), Span::from_us(8000));
     assert_eq!(sample(&mut c, 9000, 104), 840.0);
@@ -262,7 +257,7 @@ fn without_forgetting_a_sample_after_a_pause_goes_on_from_the_one_before() {
 fn rates_stay_between_the_floor_and_the_line_and_samples_may_be_missing() {
     assert_eq!(samples(PLAIN, &[1000; 9])[8], 16.796); // 1000 · 0.6⁸
     assert_eq!(*samples(PLAIN, &[1000; 30]).last().unwrap(), 10.0);
-    let spec = TimelySpec { initial_share: 1.0, ..PLAIN };
+    let spec = Params { initial_share: 1.0, ..PLAIN };
     assert_eq!(*samples(spec, &[30; 9]).last().unwrap(), 10_000.0);
     let mut c = timely(PLAIN);
     c.on_ack(&AckSample { rtt: None, ..ack(1000, 1000) });
@@ -277,7 +272,7 @@ fn a_loss_backs_off_at_most_once_per_interval_if_asked_to() {
     c.on_loss(&at(1));
     c.on_timeout(&at(1));
     assert_eq!(c.rate, Rate::from_gbps(1));
-    let mut c = timely(TimelySpec { back_off: Some(Span::from_us(24)), ..PLAIN });
+    let mut c = timely(Params { back_off: Some(Span::from_us(24)), ..PLAIN });
     let rates = [10, 33, 34, 57].map(|us| {
         c.on_loss(&at(us));
         c.rate.bps() / 1_000_000
@@ -289,16 +284,16 @@ fn a_loss_backs_off_at_most_once_per_interval_if_asked_to() {
 
 #[test]
 fn parameters_out_of_range_are_refused_by_name() {
-    let refuse = |spec| Timely::new(&start(1000, 1), spec).unwrap_err();
-    assert!(refuse(TimelySpec { initial_share: 0.0, ..PLAIN }).contains("initial_share"));
-    assert!(refuse(TimelySpec { alpha: f64::NAN, ..PLAIN }).contains("alpha"));
-    assert!(refuse(TimelySpec { beta: 1.5, ..PLAIN }).contains("beta is 1.5"));
-    assert!(refuse(TimelySpec { max_decrease: 0.0, ..PLAIN }).contains("max_decrease"));
-    assert!(refuse(TimelySpec { gradient_cap: Some(0.0), ..PLAIN }).contains("gradient_cap"));
-    assert!(refuse(TimelySpec { min_rtt: Span::ZERO, ..PLAIN }).contains("min_rtt"));
-    assert!(refuse(TimelySpec { t_low: Span::ZERO, t_high: Span::ZERO, ..PLAIN }).contains("t_high"));
-    assert!(refuse(TimelySpec { t_low: Span::from_us(501), ..PLAIN }).contains("t_low is 501us"));
-    let variant = TimelyVariant::Patched { rtt_ref: Span::ZERO };
-    assert!(refuse(TimelySpec { variant, ..PLAIN }).contains("rtt_ref"));
-    assert!(refuse(TimelySpec { min_rate: Rate::from_gbps(11), ..PLAIN }).contains("min_rate is 11Gbps"));
+    let refuse = |spec| ControllerSpec::Timely(spec).make(&start(1000, 1)).unwrap_err();
+    assert!(refuse(Params { initial_share: 0.0, ..PLAIN }).contains("initial_share"));
+    assert!(refuse(Params { alpha: f64::NAN, ..PLAIN }).contains("alpha"));
+    assert!(refuse(Params { beta: 1.5, ..PLAIN }).contains("`beta`: 1.5 is"));
+    assert!(refuse(Params { max_decrease: 0.0, ..PLAIN }).contains("max_decrease"));
+    assert!(refuse(Params { gradient_cap: Some(0.0), ..PLAIN }).contains("gradient_cap"));
+    assert!(refuse(Params { min_rtt: Some(Span::ZERO), ..PLAIN }).contains("min_rtt"));
+    assert!(refuse(Params { t_low: Span::ZERO, t_high: Span::ZERO, ..PLAIN }).contains("t_high"));
+    assert!(refuse(Params { t_low: Span::from_us(501), ..PLAIN }).contains("T_low, 501us"));
+    let variant = Variant::Patched { rtt_ref: Span::ZERO };
+    assert!(refuse(Params { variant, ..PLAIN }).contains("rtt_ref"));
+    assert!(refuse(Params { min_rate: Rate::from_gbps(11), ..PLAIN }).contains("`min_rate`: 11Gbps is"));
 }

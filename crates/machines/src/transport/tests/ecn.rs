@@ -2,7 +2,7 @@
 
 use super::super::testing::*;
 use super::super::*;
-use crate::congestion::{ControllerSpec, DctcpGrowth};
+use crate::congestion::{ControllerSpec, dctcp};
 
 fn iw(segments: u64, spec: TcpSpec) -> TcpSpec {
     TcpSpec { initial_window: Bytes::new(segments * MSS), ..spec }
@@ -67,12 +67,12 @@ fn marks_do_nothing_where_ecn_is_off() {
 
 #[test]
 fn dctcp_cuts_by_half_of_alpha_once_per_window() {
-    let controller = ControllerSpec::Dctcp {
+    let controller = ControllerSpec::Dctcp(dctcp::Params {
         gain: 1.0 / 16.0,
         initial_alpha: 1.0,
-        growth: DctcpGrowth::OutsideCwr,
+        growth: dctcp::Growth::OutsideCwr,
         cut_without_marks: false,
-    };
+    });
     let mut pair = Pair::new(TcpSpec { controller, ecn: EcnSpec::Accurate, ..tcp() }, 40);
     // Everything of the first window is marked: α stays 1, the first echo halves 10 to 5; the second
     // window's first ACK is unmarked.

@@ -3,16 +3,16 @@
 
 use super::super::testing::*;
 use super::super::*;
-use crate::congestion::{ControllerSpec, DctcpGrowth};
+use crate::congestion::{ControllerSpec, dctcp, dctcp_rate};
 use proptest::prelude::*;
 
 fn every_transport() -> Vec<(&'static str, TcpSpec)> {
-    let dctcp = ControllerSpec::Dctcp {
+    let dctcp = ControllerSpec::Dctcp(dctcp::Params {
         gain: 1.0 / 16.0,
         initial_alpha: 1.0,
-        growth: DctcpGrowth::OutsideCwr,
+        growth: dctcp::Growth::OutsideCwr,
         cut_without_marks: false,
-    };
+    });
     let delayed = AckSpec { every: 2, delay: Span::from_us(500) };
     vec![
         ("sack", tcp()),
@@ -27,12 +27,12 @@ fn every_transport() -> Vec<(&'static str, TcpSpec)> {
         (
             "dctcp on rates",
             TcpSpec {
-                controller: ControllerSpec::DctcpRate {
+                controller: ControllerSpec::DctcpRate(dctcp_rate::Params {
                     gain: 1.0 / 16.0,
                     initial_alpha: 1.0,
                     step: Rate::from_mbps(61),
                     min_rate: Rate::from_mbps(100),
-                },
+                }),
                 ecn: EcnSpec::Accurate,
                 ..tcp()
             },
@@ -54,7 +54,7 @@ fn every_transport() -> Vec<(&'static str, TcpSpec)> {
         (
             "fixed window, fixed timer",
             TcpSpec {
-                controller: ControllerSpec::FixedWindow,
+                controller: ControllerSpec::Fixed(Default::default()),
                 rto: RtoSpec::Fixed(Span::from_us(60)), // shorter than a round trip: always spurious
                 ..tcp()
             },

@@ -259,7 +259,7 @@ fn a_pace_spreads_a_window() {
             load: |_, _| Ok(Box::new(Paced)),
         },
     );
-    let controller = ControllerSpec::Custom { name: "paced".into(), params: vec![] };
+    let controller = ControllerSpec::Custom(custom::Params { name: "paced".into(), ..Default::default() });
     let mut pair = Pair::new(TcpSpec { controller, ..tcp() }, 6);
     pair.run_losing(&[]);
     // 1040 B on the wire at 416 Mb/s: 20 us apart; a window of three per round trip

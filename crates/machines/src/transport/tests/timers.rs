@@ -2,7 +2,7 @@
 
 use super::super::testing::*;
 use super::super::*;
-use crate::congestion::ControllerSpec;
+use crate::congestion::{ControllerSpec, dctcp_rate};
 
 fn iw(segments: u64, spec: TcpSpec) -> TcpSpec {
     TcpSpec { initial_window: Bytes::new(segments * MSS), ..spec }
@@ -261,12 +261,12 @@ fn round_trips_measured_through_delayed_acks_include_the_delay() {
 fn gaps_of_a_pace_are_cut_to_the_time_quantum() {
     // 1040 B at 10 Gb/s: 832 ns; the HPCC simulator's 1 ns clock would keep them, one of 100 ns cuts them to 800.
     let spec = TcpSpec {
-        controller: ControllerSpec::DctcpRate {
+        controller: ControllerSpec::DctcpRate(dctcp_rate::Params {
             gain: 0.0625,
             initial_alpha: 1.0,
             step: Rate::from_mbps(100),
             min_rate: Rate::from_mbps(100),
-        },
+        }),
         ..tcp()
     };
     for (quantum, gap) in [(Span::ZERO, 832), (Span::from_ns(100), 800)] {

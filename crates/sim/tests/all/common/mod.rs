@@ -26,7 +26,7 @@ pub fn fifo() -> DisciplineSpec {
 /// A window that never binds, one ACK per packet, 1460 + 40 B, ACKs of 40 B.
 pub fn wide_open() -> TcpSpec {
     TcpSpec {
-        controller: ControllerSpec::FixedWindow,
+        controller: ControllerSpec::Fixed(Default::default()),
         mss: 1460,
         header: 40,
         ack_wire: 40,

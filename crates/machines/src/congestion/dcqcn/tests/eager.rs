@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 /// Every timer is an event; α is updated at each of its own.
 struct Eager {
-    spec: DcqcnSpec,
+    spec: Params,
     line: u64,
     rate: u64,
     target: u64,
@@ -19,10 +19,10 @@ struct Eager {
 impl Eager {
     fn run(&mut self, now: u64) {
         while let Some(at) = self.due.iter().copied().min().filter(|&at| at <= now) {
-            let DcqcnSpec { gain: g, fast_recovery: f, .. } = self.spec;
+            let Params { gain: g, fast_recovery: f, .. } = self.spec;
             let (checked, every) = match self.spec.decrease {
-                DcqcnDecrease::AtOnce => (false, 0),
-                DcqcnDecrease::Checked { every } => (true, every.ps() / 1000),
+                Decrease::AtOnce => (false, 0),
+                Decrease::Checked { every } => (true, every.ps() / 1000),
             };
             if self.due[0] == at {
                 self.due[0] += self.spec.rate_timer.ps() / 1000;
@@ -60,13 +60,13 @@ impl Eager {
         self.run(now);
         let alpha_due = now + self.spec.alpha_timer.ps() / 1000;
         match self.spec.decrease {
-            DcqcnDecrease::AtOnce => {
+            Decrease::AtOnce => {
                 self.target = self.rate;
                 self.cut(now);
                 self.alpha = (1.0 - self.spec.gain) * self.alpha + self.spec.gain;
                 self.due[1] = alpha_due;
             }
-            DcqcnDecrease::Checked { every } => {
+            Decrease::Checked { every } => {
                 self.heard[1] = true;
                 if self.due[2] == u64::MAX {
                     self.due[1..].copy_from_slice(&[alpha_due, now + every.ps() / 1000 + 1]);
@@ -84,7 +84,7 @@ proptest! {
         gaps in prop::collection::vec(prop_oneof![0u64..3000, 0u64..60_000, 0u64..3_000_000], 1..60),
         at_once: bool,
     ) {
-        let spec = if at_once { DcqcnSpec { byte_counter: None, ..PAPER } } else { CHECKED };
+        let spec = if at_once { Params { byte_counter: None, ..PAPER } } else { CHECKED };
         let line = 100_000_000_000;
         let mut c = dcqcn(spec, 100);
         let mut eager = Eager {

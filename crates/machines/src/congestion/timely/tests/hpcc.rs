@@ -5,16 +5,11 @@ use super::*;
 use proptest::prelude::*;
 
 /// What their scripts write for 100 Gb/s.
-const HPCC: TimelySpec = TimelySpec {
+const HPCC: Params = Params {
     initial_share: 1.0,
     alpha: 0.875,
     additive: Rate::from_mbps(100),
-    hyper: TimelyHyper {
-        after: 5,
-        step: Rate::from_mbps(500),
-        below_t_low: true,
-        count: TimelyCount::Increase,
-    },
+    hyper: Hyper { after: 5, step: Rate::from_mbps(500), below_t_low: true, count: Count::Increase },
     once_per_round: true,
     max_decrease: 1.0,
     min_rate: Rate::from_gbps(1),
@@ -62,7 +57,7 @@ proptest! {
         acks in prop::collection::vec((prop_oneof![5_000u64..60_000, 40_000u64..140_000, 5_000u64..2_000_000], 1u64..4), 1..300)
     ) {
         let line_rate = Rate::from_gbps(100);
-        let mut ours = Timely::new(&Start { line_rate, ..start(1000, 10) }, HPCC).unwrap();
+        let mut ours = Timely::new(&Start { line_rate, ..start(1000, 10) }, HPCC);
         let mut theirs = Theirs { rate: 100e9, last: None, average: 0.0, increases: 0, seen: 0 };
         let (mut acked_to, mut sent_to) = (0, 3000);
         for (ns, packets) in acks {

@@ -8,7 +8,7 @@ const GBPS: f64 = 1e9;
 fn the_gradient_is_the_rate_mismatch_of_a_fluid_queue() {
     // dq/dt = (y − C)/C, q in time; zero where the queue is empty (§3.3.2). Sampled every minRTT.
     let measured = |load: f64, start_us: f64| {
-        let mut c = timely(TimelySpec { alpha: 0.5, ..PLAIN });
+        let mut c = timely(Params { alpha: 0.5, ..PLAIN });
         let mut queue = start_us;
         for n in 0..40u64 {
             let rtt = Some(Span::from_ps(((20.0 + queue) * 1e6) as u64));
@@ -25,9 +25,9 @@ fn the_gradient_is_the_rate_mismatch_of_a_fluid_queue() {
 
 /// Two flows that post 16 KB segments at their rates into one queue of 10 Gb/s, 30 us there and back: Jain's index of their
 /// rates at the end, and the load.
-fn share_of_two(spec: TimelySpec, share: f64, millis: u64) -> (f64, f64) {
+fn share_of_two(spec: Params, share: f64, millis: u64) -> (f64, f64) {
     const SEGMENT_BITS: f64 = 16_000.0 * 8.0;
-    let mut flows = [share, 1.0 - share].map(|share| timely(TimelySpec { initial_share: share, ..spec }));
+    let mut flows = [share, 1.0 - share].map(|share| timely(Params { initial_share: share, ..spec }));
     let mut posts = [0.0, 3e-6];
     // When the queue is empty again; completions that are on their way: (when, flow, round trip).
     let (mut empty_at, mut coming) = (0.0f64, Vec::<(f64, usize, f64)>::new());
@@ -57,7 +57,7 @@ fn share_of_two(spec: TimelySpec, share: f64, millis: u64) -> (f64, f64) {
 #[test]
 fn two_flows_at_four_to_one_converge_to_equal_shares() {
     // α and minRTT as calibrated for 30 us of base round trip (specification of TIMELY, parameters).
-    let spec = TimelySpec { alpha: 0.08, min_rtt: Span::from_us(30), scale_updates: true, ..PLAIN };
+    let spec = Params { alpha: 0.08, min_rtt: Some(Span::from_us(30)), scale_updates: true, ..PLAIN };
     let (unfair, _) = share_of_two(spec, 0.8, 0);
     assert!(unfair < 0.74, "{unfair}"); // 1 / (2 (0.64 + 0.04))
     // Claim TIM-M4-d asks for 0.95; 0.983 after 30 ms, then between 0.993 and 0.997, at 98.5 % of the link.

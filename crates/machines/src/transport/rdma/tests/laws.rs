@@ -2,6 +2,7 @@
 
 use super::link::*;
 use super::*;
+use crate::congestion::dctcp_rate;
 use crate::transport::testing::{Fate, scripted};
 use crate::{Flags, Kind};
 use proptest::prelude::*;
@@ -12,12 +13,12 @@ fn every_variant() -> Vec<(&'static str, RdmaSpec)> {
         ..spec()
     };
     let pair = spec().timer;
-    let paced = ControllerSpec::DctcpRate {
+    let paced = ControllerSpec::DctcpRate(dctcp_rate::Params {
         gain: 1.0 / 16.0,
         initial_alpha: 1.0,
         step: Rate::from_mbps(61),
         min_rate: Rate::from_mbps(100),
-    };
+    });
     let segments = SegmentSpec { bytes: 3500, outstanding: 2, nic_pace: Some(Rate::from_gbps(3)) };
     let groups = RttSpec { segment: 4, less_serialization: true, noise: Span::from_us(3), ..spec().rtt };
     let cnp = Notification::Packet { interval: Span::from_us(50), wire: 82 };
@@ -42,7 +43,7 @@ fn every_variant() -> Vec<(&'static str, RdmaSpec)> {
             "irn, no sack, groups",
             RdmaSpec { acks: RdmaAcks::PerSegment, rtt: groups, ..selective(false, 1, false) },
         ),
-        ("irn, window", RdmaSpec { controller: ControllerSpec::NewReno, ..spec() }),
+        ("irn, window", RdmaSpec { controller: ControllerSpec::NewReno(Default::default()), ..spec() }),
         ("irn, paced", RdmaSpec { controller: paced.clone(), notification: Notification::Echo, ..spec() }),
         ("roce", roce()),
         (

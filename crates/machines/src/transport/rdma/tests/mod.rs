@@ -17,7 +17,7 @@ use crate::congestion::{CongestionControl, ControllerSpec, Permit};
 /// 10 Gb/s.
 pub(super) fn spec() -> RdmaSpec {
     RdmaSpec {
-        controller: ControllerSpec::FixedWindow,
+        controller: ControllerSpec::Fixed(Default::default()),
         payload: 1000,
         header: 250,
         extra_header: 0,

@@ -47,7 +47,10 @@ pub fn recorder() -> ControllerSpec {
     register_controller("rdma test recorder", factory);
     CALLS.with_borrow_mut(Vec::clear);
     permit(Permit::window(Bytes::MAX));
-    ControllerSpec::Custom { name: "rdma test recorder".into(), params: vec![] }
+    ControllerSpec::Custom(crate::congestion::custom::Params {
+        name: "rdma test recorder".into(),
+        ..Default::default()
+    })
 }
 
 #[derive(Clone)]

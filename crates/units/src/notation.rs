@@ -1,13 +1,16 @@
-//! Quantities as scenarios write them: strings with compulsory units.
+//! Quantities as files write them: strings with compulsory units, and their JSON Schema.
+//!
+//! [`Span`], [`Rate`] and [`Bytes`] are such strings in text formats and plain integers in binary ones, so a struct of them is
+//! both the schema of a table and a machine's parameters.
 
+use crate::{Bytes, QuantityError, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
-use thalweg_units::{Bytes, Rate, Span};
 
-/// A [`Span`], [`Rate`] or [`Bytes`] that is a string in files.
+/// A [`Span`], [`Rate`] or [`Bytes`] in a section of a scenario.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Q<T>(pub T);
 
@@ -19,7 +22,7 @@ where
     ///
     /// # Panics
     /// If the text is not a quantity: a bug of the schema, never the user's.
-    pub(crate) fn of(text: &str) -> Self {
+    pub fn of(text: &str) -> Self {
         Self(text.parse().expect("a quantity in the schema"))
     }
 }
@@ -79,7 +82,7 @@ impl FromStr for Counter {
         if text.trim() == "none" {
             return Ok(Self::Off);
         }
-        text.parse().map(Self::Bytes).map_err(|e: thalweg_units::QuantityError| {
+        text.parse().map(Self::Bytes).map_err(|e: QuantityError| {
             format!("`{text}` is not a size or \"none\": {} (units: {})", e.reason, e.units)
         })
     }
@@ -224,17 +227,21 @@ impl Capacity {
     }
 }
 
-macro_rules! text {
-    ([$($g:ident)?] $t:ty, $name:literal, $format:literal, $doc:literal, [$($example:literal),*]) => {
+/// A quantity: a string with a unit in text formats, its integer in binary ones; the format of its schema.
+macro_rules! quantity {
+    ($t:ty, $get:ident, $make:path, $name:literal, $format:literal, [$($example:literal),*]) => {
         impl Serialize for $t {
             fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                s.collect_str(&text!(@$($g)? self))
+                if s.is_human_readable() { s.collect_str(self) } else { s.serialize_u64(self.$get()) }
             }
         }
         impl<'de> Deserialize<'de> for $t {
             fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                if !d.is_human_readable() {
+                    return u64::deserialize(d).map($make);
+                }
                 let text = Cow::<'de, str>::deserialize(d)?;
-                text.parse().map(text!(%$($g)?)).map_err(serde::de::Error::custom)
+                text.parse().map_err(serde::de::Error::custom)
             }
         }
         impl JsonSchema for $t {
@@ -249,21 +256,66 @@ macro_rules! text {
             }
         }
     };
-    (@Q $s:ident) => { $s.0 };
-    (@$s:ident) => { $s };
-    (%Q) => { Q };
-    (%) => { |x| x };
 }
-text!([Q] Q<Span>, "Time", "time", "a time", ["2us", "1.5ms"]);
-text!([Q] Q<Rate>, "Rate", "rate", "a rate", ["10Gbps"]);
-text!([Q] Q<Bytes>, "Size", "size", "a size", ["500KB", "2MiB"]);
-text!([] Length, "Length", "length", "a length", ["15pkts", "30KB"]);
-text!([] Delay, "Delay", "delay", "a delay", ["17.5us", "15pkts"]);
-text!([] Counter, "Counter", "counter", "a counter", ["10MB", "none"]);
-text!([] Capacity, "Capacity", "capacity", "a capacity", ["500KB", "300pkts", "1bdp", "unlimited"]);
+quantity!(Span, ps, Span::from_ps, "Time", "time", ["2us", "1.5ms"]);
+quantity!(Rate, bps, Rate::from_bps, "Rate", "rate", ["10Gbps"]);
+quantity!(Bytes, get, Bytes::new, "Size", "size", ["500KB", "2MiB"]);
+
+impl<T: Serialize> Serialize for Q<T> {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(s)
+    }
+}
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Q<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        T::deserialize(d).map(Self)
+    }
+}
+impl<T: JsonSchema> JsonSchema for Q<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
+macro_rules! text {
+    ($t:ty, $name:literal, $format:literal, [$($example:literal),*]) => {
+        impl Serialize for $t {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $t {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                let text = Cow::<'de, str>::deserialize(d)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+        impl JsonSchema for $t {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+            fn inline_schema() -> bool {
+                true
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "x-quantity": $format, "examples": [$($example),*] })
+            }
+        }
+    };
+}
+text!(Length, "Length", "length", ["15pkts", "30KB"]);
+text!(Delay, "Delay", "delay", ["17.5us", "15pkts"]);
+text!(Counter, "Counter", "counter", ["10MB", "none"]);
+text!(Capacity, "Capacity", "capacity", ["500KB", "300pkts", "1bdp", "unlimited"]);
 
 /// The longest time that can be written.
-pub(crate) const LONGEST: Span = Span::from_secs(1_000_000);
+pub const LONGEST: Span = Span::from_secs(1_000_000);
 
 /// A number as [`Span`] and its like read it.
 const NUMBER: &str = r"(?:_*[0-9][0-9_]*(?:\.[0-9_]*)?|_*\._*[0-9][0-9_]*)";
@@ -273,7 +325,7 @@ const RATE: &str = "(?:bps|[Kk]bps|Mbps|Gbps|Tbps)";
 const SIZE: &str = "(?:B|KB|MB|GB|TB|KiB|MiB|GiB)";
 
 /// For a length that may be written so (`"0.5bdp"`): the bandwidth-delay products in it, in billionths.
-pub(crate) fn multiple(quantity: &str, text: &str) -> Option<Result<u64, String>> {
+pub fn multiple(quantity: &str, text: &str) -> Option<Result<u64, String>> {
     if !["room", "length", "capacity"].contains(&quantity) {
         return None;
     }
@@ -291,13 +343,13 @@ pub(crate) fn multiple(quantity: &str, text: &str) -> Option<Result<u64, String>
 }
 
 /// So many billionths of something, to the nearest byte.
-pub(crate) fn times(product: Bytes, billionths: u64) -> Option<Bytes> {
+pub fn times(product: Bytes, billionths: u64) -> Option<Bytes> {
     let sum = u128::from(product.get()) * u128::from(billionths) + 500_000_000;
     u64::try_from(sum / 1_000_000_000).ok().map(Bytes::new)
 }
 
 /// The regular expression of a schema's `x-quantity`, for editors: as [`check`], but for what is too large.
-pub(crate) fn pattern(quantity: &str) -> Option<String> {
+pub fn pattern(quantity: &str) -> Option<String> {
     let amount = |units: &str| format!(r"{NUMBER}\s*{units}");
     let any_of = match quantity {
         "time" => amount(TIME),
@@ -316,7 +368,7 @@ pub(crate) fn pattern(quantity: &str) -> Option<String> {
 }
 
 /// Checks a string against a schema's `x-quantity`; unknown ones accept everything.
-pub(crate) fn check(quantity: &str, text: &str) -> Result<(), String> {
+pub fn check(quantity: &str, text: &str) -> Result<(), String> {
     match quantity {
         // Instants are sums of such times: they must stay far from the end of 64 bits of picoseconds.
         "time" => match text.parse::<Span>() {

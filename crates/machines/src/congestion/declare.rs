@@ -1,0 +1,175 @@
+//! What a controller says of itself, once: its keys with their defaults, documentation and ranges, what it needs and what it
+//! gives. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from here.
+
+use super::{CongestionControl, Start};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+use thalweg_units::{Rate, Span};
+
+/// A controller's parameters: its table in scenarios. The doc comment of the struct is the controller's summary, with its
+/// source in parentheses; those of the fields document the keys; [`Default`] holds the defaults.
+pub trait Parameters:
+    Clone + Debug + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema
+{
+    /// The state machine.
+    type Machine: CongestionControl;
+
+    /// What it needs of transport and network, and what it permits.
+    fn needs(&self) -> Needs;
+
+    /// Writes down what depends on other keys, or on the network: `round_trip` is the longest path's, propagation only.
+    fn resolve(&mut self, _round_trip: &mut dyn FnMut() -> Span) {}
+
+    /// What is impossible, or cannot take effect, where the slowest sender's line has this rate. (Ranges of plain numbers that
+    /// the schema states are checked again, for those who come without a file.)
+    fn check(&self, _line: Rate, _problems: &mut Problems) {}
+
+    /// The controller of a flow that starts, from parameters that were checked.
+    ///
+    /// # Errors
+    /// If it cannot work on this flow's path.
+    fn make(&self, start: &Start) -> Result<Self::Machine, String>;
+
+    /// What the laws of every controller are tried on: the variants that differ most.
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self::default()]
+    }
+}
+
+/// What a controller needs, and what its permits are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Needs {
+    /// What it makes of congestion marks.
+    pub marks: Marks,
+    /// It looks at [`AckSample::rtt`](super::AckSample::rtt).
+    pub round_trips: bool,
+    /// What its permits are made of.
+    pub gives: Gives,
+}
+
+impl Needs {
+    /// A window that moves, by ACKs and losses alone.
+    pub const WINDOW: Self =
+        Self { marks: Marks::Ignored, round_trips: false, gives: Gives::Window { slow_start: true } };
+
+    /// TCP can carry it: a stream of ACKs, without notifications.
+    pub fn fit_tcp(self) -> bool {
+        self.marks != Marks::Notifications
+    }
+}
+
+/// What a controller makes of congestion marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Marks {
+    /// Nothing.
+    Ignored,
+    /// It slows down if there are any ([`AckSample::marked`](super::AckSample::marked)), and can do without.
+    Heard,
+    /// It has an exact echo of every mark, unless the scenario says otherwise.
+    Wanted,
+    /// It does not work without an exact echo of every mark.
+    Echoes,
+    /// It does not work without notifications ([`CongestionControl::on_notification`]).
+    Notifications,
+}
+
+impl Marks {
+    /// It does not work without.
+    pub fn required(self) -> bool {
+        matches!(self, Self::Echoes | Self::Notifications)
+    }
+    /// Packets are ECN-capable, unless the scenario says otherwise.
+    pub fn by_default(self) -> bool {
+        self == Self::Wanted || self.required()
+    }
+}
+
+/// What a controller's permits are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gives {
+    /// The initial window, for ever.
+    Nothing,
+    /// A window that moves.
+    Window {
+        /// It begins with slow start, up to the initial threshold.
+        slow_start: bool,
+    },
+    /// A pace; the window is the largest allowed, for ever.
+    Pace,
+    /// A pace, and a window that follows it; the initial one belongs to the line's rate.
+    PaceAndWindow,
+    /// Whatever a user's does.
+    Anything,
+}
+
+impl Gives {
+    /// Its window moves, so that it waits for ACKs.
+    pub fn moves_window(self) -> bool {
+        matches!(self, Self::Window { .. } | Self::PaceAndWindow | Self::Anything)
+    }
+}
+
+/// Something wrong with a parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Which, dotted within the controller's table.
+    pub key: String,
+    /// What is wrong.
+    pub reason: String,
+    /// The way out.
+    pub hint: String,
+    /// It is not impossible, but cannot take effect.
+    pub useless: bool,
+}
+
+/// What is wrong with a controller's parameters.
+#[derive(Clone, Debug, Default)]
+pub struct Problems(pub Vec<Problem>);
+
+impl Problems {
+    /// An impossible value.
+    pub fn wrong(&mut self, key: &str, reason: impl Into<String>, hint: impl Into<String>) {
+        self.0.push(Problem { key: key.into(), reason: reason.into(), hint: hint.into(), useless: false });
+    }
+    /// A setting that changes nothing.
+    pub fn useless(&mut self, key: &str, why: &str, hint: impl Into<String>) {
+        self.0.push(Problem { key: key.into(), reason: why.into(), hint: hint.into(), useless: true });
+    }
+    /// A time above zero.
+    pub fn positive(&mut self, key: &str, span: Span, example: &str) {
+        if span.is_zero() {
+            self.wrong(key, "a time of 0 never passes", format!("for example \"{example}\""));
+        }
+    }
+    /// A rate that the line can carry, and that carries something.
+    pub fn rate(&mut self, key: &str, rate: Rate, line: Rate) {
+        if rate == Rate::ZERO {
+            self.wrong(key, "a rate of 0bps sends nothing", "write a rate above zero");
+        } else if rate > line {
+            let reason = format!("{rate} is above the rate of the slowest host, {line}");
+            self.wrong(key, reason, format!("at most \"{line}\""));
+        }
+    }
+    /// A number in (0, 1].
+    pub fn share(&mut self, key: &str, value: f64) {
+        if !(value > 0.0 && value <= 1.0) {
+            self.wrong(key, format!("{value} is out of range"), "allowed: above 0, at most 1");
+        }
+    }
+    /// A number in [0, 1].
+    pub fn fraction(&mut self, key: &str, value: f64) {
+        if !(0.0..=1.0).contains(&value) {
+            self.wrong(key, format!("{value} is out of range"), "allowed: 0 to 1");
+        }
+    }
+    /// The first impossible value, as one line about the controller `name`.
+    pub(super) fn first(self, name: &str) -> Result<(), String> {
+        match self.0.into_iter().find(|p| !p.useless) {
+            Some(Problem { key, reason, hint, .. }) => Err(format!("{name}: `{key}`: {reason}; {hint}")),
+            None => Ok(()),
+        }
+    }
+}

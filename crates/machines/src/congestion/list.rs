@@ -1,0 +1,136 @@
+//! What follows from the list of controllers: dispatch, construction, the form in files.
+
+/// `module: Name(machine), "key in scenarios";` for each.
+macro_rules! controllers {
+    ($($module:ident: $name:ident($machine:ty), $key:literal;)*) => {
+        $(pub mod $module;)*
+
+        /// Which controller a flow runs, with its parameters. In text formats a table with a `kind`, in binary ones by number.
+        #[derive(Clone, Debug, PartialEq, schemars::JsonSchema)]
+        #[serde(tag = "kind")]
+        #[allow(clippy::large_enum_variant, reason = "one per kind of transport")]
+        pub enum ControllerSpec {
+            $(#[allow(missing_docs)] #[serde(rename = $key)] $name($module::Params),)*
+        }
+
+        /// A flow's controller: static dispatch on the packet path.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        pub enum Controller {
+            $(#[allow(missing_docs)] $name($machine),)*
+        }
+
+        impl ControllerSpec {
+            /// Every controller with its defaults.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$name($module::Params::default())),*]
+            }
+
+            /// Its name in scenarios.
+            pub fn key(&self) -> &'static str {
+                match self { $(Self::$name(_) => $key),* }
+            }
+
+            /// See [`Parameters::needs`].
+            pub fn needs(&self) -> Needs {
+                match self { $(Self::$name(p) => p.needs()),* }
+            }
+
+            /// See [`Parameters::resolve`].
+            pub fn resolve(&mut self, round_trip: &mut dyn FnMut() -> Span) {
+                match self { $(Self::$name(p) => p.resolve(round_trip)),* }
+            }
+
+            /// See [`Parameters::check`].
+            pub fn problems(&self, line: Rate) -> Vec<Problem> {
+                let mut problems = Problems::default();
+                match self { $(Self::$name(p) => p.check(line, &mut problems)),* }
+                problems.0
+            }
+
+            /// A new controller for a flow that starts.
+            ///
+            /// # Errors
+            /// If a parameter is out of range, or nothing is registered under a custom name.
+            pub fn make(&self, start: &Start) -> Result<Controller, String> {
+                Problems(self.problems(start.line_rate)).first(self.key())?;
+                match self {
+                    $(Self::$name(p) => p.make(start).map(|made| Controller::$name(made.into())),)*
+                }
+            }
+
+            /// What the laws are tried on.
+            #[cfg(test)]
+            fn variants() -> Vec<Self> {
+                let mut all = Vec::new();
+                $(all.extend($module::Params::variants().into_iter().map(Self::$name));)*
+                all
+            }
+        }
+
+        const _: () = {
+            #[derive(Serialize, Deserialize)]
+            #[serde(tag = "kind")]
+            #[allow(clippy::large_enum_variant)]
+            enum Text {
+                $(#[serde(rename = $key)] $name($module::Params),)*
+            }
+            #[derive(Serialize, Deserialize)]
+            #[allow(clippy::large_enum_variant)]
+            enum Binary {
+                $($name($module::Params),)*
+            }
+            impl Serialize for ControllerSpec {
+                fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                    if s.is_human_readable() {
+                        match self.clone() { $(Self::$name(p) => Text::$name(p)),* }.serialize(s)
+                    } else {
+                        match self.clone() { $(Self::$name(p) => Binary::$name(p)),* }.serialize(s)
+                    }
+                }
+            }
+            impl<'de> Deserialize<'de> for ControllerSpec {
+                fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                    if d.is_human_readable() {
+                        Text::deserialize(d).map(|read| match read { $(Text::$name(p) => Self::$name(p)),* })
+                    } else {
+                        Binary::deserialize(d).map(|read| match read { $(Binary::$name(p) => Self::$name(p)),* })
+                    }
+                }
+            }
+        };
+
+        impl CongestionControl for Controller {
+            #[inline]
+            fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
+                match self { $(Self::$name(c) => c.on_sent(now, bytes, in_flight)),* }
+            }
+            #[inline]
+            fn on_ack(&mut self, ack: &AckSample) {
+                match self { $(Self::$name(c) => c.on_ack(ack)),* }
+            }
+            fn on_loss(&mut self, loss: &Loss) {
+                match self { $(Self::$name(c) => c.on_loss(loss)),* }
+            }
+            fn on_timeout(&mut self, loss: &Loss) {
+                match self { $(Self::$name(c) => c.on_timeout(loss)),* }
+            }
+            fn on_notification(&mut self, now: Time) {
+                match self { $(Self::$name(c) => c.on_notification(now)),* }
+            }
+            fn on_tick(&mut self, now: Time) {
+                match self { $(Self::$name(c) => c.on_tick(now)),* }
+            }
+            fn on_restart(&mut self, now: Time, idle: Span) {
+                match self { $(Self::$name(c) => c.on_restart(now, idle)),* }
+            }
+            #[inline(always)]
+            fn permit(&self) -> Permit {
+                match self { $(Self::$name(c) => c.permit()),* }
+            }
+            fn threshold(&self) -> Bytes {
+                match self { $(Self::$name(c) => c.threshold()),* }
+            }
+        }
+    };
+}
+pub(super) use controllers;
