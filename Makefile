@@ -11,6 +11,9 @@ OUT    ?= out
 
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
+# Modules that a macro declares, which `cargo fmt` does not find.
+LISTED := --edition 2024 $(wildcard crates/machines/src/congestion/*.rs)
+
 .DELETE_ON_ERROR:
 .PHONY: all help demo test rust-side python-side build wheel setup tools lint rust-test python-test handfuls claims golden format bench docs clean
 
@@ -71,6 +74,7 @@ python-side:
 lint: setup
 	@echo "== format and lints"
 	@cargo fmt --all --check
+	@rustfmt --check $(LISTED)
 	@cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@$(BIN)/ruff format --quiet --check python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --quiet python tests docs $(wildcard papers)
@@ -114,6 +118,7 @@ golden: build
 
 format: setup
 	@cargo fmt --all
+	@rustfmt $(LISTED)
 	@$(BIN)/ruff format python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --fix python tests docs $(wildcard papers)
 

@@ -575,10 +575,9 @@ fn a_controller_that_its_host_s_line_is_too_slow_for() {
         .replacen("hosts = 4", "hosts = 4\nrate = \"500Mbps\"", 1)
         .replacen("\"100KB\"", "\"100KB\"\nmarking = { kind = \"step\", threshold = \"5pkts\" }", 1)
         .replacen("\"newreno\"", "\"dctcp-rate\"", 1);
-    let s = load(&text, "s.toml", Path::new("."), &[]).expect("loads");
-    let error = thalweg_lab::Run::new(&s).map(|_| ()).expect_err("too slow").to_string();
+    let errors = load(&text, "s.toml", Path::new("."), &[]).map(|_| ()).expect_err("too slow");
     assert_eq!(
-        error,
-        "s.toml: transport 0: dctcp-rate: min_rate is 1Gbps, allowed: above 0, at most the line's 500Mbps"
+        errors[0].to_string(),
+        "s.toml:11: `transport.congestion.min_rate`: 1Gbps is above the rate of the slowest host, 500Mbps; at most \"500Mbps\""
     );
 }

@@ -3,6 +3,7 @@
 mod common;
 
 mod conservation;
+mod controllers;
 mod errors;
 mod errors_lossless;
 mod errors_ups;

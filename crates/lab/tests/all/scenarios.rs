@@ -96,9 +96,15 @@ fn keys_are_explained_with_type_and_default() {
 fn a_key_of_several_kinds_is_explained_for_each() {
     let said = explain("transport.congestion").expect("known");
     let [tcp, rdma] = said.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{said}") };
-    assert!(tcp.contains("kinds: newreno, dctcp, dctcp-rate, mintcp, fixed, custom\n"), "{tcp}");
+    assert!(
+        tcp.contains("kinds: newreno, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, custom\n"),
+        "{tcp}"
+    );
     assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
-    assert!(rdma.contains("kinds: fixed, aimd, dctcp, dcqcn, timely, custom\n"), "{rdma}");
+    assert!(
+        rdma.contains("kinds: newreno, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, custom\n"),
+        "{rdma}"
+    );
     assert!(rdma.ends_with("with: transport.kind = \"rdma\""), "{rdma}");
     // One kind alone has it.
     for (key, kind) in [("recovery", "rdma"), ("timer", "rdma"), ("rto", "tcp"), ("pace", "udp")] {

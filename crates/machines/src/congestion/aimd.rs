@@ -2,7 +2,7 @@
 //! "Revisiting Network Support for RDMA" (IRN), SIGCOMM 2018, §4.3.4 of the extended version. The window starts full (as
 //! large as the transport ever allows), not with slow start. Needs: ACKs, and losses told from them.
 //!
-//! CHOICE irn, "AIMD": the paper gives no parameters. One segment more per window of ACKs; half at a loss and at a
+//! CHOICE IRN §4.3.4: the paper gives no parameters. One segment more per window of ACKs; half at a loss and at a
 //! timeout, but never less than a segment. ACKs count during repair too, as BDP-FC's window goes on moving there. Other
 //! reading: TCP's, where windows stand still until the repair has ended and restart from one segment after a timeout.
 

@@ -51,8 +51,8 @@ impl Default for Params {
             rate_timer: Span::from_us(55),  // DCQCN §3.1, §4
             byte_counter: None,
             additive: Rate::from_mbps(40),  // DCQCN §4
-            hyper: Rate::from_mbps(200),    // CHOICE irn M5: the authors' public simulator
-            min_rate: Rate::from_mbps(100), // CHOICE irn M5: the authors' public simulator
+            hyper: Rate::from_mbps(200),    // CHOICE DCQCN §4: not given; the authors' public simulator
+            min_rate: Rate::from_mbps(100), // CHOICE DCQCN §4: not given; the authors' public simulator
             decrease: Decrease::AtOnce,
             back_off: None,
         }
@@ -228,7 +228,7 @@ impl Dcqcn {
     fn increase(&mut self) {
         let f = self.params.fast_recovery;
         let time = self.time_count;
-        // CHOICE dcqcn: without a byte counter, time stands for both. Other reading: the counter that does not exist
+        // CHOICE DCQCN §3.1: without a byte counter, time stands for both. Other reading: the counter that does not exist
         // stays at zero, and hyper increase is never reached.
         let bytes = if self.counter().is_some() { self.byte_count } else { time };
         let step = if time.max(bytes) < f {
@@ -301,7 +301,7 @@ impl Dcqcn {
         }
     }
 
-    /// CHOICE irn, "explicitly backing off on losses": half the rate, at most once per round trip, and recovered from as
+    /// CHOICE IRN §4.3.3, "explicitly backing off on losses": half the rate, at most once per round trip, and recovered from as
     /// after a notification, which α hears nothing of.
     fn back_off(&mut self, now: Time) {
         let Some(every) = self.params.back_off else { return };

@@ -43,7 +43,7 @@ pub enum Growth {
     /// On every ACK, as without ECN.
     Always,
     /// Not on ACKs that carry an echo (RFC 3168 §6.1.2, and the DCTCP authors' ns-2 code).
-    // CHOICE (ads M1.3): the specification says only "TCP + ECN fraction".
+    // CHOICE DCTCP §3.1: the paper leaves growth to TCP.
     #[default]
     UnmarkedAcks,
     /// Not until the window in which it was cut is acknowledged (the CWR state of Linux and ns-3).

@@ -5,7 +5,7 @@
 //! With T_low = T_high the queue's size is controlled, not its gradient (§3.3.4). `Patched` is Algorithm 2 of Zhu, Ghobadi,
 //! Misra, Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016.
 //!
-//! CHOICE timely, Algorithm 1: the paper does not say what the first sample does (it is stored; with `first_counts` it is an
+//! CHOICE TIMELY, Algorithm 1: the paper does not say what the first sample does (it is stored; with `first_counts` it is an
 //! update with a difference of 0, as in the authors' published snippet), by how much a rate may fall at once and how far
 //! (`max_decrease`, `min_rate`), nor what a pause does: after 10 minRTT without anything to send, the rate stays and the next
 //! sample is a first one (`forgets`).
@@ -52,10 +52,10 @@ pub struct Params {
     pub first_counts: bool,
     /// After ten `min_rtt` without anything to send the next sample is a first one; Algorithm 1 as printed knows no such
     /// rule.
-    // CHOICE timely M8: what a pause does is not published.
+    // CHOICE TIMELY §3.3: what a pause does is not published.
     pub forgets: bool,
     /// A decrease is at most this fraction of the rate.
-    // CHOICE timely M4: the paper has no such bound; the authors' published snippet has.
+    // CHOICE TIMELY §3.3: the paper has no such bound; the authors' published snippet has.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub max_decrease: f64,
     /// Smallest rate.
@@ -68,11 +68,11 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             variant: Variant::Original,
-            initial_share: 1.0, // CHOICE timely M3: line rate; IRN §4.3.1 has every flow start so
+            initial_share: 1.0, // CHOICE TIMELY §3.3: line rate; IRN §4.3.1 has every flow start so
             t_low: Span::from_us(50), // TIMELY §3.5
             t_high: Span::from_us(500), // TIMELY §3.5
             min_rtt: None,
-            alpha: 0.875, // CHOICE irn M6: not in the paper; the value of the analyses that followed it
+            alpha: 0.875, // CHOICE TIMELY §3.5: not in the paper; the value of the analyses that followed it
             beta: 0.8,    // TIMELY §3.5
             additive: Rate::from_mbps(10), // TIMELY §3.5
             hyper: Hyper::default(),
@@ -82,7 +82,7 @@ impl Default for Params {
             first_counts: false,
             forgets: true,
             max_decrease: 0.5,
-            min_rate: Rate::from_mbps(10), // CHOICE timely M4: without a floor recovery takes seconds
+            min_rate: Rate::from_mbps(10), // CHOICE TIMELY §3.3: without a floor recovery takes seconds
             back_off: None,
         }
     }
@@ -356,7 +356,7 @@ impl Timely {
         self.rate = Rate::from_bps(rate as u64).clamp(self.params.min_rate, self.line_rate);
     }
 
-    /// CHOICE irn, "explicitly backing off on losses": half the rate, at most once per round trip.
+    /// CHOICE IRN §4.3.3, "explicitly backing off on losses": half the rate, at most once per round trip.
     fn back_off(&mut self, now: Time) {
         let Some(every) = self.params.back_off else { return };
         if now >= self.back_off_at {

@@ -44,6 +44,8 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion=mintcp", BUSY, &[], "mintcp", "newreno", Outcome),
     ("%(tcp).congestion(mintcp).halve_threshold", BUSY, &["%.congestion=mintcp", "%.loss=timeout-only"], "true", "false", Outcome),
     ("%(tcp).congestion=fixed", BUSY, &[], "fixed", "newreno", Outcome),
+    ("%(tcp).congestion=aimd", BUSY, &[], "aimd", "newreno", Outcome),
+    ("%(tcp).congestion=timely", BUSY, &[], "timely", "newreno", Outcome),
     ("%(tcp).congestion=custom", BUSY, &[], "{kind=\"custom\",name=\"still\"}", "newreno", Outcome),
     ("%(tcp).congestion(custom).name", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "still", "calm", Outcome),
     ("%(tcp).congestion(custom).params", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "4", "9", Outcome),

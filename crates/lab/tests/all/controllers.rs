@@ -1,0 +1,90 @@
+//! Controllers over every transport that can carry them.
+
+use std::path::Path;
+use thalweg_lab::{Run, catalogue, explain, load};
+use thalweg_machines::congestion::ControllerSpec;
+
+/// Three senders, one receiver, marks for whoever needs them; a transport and a controller.
+fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
+    let controller = spec.key();
+    let marking =
+        if spec.needs().marks.required() { r#"{ kind = "step", threshold = "20KB" }"# } else { r#""none""# };
+    let text = format!(
+        r#"
+topology = {{ kind = "star", hosts = 4 }}
+switch = {{ buffer = "60KB", marking = {marking} }}
+nic = {{ order = "round-robin" }}
+run = {{ until = "200ms" }}
+[transport]
+kind = "{transport}"
+congestion = "{controller}"
+[[traffic]]
+kind = "incast"
+fan_in = 3
+size = "200KB"
+receiver = 0
+"#
+    );
+    let scenario = load(&text, "s.toml", Path::new("."), &[])
+        .map_err(|e| e.iter().map(|d| d.to_string()).collect::<String>())?;
+    let mut run = Run::new(&scenario).map_err(|e| e.to_string())?;
+    while run.step(1 << 20) {}
+    Ok(run)
+}
+
+#[test]
+fn every_controller_runs_over_every_transport_that_its_needs_allow() {
+    let mut digests = Vec::new();
+    for spec in ControllerSpec::all().into_iter().filter(|spec| spec.key() != "custom") {
+        for transport in ["tcp", "rdma"] {
+            let name = format!("{} over {transport}", spec.key());
+            let run = incast(transport, &spec);
+            if transport == "tcp" && !spec.needs().fit_tcp() {
+                assert!(run.err().is_some_and(|e| e.contains("is not a choice")), "{name}");
+                continue;
+            }
+            let run = run.unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!(run.summary()["flows"]["completed"], 3, "{name}: {}", run.summary());
+            digests.push(run.digest());
+        }
+    }
+    let all = digests.len();
+    digests.sort();
+    digests.dedup();
+    assert_eq!(digests.len(), all, "two controllers do the same");
+}
+
+#[test]
+fn the_catalogue_and_explain_have_what_stands_with_the_algorithm() {
+    let known = catalogue("controllers").expect("controllers");
+    for spec in ControllerSpec::all().iter().filter(|spec| spec.key() != "custom") {
+        let entry = known.iter().find(|e| e.name == spec.key()).unwrap_or_else(|| panic!("{}", spec.key()));
+        assert!(!entry.summary.is_empty(), "{entry:?}");
+    }
+    let dcqcn = known.iter().find(|e| e.name == "dcqcn").expect("dcqcn");
+    assert_eq!(
+        (dcqcn.summary.as_str(), dcqcn.source.as_str()),
+        ("DCQCN: rates by congestion notifications.", "Zhu et al., SIGCOMM 2015")
+    );
+    let text = explain("transport.congestion.gain").expect("a key");
+    assert!(text.contains("weight of a notification in α") && text.contains("default: 0.00390625"), "{text}");
+}
+
+#[test]
+fn windows_that_a_controller_does_not_look_at_are_refused() {
+    let with = |controller: &str, key: &str| {
+        let text = format!(
+            "topology = {{ kind = \"star\", hosts = 2 }}\nrun = {{ until = \"1ms\" }}\n[transport]\ncongestion = \"{controller}\"\n{key}\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1KB\"\n"
+        );
+        load(&text, "s.toml", Path::new("."), &[]).map(|_| ()).map_err(|e| e[0].to_string())
+    };
+    assert_eq!(with("newreno", "initial_threshold = \"5pkts\""), Ok(()));
+    assert_eq!(
+        with("aimd", "initial_threshold = \"5pkts\""),
+        Err("s.toml:5: `transport.initial_threshold`: it has no effect: a window that starts full has no slow start; remove the key".into())
+    );
+    assert_eq!(
+        with("timely", "initial_window = \"5pkts\""),
+        Err("s.toml:5: `transport.initial_window`: it has no effect: a rate that starts at the line's has the largest window from the start; remove the key, or write `max_window`".into())
+    );
+}
