@@ -11,7 +11,7 @@ ROWS = re.findall(r"^\| `([^`]+)` \| .* \| `([^`]+)` \|$", TEXT, flags=re.MULTIL
 
 
 def test_there_are_quotations():
-    assert len(ROWS) >= 20
+    assert len(ROWS) >= 15
 
 
 @pytest.mark.parametrize(("file", "quoted"), ROWS)
@@ -38,8 +38,13 @@ def test_a_controller_is_one_file_and_one_line_in_one_list():
             path.relative_to(ROOT).as_posix()
             for crate in ("units", "machines", "sim", "lab", "python")
             for path in (ROOT / "crates" / crate / "src").rglob("*.rs")
-            if re.search(rf"congestion::(\w+::)*{module}\b|ControllerSpec::{module.replace('_', '')}\b", path.read_text(encoding="utf-8"), re.I)
-            and "tests" not in path.parts and not path.stem.startswith("test")
+            if re.search(
+                rf"congestion::(\w+::)*{module}\b|ControllerSpec::{module.replace('_', '')}\b",
+                path.read_text(encoding="utf-8"),
+                re.I,
+            )
+            and "tests" not in path.parts
+            and not path.stem.startswith("test")
         }
         # Each transport names its default.
         own = {f"crates/machines/src/congestion/{module}.rs"}
