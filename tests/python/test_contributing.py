@@ -1,4 +1,4 @@
-"""CONTRIBUTING's tables quote the code; the quotations must stand there."""
+"""CONTRIBUTING's tables quote the code, and comments cite: what is quoted must stand there, what is cited must exist."""
 
 import re
 from pathlib import Path
@@ -50,3 +50,47 @@ def test_a_controller_is_one_file_and_one_line_in_one_list():
         own = {f"crates/machines/src/congestion/{module}.rs"}
         defaults = {"newreno": {"crates/lab/src/schema/tcp.rs"}, "fixed": {"crates/lab/src/schema/rdma.rs"}}
         assert others <= own | defaults.get(module, set()), module
+
+
+# ---- Citations ----
+
+SOURCES = set(
+    re.findall(r"^\| ([A-Za-z& ]+?) \|", (ROOT / "docs/sources.md").read_text(encoding="utf-8"), flags=re.M)
+) - {"name"}
+CODE = sorted(f for crate in ("crates", "examples", "benches") for f in (ROOT / crate).rglob("*.rs"))
+MARK = re.compile(r"CHOICE(?: ([^:\n]*?))?(?: ?§[^:\n]*| Algorithm \d+| \([^:\n]*)?:")
+
+
+def unresolved(text: str) -> list[str]:
+    """Sources of CHOICE marks that nobody can look up."""
+    names = (m[1] for m in MARK.finditer(text) if m[1])
+    return [n for n in names if not re.fullmatch(r"RFC \d+", n.strip(" ,")) and n.strip(" ,") not in SOURCES]
+
+
+def test_a_mark_that_cites_nothing_published_is_found():
+    assert len(SOURCES) >= 12
+    assert unresolved("// CHOICE " + "irn M3: x") == ["irn M3"]
+    assert not unresolved(
+        "// CHOICE: x\n// CHOICE RFC 5681 §3.1: y\n// CHOICE Choudhury & Hahne §III: z\n// CHOICE IRN §4.3.1 (TIMELY): a"
+    )
+
+
+def test_every_choice_names_a_source_that_can_be_looked_up():
+    wrong = [f"{f.relative_to(ROOT)}: {name}" for f in CODE for name in unresolved(f.read_text(encoding="utf-8"))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_files_that_comments_and_documents_name_exist():
+    named = re.compile(r"(?<![\w/])(?:papers|docs|crates|tests|benches)/[\w/-]+\.(?:py|toml|md|rs)\b")
+    documents = [
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "docs" / "papers").glob("*.md"),
+        *(ROOT / "papers").glob("*/*.md"),
+    ]
+    wrong = [
+        f"{f.relative_to(ROOT)}: {name}"
+        for f in [*CODE, *documents]
+        for name in named.findall(f.read_text(encoding="utf-8"))
+        if not any((at / name).is_file() for at in (ROOT, f.parent))
+    ]
+    assert not wrong, "\n".join(wrong)

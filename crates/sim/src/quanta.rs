@@ -64,7 +64,7 @@ impl<Q: Events> Sim<Q> {
     }
 
     /// A stop leaves a port: it is to be sent again in time.
-    // CHOICE irn M1: when half of the quanta are over; the standard leaves it open. What the new frame may have to wait for, a
+    // CHOICE IRN §4.3.1: when half of the quanta are over; the standard leaves it open. What the new frame may have to wait for, a
     // packet, must fit into the other half.
     pub(crate) fn refresh_later(&mut self, id: PortId, cause: u32) {
         let Some(quanta) = self.quanta(id) else { return };

@@ -89,7 +89,7 @@ pub enum Recovery {
         #[schemars(range(min = 1, max = 1000))]
         nack_threshold: u32,
         /// A NACK that also acknowledges begins recovery too.
-        // CHOICE irn M3: the text of §4.2 read literally; the authors' modules, which made the results, wait for the next.
+        // CHOICE IRN §4.2: the text of §4.2 read literally; the authors' modules, which made the results, wait for the next.
         #[serde(default)]
         enter_on_advance: bool,
     },
@@ -108,7 +108,7 @@ impl Default for Recovery {
 }
 
 /// What starts a running retransmission timer again, besides the retransmission of the lowest packet not acknowledged.
-// CHOICE irn M3: not published; `answer` has the statistics of the authors' trace (papers/irn/timer.py).
+// CHOICE IRN §4.2: not published; `answer` has the statistics of the authors' trace (papers/irn/traces.py).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerRestart {
@@ -147,7 +147,7 @@ pub enum RdmaTimer {
         #[serde(default = "default::rto_packets")]
         max_in_flight: u32,
         /// And if the flow's rate is no less than the line's divided by this; 0: whatever the rate.
-        // CHOICE irn M3: in the authors' modules only.
+        // CHOICE IRN §4.2: in the authors' modules only.
         #[serde(default = "default::rto_rate_factor")]
         max_rate_factor: u32,
     },
@@ -200,10 +200,10 @@ pub struct RoundTrips {
     /// Take the time on the wire off: of that packet, or of the whole segment where the host posts segments.
     pub less_serialization: bool,
     /// Also from NACKs.
-    // CHOICE irn M6: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
+    // CHOICE IRN §4.3.1: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
     pub nacks: bool,
     /// Also from what is sent again: the answer tells which copy it answers.
-    // CHOICE irn M6: TCP's rule (RFC 6298, §3) otherwise.
+    // CHOICE IRN §4.3.1: TCP's rule (RFC 6298, §3) otherwise.
     pub resent: bool,
     /// Measurement noise, uniform from 0 to this, added to every sample.
     pub noise: Q<Span>,
@@ -223,7 +223,7 @@ pub struct Segments {
     /// Payload of a segment.
     pub bytes: Q<Bytes>,
     /// Segments that may be outstanding.
-    // CHOICE timely M6: "a static worst-case limit" without a value.
+    // CHOICE TIMELY §3.4: "a static worst-case limit" without a value.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub outstanding: u32,
     /// The NIC spaces the packets of a segment at this rate on the wire, and round trips are net of it; a burst at line
@@ -268,5 +268,5 @@ defaults! {
     rto_packets: u32 = 3; // IRN §4.3.1
     rto_rate_factor: u32 = 4; // the authors' modules
     cnp_interval: Q<Span> = Q::of("50us"); // DCQCN §3.1
-    cnp_size: Q<Bytes> = Q::of("82B"); // CHOICE irn M0: 66 B of headers and 16 B reserved
+    cnp_size: Q<Bytes> = Q::of("82B"); // CHOICE IRN §4.3.1: 66 B of headers and 16 B reserved
 }

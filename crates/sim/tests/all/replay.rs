@@ -186,7 +186,7 @@ fn slack_left_at_the_exit_is_how_early_a_packet_is() {
             late[usize::from(preemptive)] += i32::from(exit.header < 0);
         }
     }
-    // At most two congestion points each, so only what cannot be interrupted makes packets late (ups TH5, TH8).
+    // At most two congestion points each, so only what cannot be interrupted makes packets late (UPS, appendix F).
     assert!(late[0] > 0 && late[1] == 0, "{late:?}");
 }
 
@@ -268,7 +268,7 @@ fn a_replay_cut_anywhere_saved_and_loaded_goes_on_alike() {
 
 #[test]
 fn slack_used_is_the_time_spent_waiting_whatever_the_discipline() {
-    // Edge ECN sees nothing but slack used (ups M8); a recording adds up the waits by itself.
+    // Edge ECN sees nothing but slack used (UPS §3.2.2); a recording adds up the waits by itself.
     let threshold = Span::from_us(20);
     for order in
         [OrderSpec::Fifo, OrderSpec::Drr { quantum: 1500, overflow: FairOverflow::Tail }, OrderSpec::Random]

@@ -71,7 +71,7 @@ impl RdmaSender {
             self.finished = now;
         }
         // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's, or with
-        // every answer. The statistics of the authors' trace (§4.5.2) are those of the latter: see papers/irn/timer.py.
+        // every answer. The statistics of the authors' trace (§4.5.2) are those of the latter: see papers/irn/traces.py.
         if self.recovery.in_flight() == 0 {
             self.timer.stop();
         } else if heard.advanced > 0 || spec.timer_restart == TimerRestart::Answer {
