@@ -79,3 +79,12 @@ def test_a_lesson_runs_from_top_to_bottom(lesson, tmp_path, monkeypatch):
             )
             exec(compile("".join(cell["source"]), f"{lesson}[{n}]", "exec"), names)
     assert names["means"].height == 4
+
+
+def test_the_files_of_the_page_on_thresholds_can_be_read(monkeypatch):
+    monkeypatch.chdir(DOCS)
+    cell = (DOCS / "thresholds.md").read_text(encoding="utf-8").split("```{code-cell} ipython3\n")[1].split("```")[0]
+    names: dict = {}
+    exec(compile(cell, "thresholds.md", "exec"), names)
+    lines = (DOCS / "thresholds" / "flows.csv").read_text(encoding="utf-8").splitlines()
+    assert names["base"].estimate()["flows"] == len(lines) - 1
