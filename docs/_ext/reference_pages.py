@@ -152,6 +152,8 @@ class Reference:
             return f"[table](#{self.anchor(at, node)})"
         one = next((b for b in self.branches(node) if b.get("x-quantity") or b.get("type")), {})
         kind = one.get("type")
+        if isinstance(kind, list) and {"integer", "string"} <= set(kind):
+            return "number or name of a node"
         kind = next((t for t in kind if t != "null"), "") if isinstance(kind, list) else kind
         if kind == "array":
             return "list of " + self.value(one["items"], at)

@@ -72,7 +72,7 @@ class Point:
         until = round(self.window(scale) * 1e9)
         return self.network() | {
             "traffic.0.load": self.load,
-            "traffic.0.sizes.path": f"{self.workload}.cdf",
+            "traffic.0.sizes.file": f"{self.workload}.cdf",
             "traffic.0.until": f"{until}ns",
             "measure.from": f"{round(WARM_UP * until)}ns",
         }

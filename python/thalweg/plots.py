@@ -347,7 +347,7 @@ def series_over_time(
     top = peaks.filter(pl.col(value) > 0)[by].head(most) if peaks[value].max() else peaks[by].head(1)
     label = {one: f"{by} {one}" for one in top}
     if by == "port" and "ports" in results.tables:
-        ends = results.tables["ports"].select("port", "from", "to").rows()
+        ends = results.named("ports").select("port", "from", "to").rows()
         label |= {port: f"{a} → {b}" for port, a, b in ends if port in label}
     units = {n: u for n, u, _ in results.columns(table)}
     kilo = units[value] == "B" and peaks[value].max() >= 10_000
@@ -430,7 +430,7 @@ class Plots:
         """Which ports were paused when; needs a run that kept its pauses."""
         from thalweg import pauses
 
-        return pauses.timeline(self._results.tables["pauses"], **kw)
+        return pauses.timeline(self._results.named("pauses"), **kw)
 
     def all(self) -> dict[str, tuple[str, Figure]]:
         """Every figure that this run has data for: name -> (caption, figure)."""

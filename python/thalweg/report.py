@@ -130,9 +130,9 @@ def run_report(results: Results, path: Path) -> Path:
         sections.append(("Completion times and slowdown (×)", table(headline.CLASS_HEAD, classes)))
     sections.append(("Figures", pictures(results.plot.all().values())))
     if "pauses" in results.tables and results.tables.arrow("pauses").num_rows:
-        sections.append(("Pause storms", _storms(results.tables["pauses"])))
+        sections.append(("Pause storms", _storms(results.named("pauses"))))
     if "memory" in results.tables:
-        sections.append(("Fullest memories", _fullest(results.tables["memory"])))
+        sections.append(("Fullest memories", _fullest(results.named("memory"))))
     described = []
     for name in results.tables:
         arrow = results.tables.arrow(name)

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import _places
+from thalweg import _input, _places
 from thalweg.errors import nearest, refuse
 from thalweg.recording import LATE, PACKETS
 from thalweg.scenario import Scenario
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     import pyarrow
 
 SNAPSHOT = "snapshot.bin"
+# Columns that hold numbers of nodes; the table `nodes` says what these are called.
+NODES = {
+    "flows": ("src", "dst"),
+    "ports": ("from", "to"),
+    "pauses": ("from_node", "to_node"),
+    "memory": ("node", "from_node"),
+}
 SECONDS_PER = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -130,6 +137,18 @@ class Results:
             raise refuse("has no recording", file=self.path or "this run", hint=hint)
         return recording.packets(self.path)
 
+    def named(self, table: str = "flows") -> polars.DataFrame:
+        """A table in which nodes are called by their names instead of their numbers (`h3`, `leaf0`, or as their file says)."""
+        import polars as pl
+
+        frame = self.tables[table]
+        if "nodes" not in self.tables:  # of an older version
+            return frame
+        names = self.tables["nodes"]
+        columns = [c for c in NODES.get(table, ()) if c in frame.columns]
+        called = [pl.col(c).replace_strict(names["node"], names["name"], return_dtype=pl.String) for c in columns]
+        return frame.with_columns(called)
+
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """A pandas data frame, through Arrow."""
         try:
@@ -185,14 +204,14 @@ class Results:
             reason = "is not a run directory (no summary.json)" if path.exists() else "no such run directory"
             raise refuse(reason, file=path, hint=_runs_near(path))
         try:
-            summary = json.loads((path / "summary.json").read_text(encoding="utf-8"))
-            meta = json.loads((path / _places.META).read_text(encoding="utf-8"))
-            scenario = (path / "scenario.toml").read_text(encoding="utf-8")
+            summary = json.loads(_input.text(path / "summary.json"))
+            meta = json.loads(_input.text(path / _places.META))
+            scenario = _input.text(path / "scenario.toml", _input.SCENARIO)
         except (OSError, ValueError) as e:
             raise refuse(f"is not a complete run directory: {e}", file=path) from None
         snapshot = (path / SNAPSHOT).read_bytes() if (path / SNAPSHOT).is_file() else None
         # A recording may be larger than memory: it is not a table, see `packets`.
-        files = [p for p in sorted(path.glob("*.parquet")) if p.name not in (PACKETS, LATE)]
+        files = [p for p in sorted(path.glob("*.parquet")) if p.name not in (PACKETS, LATE) and p.is_file()]
         makers = {p.stem: (lambda p=p: _read_parquet(p)) for p in files}
         results = cls(scenario, summary, Tables(makers), meta, snapshot)
         results.path = path

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from thalweg import _core, _toml
+from thalweg import _core, _input, _plain, _toml
 from thalweg.errors import nearest, refuse
 
 
@@ -20,9 +20,11 @@ class Scenario:
     """
 
     def __init__(self, text: str, file: str = "<text>", directory: Path | str = ".", set: Mapping | None = None):
-        self._text, self._file, self._directory = text, file, Path(directory)
-        self._set = {str(k): _toml.override(v) for k, v in (set or {}).items()}
-        self._core = _core.Scenario.load(text, file, self._directory, list(self._set.items()))
+        # A file's name may hold bytes that are no text: they are shown, not lost.
+        shown = file.encode("utf-8", "backslashreplace").decode()
+        self._text, self._file, self._directory = _plain.word(text, file=shown), shown, Path(directory)
+        self._set = {str(k): _setting(str(k), v) for k, v in (set or {}).items()}
+        self._core = _core.Scenario.load(text, shown, self._directory, list(self._set.items()))
 
     @classmethod
     def load(cls, path: str | Path, set: Mapping[str, Any] | None = None) -> Scenario:
@@ -39,11 +41,7 @@ class Scenario:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any], set: Mapping[str, Any] | None = None) -> Scenario:
         """Takes nested dictionaries with the keys of a scenario file. Raises `ScenarioError`."""
-        try:
-            text = _toml.dumps(table)
-        except TypeError as e:
-            raise refuse(str(e), file="<dict>") from None
-        return cls(text, "<dict>", set=set)
+        return cls(_toml.dumps(_plain.plain(table)), "<dict>", set=set)
 
     def with_(self, set: Mapping[str, Any] | None = None, /, **top_level: Any) -> Scenario:
         """A variant: dotted keys and their new values. It starts from what was *written*, not from the
@@ -85,10 +83,11 @@ class Scenario:
             if isinstance(value, dict | list):
                 for one in value.values() if isinstance(value, dict) else value:
                     walk(one)
-            elif isinstance(value, str) and "." in value and len(value) < 1000:
+            elif isinstance(value, str) and "." in value and "\0" not in value and len(value) < 1000:
                 file = self._directory / value
                 if file.is_file():
-                    found[value] = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+                    with file.open("rb") as f:
+                        found[value] = hashlib.file_digest(f, "sha256").hexdigest()[:16]
 
         walk(self.to_dict())
         return dict(sorted(found.items()))
@@ -111,13 +110,19 @@ class Scenario:
         return type(self), (self._text, self._file, self._directory, self._set)
 
 
+def _setting(key: str, value) -> str:
+    """An override as the engine takes it."""
+    where = f"--set {key.encode('utf-8', 'backslashreplace').decode()}"
+    return _toml.override(_plain.plain(value, _plain.word(key, file=where), where))
+
+
 def _home(path: Path) -> Path:
     """Where a scenario file's relative paths start."""
     meta = path.parent / "meta.json"
     if path.name == "scenario.toml" and meta.is_file():
         try:
-            return Path(json.loads(meta.read_text(encoding="utf-8"))["directory"])
-        except (ValueError, KeyError, TypeError):
+            return Path(json.loads(_input.text(meta))["directory"])
+        except (ValueError, KeyError, TypeError, OSError):
             pass
     return path.parent
 
@@ -125,7 +130,7 @@ def _home(path: Path) -> Path:
 def read_text(path: Path) -> str:
     """A text file, or a `ScenarioError` that says what is there instead."""
     try:
-        return path.read_text(encoding="utf-8")
+        return _input.text(path, _input.SCENARIO)
     except FileNotFoundError:
         try:
             beside = [p.name for p in path.parent.iterdir() if p.suffix == path.suffix and p.is_file()]

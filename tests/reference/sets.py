@@ -155,7 +155,7 @@ def rdma_lone(scheme: str) -> Outcome:
 
 # The k = 4 fat-tree, on the peer's paths.
 FAT_TREE = {
-    "topology": '{ kind = "file", format = "links-csv", path = "links.csv", rate = "100Gbps", delay = "1us", time_quantum = "1ns" }',
+    "topology": '{ kind = "file", format = "links-csv", file = "links.csv", rate = "100Gbps", delay = "1us", time_quantum = "1ns" }',
     "routing": '{ kind = "pinned", file = "paths.csv" }',
 }
 
@@ -230,7 +230,7 @@ SEGMENT = 1500
 def htsim(name: str, scheme: str) -> Outcome:
     k, gbps, limit, mark = HTSIM[name]
     overrides = {
-        "topology.path": f"links_k{k}.csv",
+        "topology.file": f"links_k{k}.csv",
         "topology.rate": f"{gbps}Gbps",
         "routing.file": f"paths_{name}.csv",
         "traffic.0.file": f"flows_{name}.csv",

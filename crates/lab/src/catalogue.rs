@@ -207,6 +207,11 @@ fn meaning(found: &Json) -> String {
         }
         _ => {}
     }
+    match schema.get("x-node").and_then(Json::as_str) {
+        Some("host") => line("type", "a host: its number or its name".into()),
+        Some(_) => line("type", "nodes: their numbers or their names".into()),
+        None => {}
+    }
     if let Some(default) = found.get("default").or_else(|| schema.get("default")).filter(|d| !d.is_null()) {
         line("default", default.to_string());
     }

@@ -1,13 +1,10 @@
 //! What every stage after parsing needs: where keys were written, and where files are.
 
+use crate::diagnostic::quoted;
+use crate::input::{self, Refusal};
 use crate::text::tree::Origin;
 use crate::{Diagnostic, Stop};
 use std::path::Path;
-
-/// Largest file that is read, bytes.
-const LARGEST_FILE: u64 = 2_000_000_000;
-/// Most that is read of what is no file and tells no size (a pipe, a device that never ends), bytes.
-const LARGEST_STREAM: u64 = 256_000_000;
 
 pub(crate) struct Cx<'a> {
     pub origin: &'a Origin,
@@ -31,37 +28,10 @@ impl Cx<'_> {
 
     /// The text of a file that the scenario names under `key`.
     pub fn read(&self, key: &str, path: &str) -> Result<String, Diagnostic> {
-        let full = self.dir.join(path);
-        let meta = std::fs::metadata(&full);
-        match &meta {
-            Ok(m) if m.is_dir() => {
-                return Err(self.error(key, format!("`{path}` is a folder"), "name a file"));
-            }
-            Ok(m) if m.len() > LARGEST_FILE => {
-                return Err(self.error(key, format!("`{path}` holds more than 2 GB"), "split it"));
-            }
-            Ok(m) if !m.is_file() => {
-                let bytes = read_at_most(&full, LARGEST_STREAM).map_err(|_| self.missing(key, path))?;
-                return self.text(
-                    key,
-                    path,
-                    bytes.ok_or_else(|| {
-                        self.error(
-                            key,
-                            format!("`{path}` is no file and does not end within 256 MB"),
-                            "name a file",
-                        )
-                    })?,
-                );
-            }
-            _ => {}
-        }
-        let bytes = std::fs::read(&full).map_err(|_| self.missing(key, path))?;
-        self.text(key, path, bytes)
-    }
-
-    fn text(&self, key: &str, path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
-        String::from_utf8(bytes).map_err(|_| self.error(key, format!("`{path}` is not a text file"), ""))
+        input::text(&self.dir.join(path)).map_err(|refusal| match refusal {
+            Refusal::Missing => self.missing(key, path),
+            Refusal::Unfit(reason, hint) => self.error(key, format!("`{}` {reason}", quoted(path)), hint),
+        })
     }
 
     fn missing(&self, key: &str, path: &str) -> Diagnostic {
@@ -76,25 +46,6 @@ impl Cx<'_> {
             Some(near) => format!("did you mean `{near}`? (paths are relative to the scenario)"),
             None => "paths are relative to the scenario".to_owned(),
         };
-        self.error(key, format!("there is no file `{path}`"), hint)
-    }
-}
-
-/// All of a stream; `None`: it holds more than `limit` bytes.
-fn read_at_most(path: &Path, limit: u64) -> std::io::Result<Option<Vec<u8>>> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    let read = std::fs::File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
-    Ok((read as u64 <= limit).then_some(bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    #[cfg(unix)]
-    fn a_device_that_never_ends_is_given_up() {
-        let read = |path: &str| super::read_at_most(std::path::Path::new(path), 1000).unwrap();
-        assert_eq!(read("/dev/zero"), None);
-        assert_eq!(read("/dev/null"), Some(vec![]));
+        self.error(key, format!("there is no file `{}`", quoted(path)), hint)
     }
 }

@@ -1,6 +1,8 @@
 //! One line that names the file, the line, the key, the reason and the way out.
 
+use std::borrow::Cow;
 use std::fmt;
+use strsim::osa_distance;
 
 /// Something wrong with a scenario or a file that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,35 +52,56 @@ impl fmt::Display for Diagnostic {
         }
         // Always one line, whatever the user's strings contain.
         for c in line.chars() {
-            if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
+            if c.is_control() || invisible(c) {
+                write!(f, "{}", c.escape_default())?
+            } else {
+                write!(f, "{c}")?
+            }
         }
         Ok(())
     }
 }
 impl std::error::Error for Diagnostic {}
 
-/// Damerau–Levenshtein distance (optimal string alignment): insertions, deletions, substitutions and
-/// swaps of neighbours.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
+/// Foreign text for a message: 80 characters at most, all of them printable.
+pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 80;
+    let plain = |c: char| !c.is_control() && !invisible(c);
+    if text.len() <= MOST && text.chars().all(plain) {
+        return Cow::Borrowed(text);
     }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
+    let mut out = String::new();
+    let mut room = MOST;
+    for c in text.chars() {
+        let one = if plain(c) { c.to_string() } else { c.escape_default().to_string() };
+        let Some(left) = room.checked_sub(one.chars().count()) else {
+            out.push('…');
+            break;
+        };
+        room = left;
+        out.push_str(&one);
     }
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let substitution = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = substitution.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
+    Cow::Owned(out)
+}
+
+/// Characters that turn or hide what stands beside them.
+pub(crate) fn invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// A diagnostic that a program could fill a disk with is cut: so many errors are shown, the rest are counted.
+const MOST_SHOWN: usize = 20;
+
+/// The first errors, and how many more there are.
+pub(crate) fn shown(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let more = errors.len().saturating_sub(MOST_SHOWN);
+    if more > 1 {
+        errors.truncate(MOST_SHOWN);
+        let file = errors[0].file.clone();
+        errors
+            .push(Diagnostic::in_file(&file, 0, format!("and {more} more errors")).hint("mend these first"));
     }
-    rows[a.len()][b.len()]
+    errors
 }
 
 /// The name nearest to what was written, if it is near at all.
@@ -94,7 +117,10 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
             let known = plain(name);
             // The beginning of a long name counts as one mistake.
             let begins = written.len() >= 3 && known.starts_with(written.trim_end_matches('s'));
-            (if begins { 1.min(distance(&written, &known)) } else { distance(&written, &known) }, name)
+            (
+                if begins { 1.min(osa_distance(&written, &known)) } else { osa_distance(&written, &known) },
+                name,
+            )
         })
         .filter(|(d, name)| *d <= (name.len().max(written.len()) / 3).max(1))
         .min_by_key(|(d, _)| *d)
@@ -116,11 +142,19 @@ mod tests {
 
     #[test]
     fn a_swap_of_neighbours_is_one_mistake() {
-        assert_eq!(distance("ddr", "drr"), 1);
-        assert_eq!(distance("fiof", "fifo"), 1);
-        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(nearest("ddr", ["drr", "dwrr"]), Some("drr"));
+        assert_eq!(nearest("fiof", ["lifo", "fifo"]), Some("fifo"));
         assert_eq!(nearest("bufer", ["buffer", "marking"]), Some("buffer"));
         assert_eq!(nearest("zzz", ["buffer", "marking"]), None);
+    }
+
+    #[test]
+    fn foreign_text_is_cut_and_made_printable() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("\u{1b}[31m\u{202e}x\0"), "\\u{1b}[31m\\u{202e}x\\u{0}");
+        assert_eq!(quoted(&"é".repeat(50)), "é".repeat(50));
+        assert_eq!(quoted(&"x".repeat(81)), format!("{}…", "x".repeat(80)));
+        assert_eq!(quoted(&"\0".repeat(81)), format!("{}…", "\\u{0}".repeat(16)));
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use crate::{Diagnostic, Run, Scenario};
 use thalweg_sim::events::{Event, Phase};
-use thalweg_sim::spec::NetworkSpec;
 use thalweg_units::PortId;
 
 /// Runs both scenarios side by side and describes the first event that differs; `None`: they end alike.
@@ -12,7 +11,7 @@ use thalweg_units::PortId;
 pub fn diff(left: &Scenario, right: &Scenario) -> Result<Option<String>, Diagnostic> {
     let (mut a, mut b) = (Run::new(left)?, Run::new(right)?);
     let Some(found) = a.engine.first_difference(&mut b.engine) else { return Ok(None) };
-    let (one, two) = (name(a.spec(), found.left), name(b.spec(), found.right));
+    let (one, two) = (name(&a, found.left), name(&b, found.right));
     let what = if one == two {
         format!("both runs do the same next ({one}), but it has different effects")
     } else {
@@ -22,11 +21,12 @@ pub fn diff(left: &Scenario, right: &Scenario) -> Result<Option<String>, Diagnos
 }
 
 /// An event in words.
-fn name(spec: &NetworkSpec, event: Option<Event>) -> String {
+fn name(run: &Run, event: Option<Event>) -> String {
+    let (spec, names) = (run.spec(), &run.meta.names);
     let Some(event) = event else { return "the run has ended".into() };
     let entity = event.tag.entity();
     let node = |id: thalweg_units::NodeId| {
-        if id.0 < spec.hosts { format!("host {id}") } else { format!("switch {id}") }
+        format!("{} {id} ({})", if id.0 < spec.hosts { "host" } else { "switch" }, names.of(id.0))
     };
     let port = || {
         let (from, to) = thalweg_sim::ends(spec, PortId(entity));

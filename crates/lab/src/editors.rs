@@ -16,6 +16,9 @@ pub(crate) fn complete(schema: &mut Json) {
     let default_kind = map.remove("x-default-kind");
     map.remove("x-registry");
     map.remove("x-renamed");
+    if map.remove("x-node").is_some() {
+        named_too(map);
+    }
     close(map);
     let Some(names) = variants(schema).map(|v| v.into_iter().filter_map(tag).map(str::to_owned).collect())
     else {
@@ -33,6 +36,19 @@ pub(crate) fn complete(schema: &mut Json) {
     let table = std::mem::take(schema);
     let forms: Vec<Json> = short.into_iter().chain([table]).collect();
     *schema = json!({ "description": description, "anyOf": forms });
+}
+
+/// A node's number, or its name; on a list, of every item.
+fn named_too(map: &mut Map<String, Json>) {
+    if let Some(items) = map.get_mut("items").and_then(Json::as_object_mut) {
+        return named_too(items);
+    }
+    let mut types = match map.remove("type") {
+        Some(Json::Array(types)) => types,
+        one => Vec::from_iter(one),
+    };
+    types.push("string".into());
+    map.insert("type".into(), types.into());
 }
 
 /// Units as a pattern, widths of integers as limits: validators do not know our formats, and some of the names (`time`) mean

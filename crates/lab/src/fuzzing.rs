@@ -1,5 +1,7 @@
 //! What the fuzz targets and the short mutation test call: every reader of foreign text, none may panic.
 
+use crate::parse::ParseError;
+use crate::parse::flows::FlowRow;
 use std::path::Path;
 
 const PAIR: &str =
@@ -45,6 +47,11 @@ pub fn topology(text: &str) {
         if let Ok(g) = read(text) {
             assert!(g.hosts <= g.nodes);
             assert!(g.links.iter().all(|l| l.a < g.nodes && l.b < g.nodes && l.a != l.b));
+            assert!(g.names.len() <= g.nodes as usize);
+            let named = (g.nodes as usize - g.names.len()) as u32;
+            if let Ok(names) = crate::topology::Names::listed(named, g.names) {
+                assert!((0..g.nodes).all(|n| names.node(&names.of(n)) == Ok(n)), "a name leads back");
+            }
         }
     }
 }
@@ -67,23 +74,25 @@ pub fn cdf(text: &str) {
     }
 }
 
+type ReadFlows<'a> = &'a dyn Fn(&str) -> Result<Vec<FlowRow>, ParseError>;
+type WriteFlows = fn(&[FlowRow]) -> String;
+
 /// Flow lists, and the small tables: what is read is written back equal.
 pub fn flows(text: &str) {
     use crate::parse::{flows, tables};
-    for (read, write) in [
-        (flows::csv as fn(&str) -> _, flows::to_csv as fn(&[flows::FlowRow]) -> String),
-        (flows::hpcc, flows::to_hpcc),
-    ] {
+    let graph = crate::topology::Graph::new(8, 2);
+    let csv = |text: &str| flows::csv(text, &graph);
+    let readers: [(ReadFlows<'_>, WriteFlows); 2] = [(&csv, flows::to_csv), (&flows::hpcc, flows::to_hpcc)];
+    for (read, write) in readers {
         if let Ok(rows) = read(text) {
             let again = read(&write(&rows)).expect("what was written reads");
-            let same = |a: &flows::FlowRow, b: &flows::FlowRow| {
-                (a.src, a.dst, a.size, a.start) == (b.src, b.dst, b.size, b.start)
-            };
+            let same =
+                |a: &FlowRow, b: &FlowRow| (a.src, a.dst, a.size, a.start) == (b.src, b.dst, b.size, b.start);
             assert!(rows.len() == again.len() && rows.iter().zip(&again).all(|(a, b)| same(a, b)));
         }
     }
-    let _ = tables::paths(text);
-    let _ = tables::offsets(text, 8);
+    let _ = tables::paths(text, &graph.names);
+    let _ = tables::offsets(text, &graph);
     let _ = tables::histograms(text);
 }
 

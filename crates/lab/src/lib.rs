@@ -21,6 +21,7 @@ mod estimate;
 #[doc(hidden)]
 pub mod fuzzing;
 mod histogram;
+mod input;
 mod lateness;
 mod network;
 mod originals;

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::recording::RecordingCounts;
 use crate::schema::{Document, Fct, Pattern};
+use crate::topology::Names;
 use crate::{Diagnostic, Scenario, Stop, Table, summary, tables};
 use serde::{Deserialize, Serialize};
 use thalweg_sim::Recorded;
@@ -25,6 +26,8 @@ pub(crate) struct Meta {
     /// Whether each counts.
     pub counted: Vec<bool>,
     pub base_rtt_ps: u64,
+    /// What nodes are called.
+    pub names: Names,
     pub check: bool,
 }
 
@@ -124,6 +127,7 @@ impl Run {
             groups: doc.traffic.iter().map(|t| kind(&t.pattern)).collect(),
             counted: doc.traffic.iter().map(|t| t.measured).collect(),
             base_rtt_ps: scenario.base_rtt().ps(),
+            names: scenario.graph().names.clone(),
             check: doc.run.check,
         };
         let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;

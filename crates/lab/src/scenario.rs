@@ -2,12 +2,13 @@
 
 use crate::catalogue;
 use crate::context::Cx;
-use crate::diagnostic::suggest;
+use crate::diagnostic::{shown, suggest};
 use crate::estimate::Estimate;
 use crate::parse::flows::{self, FlowRow};
 use crate::schema::{Document, SECTIONS, Shape, Transport, scheme};
+use crate::text::check::{self, Named};
+use crate::text::emit;
 use crate::text::tree::{Node, Origin, Place, Value, stamp};
-use crate::text::{check, emit};
 use crate::topology::{self, Frames, Graph};
 use crate::{Diagnostic, Stop, estimate, network, resolve, validate, workload};
 use std::path::{Path, PathBuf};
@@ -58,10 +59,22 @@ pub fn load_unless(
     let mut origin = Origin::parse(text, file, set)?;
     merge_scheme(&mut origin)?;
     let mut root = origin.root.clone();
-    let errors = check::document(catalogue::raw_schema(), &mut root, &origin);
+    let (errors, named) = check::document(catalogue::raw_schema(), &mut root, &origin);
     origin.root = root;
     if !errors.is_empty() {
         return Err(sorted(errors));
+    }
+    if !named.is_empty() {
+        // What nodes are called is known when the network is there, which does not depend on who sends: zeros stand for names
+        // until then.
+        let mut draft = origin.clone();
+        named.iter().for_each(|n| put(&mut draft.root, &n.path, 0));
+        let cx = Cx { origin: &draft, dir, stop };
+        let mut probe = written(&cx)?;
+        resolve::resolve(&mut probe);
+        let frames = frames(&probe);
+        let graph = topology::build(&cx, &mut probe.topology, frames).map_err(|e| vec![e])?;
+        number(&mut origin, &named, &graph)?;
     }
     let cx = Cx { origin: &origin, dir, stop };
     let written = written(&cx)?;
@@ -101,10 +114,33 @@ fn written(cx: &Cx<'_>) -> Result<Document, Vec<Diagnostic>> {
     with(graph.bandwidth_delay(frames))
 }
 
+/// Writes a node's number at a key.
+fn put(root: &mut Node, path: &str, number: u32) {
+    let at = path.split('.').try_fold(root, |node, part| node.get_mut(part));
+    if let Some(node) = at {
+        node.value = Value::Int(number.into());
+    }
+}
+
+/// Replaces names of nodes by their numbers.
+fn number(origin: &mut Origin, named: &[Named], graph: &Graph) -> Result<(), Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    for Named { path, host } in named {
+        let node = path.split('.').try_fold(&origin.root, |node, part| node.get(part));
+        let text = node.and_then(Node::text).unwrap_or_default();
+        let found = if *host { graph.names.host(text, graph.hosts) } else { graph.names.node(text) };
+        match found {
+            Ok(number) => put(&mut origin.root, path, number),
+            Err((reason, hint)) => errors.push(origin.at(path, reason).hint(hint)),
+        }
+    }
+    if errors.is_empty() { Ok(()) } else { Err(sorted(errors)) }
+}
+
 fn sorted(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
     errors.sort_by_key(|d| (d.line, d.column));
     errors.dedup();
-    errors
+    shown(errors)
 }
 
 /// Lays the named scheme's settings under the written ones.
@@ -218,7 +254,7 @@ impl Scenario {
         use crate::schema::{AdsMap, Pattern, RoutingRule, Scheduler, Sizes};
         let mut out = Vec::new();
         if let Shape::File(f) = &self.doc.topology.shape {
-            out.push(f.path.clone());
+            out.push(f.file.clone());
         }
         match &self.doc.routing.rule {
             RoutingRule::Pinned { file } | RoutingRule::SprayRoundRobin { offsets: Some(file) } => {
@@ -235,8 +271,8 @@ impl Scenario {
             match &t.pattern {
                 Pattern::List(l) => out.push(l.file.clone()),
                 Pattern::Poisson(p) => {
-                    if let Sizes::File { path, .. } = &p.sizes {
-                        out.push(path.clone());
+                    if let Sizes::File { file, .. } = &p.sizes {
+                        out.push(file.clone());
                     }
                 }
                 _ => {}

@@ -43,7 +43,12 @@ fn wire(size: u64, transport: &TransportSpec) -> f64 {
 /// Carried: bytes that passed the links in it, ACKs and retransmissions included, over the same.
 fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let spec = run.engine.spec();
-    let graph = Graph { hosts: spec.hosts, switches: spec.switches, links: spec.links.clone() };
+    let graph = Graph {
+        hosts: spec.hosts,
+        switches: spec.switches,
+        links: spec.links.clone(),
+        names: run.meta.names.clone(),
+    };
     let racks = graph.racks();
     let core = graph.core_links();
     let (from, until) = run.meta.load_window;
@@ -94,7 +99,12 @@ fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
 /// so far; of the traffic sections that are measured.
 fn endless(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let spec = run.engine.spec();
-    let graph = Graph { hosts: spec.hosts, switches: spec.switches, links: spec.links.clone() };
+    let graph = Graph {
+        hosts: spec.hosts,
+        switches: spec.switches,
+        links: spec.links.clone(),
+        names: run.meta.names.clone(),
+    };
     let adjacency = graph.adjacency();
     let mut empty: BTreeMap<(u32, u32, u16), u64> = BTreeMap::new();
     let (mut throughput, mut waiting) = (Vec::new(), Vec::new());

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thalweg import _input
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class Paper:
     def load(cls, folder: Path) -> Paper:
         file = folder / "claims.toml"
         try:
-            text = file.read_text(encoding="utf-8")
+            text = _input.text(file)
             table = tomllib.loads(text)
         except OSError as e:
             raise refuse(e.strerror or str(e), file=file) from None

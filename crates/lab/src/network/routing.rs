@@ -26,12 +26,12 @@ pub(super) fn routing(
         }
         RoutingRule::SprayRoundRobin { offsets: Some(file) } => {
             let text = cx.read("routing.offsets", file)?;
-            let offsets = tables::offsets(&text, graph.hosts).map_err(|e| e.in_file(file))?;
+            let offsets = tables::offsets(&text, graph).map_err(|e| e.in_file(file))?;
             RoutingSpec::SprayRoundRobin { offsets }
         }
         RoutingRule::Pinned { file } => {
             let text = cx.read("routing.file", file)?;
-            let rows = tables::paths(&text).map_err(|e| e.in_file(file))?;
+            let rows = tables::paths(&text, &graph.names).map_err(|e| e.in_file(file))?;
             let by_id: BTreeMap<u64, &tables::PathRow> = rows.iter().map(|r| (r.id, r)).collect();
             let adjacency = graph.adjacency();
             let mut paths = Vec::with_capacity(flows.len());
@@ -52,9 +52,14 @@ pub(super) fn routing(
                     if let Some(gap) = hops.windows(2).find(|w| !joined(w)) {
                         let reason = format!(
                             "`{name}` of flow {label} is not a path: no link from {} to {}",
-                            gap[0], gap[1]
+                            graph.say(gap[0]),
+                            graph.say(gap[1])
                         );
-                        let hint = format!("it leads from host {from} to host {to} over linked switches");
+                        let hint = format!(
+                            "it leads from host {} to host {} over linked switches",
+                            graph.say(from),
+                            graph.say(to)
+                        );
                         return Err(Diagnostic::in_file(file, row.line, reason).hint(hint));
                     }
                     if let Some(host) = path.iter().find(|n| graph.is_host(**n)) {

@@ -10,7 +10,8 @@ use super::{ParseError, field, lines};
 pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, ParseError> {
     let mut points: Vec<(usize, f64, f64)> = Vec::new();
     for (line, row) in lines(text) {
-        let cells: Vec<&str> = row.split([',', ' ', '\t']).map(str::trim).filter(|c| !c.is_empty()).collect();
+        let cells = row.split([',', ' ', '\t']).map(|c| c.trim().trim_matches('"'));
+        let cells: Vec<&str> = cells.filter(|c| !c.is_empty()).collect();
         if points.is_empty() && cells.first().is_some_and(|c| c.parse::<f64>().is_err()) && line == 1 {
             continue; // a header
         }
@@ -62,6 +63,7 @@ mod tests {
     fn the_formats_of_hpcc_and_netsys_are_read() {
         assert_eq!(parse("0 0\n100 1\n10000000 100\n"), Ok(vec![(0.0, 0.0), (100.0, 0.01), (1e7, 1.0)]));
         assert_eq!(parse("1 1 0\n1 1 0.5\n2107 1 1.0\n"), Ok(vec![(1.0, 0.0), (1.0, 0.5), (2107.0, 1.0)]));
+        assert_eq!(parse("\u{feff}\"size\",\"p\"\n\"10\",\"1\"\n"), Ok(vec![(10.0, 1.0)]));
         assert_eq!(parse("size,cumulative\n10,0.5\n20,1\n"), Ok(vec![(10.0, 0.5), (20.0, 1.0)]));
     }
 

@@ -1,12 +1,14 @@
 //! Readers of other people's files. Pure: text in, values or a line number and a reason out.
 
 pub mod cdf;
+mod csv;
 pub mod flows;
 pub mod graph;
 pub mod tables;
 pub mod trace;
 
 use crate::Diagnostic;
+pub(crate) use crate::diagnostic::quoted;
 
 /// What is wrong with a text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +33,9 @@ impl ParseError {
 
 /// Lines that say something, numbered from 1; `#` starts a comment.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.lines()
+    text.strip_prefix('\u{feff}')
+        .unwrap_or(text)
+        .lines()
         .enumerate()
         .map(|(i, line)| (i + 1, line.split('#').next().unwrap_or_default().trim()))
         .filter(|(_, line)| !line.is_empty())
@@ -46,5 +50,5 @@ pub(crate) fn field<T: std::str::FromStr>(
     let Some(text) = text.map(str::trim).filter(|t| !t.is_empty()) else {
         return Err(ParseError::new(line, format!("{what} is missing"), ""));
     };
-    text.parse().map_err(|_| ParseError::new(line, format!("`{text}` is not {what}"), ""))
+    text.parse().map_err(|_| ParseError::new(line, format!("`{}` is not {what}", quoted(text)), ""))
 }

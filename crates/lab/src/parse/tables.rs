@@ -1,34 +1,9 @@
 //! Small CSV files with a header: pinned paths, spray offsets, priority histograms.
 
-use super::{ParseError, field, lines};
+use super::{ParseError, csv, field, flows};
+use crate::topology::{Graph, Names};
 use std::collections::BTreeMap;
 use thalweg_units::NodeId;
-
-/// A line's number and its cells.
-type Row<'a> = (usize, Vec<&'a str>);
-
-/// The rows of a CSV whose header must be one of `headers`; which one, and the rows with their lines.
-fn rows<'a>(text: &'a str, headers: &[&str]) -> Result<(usize, Vec<Row<'a>>), ParseError> {
-    let mut all = lines(text);
-    let expected = || format!("expected the header `{}`", headers.join("` or `"));
-    let Some((line, first)) = all.next() else {
-        return Err(ParseError::new(0, "the file is empty", expected()));
-    };
-    let plain: String = first.chars().filter(|c| !c.is_whitespace()).collect();
-    let Some(which) = headers.iter().position(|h| *h == plain) else {
-        return Err(ParseError::new(line, format!("`{first}` is not the header"), expected()));
-    };
-    let columns = headers[which].split(',').count();
-    let mut out = Vec::new();
-    for (line, row) in all {
-        let cells: Vec<&str> = row.split(',').map(str::trim).collect();
-        if cells.len() != columns {
-            return Err(ParseError::new(line, format!("{} columns instead of {columns}", cells.len()), ""));
-        }
-        out.push((line, cells));
-    }
-    Ok((which, out))
-}
 
 /// A flow's path as a file gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,36 +18,46 @@ pub struct PathRow {
     pub ack: Vec<NodeId>,
 }
 
-/// `id,data_path,ack_path`: switches separated by `-`.
+/// `id,data_path,ack_path`: switches, by number or by name, separated by `-`.
 ///
 /// # Errors
 /// The first line that is not one.
-pub fn paths(text: &str) -> Result<Vec<PathRow>, ParseError> {
-    let (_, rows) = rows(text, &["id,data_path,ack_path"])?;
+pub fn paths(text: &str, names: &Names) -> Result<Vec<PathRow>, ParseError> {
+    let (_, rows) = csv::headed(text, &["id,data_path,ack_path"])?;
     let path = |line, text: &str| -> Result<Vec<NodeId>, ParseError> {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        text.split('-').map(|n| field(line, "a node", Some(n)).map(NodeId)).collect()
+        let node = |n: &str| match n.trim() {
+            "" => Err(ParseError::new(line, "a node is missing", "")),
+            n => names.node(n).map_err(|(reason, hint)| ParseError::new(line, reason, hint)),
+        };
+        // A single name may hold a `-` itself.
+        match names.find(text) {
+            Some(only) => Ok(vec![NodeId(only)]),
+            None => text.split('-').map(|n| node(n).map(NodeId)).collect(),
+        }
     };
-    rows.into_iter()
-        .map(|(line, cells)| {
-            let id = field(line, "a flow's number", Some(cells[0]))?;
-            Ok(PathRow { line: line as u32, id, data: path(line, cells[1])?, ack: path(line, cells[2])? })
-        })
-        .collect()
+    rows.map(|row| {
+        let (line, cells) = row?;
+        let id = field(line, "a flow's number", Some(&cells[0]))?;
+        Ok(PathRow { line: line as u32, id, data: path(line, &cells[1])?, ack: path(line, &cells[2])? })
+    })
+    .collect()
 }
 
 /// `host,first` (or `host,first_core`): where each host's spraying counter starts.
 ///
 /// # Errors
 /// The first line that is not one, or a host that is unknown or named twice.
-pub fn offsets(text: &str, hosts: u32) -> Result<Vec<u32>, ParseError> {
-    let (_, rows) = rows(text, &["host,first", "host,first_core"])?;
+pub fn offsets(text: &str, graph: &Graph) -> Result<Vec<u32>, ParseError> {
+    let (_, rows) = csv::headed(text, &["host,first", "host,first_core"])?;
+    let hosts = graph.hosts;
     let mut out = vec![None; hosts as usize];
-    for (line, cells) in rows {
-        let host: u32 = field(line, "a host", Some(cells[0]))?;
-        let first = field(line, "a number", Some(cells[1]))?;
+    for row in rows {
+        let (line, cells) = row?;
+        let host = flows::host(line, &cells[0], graph)?;
+        let first = field(line, "a number", Some(&cells[1]))?;
         match out.get_mut(host as usize) {
             None => {
                 let hint = format!("hosts are 0 to {}", hosts - 1);
@@ -96,12 +81,13 @@ pub type Histograms = BTreeMap<Option<u32>, Vec<u64>>;
 /// # Errors
 /// The first line that is not one, or a priority that is out of range.
 pub fn histograms(text: &str) -> Result<Histograms, ParseError> {
-    let (which, rows) = rows(text, &["priority,packets", "port,priority,packets"])?;
+    let (which, rows) = csv::headed(text, &["priority,packets", "port,priority,packets"])?;
     let mut out = Histograms::new();
-    for (line, cells) in rows {
-        let port = if which == 1 { Some(field(line, "a port", Some(cells[0]))?) } else { None };
-        let priority: usize = field(line, "a priority", Some(cells[which]))?;
-        let packets: u64 = field(line, "a number of packets", Some(cells[which + 1]))?;
+    for row in rows {
+        let (line, cells) = row?;
+        let port = if which == 1 { Some(field(line, "a port", Some(&cells[0]))?) } else { None };
+        let priority: usize = field(line, "a priority", Some(&cells[which]))?;
+        let packets: u64 = field(line, "a number of packets", Some(&cells[which + 1]))?;
         if priority >= MOST_PRIORITIES {
             let hint = format!("priorities are 0 to {}", MOST_PRIORITIES - 1);
             return Err(ParseError::new(line, format!("the priority {priority} is out of range"), hint));
@@ -121,13 +107,19 @@ mod tests {
 
     #[test]
     fn paths_and_offsets_and_histograms_read_what_the_references_write() {
-        let p = paths("id,data_path,ack_path\n0,23-30-33,33-30-23\n1,,\n").expect("paths");
+        let graph = Graph::new(3, 2);
+        let named = paths("id,data_path,ack_path\n0,switch1-switch0,3\n", &graph.names).expect("paths");
+        assert_eq!(
+            (named[0].data.as_slice(), named[0].ack.as_slice()),
+            (&[NodeId(4), NodeId(3)][..], &[NodeId(3)][..])
+        );
+        let p = paths("id,data_path,ack_path\n0,23-30-33,33-30-23\n1,,\n", &graph.names).expect("paths");
         assert_eq!(p[0].data, vec![NodeId(23), NodeId(30), NodeId(33)]);
         assert!(p[1].ack.is_empty());
-        assert_eq!(offsets("host,first_core\n0,3\n1,2\n", 3), Ok(vec![3, 2, 0]));
+        assert_eq!(offsets("host,first_core\n0,3\nh1,2\n", &graph), Ok(vec![3, 2, 0]));
         let h = histograms("port,priority,packets\n4,2,10\n4,0,1\n").expect("histogram");
         assert_eq!(h[&Some(4)], vec![1, 0, 10]);
-        let e = offsets("host,first\n7,0\n", 3).expect_err("no such host");
+        let e = offsets("host,first\n7,0\n", &graph).expect_err("no such host");
         assert_eq!((e.line, e.reason.as_str()), (2, "there is no host 7"));
     }
 }

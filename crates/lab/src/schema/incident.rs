@@ -18,8 +18,8 @@ pub enum Incident {
         at: Q<Span>,
         /// When it works again; never if not given.
         until: Option<Q<Span>>,
-        /// Its two ends, by number; all links between them if there are several.
-        #[schemars(extend("examples" = [[0, 4]]))]
+        /// Its two ends, by number or name; all links between them if there are several.
+        #[schemars(extend("examples" = [[0, 4]], "x-node" = "node"))]
         link: [u32; 2],
     },
     /// Pause frames get lost.

@@ -59,7 +59,7 @@ pub(crate) use defaults;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// What reports call it.
+    /// What reports call it, and the folder of its results: one part of a path.
     #[serde(default = "default::name")]
     pub name: String,
     /// Seed of every random stream.

@@ -44,7 +44,7 @@ pub enum RoutingRule {
     },
     /// Each flow's switches are given.
     Pinned {
-        /// CSV `id,data_path,ack_path`: switches separated by `-`, relative to the scenario.
+        /// CSV `id,data_path,ack_path`: switches, by number or name, separated by `-`; relative to the scenario.
         #[schemars(extend("examples" = ["paths.csv"]))]
         file: String,
     },

@@ -76,7 +76,7 @@ pub enum Sizes {
     /// three (size, anything, probability) as the NetSys simulator writes.
     File {
         /// Where it is, relative to the scenario.
-        path: String,
+        file: String,
         /// What sizes are counted in; more than one byte: sizes are rounded up to whole units.
         #[serde(default = "default::byte")]
         unit: Q<Bytes>,

@@ -151,7 +151,8 @@ pub enum Nodes {
     Even,
     /// These.
     Listed {
-        /// By number; switches follow the hosts.
+        /// By number (switches follow the hosts) or by name.
+        #[schemars(extend("x-node" = "node"))]
         nodes: Vec<u32>,
     },
 }

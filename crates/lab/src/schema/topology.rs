@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
-/// The network's shape; hosts are nodes `0 .. hosts`, switches follow.
+/// The network's shape; hosts are nodes `0 .. hosts`, switches follow. Every node also has a name: hosts `h0`, `h1`, .., switches
+/// by their tier (`leaf0`, `spine0`, `edge0`, `agg0`, `core0`, else `switch0`), or as the file says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {
     /// Which one.
@@ -238,7 +239,7 @@ pub struct Backbone {
 pub struct GraphFile {
     /// Where it is, relative to the scenario.
     #[schemars(extend("examples" = ["links.csv"]))]
-    pub path: String,
+    pub file: String,
     /// How it is written.
     pub format: GraphFormat,
     /// Of links for which the file gives none, each direction.
@@ -258,15 +259,16 @@ pub struct GraphFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GraphFormat {
-    /// thalweg's own: `hosts = 16`, `switches = 20`, `[[links]] a = 0, b = 16, rate = "10Gbps", delay = "1us"`.
+    /// thalweg's own: `hosts = 16`, `switches = 20`, `[[links]] a = 0, b = 16, rate = "10Gbps", delay = "1us"`;
+    /// if wanted `names = ["web", ..]`.
     ThalwegToml,
     /// The same as JSON.
     ThalwegJson,
     /// The HPCC ns-3 simulator's `topology.txt`: nodes, switches and links; switch ids; `src dst rate delay error`.
     Hpcc,
-    /// GraphML; hosts are the nodes with one link.
+    /// GraphML; hosts are the nodes with one link; nodes are called by their `label`, else by their id.
     Graphml,
-    /// CSV with a header: `a,b` and optionally `rate,delay`; hosts are the nodes with one link.
+    /// CSV with a header: `a,b` and optionally `rate,delay`; nodes by number or by name; hosts are the nodes with one link.
     LinksCsv,
     /// A router map of Rocketfuel (`.cch`; Spring, Mahajan, Wetherall, SIGCOMM 2002): links within the ISP, of the
     /// largest connected part.

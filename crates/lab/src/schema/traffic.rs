@@ -110,6 +110,7 @@ pub struct Incast {
     #[schemars(extend("examples" = ["64KB"]))]
     pub size: Q<Bytes>,
     /// The host that receives; drawn for each event if not given.
+    #[schemars(extend("x-node" = "host"))]
     pub receiver: Option<u32>,
     /// Who sends.
     #[serde(default)]
@@ -161,7 +162,7 @@ pub struct List {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ListFormat {
-    /// CSV with the header `id,src,dst,size_bytes,start_ns`.
+    /// CSV with the header `id,src,dst,size_bytes,start_ns`; hosts by number or by name.
     #[default]
     Csv,
     /// The HPCC ns-3 simulator's: the number of flows, then `src dst class port size start` in seconds.
@@ -173,10 +174,10 @@ pub enum ListFormat {
 #[serde(deny_unknown_fields)]
 pub struct Backlogged {
     /// The host that sends.
-    #[schemars(extend("examples" = [0]))]
+    #[schemars(extend("examples" = [0], "x-node" = "host"))]
     pub src: u32,
     /// The host that receives.
-    #[schemars(extend("examples" = [1]))]
+    #[schemars(extend("examples" = [1], "x-node" = "host"))]
     pub dst: u32,
     /// When the first starts.
     #[serde(default = "default::zero")]
@@ -198,10 +199,10 @@ pub struct Backlogged {
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The host that sends.
-    #[schemars(extend("examples" = [0]))]
+    #[schemars(extend("examples" = [0], "x-node" = "host"))]
     pub src: u32,
     /// The host that receives.
-    #[schemars(extend("examples" = [1]))]
+    #[schemars(extend("examples" = [1], "x-node" = "host"))]
     pub dst: u32,
     /// Payload.
     #[schemars(extend("examples" = ["1MB"]))]
@@ -216,10 +217,10 @@ pub struct Flow {
 #[serde(deny_unknown_fields)]
 pub struct RequestResponse {
     /// The host that asks.
-    #[schemars(extend("examples" = [0]))]
+    #[schemars(extend("examples" = [0], "x-node" = "host"))]
     pub client: u32,
     /// The host that answers.
-    #[schemars(extend("examples" = [1]))]
+    #[schemars(extend("examples" = [1], "x-node" = "host"))]
     pub server: u32,
     /// Payload of a request.
     #[schemars(extend("examples" = ["100B"]))]
@@ -244,10 +245,10 @@ pub struct RequestResponse {
 #[serde(deny_unknown_fields)]
 pub struct UdpStream {
     /// The host that sends.
-    #[schemars(extend("examples" = [0]))]
+    #[schemars(extend("examples" = [0], "x-node" = "host"))]
     pub src: u32,
     /// The host that receives.
-    #[schemars(extend("examples" = [1]))]
+    #[schemars(extend("examples" = [1], "x-node" = "host"))]
     pub dst: u32,
     /// On the wire, headers included.
     #[schemars(extend("examples" = ["1Gbps"]))]

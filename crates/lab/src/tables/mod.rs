@@ -2,6 +2,7 @@
 
 mod flows;
 mod memory;
+mod nodes;
 mod pauses;
 mod ports;
 mod series;
@@ -78,7 +79,7 @@ fn column(name: &'static str, unit: &'static str, doc: &'static str, data: Colum
 
 /// All tables of a run; time series only if they were asked for.
 pub(crate) fn all(run: &Run) -> Vec<Table> {
-    let mut out = vec![flows::table(run), ports::table(run)];
+    let mut out = vec![flows::table(run), ports::table(run), nodes::table(run)];
     out.extend(series::tables(run));
     out.extend(pauses::table(run));
     out.extend(memory::table(run));

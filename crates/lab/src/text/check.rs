@@ -6,16 +6,25 @@
 //! and a name that a user registered for `{ kind = "custom", name = .. }`.
 
 use super::tree::{Node, Origin, Value};
-use crate::diagnostic::suggest;
+use crate::diagnostic::{quoted, suggest};
 use crate::{Diagnostic, quantity};
 use serde_json::Value as Json;
 use thalweg_units::Bytes;
 
+/// A node that is written by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// The key.
+    pub path: String,
+    /// Whether it must be a host.
+    pub host: bool,
+}
+
 /// Checks and opens `root` (which is then put back into the origin by the caller).
-pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> Vec<Diagnostic> {
-    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Count(0) };
+pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> (Vec<Diagnostic>, Vec<Named>) {
+    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Count(0), named: Vec::new() };
     checker.walk(schema, root, "");
-    checker.errors
+    (checker.errors, checker.named)
 }
 
 /// Lengths written as multiples of the bandwidth-delay product.
@@ -27,7 +36,7 @@ enum Products {
 
 /// Whether anything is written as a multiple of the bandwidth-delay product.
 pub(crate) fn has_products(schema: &Json, root: &Node, origin: &Origin) -> bool {
-    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Count(0) };
+    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Count(0), named: Vec::new() };
     checker.walk(schema, &mut root.clone(), "");
     matches!(checker.products, Products::Count(n) if n > 0)
 }
@@ -39,7 +48,8 @@ pub(crate) fn write_products(
     origin: &Origin,
     product: Bytes,
 ) -> Vec<Diagnostic> {
-    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Are(product) };
+    let mut checker =
+        Checker { origin, errors: Vec::new(), products: Products::Are(product), named: Vec::new() };
     checker.walk(schema, root, "");
     checker.errors
 }
@@ -48,6 +58,7 @@ struct Checker<'a> {
     origin: &'a Origin,
     errors: Vec<Diagnostic>,
     products: Products,
+    named: Vec<Named>,
 }
 
 /// The alternative that is not `null`.
@@ -109,6 +120,14 @@ fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
+/// What a key of earlier versions is called now.
+fn renamed(key: &str) -> Option<&'static str> {
+    match key {
+        "path" => Some("file"),
+        _ => None,
+    }
+}
+
 /// "schedulers" for `scheduler`: what registered names may stand for.
 fn registered(custom: &Json) -> Vec<String> {
     match custom.get("x-registry").and_then(Json::as_str) {
@@ -131,7 +150,8 @@ impl Checker<'_> {
             match node.text() {
                 Some(word) if words.iter().any(|w| w == word) => {}
                 Some(word) => {
-                    let (reason, hint) = (format!("`{word}` is not a choice"), suggest(word, &words));
+                    let (reason, hint) =
+                        (format!("`{}` is not a choice", quoted(word)), suggest(word, &words));
                     self.error(node, path, reason, Some(hint));
                 }
                 None => {
@@ -200,7 +220,7 @@ impl Checker<'_> {
             Some(variant) => self.table(&[schema, variant], node, path),
             None => {
                 let known: Vec<String> = names.into_iter().chain(users).collect();
-                let (reason, hint) = (format!("`{word}` is not a choice"), suggest(&word, &known));
+                let (reason, hint) = (format!("`{}` is not a choice", quoted(&word)), suggest(&word, &known));
                 let node = node.get("kind").cloned().unwrap_or_else(|| node.clone());
                 self.error(&node, path, reason, Some(hint));
             }
@@ -236,16 +256,21 @@ impl Checker<'_> {
                 None => unknown.push((key.clone(), value.clone())),
             }
         }
-        let missing: Vec<&str> = schemas
+        let mut missing: Vec<&str> = schemas
             .iter()
             .flat_map(|s| required(s))
             .filter(|k| !entries.iter().any(|(key, _)| key == k))
             .collect();
         for (key, value) in unknown {
-            let renamed = schemas.iter().find_map(|s| s.get("x-renamed")?.get(&key)?.as_str());
-            let hint =
-                renamed.map_or_else(|| suggest(&key, &known()), |now| format!("it is called `{now}` now"));
-            self.error(&value, &join(path, &key), "unknown key".into(), Some(hint));
+            let now = schemas.iter().find_map(|s| s.get("x-renamed")?.get(&key)?.as_str());
+            let meant = renamed(&key).filter(|now| property(now).is_some());
+            missing.retain(|key| now.or(meant) != Some(*key));
+            let hint = match (now, meant) {
+                (Some(now), _) => format!("it is called `{now}` now"),
+                (None, Some(meant)) => format!("did you mean `{meant}`?"),
+                (None, None) => suggest(&key, &known()),
+            };
+            self.error(&value, &join(path, &quoted(&key)), "unknown key".into(), Some(hint));
         }
         for key in missing {
             let schema = property(key).cloned().unwrap_or_default();
@@ -273,14 +298,31 @@ impl Checker<'_> {
             self.error(&node, path, reason, example(schema).map(|e| format!("for example `{e}`")));
             return;
         }
-        if let Some(schema) = schema.get("items") {
+        if let Some(inner) = schema.get("items") {
             for (i, item) in items.iter_mut().enumerate() {
+                if self.is_named(schema, item, || join(path, &i.to_string())) {
+                    continue;
+                }
+                let schema = inner;
                 self.walk(schema, item, &join(path, &i.to_string()));
             }
         }
     }
 
+    /// Keeps the name of a node where the schema takes one: whether there is such a node shows when the network is there.
+    fn is_named(&mut self, schema: &Json, node: &Node, path: impl Fn() -> String) -> bool {
+        let Some(what) = schema.get("x-node") else { return false };
+        let named = node.text().is_some();
+        if named {
+            self.named.push(Named { path: path(), host: what == "host" });
+        }
+        named
+    }
+
     fn scalar(&mut self, schema: &Json, node: &mut Node, path: &str) {
+        if self.is_named(schema, node, || path.to_owned()) {
+            return;
+        }
         let word = |key: &str| schema.get(key).and_then(Json::as_str).unwrap_or_default();
         let (format, unit) = (word("format"), word("x-quantity"));
         let mismatch = |wanted: &str, node: &Node| {
@@ -314,6 +356,9 @@ impl Checker<'_> {
         }
         let problem = match &node.value {
             Value::Date => Some(("dates have no meaning here".to_owned(), None)),
+            Value::Text(text) if !unit.is_empty() && text.len() > 80 => {
+                Some((format!("`{}` is too long", quoted(text)), example(schema)))
+            }
             Value::Text(text) if is_type(schema, "string") => {
                 quantity::check(unit, text).err().map(|reason| (reason, None))
             }
@@ -329,6 +374,7 @@ impl Checker<'_> {
             Value::Float(x) if is_type(schema, "number") => {
                 range(schema, *x, format).map(|hint| (format!("{x} is out of range"), Some(hint)))
             }
+            _ if schema.get("x-node").is_some() => Some(mismatch("the number or the name of a node", node)),
             _ if is_type(schema, "integer") => Some(mismatch("a whole number", node)),
             _ if is_type(schema, "number") => Some(mismatch("a number", node)),
             _ => None,

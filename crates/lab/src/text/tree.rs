@@ -1,6 +1,7 @@
 //! A TOML document as a tree that remembers where each value was written.
 
 use crate::Diagnostic;
+use crate::diagnostic::quoted;
 use toml::de::{DeTable, DeValue};
 
 /// Where a value comes from.
@@ -107,12 +108,17 @@ fn convert(value: DeValue<'_>, at: usize) -> Result<Node, (usize, String)> {
         DeValue::String(s) => Value::Text(s.into_owned()),
         DeValue::Integer(i) => {
             let parsed = i64::from_str_radix(i.as_str(), i.radix());
-            Value::Int(parsed.map_err(|_| (at, format!("`{i}` is not an integer of 64 bits")))?)
+            Value::Int(
+                parsed.map_err(|_| (at, format!("`{}` is not an integer of 64 bits", quoted(i.as_str()))))?,
+            )
         }
         DeValue::Float(x) => {
-            let parsed = x.as_str().parse::<f64>().map_err(|_| (at, format!("`{x}` is not a number")))?;
+            let parsed = x
+                .as_str()
+                .parse::<f64>()
+                .map_err(|_| (at, format!("`{}` is not a number", quoted(x.as_str()))))?;
             if !parsed.is_finite() {
-                return Err((at, format!("`{x}` is not a finite number")));
+                return Err((at, format!("`{}` is not a finite number", quoted(x.as_str()))));
             }
             Value::Float(parsed)
         }
@@ -160,6 +166,7 @@ impl Origin {
         let syntax = |origin: &Self, at: usize, reason: String| {
             vec![origin.diagnostic(Place::File(at), "", reason, None)]
         };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let table = DeTable::parse(text).map_err(|e| {
             let at = e.span().map_or(0, |s| s.start);
             syntax(&origin, at, e.message().trim().replace('\n', ", "))
@@ -222,7 +229,10 @@ impl Origin {
             match node.get(part).is_some() {
                 true => node = node.get_mut(part).expect("just looked up"),
                 false => {
-                    wrong = Some((format!("there is no element `{part}`"), "positions are counted from 0"));
+                    wrong = Some((
+                        format!("there is no element `{}`", quoted(part)),
+                        "positions are counted from 0",
+                    ));
                     break;
                 }
             }
@@ -258,11 +268,16 @@ impl Origin {
                 let column = at - self.lines[line.max(1) - 1] + 1;
                 (self.file.clone(), line as u32, column as u32)
             }
-            Place::Set(i) => (format!("--set {}", self.sets[i]), 0, 0),
+            Place::Set(i) => (format!("--set {}", long(&self.sets[i])), 0, 0),
             Place::Scheme => (self.file.clone(), 0, 0),
         };
-        Diagnostic { file, line, column, key: key.to_owned(), reason, hint }
+        Diagnostic { file, line, column, key: long(key), reason, hint }
     }
+}
+
+/// A dotted key for a message: one that nobody wrote on purpose is cut.
+fn long(key: &str) -> String {
+    if key.len() <= 240 { key.to_owned() } else { quoted(key).into_owned() }
 }
 
 /// Gives a whole tree one place.

@@ -26,7 +26,7 @@ pub(super) fn build(cx: &Cx<'_>, b: &Backbone) -> Result<Graph, Diagnostic> {
     let pairs = pairs_over(b.routers, &links);
     let median = median(&pairs);
     let (core0, edge0) = (hosts, hosts + b.routers);
-    let mut g = Graph::new(hosts, b.routers + hosts);
+    let mut g = Graph::tiers(hosts, &[("core", b.routers), ("edge", hosts)]);
     for h in 0..hosts {
         g.link(h, edge0 + h, b.host_rate, b.access_delay.0);
     }

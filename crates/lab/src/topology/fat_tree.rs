@@ -15,7 +15,7 @@ pub(super) fn build(cx: &Cx<'_>, f: &FatTree) -> Result<Graph, Diagnostic> {
     let half = f.k / 2;
     let (hosts, per_tier) = (f.k * half * half, f.k * half);
     let (edge, aggregation, core) = (hosts, hosts + per_tier, hosts + 2 * per_tier);
-    let mut g = Graph::new(hosts, 2 * per_tier + half * half);
+    let mut g = Graph::tiers(hosts, &[("edge", per_tier), ("agg", per_tier), ("core", half * half)]);
     for h in 0..hosts {
         g.link(h, edge + h / half, f.rate, Span::ZERO);
     }

@@ -44,7 +44,7 @@ pub(super) fn build(cx: &Cx<'_>, i: &Internet2) -> Result<Graph, Diagnostic> {
     let slower = |rate: Rate| Q(Rate::from_bps(rate.bps() / u64::from(i.slower)));
     let (host, edge) = (slower(i.host_rate.0), slower(i.edge_rate.map_or(i.host_rate.0, |r| r.0)));
     let (core0, edge0) = (HOSTS, HOSTS + CORES);
-    let mut g = Graph::new(HOSTS, CORES + if i.edge_routers { HOSTS } else { 0 });
+    let mut g = Graph::tiers(HOSTS, &[("core", CORES), ("edge", if i.edge_routers { HOSTS } else { 0 })]);
     for h in 0..HOSTS {
         let router = if i.edge_routers { edge0 + h } else { core0 + h % CORES };
         g.link(h, router, host, i.access_delay.0);

@@ -21,7 +21,7 @@ pub(super) fn build(cx: &Cx<'_>, l: &LeafSpine) -> Result<Graph, Diagnostic> {
         ));
     }
     let hosts = l.leaves * l.hosts_per_leaf;
-    let mut g = Graph::new(hosts, l.leaves + l.spines);
+    let mut g = Graph::tiers(hosts, &[("leaf", l.leaves), ("spine", l.spines)]);
     for h in 0..hosts {
         g.link(h, hosts + h / l.hosts_per_leaf, l.host_rate, Span::ZERO);
     }

@@ -7,11 +7,13 @@ mod file;
 mod internet2;
 mod leaf_spine;
 pub mod lowest;
+pub mod names;
 pub(crate) mod near;
 mod parking_lot;
 mod reach;
 mod star;
 
+pub use names::Names;
 pub(crate) use reach::round_trip_bytes;
 
 use crate::Diagnostic;
@@ -30,6 +32,8 @@ pub struct Graph {
     pub switches: u32,
     /// Duplex links.
     pub links: Vec<LinkSpec>,
+    /// What nodes are called.
+    pub names: Names,
 }
 
 /// Wire sizes of a full packet and of its ACK: what `base_rtt` is solved with.
@@ -41,7 +45,19 @@ pub(crate) struct Frames {
 
 impl Graph {
     pub(crate) fn new(hosts: u32, switches: u32) -> Self {
-        Self { hosts, switches, links: Vec::new() }
+        Self::tiers(hosts, &[("switch", switches)])
+    }
+
+    /// Hosts, then the switches of each tier.
+    pub(crate) fn tiers(hosts: u32, tiers: &[(&str, u32)]) -> Self {
+        let names = Names::tiers(&[&[("h", hosts)], tiers].concat());
+        Self { hosts, switches: tiers.iter().map(|t| t.1).sum(), links: Vec::new(), names }
+    }
+
+    /// A node for a message: its number, and what it is called unless that is the number again.
+    pub(crate) fn say(&self, node: NodeId) -> String {
+        let name = self.names.of(node.0);
+        if name == format!("h{node}") { node.to_string() } else { format!("{node} (`{name}`)") }
     }
 
     pub(crate) fn link(&mut self, a: u32, b: u32, rate: Q<Rate>, delay: Span) {

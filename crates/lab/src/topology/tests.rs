@@ -102,14 +102,18 @@ fn files_give_the_same_graph_in_every_format() {
     .iter()
     .map(|(path, format, more)| {
         let text = format!(
-            "[topology]\nkind = \"file\"\npath = \"{path}\"\nformat = \"{format}\"\n{more}\n\
+            "[topology]\nkind = \"file\"\nfile = \"{path}\"\nformat = \"{format}\"\n{more}\n\
              [[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n"
         );
         let s = crate::load(&text, "t.toml", &dir, &[]).unwrap_or_else(|e| panic!("{format}: {}", e[0]));
         s.graph().clone()
     })
     .collect();
-    assert!(graphs.iter().all(|g| *g == graphs[0]));
+    let network = |g: &Graph| (g.hosts, g.switches, g.links.clone());
+    assert!(graphs.iter().all(|g| network(g) == network(&graphs[0])));
+    let names = |g: &Graph| (0..4).map(|n| g.names.of(n)).collect::<Vec<_>>();
+    assert_eq!(names(&graphs[0]), ["h0", "h1", "h2", "switch0"]);
+    assert_eq!(names(&graphs[4]), ["x", "y", "z", "s"]);
     assert_eq!((graphs[0].hosts, graphs[0].switches), (3, 1));
     std::fs::remove_dir_all(&dir).expect("removed");
 }

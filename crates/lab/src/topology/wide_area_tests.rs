@@ -196,7 +196,7 @@ fn a_rocketfuel_map_gets_hosts() {
     std::fs::write(dir.join("m.cch"), "7 @A (1) -> <9> =a r0\n9 @B bb (1) -> <7> =b r0\n").expect("written");
     let load = |more: &str| {
         let text = format!(
-            "[topology]\nkind = \"file\"\npath = \"m.cch\"\nformat = \"rocketfuel\"\nrate = \"1Gbps\"\ndelay = \"5ms\"\n{more}\
+            "[topology]\nkind = \"file\"\nfile = \"m.cch\"\nformat = \"rocketfuel\"\nrate = \"1Gbps\"\ndelay = \"5ms\"\n{more}\
              [[traffic]]\nkind = \"permutation\"\nsize = \"1KB\"\n"
         );
         crate::load(&text, "t.toml", &dir, &[]).map(|s| s.graph().clone()).map_err(|e| e[0].to_string())

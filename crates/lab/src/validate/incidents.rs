@@ -76,9 +76,10 @@ fn ends(r: &mut Report<'_>, key: &str, link: [u32; 2], graph: &Graph) {
     others.sort_unstable();
     others.dedup();
     let more = if others.len() > 16 { ", .." } else { "" };
-    let list: Vec<String> = others.iter().take(16).map(u32::to_string).collect();
-    let reason = format!("there is no link between {} and {}", link[0], link[1]);
-    r.error(key, reason, format!("node {} is linked to {}{more}", link[0], list.join(", ")));
+    let say = |node: u32| graph.say(NodeId(node));
+    let list: Vec<String> = others.iter().take(16).map(|n| say(*n)).collect();
+    let reason = format!("there is no link between {} and {}", say(link[0]), say(link[1]));
+    r.error(key, reason, format!("node {} is linked to {}{more}", say(link[0]), list.join(", ")));
 }
 
 /// Only switches send pause frames.

@@ -3,6 +3,7 @@
 mod incidents;
 mod lossless;
 mod marking;
+mod name;
 mod queues;
 mod rates;
 mod rdma;
@@ -37,6 +38,7 @@ impl Report<'_> {
 /// Checks a resolved document; `written` is the document before resolution.
 pub(crate) fn document(cx: &Cx<'_>, written: &Document, doc: &Document, graph: &Graph) -> Vec<Diagnostic> {
     let mut report = Report { cx, errors: Vec::new() };
+    name::check(&mut report, &doc.name);
     transports::check(&mut report, doc, graph);
     queues::check(&mut report, written, doc, graph);
     lossless::check(&mut report, doc, graph);

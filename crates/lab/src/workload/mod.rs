@@ -13,7 +13,7 @@ use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::{Document, List, ListFormat, Pattern};
 use crate::topology::Graph;
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, NodeId, Span, Time};
 
 /// The most flows that a scenario may have.
 pub(crate) const MOST_FLOWS: u64 = 100_000_000;
@@ -72,7 +72,7 @@ impl Section<'_> {
     pub fn ends(&self, a: (&str, u32), b: (&str, u32)) -> Result<(u32, u32), Diagnostic> {
         let pair = (self.host(a.0, a.1)?, self.host(b.0, b.1)?);
         if pair.0 == pair.1 {
-            let reason = format!("a flow from host {} to itself", pair.0);
+            let reason = format!("a flow from host {} to itself", self.graph.say(NodeId(pair.0)));
             return Err(self.cx.error(&self.key(b.0), reason, format!("choose another `{}`", b.0)));
         }
         Ok(pair)
@@ -212,7 +212,7 @@ fn steps(l: &List) -> u64 {
 fn read_list(s: &Section<'_>, l: &List) -> Result<Vec<crate::parse::flows::FlowRow>, Diagnostic> {
     let text = s.cx.read(&s.key("file"), &l.file)?;
     let rows = match l.format {
-        ListFormat::Csv => crate::parse::flows::csv(&text),
+        ListFormat::Csv => crate::parse::flows::csv(&text, s.graph),
         ListFormat::Hpcc => crate::parse::flows::hpcc(&text),
     };
     let rows = rows.map_err(|e| e.in_file(&l.file))?;
@@ -232,7 +232,10 @@ fn read_list(s: &Section<'_>, l: &List) -> Result<Vec<crate::parse::flows::FlowR
             }
         }
         if r.src == r.dst {
-            return wrong(format!("a flow from host {} to itself", r.src), "src and dst differ".into());
+            return wrong(
+                format!("a flow from host {} to itself", s.graph.say(NodeId(r.src))),
+                "src and dst differ".into(),
+            );
         }
         if r.size == 0 {
             return wrong("a flow has at least 1 byte".into(), "write 1 or more".into());

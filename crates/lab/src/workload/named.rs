@@ -214,9 +214,9 @@ pub(crate) fn build(cx: &Cx<'_>, key: &str, sizes: &Sizes) -> Result<Cdf, Diagno
         Sizes::Point { size } | Sizes::Fixed { size } => {
             Ok(Cdf::atoms(&[(positive("size", size.0.get())?, 1.0)]))
         }
-        Sizes::File { path, unit, interpolation } => {
-            let text = cx.read(&format!("{key}.path"), path)?;
-            let points = crate::parse::cdf::parse(&text).map_err(|e| e.in_file(path))?;
+        Sizes::File { file, unit, interpolation } => {
+            let text = cx.read(&format!("{key}.file"), file)?;
+            let points = crate::parse::cdf::parse(&text).map_err(|e| e.in_file(file))?;
             Ok(Cdf::new(points, *interpolation, positive("unit", unit.0.get())?))
         }
     }

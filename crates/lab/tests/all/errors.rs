@@ -328,9 +328,9 @@ fn files_that_are_missing_or_broken() {
         ["sizes.txt:2: the cumulative probability falls from 0.5 to 0.4; it never falls"]
     );
     assert_eq!(
-        at("kind = \"star\"\nhosts = 4", "kind = \"file\"\nformat = \"links-csv\"\npath = \"split.csv\""),
+        at("kind = \"star\"\nhosts = 4", "kind = \"file\"\nformat = \"links-csv\"\nfile = \"split.csv\""),
         [
-            "s.toml:5: `topology.path`: the graph of `split.csv` is not connected: no path from host 0 to host 2; add the missing links"
+            "s.toml:5: `topology.file`: the graph of `split.csv` is not connected: no path from host 0 to host 2; add the missing links"
         ]
     );
     let text = RIGHT
@@ -340,7 +340,7 @@ fn files_that_are_missing_or_broken() {
     let s = load(&text, "s.toml", &dir.0, &[]).expect("loads");
     assert_eq!(
         s.network().expect_err("no path").to_string(),
-        "paths.csv:2: `data_path` of flow 0 is not a path: no link from 1 to 5; it leads from host 1 to host 2 over linked switches"
+        "paths.csv:2: `data_path` of flow 0 is not a path: no link from 1 to 5 (`leaf1`); it leads from host 1 to host 2 over linked switches"
     );
 }
 
@@ -492,12 +492,12 @@ fn more_files_that_are_missing_or_broken() {
     let list = |file: &str, more: &str| format!("kind = \"list\"\nfile = \"{file}\"{more}");
     let graph = |format: &str, file: &str| {
         format!(
-            "kind = \"file\"\nformat = \"{format}\"\npath = \"{file}\"\nrate = \"1Gbps\"\ndelay = \"1us\""
+            "kind = \"file\"\nformat = \"{format}\"\nfile = \"{file}\"\nrate = \"1Gbps\"\ndelay = \"1us\""
         )
     };
     let star = "kind = \"star\"\nhosts = 4";
     let cases: &[(&str, String, &str)] = &[
-        (poisson, list("short.csv", ""), "short.csv:2: a size in bytes is missing"),
+        (poisson, list("short.csv", ""), "short.csv:2: 3 columns instead of 5"),
         (
             poisson,
             list("late.csv", ""),
@@ -528,7 +528,7 @@ fn more_files_that_are_missing_or_broken() {
         (
             "\"heavy-tailed\"",
             "{ file = \"word.txt\" }".into(),
-            "s.toml:12: `traffic.0.sizes.path`: there is no file `word.txt`; did you mean `words.txt`? (paths are relative to the scenario)",
+            "s.toml:12: `traffic.0.sizes.file`: there is no file `word.txt`; did you mean `words.txt`? (paths are relative to the scenario)",
         ),
         (
             star,
@@ -549,7 +549,7 @@ fn more_files_that_are_missing_or_broken() {
         (
             star,
             graph("links-csv", "nowhere.csv"),
-            "s.toml:5: `topology.path`: there is no file `nowhere.csv`; paths are relative to the scenario",
+            "s.toml:5: `topology.file`: there is no file `nowhere.csv`; paths are relative to the scenario",
         ),
     ];
     for (from, to, expected) in cases {

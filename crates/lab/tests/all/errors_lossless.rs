@@ -480,7 +480,7 @@ fn incidents() {
     right(&[("incident", "[{kind=\"link-failure\",at=\"1ms\",until=\"2ms\",link=[6,4]}]")]);
     wrong_failure(
         "at=\"1ms\",link=[0,5]",
-        "`incident.0.link`: there is no link between 0 and 5; node 0 is linked to 4",
+        "`incident.0.link`: there is no link between 0 and 5 (`leaf1`); node 0 is linked to 4 (`leaf0`)",
     );
     wrong_failure("at=\"1ms\",link=[0,99]", "`incident.0.link`: there is no node 99; nodes are 0 to 7");
     wrong_failure(

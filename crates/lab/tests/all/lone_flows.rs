@@ -119,11 +119,11 @@ const TOPOLOGIES: &[&str] = &[
     "kind = \"leaf-spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2\nlinks_per_pair = 2\nbase_rtt = \"30us\"",
     "kind = \"leaf-spine\"\nleaves = 2\nspines = 3\nhosts_per_leaf = 3\nhost_rate = \"100Gbps\"\nspine_rate = \"30Gbps\"",
     "kind = \"fat-tree\"\nk = 4\nrate = \"100Gbps\"",
-    "kind = \"file\"\nformat = \"links-csv\"\npath = \"links.csv\"",
-    "kind = \"file\"\nformat = \"thalweg-toml\"\npath = \"net.toml\"",
-    "kind = \"file\"\nformat = \"thalweg-json\"\npath = \"net.json\"",
-    "kind = \"file\"\nformat = \"hpcc\"\npath = \"net.txt\"",
-    "kind = \"file\"\nformat = \"graphml\"\npath = \"net.xml\"\nrate = \"2Gbps\"\ndelay = \"3us\"",
+    "kind = \"file\"\nformat = \"links-csv\"\nfile = \"links.csv\"",
+    "kind = \"file\"\nformat = \"thalweg-toml\"\nfile = \"net.toml\"",
+    "kind = \"file\"\nformat = \"thalweg-json\"\nfile = \"net.json\"",
+    "kind = \"file\"\nformat = \"hpcc\"\nfile = \"net.txt\"",
+    "kind = \"file\"\nformat = \"graphml\"\nfile = \"net.xml\"\nrate = \"2Gbps\"\ndelay = \"3us\"",
 ];
 
 #[test]

@@ -11,6 +11,7 @@ const SCENARIOS: &[&str] = &[
     "routing = \"lowest\"\n[topology]\nkind = \"backbone\"\nrouters = 9\nlinks = 12\nedges_per_router = 2\n[switch]\nscheduler = { kind = \"parity\", even = \"sjf\" }\nmarking = { kind = \"codel\", target = \"5ms\" }\n[[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"1KB\" }\nload = 0.5\nof = \"busiest-link\"\n",
     "scheme = \"irn-timely+voq-pfc\"\n[topology]\nkind = \"fat-tree\"\nk = 4\n[routing]\nconvergence = \"100us\"\n[transport]\ncap = \"auto\"\nmtu = \"1000B\"\nrtt = { segment = 4, noise = \"1us\" }\n[switch.pfc]\nthreshold = { xoff = \"100KB\", xon = \"90KB\" }\nheadroom = \"30KB\"\n[[traffic]]\nkind = \"rpc\"\nload = 0.5\nservers = \"other-pods\"\nconnection = \"per-pair\"\n[[incident]]\nkind = \"link-failure\"\nat = \"1ms\"\nuntil = \"2ms\"\nlink = [0, 16]\n[[incident]]\nkind = \"pause-loss\"\nprobability = 0.5\nport = 1\n[measure]\npauses = true\nround_trips = true\n",
     "[topology]\nkind = \"star\"\nhosts = 5\n[switch]\ninputs = { shared = \"9MB\", release = \"start\" }\npfc = { threshold = { dynamic = { alpha = 0.125 } }, frame = \"43B\" }\nmarking = { kind = \"ramp\", min = \"400KB\", max = \"1600KB\", max_probability = 0.2, at = \"departure\" }\ncontrol_first = true\n[nic]\norder = \"round-robin\"\npause_control = false\n[transport]\nkind = \"rdma\"\nrecovery = { go_back_n = { repeat_nack = \"500us\" } }\ncongestion = { kind = \"dcqcn\", byte_counter = \"none\", decrease = { checked = \"4us\" } }\nnotification = \"echo\"\ntimer = \"off\"\ncap = 110\nsegments = { bytes = \"16KB\", nic_pace = \"1Gbps\" }\nacks = \"per-packet\"\n[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n",
+    "name = \"n\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n[switch]\nmix = { scheduler = \"lifo\", nodes = { listed = [\"leaf0\", 5] } }\n[[traffic]]\nkind = \"incast\"\nfan_in = 3\nsize = \"64KB\"\nreceiver = \"h3\"\n[[traffic]]\nkind = \"flow\"\nsrc = \"h0\"\ndst = \"h2\"\nsize = \"1MB\"\n[[incident]]\nkind = \"link-failure\"\nat = \"1ms\"\nlink = [\"leaf1\", \"spine0\"]\n",
 ];
 const TOPOLOGIES: &[&str] = &[
     "a,b,rate,delay\n0,3,10Gbps,1us\n1,3,10Gbps,1us\n2,3,10Gbps,1us\n",
@@ -20,6 +21,9 @@ const TOPOLOGIES: &[&str] = &[
     "<graphml><key id=\"d\" attr.name=\"bandwidth\"/><graph><node id='x'/><node id='y'/><edge source='x' target='y'><data key='d'>1e10</data></edge></graph></graphml>",
     "15 @Oslo,+Norway + bb (2) &1 -> <99> <7> {-3} =a.net! r0\n99 @? (1) -> <15> =b r1\n7 @T (1) -> <15> =c r2\n-3 =x r1\n",
     "Paris London 3.5\nLondon Paris 3.5\nLondon Oslo 10\n",
+    "\u{feff}a,b,rate\nweb,\"tor, left\",10Gbps\ndb,\"tor, left\",1Gbps\n17,\"tor, left\",1Gbps # slow\n",
+    "hosts = 2\nswitches = 1\nnames = [\"web\", \"db\", \"tor\"]\nlinks = [{a=\"web\",b=\"tor\"},{a=1,b=2}]\n",
+    "<?xml version=\"1.0\"?><!DOCTYPE g><graphml><!-- <x> --><key id='l' attr.name='label' for='node'/><graph edgedefault=\"undirected\"><node id='0'><data key='l'>New &amp; York &#233;</data></node><node id='1'><data key='l'><![CDATA[<Rome>]]></data></node><edge source='0' target='1'><data key='latency'>1ms</data></edge></graph></graphml>",
 ];
 const CDFS: &[&str] = &["0 0\n100 1\n10000 100\n", "1 1 0\n1 1 0.5\n2107 1 1.0\n", "size,p\n10,0.25\n20,1\n"];
 const FLOWS: &[&str] = &[
@@ -27,6 +31,8 @@ const FLOWS: &[&str] = &[
     "2\n92 13 3 100 1460 0.000002633\n1 10 3 100 7 2000.000000000125\n",
     "id,data_path,ack_path\n0,23-30-33,33-30-23\n",
     "port,priority,packets\n4,2,10\n4,0,1\n",
+    "\u{feff}\"id\",\"src\",dst,size_bytes,start_ns\r\n0,h3,\"h1\",1460,2633 # one, \"two\"\r\n",
+    "id,data_path,ack_path\n0,switch0-switch1,9\n",
 ];
 const TRACES: &[&str] = &["0\n0\n1\n3\n3\n9\n", "# ms\n5\n10\n"];
 const OVERRIDES: &[&str] = &[
@@ -54,6 +60,10 @@ const PIECES: &[&str] = &[
     "99999999999999999999",
     "1e308",
     "nan",
+    "&",
+    "\u{feff}",
+    "h0",
+    "leaf",
     "-1",
     "\u{0}",
     "é",

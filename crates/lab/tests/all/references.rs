@@ -25,7 +25,7 @@ fn the_fat_trees_of_htsim_with_pinned_paths() {
     let Some(dir) = reference("htsim-permutation") else { return };
     for (set, k, rate, hosts) in [("k4_10g", 4, 10, 16), ("k4_100g", 4, 100, 16), ("k8_100g", 8, 100, 128)] {
         let text = format!(
-            "[topology]\nkind = \"file\"\nformat = \"links-csv\"\npath = \"links_k{k}.csv\"\nrate = \"{rate}Gbps\"\ndelay = \"1us\"\n\
+            "[topology]\nkind = \"file\"\nformat = \"links-csv\"\nfile = \"links_k{k}.csv\"\nrate = \"{rate}Gbps\"\ndelay = \"1us\"\n\
              [routing]\nkind = \"pinned\"\nfile = \"paths_{set}.csv\"\n\
              [transport]\nmss = \"1500B\"\nheader = \"0B\"\nsack = \"off\"\ninitial_threshold = \"100pkts\"\nhandshake = true\n\
              [[traffic]]\nkind = \"list\"\nfile = \"flows_{set}.csv\"\n"

@@ -2,171 +2,215 @@
 //! nodes with one link; they get the first numbers, in their order.
 //!
 //! Rates are read from the attributes `rate`, `bandwidth`, `LinkSpeedRaw`, `capacity`, delays from
-//! `delay`, `latency`: with units, or a plain number of bits per second.
+//! `delay`, `latency`: with units, or a plain number of bits per second. Nodes are called by their `label`, or by their id
+//! where two have the same.
 
 use super::{RawGraph, RawLink, delay, rate};
-use crate::parse::ParseError;
+use crate::parse::{ParseError, quoted};
+use crate::topology::names::fit;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeMap;
 
-/// A tag: its name, its attributes, whether it closes itself.
-struct Tag<'a> {
-    line: usize,
-    name: &'a str,
-    attributes: Vec<(&'a str, String)>,
-    empty: bool,
+/// What a `<data>` belongs to.
+enum Inside {
+    Graph,
+    Node,
+    Edge,
 }
 
-impl Tag<'_> {
-    fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_str())
-    }
-}
-
-fn unescape(text: &str) -> String {
-    let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    named.iter().fold(text.to_owned(), |t, (from, to)| t.replace(from, to))
-}
-
-fn tag(line: usize, body: &str) -> Result<Tag<'_>, ParseError> {
-    let (body, empty) = match body.strip_suffix('/') {
-        Some(rest) => (rest, true),
-        None => (body, false),
-    };
-    let end = body.find(char::is_whitespace).unwrap_or(body.len());
-    let (name, mut rest) = body.split_at(end);
-    let mut attributes = Vec::new();
-    loop {
-        rest = rest.trim_start();
-        if rest.is_empty() {
-            break;
-        }
-        let broken = || {
-            ParseError::new(line, format!("the attributes of <{name}> are broken"), "write name=\"value\"")
-        };
-        let (key, after) = rest.split_once('=').ok_or_else(broken)?;
-        let after = after.trim_start();
-        let quote = after.chars().next().filter(|q| *q == '"' || *q == '\'').ok_or_else(broken)?;
-        let (value, next) = after[1..].split_once(quote).ok_or_else(broken)?;
-        attributes.push((key.trim(), unescape(value)));
-        rest = next;
-    }
-    Ok(Tag { line, name, attributes, empty })
-}
-
-#[derive(Default)]
-struct Reader {
+struct Document {
     /// Key id → attribute name, in lower case.
     keys: BTreeMap<String, String>,
     /// Node id → number.
     nodes: BTreeMap<String, u32>,
+    /// Of each node.
+    labels: Vec<String>,
     links: Vec<RawLink>,
-    in_edge: bool,
-    data: Option<String>,
+    inside: Inside,
+    /// The `<data>` being read: its attribute name and its text so far.
+    data: Option<(String, String)>,
+    graph: bool,
 }
 
-impl Reader {
-    fn open(&mut self, tag: &Tag<'_>) -> Result<(), ParseError> {
-        let need = |name: &str| {
-            let missing = || ParseError::new(tag.line, format!("<{}> has no `{name}`", tag.name), "");
-            tag.get(name).map(str::to_owned).ok_or_else(missing)
+impl Document {
+    fn open(&mut self, line: usize, tag: &BytesStart<'_>, empty: bool) -> Result<(), ParseError> {
+        let name = tag.name().0;
+        let get = |wanted: &str| -> Result<Option<String>, ParseError> {
+            let broken = |_| {
+                let reason = format!("the attributes of <{}> are broken", quoted(name));
+                ParseError::new(line, reason, "write name=\"value\"")
+            };
+            match tag.try_get_attribute(wanted).map_err(broken)? {
+                None => Ok(None),
+                Some(a) => {
+                    let value = a.normalized_value(XmlVersion::Implicit1_0);
+                    value.map(|v| Some(v.into_owned())).map_err(|e| xml(line, &e))
+                }
+            }
         };
-        match tag.name {
+        let need = |wanted: &str| {
+            let missing = || ParseError::new(line, format!("<{name}> has no `{wanted}`"), "");
+            get(wanted)?.ok_or_else(missing)
+        };
+        match name {
+            "graph" => self.graph = true,
             "key" => {
                 let id = need("id")?;
-                let name = tag.get("attr.name").unwrap_or(&id).to_ascii_lowercase();
+                let name = get("attr.name")?.unwrap_or_else(|| id.clone()).to_ascii_lowercase();
                 self.keys.insert(id, name);
             }
             "node" => {
                 let next = self.nodes.len() as u32;
                 let id = need("id")?;
                 if self.nodes.insert(id.clone(), next).is_some() {
-                    return Err(ParseError::new(tag.line, format!("node `{id}` is defined twice"), ""));
+                    return Err(ParseError::new(
+                        line,
+                        format!("node `{}` is defined twice", quoted(&id)),
+                        "",
+                    ));
                 }
+                self.labels.push(String::new());
+                self.inside = if empty { Inside::Graph } else { Inside::Node };
             }
             "edge" => {
                 let node = |end: &str| {
                     let id = need(end)?;
                     let known = self.nodes.get(&id).copied();
                     known.ok_or_else(|| {
-                        ParseError::new(
-                            tag.line,
-                            format!("there is no node `{id}`"),
-                            "define nodes before edges",
-                        )
+                        let reason = format!("there is no node `{}`", quoted(&id));
+                        ParseError::new(line, reason, "define nodes before edges")
                     })
                 };
                 let (a, b) = (node("source")?, node("target")?);
-                self.links.push(RawLink { a, b, rate: None, delay: None, line: tag.line as u32 });
-                self.in_edge = !tag.empty;
+                self.links.push(RawLink { a, b, rate: None, delay: None, line: line as u32 });
+                self.inside = if empty { Inside::Graph } else { Inside::Edge };
             }
-            "data" if self.in_edge && !tag.empty => {
+            "data" if !empty => {
                 let id = need("key")?;
-                self.data = Some(self.keys.get(&id).cloned().unwrap_or(id.to_ascii_lowercase()));
+                let known = self.keys.get(&id).cloned();
+                self.data = Some((known.unwrap_or_else(|| id.to_ascii_lowercase()), String::new()));
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn close(&mut self, name: &str) {
+    fn close(&mut self, line: usize, name: &str) -> Result<(), ParseError> {
         match name {
-            "edge" => self.in_edge = false,
-            "data" => self.data = None,
-            _ => {}
-        }
-    }
-
-    fn text(&mut self, line: usize, text: &str) -> Result<(), ParseError> {
-        let (Some(key), Some(link)) = (&self.data, self.links.last_mut()) else { return Ok(()) };
-        let text = unescape(text);
-        match key.as_str() {
-            "rate" | "bandwidth" | "capacity" | "linkspeedraw" => {
-                // Topology collections write 1.0E10.
-                let plain = text
-                    .parse::<f64>()
-                    .ok()
-                    .filter(|x| *x >= 1.0 && *x < 1e18)
-                    .map(|x| (x as u64).to_string());
-                link.rate = Some(rate(line, plain.as_deref().unwrap_or(&text))?);
+            "node" | "edge" => self.inside = Inside::Graph,
+            "data" => {
+                if let Some((key, text)) = self.data.take() {
+                    self.datum(line, &key, text.trim())?;
+                }
             }
-            "delay" | "latency" => link.delay = Some(delay(line, &text)?),
             _ => {}
         }
         Ok(())
     }
+
+    fn datum(&mut self, line: usize, key: &str, text: &str) -> Result<(), ParseError> {
+        match (&self.inside, key) {
+            (Inside::Node, "label") => {
+                if let Some(label) = self.labels.last_mut() {
+                    text.clone_into(label);
+                }
+            }
+            (Inside::Edge, "rate" | "bandwidth" | "capacity" | "linkspeedraw") => {
+                // Topology collections write 1.0E10.
+                let number = text.parse::<f64>().ok().filter(|x| *x >= 1.0 && *x < 1e18);
+                let plain = number.map(|x| (x as u64).to_string());
+                let rate = rate(line, plain.as_deref().unwrap_or(text))?;
+                self.links.last_mut().map(|link| link.rate.insert(rate));
+            }
+            (Inside::Edge, "delay" | "latency") => {
+                let delay = delay(line, text)?;
+                self.links.last_mut().map(|link| link.delay.insert(delay));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, more: &str) {
+        if let Some((_, text)) = &mut self.data {
+            text.push_str(more);
+        }
+    }
+
+    /// The label where it is fit and no other node has it, else the id.
+    fn names(&self) -> Vec<String> {
+        let labels: Vec<Option<String>> = self.labels.iter().map(|l| fit(l)).collect();
+        let mut uses: BTreeMap<&str, u32> = BTreeMap::new();
+        labels.iter().flatten().for_each(|l| *uses.entry(l).or_default() += 1);
+        let mut names = vec![String::new(); labels.len()];
+        for (id, node) in &self.nodes {
+            let own = fit(id).unwrap_or_else(|| format!("n{node}"));
+            let label = labels[*node as usize].clone();
+            names[*node as usize] = label.filter(|l| uses[l.as_str()] == 1).unwrap_or(own);
+        }
+        names
+    }
+}
+
+/// What the XML reader says, without the line that it does not know.
+fn xml(line: usize, e: &quick_xml::Error) -> ParseError {
+    ParseError::new(line, format!("this is not XML: {}", quoted(&e.to_string())), "")
 }
 
 /// # Errors
 /// The first tag that is not what it should be.
 pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
-    let mut reader = Reader::default();
-    let (mut rest, mut line, mut seen) = (text, 1usize, false);
-    while let Some(start) = rest.find('<') {
-        let (before, after) = rest.split_at(start);
-        let content = before.trim();
-        if !content.is_empty() {
-            reader.text(line, content)?;
+    let (keys, nodes) = (BTreeMap::new(), BTreeMap::new());
+    let (labels, links) = (Vec::new(), Vec::new());
+    let mut doc = Document { keys, nodes, labels, links, inside: Inside::Graph, data: None, graph: false };
+    let mut reader = Reader::from_str(text);
+    let (mut line, mut counted, mut open) = (1usize, 0usize, Vec::new());
+    // Lines are counted once, from event to event.
+    let mut line_at = |at: u64| {
+        let at = (at as usize).clamp(counted, text.len());
+        line += text.as_bytes()[counted..at].iter().filter(|b| **b == b'\n').count();
+        counted = at;
+        line
+    };
+    loop {
+        let began = line_at(reader.buffer_position());
+        match reader.read_event() {
+            Err(e) => return Err(xml(line_at(reader.error_position()), &e)),
+            Ok(Event::Eof) => break,
+            Ok(Event::Start(tag)) => {
+                open.push(began);
+                doc.open(began, &tag, false)?;
+            }
+            Ok(Event::Empty(tag)) => doc.open(began, &tag, true)?,
+            Ok(Event::End(tag)) => {
+                open.pop();
+                doc.close(began, tag.name().0)?;
+            }
+            Ok(Event::Text(text)) => doc.text(&text),
+            Ok(Event::CData(text)) => doc.text(&text),
+            Ok(Event::GeneralRef(name)) => {
+                let char = name.resolve_char_ref().map_err(|e| xml(began, &e))?;
+                match (char, quick_xml::escape::resolve_xml_entity(&name)) {
+                    (Some(c), _) => doc.text(c.encode_utf8(&mut [0; 4])),
+                    (None, Some(text)) => doc.text(text),
+                    (None, None) => {
+                        let reason = format!("there is no entity `&{};`", quoted(&name));
+                        return Err(ParseError::new(began, reason, "known: amp, lt, gt, quot, apos"));
+                    }
+                }
+            }
+            Ok(_) => {}
         }
-        line += before.matches('\n').count();
-        let end = if after.starts_with("<!--") { after.find("-->").map(|e| e + 2) } else { after.find('>') };
-        let Some(end) = end else {
-            return Err(ParseError::new(line, "a tag has no end", "close it with `>`"));
-        };
-        let body = &after[1..end];
-        if let Some(name) = body.strip_prefix('/') {
-            reader.close(name.trim());
-        } else if !body.starts_with(['?', '!']) {
-            let tag = tag(line, body)?;
-            seen |= tag.name == "graph";
-            reader.open(&tag)?;
-        }
-        line += body.matches('\n').count();
-        rest = &after[end + 1..];
     }
-    if !seen {
+    if let Some(line) = open.pop() {
+        return Err(ParseError::new(line, "a tag is not closed", "is the file complete?"));
+    }
+    if !doc.graph {
         return Err(ParseError::new(0, "there is no <graph>", "is this GraphML?"));
     }
-    RawGraph::hosts_by_degree(reader.nodes.len() as u32, reader.links, true)
+    let names = doc.names();
+    RawGraph::hosts_by_degree(doc.nodes.len() as u32, doc.links, Some(names))
 }
 
 #[cfg(test)]
@@ -188,5 +232,50 @@ mod tests {
         assert_eq!(g.links[0].rate, Some(Rate::from_gbps(10)));
         assert_eq!(g.links[0].delay, Some(Span::from_us(1)));
         assert_eq!((g.links[1].a, g.links[1].rate, g.links[1].line), (1, None, 7));
+        assert_eq!(g.names, ["h0", "h1", "s"]);
+    }
+
+    #[test]
+    fn nodes_are_called_by_their_labels_or_by_their_ids() {
+        let node = |id: &str, label: &str| format!("<node id='{id}'><data key='d'>{label}</data></node>");
+        let nodes = [
+            node("0", "Caf&#233; &amp; <![CDATA[Bar]]>"),
+            node("1", "Oslo"),
+            node("2", "Oslo"),
+            node("3", "7"),
+        ];
+        let text = format!(
+            "<graphml><key id='d' attr.name='label'/><graph>{}<edge source='0' target='1'/><edge source='0' target='2'/>\
+             <edge source='0' target='3'/></graph></graphml>",
+            nodes.concat()
+        );
+        assert_eq!(parse(&text).expect("reads").names, ["n1", "n2", "n7", "Café & Bar"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        let says = |text: &str| {
+            let e = parse(text).expect_err("wrong");
+            format!("{}: {}", e.line, e.reason)
+        };
+        assert_eq!(says("<graphml>\n<graph>\n<node/></graph></graphml>"), "3: <node> has no `id`");
+        assert_eq!(says("<graph>\n<node id='a'/>\n\n<node id='a'/></graph>"), "4: node `a` is defined twice");
+        assert_eq!(says("<graph>\n<edge source='a' target='b'/></graph>"), "2: there is no node `a`");
+        assert_eq!(
+            says("<graph>\n<node id='a"),
+            "2: this is not XML: syntax error: attribute value not closed: `'` not found before end of input"
+        );
+        assert_eq!(says("<graph>\n<node id='a'>\n"), "2: a tag is not closed");
+        assert_eq!(says("<graph>\n<node id=a b/></graph>"), "2: the attributes of <node> are broken");
+        assert_eq!(says("<a>\n<graph></a>").split(':').next(), Some("2"));
+        assert_eq!(says("<a>\n&x;</a>"), "2: there is no entity `&x;`");
+        assert_eq!(says("plain text"), "0: there is no <graph>");
+    }
+
+    /// The reader works without recursion.
+    #[test]
+    fn depth_costs_no_stack() {
+        let e = parse(&"<a>".repeat(200_000)).expect_err("open");
+        assert_eq!(e.reason, "a tag is not closed");
     }
 }

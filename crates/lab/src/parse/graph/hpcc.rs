@@ -68,5 +68,9 @@ pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
         let line = pending.unwrap_or(line);
         return Err(ParseError::new(line, format!("{} links instead of {count}", links.len()), ""));
     }
-    RawGraph::new(nodes - switches, nodes, links)
+    let graph = RawGraph::new(nodes - switches, nodes, links)?;
+    // Where the file does not number hosts first, its numbers live on in the names.
+    let kept = number.iter().copied().eq(0..nodes);
+    let ids = (0..nodes).map(|id| format!("n{id}")).collect();
+    Ok(RawGraph { names: if kept { Vec::new() } else { super::in_order(ids, &number) }, ..graph })
 }

@@ -6,7 +6,7 @@ pub mod links_csv;
 pub mod native;
 pub mod rocketfuel;
 
-use super::ParseError;
+use super::{ParseError, quoted};
 use thalweg_units::{Rate, Span};
 
 /// A link as a file gives it.
@@ -33,6 +33,8 @@ pub struct RawGraph {
     pub nodes: u32,
     /// Links between existing, different nodes.
     pub links: Vec<RawLink>,
+    /// What the last nodes are called; empty: the file has no names.
+    pub names: Vec<String>,
 }
 
 /// The most nodes that a graph may have.
@@ -59,7 +61,7 @@ impl RawGraph {
                 return Err(ParseError::new(l.line as usize, reason, ""));
             }
         }
-        Ok(Self { hosts, nodes, links })
+        Ok(Self { hosts, nodes, links, names: Vec::new() })
     }
 
     /// Puts so many hosts on every node of a map of routers; `None` if there are too many.
@@ -68,11 +70,17 @@ impl RawGraph {
         let nodes = hosts.checked_add(self.nodes).filter(|n| *n <= MOST_NODES)?;
         let host = |h| RawLink { a: h, b: hosts + h / each, rate, delay, line: 0 };
         let routers = self.links.into_iter().map(|l| RawLink { a: hosts + l.a, b: hosts + l.b, ..l });
-        Some(Self { hosts, nodes, links: (0..hosts).map(host).chain(routers).collect() })
+        let links = (0..hosts).map(host).chain(routers).collect();
+        Some(Self { hosts, nodes, links, names: self.names })
     }
 
-    /// Nodes with one link are hosts; they get the first numbers, in their order.
-    fn hosts_by_degree(nodes: u32, mut links: Vec<RawLink>, renumber: bool) -> Result<Self, ParseError> {
+    /// Nodes with one link are hosts; they get the first numbers, in their order. Without names the numbers are the file's,
+    /// and must be these.
+    fn hosts_by_degree(
+        nodes: u32,
+        mut links: Vec<RawLink>,
+        names: Option<Vec<String>>,
+    ) -> Result<Self, ParseError> {
         let checked = Self::new(0, nodes, std::mem::take(&mut links))?;
         let mut degree = vec![0u32; nodes as usize];
         for l in &checked.links {
@@ -85,7 +93,7 @@ impl RawGraph {
         for (node, d) in degree.iter().enumerate() {
             let next = if *d == 1 { &mut host } else { &mut switch };
             number[node] = *next;
-            if !renumber && *next != node as u32 {
+            if names.is_none() && *next != node as u32 {
                 let reason = format!(
                     "node {node} has {d} links but is numbered among {hosts} hosts with one link each"
                 );
@@ -94,8 +102,16 @@ impl RawGraph {
             *next += 1;
         }
         let renumbered = |l: RawLink| RawLink { a: number[l.a as usize], b: number[l.b as usize], ..l };
-        Ok(Self { hosts, nodes, links: checked.links.into_iter().map(renumbered).collect() })
+        let names = names.map(|names| in_order(names, &number)).unwrap_or_default();
+        Ok(Self { hosts, nodes, links: checked.links.into_iter().map(renumbered).collect(), names })
     }
+}
+
+/// The names in the order of the new numbers.
+fn in_order(names: Vec<String>, number: &[u32]) -> Vec<String> {
+    let mut named: Vec<(u32, String)> = number.iter().copied().zip(names).collect();
+    named.sort_unstable();
+    named.into_iter().map(|(_, name)| name).collect()
 }
 
 /// A rate: with a unit, or a plain number of bits per second.
@@ -103,10 +119,15 @@ fn rate(line: usize, text: &str) -> Result<Rate, ParseError> {
     if let Ok(bps) = text.parse::<u64>() {
         return Ok(Rate::from_bps(bps));
     }
-    text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, e.to_string(), ""))
+    text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, quantity(text, &e), ""))
 }
 
 /// A delay: with a unit.
 fn delay(line: usize, text: &str) -> Result<Span, ParseError> {
-    text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, e.to_string(), ""))
+    text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, quantity(text, &e), ""))
+}
+
+/// What is wrong with a quantity of somebody else's.
+fn quantity(text: &str, e: &thalweg_units::QuantityError) -> String {
+    if text.len() > 80 { format!("`{}` is not a quantity", quoted(text)) } else { e.to_string() }
 }

@@ -4,12 +4,17 @@
 //! hosts = 2
 //! switches = 1
 //! links = [ { a = 0, b = 2, rate = "10Gbps", delay = "1us" }, { a = 1, b = 2 } ]
+//! names = ["web", "db", "tor"] # may be left out; with them links may say `a = "web"`
 //! ```
 
 use super::{RawGraph, RawLink};
-use crate::parse::ParseError;
+use crate::parse::{ParseError, quoted};
 use crate::quantity::Q;
-use serde::Deserialize;
+use crate::topology::names::fit;
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::fmt;
 use thalweg_units::{Rate, Span};
 
 #[derive(Deserialize)]
@@ -18,13 +23,45 @@ struct File {
     hosts: u32,
     switches: u32,
     links: Vec<Link>,
+    #[serde(default)]
+    names: Vec<String>,
+}
+
+/// A node of a link.
+enum End {
+    Number(u32),
+    Name(String),
+}
+
+impl<'de> Deserialize<'de> for End {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Either;
+        impl Visitor<'_> for Either {
+            type Value = End;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the number or the name of a node")
+            }
+            fn visit_u64<E: de::Error>(self, n: u64) -> Result<End, E> {
+                let wrong = |_| E::invalid_value(de::Unexpected::Unsigned(n), &self);
+                u32::try_from(n).map(End::Number).map_err(wrong)
+            }
+            fn visit_i64<E: de::Error>(self, n: i64) -> Result<End, E> {
+                let wrong = |_| E::invalid_value(de::Unexpected::Signed(n), &self);
+                u32::try_from(n).map(End::Number).map_err(wrong)
+            }
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<End, E> {
+                Ok(End::Name(name.to_owned()))
+            }
+        }
+        d.deserialize_any(Either)
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Link {
-    a: u32,
-    b: u32,
+    a: End,
+    b: End,
     rate: Option<Q<Rate>>,
     delay: Option<Q<Span>>,
 }
@@ -34,7 +71,7 @@ struct Link {
 pub fn toml(text: &str) -> Result<RawGraph, ParseError> {
     let file: File = toml::from_str(text).map_err(|e| {
         let line = e.span().map_or(0, |s| text[..s.start.min(text.len())].matches('\n').count() + 1);
-        ParseError::new(line, e.message().replace('\n', ", "), "")
+        ParseError::new(line, said(&e.message().replace('\n', ", ")), "")
     })?;
     graph(&file)
 }
@@ -45,20 +82,65 @@ pub fn json(text: &str) -> Result<RawGraph, ParseError> {
     let file: File = serde_json::from_str(text).map_err(|e| {
         let message = e.to_string();
         let short = message.rsplit_once(" at line").map_or(message.as_str(), |(m, _)| m);
-        ParseError::new(e.line(), short.to_owned(), "")
+        ParseError::new(e.line(), said(short), "")
     })?;
     graph(&file)
+}
+
+/// What a library says, which may quote the file: cut.
+fn said(message: &str) -> String {
+    match message.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message.to_owned(),
+    }
 }
 
 fn graph(file: &File) -> Result<RawGraph, ParseError> {
     let nodes =
         file.hosts.checked_add(file.switches).ok_or_else(|| ParseError::new(0, "too many nodes", ""))?;
-    let links = file.links.iter().map(|l| RawLink {
-        a: l.a,
-        b: l.b,
-        rate: l.rate.map(|q| q.0),
-        delay: l.delay.map(|q| q.0),
-        line: 0,
-    });
-    RawGraph::new(file.hosts, nodes, links.collect())
+    if !file.names.is_empty() && file.names.len() != nodes as usize {
+        let reason = format!("{} names for {nodes} nodes", file.names.len());
+        return Err(ParseError::new(0, reason, "`names` has one for every node, or is left out"));
+    }
+    let fitting = |name: &String| {
+        let hint = "1 to 80 printable characters, not digits alone";
+        let wrong = || ParseError::new(0, format!("`{}` is not a name for a node", quoted(name)), hint);
+        fit(name).filter(|n| n == name).ok_or_else(wrong)
+    };
+    let names = file.names.iter().map(fitting).collect::<Result<Vec<String>, _>>()?;
+    let number: BTreeMap<&str, u32> = names.iter().map(String::as_str).zip(0..).collect();
+    let node = |end: &End| match end {
+        End::Number(n) => Ok(*n),
+        End::Name(name) => number.get(name.as_str()).copied().ok_or_else(|| {
+            ParseError::new(0, format!("there is no node `{}`", quoted(name)), "`names` lists the nodes")
+        }),
+    };
+    let mut links = Vec::with_capacity(file.links.len());
+    for l in &file.links {
+        let (rate, delay) = (l.rate.map(|q| q.0), l.delay.map(|q| q.0));
+        links.push(RawLink { a: node(&l.a)?, b: node(&l.b)?, rate, delay, line: 0 });
+    }
+    Ok(RawGraph { names, ..RawGraph::new(file.hosts, nodes, links)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_may_have_names() {
+        let text = "hosts = 2\nswitches = 1\nnames = [\"web\", \"db\", \"tor\"]\nlinks = [{a=\"web\",b=\"tor\"},{a=1,b=2}]\n";
+        let g = toml(text).expect("reads");
+        assert_eq!(g.names, ["web", "db", "tor"]);
+        assert_eq!(g.links.iter().map(|l| (l.a, l.b)).collect::<Vec<_>>(), [(0, 2), (1, 2)]);
+        let says = |from: &str, to: &str| toml(&text.replace(from, to)).expect_err("wrong");
+        assert_eq!(says("a=\"web\"", "a=\"wbe\"").reason, "there is no node `wbe`");
+        assert_eq!(says("\"db\", ", "").reason, "2 names for 3 nodes");
+        assert_eq!(says("\"db\"", "\"3\"").reason, "`3` is not a name for a node");
+        let e = says("a=1", "a=-1");
+        assert_eq!(
+            (e.line, e.reason.as_str()),
+            (4, "invalid value: integer `-1`, expected the number or the name of a node")
+        );
+    }
 }

@@ -5,7 +5,8 @@
 //! direction of a link.
 
 use super::{RawGraph, RawLink};
-use crate::parse::{ParseError, field, lines};
+use crate::parse::{ParseError, field, lines, quoted};
+use crate::topology::names::fit;
 use std::collections::BTreeMap;
 use thalweg_units::Span;
 
@@ -51,7 +52,8 @@ pub fn cch(text: &str) -> Result<RawGraph, ParseError> {
         line: *line as u32,
     };
     let whole = RawGraph::new(0, number.len() as u32, links.iter().map(link).collect())?;
-    Ok(largest_part(&whole))
+    let names = number.keys().map(|uid| format!("r{uid}")).collect();
+    Ok(largest_part(&RawGraph { names, ..whole }))
 }
 
 /// One line: the router's uid and its neighbours inside; `None`: a router of another network.
@@ -96,7 +98,7 @@ fn router(line: usize, row: &str) -> Result<Option<(i64, Vec<i64>)>, ParseError>
         if let Some(uid) = inside("a neighbour's uid", '<', '>')(cell)? {
             neighbours.push(uid);
         } else if inside("an external uid", '{', '}')(cell)?.is_none() {
-            return Err(wrong(&format!("`{cell}` is not a neighbour")));
+            return Err(wrong(&format!("`{}` is not a neighbour", quoted(cell))));
         }
     }
     if i64::try_from(neighbours.len()) != Ok(count) {
@@ -110,7 +112,7 @@ fn router(line: usize, row: &str) -> Result<Option<(i64, Vec<i64>)>, ParseError>
     field::<u8>(line, "a radius `rn`", radius)?;
     match cells.next() {
         None => Ok(Some((uid, neighbours))),
-        Some(more) => Err(wrong(&format!("`{more}` follows the radius"))),
+        Some(more) => Err(wrong(&format!("`{}` follows the radius", quoted(more)))),
     }
 }
 
@@ -151,7 +153,9 @@ fn largest_part(g: &RawGraph) -> RawGraph {
     }
     let inside = g.links.iter().filter(|l| part[l.a as usize] == kept);
     let links = inside.map(|l| RawLink { a: number[l.a as usize], b: number[l.b as usize], ..*l }).collect();
-    RawGraph { hosts: 0, nodes, links }
+    let names =
+        g.names.iter().zip(&part).filter(|(_, p)| **p == kept).map(|(name, _)| name.clone()).collect();
+    RawGraph { hosts: 0, nodes, links, names }
 }
 
 /// `a b weight`: weights are checked only.
@@ -191,7 +195,7 @@ fn pairs(text: &str, what: &str, delay: fn(f64) -> Option<Span>) -> Result<RawGr
         };
         let (a, b) = (place(from), place(to));
         if a == b {
-            return Err(ParseError::new(line, format!("a link from `{from}` to itself"), ""));
+            return Err(ParseError::new(line, format!("a link from `{}` to itself", quoted(from)), ""));
         }
         let link = RawLink { a: a.min(b), b: a.max(b), rate: None, delay: delay(value), line: line as u32 };
         let known = links.entry((link.a, link.b)).or_insert(link);
@@ -207,7 +211,12 @@ fn pairs(text: &str, what: &str, delay: fn(f64) -> Option<Span>) -> Result<RawGr
             format!("expected two routers and {what} per line"),
         ));
     }
-    RawGraph::new(0, number.len() as u32, links.into_values().collect())
+    let graph = RawGraph::new(0, number.len() as u32, links.into_values().collect())?;
+    let mut names = vec![String::new(); number.len()];
+    for (name, router) in number {
+        names[router as usize] = fit(name).unwrap_or_else(|| format!("n{router}"));
+    }
+    Ok(RawGraph { names, ..graph })
 }
 
 #[cfg(test)]
@@ -230,6 +239,7 @@ mod tests {
         assert_eq!((g.hosts, g.nodes), (0, 3));
         let ends: Vec<(u32, u32)> = g.links.iter().map(|l| (l.a, l.b)).collect();
         assert_eq!(ends, [(0, 1), (0, 2)]);
+        assert_eq!(g.names, ["r15", "r99", "r131"]);
     }
 
     #[test]
@@ -256,6 +266,7 @@ mod tests {
         let text = "Paris London 3.5\nLondon Paris 3.5\nLondon Oslo 10\n";
         let g = latencies(text).expect("latencies");
         assert_eq!((g.nodes, g.links.len()), (3, 2));
+        assert_eq!(g.names, ["Paris", "London", "Oslo"]);
         assert_eq!(g.links[0].delay, Some(Span::from_us(3500)));
         assert!(weights(text).expect("weights").links.iter().all(|l| l.delay.is_none()));
         let e = latencies("a b 1\nb a 2\n").expect_err("two latencies");

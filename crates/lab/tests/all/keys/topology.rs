@@ -4,7 +4,7 @@ use super::scenarios::{BACKBONE, PINNED, RACKS, SHIFT, WIDE};
 use super::{Row, Shows};
 use Shows::*;
 
-const CCH: &str = "topology={kind=\"file\",format=\"rocketfuel\",path=\"map.cch\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}";
+const CCH: &str = "topology={kind=\"file\",format=\"rocketfuel\",file=\"map.cch\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}";
 
 #[rustfmt::skip]
 pub const KEYS: &[Row] = &[
@@ -47,16 +47,16 @@ pub const KEYS: &[Row] = &[
     ("topology(fat-tree).rate", SHIFT, &["topology={kind=\"fat-tree\",k=4}"], "", "20Gbps", Outcome),
     ("topology(fat-tree).delay", SHIFT, &["topology={kind=\"fat-tree\",k=4}"], "", "2us", Outcome),
     ("topology(fat-tree).base_rtt", SHIFT, &["topology={kind=\"fat-tree\",k=4}"], "", "40us", Outcome),
-    ("topology=file", SHIFT, &[], "{kind=\"file\",format=\"links-csv\",path=\"slow.csv\"}", "{kind=\"star\",hosts=4}", Outcome),
-    ("topology(file).path", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",path=\"links.csv\"}"], "links.csv", "slow.csv", Outcome),
-    ("topology(file).rate", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",path=\"bare.csv\",rate=\"10Gbps\",delay=\"1us\"}"], "10Gbps", "1Gbps", Outcome),
-    ("topology(file).delay", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",path=\"bare.csv\",rate=\"10Gbps\",delay=\"1us\"}"], "1us", "2us", Outcome),
-    ("topology(file).format", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",path=\"links.csv\"}"], "links-csv", "hpcc", Refused),
-    ("topology(file).format=thalweg-toml", SHIFT, &["topology={kind=\"file\",format=\"thalweg-toml\",path=\"net.toml\",rate=\"1Gbps\",delay=\"1us\"}"], "thalweg-toml", "thalweg-json", Refused),
-    ("topology(file).format=thalweg-json", SHIFT, &["topology={kind=\"file\",format=\"thalweg-json\",path=\"net.json\",rate=\"1Gbps\",delay=\"1us\"}"], "thalweg-json", "thalweg-toml", Refused),
-    ("topology(file).format=hpcc", SHIFT, &["topology={kind=\"file\",format=\"hpcc\",path=\"net.txt\"}"], "hpcc", "links-csv", Refused),
-    ("topology(file).format=graphml", SHIFT, &["topology={kind=\"file\",format=\"graphml\",path=\"net.xml\",rate=\"1Gbps\",delay=\"1us\"}"], "graphml", "links-csv", Refused),
-    ("topology(file).format=links-csv", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",path=\"links.csv\"}"], "links-csv", "graphml", Refused),
+    ("topology=file", SHIFT, &[], "{kind=\"file\",format=\"links-csv\",file=\"slow.csv\"}", "{kind=\"star\",hosts=4}", Outcome),
+    ("topology(file).file", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"links.csv\"}"], "links.csv", "slow.csv", Outcome),
+    ("topology(file).rate", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"bare.csv\",rate=\"10Gbps\",delay=\"1us\"}"], "10Gbps", "1Gbps", Outcome),
+    ("topology(file).delay", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"bare.csv\",rate=\"10Gbps\",delay=\"1us\"}"], "1us", "2us", Outcome),
+    ("topology(file).format", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"links.csv\"}"], "links-csv", "hpcc", Refused),
+    ("topology(file).format=thalweg-toml", SHIFT, &["topology={kind=\"file\",format=\"thalweg-toml\",file=\"net.toml\",rate=\"1Gbps\",delay=\"1us\"}"], "thalweg-toml", "thalweg-json", Refused),
+    ("topology(file).format=thalweg-json", SHIFT, &["topology={kind=\"file\",format=\"thalweg-json\",file=\"net.json\",rate=\"1Gbps\",delay=\"1us\"}"], "thalweg-json", "thalweg-toml", Refused),
+    ("topology(file).format=hpcc", SHIFT, &["topology={kind=\"file\",format=\"hpcc\",file=\"net.txt\"}"], "hpcc", "links-csv", Refused),
+    ("topology(file).format=graphml", SHIFT, &["topology={kind=\"file\",format=\"graphml\",file=\"net.xml\",rate=\"1Gbps\",delay=\"1us\"}"], "graphml", "links-csv", Refused),
+    ("topology(file).format=links-csv", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"links.csv\"}"], "links-csv", "graphml", Refused),
     ("topology=internet2", WIDE, &[], "{kind=\"internet2\"}", "{kind=\"internet2\",slower=10}", Outcome),
     ("topology(internet2).edge_routers", WIDE, &[], "true", "false", Outcome),
     ("topology(internet2).host_rate", WIDE, &[], "", "1Gbps", Outcome),
@@ -78,8 +78,8 @@ pub const KEYS: &[Row] = &[
     ("topology(file).host_rate", SHIFT, &[CCH], "", "2Gbps", Outcome),
     ("topology(file).host_delay", SHIFT, &[CCH], "", "1us", Outcome),
     ("topology(file).format=rocketfuel", SHIFT, &[CCH], "rocketfuel", "rocketfuel-weights", Refused),
-    ("topology(file).format=rocketfuel-weights", SHIFT, &["topology={kind=\"file\",format=\"rocketfuel-weights\",path=\"weights.txt\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}"], "rocketfuel-weights", "rocketfuel", Refused),
-    ("topology(file).format=rocketfuel-latencies", SHIFT, &["topology={kind=\"file\",format=\"rocketfuel-latencies\",path=\"weights.txt\",rate=\"1Gbps\",host_delay=\"5us\",hosts_per_router=2}"], "rocketfuel-latencies", "rocketfuel", Refused),
+    ("topology(file).format=rocketfuel-weights", SHIFT, &["topology={kind=\"file\",format=\"rocketfuel-weights\",file=\"weights.txt\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}"], "rocketfuel-weights", "rocketfuel", Refused),
+    ("topology(file).format=rocketfuel-latencies", SHIFT, &["topology={kind=\"file\",format=\"rocketfuel-latencies\",file=\"weights.txt\",rate=\"1Gbps\",host_delay=\"5us\",hosts_per_router=2}"], "rocketfuel-latencies", "rocketfuel", Refused),
     ("topology.time_quantum", SHIFT, &[], "", "1ns", Outcome),
 
     // ---- routing

@@ -1,0 +1,73 @@
+//! `name`: it becomes a folder.
+
+use super::Report;
+use crate::diagnostic::{invisible, quoted};
+
+/// File systems take 255 bytes; what is put before and after the name fits too.
+const LONGEST: usize = 150;
+
+pub(super) fn check(r: &mut Report<'_>, name: &str) {
+    let Some(why) = unfit(name) else { return };
+    let hint = match fitting(name) {
+        better if better.is_empty() => "for example `name = \"incast\"`".to_owned(),
+        better => format!("for example `name = \"{better}\"`"),
+    };
+    r.error("name", format!("`{}` cannot be the name of a folder: {why}", quoted(name)), hint);
+}
+
+fn unfit(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("it is empty")
+    } else if name.len() > LONGEST {
+        Some("it is longer than 150 bytes")
+    } else if name.contains(['/', '\\']) {
+        Some("it holds a `/` or a `\\`")
+    } else if name.chars().any(|c| c.is_control() || invisible(c)) {
+        Some("it holds characters that cannot be printed")
+    } else if name.starts_with('.') {
+        Some("it begins with a dot")
+    } else if name.trim() != name {
+        Some("it begins or ends with a blank")
+    } else {
+        None
+    }
+}
+
+/// What is left of a name when everything doubtful is taken out.
+fn fitting(name: &str) -> String {
+    let kept = |c: char| if c.is_ascii_alphanumeric() || "+=,._".contains(c) { c } else { ' ' };
+    let plain: String = name.chars().take(80).map(kept).collect();
+    let words: Vec<&str> = plain.split(' ').map(|w| w.trim_matches('.')).filter(|w| !w.is_empty()).collect();
+    words.join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_part_of_a_path() {
+        for name in ["irn-timely+voq-pfc", "a b", "größe: 5", "-x", "a.b"] {
+            assert_eq!(unfit(name), None, "{name}");
+        }
+        for name in [
+            "",
+            ".",
+            "..",
+            "../../victim",
+            "/tmp/x",
+            "a\\b",
+            "a\0",
+            "\u{1b}[31mred",
+            "x\u{202e}",
+            ".x",
+            "x ",
+            "\n",
+        ] {
+            assert!(unfit(name).is_some(), "{name:?}");
+            assert!(fitting(name).is_empty() || unfit(&fitting(name)).is_none(), "{name:?}");
+        }
+        assert_eq!(fitting("../../victim"), "victim");
+        assert_eq!(fitting("/tmp/x"), "tmp-x");
+    }
+}

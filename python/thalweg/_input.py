@@ -1,0 +1,51 @@
+"""Files that users name: regular files only, never more bytes than the limit."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+from thalweg.errors import refuse
+
+# Raises (or lowers) both limits, here and in the engine.
+LIMIT = "THALWEG_MAX_INPUT"
+# A scenario becomes a tree some hundred times its size; data, as flow lists, do not.
+SCENARIO, DATA = 16_000_000, 256_000_000
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def limit(usual: int) -> int:
+    """The most bytes that are read."""
+    text = os.environ.get(LIMIT)
+    if text is None:
+        return usual
+    found = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]+)\s*", text)
+    if not found or found[2] not in _UNITS:
+        raise refuse(f"{LIMIT} is not a size", hint=f"for example {LIMIT}=2GB in the environment")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def regular(path: Path) -> os.stat_result:
+    """What the system says of a file. Refuses pipes and devices: opening them may wait for ever. Raises `OSError`."""
+    found = path.stat()
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(path)
+    if not stat.S_ISREG(found.st_mode):
+        hint = "pipes and devices are not read: copy it to a file"
+        raise refuse("is not a regular file", file=path, hint=hint)
+    return found
+
+
+def text(path: Path, usual: int = DATA) -> str:
+    """The text of a file, without a byte-order mark. Raises `OSError` and `UnicodeDecodeError`."""
+    most = limit(usual)
+    size = regular(path).st_size
+    with path.open("rb") as f:
+        # What the file system says may be wrong (`/proc`), so it is not relied on.
+        read = f.read(most + 1) if size <= most else b""
+    if size > most or len(read) > most:
+        hint = f"split it, or set {LIMIT}={max(2 * size // 10**6, 1)}MB in the environment"
+        raise refuse(f"holds more than {most} bytes", file=path, hint=hint)
+    return read.decode("utf-8-sig")
