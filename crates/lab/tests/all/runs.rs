@@ -19,7 +19,7 @@ fn tables_are_rectangular_and_the_summary_counts_every_flow() {
     assert!(!r.is_partial());
     let tables = r.tables();
     let names: Vec<&str> = tables.iter().map(|t| t.name).collect();
-    assert_eq!(names, ["flows", "ports", "queues"]);
+    assert_eq!(names, ["flows", "ports", "nodes", "queues"]);
     for t in &tables {
         assert!(t.columns.iter().all(|c| c.data.len() == t.columns[0].data.len()), "{}", t.name);
     }
