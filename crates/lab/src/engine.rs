@@ -83,13 +83,13 @@ impl Engine {
         self.sim.take_recorded(end)
     }
     pub fn feed(&mut self, next: Injection<'_>) {
-        self.sim.feed(next);
+        self.sim.push(next);
     }
     pub fn feed_end(&mut self) {
-        self.sim.feed_end();
+        self.sim.push_end();
     }
     pub fn hungry(&self) -> bool {
-        self.sim.hungry()
+        self.sim.needs_input()
     }
     pub fn take_exits(&mut self) -> Vec<Exit> {
         self.sim.take_exits()

@@ -1,24 +1,27 @@
 //! From a specification to a network at time zero.
 
 use crate::arena::Arena;
-use crate::connection::connections;
-use crate::events::{Event, Events, Phase, Tag};
-use crate::flow::{FlowRecord, NO_CONNECTION};
-use crate::gate::Gate;
-use crate::header::journal;
-use crate::incident::Outages;
-use crate::memory::{Memory, number_ports};
+use crate::cx::Cx;
+use crate::events::Events;
+use crate::fabric::gate::Gate;
+use crate::fabric::memory::{Memory, number_ports};
+use crate::fabric::outages::Outages;
+use crate::fabric::preemption::Preempted;
+use crate::fabric::stages::{Stages, Timetables};
+use crate::fabric::{Fabric, failures};
+use crate::features::Features;
+use crate::flows::Flows;
+use crate::hosts::Hosts;
+use crate::instruments::Instruments;
+use crate::paths::Paths;
 use crate::port::{Lane, Port};
-use crate::preempt::Services;
-use crate::probe::{CARRIED, CONTROLLERS, LINKS, Probes, QUEUES};
-use crate::recording::Recorder;
-use crate::replay::Replay;
 use crate::routing::{RouteError, Routes};
-use crate::sim::{Sim, Spray, Tally};
-use crate::spec::{HopRule, IncidentKind, NetworkSpec, RoutingSpec};
+use crate::sampling;
+use crate::sim::Sim;
+use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
 use thalweg_machines::aqm::AqmMachine;
 use thalweg_machines::buffer::SharedPool;
-use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{FlowId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
 
@@ -57,154 +60,46 @@ impl<Q: Events> Sim<Q> {
     pub fn new(spec: NetworkSpec) -> Result<Self, BuildError> {
         check_tables(&spec)?;
         let routes = Routes::new(spec.hosts, spec.switches, &spec.links, mix64(spec.seed))?;
-        let (mut ports, queues) = build_ports(&spec)?;
-        let switch_ports = number_ports(spec.hosts, spec.switches, &mut ports);
-        let memory = build_memory(&spec, &switch_ports)?;
-        let mut longest = routes.diameter();
-        if !spec.incidents.is_empty() {
-            // Around a failure it may be further; nobody passes a switch twice.
-            longest = longest.max(spec.switches.min(63) as usize + 1);
-        }
-        if let RoutingSpec::Pinned { paths } = &spec.routing {
-            for (flow, pinned) in paths.iter().enumerate() {
-                let ends = &spec.flows[flow];
-                let mut path = Vec::new();
-                routes.pinned(flow as u32, ends.src, ends.dst, &pinned.data, &mut path)?;
-                longest = longest.max(path.len());
-                path.clear();
-                routes.pinned(flow as u32, ends.dst, ends.src, &pinned.ack, &mut path)?;
-                longest = longest.max(path.len());
-            }
-        }
-        let spray = (0..spec.hosts)
-            .map_while(|host| match &spec.routing {
-                RoutingSpec::SprayRandom => {
-                    Some(Spray::Random(Stream::new(spec.seed, "spray", u64::from(host))))
-                }
-                RoutingSpec::SprayRoundRobin { offsets } => {
-                    Some(Spray::Counter(offsets.get(host as usize).copied().unwrap_or(0)))
-                }
-                _ => None,
-            })
-            .collect();
-        let pools = match &spec.shared_buffer {
-            Some(shared) => {
-                let pool = SharedPool::new(shared.total, shared.alpha).map_err(BuildError::Inconsistent)?;
-                vec![pool; spec.switches as usize]
-            }
-            None => Vec::new(),
-        };
-        let horizon = ports.iter().map(|p| (p.span(1500) + p.delay).ps()).max().unwrap_or(1);
-        let probes = Probes {
-            measured_total: spec.flows.iter().filter(|f| f.measured).count() as u64,
-            priorities: vec![
-                Vec::new();
-                if spec.probes.priority_histogram.is_some() { ports.len() } else { 0 }
-            ],
-            ..Probes::default()
-        };
-        let watching = spec.replay
-            || spec.hop_rule != HopRule::Plain
-            || spec.slack.is_some()
-            || spec.probes.record.is_some();
-        let touching = watching || !queues.is_empty();
-        let gated = ports.iter().any(|port| port.gated);
+        let longest = longest_path(&spec, &routes)?;
+        let fabric = build_fabric(&spec, routes, longest)?;
+        let horizon = fabric.ports.iter().map(|p| (p.span(1500) + p.timing.delay).ps()).max().unwrap_or(1);
         let mut sim = Self {
-            gates: vec![Gate::default(); if gated { ports.len() } else { 0 }],
-            memory,
-            switch_ports,
-            counting: spec.inputs.is_some(),
-            releases_at_start: spec.inputs.is_some_and(|i| i.release_at_start),
-            may_divert: spec.control_first || spec.nic.order.pulls(),
-            pulling: spec.nic.order.pulls(),
-            unreliable: !spec.incidents.is_empty(),
-            outages: Outages::new(&spec),
-            intact: None,
-            detours: Vec::new(),
-            shared: connections(&spec.flows),
-            pauses: Vec::new(),
-            deadlocks: Vec::new(),
-            came_by: PortId::NONE,
-            now: Time::ZERO,
-            events: Q::sized(ports.len(), horizon),
+            hosts: Hosts::new(&spec),
+            flows: Flows::new(&spec),
+            cx: Cx {
+                now: Time::ZERO,
+                events: Q::sized(fabric.ports.len(), horizon),
+                // A replay does nothing before it has input.
+                stopped: spec.replay,
+                features: Features::of(&spec, !fabric.queues.is_empty()),
+                instruments: Instruments::new(&spec, longest),
+                spec,
+            },
+            fabric,
             processed: 0,
-            digest: 0,
-            // A replay does nothing before it is fed.
-            stopped: spec.replay,
-            packets: Arena::default(),
-            sides: Arena::default(),
-            routes,
-            queues,
-            pools,
-            records: vec![FlowRecord::default(); spec.flows.len()],
-            connections: vec![NO_CONNECTION; spec.flows.len()],
-            sending: Vec::new(),
-            receiving: Vec::new(),
-            free_connections: Vec::new(),
-            paths: Vec::new(),
-            stride: 2 * longest,
-            wide: ports.len() > crate::lookahead::WIDE,
-            followers: followers(&spec),
-            next_start: 0,
-            spray,
-            tally: Tally::default(),
-            probes,
-            choosers: Vec::new(),
-            given_up: Vec::new(),
-            scratch: Default::default(),
-            watching,
-            touching,
-            clocks: Vec::new(),
-            edges: Vec::new(),
-            services: Services::default(),
-            journal: journal(&spec, longest),
-            recorder: spec.probes.record.filter(|_| !spec.replay).map(|_| Recorder::default()),
-            replay: spec.replay.then(|| Replay::new(longest)),
-            ports,
-            spec,
         };
         sim.dry_run_transports()?;
-        if !sim.spec.replay {
-            sim.schedule_next_start(0);
+        if !sim.cx.spec.replay {
+            sim.flows.schedule_next_start(&mut sim.cx, 0);
         }
-        sim.arm();
-        sim.arm_incidents();
+        sim.fabric.arm(&mut sim.cx);
+        sampling::arm(&mut sim.cx);
+        failures::arm(&mut sim.cx);
         Ok(sim)
     }
 
-    /// The first wake-up of every control plane and probe.
-    fn arm(&mut self) {
-        for (id, port) in self.ports.iter().enumerate().filter(|(_, p)| p.is_ordered()) {
-            if let Some(at) = self.queues[port.queue as usize].wake() {
-                self.events.push(Event { at, tag: Tag::new(Phase::Tick, id as u32) });
-            }
-        }
-        let probes = &self.spec.probes;
-        let wanted = [
-            (QUEUES, probes.queues.is_some()),
-            (LINKS, probes.links.is_some()),
-            (CONTROLLERS, probes.controllers.is_some()),
-        ];
-        if let Some((from, _)) = probes.carried {
-            self.events.push(Event { at: from, tag: Tag::new(Phase::Sample, CARRIED) });
-        }
-        for (probe, _) in wanted.into_iter().filter(|(_, on)| *on) {
-            self.events.push(Event { at: Time::ZERO, tag: Tag::new(Phase::Sample, probe) });
-        }
-    }
-
-    /// Asks every transport for a sender once, so that refusals come before the run, not in it: at the
+    /// Makes a sender of every transport once, so that refusals come before the run, not in it: at the
     /// slowest line of the hosts that send with it.
     fn dry_run_transports(&self) -> Result<(), BuildError> {
         use thalweg_machines::congestion::Start;
         use thalweg_machines::transport::Sender;
-        let mut slowest = vec![None; self.spec.transports.len()];
-        for flow in &self.spec.flows {
-            let line = self.ports[self.routes.nic(flow.src).at()].serializer.rate();
+        let mut slowest = vec![None; self.cx.spec.transports.len()];
+        for flow in &self.cx.spec.flows {
+            let line = self.fabric.ports[self.fabric.routes.nic(flow.src).at()].serializer.rate();
             let known = slowest[usize::from(flow.transport)].get_or_insert(line);
             *known = line.min(*known);
         }
-        for (transport, spec) in self.spec.transports.iter().enumerate() {
+        for (transport, spec) in self.cx.spec.transports.iter().enumerate() {
             let Some(line_rate) = slowest[transport] else { continue };
             let (base_rtt, time_quantum) = (Span::from_us(1), Span::ZERO);
             let (mss, initial_window) = match spec {
@@ -274,7 +169,8 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
     let lossless = spec.inputs.is_some() || spec.control_first || spec.nic.order.pulls();
     if lossless && (spec.cut_through.is_some() || spec.disciplines.iter().any(|d| d.preemptive)) {
         return wrong(
-            "memory by input, control first and round-robin NICs go with store and forward only".into(),
+            "per-ingress accounting, control first and round-robin NICs go with store and forward only"
+                .into(),
         );
     }
     if let RoutingSpec::Pinned { paths } = &spec.routing
@@ -285,19 +181,56 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Per flow: its first follower, and its next sibling in its predecessor's list.
-fn followers(spec: &NetworkSpec) -> Vec<(FlowId, FlowId)> {
-    if spec.flows.iter().all(|f| f.after == FlowId::NONE) {
-        return Vec::new();
+/// Ports on the longest path that a packet can take.
+fn longest_path(spec: &NetworkSpec, routes: &Routes) -> Result<usize, BuildError> {
+    let mut longest = routes.diameter();
+    if !spec.incidents.is_empty() {
+        // Around a failure it may be further; no path passes a switch twice.
+        longest = longest.max(spec.switches.min(63) as usize + 1);
     }
-    let mut list = vec![(FlowId::NONE, FlowId::NONE); spec.flows.len()];
-    for (i, flow) in spec.flows.iter().enumerate().rev() {
-        if flow.after != FlowId::NONE {
-            list[i].1 = list[flow.after.at()].0;
-            list[flow.after.at()].0 = FlowId::from(i);
+    if let RoutingSpec::Pinned { paths } = &spec.routing {
+        for (flow, pinned) in paths.iter().enumerate() {
+            let ends = &spec.flows[flow];
+            let mut path = Vec::new();
+            routes.pinned(flow as u32, ends.src, ends.dst, &pinned.data, &mut path)?;
+            longest = longest.max(path.len());
+            path.clear();
+            routes.pinned(flow as u32, ends.dst, ends.src, &pinned.ack, &mut path)?;
+            longest = longest.max(path.len());
         }
     }
-    list
+    Ok(longest)
+}
+
+fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fabric, BuildError> {
+    let (mut ports, queues) = build_ports(spec)?;
+    let switch_ports = number_ports(spec.hosts, spec.switches, &mut ports);
+    let memory = build_memory(spec, switch_ports)?;
+    let pools = match &spec.shared_buffer {
+        Some(shared) => {
+            let pool = SharedPool::new(shared.total, shared.alpha).map_err(BuildError::Inconsistent)?;
+            vec![pool; spec.switches as usize]
+        }
+        None => Vec::new(),
+    };
+    let gated = ports.iter().any(|port| port.mode.gated);
+    Ok(Fabric {
+        gates: vec![Gate::default(); if gated { ports.len() } else { 0 }],
+        ports,
+        queues,
+        pools,
+        memory,
+        packets: Arena::default(),
+        sides: Arena::default(),
+        routes,
+        paths: Paths::new(spec.flows.len(), longest),
+        stages: Stages::new(spec.replay.then(|| Timetables::new(longest))),
+        preempted: Preempted::default(),
+        outages: Outages::new(spec),
+        tx_ready: Vec::new(),
+        pushed_out: Vec::new(),
+        lost: Vec::new(),
+    })
 }
 
 type PortsAndQueues = (Vec<Port>, Vec<thalweg_machines::schedule::Queue>);
@@ -314,13 +247,13 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             let refused = |reason| BuildError::Discipline { port: id as u32, reason };
             let stream = Stream::new(spec.seed, "queue", id as u64);
             let aqm = AqmMachine::new(&kind.aqm, stream, link.rate).map_err(refused)?;
-            // Packets per priority are counted where a queue is asked.
+            // Packets per priority are counted where a queue is dequeued on demand.
             let counted = spec.probes.priority_histogram.is_some();
             // A port of infinite rate never holds anything back: its order does not matter.
             let instant = link.rate == Rate::INFINITE && !shared;
             let gated = is_gated(spec, in_switch);
             let express = (is_express(kind, &aqm, shared) || instant) && !counted && !gated;
-            let lane = if express { Lane::Express } else { Lane::Ordered };
+            let lane = if express { Lane::Express } else { Lane::OnDemand };
             let limit = match kind.limit {
                 Limit::Bytes(bytes) => (bytes.get(), u32::MAX),
                 Limit::Packets(packets) => (u64::MAX, packets),
@@ -330,25 +263,26 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             if let Some(cut) = spec.cut_through
                 && to.0 >= spec.hosts
             {
-                if lane == Lane::Ordered {
+                if lane == Lane::OnDemand {
                     let reason =
                         "cut-through needs FIFO queues with memory of their own, and no priority histogram";
                     return Err(refused(reason.into()));
                 }
                 port.cut_through(cut.header);
             }
-            port.from_host = !in_switch;
+            port.place.from_host = !in_switch;
             if shared {
-                port.pool = from.0 - spec.hosts;
+                port.place.pool = from.0 - spec.hosts;
             }
-            if lane == Lane::Ordered {
+            if lane == Lane::OnDemand {
                 port.queue = queues.len() as u32;
-                port.preemptive = kind.preemptive;
-                port.eager = shared || kind.preemptive || matches!(kind.order, OrderSpec::Custom { .. });
+                port.mode.preemptive = kind.preemptive;
+                port.state.eager =
+                    shared || kind.preemptive || matches!(kind.order, OrderSpec::Custom { .. });
                 let queue = kind.make(stream, link.rate).map_err(refused)?;
-                port.gated = gated;
-                port.pulls = !in_switch && spec.nic.order.pulls();
-                port.let_wait_alone(if port.eager || counted { 0 } else { queue.passes() });
+                port.mode.gated = gated;
+                port.place.pulls = !in_switch && spec.nic.order.pulls();
+                port.set_bypass_limit(if port.state.eager || counted { 0 } else { queue.bypass_limit() });
                 queues.push(queue);
             }
             ports.push(port);
@@ -357,36 +291,35 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
     Ok((ports, queues))
 }
 
-/// A port that may send something else than what its queue says: see [`crate::gate`].
+/// A port that may send something else than what its queue says: see [`crate::fabric`], gated ports.
 fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
     let pfc = spec.inputs.is_some_and(|i| i.pfc.is_some());
     pfc || spec.control_first || if in_switch { spec.inputs.is_some() } else { spec.nic.order.pulls() }
 }
 
-/// The memory of switches that count by input.
-fn build_memory(spec: &NetworkSpec, switch_ports: &[Vec<PortId>]) -> Result<Memory, BuildError> {
+/// The memory of switches with per-ingress accounting.
+fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Memory, BuildError> {
     let Some(inputs) = spec.inputs else { return Ok(Memory::default()) };
     let wrong = |what: String| Err(BuildError::Inconsistent(what));
     if spec.shared_buffer.is_some() {
-        return wrong("memory by input and memory shared by outputs exclude each other".into());
+        return wrong("per-ingress accounting and memory shared by outputs exclude each other".into());
     }
     if let Some(switch) = switch_ports.iter().position(|ports| ports.len() > 256) {
         let n = switch_ports[switch].len();
         return wrong(format!(
-            "switch {switch} has {n} links; a switch that counts by input has at most 256"
+            "switch {switch} has {n} links; a switch with per-ingress accounting has at most 256"
         ));
     }
     let own_limit =
         |id: usize| spec.disciplines[usize::from(spec.port_discipline[id])].limit != Limit::Unlimited;
     if let Some(id) = switch_ports.iter().flatten().find(|id| own_limit(id.at())) {
         return wrong(format!(
-            "port {}: with memory by input, output queues have no limit of their own",
+            "port {}: with per-ingress accounting, output queues have no limit of their own",
             id.0
         ));
     }
-    let links: Vec<usize> = switch_ports.iter().map(Vec::len).collect();
     let peaks = spec.probes.memory;
-    Memory::new(inputs, &links, spec.port_discipline.len(), peaks).map_err(BuildError::Inconsistent)
+    Memory::new(inputs, switch_ports, spec.port_discipline.len(), peaks).map_err(BuildError::Inconsistent)
 }
 
 /// FIFO order with memory of its own and nothing to do at departure: departures are known on arrival.

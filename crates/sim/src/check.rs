@@ -1,8 +1,7 @@
 //! What must hold at every instant, recounted from scratch.
 
-use crate::beside::Beside;
 use crate::events::Events;
-use crate::gate::is_frame;
+use crate::port::Bypass;
 use crate::sim::Sim;
 use thalweg_machines::schedule::Discipline;
 
@@ -24,53 +23,57 @@ impl<Q: Events> Sim<Q> {
     /// # Errors
     /// Names the first law that does not hold.
     pub fn check(&self) -> Result<(), Violation> {
-        let broken = |law: String| Err(Violation { at_ps: self.now.ps(), event: self.processed, law });
-        let live = self.packets.live() as u64;
-        let tally = &self.tally;
+        let broken = |law: String| Err(Violation { at_ps: self.cx.now.ps(), event: self.processed, law });
+        let live = self.fabric.packets.live() as u64;
+        let tally = &self.cx.instruments.tally;
         if tally.injected != tally.delivered + tally.dropped + live {
             return broken(format!(
                 "packets are conserved: {} injected, {} delivered, {} dropped, {live} in the network",
                 tally.injected, tally.delivered, tally.dropped
             ));
         }
-        let flying: usize = self.ports.iter().flat_map(|p| p.flight.iter()).filter(|f| !is_frame(f)).count();
-        let alone = self.ports.iter().filter(|p| p.beside() == Beside::Alone).count() as u64;
-        let queued = alone + self.queues.iter().map(|q| u64::from(q.packets())).sum::<u64>();
-        let aside: usize = self.gates.iter().map(|gate| gate.control()).sum();
-        let held = (self.services.busy() + aside) as u64;
+        let flying: usize =
+            self.fabric.ports.iter().flat_map(|p| p.flight.iter()).filter(|f| !f.is_frame()).count();
+        let single = self.fabric.ports.iter().filter(|p| p.bypass() == Bypass::Single).count() as u64;
+        let queued = single + self.fabric.queues.iter().map(|q| u64::from(q.packets())).sum::<u64>();
+        let bypassing: usize = self.fabric.gates.iter().map(|gate| gate.control.len()).sum();
+        let held = (self.fabric.preempted.busy() + bypassing) as u64;
         if live != flying as u64 + queued + held {
             return broken(format!(
                 "{live} packets exist, {flying} are on wires, {queued} in queues and {held} at transmitters"
             ));
         }
-        for (id, port) in self.ports.iter().enumerate() {
+        for (id, port) in self.fabric.ports.iter().enumerate() {
             if !port.flight.iter().zip(port.flight.iter().skip(1)).all(|(a, b)| a.arrive <= b.arrive) {
                 return broken(format!("no packet overtakes on the wire of port {id}"));
             }
-            if port.flight.front().is_some_and(|f| f.arrive < self.now) {
+            if port.flight.front().is_some_and(|f| f.arrive < self.cx.now) {
                 return broken(format!("a packet on the wire of port {id} should have arrived"));
             }
-            if !port.is_ordered() && !port.express_recount() {
+            if !port.on_demand() && !port.express_recount() {
                 return broken(format!("the backlog of port {id} is the sum of its packets"));
             }
-            if let Some(queue) = self.queues.get(port.queue as usize) {
-                let alone = u32::from(port.beside() == Beside::Alone);
-                let unknown = if alone == 1 { port.waiting_bytes } else { 0 };
-                if (port.waiting, port.waiting_bytes) != (queue.packets() + alone, queue.bytes() + unknown) {
+            if let Some(queue) = self.fabric.queues.get(port.queue as usize) {
+                let single = u32::from(port.bypass() == Bypass::Single);
+                let unknown = if single == 1 { port.waiting.bytes } else { 0 };
+                if (port.waiting.packets, port.waiting.bytes)
+                    != (queue.packets() + single, queue.bytes() + unknown)
+                {
                     return broken(format!(
                         "port {id} counts {} packets, {} B that wait, its queue {} and {} B",
-                        port.waiting,
-                        port.waiting_bytes,
+                        port.waiting.packets,
+                        port.waiting.bytes,
                         queue.packets(),
                         queue.bytes()
                     ));
                 }
             }
         }
-        for (switch, pool) in self.pools.iter().enumerate() {
-            let node = self.spec.hosts + switch as u32;
-            let own = (0..self.ports.len()).filter(|id| self.ports[id ^ 1].peer.0 == node);
-            let queues = own.filter_map(|id| self.queues.get(self.ports[id].queue as usize));
+        for (switch, pool) in self.fabric.pools.iter().enumerate() {
+            let node = self.cx.spec.hosts + switch as u32;
+            let own =
+                (0..self.fabric.ports.len()).filter(|id| self.fabric.ports[id ^ 1].place.peer.0 == node);
+            let queues = own.filter_map(|id| self.fabric.queues.get(self.fabric.ports[id].queue as usize));
             let bytes: u64 = queues.map(|q| q.bytes()).sum();
             if bytes != pool.used() {
                 return broken(format!(
@@ -79,28 +82,31 @@ impl<Q: Events> Sim<Q> {
                 ));
             }
         }
-        self.check_memory().map_err(|law| Violation { at_ps: self.now.ps(), event: self.processed, law })
+        self.check_memory().map_err(|law| Violation { at_ps: self.cx.now.ps(), event: self.processed, law })
     }
 
-    /// Memory by input: the sum of what waits and what is being transmitted; with flow control and nothing broken, no
+    /// Per-ingress accounting: the sum of what waits and what is being transmitted; with flow control and nothing broken, no
     /// packet is refused.
     fn check_memory(&self) -> Result<(), String> {
-        for (switch, inputs) in self.memory.switches.iter().enumerate() {
+        for (switch, inputs) in self.fabric.memory.switches.iter().enumerate() {
             let booked: u64 = inputs.inputs().iter().map(|input| input.bytes).sum();
-            let own = &self.switch_ports[switch];
-            let waiting: u64 = own.iter().map(|id| self.ports[id.at()].waiting_bytes).sum();
-            let leaving: u64 = own.iter().map(|id| u64::from(self.memory.serving[id.at()].1)).sum();
+            let own = &self.fabric.memory.links[switch];
+            let waiting: u64 = own.iter().map(|id| self.fabric.ports[id.at()].waiting.bytes).sum();
+            let leaving: u64 = own.iter().map(|id| u64::from(self.fabric.memory.deferred[id.at()].1)).sum();
             if booked != waiting + leaving {
                 return Err(format!(
-                    "switch {switch} counts {booked} B by input, {waiting} B wait and {leaving} B are leaving"
+                    "switch {switch} counts {booked} B by ingress, {waiting} B wait and {leaving} B are leaving"
                 ));
             }
         }
-        let lossless = self.spec.inputs.is_some_and(|i| i.pfc.is_some())
-            && self.spec.nic.pause_control
-            && self.spec.incidents.is_empty();
-        if lossless && self.memory.dropped > 0 {
-            return Err(format!("flow control is on, and {} packets were dropped", self.memory.dropped));
+        let lossless = self.cx.spec.inputs.is_some_and(|i| i.pfc.is_some())
+            && self.cx.spec.nic.pause_control
+            && self.cx.spec.incidents.is_empty();
+        if lossless && self.fabric.memory.dropped > 0 {
+            return Err(format!(
+                "flow control is on, and {} packets were dropped",
+                self.fabric.memory.dropped
+            ));
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ pub fn first_difference<Q: Events + Clone>(left: &mut Sim<Q>, right: &mut Sim<Q>
     loop {
         let (was_left, was_right) = (left.clone(), right.clone());
         let running = (left.run(STRIDE), right.run(STRIDE));
-        let same = left.state_word() == right.state_word() && running.0 == running.1;
+        let same = state_word(left) == state_word(right) && running.0 == running.1;
         if same && !running.0 {
             return (left.digest() != right.digest()).then_some(Difference {
                 shared: left.processed,
@@ -40,31 +40,31 @@ pub fn first_difference<Q: Events + Clone>(left: &mut Sim<Q>, right: &mut Sim<Q>
 
 fn narrow<Q: Events>(mut left: Sim<Q>, mut right: Sim<Q>) -> Difference {
     loop {
-        let next = (left.peek(), right.peek());
+        let next = (peek(&mut left), peek(&mut right));
         let shared = left.processed;
         if next.0 != next.1 || next.0.is_none() {
             return Difference { shared, left: next.0, right: next.1 };
         }
         left.run(1);
         right.run(1);
-        if left.state_word() != right.state_word() {
+        if state_word(&left) != state_word(&right) {
             return Difference { shared, left: next.0, right: next.1 };
         }
     }
 }
 
-impl<Q: Events> Sim<Q> {
-    /// Enough of the state to tell two runs apart cheaply.
-    fn state_word(&self) -> (u64, u64, u64, u64) {
-        (self.now.ps(), self.processed, self.digest, self.tally.injected ^ self.tally.dropped << 32)
-    }
+/// Enough of the state to tell two runs apart cheaply.
+fn state_word<Q: Events>(sim: &Sim<Q>) -> (u64, u64, u64, u64) {
+    let tally = &sim.cx.instruments.tally;
+    let digest = sim.cx.instruments.digest;
+    (sim.cx.now.ps(), sim.processed, digest, tally.injected ^ tally.dropped << 32)
+}
 
-    fn peek(&mut self) -> Option<Event> {
-        if self.stopped {
-            return None;
-        }
-        let next = self.events.pop()?;
-        self.events.push(next);
-        Some(next)
+fn peek<Q: Events>(sim: &mut Sim<Q>) -> Option<Event> {
+    if sim.cx.stopped {
+        return None;
     }
+    let next = sim.cx.events.pop()?;
+    sim.cx.events.push(next);
+    Some(next)
 }

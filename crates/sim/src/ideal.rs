@@ -56,8 +56,8 @@ pub fn completion(ports: &[Port], data: &[PortId], ack: &[PortId], shape: Shape)
         } else {
             last = through(last, last_early, short);
         }
-        let delay = stage.port.delay;
-        let next_is_switch = !stage.port.to_host;
+        let delay = stage.port.timing.delay;
+        let next_is_switch = !stage.port.mode.to_host;
         first_early = if next_is_switch { stage.port.early(stage.full) } else { Span::ZERO };
         last_early = if next_is_switch { stage.port.early(stage.last) } else { Span::ZERO };
         first += delay;

@@ -3,6 +3,11 @@
 //! A packet-level discrete-event simulation: [`Sim`] is a network at an instant, [`Sim::run`] takes
 //! it forward. It wires the machines of floor 1 together and takes no protocol decision itself.
 //!
+//! The state of a network has four owners, each of which serialises its own part: `fabric` (switches, ports, wires,
+//! packets), `hosts` (the ends of the active flows, NIC scheduling), `flows` (the life of every flow) and `instruments`
+//! (what looks on). [`Sim`] is the run loop that moves events and packets between them; `features` says which code
+//! paths a network takes.
+//!
 //! * [`events`]: what happens next, in a total order that does not depend on insertion history;
 //! * [`port`]: output queues, transmitters and wires; one or two events per packet-hop;
 //! * [`routing`]: shortest paths of any graph;
@@ -11,39 +16,25 @@
 //! * [`snapshot`], [`sealed`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
 
 pub mod arena;
-pub mod beside;
 mod build;
 pub mod check;
-mod circle;
-mod connection;
+mod compat;
+mod cx;
 pub mod diff;
 pub mod events;
-mod express;
 mod fabric;
-pub mod flow;
+mod features;
 mod flows;
-mod gate;
-mod header;
 mod hosts;
 pub mod ideal;
-mod incident;
-mod journal;
+mod instruments;
 mod lookahead;
-mod memory;
-mod nic;
-mod ordered;
-pub mod pause;
-mod peaks;
+mod paths;
 pub mod port;
-mod preempt;
 pub mod prefetch;
-pub mod probe;
-mod quanta;
-pub mod recording;
-pub mod replay;
 mod results;
-mod ring;
 pub mod routing;
+mod sampling;
 pub mod sealed;
 mod sim;
 pub mod snapshot;
@@ -51,10 +42,12 @@ pub mod spec;
 
 pub use build::{BuildError, ends};
 pub use check::Violation;
-pub use flow::{FlowEnd, FlowOutcome};
-pub use pause::{Deadlock, PauseRecord};
-pub use peaks::MemoryPeaks;
-pub use recording::Recorded;
-pub use replay::{Exit, Injection};
+pub use fabric::memory::MemoryPeaks;
+pub use flows::record::{FlowEnd, FlowOutcome};
+pub use hosts::replay::{self, Exit, Injection};
+pub use instruments::pauses::{Deadlock, PauseRecord};
+pub use instruments::probe;
+pub use instruments::recording::{self, Recorded};
+pub use results::Counters;
 pub use sealed::LoadError;
-pub use sim::{Counters, Sim, Tally};
+pub use sim::Sim;

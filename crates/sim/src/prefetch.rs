@@ -1,6 +1,6 @@
 //! A hint to the memory system; nothing else may depend on it.
 
-/// Asks for the cache line of `item`.
+/// Fetches the cache line of `item`.
 #[inline(always)]
 pub fn prefetch<T>(item: *const T) {
     #[cfg(target_arch = "x86_64")]

@@ -1,68 +1,109 @@
 //! What a run has done so far, and what each flow would have taken alone.
 
 use crate::events::Events;
-use crate::flow::{FlowEnd, FlowOutcome};
+use crate::fabric::failures::is_reachable;
+use crate::fabric::memory::MemoryPeaks;
+use crate::flows::record::{FlowEnd, FlowOutcome};
+use crate::hosts::replay::{Exit, Injection};
 use crate::ideal::{Shape, completion};
+use crate::instruments::pauses::{Deadlock, PauseRecord};
+use crate::instruments::probe::Probes;
+use crate::instruments::recording::Recorded;
 use crate::port::{Port, PortTotals};
-use crate::probe::Probes;
 use crate::routing::{Routes, flow_pick};
-use crate::sim::{Counters, Sim};
+use crate::sim::Sim;
 use crate::spec::{NetworkSpec, RoutingSpec};
+use thalweg_machines::buffer::Inputs;
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{FlowId, PortId, Span, Time, mix64};
+
+/// What a run has done so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counters {
+    /// Events processed.
+    pub events: u64,
+    /// Transmissions of a packet, data or ACK, on a link.
+    pub packet_hops: u64,
+    /// Packets dropped in queues.
+    pub packets_dropped: u64,
+    /// Packets marked CE.
+    pub packets_marked: u64,
+    /// Pause frames sent by switches: XOFF.
+    pub pause_frames: u64,
+    /// Pause frames sent by switches: XON.
+    pub resume_frames: u64,
+    /// Packets dropped by the queue management at receiving edges.
+    pub edge_dropped: u64,
+    /// Packets marked there.
+    pub edge_marked: u64,
+    /// Edge CoDel: how often a delay below the target made a flow start afresh.
+    pub edge_low_delay: u64,
+    /// Edge CoDel: how often a pause of its sender did.
+    pub edge_gaps: u64,
+    /// Flows that have started.
+    pub flows_started: u64,
+    /// Flows complete at both ends.
+    pub flows_done: u64,
+    /// Flows in the scenario.
+    pub flows_total: u64,
+    /// Measured flows complete at both ends.
+    pub measured_done: u64,
+    /// Measured flows in the scenario.
+    pub measured_total: u64,
+}
 
 impl<Q: Events> Sim<Q> {
     /// The instant of the last event.
     pub fn now(&self) -> Time {
-        self.now
+        self.cx.now
     }
 
     /// What this network was built from.
     pub fn spec(&self) -> &NetworkSpec {
-        &self.spec
+        &self.cx.spec
     }
 
     /// What has happened so far.
     pub fn counters(&self) -> Counters {
         Counters {
             events: self.processed,
-            packet_hops: self.ports.iter().map(|p| p.totals().packets).sum(),
-            packets_dropped: self.tally.dropped,
-            packets_marked: self.ports.iter().map(|p| p.totals().marked).sum(),
-            pause_frames: self.tally.pause_frames,
-            resume_frames: self.tally.resume_frames,
-            edge_dropped: self.tally.edge_dropped,
-            edge_marked: self.tally.edge_marked,
-            edge_low_delay: self.tally.edge_low_delay,
-            edge_gaps: self.tally.edge_gaps,
-            flows_started: self.tally.flows_started,
-            flows_done: self.tally.flows_done,
-            flows_total: self.spec.flows.len() as u64,
-            measured_done: self.tally.measured_done,
-            measured_total: self.probes.measured_total,
+            packet_hops: self.fabric.ports.iter().map(|p| p.totals().packets).sum(),
+            packets_dropped: self.cx.instruments.tally.dropped,
+            packets_marked: self.fabric.ports.iter().map(|p| p.totals().marked).sum(),
+            pause_frames: self.cx.instruments.tally.pause_frames,
+            resume_frames: self.cx.instruments.tally.resume_frames,
+            edge_dropped: self.cx.instruments.tally.edge_dropped,
+            edge_marked: self.cx.instruments.tally.edge_marked,
+            edge_low_delay: self.cx.instruments.tally.edge_low_delay,
+            edge_gaps: self.cx.instruments.tally.edge_gaps,
+            flows_started: self.flows.tally.started,
+            flows_done: self.flows.tally.done,
+            flows_total: self.cx.spec.flows.len() as u64,
+            measured_done: self.flows.tally.measured_done,
+            measured_total: self.flows.measured_total,
         }
     }
 
     /// The ports: rates, counters, queues.
     pub fn ports(&self) -> &[Port] {
-        &self.ports
+        &self.fabric.ports
     }
 
     /// What the probes have seen.
     pub fn probes(&self) -> &Probes {
-        &self.probes
+        &self.cx.instruments.probes
     }
 
     /// Switches, hosts and paths.
     pub fn routes(&self) -> &Routes {
-        &self.routes
+        &self.fabric.routes
     }
 
     /// A hash of everything that has happened and of every flow's result.
     pub fn digest(&self) -> u64 {
-        let mut digest = self.digest;
-        for flow in 0..self.spec.flows.len() {
-            let record = self.record(FlowId::from(flow));
+        let mut digest = self.cx.instruments.digest;
+        for flow in 0..self.cx.spec.flows.len() {
+            let record = self.hosts.record(&self.fabric, &self.flows, FlowId::from(flow));
             let fields = [record.started.ps(), record.received.ps(), record.acked.ps(), record.delivered];
             for field in fields {
                 digest = mix64(digest ^ field).wrapping_add(flow as u64);
@@ -73,7 +114,7 @@ impl<Q: Events> Sim<Q> {
 
     /// What became of a flow.
     pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
-        let record = self.record(flow);
+        let record = self.hosts.record(&self.fabric, &self.flows, flow);
         let (ideal, ideal_acked) = self.ideal(flow);
         let reached = |t: Time| (t != Time::MAX).then_some(t);
         FlowOutcome {
@@ -94,26 +135,28 @@ impl<Q: Events> Sim<Q> {
 
     /// How a flow has ended so far.
     fn end(&self, flow: FlowId) -> FlowEnd {
-        let record = &self.records[flow.at()];
+        let record = &self.flows.records[flow.at()];
         if record.started == Time::MAX {
             FlowEnd::NotStarted
         } else if record.received != Time::MAX && record.acked != Time::MAX {
-            if self.spec.flows[flow.at()].size == u64::MAX { FlowEnd::Stopped } else { FlowEnd::Completed }
+            if self.cx.spec.flows[flow.at()].size == u64::MAX { FlowEnd::Stopped } else { FlowEnd::Completed }
         } else {
             self.why_unfinished(flow)
         }
     }
 
     fn why_unfinished(&self, flow: FlowId) -> FlowEnd {
-        let slot = self.connections[flow.at()] as usize;
-        let (Some(sending), Some(receiving)) = (self.sending.get(slot), self.receiving.get(slot)) else {
+        let slot = self.fabric.paths.slot(flow) as usize;
+        let (Some(sending), Some(receiving)) = (self.hosts.sending.get(slot), self.hosts.receiving.get(slot))
+        else {
             return FlowEnd::Censored;
         };
         let in_network = sending.balance.wrapping_add(receiving.balance) > 0;
-        let path = &self.paths[self.path_of(slot)..][..self.stride];
-        if path.iter().any(|id| self.deadlocks.iter().any(|d| d.ports.contains(id))) {
+        let path = self.fabric.paths.of(slot);
+        let deadlocks = &self.cx.instruments.deadlocks;
+        if path.iter().any(|id| deadlocks.iter().any(|d| d.ports.contains(id))) {
             FlowEnd::Deadlocked
-        } else if !self.is_reachable(flow) {
+        } else if !is_reachable(&self.fabric, &self.cx, flow) {
             FlowEnd::Unreachable
         } else if !in_network && !sending.ready && sending.timer == Time::MAX && receiving.timer == Time::MAX
         {
@@ -125,40 +168,111 @@ impl<Q: Events> Sim<Q> {
 
     /// A port's counters, pauses included.
     pub fn totals(&self, port: PortId) -> PortTotals {
-        let mut totals = self.ports[port.at()].totals();
-        if let Some(gate) = self.gates.get(port.at()) {
-            totals.pauses = gate.pauses;
-            totals.paused = gate.paused(self.now).ps();
-        }
-        totals
+        self.fabric.totals(port, self.cx.now)
+    }
+
+    /// Packets and bytes that a port has put on its wire; those whose place is only booked do not count.
+    pub fn carried(&self, port: PortId) -> (u64, u64) {
+        self.fabric.carried(port, self.cx.now)
+    }
+
+    /// Packets and bytes waiting at a port, without the one being transmitted.
+    pub fn backlog(&self, port: PortId) -> (u32, u64) {
+        self.fabric.backlog(port, self.cx.now)
+    }
+
+    /// Every pause so far, in the order in which they began.
+    pub fn pauses(&self) -> &[PauseRecord] {
+        &self.cx.instruments.pauses
+    }
+
+    /// Every deadlock found so far.
+    pub fn deadlocks(&self) -> &[Deadlock] {
+        &self.cx.instruments.deadlocks
+    }
+
+    /// By switch, if the probes want it ([`crate::spec::ProbeSpec::memory`]); else empty.
+    pub fn memory_peaks(&self) -> &[MemoryPeaks] {
+        &self.fabric.memory.peaks
+    }
+
+    /// By switch, with per-ingress accounting: what their memory is.
+    pub fn memories(&self) -> &[Inputs] {
+        &self.fabric.memory.switches
+    }
+
+    /// The rows that are ready; at the `end` of a recorded run all, packets that are still in the network included.
+    pub fn take_recorded(&mut self, end: bool) -> Recorded {
+        self.cx.instruments.take_recorded(end, &self.fabric.packets, self.cx.now)
     }
 
     /// Packets lost because a link had failed, and pause frames lost.
     pub fn lost_to_incidents(&self) -> (u64, u64) {
-        (self.outages.lost, self.outages.frames_lost)
+        (self.fabric.outages.lost, self.fabric.outages.frames_lost)
+    }
+
+    /// Gives a replay its next packet. Packets come in the order in which they enter, none before [`Sim::now`].
+    ///
+    /// # Panics
+    /// If the network is not a replay, the flow does not exist or the timetable is longer than its path can be.
+    pub fn push(&mut self, next: Injection<'_>) {
+        let longest = self.fabric.stages.timetables.as_ref().map_or(0, |t| t.stride());
+        assert!(next.flow.at() < self.cx.spec.flows.len() && next.times.len() <= longest);
+        self.hosts.replay.as_mut().expect("a replay").push(&mut self.cx, next);
+    }
+
+    /// Nothing more will be pushed: the replay ends when its last packet has left.
+    pub fn push_end(&mut self) {
+        if let Some(replay) = &mut self.hosts.replay {
+            replay.end(&mut self.cx);
+        }
+    }
+
+    /// A replay waits for its next packet.
+    pub fn needs_input(&self) -> bool {
+        self.hosts.replay.as_ref().is_some_and(|replay| replay.needs_input())
+    }
+
+    /// The packets of a replay that have left since this was called last, in the order in which they left.
+    pub fn take_exits(&mut self) -> Vec<Exit> {
+        self.hosts.replay.as_mut().map(|replay| replay.take_exits()).unwrap_or_default()
+    }
+
+    /// t_min(p, NIC, destination) of a packet of `wire` bytes that travels with (or against) a flow's data: all
+    /// transmission and propagation on its path.
+    pub fn t_min(&self, flow: FlowId, forward: bool, wire: u32) -> Span {
+        let ports = self.path(flow, forward).into_iter().map(|id| &self.fabric.ports[id.at()]);
+        ports.map(|p| p.span(wire) + p.timing.delay).sum()
+    }
+
+    /// The ports that packets with (or against) a flow's data pass, the NIC first.
+    pub fn path(&self, flow: FlowId, forward: bool) -> Vec<PortId> {
+        let both = self.fabric.lay_path(&self.cx.spec, flow);
+        let (data, ack) = both.split_at(self.fabric.paths.middle());
+        if forward { data } else { ack }.iter().copied().take_while(|id| *id != PortId::NONE).collect()
     }
 
     /// A flow's completion times alone on its path at line rate: at the receiver, at the sender.
     ///
     /// Endless flows have none: zero.
     pub fn ideal(&self, flow: FlowId) -> (Span, Span) {
-        let spec = &self.spec.flows[flow.at()];
+        let spec = &self.cx.spec.flows[flow.at()];
         if spec.size == u64::MAX {
             return (Span::ZERO, Span::ZERO);
         }
         let (mut data, mut ack) = (Vec::new(), Vec::new());
-        if let RoutingSpec::Pinned { paths } = &self.spec.routing {
+        if let RoutingSpec::Pinned { paths } = &self.cx.spec.routing {
             let pinned = &paths[flow.at()];
             // Checked when the network was built.
-            let _ = self.routes.pinned(flow.0, spec.src, spec.dst, &pinned.data, &mut data);
-            let _ = self.routes.pinned(flow.0, spec.dst, spec.src, &pinned.ack, &mut ack);
+            let _ = self.fabric.routes.pinned(flow.0, spec.src, spec.dst, &pinned.data, &mut data);
+            let _ = self.fabric.routes.pinned(flow.0, spec.dst, spec.src, &pinned.ack, &mut ack);
         } else {
-            let pick = |ack| flow_pick(&self.spec.routing, spec.src, spec.dst, flow.0, ack);
-            let routes = self.intact.as_deref().unwrap_or(&self.routes);
+            let pick = |ack| flow_pick(&self.cx.spec.routing, spec.src, spec.dst, flow.0, ack);
+            let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
             routes.path(spec.src, spec.dst, pick(false), &mut data);
             routes.path(spec.dst, spec.src, pick(true), &mut ack);
         }
-        let (payload, header, ack_wire) = match &self.spec.transports[spec.transport as usize] {
+        let (payload, header, ack_wire) = match &self.cx.spec.transports[spec.transport as usize] {
             TransportSpec::Tcp(tcp) => (tcp.mss, tcp.header, tcp.ack_wire),
             TransportSpec::Udp(udp) => (udp.payload, udp.header, 0),
             TransportSpec::Rdma(rdma) => (rdma.payload, rdma.header, rdma.ack_wire),
@@ -166,18 +280,18 @@ impl<Q: Events> Sim<Q> {
         let packets = spec.size.div_ceil(u64::from(payload));
         let last = (spec.size - (packets - 1) * u64::from(payload)) as u32 + header;
         let shape = Shape { packets, full: payload + header, last, ack: ack_wire };
-        let handshake = match &self.spec.transports[spec.transport as usize] {
+        let handshake = match &self.cx.spec.transports[spec.transport as usize] {
             TransportSpec::Tcp(tcp) if tcp.handshake => {
                 let syn = Shape { packets: 1, full: tcp.syn_wire, last: tcp.syn_wire, ack: tcp.ack_wire };
-                completion(&self.ports, &data, &ack, syn).1
+                completion(&self.fabric.ports, &data, &ack, syn).1
             }
             TransportSpec::Udp(_) => {
-                let (received, _) = completion(&self.ports, &data, &[], shape);
+                let (received, _) = completion(&self.fabric.ports, &data, &[], shape);
                 return (received, received);
             }
             _ => Span::ZERO,
         };
-        let (received, acked) = completion(&self.ports, &data, &ack, shape);
+        let (received, acked) = completion(&self.fabric.ports, &data, &ack, shape);
         (handshake + received, handshake + acked)
     }
 }

@@ -39,8 +39,8 @@ pub enum RouteError {
     },
 }
 
-/// The two ends of every port, and who can go where.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// The two ends of every port, and which host is reached where.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Routes {
     hosts: u32,
     /// Far end of each port.
@@ -191,7 +191,7 @@ impl Routes {
                         && self.next
                             [(node.0 - self.hosts) as usize * self.attachments as usize + other as usize]
                             != u32::MAX);
-                // Hosts joined back to back: each is the other's attachment, and there is nobody else.
+                // Hosts joined back to back: each is the other's attachment, and there is no third.
                 let pair = node.0 < self.hosts && self.attachment[node.at()] == other;
                 if !reachable && !pair {
                     return Err(RouteError::Disconnected {

@@ -26,7 +26,7 @@ pub struct NetworkSpec {
     pub port_discipline: Vec<u16>,
     /// Memory shared by all ports of a switch; `None`: each port has its own, limited by its discipline.
     pub shared_buffer: Option<SharedBufferSpec>,
-    /// Memory of switches by the input at which packets came, with or without flow control; `None`: nobody counts.
+    /// Per-ingress accounting of switch memory, with or without flow control; `None`: there is none.
     /// Not together with `shared_buffer`.
     pub inputs: Option<InputSpec>,
     /// How hosts hand packets to their links.
@@ -44,7 +44,7 @@ pub struct NetworkSpec {
     pub slack: Option<SlackSpec>,
     /// Queue management at the receiving edge, by the slack that packets have used.
     pub edge: Option<EdgeSpec>,
-    /// Flows do not start: packets are fed one by one ([`crate::Sim::feed`]); flows say where they go.
+    /// Flows do not start: packets are pushed one by one ([`crate::Sim::push`]); flows say where they go.
     pub replay: bool,
     /// How paths are chosen.
     pub routing: RoutingSpec,
@@ -78,33 +78,33 @@ pub struct LinkSpec {
 /// How a host hands packets to its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NicSpec {
-    /// Who is asked for the next packet.
+    /// NIC scheduling.
     pub order: NicOrder,
     /// A pause holds ACKs, NACKs and notifications too.
     pub pause_control: bool,
 }
 
-/// Who is asked for the next packet.
+/// NIC scheduling: where the link's next packet comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NicOrder {
-    /// Nobody: flows put what they may send into the port's queue, which its discipline orders.
+    /// Flows put what they may send into the port's queue, which its discipline orders.
     Queue,
-    /// The flows, one packet from each that may send in turn, whenever the link is free; control packets, in order, before
-    /// them. What rate limiters of RDMA NICs do.
+    /// The link pulls from the flows, one packet from each that may send in turn, whenever it is free; control packets, in
+    /// order, before them. What rate limiters of RDMA NICs do.
     RoundRobin,
-    /// As [`NicOrder::RoundRobin`], but flows keep places in a circle and one timer serves them all, with the quirks of the HPCC
-    /// authors' simulator (see `circle.rs`).
-    Circle,
+    /// As [`NicOrder::RoundRobin`], but flows keep their places and one timer serves them all, with the quirks of the HPCC
+    /// authors' simulator (see `compat/hpcc_nic.rs`).
+    Hpcc,
 }
 
 impl NicOrder {
-    /// The link asks flows; they hand over nothing unasked.
+    /// The link pulls from flows; they hand over nothing by themselves.
     pub fn pulls(self) -> bool {
         self != Self::Queue
     }
 }
 
-/// Something breaks or is mended.
+/// Something breaks or is restored.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Incident {
     /// When.
@@ -113,7 +113,7 @@ pub struct Incident {
     pub what: IncidentKind,
 }
 
-/// What breaks or is mended.
+/// What breaks or is restored.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum IncidentKind {
     /// Both directions of the link (an index into [`NetworkSpec::links`]): what is on it and what waits for it is lost, and

@@ -163,7 +163,7 @@ pub fn replay(instance: &Instance, headers: &Headers, candidate: Candidate) -> R
         }
         let hops = headers.times.get(p).into_iter().flatten();
         let times: Vec<i64> = hops.flat_map(|&time| [time, 0, 0]).collect();
-        sim.feed(Injection {
+        sim.push(Injection {
             flow,
             forward: true,
             wire,
@@ -173,7 +173,7 @@ pub fn replay(instance: &Instance, headers: &Headers, candidate: Candidate) -> R
             times: &times,
         });
     }
-    sim.feed_end();
+    sim.push_end();
     while sim.run_checked(1_000, 100).map_err(|e| format!("{e:?}"))? {}
     let mut exits = sim.take_exits();
     exits.sort_by_key(|e| e.number);

@@ -86,7 +86,7 @@ impl Order for InputRoundRobin {
         true
     }
     #[inline]
-    fn passed(&mut self, input: u8) {
+    fn note_bypass(&mut self, input: u8) {
         self.last = input;
         self.newest = input;
     }

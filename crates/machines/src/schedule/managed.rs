@@ -35,13 +35,13 @@ pub trait Order {
     /// On overflow the arriving packet joins and [`Order::shed`] chooses; otherwise the arriving one is dropped.
     fn pushes_out(&self) -> bool;
     /// A packet that joins when nothing waits and leaves before another comes changes nothing but what
-    /// [`Order::passed`] notes.
+    /// [`Order::note_bypass`] notes.
     fn is_transparent(&self) -> bool {
         false
     }
     /// Such a packet, come by `input` of its switch, did not join.
     #[inline]
-    fn passed(&mut self, _input: u8) {}
+    fn note_bypass(&mut self, _input: u8) {}
     /// A control packet would leave before everything that waits and whatever may come, would not be given up while
     /// anything else could be, and its leaving would change nothing.
     #[inline]
@@ -131,38 +131,38 @@ impl<O: Order> Managed<O> {
     }
 
     /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes nothing here
-    /// but what [`Order::passed`] notes, and leaves unmarked: then it need not come in.
-    pub(super) fn passes(&self) -> u64 {
+    /// but what [`Order::note_bypass`] notes, and leaves unmarked: then it need not come in.
+    pub(super) fn bypass_limit(&self) -> u64 {
         let none = self.max_packets == 0 || !self.order.is_transparent();
         if none { 0 } else { self.aqm.passes().min(self.max_bytes) }
     }
 
     /// True if a control packet of `wire` bytes, for which there is room, would leave before everything that waits and
-    /// whatever may come, and change nothing but the count: then it is counted until [`Managed::release`], and need not
+    /// whatever may come, and change nothing but the count: then it is counted until [`Managed::cancel_reserve`], and need not
     /// come in.
     #[inline]
-    pub(super) fn hold(&mut self, wire: u32) -> bool {
+    pub(super) fn reserve(&mut self, wire: u32) -> bool {
         let bytes = self.bytes.saturating_add(u64::from(wire));
         let fits = self.packets < self.max_packets && bytes <= self.max_bytes;
-        let held = fits && self.passive && self.order.puts_control_first();
-        if held {
+        let reserved = fits && self.passive && self.order.puts_control_first();
+        if reserved {
             self.packets += 1;
             self.bytes = bytes;
         }
-        held
+        reserved
     }
 
-    /// A packet of `wire` bytes that was held has left.
+    /// A packet of `wire` bytes that was reserved for has left.
     #[inline]
-    pub(super) fn release(&mut self, wire: u32) {
+    pub(super) fn cancel_reserve(&mut self, wire: u32) {
         self.packets -= 1;
         self.bytes -= u64::from(wire);
     }
 
-    /// See [`Order::passed`].
+    /// See [`Order::note_bypass`].
     #[inline]
-    pub(super) fn passed(&mut self, input: u8) {
-        self.order.passed(input);
+    pub(super) fn note_bypass(&mut self, input: u8) {
+        self.order.note_bypass(input);
     }
 
     /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked.

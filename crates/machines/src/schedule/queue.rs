@@ -156,49 +156,49 @@ impl Queue {
     }
 
     /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes nothing here
-    /// but what [`Queue::passed`] notes, and leaves unmarked: then it need not come in. If another does come, it may still
+    /// but what [`Queue::note_bypass`] notes, and leaves unmarked: then it need not come in. If another does come, it may still
     /// join, as of its own arrival, and is then admitted unmarked. 0: all must come in.
-    pub fn passes(&self) -> u64 {
+    pub fn bypass_limit(&self) -> u64 {
         match self {
-            Queue::Fifo(q) => q.passes(),
-            Queue::Drr(q) => q.passes(),
-            Queue::Fq(q) => q.passes(),
-            Queue::Priority(q) => q.passes(),
-            Queue::Rank(q) => q.passes(),
-            Queue::Pifo(q) => q.passes(),
-            Queue::Lifo(q) => q.passes(),
-            Queue::Random(q) => q.passes(),
-            Queue::RoundRobin(q) => q.passes(),
-            Queue::InputRoundRobin(q) => q.passes(),
-            Queue::Parity(q) => q.passes(),
-            Queue::Ads(q) => q.passes(),
+            Queue::Fifo(q) => q.bypass_limit(),
+            Queue::Drr(q) => q.bypass_limit(),
+            Queue::Fq(q) => q.bypass_limit(),
+            Queue::Priority(q) => q.bypass_limit(),
+            Queue::Rank(q) => q.bypass_limit(),
+            Queue::Pifo(q) => q.bypass_limit(),
+            Queue::Lifo(q) => q.bypass_limit(),
+            Queue::Random(q) => q.bypass_limit(),
+            Queue::RoundRobin(q) => q.bypass_limit(),
+            Queue::InputRoundRobin(q) => q.bypass_limit(),
+            Queue::Parity(q) => q.bypass_limit(),
+            Queue::Ads(q) => q.bypass_limit(),
             Queue::Custom(_) => 0,
         }
     }
 
     /// True if a control packet of `wire` bytes would leave before everything that waits and whatever may come: then it
-    /// need not come in, and is counted until [`Queue::release`].
+    /// need not come in, and is counted until [`Queue::cancel_reserve`].
     #[inline]
-    pub fn hold(&mut self, wire: u32) -> bool {
+    pub fn reserve(&mut self, wire: u32) -> bool {
         match self {
-            Queue::Rank(q) => q.hold(wire),
+            Queue::Rank(q) => q.reserve(wire),
             _ => false,
         }
     }
 
-    /// A packet of `wire` bytes that was held has left.
+    /// A packet of `wire` bytes that was reserved for has left.
     #[inline]
-    pub fn release(&mut self, wire: u32) {
+    pub fn cancel_reserve(&mut self, wire: u32) {
         if let Queue::Rank(q) = self {
-            q.release(wire);
+            q.cancel_reserve(wire);
         }
     }
 
-    /// A packet that came by `input` of the switch did not come in.
+    /// A packet that came by `input` of the switch has bypassed the queue.
     #[inline]
-    pub fn passed(&mut self, input: u8) {
+    pub fn note_bypass(&mut self, input: u8) {
         if let Queue::InputRoundRobin(q) = self {
-            q.passed(input);
+            q.note_bypass(input);
         }
     }
 }

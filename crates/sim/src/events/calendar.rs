@@ -35,8 +35,8 @@ pub struct Calendar {
     day: u64,
     /// Events beyond the year.
     later: Heap,
-    /// The running day has just begun.
-    dawn: bool,
+    /// The running day has just begun, and prefetching has not seen it.
+    advanced: bool,
     /// How far apart pending events may be, ps.
     horizon: u64,
     /// Events that a day should begin with.
@@ -107,7 +107,7 @@ impl Calendar {
             (None, None) => return false,
         };
         self.day = day;
-        self.dawn = true;
+        self.advanced = true;
         let slot = (day & self.mask) as usize;
         std::mem::swap(&mut self.today, &mut self.days[slot]);
         self.busy[slot >> 6] &= !(1 << (slot & 63));
@@ -156,7 +156,7 @@ impl Calendar {
             today: Vec::with_capacity(64),
             day: 0,
             later: Heap::default(),
-            dawn: false,
+            advanced: false,
             horizon,
             per_day,
             begun: (0, 0),
@@ -255,12 +255,12 @@ impl Events for Calendar {
     }
 
     #[inline(always)]
-    fn dawn(&mut self) -> bool {
-        std::mem::take(&mut self.dawn)
+    fn bucket_advanced(&mut self) -> bool {
+        std::mem::take(&mut self.advanced)
     }
 
     #[inline(always)]
-    fn tomorrow(&self) -> impl Iterator<Item = Tag> {
+    fn next_bucket(&self) -> impl Iterator<Item = Tag> {
         let day = self.next_busy().map_or(&[][..], |day| &self.days[(day & self.mask) as usize]);
         day.iter().map(|&word| tag(word))
     }

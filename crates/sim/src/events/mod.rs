@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
 /// What happens; at one instant the phases take place in this order (the declaration is the rule):
-/// transmissions end, packets land, flows start, timers fire, control planes tick, idle ports choose, probes look.
+/// transmissions end, packets land, flows start, timers fire, control planes tick, idle ports decide, probes look.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Phase {
@@ -32,11 +32,11 @@ pub enum Phase {
     ReceiverTimer,
     /// A queue discipline's control plane. Entity: port.
     Tick,
-    /// An idle port chooses what to send. Entity: port.
+    /// An idle port decides what to send. Entity: port.
     Decide,
     /// A probe takes its sample. Entity: probe.
     Sample,
-    /// Something breaks or is mended, or routes have converged. Entity: incident.
+    /// Something breaks or is restored, or routes have converged. Entity: incident.
     Incident,
     /// A flow without end stops. Entity: flow.
     Stop,
@@ -77,7 +77,7 @@ impl Tag {
     pub fn phase(self) -> Phase {
         Phase::ALL[(self.0 >> 32) as usize]
     }
-    /// It is this that happens: cheaper than asking what does.
+    /// It is this that happens: cheaper than finding out what does.
     #[inline(always)]
     pub const fn is(self, phase: Phase) -> bool {
         self.0 >> 32 == phase as u64
@@ -152,11 +152,11 @@ pub trait Events {
         None
     }
     /// True once after each step of the queue's own clock (hints for prefetching are then due).
-    fn dawn(&mut self) -> bool {
+    fn bucket_advanced(&mut self) -> bool {
         false
     }
     /// What comes after the events that `upcoming` sees, unordered and as far as is cheap to tell.
-    fn tomorrow(&self) -> impl Iterator<Item = Tag> {
+    fn next_bucket(&self) -> impl Iterator<Item = Tag> {
         std::iter::empty()
     }
     /// Everything pending, in order.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn at_one_instant_packets_land_before_ports_choose() {
+    fn at_one_instant_packets_land_before_ports_decide() {
         let mut calendar = Calendar::sized(4, 1000);
         calendar.push(event(5, Phase::Decide, 0));
         calendar.push(event(5, Phase::Arrive, 9));
@@ -201,7 +201,7 @@ mod tests {
     fn drive<Q: Events>(seed: u64, pending: usize, bits: u32, squeeze: u32, steps: usize) -> Vec<Event> {
         let mut draw = Stream::new(seed, "events", 0);
         let mut queue = Q::sized(pending, 1 << bits);
-        // Pending events may be much nearer than the queue was told.
+        // Pending events may be much nearer than the queue expects.
         let horizon = 1 << bits.saturating_sub(squeeze);
         for entity in 0..pending as u32 {
             queue.push(event(draw.below(horizon), Phase::Arrive, entity));

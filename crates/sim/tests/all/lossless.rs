@@ -1,4 +1,4 @@
-//! Flow control between neighbours, memory by input, NICs that ask their flows, and what breaks.
+//! Flow control between neighbours, per-ingress accounting, NICs that pull from their flows, and what breaks.
 use crate::common::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 
 const NIC: NicSpec = NicSpec { order: NicOrder::Queue, pause_control: true };
 const PULL: NicSpec = NicSpec { order: NicOrder::RoundRobin, pause_control: true };
-const CIRCLE: NicSpec = NicSpec { order: NicOrder::Circle, pause_control: true };
+const HPCC: NicSpec = NicSpec { order: NicOrder::Hpcc, pause_control: true };
 
 fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
     InputSpec {
@@ -72,8 +72,8 @@ fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
         ("pfc, control first", first),
         ("pfc, control unpaused", unpaused),
         ("pull alone", two_racks(seed, None, PULL, fifo())),
-        ("circle alone", two_racks(seed, None, CIRCLE, fifo())),
-        ("circle, pfc", two_racks(seed, Some(pfc(20_000, 15_000, 9000)), CIRCLE, fifo())),
+        ("hpcc nic alone", two_racks(seed, None, HPCC, fifo())),
+        ("hpcc nic, pfc", two_racks(seed, Some(pfc(20_000, 15_000, 9000)), HPCC, fifo())),
     ]
 }
 
@@ -85,11 +85,7 @@ fn laws_hold_everywhere_and_looking_changes_nothing() {
             while straight.run(1_000_000) {}
             let mut watched = Network::new(spec).expect(name);
             while watched.run_checked(1000, 1).unwrap_or_else(|v| panic!("{name}, seed {seed}: {v}")) {}
-            assert_eq!(
-                straight.digest(),
-                watched.digest(),
-                "{name}, seed {seed}: books settled late or early"
-            );
+            assert_eq!(straight.digest(), watched.digest(), "{name}, seed {seed}: releases deferred or not");
             let ends = (0..80).map(|f| straight.outcome(FlowId(f)).end);
             assert!(ends.into_iter().all(|end| end == FlowEnd::Completed), "{name}, seed {seed}");
         }
@@ -123,7 +119,7 @@ fn flow_control_prevents_the_drops_that_it_is_there_to_prevent() {
     assert!(without.packets_dropped > 0 && without.pause_frames == 0);
     assert_eq!(with.packets_dropped, 0);
     assert!(with.pause_frames > 0);
-    // A stop that is still waiting when its end comes is replaced by a needless permission.
+    // An XOFF that is still waiting when its XON comes is replaced by a needless XON.
     assert!(with.resume_frames >= with.pause_frames);
 }
 
@@ -140,7 +136,7 @@ fn memory_that_never_fills_changes_nothing() {
 }
 
 /// Two hosts send 20 packets of 1000 B each, back to back, to a third at 8 Gb/s (1 us per packet), 1 us per link. Their
-/// packets land at 2, 3, .. us at both inputs in turn. An input asks for a pause above 3000 B and takes it back at 2000 B.
+/// packets land at 2, 3, .. us at both inputs in turn. An ingress sends XOFF above 3000 B and XON at 2000 B.
 #[test]
 fn a_pause_by_hand() {
     let rate = Rate::from_gbps(8);
@@ -171,11 +167,11 @@ fn a_pause_by_hand() {
     assert!(sim.totals(PortId(0)).pauses >= 1 && sim.totals(PortId(0)).paused >= 8_000_000);
 }
 
-/// Host 0 has a packet of 1 us every 10 us for one flow and every 2 us for another, which starts at 1.5 us: at 2.5 us nobody may
-/// send. The circle's one timer is the first flow's, at 10 us, and the second waits for it; in a round it leaves at 3.5 us.
+/// Host 0 has a packet of 1 us every 10 us for one flow and every 2 us for another, which starts at 1.5 us: at 2.5 us neither may
+/// send. The HPCC NIC's one timer is the first flow's, at 10 us, and the second waits for it; in a round it leaves at 3.5 us.
 /// It lands two links of 1 us and the switch's 1 us later, counted from the end of its 1 us at the host.
 #[test]
-fn in_the_circle_a_flow_waits_for_the_timer_of_another() {
+fn at_an_hpcc_nic_a_flow_waits_for_the_timer_of_another() {
     let second = |nic| {
         let flows = vec![
             flow(0, 1, 3000, Time::ZERO),
@@ -189,7 +185,7 @@ fn in_the_circle_a_flow_waits_for_the_timer_of_another() {
     };
     assert_eq!(second(PULL), Some(Time::from_ns(3500 + 4000)));
     // At 10 us it is the first flow's turn.
-    assert_eq!(second(CIRCLE), Some(Time::from_ns(11_000 + 4000)));
+    assert_eq!(second(HPCC), Some(Time::from_ns(11_000 + 4000)));
 }
 
 /// 0 – 4 – 5 – 3, 1 – 4, 2 – 5: the trunk's pause at 5 spreads to host 0 behind 4.
@@ -243,7 +239,7 @@ fn a_cycle_of_pauses_is_reported_and_the_run_ends() {
     }
     assert!(deadlock.at < Time::from_ms(1));
     assert_eq!(sim.outcome(FlowId(0)).end, FlowEnd::Deadlocked);
-    // With room for everything nobody waits for anybody.
+    // With room for everything no port waits for another.
     let mut roomy = Network::new(ring(3_000_000)).unwrap();
     while roomy.run(1_000_000) {}
     assert!(roomy.deadlocks().is_empty());
@@ -306,20 +302,20 @@ fn after_a_failure_routes_converge_and_flows_complete() {
 }
 
 #[test]
-fn without_any_path_flows_are_unreachable_and_a_mended_link_lets_them_end() {
+fn without_any_path_flows_are_unreachable_and_a_restored_link_lets_them_end() {
     let both = vec![down(1000, 4), down(1000, 6)];
     let mut sim = Network::new(two_ways(both.clone())).unwrap();
     while sim.run(1_000_000) {}
     assert!((0..8).all(|f| sim.outcome(FlowId(f)).end == FlowEnd::Unreachable));
-    let mut mended = both;
-    mended.push(Incident { at: Time::from_ms(20), what: IncidentKind::LinkUp(4) });
-    let mut sim = Network::new(two_ways(mended)).unwrap();
+    let mut restored = both;
+    restored.push(Incident { at: Time::from_ms(20), what: IncidentKind::LinkUp(4) });
+    let mut sim = Network::new(two_ways(restored)).unwrap();
     while sim.run(1_000_000) {}
     assert!((0..8).all(|f| sim.outcome(FlowId(f)).end == FlowEnd::Completed));
 }
 
 #[test]
-fn a_host_without_a_link_sends_nothing_until_it_is_mended() {
+fn a_host_without_a_link_sends_nothing_until_it_is_restored() {
     let udp = udp(1000, UdpPace::Burst);
     let spec = |incidents| {
         let mut spec =
@@ -336,9 +332,10 @@ fn a_host_without_a_link_sends_nothing_until_it_is_mended() {
     let fails = Incident { at: Time::from_ns(10_500), what: IncidentKind::LinkDown(0) };
     let (cut_off, sent) = run(vec![fails]);
     assert_eq!((cut_off.end, cut_off.delivered, sent), (FlowEnd::Unreachable, 9000, 11));
-    // Mended at 50 us: the other 89 leave then; of the two that were on the link nothing is heard.
-    let (mended, sent) = run(vec![fails, Incident { at: Time::from_us(50), what: IncidentKind::LinkUp(0) }]);
-    assert_eq!((mended.delivered, sent), (98_000, 100), "datagrams are not sent again");
+    // Restored at 50 us: the other 89 leave then; of the two that were on the link nothing is heard.
+    let (restored, sent) =
+        run(vec![fails, Incident { at: Time::from_us(50), what: IncidentKind::LinkUp(0) }]);
+    assert_eq!((restored.delivered, sent), (98_000, 100), "datagrams are not sent again");
 }
 
 #[test]
@@ -353,7 +350,7 @@ fn lost_pause_frames_cost_packets_or_time_but_nothing_hangs() {
     while sim.run_checked(1000, 100).unwrap() {}
     let (_, frames) = sim.lost_to_incidents();
     assert!(frames > 0);
-    // A stop that is lost overflows the headroom; a permission that is lost stops the port for good, unless the next one
+    // An XOFF that is lost overflows the headroom; an XON that is lost stops the port for good, unless the next one
     // comes through. TCP's timers notice the first; the run's clock ends the second.
     let ends: Vec<FlowEnd> = (0..80).map(|f| sim.outcome(FlowId(f)).end).collect();
     assert!(ends.contains(&FlowEnd::Completed));

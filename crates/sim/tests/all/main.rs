@@ -8,3 +8,4 @@ mod peaks;
 mod quanta;
 mod replay;
 mod state;
+mod structure;

@@ -52,16 +52,16 @@ fn straight(spec: NetworkSpec) -> Network {
 }
 
 /// When each input of each switch took bytes, and when it gave them back: (time, 0 taken or 1 given, input, bytes).
-type Books = BTreeMap<usize, Vec<(u64, u8, usize, i64)>>;
+type Ledger = BTreeMap<usize, Vec<(u64, u8, usize, i64)>>;
 
-/// The books as the recorded packets tell them, nothing of the memory's own.
-fn books(spec: &NetworkSpec, at_start: bool) -> Books {
+/// The ledger as the recorded packets give it, nothing of the memory's own.
+fn ledger(spec: &NetworkSpec, at_start: bool) -> Ledger {
     let mut spec = spec.clone();
     spec.probes.record = Some(RecordSpec { hops: true });
     let mut sim = straight(spec.clone());
     let r = sim.take_recorded(true);
     let span = Serializer::new(spec.links[0].rate, Span::ZERO);
-    let (mut books, mut next) = (Books::new(), 0);
+    let (mut ledger, mut next) = (Ledger::new(), 0);
     for row in 0..r.flow.len() {
         let flow = &spec.flows[r.flow[row] as usize];
         let (from, to) = if r.forward[row] == 1 { (flow.src, flow.dst) } else { (flow.dst, flow.src) };
@@ -77,14 +77,14 @@ fn books(spec: &NetworkSpec, at_start: bool) -> Books {
             let (came, began) = (r.arrivals[next], r.starts[next]);
             let gone = if at_start { began } else { began + span.span(r.wire[row]).ps() };
             let wire = i64::from(r.wire[row]);
-            let book = books.entry(switch).or_default();
+            let book = ledger.entry(switch).or_default();
             book.extend([(came, 0, input, wire), (gone, 1, input, -wire)]);
             next += 1;
         }
     }
     // What comes at an instant is there before what leaves then has left: ports choose after arrivals have landed.
-    books.values_mut().for_each(|book| book.sort_unstable());
-    books
+    ledger.values_mut().for_each(|book| book.sort_unstable());
+    ledger
 }
 
 /// Most bytes by input, and in all, of one switch.
@@ -100,13 +100,13 @@ fn most(book: &[(u64, u8, usize, i64)]) -> (Vec<u64>, u64) {
 }
 
 #[test]
-fn the_most_held_is_exact_although_books_are_settled_late() {
+fn the_most_held_is_exact_although_releases_are_deferred() {
     for seed in 1..4 {
         for (name, inputs) in kinds() {
             let mut spec = two_racks(seed, inputs);
             spec.seed = seed;
             let sim = straight(spec.clone());
-            for (switch, book) in books(&spec, inputs.release_at_start) {
+            for (switch, book) in ledger(&spec, inputs.release_at_start) {
                 let (by_input, in_all) = most(&book);
                 let peaks = &sim.memory_peaks()[switch];
                 assert_eq!(peaks.inputs, by_input, "{name}, seed {seed}, switch {switch}");
@@ -124,16 +124,16 @@ fn the_most_held_is_exact_although_books_are_settled_late() {
 fn asking_for_it_changes_nothing_and_neither_does_looking() {
     for (name, inputs) in kinds() {
         let spec = two_racks(4, inputs);
-        let mut unasked = spec.clone();
-        unasked.probes.memory = false;
-        let (asked, unasked) = (straight(spec.clone()), straight(unasked));
-        assert_eq!(asked.digest(), unasked.digest(), "{name}");
-        assert!(unasked.memory_peaks().is_empty());
+        let mut unprobed = spec.clone();
+        unprobed.probes.memory = false;
+        let (probed, unprobed) = (straight(spec.clone()), straight(unprobed));
+        assert_eq!(probed.digest(), unprobed.digest(), "{name}");
+        assert!(unprobed.memory_peaks().is_empty());
         let mut stepped = Network::new(spec).expect("a network");
         while stepped.run_checked(1000, 1).unwrap_or_else(|v| panic!("{name}: {v}")) {}
-        assert_eq!(stepped.memory_peaks(), asked.memory_peaks(), "{name}: settled after every event");
-        let saved = Network::load(&asked.save()).expect("a saved run");
-        assert_eq!(saved.memory_peaks(), asked.memory_peaks());
+        assert_eq!(stepped.memory_peaks(), probed.memory_peaks(), "{name}: caught up after every event");
+        let saved = Network::load(&probed.save()).expect("a saved run");
+        assert_eq!(saved.memory_peaks(), probed.memory_peaks());
     }
 }
 

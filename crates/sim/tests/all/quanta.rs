@@ -61,7 +61,7 @@ fn refreshed_in_time_a_pause_lasts_as_long_as_without_quanta() {
         timed.pauses().iter().map(|p| (p.ended.since(p.began).ps() - 1) / (LASTS / 2).ps()).sum();
     let (asked, repeated) = (plain.counters().pause_frames, timed.counters().pause_frames);
     assert!(again > 0);
-    // The last of a pause may leave while the permission that ends it is due.
+    // The last of a pause may leave while the XON that ends it is due.
     assert!(repeated >= asked + again, "{asked} + {again}, {repeated}");
     assert!(repeated <= asked + again + timed.pauses().len() as u64, "{asked} + {again}, {repeated}");
     assert_eq!(plain.counters().resume_frames, timed.counters().resume_frames);
@@ -69,9 +69,9 @@ fn refreshed_in_time_a_pause_lasts_as_long_as_without_quanta() {
 }
 
 #[test]
-fn a_lost_permission_is_replaced_by_the_end_of_the_quanta() {
+fn a_lost_xon_is_replaced_by_the_end_of_the_quanta() {
     let PauseRecord { began, ended, .. } = pauses(&finished(incast(None, vec![])))[0];
-    // For good, without quanta: the input has told its neighbour to go on and has no reason to say so again.
+    // For good, without quanta: the ingress has sent XON and has no reason to send it again.
     let hung = finished(incast(None, lost_at(ended)));
     assert_eq!(pauses(&hung)[0].ended, Time::MAX);
     assert_ne!(hung.outcome(FlowId(0)).end, FlowEnd::Completed);
@@ -88,7 +88,7 @@ fn a_lost_permission_is_replaced_by_the_end_of_the_quanta() {
 #[test]
 fn a_lost_request_comes_again() {
     let PauseRecord { began, .. } = pauses(&finished(incast(None, vec![])))[0];
-    // Without quanta the input has asked and waits: its memory overflows.
+    // Without quanta the ingress has sent XOFF and waits: its memory overflows.
     let lossy = finished(incast(None, lost_at(began)));
     assert!(lossy.counters().packets_dropped > 0);
     let repaired = finished(incast(QUANTA, lost_at(began)));
@@ -114,11 +114,11 @@ fn half_of_all_frames_lost_and_everything_ends() {
         assert_eq!(second.digest(), timed.digest(), "cut after {events} events");
     }
     while straight.run(1_000_000) {}
-    assert_eq!(straight.digest(), timed.digest(), "settled late or early");
+    assert_eq!(straight.digest(), timed.digest(), "releases deferred or not");
 }
 
 #[test]
-fn a_failed_link_is_not_asked_and_a_mended_one_is_asked_again() {
+fn a_failed_link_gets_no_xoff_and_a_restored_one_gets_it_again() {
     let PauseRecord { began, .. } = pauses(&finished(incast(None, vec![])))[0];
     let later = |us| began.saturating_add(Span::from_us(us));
     let fails = vec![
@@ -126,7 +126,7 @@ fn a_failed_link_is_not_asked_and_a_mended_one_is_asked_again() {
         Incident { at: later(100), what: IncidentKind::LinkUp(0) },
     ];
     let sim = finished(incast(QUANTA, fails));
-    assert_eq!(pauses(&sim)[0].ended, later(1), "nobody can say any more whether the port may send");
+    assert_eq!(pauses(&sim)[0].ended, later(1), "no neighbour can say any more whether the port may send");
     assert!(pauses(&sim).iter().all(|p| p.ended != Time::MAX));
     let (_, frames) = sim.lost_to_incidents();
     assert!(frames <= 2, "{frames} frames sent onto a failed link");

@@ -60,15 +60,15 @@ fn replay(mut spec: NetworkSpec, recorded: &Recorded, header: impl Fn(&Network, 
     let mut sim = Network::new(spec).expect("a network");
     let mut exits = Vec::new();
     let mut next = 0;
-    assert!(sim.hungry());
+    assert!(sim.needs_input());
     loop {
         while sim.run_checked(300, 50).expect("laws hold") {}
         exits.extend(sim.take_exits());
-        if !sim.hungry() {
+        if !sim.needs_input() {
             return exits;
         }
         for row in next..(next + 7).min(recorded.flow.len()) {
-            sim.feed(Injection {
+            sim.push(Injection {
                 flow: FlowId(recorded.flow[row]),
                 forward: recorded.forward[row] == 1,
                 wire: recorded.wire[row],
@@ -80,7 +80,7 @@ fn replay(mut spec: NetworkSpec, recorded: &Recorded, header: impl Fn(&Network, 
         }
         next += 7;
         if next >= recorded.flow.len() {
-            sim.feed_end();
+            sim.push_end();
         }
     }
 }
@@ -220,9 +220,9 @@ fn an_interrupted_transmission_is_resumed_where_it_was() {
     let mut sim = Network::new(spec).expect("a network");
     let us = |t: u64| Time::from_ps(t * 1_000_000);
     for (number, at, header, wire) in [(0, 10, 9, 1000), (1, 12, 5, 500), (2, 14, 7, 250), (3, 15, 1, 125)] {
-        sim.feed(Injection { flow: FlowId(0), forward: true, wire, number, at: us(at), header, times: &[] });
+        sim.push(Injection { flow: FlowId(0), forward: true, wire, number, at: us(at), header, times: &[] });
     }
-    sim.feed_end();
+    sim.push_end();
     while sim.run_checked(1, 1).expect("laws hold") {}
     let exits: Vec<_> = sim.take_exits().into_iter().map(|e| (e.number, e.at, e.waited)).collect();
     // 0: 10-12, 1: 12-15, 3: 15-16, 1: 16-17, 2: 17-19, 0: 19-25.
@@ -241,7 +241,7 @@ fn a_replay_cut_anywhere_saved_and_loaded_goes_on_alike() {
     let start = |sim: &mut Network| {
         for row in 0..recorded.flow.len() {
             let flow = FlowId(recorded.flow[row]);
-            sim.feed(Injection {
+            sim.push(Injection {
                 flow,
                 forward: recorded.forward[row] == 1,
                 wire: recorded.wire[row],
@@ -251,7 +251,7 @@ fn a_replay_cut_anywhere_saved_and_loaded_goes_on_alike() {
                 times: &[],
             });
         }
-        sim.feed_end();
+        sim.push_end();
     };
     let mut straight = Network::new(spec.clone()).expect("a network");
     start(&mut straight);
@@ -295,7 +295,7 @@ fn slack_used_is_the_time_spent_waiting_whatever_the_discipline() {
 
 #[test]
 fn a_network_that_looks_ahead_is_replayed_too() {
-    // 1100 hosts around a switch: more ports than fit the caches, so memory is asked for ahead of time.
+    // 1100 hosts around a switch: more ports than fit the caches, so memory is fetched ahead of time.
     let flows =
         (0..400).map(|i| flow(i, 1 + (i + 13) % 1000, 20_000, Time::from_ns(u64::from(i) * 10))).collect();
     let mut spec = star(1100, Rate::from_gbps(10), Span::from_us(1), udp(1000, UdpPace::Burst), flows);

@@ -100,9 +100,9 @@ fn every_flow_completes_and_laws_hold_under_every_discipline() {
 }
 
 #[test]
-fn express_and_ordered_fifo_ports_give_the_same_results() {
+fn express_and_on_demand_fifo_ports_give_the_same_results() {
     // Shared memory that never runs out forces events at the ends of transmissions; one class of priority is
-    // FIFO that is asked as late as possible.
+    // FIFO that is dequeued as late as possible.
     for (seed, lazy) in (0..40).map(|i| (i / 2, i % 2 == 1)) {
         let express = run(busy(seed, OrderSpec::Fifo, step(false)));
         let order = if lazy { OrderSpec::Priority { classes: 1 } } else { OrderSpec::Fifo };
@@ -110,19 +110,19 @@ fn express_and_ordered_fifo_ports_give_the_same_results() {
         if !lazy {
             spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });
         }
-        let ordered = run(spec);
+        let on_demand = run(spec);
         for flow in 0..60 {
             assert_eq!(
                 express.outcome(FlowId(flow)),
-                ordered.outcome(FlowId(flow)),
+                on_demand.outcome(FlowId(flow)),
                 "seed {seed}, flow {flow}"
             );
         }
-        let pairs = express.probes().queues.iter().zip(&ordered.probes().queues);
+        let pairs = express.probes().queues.iter().zip(&on_demand.probes().queues);
         if let Some((a, b)) = pairs.into_iter().find(|(a, b)| a != b) {
             panic!("seed {seed}: {a:?} against {b:?}");
         }
-        for (a, b) in express.ports().iter().zip(ordered.ports()) {
+        for (a, b) in express.ports().iter().zip(on_demand.ports()) {
             assert_eq!(a.totals(), b.totals(), "seed {seed}");
         }
     }

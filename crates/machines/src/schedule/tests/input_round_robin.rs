@@ -37,8 +37,8 @@ fn an_idle_port_remembers_whose_turn_it_was_also_of_a_packet_that_passed() {
     assert_eq!(port_that_queued.leave_at(0), Some(0));
     assert_eq!(next(&mut port_that_queued), [3, 2, 1]); // 6, 4, 5
     let mut port_that_let_pass = port(Limit::Unlimited);
-    assert_eq!(port_that_let_pass.queue.passes(), u64::MAX);
-    port_that_let_pass.queue.passed(5);
+    assert_eq!(port_that_let_pass.queue.bypass_limit(), u64::MAX);
+    port_that_let_pass.queue.note_bypass(5);
     assert_eq!(next(&mut port_that_let_pass), [2, 1, 0]);
 }
 

@@ -1,0 +1,40 @@
+//! What every owner's methods are given: the time, the event queue, the instruments, and what the network is.
+
+use crate::events::{Event, Events, Phase, Tag};
+use crate::features::Features;
+use crate::instruments::Instruments;
+use crate::spec::NetworkSpec;
+use thalweg_units::{Time, fold64};
+
+/// The run's context. Not an owner of anything that a packet could be in.
+#[derive(Clone, Debug)]
+pub(crate) struct Cx<Q> {
+    /// The instant of the event at hand.
+    pub now: Time,
+    /// What happens next.
+    pub events: Q,
+    /// The run is over, or waits for input.
+    pub stopped: bool,
+    /// Which code paths are taken.
+    pub features: Features,
+    /// What looks on.
+    pub instruments: Instruments,
+    /// What the network was built from.
+    pub spec: NetworkSpec,
+}
+
+impl<Q: Events> Cx<Q> {
+    /// Adds what happens now to the digest: a sum, so it does not depend on the order in which
+    /// different entities are processed at one instant. What a port sends shows in its arrival.
+    #[inline(always)]
+    pub fn mark_digest(&mut self, what: u64) {
+        let digest = &mut self.instruments.digest;
+        *digest = digest.wrapping_add(fold64(self.now.ps(), what));
+    }
+
+    /// An event.
+    #[inline(always)]
+    pub fn schedule(&mut self, at: Time, phase: Phase, entity: u32) {
+        self.events.push(Event { at, tag: Tag::new(phase, entity) });
+    }
+}

@@ -1,0 +1,130 @@
+//! Failures: links that fail and are restored, and pause frames that are lost on their way.
+//!
+//! A link that fails loses what is on it, what waits for it, and what still comes to it. Some time later the routes have
+//! converged: paths are laid anew for what the flows send from then on; packets under way keep theirs. Pinned paths stay.
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::port::Bypass;
+use crate::port::flying::{Flying, Frame};
+use crate::spec::{IncidentKind, RoutingSpec};
+use thalweg_machines::schedule::Discipline;
+use thalweg_units::{FlowId, NodeId, PortId};
+
+/// An event for each incident.
+pub(crate) fn arm<Q: Events>(cx: &mut Cx<Q>) {
+    for number in 0..cx.spec.incidents.len() {
+        cx.schedule(cx.spec.incidents[number].at, Phase::Incident, 2 * number as u32);
+    }
+}
+
+/// Something happens (even), or routes have converged after it (odd).
+pub(crate) fn incident<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, entity: u32) {
+    let incident = cx.spec.incidents[entity as usize / 2];
+    if entity % 2 == 1 {
+        return converge(fabric, cx);
+    }
+    match incident.what {
+        IncidentKind::LinkDown(link) => fail(fabric, cx, link),
+        IncidentKind::LinkUp(link) => restore(fabric, cx, link),
+        IncidentKind::PauseLoss(port, chance) => {
+            let ports = match port {
+                Some(port) => port.at()..port.at() + 1,
+                None => 0..fabric.ports.len(),
+            };
+            return ports.for_each(|id| fabric.outages.set_frame_loss(id, chance));
+        }
+    }
+    let at = cx.now.saturating_add(cx.spec.convergence);
+    cx.schedule(at, Phase::Incident, entity + 1);
+}
+
+fn fail<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
+    if std::mem::replace(&mut fabric.outages.down[link as usize], true) {
+        return;
+    }
+    for id in [PortId(2 * link), PortId(2 * link + 1)] {
+        fabric.catch_up_now(cx, id);
+        fabric.outages.fail_in_flight(id, fabric.ports[id.at()].flight.len());
+        if fabric.ports[id.at()].on_demand() {
+            flush(fabric, cx, id);
+        }
+        if !fabric.gates.is_empty() {
+            // No neighbour can say any more whether the port may send.
+            fabric.resume_port(cx, id);
+        }
+    }
+}
+
+/// Loses what waits at a port.
+fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    fabric.spill(id);
+    let port = &mut fabric.ports[id.at()];
+    let queue = &mut fabric.queues[port.queue as usize];
+    let before = port.waiting.bytes;
+    if port.bypass() == Bypass::Control {
+        let Flying { handle, wire, .. } = port.take_bypass(cx.now);
+        queue.cancel_reserve(wire);
+        fabric.pushed_out.push(handle);
+    }
+    while let Some(served) = queue.dequeue(cx.now, &mut fabric.pushed_out) {
+        fabric.pushed_out.push(served.handle);
+    }
+    port.now_waiting(cx.now, 0, 0);
+    if let Some(pool) = fabric.pools.get_mut(port.place.pool as usize) {
+        pool.release(before);
+    }
+    if let Some(gate) = fabric.gates.get_mut(id.at()) {
+        for flying in std::mem::take(&mut gate.control) {
+            fabric.outages.lost += 1;
+            fabric.lose(cx, flying.handle);
+        }
+    }
+    fabric.outages.lost += fabric.pushed_out.len() as u64;
+    fabric.lose_pushed_out(cx, id);
+}
+
+fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
+    if !std::mem::replace(&mut fabric.outages.down[link as usize], false) {
+        return;
+    }
+    for id in [PortId(2 * link), PortId(2 * link + 1)] {
+        // An ingress that still holds too much says so again.
+        if fabric.holds_neighbour(cx, id) {
+            fabric.post_frame(cx, id, Frame::Xoff { class: 0 }, u32::MAX);
+        }
+        if !fabric.gates.is_empty() && fabric.ports[id.at()].place.pulls {
+            fabric.wake(cx, id);
+        }
+    }
+}
+
+/// New routes for what flows send from now on.
+fn converge<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
+    let routes = fabric.outages.remaining_routes(&cx.spec);
+    let before = std::mem::replace(&mut fabric.routes, routes);
+    fabric.outages.intact.get_or_insert_with(|| Box::new(before));
+    if cx.features.spraying || matches!(cx.spec.routing, RoutingSpec::Pinned { .. }) {
+        return;
+    }
+    let active: Vec<(FlowId, usize)> = fabric.paths.active().collect();
+    for (flow, slot) in active {
+        let path = fabric.lay_path(&cx.spec, flow);
+        if fabric.paths.of(slot) != path {
+            fabric.paths.detour(slot, &path);
+        }
+    }
+}
+
+/// A path without failed links joins the ends of the flow.
+pub(crate) fn is_reachable<Q>(fabric: &Fabric, cx: &Cx<Q>, flow: FlowId) -> bool {
+    if fabric.outages.is_intact() {
+        return true;
+    }
+    let path = fabric.lay_path(&cx.spec, flow);
+    let dst = NodeId(cx.spec.flows[flow.at()].dst.0);
+    let way = path[..fabric.paths.middle()].iter().take_while(|id| **id != PortId::NONE);
+    let reaches = way.clone().last().is_some_and(|id| fabric.ports[id.at()].place.peer == dst);
+    reaches && way.into_iter().all(|id| !fabric.outages.is_down(*id))
+}

@@ -1,0 +1,275 @@
+//! Gated ports: what a transmitter sends before, or instead of, what its queue holds.
+//!
+//! Under flow control a port also sends pause frames (ahead of everything, never paused), may let control packets bypass
+//! its queue, may be paused, and at a host with a round-robin NIC pulls packets from flows. Such a port takes
+//! these decisions at events; while none of this is pending it is as any other and decides when it is next touched.
+//!
+//! Pauses may expire (IEEE 802.1Qbb; IEEE 802.3 Annex 31B): XOFF says for how long, in quanta of 512 bit times of its link,
+//! and XON is a frame of zero quanta. Whoever sent XOFF sends it again while its ingress holds too much. So a frame that is lost
+//! costs time or, at worst, what comes until the next: an XOFF is repeated, and an XON that never arrives is replaced by the
+//! end of the quanta.
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::fabric::deadlock::WaitGraph;
+use crate::fabric::on_demand::Tx;
+use crate::instruments::pauses::PauseRecord;
+use crate::port::Booked;
+use crate::port::flying::{Flying, Frame};
+use thalweg_units::{PortId, Span, Time};
+
+/// Bytes in a quantum: 512 bit times.
+const QUANTUM: u32 = 64;
+/// Entities of [`Phase::Quanta`]: twice the port, and this.
+const EXPIRY: u32 = 0;
+const REFRESH: u32 = 1;
+
+impl Fabric {
+    /// A packet that bypasses the queue of its port: at a NIC that pulls every one that is handed over, elsewhere
+    /// control packets if they go first. False if it belongs into the queue.
+    pub(crate) fn priority_bypass<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: Flying) -> bool {
+        let pulls = self.ports[id.at()].place.pulls;
+        if !(pulls || cx.spec.control_first && self.packets[flying.handle].is_control()) {
+            return false;
+        }
+        if cx.features.headers {
+            self.packets[flying.handle].route = flying.route;
+            self.note_arrival(cx, id, flying.handle);
+        }
+        self.gates[id.at()].control.push_back(flying);
+        self.wake(cx, id);
+        true
+    }
+
+    /// A port is to send a frame.
+    pub(crate) fn post_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, frame: Frame, cause: u32) {
+        self.gates[id.at()].frame = Some((frame, cause));
+        self.wake(cx, id);
+    }
+
+    /// Something may be sent that was not there, or not allowed, before.
+    pub(crate) fn wake<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        self.catch_up(cx, id);
+        let port = &mut self.ports[id.at()];
+        let gate = &mut self.gates[id.at()];
+        if port.state.tx_pending && !gate.blocked {
+            return; // an event is pending
+        }
+        gate.blocked = false;
+        port.state.tx_pending = true;
+        let at = port.free_at;
+        if at <= cx.now {
+            self.schedule_tx(id);
+        } else {
+            cx.schedule(at, Phase::Decide, id.0);
+        }
+    }
+
+    /// What a gated port sends now: a frame, else a control packet, else, unless it is paused, what its flows or its queue
+    /// give.
+    pub(crate) fn tx_gated<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Tx {
+        if self.ports[id.at()].free_at > cx.now {
+            // Woken while it decided.
+            self.rest(cx, id);
+            return Tx::Done;
+        }
+        self.release_deferred(cx, id);
+        if let Some((frame, cause)) = self.gates[id.at()].frame.take() {
+            self.send_frame(cx, id, frame, cause);
+        } else if !self.gates[id.at()].control.is_empty() && !self.holds_control(cx, id) {
+            self.send_control(cx, id);
+        } else if !self.gates[id.at()].paused {
+            let port = &self.ports[id.at()];
+            if port.place.pulls {
+                return Tx::Pull;
+            } else if port.waiting.packets > 0 {
+                let now = cx.now;
+                self.dequeue_at(cx, id, now);
+            }
+        }
+        self.rest(cx, id);
+        Tx::Done
+    }
+
+    /// A pause holds control packets too.
+    fn holds_control<Q>(&self, cx: &Cx<Q>, id: PortId) -> bool {
+        self.gates[id.at()].paused && self.ports[id.at()].place.from_host && cx.spec.nic.pause_control
+    }
+
+    /// After a decision: an event for the end of the transmission if anything is to be decided then; blocked if only
+    /// another part can unblock it.
+    pub(crate) fn rest<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        if self.ports[id.at()].state.tx_pending {
+            return;
+        }
+        let gate = &self.gates[id.at()];
+        let port = &self.ports[id.at()];
+        let busy = port.free_at > cx.now;
+        let more = gate.frame.is_some()
+            || !gate.control.is_empty() && !self.holds_control(cx, id)
+            || port.place.pulls && gate.input_ready && !gate.paused
+            || port.state.eager && (port.waiting.packets > 0 && !gate.paused || self.memory.is_deferred(id));
+        let (paused, at) = (gate.paused, port.free_at);
+        if busy && more {
+            self.ports[id.at()].state.tx_pending = true;
+            cx.schedule(at, Phase::Decide, id.0);
+        } else if paused {
+            self.ports[id.at()].state.tx_pending = true;
+            self.gates[id.at()].blocked = true;
+        }
+    }
+
+    fn send_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, frame: Frame, cause: u32) {
+        if cx.features.failures && self.outages.is_down(id) {
+            return self.outages.lose_frame();
+        }
+        let wire = cx.spec.inputs.and_then(|i| i.pfc).map_or(0, |pfc| pfc.frame_wire);
+        match frame {
+            Frame::Xoff { .. } => {
+                cx.instruments.tally.pause_frames += 1;
+                self.refresh_later(cx, id, cause);
+            }
+            Frame::Xon { .. } => cx.instruments.tally.resume_frames += 1,
+        }
+        cx.mark_digest(1 << 62 | u64::from(id.0) << 32 | frame.word());
+        let port = &mut self.ports[id.at()];
+        let flying = Flying::of_frame(frame, wire, cause);
+        if let Booked::First(at) = port.transmit_frame(cx.now, flying) {
+            cx.schedule(at, Phase::Arrive, id.0);
+        }
+    }
+
+    fn send_control<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let Some(flying) = self.gates[id.at()].control.pop_front() else { return };
+        self.transmit_now(cx, id, flying);
+    }
+
+    /// A packet goes on the wire at this instant.
+    pub(crate) fn transmit_now<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+        if cx.features.headers {
+            let now = cx.now;
+            self.note_departure(cx, id, flying.handle, now);
+        }
+        if let Booked::First(at) = self.ports[id.at()].transmit(cx.now, flying) {
+            cx.schedule(at, Phase::Arrive, id.0);
+        }
+    }
+
+    /// A frame has reached the far end of the port `id`: it is for the port that leads back.
+    pub(crate) fn frame_lands<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, frame: Frame, cause: u32) {
+        if cx.features.failures && self.outages.loses_frame(id) {
+            return;
+        }
+        let back = PortId(id.0 ^ 1);
+        self.catch_up(cx, back);
+        match frame {
+            Frame::Xoff { .. } => self.pause_port(cx, back, cause),
+            Frame::Xon { .. } => self.resume_port(cx, back),
+        }
+    }
+
+    fn pause_port<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, cause: u32) {
+        self.arm_expiry(cx, id);
+        let record = cx.instruments.pauses.len() as u32;
+        let gate = &mut self.gates[id.at()];
+        if gate.paused {
+            return;
+        }
+        gate.paused = true;
+        gate.since = cx.now;
+        gate.pauses += 1;
+        gate.record = record;
+        if !self.ports[id.at()].state.tx_pending {
+            self.ports[id.at()].state.tx_pending = true;
+            gate.blocked = true;
+        }
+        cx.instruments.pauses.push(PauseRecord { port: id, began: cx.now, ended: Time::MAX, cause });
+        let waits = WaitGraph { ports: &self.ports, gates: &self.gates, memory: &self.memory };
+        let known = &cx.instruments.deadlocks;
+        if let Some(deadlock) = waits.deadlock(id, cx.now, known) {
+            cx.instruments.deadlocks.push(deadlock);
+        }
+    }
+
+    pub(crate) fn resume_port<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let gate = &mut self.gates[id.at()];
+        if !gate.paused {
+            return;
+        }
+        gate.paused = false;
+        gate.paused_for += (cx.now - gate.since).ps();
+        cx.instruments.pauses[gate.record as usize].ended = cx.now;
+        let port = &self.ports[id.at()];
+        if gate.blocked {
+            if port.waiting.packets > 0 || !gate.control.is_empty() || gate.input_ready {
+                self.wake(cx, id);
+            } else {
+                gate.blocked = false;
+                self.ports[id.at()].state.tx_pending = false;
+            }
+        }
+    }
+
+    /// How long an XOFF lasts at this port's rate; `None`: until XON.
+    fn quanta<Q>(&self, cx: &Cx<Q>, id: PortId) -> Option<Span> {
+        let quanta = cx.spec.inputs?.pfc?.quanta?;
+        Some(self.ports[id.at()].span(QUANTUM * u32::from(quanta)))
+    }
+
+    /// An XOFF has reached a port, the first or another.
+    pub(crate) fn arm_expiry<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let Some(quanta) = self.quanta(cx, id) else { return };
+        let timed = &mut self.gates[id.at()].timed;
+        timed.expires = cx.now.saturating_add(quanta);
+        if !timed.expiry_pending {
+            timed.expiry_pending = true;
+            let at = timed.expires;
+            cx.schedule(at, Phase::Quanta, 2 * id.0 + EXPIRY);
+        }
+    }
+
+    /// An XOFF leaves a port: it is to be sent again in time.
+    // CHOICE irn M1: when half of the quanta are over; the standard leaves it open. What the new frame may have to wait for, a
+    // packet, must fit into the other half.
+    pub(crate) fn refresh_later<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, cause: u32) {
+        let Some(quanta) = self.quanta(cx, id) else { return };
+        let timed = &mut self.gates[id.at()].timed;
+        timed.refresh = cx.now.saturating_add(quanta / 2);
+        timed.cause = cause;
+        if !timed.refresh_pending {
+            timed.refresh_pending = true;
+            let at = timed.refresh;
+            cx.schedule(at, Phase::Quanta, 2 * id.0 + REFRESH);
+        }
+    }
+
+    /// The time of one of the two has come, unless it was put off.
+    pub(crate) fn quanta_over<Q: Events>(&mut self, cx: &mut Cx<Q>, entity: u32) {
+        let (id, what) = (PortId(entity / 2), entity % 2);
+        let timed = &mut self.gates[id.at()].timed;
+        let (due, pending) = match what {
+            EXPIRY => (timed.expires, &mut timed.expiry_pending),
+            _ => (timed.refresh, &mut timed.refresh_pending),
+        };
+        *pending = due > cx.now;
+        if due > cx.now {
+            return cx.schedule(due, Phase::Quanta, entity);
+        }
+        let cause = timed.cause;
+        if what == EXPIRY {
+            self.catch_up(cx, id);
+            self.resume_port(cx, id);
+        } else if self.holds_neighbour(cx, id) && !(cx.features.failures && self.outages.is_down(id)) {
+            self.post_frame(cx, id, Frame::Xoff { class: 0 }, cause);
+        }
+    }
+
+    /// The ingress behind this port of a switch keeps its neighbour paused.
+    pub(crate) fn holds_neighbour<Q>(&self, cx: &Cx<Q>, id: PortId) -> bool {
+        let port = &self.ports[id.at()];
+        cx.features.ingress_accounting
+            && port.place.owner != u32::MAX
+            && self.memory.switches[port.place.owner as usize].inputs()[usize::from(port.place.number)].paused
+    }
+}

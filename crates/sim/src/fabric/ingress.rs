@@ -1,0 +1,142 @@
+//! Per-ingress accounting: a switch admits a packet by the ingress at which it came, and releases its bytes as it leaves.
+//!
+//! As long as no neighbour is paused and the bytes accounted for, even with those that have left since, are too few to matter,
+//! releases are deferred until their ports are next touched. Near a threshold, or where a peak may be set, the switch flushes
+//! them first, and while any of its ingresses keeps a neighbour paused, every end of a transmission there is an event.
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::port::flying::Frame;
+use thalweg_machines::Handle;
+use thalweg_units::PortId;
+
+impl Fabric {
+    /// A packet comes to a switch, through the port `from` and bound for `out`: false if there is no room for it.
+    pub(crate) fn admit<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        from: PortId,
+        out: PortId,
+        handle: Handle,
+        wire: u32,
+    ) -> bool {
+        let Fabric { ports, memory, .. } = self;
+        let (switch, output) = (ports[out.at()].place.owner as usize, ports[out.at()].place.number);
+        let input = ports[(from.0 ^ 1) as usize].place.number;
+        let at = usize::from(input);
+        let quiet = memory.switches[switch].is_quiet(at, wire);
+        let peak = memory.peaks.get(switch).is_some_and(|p| p.may_grow(&memory.switches[switch], at, wire));
+        if !quiet || peak {
+            self.flush_releases(cx, switch);
+        }
+        let inputs = &mut self.memory.switches[switch];
+        if !inputs.take(at, wire) {
+            self.memory.dropped += 1;
+            self.ports[out.at()].verdicts.dropped += 1;
+            return false;
+        }
+        if peak {
+            self.memory.peaks[switch].note(inputs, at);
+        }
+        let was_pausing = inputs.is_pausing();
+        let asks = !quiet && inputs.asks_pause(at);
+        self.packets[handle].input = input;
+        self.memory.hold(switch, input, output, |bytes| bytes + wire);
+        if asks {
+            let gate = &self.gates[out.at()];
+            let cause = if gate.paused { gate.record } else { u32::MAX };
+            self.post_frame(cx, PortId(from.0 ^ 1), Frame::Xoff { class: 0 }, cause);
+            if !was_pausing {
+                self.make_eager(cx, switch);
+            }
+        }
+        true
+    }
+
+    /// A packet waits no longer at a switch port: which switch, and the packet's ingress there.
+    #[inline]
+    fn waits_no_more(&mut self, id: PortId, handle: Handle, wire: u32) -> (usize, u8) {
+        let port = &self.ports[id.at()];
+        let (switch, output) = (port.place.owner as usize, port.place.number);
+        let input = self.packets[handle].input;
+        self.memory.hold(switch, input, output, |bytes| bytes - wire);
+        (switch, input)
+    }
+
+    /// A packet begins its transmission at a switch port.
+    #[inline]
+    pub(crate) fn depart<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, wire: u32) {
+        let (switch, input) = self.waits_no_more(id, handle, wire);
+        if cx.features.release_at_start {
+            self.release(cx, switch, input, wire);
+        } else {
+            self.memory.deferred[id.at()] = (input, wire);
+        }
+    }
+
+    /// A packet that was admitted is dropped while it waits.
+    pub(crate) fn release_dropped<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
+        if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
+            let wire = self.packets[handle].wire;
+            let (switch, input) = self.waits_no_more(id, handle, wire);
+            self.release(cx, switch, input, wire);
+        }
+    }
+
+    /// What a port transmitted last has left: its bytes are released.
+    #[inline]
+    pub(crate) fn release_deferred<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        if let Some(deferred) = self.memory.deferred.get_mut(id.at())
+            && deferred.1 > 0
+        {
+            let (input, wire) = std::mem::take(deferred);
+            self.release(cx, self.ports[id.at()].place.owner as usize, input, wire);
+        }
+    }
+
+    /// Bytes of an ingress are free again.
+    fn release<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize, input: u8, wire: u32) {
+        let inputs = &mut self.memory.switches[switch];
+        inputs.release(usize::from(input), wire);
+        if inputs.is_pausing() && inputs.asks_resume(usize::from(input)) {
+            let still = inputs.is_pausing();
+            let out = self.memory.links[switch][usize::from(input)];
+            self.post_frame(cx, out, Frame::Xon { class: 0 }, u32::MAX);
+            if !still {
+                for &port in &self.memory.links[switch] {
+                    self.ports[port.at()].state.eager = false;
+                }
+            }
+        }
+    }
+
+    /// Makes all releases of a switch up to now.
+    fn flush_releases<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize) {
+        for n in 0..self.memory.links[switch].len() {
+            let id = self.memory.links[switch][n];
+            self.catch_up(cx, id);
+            if self.ports[id.at()].free_at < cx.now {
+                self.release_deferred(cx, id);
+            }
+        }
+    }
+
+    /// From now on every end of a transmission at the switch is an event.
+    fn make_eager<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize) {
+        for n in 0..self.memory.links[switch].len() {
+            let id = self.memory.links[switch][n];
+            let serving = self.memory.is_deferred(id);
+            let port = &mut self.ports[id.at()];
+            port.state.eager = true;
+            let at = port.free_at;
+            let blocked = self.gates[id.at()].blocked;
+            let pending = serving && at >= cx.now || port.waiting.packets > 0 && !blocked;
+            if pending && (!port.state.tx_pending || blocked) {
+                self.gates[id.at()].blocked = false;
+                port.state.tx_pending = true;
+                cx.schedule(at.max(cx.now), Phase::Decide, id.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The memory of switches that account for it by ingress.
+
+use crate::port::Port;
+use serde::{Deserialize, Serialize};
+use thalweg_machines::buffer::{InputSpec, Inputs};
+use thalweg_units::PortId;
+
+/// The memory of all switches, with the ports that share it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// By switch: its ports, in the order of their numbers.
+    #[serde(skip)]
+    pub links: Vec<Vec<PortId>>,
+    /// By switch; empty without ingress accounting.
+    pub switches: Vec<Inputs>,
+    /// By port: ingress and bytes of the packet being transmitted, to be released as it ends; zero bytes: none.
+    pub deferred: Vec<(u8, u32)>,
+    /// By switch: bytes waiting, by ingress and egress, under flow control.
+    held: Vec<Vec<u32>>,
+    /// Packets refused.
+    pub dropped: u64,
+    /// By switch: the most it has held; empty without that probe.
+    pub peaks: Vec<MemoryPeaks>,
+}
+
+impl Memory {
+    /// The memory of switches with these `links`, in a network of `ports` ports, which keep their `peaks` or do not.
+    ///
+    /// # Errors
+    /// If the sizes contradict each other.
+    pub fn new(spec: InputSpec, links: Vec<Vec<PortId>>, ports: usize, peaks: bool) -> Result<Self, String> {
+        let switches = links.iter().map(|own| Inputs::new(spec, own.len())).collect::<Result<_, _>>()?;
+        let held = |own: &Vec<PortId>| vec![0; own.len() * own.len()];
+        let held = if spec.pfc.is_some() { links.iter().map(held).collect() } else { Vec::new() };
+        let none = |own: &Vec<PortId>| MemoryPeaks::new(own.len());
+        let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
+        Ok(Self { links, switches, deferred: vec![(0, 0); ports], held, dropped: 0, peaks })
+    }
+
+    /// Bytes from `input` that wait at `output`.
+    pub fn held(&self, switch: usize, input: u8, output: u8) -> u32 {
+        let n = self.switches[switch].inputs().len();
+        self.held[switch][usize::from(input) * n + usize::from(output)]
+    }
+
+    /// A port transmits a packet whose bytes are still accounted for.
+    pub fn is_deferred(&self, id: PortId) -> bool {
+        self.deferred.get(id.at()).is_some_and(|(_, wire)| *wire > 0)
+    }
+
+    /// Bytes from `input` that wait at `output` change.
+    #[inline]
+    pub fn hold(&mut self, switch: usize, input: u8, output: u8, change: impl FnOnce(u32) -> u32) {
+        if let Some(held) = self.held.get_mut(switch) {
+            let n = self.switches[switch].inputs().len();
+            let cell = &mut held[usize::from(input) * n + usize::from(output)];
+            *cell = change(*cell);
+        }
+    }
+}
+
+/// The most that one switch's memory has held so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryPeaks {
+    /// By input: bytes stored, headroom included.
+    pub inputs: Vec<u64>,
+    /// By input: bytes in the headroom, where it is counted apart (dynamic threshold).
+    pub headrooms: Vec<u64>,
+    /// Bytes in the shared memory ([`Inputs::used`]).
+    pub shared: u64,
+}
+
+impl MemoryPeaks {
+    pub(crate) fn new(inputs: usize) -> Self {
+        Self { inputs: vec![0; inputs], headrooms: vec![0; inputs], shared: 0 }
+    }
+
+    /// A packet of `wire` bytes that joins `input` may set a record.
+    #[inline]
+    pub(crate) fn may_grow(&self, memory: &Inputs, input: usize, wire: u32) -> bool {
+        let wire = u64::from(wire);
+        memory.inputs()[input].bytes + wire > self.inputs[input] || memory.used() + wire > self.shared
+    }
+
+    /// A packet has joined `input`, and no release is deferred.
+    pub(crate) fn note(&mut self, memory: &Inputs, input: usize) {
+        let at = memory.inputs()[input];
+        self.inputs[input] = self.inputs[input].max(at.bytes);
+        self.headrooms[input] = self.headrooms[input].max(at.headroom);
+        self.shared = self.shared.max(memory.used());
+    }
+}
+
+/// Ports by the switch they belong to, numbered.
+pub(crate) fn number_ports(hosts: u32, switches: u32, ports: &mut [Port]) -> Vec<Vec<PortId>> {
+    let mut of: Vec<Vec<PortId>> = vec![Vec::new(); switches as usize];
+    for id in 0..ports.len() {
+        let owner = ports[id ^ 1].place.peer;
+        if owner.0 >= hosts {
+            let own = &mut of[(owner.0 - hosts) as usize];
+            ports[id].place.owner = owner.0 - hosts;
+            // Whoever needs more than 256 is refused when the network is built.
+            ports[id].place.number = own.len() as u8;
+            own.push(PortId::from(id));
+        }
+    }
+    of
+}

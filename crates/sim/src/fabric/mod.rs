@@ -1,0 +1,299 @@
+//! The fabric: switches, ports, wires and the packets in them. Packets land, are passed on, and are lost.
+//!
+//! What a hop touches is the state of one node: a port, its queue, its gate, its switch's memory. Between nodes travel
+//! packets and frames, on wires.
+
+pub(crate) mod deadlock;
+pub(crate) mod failures;
+pub(crate) mod gate;
+mod gated;
+mod headers;
+mod ingress;
+pub(crate) mod memory;
+pub(crate) mod on_demand;
+pub(crate) mod outages;
+pub(crate) mod preemption;
+pub(crate) mod stages;
+
+use crate::arena::{Arena, Packets};
+use crate::cx::Cx;
+use crate::events::{Events, Phase, Tag};
+use crate::paths::Paths;
+use crate::port::flying::{Flying, Load};
+use crate::port::{Booked, Lane, Port, PortTotals};
+use crate::prefetch::prefetch;
+use crate::routing::{Pick, Routes, flow_pick};
+use crate::spec::{NetworkSpec, RoutingSpec};
+use gate::Gate;
+use memory::Memory;
+use outages::Outages;
+use preemption::Preempted;
+use serde::{Deserialize, Serialize};
+use stages::Stages;
+use thalweg_machines::buffer::SharedPool;
+use thalweg_machines::schedule::{Discipline, Queue};
+use thalweg_machines::{Handle, NO_SIDE, Packet, Side};
+use thalweg_units::{FlowId, PortId, Span, Time};
+
+/// Switches, ports, wires and routes, and every packet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Fabric {
+    pub ports: Vec<Port>,
+    /// Disciplines of the on-demand ports, by [`Port::queue`]; express ports have none.
+    pub queues: Vec<Queue>,
+    /// By port: what gated ports have besides their queues; empty if there are none.
+    pub gates: Vec<Gate>,
+    /// By switch, where its egresses share memory.
+    pub pools: Vec<SharedPool>,
+    /// Switch memory by ingress.
+    pub memory: Memory,
+    pub packets: Packets,
+    pub sides: Arena<Side>,
+    #[serde(skip)]
+    pub routes: Routes,
+    pub paths: Paths,
+    /// What header stages remember.
+    pub stages: Stages,
+    pub preempted: Preempted,
+    pub outages: Outages,
+    /// Idle ports that decide at the end of this instant, the first one last.
+    pub tx_ready: Vec<PortId>,
+    /// Within an event: packets that a queue pushed out.
+    #[serde(skip)]
+    pub pushed_out: Vec<Handle>,
+    /// Within an event: packets that have been lost, for their hosts' accounts.
+    #[serde(skip)]
+    pub lost: Vec<Packet>,
+}
+
+/// Where a packet has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// Not to a host.
+    Passed,
+    /// To the host it is for.
+    Host(Handle),
+}
+
+impl Fabric {
+    /// The packet at the head of a port's ring has reached the far end.
+    #[inline(always)]
+    pub(crate) fn arrive<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Landing {
+        let port = &self.ports[id.at()];
+        if port.on_demand() && port.flight.len() == 1 {
+            // What the port sent next has begun while this packet was on its way, and is the next to land.
+            self.catch_up(cx, id);
+        }
+        let port = &mut self.ports[id.at()];
+        let (landed, next) = port.land();
+        let to_host = port.mode.to_host;
+        let early = port.early(landed.wire);
+        if let Some(next) = next {
+            // The packet behind, where it will be read; else what is at hand. No branch: who lands where is hard to predict.
+            let packet = self.packets.hint(next.handle).cast::<u8>();
+            let here = std::ptr::from_ref(port).cast::<u8>();
+            prefetch(if to_host | cx.features.prefetch { packet } else { here });
+            cx.schedule(next.arrive, Phase::Arrive, id.0);
+        } else if port.on_demand() && !port.state.tx_pending && port.waiting.packets > 0 {
+            // Nothing on the wire will remind the port (no propagation delay): it needs an event.
+            port.state.tx_pending = true;
+            let at = port.free_at;
+            cx.schedule(at, Phase::Decide, id.0);
+        }
+        cx.mark_digest(Tag::new(Phase::Arrive, id.0).word());
+        if cx.features.failures && self.outages.failed_in_flight(id) {
+            if self.outages.lose_on_the_way(&landed) {
+                self.ports[id.at()].verdicts.dropped += 1;
+                self.lose(cx, landed.handle);
+            }
+            return Landing::Passed;
+        }
+        if let Load::Frame(frame) = landed.load {
+            self.frame_lands(cx, id, frame, landed.route);
+            return Landing::Passed;
+        }
+        if to_host {
+            return Landing::Host(landed.handle);
+        }
+        self.forward(cx, id, landed, early);
+        Landing::Passed
+    }
+
+    /// A switch passes a packet on. On a source route this does not touch the packet.
+    #[inline(always)]
+    pub(crate) fn forward<Q: Events>(&mut self, cx: &mut Cx<Q>, from: PortId, landed: Flying, early: Span) {
+        if !cx.features.spraying {
+            let out = self.paths.port(landed.route as usize);
+            if cx.features.failures && out == PortId::NONE {
+                return self.lose(cx, landed.handle);
+            }
+            let flying = Flying { route: landed.route + 1, ..landed };
+            self.enqueue::<true, _>(cx, from, out, flying, early);
+        } else {
+            let pick = match cx.spec.routing {
+                RoutingSpec::SprayRandom => Pick::Hash(u64::from(landed.route)),
+                _ => Pick::Modulo(landed.route),
+            };
+            let node = self.ports[from.at()].place.peer;
+            let Some(out) = self.routes.next(node, self.packets[landed.handle].dst, pick) else {
+                return self.lose(cx, landed.handle);
+            };
+            self.enqueue::<true, _>(cx, from, out, landed, early);
+        }
+    }
+
+    /// A packet that has come through the port `from` (none: from a host) joins the queue of the port `id`; `LAST`: nothing
+    /// else happens in this event.
+    #[inline(always)]
+    pub(crate) fn enqueue<const LAST: bool, Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        from: PortId,
+        id: PortId,
+        flying: Flying,
+        early: Span,
+    ) {
+        if cx.features.failures && self.outages.is_down(id) {
+            self.ports[id.at()].verdicts.dropped += 1;
+            return self.lose(cx, flying.handle);
+        }
+        let port = &mut self.ports[id.at()];
+        if port.on_demand() {
+            return self.enqueue_on_demand::<LAST, _>(cx, id, from, flying);
+        }
+        let ready =
+            if early.is_zero() { cx.now } else { cx.now + early.saturating_sub(port.span(flying.wire)) };
+        match port.book(cx.now, ready, flying, &mut self.packets[flying.handle]) {
+            Booked::First(at) => cx.schedule(at, Phase::Arrive, id.0),
+            Booked::Behind => {}
+            Booked::Dropped => return self.lose(cx, flying.handle),
+        }
+        if cx.features.headers {
+            let port = &self.ports[id.at()];
+            let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
+            self.note_booked(cx, id, flying.handle, begins);
+        }
+    }
+
+    /// A packet is dropped in a queue.
+    #[cold]
+    pub(crate) fn lose<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
+        let packet = self.packets[handle];
+        cx.instruments.tally.dropped += 1;
+        if let Some(journal) = &mut cx.instruments.journal {
+            journal.leave(handle);
+        }
+        self.preempted.forget(handle);
+        self.discard(handle, &packet);
+        self.lost.push(packet);
+    }
+
+    /// Frees a packet's memory.
+    #[inline(always)]
+    pub(crate) fn discard(&mut self, handle: Handle, packet: &Packet) {
+        if packet.side != NO_SIDE {
+            self.sides.remove(Handle(packet.side));
+        }
+        self.packets.remove(handle);
+    }
+
+    /// The first wake-up of every control plane.
+    pub fn arm<Q: Events>(&self, cx: &mut Cx<Q>) {
+        for (id, port) in self.ports.iter().enumerate().filter(|(_, port)| port.on_demand()) {
+            if let Some(at) = self.queues[port.queue as usize].wake() {
+                cx.schedule(at, Phase::Tick, id as u32);
+            }
+        }
+    }
+
+    /// The ports that a flow's packets pass: as many as [`Paths::stride`] says, data first, ACKs from the middle on.
+    pub fn lay_path(&self, spec: &NetworkSpec, flow: FlowId) -> Vec<PortId> {
+        let ends = &spec.flows[flow.at()];
+        let (stride, middle) = (self.paths.stride(), self.paths.middle());
+        let mut path = Vec::with_capacity(stride);
+        match &spec.routing {
+            RoutingSpec::Pinned { paths } => {
+                let pinned = &paths[flow.at()];
+                let routes = &self.routes;
+                // Checked when the network was built.
+                routes.pinned(flow.0, ends.src, ends.dst, &pinned.data, &mut path).expect("checked path");
+                path.resize(middle, PortId::NONE);
+                routes.pinned(flow.0, ends.dst, ends.src, &pinned.ack, &mut path).expect("checked path");
+            }
+            routing => {
+                let pick = flow_pick(routing, ends.src, ends.dst, flow.0, false);
+                self.routes.path(ends.src, ends.dst, pick, &mut path);
+                end_path(&mut path, middle);
+                let pick = flow_pick(routing, ends.src, ends.dst, flow.0, true);
+                self.routes.path(ends.dst, ends.src, pick, &mut path);
+            }
+        }
+        end_path(&mut path, stride);
+        path
+    }
+
+    /// An active flow's slot, with its path.
+    pub fn open_path<Q>(&mut self, cx: &Cx<Q>, flow: FlowId, path: &[PortId]) -> usize {
+        let slot = self.paths.open(flow, path, cx.features.failures);
+        self.stages.reset(slot);
+        slot
+    }
+
+    /// Packets and bytes waiting at a port, without the one being transmitted.
+    pub fn backlog(&self, id: PortId, now: Time) -> (u32, u64) {
+        let port = &self.ports[id.at()];
+        match port.mode.lane {
+            Lane::Express => port.express_backlog(now),
+            Lane::OnDemand => (port.waiting.packets, port.waiting.bytes),
+        }
+    }
+
+    /// Packets and bytes that a port has put on its wire; those whose place is only booked do not count.
+    pub fn carried(&self, id: PortId, now: Time) -> (u64, u64) {
+        let port = &self.ports[id.at()];
+        let totals = port.totals();
+        match port.mode.lane {
+            Lane::Express => {
+                let (packets, bytes) = port.express_backlog(now);
+                (totals.packets - u64::from(packets), totals.bytes - bytes)
+            }
+            Lane::OnDemand => (totals.packets, totals.bytes),
+        }
+    }
+
+    /// A port's counters, pauses included.
+    pub fn totals(&self, id: PortId, now: Time) -> PortTotals {
+        let mut totals = self.ports[id.at()].totals();
+        if let Some(gate) = self.gates.get(id.at()) {
+            totals.pauses = gate.pauses;
+            totals.paused = gate.paused(now).ps();
+        }
+        totals
+    }
+
+    /// Takes the place of this freshly built fabric: what follows from the specification is kept.
+    pub fn resume(self, saved: Self, spec: &NetworkSpec) -> Result<Self, String> {
+        let fits = saved.ports.len() == self.ports.len()
+            && saved.queues.len() == self.queues.len()
+            && saved.gates.len() == self.gates.len()
+            && saved.paths.fits(&self.paths);
+        if !fits {
+            return Err("its tables do not fit its network".into());
+        }
+        let mut next = Self { routes: self.routes, ..saved };
+        next.memory.links = self.memory.links;
+        if !spec.incidents.is_empty() {
+            let routes = next.outages.remaining_routes(spec);
+            next.outages.intact = Some(Box::new(std::mem::replace(&mut next.routes, routes)));
+        }
+        Ok(next)
+    }
+}
+
+/// Fills a path's place up. A path around failures that is too long for it ends in nowhere.
+fn end_path(path: &mut Vec<PortId>, len: usize) {
+    if path.len() > len {
+        path.truncate(len - 1);
+    }
+    path.resize(len, PortId::NONE);
+}

@@ -1,0 +1,437 @@
+//! On-demand ports: what waits there, and what leaves next.
+//!
+//! What a busy port sends next matters to no other part until something joins its queue or its wire runs empty, so the end of
+//! a transmission has no event: whoever touches the port next catches up first, with decisions as of the instants at which
+//! they fell due. Eager ports (shared memory, users' disciplines) are seen by others in between and have events.
+//!
+//! A packet that the queue need not order waits in the bypass slot: see [`crate::port::Bypass`].
+
+use crate::cx::Cx;
+use crate::events::{Event, Events, Phase, Tag};
+use crate::fabric::Fabric;
+use crate::port::flying::{Flying, Load};
+use crate::port::{Booked, Bypass, Port};
+use crate::prefetch::prefetch;
+use thalweg_machines::schedule::{Discipline, Entry, Verdict};
+use thalweg_machines::{Ecn, Handle, Kind};
+use thalweg_units::{PortId, Span, Time};
+
+/// How a port's decision ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Tx {
+    /// The port has taken it.
+    Done,
+    /// A NIC is to pull a packet from its host's flows, and then to rest ([`Fabric::rest`]).
+    Pull,
+}
+
+impl Fabric {
+    /// A packet reaches an on-demand port, through the port `from`.
+    #[inline(always)]
+    pub(crate) fn enqueue_on_demand<const LAST: bool, Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        id: PortId,
+        from: PortId,
+        flying: Flying,
+    ) {
+        if self.ports[id.at()].mode.gated && !self.enters(cx, id, from, flying) {
+            return;
+        }
+        self.catch_up(cx, id);
+        let port = &mut self.ports[id.at()];
+        if port.may_bypass_single(flying.wire) {
+            port.bypass_single(cx.now, flying);
+            if cx.features.headers {
+                self.packets[flying.handle].route = flying.route;
+                self.note_arrival(cx, id, flying.handle);
+            }
+            return self.request_tx::<LAST, _>(cx, id);
+        }
+        self.spill(id);
+        self.join(cx, id, flying);
+    }
+
+    /// A packet reaches a gated port: false if it bypasses the queue, or there is no memory for it.
+    #[inline]
+    fn enters<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, from: PortId, flying: Flying) -> bool {
+        if cx.features.priority_bypass && self.priority_bypass(cx, id, flying) {
+            return false;
+        }
+        let counts = cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX;
+        if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
+            self.lose(cx, flying.handle);
+            return false;
+        }
+        true
+    }
+
+    /// Empties the bypass slot of a packet that was the only one waiting: it joins the queue, as of its arrival.
+    #[inline(always)]
+    pub(crate) fn spill(&mut self, id: PortId) {
+        let port = &mut self.ports[id.at()];
+        if port.bypass() == Bypass::Single {
+            let (Flying { handle, route, .. }, since) = port.spill();
+            let packet = &mut self.packets[handle];
+            packet.route = route;
+            let queue = &mut self.queues[port.queue as usize];
+            let verdict = queue.enqueue(since, packet, handle, &mut self.pushed_out);
+            debug_assert_eq!(
+                (verdict, self.pushed_out.len()),
+                (Verdict::Queued, 0),
+                "see Queue::bypass_limit"
+            );
+        }
+    }
+
+    /// A packet joins the queue of an on-demand port that has caught up.
+    fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+        let Flying { handle, wire, route, load, .. } = flying;
+        let unobserved = !cx.features.headers & !cx.features.ingress_accounting;
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        if load == Load::Control && unobserved && port.may_bypass_control() && queue.reserve(wire) {
+            port.bypass_control(cx.now, flying);
+            return self.request_tx::<false, _>(cx, id);
+        }
+        self.packets[handle].route = route;
+        if cx.features.headers {
+            self.note_arrival(cx, id, handle);
+        }
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        let packet = &mut self.packets[handle];
+        let before = port.waiting.bytes;
+        let mut pool = self.pools.get_mut(port.place.pool as usize);
+        if let Some(pool) = &mut pool
+            && !pool.admits(before, wire)
+        {
+            port.verdicts.dropped += 1;
+            return self.lose(cx, handle);
+        }
+        let verdict = queue.enqueue(cx.now, packet, handle, &mut self.pushed_out);
+        let plain =
+            self.pushed_out.is_empty() && !port.state.eager && cx.instruments.probes.priorities.is_empty();
+        if verdict == Verdict::Queued && plain {
+            // No other part sees it, and nothing is preempted.
+            let after = before + u64::from(wire);
+            port.now_waiting(cx.now, port.waiting.packets + 1, after);
+            port.note_queue(after);
+            return self.request_tx::<false, _>(cx, id);
+        }
+        if !cx.instruments.probes.priorities.is_empty()
+            && verdict != Verdict::Dropped
+            && packet.kind == Kind::Data
+        {
+            cx.instruments.probes.count_priority(id, packet.rank, cx.spec.probes.priority_histogram);
+        }
+        // What the queue holds is known unless it pushed something out.
+        let after = before + u64::from(wire);
+        if verdict != Verdict::Dropped && self.pushed_out.is_empty() {
+            port.now_waiting(cx.now, port.waiting.packets + 1, after);
+        } else {
+            port.now_waiting(cx.now, queue.packets(), queue.bytes());
+        }
+        debug_assert_eq!((port.waiting.packets, port.waiting.bytes), (queue.packets(), queue.bytes()));
+        let after = port.waiting.bytes;
+        if let Some(pool) = pool {
+            if after >= before { pool.take(after - before) } else { pool.release(before - after) }
+        }
+        port.note_queue(after);
+        if verdict == Verdict::Marked {
+            packet.ecn = Ecn::Ce;
+            port.verdicts.marked += 1;
+        }
+        self.request_tx::<false, _>(cx, id);
+        if self.ports[id.at()].mode.preemptive && verdict != Verdict::Dropped {
+            self.preempt(cx, id);
+        }
+        if verdict == Verdict::Dropped {
+            self.ports[id.at()].verdicts.dropped += 1;
+            self.release_dropped(cx, id, handle);
+            self.lose(cx, handle);
+        }
+        if !self.pushed_out.is_empty() {
+            self.lose_pushed_out(cx, id);
+        }
+    }
+
+    /// Something may wait at a port that has caught up: if nothing reminds it, it needs to decide at the end of this instant,
+    /// or, if it is eager, as soon as it is free.
+    #[inline(always)]
+    fn request_tx<const LAST: bool, Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let port = &mut self.ports[id.at()];
+        if port.state.tx_pending || port.waiting.packets == 0 {
+            return;
+        }
+        let at = port.free_at;
+        if at <= cx.now {
+            if LAST && self.tx_ready.is_empty() && self.comes_first(cx, id) {
+                // A NIC that pulls has no queue that a packet could join.
+                let done = self.tx(cx, id);
+                debug_assert_eq!(done, Tx::Done);
+                return;
+            }
+            self.ports[id.at()].state.tx_pending = true;
+            self.schedule_tx(id);
+        } else if port.state.eager {
+            port.state.tx_pending = true;
+            cx.schedule(at, Phase::Decide, id.0);
+        }
+    }
+
+    /// An idle port is to decide at this instant, after everything else that happens now.
+    #[inline(always)]
+    pub(crate) fn schedule_tx(&mut self, id: PortId) {
+        let behind = self.tx_ready.iter().rposition(|other| *other > id).map_or(0, |at| at + 1);
+        self.tx_ready.insert(behind, id);
+        debug_assert!(self.tx_ready.is_sorted_by(|a, b| a > b), "the first one last, each once");
+    }
+
+    /// The next port that decides now, in their order, unless something else comes first at this instant.
+    #[inline(always)]
+    pub(crate) fn next_tx<Q: Events>(&mut self, cx: &Cx<Q>) -> Option<PortId> {
+        let id = *self.tx_ready.last()?;
+        if !self.comes_first(cx, id) {
+            return None;
+        }
+        self.tx_ready.pop();
+        Some(id)
+    }
+
+    /// Nothing happens at this instant before that port decides.
+    #[inline(always)]
+    fn comes_first<Q: Events>(&self, cx: &Cx<Q>, id: PortId) -> bool {
+        cx.events.next_is_after(cx.now, Tag::new(Phase::Decide, id.0))
+    }
+
+    #[inline]
+    pub(crate) fn lose_pushed_out<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        while let Some(victim) = self.pushed_out.pop() {
+            self.ports[id.at()].verdicts.dropped += 1;
+            self.release_dropped(cx, id, victim);
+            self.lose(cx, victim);
+        }
+    }
+
+    /// An idle port sends what it is to send.
+    #[inline(always)]
+    pub(crate) fn tx<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Tx {
+        let port = &mut self.ports[id.at()];
+        port.state.tx_pending = false;
+        if port.mode.gated {
+            return self.tx_gated(cx, id);
+        }
+        let now = cx.now;
+        self.dequeue_at(cx, id, now);
+        Tx::Done
+    }
+
+    /// Takes the decisions of a port that fell due before now, each at its own instant.
+    #[inline(always)]
+    pub(crate) fn catch_up<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let now = cx.now;
+        self.catch_up_until(cx, id, now);
+    }
+
+    #[inline(always)]
+    fn catch_up_until<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, before: Time) {
+        while let Some(at) = self.ports[id.at()].overdue(before) {
+            self.dequeue_at(cx, id, at);
+        }
+    }
+
+    /// All that fell due before the present instant, everywhere: so that results can be read.
+    pub(crate) fn catch_up_all<Q: Events>(&mut self, cx: &mut Cx<Q>) {
+        for id in 0..self.ports.len() {
+            if self.ports[id].on_demand() {
+                self.catch_up(cx, PortId::from(id));
+            }
+        }
+    }
+
+    /// As [`Fabric::catch_up`], decisions that are due at this very instant included.
+    pub(crate) fn catch_up_now<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        if self.ports[id.at()].on_demand() {
+            let after = cx.now.saturating_add(Span::from_ps(1));
+            self.catch_up_until(cx, id, after);
+        }
+    }
+
+    /// A port whose transmitter is free at `at` sends what its queue says. Not inlined: the way of a packet should fit into
+    /// the instruction cache.
+    #[inline(never)]
+    pub(crate) fn dequeue_at<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {
+        if cx.features.ingress_accounting {
+            self.release_deferred(cx, id);
+        }
+        let port = &mut self.ports[id.at()];
+        let unobserved = !cx.features.headers & !cx.features.ingress_accounting & !port.state.eager;
+        if port.bypass() != Bypass::Empty {
+            if !unobserved {
+                return self.send_bypass(cx, id, at);
+            }
+            let counted = port.bypass() == Bypass::Control;
+            let flying = port.take_bypass(at);
+            if counted {
+                self.queues[port.queue as usize].cancel_reserve(flying.wire);
+            }
+            return send_unobserved(&mut cx.events, id, port, at, flying);
+        }
+        let queue = &mut self.queues[port.queue as usize];
+        let before = port.waiting.bytes;
+        let packets = &self.packets;
+        let served = queue.serve(at, &mut self.pushed_out, |handle| Entry::new(&packets[handle], handle));
+        if let Some((entry, false)) = served
+            && unobserved
+            && self.pushed_out.is_empty()
+        {
+            port.now_waiting(at, port.waiting.packets - 1, before - u64::from(entry.wire));
+            return send_unobserved(&mut cx.events, id, port, at, entry.into());
+        }
+        match served {
+            Some((Entry { wire, .. }, _)) if self.pushed_out.is_empty() => {
+                port.now_waiting(at, port.waiting.packets - 1, before - u64::from(wire));
+            }
+            _ => port.now_waiting(at, queue.packets(), queue.bytes()),
+        }
+        debug_assert_eq!((port.waiting.packets, port.waiting.bytes), (queue.packets(), queue.bytes()));
+        if let Some(pool) = self.pools.get_mut(port.place.pool as usize) {
+            pool.release(before - port.waiting.bytes);
+        }
+        if let Some((entry, mark)) = served {
+            if mark {
+                self.packets[entry.handle].ecn = Ecn::Ce;
+                port.verdicts.marked += 1;
+            }
+            if port.mode.preemptive {
+                self.serve(cx, id, entry.handle, entry.wire);
+                return self.lose_pushed_out(cx, id);
+            }
+            if cx.features.headers
+                && let Some(next) = self.queues[self.ports[id.at()].queue as usize].upcoming()
+            {
+                prefetch(&self.packets[next]);
+            }
+            self.send(cx, id, at, entry.into());
+        }
+        if !self.pushed_out.is_empty() {
+            self.lose_pushed_out(cx, id);
+        }
+    }
+
+    /// The packet in the bypass slot leaves at `at`, and other parts see it.
+    fn send_bypass<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {
+        let port = &mut self.ports[id.at()];
+        debug_assert_eq!(
+            port.bypass(),
+            Bypass::Single,
+            "where others see it, control packets join the queue"
+        );
+        let flying = port.take_bypass(at);
+        if cx.features.ingress_accounting && port.place.owner != u32::MAX {
+            let input = self.packets[flying.handle].input;
+            self.queues[port.queue as usize].note_bypass(input);
+        }
+        self.send(cx, id, at, flying);
+    }
+
+    /// A packet that waits no longer goes on the wire at `at`.
+    fn send<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, flying: Flying) {
+        if cx.features.headers {
+            self.note_departure(cx, id, flying.handle, at);
+        }
+        if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
+            self.depart(cx, id, flying.handle, flying.wire);
+        }
+        let port = &mut self.ports[id.at()];
+        let booked = port.transmit(at, flying);
+        let more = port.state.eager && port.waiting.packets > 0 && !port.mode.gated;
+        let free_at = port.free_at;
+        if !port.mode.gated {
+            port.state.tx_pending = more;
+        }
+        if let Booked::First(at) = booked {
+            cx.schedule(at, Phase::Arrive, id.0);
+        }
+        if more {
+            cx.schedule(free_at, Phase::Decide, id.0);
+        }
+    }
+
+    /// A queue's control plane wakes; a queue that held back may have something to send.
+    pub(crate) fn tick<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        self.catch_up(cx, id);
+        self.spill(id);
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        queue.on_tick(cx.now);
+        let wake = queue.wake();
+        if port.waiting.packets > 0 && !port.state.tx_pending && port.free_at <= cx.now {
+            port.state.tx_pending = true;
+            self.schedule_tx(id);
+        }
+        if let Some(at) = wake {
+            let at = at.max(cx.now + Span::from_ps(1));
+            cx.schedule(at, Phase::Tick, id.0);
+        }
+    }
+
+    /// A port begins, or resumes, the transmission of a packet at the present instant.
+    pub(crate) fn serve<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, wire: u32) {
+        let port = &mut self.ports[id.at()];
+        let left = self.preempted.start(id, handle, port.span(wire));
+        port.free_at = cx.now + left;
+        port.state.tx_pending = true;
+        let at = port.free_at;
+        cx.schedule(at, Phase::Finish, id.0);
+    }
+
+    /// A packet has joined the queue of a busy port: is what is being transmitted preempted?
+    pub(crate) fn preempt<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        // What ends at this very instant has ended: its event came first.
+        if port.free_at <= cx.now || !queue.preempt(cx.now) {
+            return;
+        }
+        let Some(handle) = self.preempted.stop(id) else { return };
+        self.preempted.keep(handle, port.free_at - cx.now);
+        port.free_at = cx.now;
+        port.now_waiting(cx.now, queue.packets(), queue.bytes());
+        self.schedule_tx(id);
+    }
+
+    /// A transmission ends, unless it was stopped since this was foreseen.
+    pub(crate) fn finish<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        if self.ports[id.at()].free_at != cx.now {
+            return;
+        }
+        let Some(handle) = self.preempted.stop(id) else { return };
+        let flying = Flying::new(handle, &self.packets[handle]);
+        if cx.features.headers {
+            // As if its last stint had been its only one: what it waited is what it spent here beyond that.
+            let begun = Time::from_ps(cx.now.ps() - self.ports[id.at()].span(flying.wire).ps());
+            self.note_departure(cx, id, handle, begun);
+        }
+        let port = &mut self.ports[id.at()];
+        port.state.tx_pending = false;
+        let booked = port.finish(cx.now, flying);
+        if let Booked::First(at) = booked {
+            cx.schedule(at, Phase::Arrive, id.0);
+        }
+        if self.ports[id.at()].waiting.packets > 0 {
+            self.ports[id.at()].state.tx_pending = true;
+            self.schedule_tx(id);
+        }
+    }
+}
+
+/// A packet that waits no longer goes on the wire at `at`, and no other part sees it: no headers to rewrite, no memory shared.
+#[inline(always)]
+fn send_unobserved<Q: Events>(events: &mut Q, id: PortId, port: &mut Port, at: Time, flying: Flying) {
+    if let Booked::First(at) = port.transmit(at, flying) {
+        events.push(Event { at, tag: Tag::new(Phase::Arrive, id.0) });
+    }
+}

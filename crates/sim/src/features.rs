@@ -1,0 +1,56 @@
+//! Which code paths a network takes: computed once from its specification, read at every hop.
+
+use crate::spec::{HopRule, NetworkSpec, NicOrder, RoutingSpec};
+
+/// From so many ports on a network counts as larger than the caches.
+const WIDE: usize = 2048;
+
+/// What a network needs besides queues and wires. Who does not use a feature pays one predictable branch for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Features {
+    /// Headers change from hop to hop, or packets are followed on their way: see [`crate::fabric::headers`].
+    pub headers: bool,
+    /// Switches read the packets that they pass on, not only where these go: a hint for prefetching.
+    pub prefetch: bool,
+    /// The network is larger than the caches: it pays to look ahead ([`crate::lookahead`]).
+    pub look_ahead: bool,
+    /// Switches account for their memory by ingress.
+    pub ingress_accounting: bool,
+    /// They release a packet's bytes as its transmission begins, not as it ends.
+    pub release_at_start: bool,
+    /// Some packets bypass the queue of their port.
+    pub priority_bypass: bool,
+    /// NICs pull packets from flows.
+    pub nic_pull: bool,
+    /// NICs pull as the HPCC authors' simulator does: see [`crate::compat::hpcc_nic`].
+    pub hpcc_nic: bool,
+    /// Links or pause frames may fail.
+    pub failures: bool,
+    /// Packets are sprayed: they carry entropy instead of a source route.
+    pub spraying: bool,
+    /// Round trips are probed.
+    pub completions: bool,
+}
+
+impl Features {
+    /// Of a network of which some ports have `queues`.
+    pub fn of(spec: &NetworkSpec, queues: bool) -> Self {
+        let headers = spec.replay
+            || spec.hop_rule != HopRule::Plain
+            || spec.slack.is_some()
+            || spec.probes.record.is_some();
+        Self {
+            headers,
+            prefetch: headers || queues,
+            look_ahead: 2 * spec.links.len() > WIDE,
+            ingress_accounting: spec.inputs.is_some(),
+            release_at_start: spec.inputs.is_some_and(|i| i.release_at_start),
+            priority_bypass: spec.control_first || spec.nic.order.pulls(),
+            nic_pull: spec.nic.order.pulls(),
+            hpcc_nic: spec.nic.order == NicOrder::Hpcc,
+            failures: !spec.incidents.is_empty(),
+            spraying: matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. }),
+            completions: spec.probes.completions.is_some(),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The life of every flow: when it starts, what follows it, what became of it. Its two ends are its hosts'.
+
+pub(crate) mod record;
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::spec::NetworkSpec;
+use record::FlowRecord;
+use serde::{Deserialize, Serialize};
+use thalweg_machines::transport::SenderStats;
+use thalweg_units::{FlowId, Span, Time};
+
+/// Running totals of flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FlowTally {
+    /// That have started.
+    pub started: u64,
+    /// Complete at both ends.
+    pub done: u64,
+    /// Measured ones complete at both ends.
+    pub measured_done: u64,
+}
+
+/// Every flow of the scenario.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Flows {
+    pub records: Vec<FlowRecord>,
+    pub tally: FlowTally,
+    /// The next flow that starts by the clock.
+    next_start: u32,
+    /// Per flow: its first follower, and its next sibling in its predecessor's list; empty if none follows another.
+    #[serde(skip)]
+    followers: Vec<(FlowId, FlowId)>,
+    /// Flows that count towards the statistics.
+    #[serde(skip)]
+    pub measured_total: u64,
+}
+
+impl Flows {
+    pub fn new(spec: &NetworkSpec) -> Self {
+        Self {
+            records: vec![FlowRecord::default(); spec.flows.len()],
+            followers: followers(spec),
+            measured_total: spec.flows.iter().filter(|f| f.measured).count() as u64,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the place of these freshly built flows.
+    pub fn resume(self, saved: Self) -> Result<Self, String> {
+        if saved.records.len() != self.records.len() {
+            return Err("its flows do not fit its network".into());
+        }
+        Ok(Self { followers: self.followers, measured_total: self.measured_total, ..saved })
+    }
+
+    /// Schedules the first flow at or after position `from` that starts by the clock.
+    pub fn schedule_next_start<Q: Events>(&mut self, cx: &mut Cx<Q>, from: u32) {
+        let mut next = from;
+        while let Some(flow) = cx.spec.flows.get(next as usize) {
+            if flow.after == FlowId::NONE {
+                cx.schedule(flow.start, Phase::Start, next);
+                break;
+            }
+            next += 1;
+        }
+        self.next_start = next;
+    }
+
+    /// A flow starts.
+    pub fn start<Q: Events>(&mut self, cx: &mut Cx<Q>, flow: FlowId) {
+        if flow.0 == self.next_start {
+            self.schedule_next_start(cx, flow.0 + 1);
+        }
+        self.tally.started += 1;
+        self.records[flow.at()].started = cx.now;
+        let until = cx.spec.flows[flow.at()].until;
+        if until != Time::MAX {
+            cx.schedule(until, Phase::Stop, flow.0);
+        }
+    }
+
+    /// A flow's last byte has arrived: start what waits for it.
+    pub fn received<Q: Events>(&mut self, cx: &mut Cx<Q>, flow: FlowId) {
+        self.records[flow.at()].received = cx.now;
+        if let Some(&(first, _)) = self.followers.get(flow.at()) {
+            let mut follower = first;
+            while follower != FlowId::NONE {
+                let pause = Span::from_ps(cx.spec.flows[follower.at()].start.ps());
+                cx.schedule(cx.now + pause, Phase::Start, follower.0);
+                follower = self.followers[follower.at()].1;
+            }
+        }
+    }
+
+    /// A flow's sender has nothing left to wait for.
+    pub fn acked(&mut self, now: Time, flow: FlowId) {
+        self.records[flow.at()].acked = now;
+    }
+
+    /// A flow is complete at both ends.
+    pub fn count_done<Q>(&mut self, cx: &mut Cx<Q>, flow: FlowId) {
+        self.tally.done += 1;
+        if cx.spec.flows[flow.at()].measured {
+            self.tally.measured_done += 1;
+            if cx.spec.stop.when_measured_done && self.tally.measured_done == self.measured_total {
+                cx.stopped = true;
+            }
+        }
+    }
+
+    /// A packet of a flow is lost.
+    pub fn lose(&mut self, flow: FlowId) {
+        self.records[flow.at()].drops += 1;
+    }
+
+    /// Copies what the two ends of a flow know into its record.
+    pub fn write(&mut self, flow: FlowId, stats: &SenderStats, delivered: u64) {
+        self.records[flow.at()].count(stats, delivered);
+    }
+}
+
+fn followers(spec: &NetworkSpec) -> Vec<(FlowId, FlowId)> {
+    if spec.flows.iter().all(|f| f.after == FlowId::NONE) {
+        return Vec::new();
+    }
+    let mut list = vec![(FlowId::NONE, FlowId::NONE); spec.flows.len()];
+    for (i, flow) in spec.flows.iter().enumerate().rev() {
+        if flow.after != FlowId::NONE {
+            list[i].1 = list[flow.after.at()].0;
+            list[flow.after.at()].0 = FlowId::from(i);
+        }
+    }
+    list
+}

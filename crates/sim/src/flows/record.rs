@@ -1,0 +1,103 @@
+//! What is known of every flow.
+
+use serde::{Deserialize, Serialize};
+use thalweg_machines::transport::SenderStats;
+use thalweg_units::{Span, Time};
+
+/// What became of a flow so far: one per flow, so it is kept small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowRecord {
+    /// When it started; [`Time::MAX`]: not yet.
+    pub started: Time,
+    /// When its last byte arrived; [`Time::MAX`]: not yet.
+    pub received: Time,
+    /// When the ACK of its last byte arrived; [`Time::MAX`]: not yet.
+    pub acked: Time,
+    /// Payload bytes that arrived in order (backlogged flows: so far).
+    pub delivered: u64,
+    /// Mean of the round trips that its sender measured; [`Span::MAX`]: none.
+    pub rtt: Span,
+    /// Data packets sent.
+    pub sent: u32,
+    /// Of those, sent again.
+    pub retransmitted: u32,
+    /// Expiries of its retransmission timer.
+    pub timeouts: u32,
+    /// Its packets lost in queues, ACKs included.
+    pub drops: u32,
+}
+
+impl Default for FlowRecord {
+    fn default() -> Self {
+        Self {
+            started: Time::MAX,
+            received: Time::MAX,
+            acked: Time::MAX,
+            delivered: 0,
+            rtt: Span::MAX,
+            sent: 0,
+            retransmitted: 0,
+            timeouts: 0,
+            drops: 0,
+        }
+    }
+}
+
+impl FlowRecord {
+    /// Copies what its sender knows, and how much has been delivered.
+    pub(crate) fn count(&mut self, stats: &SenderStats, delivered: u64) {
+        self.delivered = delivered;
+        self.rtt = stats.mean_rtt().unwrap_or(Span::MAX);
+        self.sent = stats.sent_packets as u32;
+        self.retransmitted = stats.retransmitted_packets as u32;
+        self.timeouts = stats.timeouts as u32;
+    }
+}
+
+/// How a flow ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowEnd {
+    /// Complete at both ends.
+    Completed,
+    /// It had no end, was stopped ([`crate::spec::FlowSpec::until`]), and what it had sent is complete at both ends.
+    Stopped,
+    /// The run ended first, by its clock, its budget of events, or because all measured flows were done.
+    Censored,
+    /// It never started: the run ended first, or the flow it follows never completed.
+    NotStarted,
+    /// Its sender waits for something that will never come: none of its packets is in the network, and no timer runs.
+    Stalled,
+    /// Its packets wait behind a cycle of pauses that cannot end.
+    Deadlocked,
+    /// No path was left between its ends.
+    Unreachable,
+}
+
+/// What became of a flow, for tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowOutcome {
+    /// When it started.
+    pub started: Option<Time>,
+    /// When its last byte arrived at its receiver.
+    pub received: Option<Time>,
+    /// When the ACK of its last byte arrived at its sender.
+    pub acked: Option<Time>,
+    /// Payload bytes delivered in order.
+    pub delivered: u64,
+    /// Mean of the round trips that its sender measured.
+    pub rtt: Option<Span>,
+    /// Data packets sent.
+    pub sent: u32,
+    /// Of those, sent again.
+    pub retransmitted: u32,
+    /// Expiries of its retransmission timer.
+    pub timeouts: u32,
+    /// Its packets lost in queues, ACKs included.
+    pub drops: u32,
+    /// How it ended.
+    pub end: FlowEnd,
+    /// Time to its last byte, alone on the same path at line rate.
+    pub ideal: Span,
+    /// Time to the ACK of its last byte, alone on the same path at line rate.
+    pub ideal_acked: Span,
+}

@@ -1,0 +1,223 @@
+//! Connections: a flow that has started gets the two ends of one, completes at either, and gives them back.
+//!
+//! A connection may carry more than one flow: one after the other, and the controller goes on where it was.
+
+use crate::cx::Cx;
+use crate::events::Events;
+use crate::fabric::Fabric;
+use crate::flows::Flows;
+use crate::flows::record::FlowRecord;
+use crate::hosts::Hosts;
+use crate::hosts::ends::{Receiving, Sending};
+use crate::paths::NO_SLOT;
+use crate::port::Port;
+use crate::spec::FlowSpec;
+use thalweg_machines::aqm::EdgeCodel;
+use thalweg_machines::congestion::Start;
+use thalweg_machines::transport::{Receiver, Sender, TransportSpec};
+use thalweg_units::{FlowId, PortId, Span, Stream, Time};
+
+impl Hosts {
+    /// A flow starts; it is sent at once, unless it waits for those before it on its connection.
+    pub fn start<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
+        flows.start(cx, flow);
+        let number = cx.spec.flows[flow.at()].connection;
+        if let Some(connection) = self.shared.get_mut(number as usize) {
+            if connection.busy {
+                return connection.waiting.push_back(flow);
+            }
+            connection.busy = true;
+        }
+        self.begin(cx, fabric, flows, flow);
+    }
+
+    /// A flow that has started gets its two ends and sends what it may.
+    fn begin<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
+        let spec = cx.spec.flows[flow.at()];
+        let slot = self.open(cx, fabric, flow, &spec);
+        if spec.until <= cx.now {
+            return self.stop(cx, fabric, flows, flow);
+        }
+        let transport = &cx.spec.transports[spec.transport as usize];
+        self.sending[slot].sender.start(transport, cx.now);
+        self.pump_sender(cx, fabric, flows, slot, flow);
+        self.close_if_over(fabric, flows, flow);
+    }
+
+    /// A flow without end stops: its application has no more for it.
+    #[cold]
+    pub fn stop<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
+        let slot = fabric.paths.slot(flow);
+        if slot == NO_SLOT {
+            return; // it waits for the connection: see `begin`
+        }
+        let slot = slot as usize;
+        let sending = &mut self.sending[slot];
+        let transport = &cx.spec.transports[sending.transport as usize];
+        let size = sending.sender.stop(transport, cx.now);
+        let receiving = &mut self.receiving[slot];
+        receiving.receiver.stop(size);
+        if !receiving.complete && receiving.receiver.is_done() {
+            self.received(cx, flows, slot, flow);
+        }
+        self.pump_sender(cx, fabric, flows, slot, flow);
+        self.close_if_over(fabric, flows, flow);
+    }
+
+    fn open<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, flow: FlowId, spec: &FlowSpec) -> usize {
+        let transport = &cx.spec.transports[spec.transport as usize];
+        let path = fabric.lay_path(&cx.spec, flow);
+        let nic = &fabric.ports[fabric.routes.nic(spec.src).at()];
+        let middle = fabric.paths.middle();
+        let start = Start { flow, ..start_of(transport, nic, &fabric.ports, &path, middle) };
+        let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
+        let mut sender = Sender::new(transport, flow, spec.size, &start, stream).expect("checked when built");
+        let receiver = Receiver::new(transport, flow, spec.size);
+        self.inherit(spec.connection, &mut sender);
+        let sending = Sending {
+            sender,
+            timer: Time::MAX,
+            host: spec.src,
+            peer: spec.dst,
+            balance: 0,
+            transport: spec.transport,
+            class: spec.class,
+            ready: false,
+            complete: false,
+        };
+        let receiving = Receiving {
+            receiver,
+            timer: Time::MAX,
+            host: spec.dst,
+            peer: spec.src,
+            balance: 0,
+            transport: spec.transport,
+            complete: false,
+        };
+        let slot = fabric.open_path(cx, flow, &path);
+        if slot < self.sending.len() {
+            self.edges.iter_mut().skip(slot).take(1).for_each(|edge| *edge = EdgeCodel::default());
+            self.sending[slot] = sending;
+            self.receiving[slot] = receiving;
+        } else {
+            self.sending.push(sending);
+            self.receiving.push(receiving);
+        }
+        slot
+    }
+
+    /// What the flow before on the same connection has learnt.
+    fn inherit(&mut self, connection: u32, sender: &mut Sender) {
+        let before = self.shared.get_mut(connection as usize).and_then(|c| c.before.take());
+        if let (Some(before), Sender::Rdma(sender)) = (before, sender) {
+            sender.take_over(before);
+        }
+    }
+
+    /// The flow's last byte has arrived.
+    #[cold]
+    pub(super) fn received<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        flows: &mut Flows,
+        slot: usize,
+        flow: FlowId,
+    ) {
+        self.receiving[slot].complete = true;
+        flows.received(cx, flow);
+        self.count_if_done(cx, flows, slot, flow);
+    }
+
+    /// The flow's sender has nothing left to wait for: the next one of its connection begins.
+    #[cold]
+    pub(super) fn acked<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        slot: usize,
+        flow: FlowId,
+    ) {
+        flows.acked(cx.now, flow);
+        self.count_if_done(cx, flows, slot, flow);
+        let number = cx.spec.flows[flow.at()].connection;
+        let Some(connection) = self.shared.get_mut(number as usize) else { return };
+        if let Sender::Rdma(sender) = &self.sending[slot].sender {
+            connection.before = Some(sender.hand_over());
+        }
+        match connection.waiting.pop_front() {
+            Some(next) => self.begin(cx, fabric, flows, next),
+            None => connection.busy = false,
+        }
+    }
+
+    fn count_if_done<Q>(&self, cx: &mut Cx<Q>, flows: &mut Flows, slot: usize, flow: FlowId) {
+        if self.sending[slot].complete && self.receiving[slot].complete {
+            flows.count_done(cx, flow);
+        }
+    }
+
+    /// Takes a finished flow's slot back once none of its packets is left in the network.
+    #[inline]
+    pub(super) fn close_if_over(&mut self, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
+        let slot = fabric.paths.slot(flow);
+        if slot == NO_SLOT {
+            return;
+        }
+        let (sending, receiving) = (&self.sending[slot as usize], &self.receiving[slot as usize]);
+        if sending.complete && receiving.complete && sending.balance.wrapping_add(receiving.balance) == 0 {
+            flows.write(flow, &sending.sender.stats(), receiving.receiver.received());
+            fabric.paths.close(flow);
+        }
+    }
+
+    /// A flow's record, with what its ends know if it is still active.
+    pub fn record(&self, fabric: &Fabric, flows: &Flows, flow: FlowId) -> FlowRecord {
+        let mut record = flows.records[flow.at()];
+        if let Some((sender, receiver)) = self.ends(fabric.paths.slot(flow)) {
+            record.count(&sender.stats(), receiver.received());
+        }
+        record
+    }
+}
+
+/// What a controller starts from: line rate and the empty path's round trip.
+fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortId], middle: usize) -> Start {
+    let (data, ack) = match transport {
+        TransportSpec::Tcp(tcp) => (tcp.mss + tcp.header, tcp.ack_wire),
+        TransportSpec::Udp(udp) => (udp.payload + udp.header, 0),
+        TransportSpec::Rdma(rdma) => (rdma.payload + rdma.header, rdma.ack_wire),
+    };
+    let leg = |ids: &[PortId], wire: u32| -> Span {
+        ids.iter()
+            .filter(|id| **id != PortId::NONE)
+            .map(|id| ports[id.at()].span(wire) + ports[id.at()].timing.delay)
+            .sum()
+    };
+    let base_rtt = leg(&path[..middle], data) + leg(&path[middle..], ack);
+    let line_rate = nic.serializer.rate();
+    let time_quantum = nic.serializer.quantum();
+    match transport {
+        TransportSpec::Tcp(tcp) => Start {
+            flow: FlowId(0),
+            mss: tcp.mss,
+            initial_window: tcp.initial_window,
+            max_window: tcp.max_window,
+            initial_threshold: tcp.initial_threshold,
+            line_rate,
+            base_rtt,
+            time_quantum,
+        },
+        TransportSpec::Udp(udp) => Start {
+            flow: FlowId(0),
+            mss: udp.payload,
+            initial_window: thalweg_units::Bytes::MAX,
+            max_window: thalweg_units::Bytes::MAX,
+            initial_threshold: thalweg_units::Bytes::MAX,
+            line_rate,
+            base_rtt,
+            time_quantum,
+        },
+        TransportSpec::Rdma(rdma) => rdma.start(line_rate, base_rtt, time_quantum),
+    }
+}

@@ -1,0 +1,41 @@
+//! What the receiving edge does to a packet before the transport sees it.
+
+use crate::cx::Cx;
+use crate::hosts::Hosts;
+use thalweg_machines::aqm::{EdgeCodel, EdgeSpec, edge_ecn};
+use thalweg_machines::{Ecn, Kind, Packet};
+use thalweg_units::Span;
+
+impl Hosts {
+    /// What the receiving edge does to a data packet, knowing how long it waited on its way (ups §4): false if it is
+    /// dropped.
+    pub(crate) fn pass_edge<Q>(&mut self, cx: &mut Cx<Q>, slot: usize, packet: &mut Packet) -> bool {
+        let Some(edge) = cx.spec.edge else { return true };
+        if packet.kind != Kind::Data {
+            return true;
+        }
+        let used = Span::from_ps((packet.echo as i64).saturating_sub(packet.rank).max(0) as u64);
+        packet.echo = 0;
+        match edge {
+            EdgeSpec::Ecn { threshold } => {
+                if edge_ecn(threshold, used) && packet.ecn != Ecn::NotEct {
+                    packet.ecn = Ecn::Ce;
+                    cx.instruments.tally.edge_marked += 1;
+                }
+                true
+            }
+            EdgeSpec::Codel { target, interval, refresh } => {
+                if self.edges.len() <= slot {
+                    self.edges.resize(slot + 1, EdgeCodel::default());
+                }
+                let codel = &mut self.edges[slot];
+                let before = (codel.low_delay_refreshes, codel.gap_refreshes);
+                let delivered = codel.on_packet((target, interval, refresh), cx.now, packet.stamp, used);
+                cx.instruments.tally.edge_low_delay += u64::from(codel.low_delay_refreshes - before.0);
+                cx.instruments.tally.edge_gaps += u64::from(codel.gap_refreshes - before.1);
+                cx.instruments.tally.edge_dropped += u64::from(!delivered);
+                delivered
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The two ends of an active flow, and the connection that it may share with others.
+
+use crate::spec::FlowSpec;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_machines::transport::rdma::HandOver;
+use thalweg_machines::transport::{Receiver, Sender};
+use thalweg_units::{FlowId, HostId, Time};
+
+/// The sending end of an active flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sending {
+    /// The machine.
+    pub sender: Sender,
+    /// Its pending timer event; [`Time::MAX`]: none. Re-armed lazily: the event may be early.
+    pub timer: Time,
+    /// Its host.
+    pub host: HostId,
+    /// The other end's.
+    pub peer: HostId,
+    /// Data packets sent minus ACKs received, wrapping: with [`Receiving::balance`] it tells how many
+    /// of the flow's packets are in the network, without either end touching the other's memory.
+    pub balance: u32,
+    /// Index of the flow's transport.
+    pub transport: u16,
+    /// Class of its data.
+    pub class: u8,
+    /// It is in the round-robin list of its host's NIC.
+    pub ready: bool,
+    /// Every byte is acknowledged, and this has been recorded.
+    pub complete: bool,
+}
+
+/// The receiving end of an active flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Receiving {
+    /// The machine.
+    pub receiver: Receiver,
+    /// As for [`Sending`].
+    pub timer: Time,
+    /// Its host.
+    pub host: HostId,
+    /// The other end's.
+    pub peer: HostId,
+    /// ACKs sent minus data packets received, wrapping.
+    pub balance: u32,
+    /// Index of the flow's transport.
+    pub transport: u16,
+    /// The flow's bytes have all arrived, and this has been recorded.
+    pub complete: bool,
+}
+
+/// A connection that outlives its flows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Connection {
+    /// A flow is being sent.
+    pub busy: bool,
+    /// Flows that have started and wait for their turn.
+    pub waiting: VecDeque<FlowId>,
+    /// Of the flow before, or rather of all before.
+    pub before: Option<HandOver>,
+}
+
+/// As many shared connections as the flows name.
+pub(crate) fn connections(flows: &[FlowSpec]) -> Vec<Connection> {
+    let named = flows.iter().map(|flow| flow.connection).filter(|number| *number != u32::MAX);
+    vec![Connection::default(); named.max().map_or(0, |highest| highest as usize + 1)]
+}

@@ -1,0 +1,404 @@
+//! The hosts: thin drivers of the transports' two ends, above the fabric and the flows' records.
+
+mod connections;
+mod edge;
+pub(crate) mod ends;
+mod nic;
+pub mod replay;
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::flows::Flows;
+use crate::instruments::probe::Completion;
+use crate::paths::{NO_SLOT, travels_forward};
+use crate::port::flying::Flying;
+use crate::routing::Routes;
+use crate::spec::{NetworkSpec, RoutingSpec};
+use ends::{Connection, Receiving, Sending};
+use nic::Nic;
+use replay::Replay;
+use serde::{Deserialize, Serialize};
+use thalweg_machines::aqm::EdgeCodel;
+use thalweg_machines::transport::{FlightSpec, Receiver, Sender, Transmit, TransportSpec};
+use thalweg_machines::{Flags, Handle, NO_SIDE, Packet, Side};
+use thalweg_units::{FlowId, HostId, PortId, Span, Stream, Time};
+
+/// The ends of the active flows, and what hosts have besides.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Hosts {
+    /// By slot ([`crate::paths`]).
+    pub sending: Vec<Sending>,
+    /// By slot.
+    pub receiving: Vec<Receiving>,
+    /// By slot: queue management at the receiving edge.
+    edges: Vec<EdgeCodel>,
+    /// By port: NICs that pull; empty if none does.
+    nics: Vec<Nic>,
+    /// Connections that carry more than one flow.
+    shared: Vec<Connection>,
+    /// Sprayed packets: the next value of each host.
+    spray: Vec<Spray>,
+    /// Instead of transports: recorded packets.
+    pub replay: Option<Replay>,
+    #[serde(skip)]
+    scratch: Side,
+}
+
+/// Where a host's sprayed packets get their entropy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Spray {
+    /// A draw per packet.
+    Random(Stream),
+    /// A counter.
+    Counter(u32),
+}
+
+impl Hosts {
+    pub fn new(spec: &NetworkSpec) -> Self {
+        let spray = |host: u32| match &spec.routing {
+            RoutingSpec::SprayRandom => Some(Spray::Random(Stream::new(spec.seed, "spray", u64::from(host)))),
+            RoutingSpec::SprayRoundRobin { offsets } => {
+                Some(Spray::Counter(offsets.get(host as usize).copied().unwrap_or(0)))
+            }
+            _ => None,
+        };
+        let nics = if spec.nic.order.pulls() { 2 * spec.links.len() } else { 0 };
+        Self {
+            nics: vec![Nic::default(); nics],
+            shared: ends::connections(&spec.flows),
+            spray: (0..spec.hosts).map_while(spray).collect(),
+            replay: spec.replay.then(Replay::default),
+            ..Self::default()
+        }
+    }
+
+    /// Takes the place of these freshly built hosts.
+    pub fn resume(self, saved: Self) -> Result<Self, String> {
+        let fits = saved.sending.len() == saved.receiving.len()
+            && saved.nics.len() == self.nics.len()
+            && saved.spray.len() == self.spray.len();
+        if fits { Ok(saved) } else { Err("its hosts do not fit its network".into()) }
+    }
+
+    /// The machines at both ends of a slot.
+    pub fn ends(&self, slot: u32) -> Option<(&Sender, &Receiver)> {
+        let (sending, receiving) = (self.sending.get(slot as usize)?, self.receiving.get(slot as usize)?);
+        Some((&sending.sender, &receiving.receiver))
+    }
+
+    /// A packet has reached its host: to the receiver if it travels forward, else to the sender.
+    #[inline(always)]
+    pub fn deliver<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        handle: Handle,
+    ) {
+        if cx.features.headers && !self.receive_at_edge(cx, fabric, flows, handle) {
+            return;
+        }
+        let packet = fabric.packets[handle];
+        cx.instruments.tally.delivered += 1;
+        cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
+        let side = (packet.side != NO_SIDE).then(|| &fabric.sides[Handle(packet.side)]);
+        let slot = fabric.paths.slot(packet.flow) as usize;
+        if travels_forward(packet.kind) {
+            let receiving = &mut self.receiving[slot];
+            receiving.balance = receiving.balance.wrapping_sub(1);
+            let transport = &cx.spec.transports[receiving.transport as usize];
+            receiving.receiver.on_packet(transport, cx.now, &packet, side);
+            let newly_complete = !receiving.complete && receiving.receiver.is_done();
+            fabric.discard(handle, &packet);
+            self.pump_receiver(cx, fabric, slot, packet.flow);
+            if newly_complete {
+                self.received(cx, flows, slot, packet.flow);
+            }
+            if self.receiving[slot].complete {
+                self.close_if_over(fabric, flows, packet.flow);
+            }
+        } else {
+            let sending = &mut self.sending[slot];
+            sending.balance = sending.balance.wrapping_sub(1);
+            let transport = &cx.spec.transports[sending.transport as usize];
+            if cx.features.completions {
+                let stats = sending.sender.stats();
+                sending.sender.on_packet(transport, cx.now, &packet, side);
+                self.note_completion(cx, slot, packet.flow, (stats.rtt_samples, stats.rtt_sum));
+            } else {
+                sending.sender.on_packet(transport, cx.now, &packet, side);
+            }
+            fabric.discard(handle, &packet);
+            self.pump_sender(cx, fabric, flows, slot, packet.flow);
+            if self.sending[slot].complete {
+                self.close_if_over(fabric, flows, packet.flow);
+            }
+        }
+    }
+
+    /// A packet whose headers have been followed has reached its host; false if the transport never sees it: it belongs
+    /// to a replay, or the edge drops it.
+    #[inline(never)]
+    fn receive_at_edge<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        handle: Handle,
+    ) -> bool {
+        if let Some(replay) = &mut self.replay {
+            replay.leave(cx, fabric, handle);
+            return false;
+        }
+        let mut packet = fabric.packets[handle];
+        cx.instruments.record_exit(handle, &packet, cx.now);
+        let slot = fabric.paths.slot(packet.flow) as usize;
+        let delivered = self.pass_edge(cx, slot, &mut packet);
+        fabric.packets[handle] = packet;
+        if !delivered {
+            cx.instruments.tally.delivered += 1;
+            fabric.discard(handle, &packet);
+            self.lose(fabric, flows, &packet);
+        }
+        delivered
+    }
+
+    /// A packet was lost in the fabric, or at the edge.
+    pub fn lose(&mut self, fabric: &mut Fabric, flows: &mut Flows, packet: &Packet) {
+        flows.lose(packet.flow);
+        let slot = fabric.paths.slot(packet.flow) as usize;
+        let balance = if travels_forward(packet.kind) {
+            &mut self.sending[slot].balance
+        } else {
+            &mut self.receiving[slot].balance
+        };
+        *balance = balance.wrapping_sub(1);
+        self.close_if_over(fabric, flows, packet.flow);
+    }
+
+    /// Sends what a sender has to send, and keeps its timer event early enough.
+    #[inline]
+    pub fn pump_sender<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        slot: usize,
+        flow: FlowId,
+    ) {
+        if cx.features.nic_pull {
+            return self.offer(cx, fabric, flows, slot, flow);
+        }
+        let mut packet = Packet::default();
+        let mut paced = Time::MAX;
+        loop {
+            let sending = &mut self.sending[slot];
+            let transport = &cx.spec.transports[sending.transport as usize];
+            match sending.sender.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch) {
+                Transmit::Packet => {
+                    if packet.flags.has(Flags::RETRANSMISSION)
+                        && omniscient(transport)
+                        && self.receiving[slot].receiver.holds(packet.seq, packet.payload)
+                    {
+                        continue;
+                    }
+                    packet.class = sending.class;
+                    sending.balance = sending.balance.wrapping_add(1);
+                    let (host, peer) = (sending.host, sending.peer);
+                    let path = fabric.paths.start(slot);
+                    self.inject(cx, fabric, flow, (host, peer), path, &mut packet);
+                }
+                Transmit::Idle => break,
+                Transmit::At(at) => {
+                    paced = at;
+                    break;
+                }
+            }
+        }
+        self.arm_sender(cx, slot, flow, paced);
+        self.note_sender(cx, fabric, flows, slot, flow);
+    }
+
+    /// Sends what a receiver has to send, and keeps its timer event early enough.
+    #[inline]
+    fn pump_receiver<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, slot: usize, flow: FlowId) {
+        let mut packet = Packet::default();
+        loop {
+            let receiving = &mut self.receiving[slot];
+            let transport = &cx.spec.transports[receiving.transport as usize];
+            let answer = receiving.receiver.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch);
+            if answer != Transmit::Packet {
+                break;
+            }
+            receiving.balance = receiving.balance.wrapping_add(1);
+            let (host, peer) = (receiving.host, receiving.peer);
+            let path = fabric.paths.start(slot) + fabric.paths.middle();
+            self.inject(cx, fabric, flow, (host, peer), path, &mut packet);
+        }
+        let receiving = &mut self.receiving[slot];
+        let deadline = receiving.receiver.timer().unwrap_or(Time::MAX);
+        if deadline < receiving.timer {
+            receiving.timer = deadline;
+            cx.schedule(deadline.max(cx.now), Phase::ReceiverTimer, flow.0);
+        }
+    }
+
+    /// Hands a packet to the NIC of its host. Not inlined: both ends of a flow come by here.
+    #[inline(never)]
+    fn inject<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flow: FlowId,
+        ends: (HostId, HostId),
+        path: usize,
+        packet: &mut Packet,
+    ) {
+        let (nic, flying) = self.prepare(cx, fabric, flow, ends, path, packet);
+        fabric.enqueue::<false, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
+    }
+
+    /// Puts a packet of a host into the fabric's arena; also the port by which it leaves.
+    #[inline(always)]
+    fn prepare<Q>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flow: FlowId,
+        (from, to): (HostId, HostId),
+        path: usize,
+        packet: &mut Packet,
+    ) -> (PortId, Flying) {
+        packet.flow = flow;
+        packet.dst = to;
+        let nic = if !cx.features.spraying {
+            packet.route = path as u32 + 1;
+            fabric.paths.port(path)
+        } else {
+            packet.route = self.entropy(&fabric.routes, from, to);
+            fabric.routes.nic(from)
+        };
+        if packet.side != NO_SIDE {
+            packet.side = fabric.sides.insert(self.scratch).0;
+        }
+        cx.instruments.tally.injected += 1;
+        let handle = fabric.packets.insert(*packet);
+        if let Some(journal) = &mut cx.instruments.journal {
+            journal.hand(handle, cx.now);
+        }
+        (nic, Flying::new(handle, packet))
+    }
+
+    /// Entropy of the next packet that `from` sprays.
+    fn entropy(&mut self, routes: &Routes, from: HostId, to: HostId) -> u32 {
+        match &mut self.spray[from.at()] {
+            Spray::Random(stream) => (stream.bits() >> 32) as u32,
+            // Only packets that meet a choice count: within a rack there is none.
+            Spray::Counter(_) if routes.same_attachment(from, to) => 0,
+            Spray::Counter(n) => {
+                let value = *n;
+                *n = n.wrapping_add(1);
+                value
+            }
+        }
+    }
+
+    /// Keeps a sender's timer event early enough.
+    #[inline]
+    fn arm_sender<Q: Events>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, paced: Time) {
+        let sending = &mut self.sending[slot];
+        let deadline = sending.sender.timer().unwrap_or(Time::MAX).min(paced);
+        if deadline < sending.timer {
+            sending.timer = deadline;
+            cx.schedule(deadline.max(cx.now), Phase::SenderTimer, flow.0);
+        }
+    }
+
+    /// Notes that a sender has nothing left to wait for.
+    #[inline]
+    fn note_sender<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        slot: usize,
+        flow: FlowId,
+    ) {
+        let sending = &mut self.sending[slot];
+        if !sending.complete && sending.sender.is_done() {
+            sending.complete = true;
+            self.acked(cx, fabric, flows, slot, flow);
+        }
+    }
+
+    /// A sender's timer event.
+    pub fn sender_timer<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        flow: FlowId,
+    ) {
+        let slot = fabric.paths.slot(flow);
+        if slot == NO_SLOT || self.sending[slot as usize].timer != cx.now {
+            return; // re-armed earlier since, or over
+        }
+        let sending = &mut self.sending[slot as usize];
+        sending.timer = Time::MAX;
+        let transport = &cx.spec.transports[sending.transport as usize];
+        let timeouts = sending.sender.stats().timeouts;
+        sending.sender.on_timer(transport, cx.now);
+        let by_timeout = sending.sender.stats().timeouts > timeouts;
+        let host = sending.host;
+        if cx.features.hpcc_nic && matches!(transport, TransportSpec::Rdma(_)) && !by_timeout {
+            // A timer of the controller's is none of the NIC's.
+            let scan = self.scan_of(fabric.routes.nic(host), flow, cx.now);
+            if scan != Some(cx.now) {
+                self.arm_sender(cx, slot as usize, flow, scan.unwrap_or(Time::MAX));
+                return;
+            }
+        }
+        self.pump_sender(cx, fabric, flows, slot as usize, flow);
+        self.close_if_over(fabric, flows, flow);
+    }
+
+    /// A receiver's timer event.
+    pub fn receiver_timer<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        flow: FlowId,
+    ) {
+        let slot = fabric.paths.slot(flow);
+        if slot == NO_SLOT || self.receiving[slot as usize].timer != cx.now {
+            return;
+        }
+        let receiving = &mut self.receiving[slot as usize];
+        let transport = &cx.spec.transports[receiving.transport as usize];
+        receiving.timer = Time::MAX;
+        receiving.receiver.on_timer(transport, cx.now);
+        self.pump_receiver(cx, fabric, slot as usize, flow);
+        self.close_if_over(fabric, flows, flow);
+    }
+
+    /// A packet has come back to a sender that had measured so many round trips, of this sum, before: did it measure
+    /// another?
+    #[cold]
+    fn note_completion<Q>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, before: (u32, Span)) {
+        let Some((from, until)) = cx.spec.probes.completions else { return };
+        let stats = self.sending[slot].sender.stats();
+        if stats.rtt_samples > before.0 && cx.now >= from && cx.now < until {
+            let pace = stats.pace.map_or(0, |rate| rate.bps());
+            let rtt = stats.rtt_sum - before.1;
+            cx.instruments.probes.completions.push(Completion { at: cx.now, flow, rtt, pace });
+        }
+    }
+}
+
+/// Senders know what their receivers have.
+#[cold]
+fn omniscient(transport: &TransportSpec) -> bool {
+    matches!(transport, TransportSpec::Tcp(tcp) if tcp.flight == FlightSpec::SpanOmniscient)
+}

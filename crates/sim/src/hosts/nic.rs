@@ -1,0 +1,190 @@
+//! NIC scheduling: a NIC that pulls takes a packet from its host's flows whenever its link is free, one from each that may
+//! send in turn.
+//!
+//! A flow that has nothing to send, or may not send yet, leaves the round-robin list; what unblocks it (an arrival, a timer)
+//! puts it at its end.
+
+use crate::compat::hpcc_nic::{Backlog, HpccNic, Scan};
+use crate::cx::Cx;
+use crate::events::Events;
+use crate::fabric::Fabric;
+use crate::flows::Flows;
+use crate::hosts::Hosts;
+use crate::hosts::ends::Sending;
+use crate::paths::{NO_SLOT, Paths};
+use crate::spec::NetworkSpec;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_machines::transport::Transmit;
+use thalweg_machines::{Packet, Side};
+use thalweg_units::{FlowId, PortId, Time};
+
+/// The flows of one NIC.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Nic {
+    /// Round-robin list: flows that may have something to send, each once, the next one first.
+    ready: VecDeque<FlowId>,
+    /// Or as the HPCC authors' simulator has it.
+    hpcc: HpccNic,
+}
+
+impl Nic {
+    /// Some flow may have something to send.
+    fn is_ready(&self) -> bool {
+        !self.ready.is_empty() || !self.hpcc.is_empty()
+    }
+}
+
+impl Hosts {
+    /// A flow may have something to send.
+    pub(super) fn offer<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        slot: usize,
+        flow: FlowId,
+    ) {
+        let sending = &mut self.sending[slot];
+        let id = fabric.routes.nic(sending.host);
+        let nic = &mut self.nics[id.at()];
+        let mut scan = Time::MAX;
+        if cx.features.hpcc_nic {
+            nic.hpcc.join(flow, sending.sender.is_done());
+            wake(cx, fabric, id, nic.is_ready());
+            scan = nic.hpcc.timer_of(flow, cx.now).filter(|at| *at > cx.now).unwrap_or(Time::MAX);
+        } else if !sending.ready {
+            sending.ready = true;
+            nic.ready.push_back(flow);
+            wake(cx, fabric, id, true);
+        }
+        self.arm_sender(cx, slot, flow, scan);
+        self.note_sender(cx, fabric, flows, slot, flow);
+    }
+
+    /// When the NIC scans its flows next, if it is for this flow's sake.
+    pub(super) fn scan_of(&self, nic: PortId, flow: FlowId, now: Time) -> Option<Time> {
+        self.nics[nic.at()].hpcc.timer_of(flow, now)
+    }
+
+    /// A NIC's link is free: the next packet leaves, if any flow has one.
+    pub fn pull<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
+        // Otherwise the flows wait until the link is restored.
+        if !(cx.features.failures && fabric.outages.is_down(id)) {
+            if cx.features.hpcc_nic {
+                self.pull_hpcc(cx, fabric, flows, id);
+            } else {
+                self.pull_next(cx, fabric, flows, id);
+            }
+            fabric.gates[id.at()].input_ready = self.nics[id.at()].is_ready();
+        }
+    }
+
+    fn pull_next<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
+        let mut packet = Packet::default();
+        while let Some(flow) = self.nics[id.at()].ready.pop_front() {
+            let slot = fabric.paths.slot(flow);
+            if slot == NO_SLOT {
+                continue;
+            }
+            let slot = slot as usize;
+            let sending = &mut self.sending[slot];
+            sending.ready = false;
+            let transport = &cx.spec.transports[sending.transport as usize];
+            let answer = sending.sender.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch);
+            let mut paced = Time::MAX;
+            match answer {
+                Transmit::Packet => {
+                    sending.ready = true;
+                    self.nics[id.at()].ready.push_back(flow);
+                    self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
+                }
+                Transmit::Idle => {}
+                Transmit::At(at) => paced = at,
+            }
+            self.arm_sender(cx, slot, flow, paced);
+            self.note_sender(cx, fabric, flows, slot, flow);
+            if answer == Transmit::Packet {
+                return;
+            }
+            self.close_if_over(fabric, flows, flow);
+        }
+    }
+
+    fn pull_hpcc<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
+        let mut packet = Packet::default();
+        let mut senders = Senders {
+            sending: &mut self.sending,
+            paths: &fabric.paths,
+            spec: &cx.spec,
+            now: cx.now,
+            packet: &mut packet,
+            side: &mut self.scratch,
+        };
+        match self.nics[id.at()].hpcc.scan(cx.now, &mut senders) {
+            Scan::Sends(flow) => {
+                let slot = fabric.paths.slot(flow) as usize;
+                self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
+                self.arm_sender(cx, slot, flow, Time::MAX);
+                self.note_sender(cx, fabric, flows, slot, flow);
+            }
+            Scan::Timer(flow, at) => {
+                let slot = fabric.paths.slot(flow) as usize;
+                self.arm_sender(cx, slot, flow, at);
+            }
+            Scan::Idle => {}
+        }
+    }
+
+    /// What a flow was polled for leaves.
+    #[inline]
+    fn send_pulled<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        id: PortId,
+        slot: usize,
+        flow: FlowId,
+        packet: &mut Packet,
+    ) {
+        let sending = &mut self.sending[slot];
+        packet.class = sending.class;
+        sending.balance = sending.balance.wrapping_add(1);
+        let ends = (sending.host, sending.peer);
+        let path = fabric.paths.start(slot);
+        let (_, flying) = self.prepare(cx, fabric, flow, ends, path, packet);
+        fabric.transmit_now(cx, id, flying);
+    }
+}
+
+/// A NIC has been handed a flow: unless it is paused, its port decides.
+fn wake<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, id: PortId, ready: bool) {
+    let gate = &mut fabric.gates[id.at()];
+    gate.input_ready = ready;
+    if !gate.paused {
+        fabric.wake(cx, id);
+    }
+}
+
+/// The flows of a NIC, as its scan sees them.
+struct Senders<'a> {
+    sending: &'a mut [Sending],
+    paths: &'a Paths,
+    spec: &'a NetworkSpec,
+    now: Time,
+    packet: &'a mut Packet,
+    side: &'a mut Side,
+}
+
+impl Backlog for Senders<'_> {
+    fn is_over(&self, flow: FlowId) -> bool {
+        let slot = self.paths.slot(flow);
+        slot == NO_SLOT || self.sending[slot as usize].complete
+    }
+
+    fn poll(&mut self, flow: FlowId) -> Transmit {
+        let sending = &mut self.sending[self.paths.slot(flow) as usize];
+        let transport = &self.spec.transports[sending.transport as usize];
+        sending.sender.poll_transmit(transport, self.now, self.packet, self.side)
+    }
+}

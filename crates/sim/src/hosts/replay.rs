@@ -1,0 +1,186 @@
+//! A recorded schedule run again: packets are injected where and when they entered the recorded network (ups §2.1).
+//!
+//! Flows never start in a replay; they only say where their packets go. Packets are pushed a few at a time, in the
+//! order in which they enter: a replay needs memory for what is in the network, not for the recording.
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::paths::NO_SLOT;
+use crate::port::flying::Flying;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_machines::{Handle, Kind, Packet};
+use thalweg_units::{FlowId, PortId, Span, Time};
+
+/// A packet to be injected.
+#[derive(Clone, Copy, Debug)]
+pub struct Injection<'a> {
+    /// The flow whose path it takes.
+    pub flow: FlowId,
+    /// With the flow's data; otherwise against it, as ACKs.
+    pub forward: bool,
+    /// Bytes on the wire.
+    pub wire: u32,
+    /// What its [`Exit`] will be called.
+    pub number: u64,
+    /// i(p): when its NIC begins to transmit it.
+    pub at: Time,
+    /// [`Packet::rank`] as it enters: slack, o(p), a priority, ps.
+    pub header: i64,
+    /// [`crate::spec::HopRule::Timetable`]: its priority at every switch port of its path; otherwise unused.
+    pub times: &'a [i64],
+}
+
+/// A packet that has left the replayed network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// As injected.
+    pub number: u64,
+    /// o'(p): when its last bit reached its host.
+    pub at: Time,
+    /// Time spent waiting (at switch ports, unless it was injected while its NIC was busy).
+    pub waited: Span,
+    /// [`Packet::rank`] when it left.
+    pub header: i64,
+    /// If hops are recorded: i'(p, α), when it came to each switch port.
+    pub arrivals: Vec<Time>,
+    /// If hops are recorded: when its service began there (where transmissions are interrupted: its end minus the
+    /// transmission time).
+    pub starts: Vec<Time>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Pushed {
+    flow: FlowId,
+    forward: bool,
+    wire: u32,
+    number: u64,
+    at: Time,
+    header: i64,
+    times: u32,
+}
+
+/// A replay under way.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Replay {
+    input: VecDeque<Pushed>,
+    /// Timetables of the input, one after the other.
+    times: VecDeque<i64>,
+    /// Nothing more will be pushed.
+    ended: bool,
+    /// By slot: packets in the network.
+    packets: Vec<u32>,
+    #[serde(skip)]
+    exits: Vec<Exit>,
+}
+
+impl Replay {
+    /// See [`crate::Sim::push`].
+    pub fn push<Q: Events>(&mut self, cx: &mut Cx<Q>, next: Injection<'_>) {
+        let Injection { flow, forward, wire, number, at, header, times } = next;
+        let first = self.input.is_empty();
+        self.input.push_back(Pushed { flow, forward, wire, number, at, header, times: times.len() as u32 });
+        self.times.extend(times);
+        if first {
+            cx.stopped = false;
+            cx.schedule(at.max(cx.now), Phase::Inject, 0);
+        }
+    }
+
+    /// See [`crate::Sim::push_end`].
+    pub fn end<Q>(&mut self, cx: &mut Cx<Q>) {
+        self.ended = true;
+        cx.stopped = false;
+    }
+
+    /// It waits for its next packet.
+    pub fn needs_input(&self) -> bool {
+        self.input.is_empty() && !self.ended
+    }
+
+    /// The packets that have left since this was called last.
+    pub fn take_exits(&mut self) -> Vec<Exit> {
+        std::mem::take(&mut self.exits)
+    }
+
+    /// The next packet enters.
+    pub fn inject<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric) {
+        let next = self.input.pop_front().expect("an injection has a packet");
+        debug_assert!(next.at == cx.now, "packets are pushed in order");
+        match self.input.front().map(|f| f.at) {
+            Some(at) => cx.schedule(at.max(cx.now), Phase::Inject, 0),
+            // Not a moment further without knowing what comes.
+            None => cx.stopped = !self.ended,
+        }
+        let slot = match fabric.paths.slot(next.flow) {
+            NO_SLOT => {
+                let path = fabric.lay_path(&cx.spec, next.flow);
+                fabric.open_path(cx, next.flow, &path)
+            }
+            slot => slot as usize,
+        };
+        let ends = &cx.spec.flows[next.flow.at()];
+        let (dst, path) = match next.forward {
+            true => (ends.dst, fabric.paths.start(slot)),
+            false => (ends.src, fabric.paths.start(slot) + fabric.paths.middle()),
+        };
+        let packet = Packet {
+            stamp: cx.now,
+            seq: next.number,
+            rank: next.header,
+            flow: next.flow,
+            wire: next.wire,
+            dst,
+            route: path as u32 + 1,
+            kind: if next.forward { Kind::Data } else { Kind::Ack },
+            ..Packet::default()
+        };
+        cx.instruments.tally.injected += 1;
+        let handle = fabric.packets.insert(packet);
+        if self.packets.len() <= slot {
+            self.packets.resize(slot + 1, 0);
+        }
+        self.packets[slot] += 1;
+        let times = self.times.drain(..next.times as usize);
+        if let Some(timetables) = &mut fabric.stages.timetables {
+            timetables.enter(handle, times);
+        }
+        if let Some(journal) = &mut cx.instruments.journal {
+            journal.hand(handle, cx.now);
+        }
+        let nic = fabric.paths.port(path);
+        fabric.enqueue::<false, _>(cx, PortId::NONE, nic, Flying::new(handle, &packet), Span::ZERO);
+    }
+
+    /// A packet has reached its host.
+    pub fn leave<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, handle: Handle) {
+        let packet = fabric.packets[handle];
+        cx.instruments.tally.delivered += 1;
+        cx.mark_digest(packet.seq << 2 ^ packet.kind as u64);
+        fabric.packets.remove(handle);
+        let slot = fabric.paths.slot(packet.flow) as usize;
+        let back = if packet.kind == Kind::Data { 0 } else { fabric.paths.middle() };
+        let first = (fabric.paths.start(slot) + back + 1) as u32;
+        let alone = fabric.paths.time_to_exit(&fabric.ports, first, packet.wire);
+        let mut exit = Exit {
+            number: packet.seq,
+            at: cx.now,
+            waited: cx.now - packet.stamp - alone,
+            header: packet.rank,
+            arrivals: Vec::new(),
+            starts: Vec::new(),
+        };
+        if let Some(journal) = &mut cx.instruments.journal {
+            let trace = journal.leave(handle);
+            let (arrivals, starts) = journal.hop_times(handle, trace.hops);
+            exit.arrivals.extend(arrivals.iter().map(|t| Time::from_ps(*t)));
+            exit.starts.extend(starts.iter().map(|t| Time::from_ps(*t)));
+        }
+        self.exits.push(exit);
+        self.packets[slot] -= 1;
+        if self.packets[slot] == 0 {
+            fabric.paths.close(packet.flow);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What looks on and changes nothing: tallies, digest, probes, records of packets and of pauses.
+
+pub(crate) mod journal;
+pub mod pauses;
+pub mod probe;
+pub mod recording;
+
+use crate::arena::Packets;
+use crate::spec::NetworkSpec;
+use journal::Journal;
+use pauses::{Deadlock, PauseRecord};
+use probe::Probes;
+use recording::{Recorded, Recorder};
+use serde::{Deserialize, Serialize};
+use thalweg_machines::{Handle, Packet};
+use thalweg_units::Time;
+
+/// Running totals of packets and frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Packets handed to NICs.
+    pub injected: u64,
+    /// Packets that reached their host.
+    pub delivered: u64,
+    /// Packets dropped in queues.
+    pub dropped: u64,
+    /// Pause frames sent: XOFF.
+    pub pause_frames: u64,
+    /// Pause frames sent: XON.
+    pub resume_frames: u64,
+    /// Packets that reached their host and were dropped there, at the edge.
+    pub edge_dropped: u64,
+    /// Packets marked there.
+    pub edge_marked: u64,
+    /// Edge CoDel: how often a delay below the target made a flow start afresh.
+    pub edge_low_delay: u64,
+    /// Edge CoDel: how often a pause of its sender did.
+    pub edge_gaps: u64,
+}
+
+/// The instruments of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Instruments {
+    /// A hash of every event and what happened in it.
+    pub digest: u64,
+    pub tally: Tally,
+    pub probes: Probes,
+    /// Where packets have been: of recorded runs.
+    pub journal: Option<Journal>,
+    pub recorder: Option<Recorder>,
+    pub pauses: Vec<PauseRecord>,
+    pub deadlocks: Vec<Deadlock>,
+}
+
+impl Instruments {
+    /// For paths of at most `longest` ports.
+    pub fn new(spec: &NetworkSpec, longest: usize) -> Self {
+        let ports = if spec.probes.priority_histogram.is_some() { 2 * spec.links.len() } else { 0 };
+        // A replay needs a journal only for hops: what a packet waited follows from when it left.
+        let hops = spec.probes.record.is_some_and(|r| r.hops);
+        let journal = if spec.replay { hops } else { spec.probes.record.is_some() };
+        Self {
+            probes: Probes { priorities: vec![Vec::new(); ports], ..Probes::default() },
+            journal: journal.then(|| Journal::new(longest, hops)),
+            recorder: spec.probes.record.filter(|_| !spec.replay).map(|_| Recorder::default()),
+            ..Self::default()
+        }
+    }
+
+    /// A packet of a recorded run has reached its host.
+    pub fn record_exit(&mut self, handle: Handle, packet: &Packet, now: Time) {
+        if let (Some(recorder), Some(journal)) = (&mut self.recorder, &mut self.journal) {
+            recorder.record_exit(journal, handle, packet, now);
+        }
+    }
+
+    /// The rows that are ready; at the `end` of a recorded run all, packets that are still in the network included.
+    pub fn take_recorded(&mut self, end: bool, packets: &Packets, now: Time) -> Recorded {
+        match (&mut self.recorder, &self.journal) {
+            (Some(recorder), Some(journal)) if end => recorder.take_all(journal, packets, now),
+            (Some(recorder), Some(_)) => recorder.take(),
+            _ => Recorded::default(),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Time series and counts that a run records besides its flows.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
+
+/// Probes are numbered; the number is the entity of their sampling event.
+pub(crate) const QUEUES: u32 = 0;
+pub(crate) const LINKS: u32 = 1;
+pub(crate) const CONTROLLERS: u32 = 2;
+pub(crate) const CARRIED: u32 = 3;
+
+/// One look at one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueSample {
+    /// When.
+    pub at: Time,
+    /// Which.
+    pub port: PortId,
+    /// Packets waiting, without the one being transmitted.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets dropped here so far.
+    pub dropped: u64,
+    /// Packets marked here so far.
+    pub marked: u64,
+}
+
+/// One look at one link direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkSample {
+    /// When.
+    pub at: Time,
+    /// Which.
+    pub port: PortId,
+    /// Packets carried so far.
+    pub packets: u64,
+    /// Bytes carried so far.
+    pub bytes: u64,
+}
+
+/// One look at one sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ControllerSample {
+    /// When.
+    pub at: Time,
+    /// Whose.
+    pub flow: FlowId,
+    /// Window in payload bytes.
+    pub window: u64,
+    /// Slow-start threshold in payload bytes; `u64::MAX`: none.
+    pub threshold: u64,
+    /// Payload bytes in the network.
+    pub in_flight: u64,
+    /// Smoothed round-trip time in picoseconds; 0: no sample yet.
+    pub srtt: u64,
+    /// Payload bytes delivered in order so far.
+    pub delivered: u64,
+    /// Pace in bits per second; 0: none.
+    pub pace: u64,
+}
+
+/// A round trip that a sender measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Completion {
+    /// When the ACK that gave it arrived.
+    pub at: Time,
+    /// Whose.
+    pub flow: FlowId,
+    /// As its controller was given it.
+    pub rtt: Span,
+    /// The controller's pace after it, bits per second; 0: none.
+    pub pace: u64,
+}
+
+/// What the probes have seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Probes {
+    /// Queue lengths.
+    pub queues: Vec<QueueSample>,
+    /// Link counters.
+    pub links: Vec<LinkSample>,
+    /// Senders.
+    pub controllers: Vec<ControllerSample>,
+    /// Round trips.
+    pub completions: Vec<Completion>,
+    /// Per port: bytes carried until the first instant of `ProbeSpec::carried`; since the second: between the two.
+    pub carried: Vec<u64>,
+    /// The second instant has passed.
+    pub carried_closed: bool,
+    /// Per port, per ADS priority: packets that joined its queue.
+    pub priorities: Vec<Vec<u64>>,
+}
+
+impl Probes {
+    /// Counts a packet of the given rank that joined the queue of `port` (ADS §3.3: priority =
+    /// min(remaining, cap) / MTU, rounded up).
+    #[cold]
+    pub(crate) fn count_priority(&mut self, port: PortId, rank: i64, how: Option<(Bytes, u32)>) {
+        let Some((cap, mtu)) = how else { return };
+        let priority = u64::try_from(rank).unwrap_or(0).min(cap.get()).div_ceil(u64::from(mtu)) as usize;
+        let counts = &mut self.priorities[port.at()];
+        if counts.len() <= priority {
+            counts.resize(priority + 1, 0);
+        }
+        counts[priority] += 1;
+    }
+}

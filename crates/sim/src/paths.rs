@@ -1,0 +1,142 @@
+//! Source routes: which ports the packets of each active flow pass.
+//!
+//! A flow's *slot* is its place in this table, and in everything else that is kept per active flow.
+
+use crate::port::Port;
+use serde::{Deserialize, Serialize};
+use thalweg_machines::Kind;
+use thalweg_units::{FlowId, PortId, Span};
+
+/// No slot: the flow has not started, or is over.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// The paths of the active flows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Paths {
+    /// By flow: its slot while it is active.
+    slots: Vec<u32>,
+    /// Slots to be used again.
+    free: Vec<u32>,
+    /// Slots there are.
+    count: u32,
+    /// `stride` ports for each: data path first, ACK path from the middle on.
+    ports: Vec<PortId>,
+    stride: usize,
+    /// By slot: where its path is if it was laid anew; `u32::MAX` or nothing: in its own place.
+    detours: Vec<u32>,
+}
+
+impl Paths {
+    /// For so many flows and paths of at most `longest` ports.
+    pub fn new(flows: usize, longest: usize) -> Self {
+        Self { slots: vec![NO_SLOT; flows], stride: 2 * longest, ..Self::default() }
+    }
+
+    /// Ports of both directions of a path.
+    #[inline(always)]
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// How far behind the data path the ACK path is.
+    #[inline(always)]
+    pub fn middle(&self) -> usize {
+        self.stride / 2
+    }
+
+    /// A flow's slot; [`NO_SLOT`]: it is not active.
+    #[inline(always)]
+    pub fn slot(&self, flow: FlowId) -> u32 {
+        self.slots[flow.at()]
+    }
+
+    /// Where the packets of a slot find their way.
+    #[inline(always)]
+    pub fn start(&self, slot: usize) -> usize {
+        match self.detours.get(slot) {
+            Some(&at) if at != u32::MAX => at as usize,
+            _ => slot * self.stride,
+        }
+    }
+
+    /// The port at a position of the table.
+    #[inline(always)]
+    pub fn port(&self, at: usize) -> PortId {
+        self.ports[at]
+    }
+
+    /// The entry at a position, if there is one: a hint for prefetching.
+    #[inline(always)]
+    pub fn entry(&self, at: u32) -> Option<&PortId> {
+        self.ports.get(at as usize)
+    }
+
+    /// Both directions of a slot.
+    pub fn of(&self, slot: usize) -> &[PortId] {
+        &self.ports[self.start(slot)..][..self.stride]
+    }
+
+    /// The active flows and their slots.
+    pub fn active(&self) -> impl Iterator<Item = (FlowId, usize)> + '_ {
+        let active = |(_, slot): &(usize, &u32)| **slot != NO_SLOT;
+        self.slots.iter().enumerate().filter(active).map(|(flow, slot)| (FlowId::from(flow), *slot as usize))
+    }
+
+    /// Takes a slot for a flow; with `moving`, paths never stay in place: packets may be under way on older ones.
+    pub fn open(&mut self, flow: FlowId, path: &[PortId], moving: bool) -> usize {
+        let (slot, used) = match self.free.pop() {
+            Some(slot) => (slot, true),
+            None => (self.count, false),
+        };
+        self.count += u32::from(!used);
+        self.slots[flow.at()] = slot;
+        let slot = slot as usize;
+        if moving {
+            self.detour(slot, path);
+        } else if used {
+            self.ports[slot * self.stride..][..self.stride].copy_from_slice(path);
+        } else {
+            self.ports.extend_from_slice(path);
+        }
+        slot
+    }
+
+    /// Lays a slot's path in a new place.
+    pub fn detour(&mut self, slot: usize, path: &[PortId]) {
+        if self.detours.len() <= slot {
+            self.detours.resize(slot + 1, u32::MAX);
+        }
+        self.detours[slot] = self.ports.len() as u32;
+        self.ports.extend_from_slice(path);
+    }
+
+    /// A flow needs its slot no longer.
+    pub fn close(&mut self, flow: FlowId) {
+        self.free.push(std::mem::replace(&mut self.slots[flow.at()], NO_SLOT));
+    }
+
+    /// Least time from the arrival of a packet of `wire` bytes at the port before position `route` until its last bit has
+    /// reached its host: transmission and propagation of that port and of all behind.
+    pub fn time_to_exit(&self, ports: &[Port], route: u32, wire: u32) -> Span {
+        let mut sum = Span::ZERO;
+        for id in &self.ports[route as usize - 1..] {
+            let port = &ports[id.at()];
+            sum += port.span(wire) + port.timing.delay;
+            if port.mode.to_host {
+                break;
+            }
+        }
+        sum
+    }
+
+    /// It was written for the same network.
+    pub fn fits(&self, other: &Self) -> bool {
+        self.slots.len() == other.slots.len() && self.stride == other.stride
+    }
+}
+
+/// Data and set-up travel from the flow's sender to its receiver; everything else comes back.
+#[inline(always)]
+pub(crate) fn travels_forward(kind: Kind) -> bool {
+    matches!(kind, Kind::Data | Kind::Syn)
+}

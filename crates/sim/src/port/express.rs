@@ -1,0 +1,112 @@
+//! Express ports: FIFO with memory of their own, so that a packet's departure is known as it arrives.
+
+use crate::port::flying::Flying;
+use crate::port::{Booked, Port};
+use crate::prefetch::prefetch;
+use thalweg_machines::Packet;
+use thalweg_machines::aqm::{Advice, Aqm, Backlog};
+use thalweg_units::{Span, Time};
+
+impl Port {
+    /// When a booked packet's transmission begins.
+    #[inline(always)]
+    fn begins(&self, booked: &Flying) -> Time {
+        booked.arrive + self.early(booked.wire) - self.timing.delay - self.span(booked.wire)
+    }
+
+    /// Counts packets whose transmission began before `now` as waiting no more. One that
+    /// begins at `now` still waits: ports choose after arrivals have landed.
+    #[inline]
+    fn retire(&mut self, now: Time) {
+        while self.waiting.packets > 0 {
+            let next = self.flight.get(self.waiting.started).expect("who waits is on the ring");
+            if self.begins(next) >= now {
+                break;
+            }
+            self.waiting.packets -= 1;
+            self.waiting.bytes -= u64::from(next.wire);
+            self.waiting.started += 1;
+        }
+    }
+
+    /// Books a place on the wire for `packet`, not before `ready`; marks it if the queue says so.
+    #[inline]
+    pub fn book(&mut self, now: Time, ready: Time, flying: Flying, packet: &mut Packet) -> Booked {
+        let wire = flying.wire;
+        // What is counted may still hold packets that have begun: it is never too little. As long as even
+        // that is too little to matter, the ring need not be read.
+        let more = self.waiting.bytes + u64::from(wire);
+        if self.waiting.packets >= self.quiet_below.min(self.room.packets)
+            || more > self.room.bytes
+            || more > u64::from(self.room.max_queue)
+        {
+            self.retire(now);
+        }
+        let advice =
+            if self.waiting.packets < self.quiet_below { Advice::Admit } else { self.advice(now, packet) };
+        if advice == Advice::Drop
+            || self.waiting.bytes + u64::from(wire) > self.room.bytes
+            || self.waiting.packets >= self.room.packets
+        {
+            self.verdicts.dropped += 1;
+            return Booked::Dropped;
+        }
+        if advice == Advice::Mark {
+            packet.ecn = thalweg_machines::Ecn::Ce;
+            self.verdicts.marked += 1;
+        }
+        let begins = ready.max(self.free_at);
+        self.waited.total += (begins - now).ps();
+        self.waiting.packets += 1;
+        self.waiting.bytes += u64::from(wire);
+        if self.waiting.bytes > u64::from(self.room.max_queue) {
+            // Only just retired: exact.
+            self.note_queue(self.waiting.bytes);
+        }
+        self.free_at = begins + self.span(wire);
+        self.sent.packets += 1;
+        self.sent.bytes += u64::from(wire);
+        let arrive = self.free_at + self.timing.delay - self.early(wire);
+        self.fly(Flying { arrive, ..flying })
+    }
+
+    /// Prefetches the parts of the ring that a booking touches: the end, and the first packet that waits if what is
+    /// counted must be brought up to date.
+    #[inline(always)]
+    pub fn prefetch_ring(&self) {
+        if self.waiting.packets >= self.quiet_below.min(self.room.packets)
+            && let Some(next) = self.flight.get(self.waiting.started)
+        {
+            prefetch(next);
+        }
+        prefetch(self.flight.end());
+    }
+
+    /// What the queue management says.
+    #[inline]
+    fn advice(&mut self, now: Time, packet: &Packet) -> Advice {
+        let idle_for = if self.waiting.packets == 0 { now.since(self.free_at) } else { Span::ZERO };
+        let backlog = Backlog { packets: self.waiting.packets, bytes: self.waiting.bytes, idle_for };
+        self.verdicts.aqm.on_arrival(now, backlog, packet)
+    }
+
+    /// Packets and bytes waiting at `now`.
+    pub fn express_backlog(&self, now: Time) -> (u32, u64) {
+        let (mut packets, mut bytes) = (self.waiting.packets, self.waiting.bytes);
+        for next in self.flight.iter().skip(self.waiting.started as usize) {
+            if self.begins(next) > now {
+                break;
+            }
+            packets -= 1;
+            bytes -= u64::from(next.wire);
+        }
+        (packets, bytes)
+    }
+
+    /// What waits is as counted, recounted from the ring.
+    pub fn express_recount(&self) -> bool {
+        let waiting = self.flight.iter().skip(self.waiting.started as usize);
+        let (n, bytes) = waiting.fold((0u32, 0u64), |(n, b), f| (n + 1, b + u64::from(f.wire)));
+        n == self.waiting.packets && bytes == self.waiting.bytes
+    }
+}

@@ -1,0 +1,98 @@
+//! What is on a wire: packets, and the frames that neighbours send each other.
+
+use serde::{Deserialize, Serialize};
+use thalweg_machines::schedule::Entry;
+use thalweg_machines::{Handle, Packet};
+use thalweg_units::Time;
+
+/// What one end of a link tells the other: sent ahead of every packet, never paused, never queued behind another frame
+/// of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Frame {
+    /// Stop sending packets of this class, once the one being transmitted is out.
+    Xoff {
+        /// Traffic class; there is one lossless class so far: 0.
+        class: u8,
+    },
+    /// Resume.
+    Xon {
+        /// Traffic class.
+        class: u8,
+    },
+}
+
+impl Frame {
+    /// How the digest of a run knows it.
+    pub(crate) fn word(self) -> u64 {
+        match self {
+            Frame::Xoff { class } => u64::from(u32::MAX - 2 * u32::from(class)),
+            Frame::Xon { class } => u64::from(u32::MAX - 2 * u32::from(class) - 1),
+        }
+    }
+}
+
+/// What a place on the wire carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Load {
+    /// A packet of data.
+    Data,
+    /// A packet that [`Packet::is_control`] is true of.
+    Control,
+    /// A frame: it has no packet, and [`Flying::route`] is its cause.
+    Frame(Frame),
+}
+
+/// Something on the wire, or (express) with its place on the wire booked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flying {
+    /// Which packet; of a frame: none.
+    pub handle: Handle,
+    /// Its bytes on the wire.
+    pub wire: u32,
+    /// When it reaches the far end.
+    pub arrive: Time,
+    /// Its [`Packet::route`] at the far end: carried along so that a hop need not touch the packet.
+    pub route: u32,
+    /// What it is, carried along likewise.
+    pub load: Load,
+}
+
+const _: () = assert!(size_of::<Flying>() == 24);
+
+impl Flying {
+    /// An unused place.
+    pub const EMPTY: Flying =
+        Flying { handle: Handle(u32::MAX), wire: 0, arrive: Time::MAX, route: 0, load: Load::Data };
+
+    /// A packet that is not on its way yet.
+    #[inline(always)]
+    pub fn new(handle: Handle, packet: &Packet) -> Self {
+        let Packet { wire, route, .. } = *packet;
+        Self { handle, wire, route, load: Load::of(packet.is_control()), arrive: Time::MAX }
+    }
+
+    /// A frame that is not on its way yet.
+    pub fn of_frame(frame: Frame, wire: u32, cause: u32) -> Self {
+        Self { wire, route: cause, load: Load::Frame(frame), ..Self::EMPTY }
+    }
+
+    /// It is a frame.
+    #[inline(always)]
+    pub fn is_frame(&self) -> bool {
+        matches!(self.load, Load::Frame(_))
+    }
+}
+
+impl Load {
+    #[inline(always)]
+    fn of(control: bool) -> Self {
+        if control { Self::Control } else { Self::Data }
+    }
+}
+
+impl From<Entry> for Flying {
+    #[inline(always)]
+    fn from(Entry { handle, wire, route, control, .. }: Entry) -> Self {
+        Self { handle, wire, route, load: Load::of(control), arrive: Time::MAX }
+    }
+}

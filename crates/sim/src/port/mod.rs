@@ -1,0 +1,387 @@
+//! An output port: a queue, a transmitter, and the packets on the wire behind it.
+//!
+//! The wire is a ring of packets in the order of their arrival; only the first one has an event.
+//! A port whose queue needs no decision at the end of a transmission (FIFO, no shared memory) puts
+//! packets on the ring as they come, departure already known: one event per hop ([`Lane::Express`]).
+//! Every other queue is dequeued on demand ([`Lane::OnDemand`]): at an event of its own if others see
+//! the queue in between (shared memory), else when the port is next touched, as of the instant
+//! at which it fell idle; then, too, a hop has one event.
+
+mod bypass;
+mod express;
+pub mod flying;
+mod ring;
+
+use crate::port::flying::Flying;
+use crate::port::ring::Ring;
+use crate::spec::LinkSpec;
+use serde::{Deserialize, Serialize};
+use thalweg_machines::aqm::AqmMachine;
+use thalweg_units::{NodeId, Serializer, Span, Time};
+
+/// How the port's queue works.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Lane {
+    /// FIFO with its own memory: departure times are known on arrival.
+    Express,
+    /// A queue discipline that is dequeued when the port is idle.
+    OnDemand,
+}
+
+/// What a port has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortTotals {
+    /// Packets put on the wire (express: booked).
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets dropped at this port.
+    pub dropped: u64,
+    /// Packets marked CE at this port.
+    pub marked: u64,
+    /// Largest queue in bytes, the packet that joins it included, the one being transmitted not;
+    /// at most 2³² − 1.
+    pub max_queue: u64,
+    /// Time that packets have waited here, summed (packet · ps); express: booked in advance.
+    pub waited: u64,
+    /// How often its neighbour made it pause.
+    pub pauses: u64,
+    /// For how long in all, ps; a pause that stands counts so far.
+    pub paused: u64,
+}
+
+/// No whole number of picoseconds per byte.
+const SLOW: u64 = u64::MAX;
+
+/// What waits at a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Waiting {
+    /// Bytes of the packets waiting.
+    pub bytes: u64,
+    /// Packets waiting: express, those of the ring that have not begun transmission; on demand, as its discipline
+    /// says (kept here so that looking costs no cache miss).
+    pub packets: u32,
+    /// Express: how many packets of the ring, from its head, do not wait any more.
+    pub(crate) started: u32,
+}
+
+/// What a port is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Mode {
+    /// How the queue works.
+    pub lane: Lane,
+    /// The far end is a host.
+    pub to_host: bool,
+    /// The far end may forward a packet before it has arrived whole.
+    cuts: bool,
+    /// On demand: a transmission is preempted by a packet that should go first.
+    pub preemptive: bool,
+    /// On demand: see [`crate::fabric`], gated ports.
+    pub gated: bool,
+}
+
+/// What the bypass slot holds: see [`Port::bypass`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Bypass {
+    /// All that waits is in the queue.
+    Empty,
+    /// The only packet that waits; the queue does not know of it.
+    Single,
+    /// A control packet that goes first whatever comes; the queue only counts it.
+    Control,
+}
+
+/// What becomes of a port's next decision (on demand).
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(C)]
+pub struct State {
+    /// It will decide at an event, or at the end of this instant.
+    pub tx_pending: bool,
+    /// Every end of a transmission has an event, because others look at the queue in between.
+    pub eager: bool,
+    /// Whether a packet waits in the bypass slot.
+    pub(crate) bypass: Bypass,
+}
+
+/// How long things take.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Timing {
+    /// Time on the wire per byte, ps; [`SLOW`]: the serializer knows.
+    ps_per_byte: u64,
+    /// Propagation.
+    pub delay: Span,
+}
+
+/// How much may wait, and how much has.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[repr(C)]
+pub(crate) struct Room {
+    /// Express: limit of the bytes waiting. On demand: the largest packet that may wait in the bypass slot.
+    pub bytes: u64,
+    /// Express: limit of the packets waiting.
+    pub packets: u32,
+    /// See [`PortTotals::max_queue`].
+    pub max_queue: u32,
+}
+
+/// What has been put on the wire.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[repr(C)]
+pub(crate) struct Sent {
+    /// See [`PortTotals::packets`].
+    pub packets: u64,
+    /// See [`PortTotals::bytes`].
+    pub bytes: u64,
+}
+
+/// How long packets have waited.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[repr(C)]
+pub(crate) struct Waited {
+    /// See [`PortTotals::waited`].
+    pub total: u64,
+    /// On demand: since when the queue has had its length.
+    pub since: Time,
+}
+
+/// Where a port is.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Place {
+    /// Far end.
+    pub peer: NodeId,
+    /// On demand: the switch whose shared memory it uses; `u32::MAX`: it has its own.
+    pub pool: u32,
+    /// The switch it belongs to; `u32::MAX`: a host.
+    pub owner: u32,
+    /// Its number among the links of that switch.
+    pub number: u8,
+    /// It belongs to a host.
+    pub from_host: bool,
+    /// Gated: it pulls packets from its host's flows.
+    pub pulls: bool,
+    /// Cut-through: bytes after which the far end may forward.
+    cut_header: u32,
+}
+
+/// What a port does not pass on as it came.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Verdicts {
+    /// See [`PortTotals::dropped`].
+    pub dropped: u64,
+    /// See [`PortTotals::marked`].
+    pub marked: u64,
+    /// Express: active queue management.
+    pub aqm: AqmMachine,
+}
+
+/// One direction of a link with the queue that feeds it.
+///
+/// Laid out by cache line: what every landing touches, what every booking touches, the rest.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C, align(64))]
+pub struct Port {
+    /// The ring.
+    pub flight: Ring,
+    /// When the transmitter is free.
+    pub free_at: Time,
+    /// What waits.
+    pub waiting: Waiting,
+    /// Express: with fewer packets waiting, the queue management admits everything.
+    pub(crate) quiet_below: u32,
+    /// On demand: position of its discipline among the network's.
+    pub queue: u32,
+    /// What it is.
+    pub mode: Mode,
+    /// What becomes of its next decision.
+    pub state: State,
+
+    /// How long things take.
+    pub timing: Timing,
+    /// How much may wait, and how much has.
+    pub(crate) room: Room,
+    /// What it has put on the wire.
+    pub(crate) sent: Sent,
+    /// How long packets have waited.
+    pub(crate) waited: Waited,
+
+    /// On demand: the bypass slot.
+    pub(crate) slot: Flying,
+    /// Time on the wire.
+    pub serializer: Serializer,
+    /// Where it is.
+    pub place: Place,
+    /// What it does not pass on as it came.
+    pub(crate) verdicts: Verdicts,
+}
+
+const _: () = assert!(size_of::<Port>() <= 256);
+const _: () = assert!(std::mem::offset_of!(Port, timing) == 64 && std::mem::offset_of!(Port, slot) == 128);
+
+/// What became of a packet at an express port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Booked {
+    /// Its place on the wire is booked; the ring was empty, so its arrival needs an event.
+    First(Time),
+    /// Its place on the wire is booked behind others.
+    Behind,
+    /// It was dropped.
+    Dropped,
+}
+
+impl Port {
+    /// A port at one end of `link`.
+    pub fn new(
+        link: &LinkSpec,
+        peer: NodeId,
+        to_host: bool,
+        lane: Lane,
+        limit: (u64, u32),
+        aqm: AqmMachine,
+    ) -> Self {
+        let serializer = Serializer::new(link.rate, link.quantum);
+        Self {
+            flight: Ring::default(),
+            free_at: Time::ZERO,
+            waiting: Waiting::default(),
+            quiet_below: aqm.quiet_below(),
+            queue: u32::MAX,
+            mode: Mode { lane, to_host, cuts: false, preemptive: false, gated: false },
+            state: State { tx_pending: false, eager: false, bypass: Bypass::Empty },
+            timing: Timing { ps_per_byte: serializer.ps_per_byte().unwrap_or(SLOW), delay: link.delay },
+            room: Room { bytes: limit.0, packets: limit.1, max_queue: 0 },
+            sent: Sent::default(),
+            waited: Waited::default(),
+            slot: Flying::EMPTY,
+            serializer,
+            place: Place {
+                peer,
+                pool: u32::MAX,
+                owner: u32::MAX,
+                number: 0,
+                from_host: false,
+                pulls: false,
+                cut_header: 0,
+            },
+            verdicts: Verdicts { dropped: 0, marked: 0, aqm },
+        }
+    }
+
+    /// Lets the far end forward packets as soon as `header` bytes of them have arrived.
+    pub fn cut_through(&mut self, header: u32) {
+        self.mode.cuts = true;
+        self.place.cut_header = header;
+    }
+
+    /// Its queue is dequeued on demand.
+    #[inline(always)]
+    pub fn on_demand(&self) -> bool {
+        self.mode.lane == Lane::OnDemand
+    }
+
+    /// On demand: when it was to decide, if that was before `before` and nothing reminds it.
+    #[inline(always)]
+    pub fn overdue(&self, before: Time) -> Option<Time> {
+        // One branch that is hard to predict instead of four.
+        let due =
+            (self.waiting.packets > 0) & (self.free_at < before) & !self.state.tx_pending & !self.state.eager;
+        due.then_some(self.free_at)
+    }
+
+    /// What the port has done so far.
+    pub fn totals(&self) -> PortTotals {
+        PortTotals {
+            packets: self.sent.packets,
+            bytes: self.sent.bytes,
+            dropped: self.verdicts.dropped,
+            marked: self.verdicts.marked,
+            max_queue: u64::from(self.room.max_queue),
+            waited: self.waited.total,
+            pauses: 0,
+            paused: 0,
+        }
+    }
+
+    /// Time on the wire of `wire` bytes.
+    #[inline(always)]
+    pub fn span(&self, wire: u32) -> Span {
+        if self.timing.ps_per_byte == SLOW {
+            return self.serializer.span(wire);
+        }
+        Span::from_ps(self.timing.ps_per_byte * u64::from(wire))
+    }
+
+    /// How long before its last bit a packet of `wire` bytes may be handled at the far end.
+    #[inline(always)]
+    pub fn early(&self, wire: u32) -> Span {
+        if !self.mode.cuts {
+            return Span::ZERO;
+        }
+        self.span(wire).saturating_sub(self.span(self.place.cut_header))
+    }
+
+    /// Puts a packet on the ring.
+    #[inline]
+    pub(crate) fn fly(&mut self, flying: Flying) -> Booked {
+        let first = self.flight.is_empty();
+        self.flight.push_back(flying);
+        if first { Booked::First(flying.arrive) } else { Booked::Behind }
+    }
+
+    /// The queue now holds this many bytes.
+    #[inline(always)]
+    pub fn note_queue(&mut self, bytes: u64) {
+        self.room.max_queue = self.room.max_queue.max(u32::try_from(bytes).unwrap_or(u32::MAX));
+    }
+
+    /// On demand: the queue now holds `packets` of `bytes` in all.
+    #[inline(always)]
+    pub fn now_waiting(&mut self, now: Time, packets: u32, bytes: u64) {
+        self.waited.total += u64::from(self.waiting.packets) * (now - self.waited.since).ps();
+        self.waited.since = now;
+        self.waiting.packets = packets;
+        self.waiting.bytes = bytes;
+    }
+
+    /// On demand: transmits a packet now; the port is free again at [`Port::free_at`].
+    #[inline]
+    pub fn transmit(&mut self, now: Time, flying: Flying) -> Booked {
+        debug_assert!(self.free_at <= now);
+        let wire = flying.wire;
+        self.free_at = now + self.span(wire);
+        self.sent.packets += 1;
+        self.sent.bytes += u64::from(wire);
+        self.fly(Flying { arrive: self.free_at + self.timing.delay, ..flying })
+    }
+
+    /// Gated: transmits a pause frame now; it counts as no packet.
+    pub fn transmit_frame(&mut self, now: Time, flying: Flying) -> Booked {
+        debug_assert!(self.free_at <= now);
+        self.free_at = now + self.span(flying.wire);
+        self.fly(Flying { arrive: self.free_at + self.timing.delay, ..flying })
+    }
+
+    /// Preemptive: the last bit of a packet has been sent now.
+    pub fn finish(&mut self, now: Time, flying: Flying) -> Booked {
+        self.sent.packets += 1;
+        self.sent.bytes += u64::from(flying.wire);
+        self.fly(Flying { arrive: now + self.timing.delay, ..flying })
+    }
+
+    /// The packet at the head of the ring has arrived; also the one behind it.
+    #[inline]
+    pub fn land(&mut self) -> (Flying, Option<Flying>) {
+        let landed = self.flight.pop_front().expect("an arrival has a packet");
+        if !self.on_demand() {
+            if self.waiting.started > 0 {
+                self.waiting.started -= 1;
+            } else {
+                self.waiting.packets -= 1;
+                self.waiting.bytes -= u64::from(landed.wire);
+            }
+        }
+        (landed, self.flight.front().copied())
+    }
+}

@@ -1,0 +1,131 @@
+//! The ring of a wire: first in, first out, in a power of two of slots, in 24 bytes of its port's first cache line.
+
+use crate::port::flying::Flying;
+use serde::{Deserialize, Serialize};
+
+/// Packets in the order of their arrival.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<Flying>", into = "Vec<Flying>")]
+pub struct Ring {
+    /// A power of two of them, or none.
+    slots: Box<[Flying]>,
+    /// Slot of the first packet, before it is wrapped around.
+    head: u32,
+    len: u32,
+}
+
+impl Ring {
+    #[inline(always)]
+    fn slot(&self, index: u32) -> usize {
+        self.head.wrapping_add(index) as usize & self.slots.len().wrapping_sub(1)
+    }
+
+    /// How many packets there are.
+    #[inline(always)]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// There is none.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The packet behind `index` others.
+    #[inline(always)]
+    pub fn get(&self, index: u32) -> Option<&Flying> {
+        if index < self.len { self.slots.get(self.slot(index)) } else { None }
+    }
+
+    /// The first packet.
+    #[inline(always)]
+    pub fn front(&self) -> Option<&Flying> {
+        self.get(0)
+    }
+
+    /// Appends a packet.
+    #[inline(always)]
+    pub fn push_back(&mut self, flying: Flying) {
+        if self.len as usize == self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot(self.len);
+        self.slots[slot] = flying;
+        self.len += 1;
+    }
+
+    /// Takes the first packet out.
+    #[inline(always)]
+    pub fn pop_front(&mut self) -> Option<Flying> {
+        let first = *self.front()?;
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+        Some(first)
+    }
+
+    /// Where the next packet will be kept: a hint for prefetching.
+    #[inline(always)]
+    pub fn end(&self) -> *const Flying {
+        self.slots.as_ptr().wrapping_add(self.slot(self.len))
+    }
+
+    /// All packets, the first one first.
+    pub fn iter(&self) -> impl Iterator<Item = &Flying> {
+        (0..self.len).map(|index| &self.slots[self.slot(index)])
+    }
+
+    /// Twice as many slots.
+    #[cold]
+    fn grow(&mut self) {
+        let room = (2 * self.slots.len()).max(4);
+        let mut slots = Vec::with_capacity(room);
+        slots.extend(self.iter().copied());
+        slots.resize(room, Flying::EMPTY);
+        (self.slots, self.head) = (slots.into(), 0);
+    }
+}
+
+impl From<Vec<Flying>> for Ring {
+    fn from(packets: Vec<Flying>) -> Self {
+        let mut ring = Self::default();
+        packets.into_iter().for_each(|flying| ring.push_back(flying));
+        ring
+    }
+}
+
+impl From<Ring> for Vec<Flying> {
+    fn from(ring: Ring) -> Self {
+        ring.iter().copied().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+    use thalweg_machines::Handle;
+
+    proptest! {
+        #[test]
+        fn it_is_a_queue(steps in proptest::collection::vec(0u32..3, 0..400), head: u32) {
+            let mut ring = Ring { head, ..Ring::default() };
+            let mut queue = VecDeque::new();
+            for (number, step) in steps.into_iter().enumerate() {
+                if step > 0 {
+                    let flying = Flying { handle: Handle(number as u32), ..Flying::EMPTY };
+                    ring.push_back(flying);
+                    queue.push_back(flying);
+                } else {
+                    prop_assert_eq!(ring.pop_front(), queue.pop_front());
+                }
+                prop_assert_eq!(ring.len() as usize, queue.len());
+                prop_assert_eq!(ring.front(), queue.front());
+                prop_assert!(ring.iter().eq(&queue));
+                prop_assert_eq!(ring.get(2), queue.get(2));
+                prop_assert!(ring.get(ring.len()).is_none());
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What probes look at.
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::hosts::Hosts;
+use crate::instruments::probe::{
+    CARRIED, CONTROLLERS, ControllerSample, LINKS, LinkSample, QUEUES, QueueSample,
+};
+use thalweg_units::{PortId, Time};
+
+/// The first event of every probe.
+pub(crate) fn arm<Q: Events>(cx: &mut Cx<Q>) {
+    let probes = &cx.spec.probes;
+    let wanted = [
+        (QUEUES, probes.queues.is_some()),
+        (LINKS, probes.links.is_some()),
+        (CONTROLLERS, probes.controllers.is_some()),
+    ];
+    if let Some((from, _)) = probes.carried {
+        cx.schedule(from, Phase::Sample, CARRIED);
+    }
+    for (probe, _) in wanted.into_iter().filter(|(_, on)| *on) {
+        cx.schedule(Time::ZERO, Phase::Sample, probe);
+    }
+}
+
+/// A probe looks.
+pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hosts, probe: u32) {
+    let at = cx.now;
+    for id in 0..fabric.ports.len() {
+        fabric.catch_up_now(cx, PortId::from(id));
+    }
+    let seen = &mut cx.instruments.probes;
+    let every = match probe {
+        QUEUES => {
+            let Some((every, ports)) = &cx.spec.probes.queues else { return };
+            for &port in ports {
+                let (packets, bytes) = fabric.backlog(port, at);
+                let totals = fabric.ports[port.at()].totals();
+                let (dropped, marked) = (totals.dropped, totals.marked);
+                seen.queues.push(QueueSample { at, port, packets, bytes, dropped, marked });
+            }
+            *every
+        }
+        LINKS => {
+            let Some((every, ports)) = &cx.spec.probes.links else { return };
+            for &port in ports {
+                let (packets, bytes) = fabric.carried(port, at);
+                seen.links.push(LinkSample { at, port, packets, bytes });
+            }
+            *every
+        }
+        CARRIED => return sample_carried(cx, fabric),
+        _ => {
+            let Some((every, flows)) = &cx.spec.probes.controllers else { return };
+            for &flow in flows {
+                let slot = fabric.paths.slot(flow);
+                let Some((sender, receiver)) = hosts.ends(slot) else { continue };
+                let stats = sender.stats();
+                seen.controllers.push(ControllerSample {
+                    at,
+                    flow,
+                    window: stats.window.get(),
+                    threshold: stats.threshold.get(),
+                    in_flight: stats.in_flight.get(),
+                    srtt: stats.srtt.ps(),
+                    delivered: receiver.received(),
+                    pace: stats.pace.map_or(0, |rate| rate.bps()),
+                });
+            }
+            *every
+        }
+    };
+    let next = at.saturating_add(every);
+    if next <= cx.spec.stop.until {
+        cx.schedule(next, Phase::Sample, probe);
+    }
+}
+
+/// The window of `ProbeSpec::carried` opens or closes.
+fn sample_carried<Q: Events>(cx: &mut Cx<Q>, fabric: &Fabric) {
+    let Some((from, until)) = cx.spec.probes.carried else { return };
+    let bytes = (0..fabric.ports.len()).map(|port| fabric.carried(PortId::from(port), cx.now).1);
+    let probes = &mut cx.instruments.probes;
+    if probes.carried.is_empty() {
+        probes.carried = bytes.collect();
+        debug_assert_eq!(cx.now, from);
+        cx.schedule(until, Phase::Sample, CARRIED);
+    } else {
+        probes.carried.iter_mut().zip(bytes).for_each(|(carried, now)| *carried = now - *carried);
+        probes.carried_closed = true;
+    }
+}
