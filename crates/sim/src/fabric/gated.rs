@@ -230,7 +230,7 @@ impl Fabric {
     }
 
     /// An XOFF leaves a port: it is to be sent again in time.
-    // CHOICE irn M1: when half of the quanta are over; the standard leaves it open. What the new frame may have to wait for, a
+    // CHOICE IRN §4.3.1: when half of the quanta are over; the standard leaves it open. What the new frame may have to wait for, a
     // packet, must fit into the other half.
     pub(crate) fn refresh_later<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, cause: u32) {
         let Some(quanta) = self.quanta(cx, id) else { return };
