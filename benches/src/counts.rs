@@ -250,7 +250,8 @@ pub fn table(quick: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_machines::schedule::{AqmSpec, Discipline, DisciplineSpec, Limit, OrderSpec};
+    use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
+    use thalweg_machines::stage::StageSpec;
     use thalweg_machines::{Handle, Packet};
     use thalweg_units::{Rate, Span, Time};
 
@@ -260,8 +261,8 @@ mod tests {
     impl Port {
         fn new(bucket: u64) -> Self {
             let order = OrderSpec::Pifo { add_transmission: false, bucket: Span::from_ps(bucket) };
-            let (limit, aqm) = (Limit::Unlimited, AqmSpec::TailDrop);
-            let spec = DisciplineSpec { order, limit, aqm, preemptive: false };
+            let (limit, stage) = (Limit::Unlimited, StageSpec::TailDrop);
+            let spec = DisciplineSpec { order, limit, stage, preemptive: false };
             Self(spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(1)).expect("a queue"))
         }
     }

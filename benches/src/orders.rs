@@ -4,7 +4,8 @@
 
 use std::hint::black_box;
 use std::time::Instant;
-use thalweg_machines::schedule::{AqmSpec, Discipline, DisciplineSpec, FairOverflow, Limit, OrderSpec};
+use thalweg_machines::schedule::{Discipline, DisciplineSpec, FairOverflow, Limit, OrderSpec};
+use thalweg_machines::stage::StageSpec;
 use thalweg_machines::{Handle, Packet};
 use thalweg_units::{FlowId, Rate, Span, Stream, Time};
 
@@ -39,8 +40,8 @@ enum Ranks {
 /// If the order's parameters contradict each other.
 #[allow(clippy::disallowed_methods)] // a benchmark is what looks at a clock
 pub fn hold(order: &OrderSpec, length: u32, pairs: u32) -> Result<f64, String> {
-    let aqm = AqmSpec::TailDrop;
-    let spec = DisciplineSpec { order: order.clone(), limit: Limit::Unlimited, aqm, preemptive: false };
+    let stage = StageSpec::TailDrop;
+    let spec = DisciplineSpec { order: order.clone(), limit: Limit::Unlimited, stage, preemptive: false };
     let rate = Rate::from_gbps(1);
     let mut queue = spec.make(Stream::new(1, "queue", 0), rate)?;
     let ranks = match order {

@@ -7,7 +7,8 @@ use crate::lateness::Lateness;
 use crate::originals::{Original, Originals};
 use crate::{Diagnostic, Scenario, Table};
 use serde_json::{Value as Json, json};
-use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::stage::StageSpec;
 use thalweg_sim::spec::{HopRule, NetworkSpec, NicOrder, NicSpec, ProbeSpec, RoutingSpec, StopSpec};
 use thalweg_sim::{Exit, Injection};
 use thalweg_units::{FlowId, NodeId, Serializer, Span, Time};
@@ -333,8 +334,12 @@ impl Replay {
 
 /// The same network with the candidate at every switch port.
 fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket: Span) -> NetworkSpec {
-    let unlimited =
-        |order| DisciplineSpec { order, limit: Limit::Unlimited, aqm: AqmSpec::TailDrop, preemptive: false };
+    let unlimited = |order| DisciplineSpec {
+        order,
+        limit: Limit::Unlimited,
+        stage: StageSpec::TailDrop,
+        preemptive: false,
+    };
     let add_transmission = candidate.adds_transmission();
     let switch = DisciplineSpec { preemptive, ..unlimited(OrderSpec::Pifo { add_transmission, bucket }) };
     let is_host = |node: NodeId| node.0 < original.hosts;

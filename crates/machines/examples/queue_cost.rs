@@ -6,8 +6,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 use thalweg_machines::schedule::{
-    AdsMap, AdsSpec, AqmSpec, Discipline, DisciplineSpec, FairOverflow, Limit, OrderSpec, Threshold,
+    AdsMap, AdsSpec, Discipline, DisciplineSpec, FairOverflow, Limit, OrderSpec,
 };
+use thalweg_machines::stage::{StageSpec, StepEcnSpec, Threshold};
 use thalweg_machines::{Handle, Packet};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
@@ -17,9 +18,12 @@ const PAIRS: u32 = 1_000_000;
 /// second arrival pushes somebody out.
 fn cost(order: &OrderSpec, length: u32, full: bool) -> f64 {
     let limit = if full { Limit::Packets(length) } else { Limit::Unlimited };
-    let aqm =
-        AqmSpec::StepEcn { threshold: Threshold::Packets(65), at_departure: false, include_self: false };
-    let spec = DisciplineSpec { order: order.clone(), limit, aqm, preemptive: false };
+    let stage = StageSpec::StepEcn(StepEcnSpec {
+        threshold: Threshold::Packets(65),
+        at_departure: false,
+        include_self: false,
+    });
+    let spec = DisciplineSpec { order: order.clone(), limit, stage, preemptive: false };
     let mut queue = spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(100)).expect("it can be made");
     let mut draw = Stream::new(2, "packets", 0);
     // One flow per four packets; remaining sizes fall as a flow's packets pass.

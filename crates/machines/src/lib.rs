@@ -8,7 +8,7 @@
 //! * [`congestion`]: how much one flow may have in the network, and how fast.
 //! * [`transport`]: reliability, apart from congestion control: a sender and a receiver machine.
 //! * [`schedule`]: which packet an output port sends next, and which one it gives up.
-//! * [`aqm`]: whether an arriving packet is admitted, marked or dropped.
+//! * [`stage`]: what a port does to packets besides ordering them: admit, mark, drop, write into headers.
 //! * [`link`]: when a packet may leave, when it has left, when it arrives.
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
@@ -16,7 +16,6 @@
 //! [`Stream`]: thalweg_units::Stream
 #![forbid(unsafe_code)]
 
-pub mod aqm;
 pub mod buffer;
 pub mod congestion;
 pub mod custom;
@@ -24,6 +23,7 @@ pub mod link;
 mod packet;
 pub mod schedule;
 pub mod slack;
+pub mod stage;
 pub mod transport;
 
 pub use packet::{Ecn, Flags, Handle, IntHop, IntStack, Kind, NO_SIDE, Packet, SackBlocks, Side};

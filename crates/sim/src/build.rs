@@ -19,7 +19,7 @@ use crate::routing::{RouteError, Routes};
 use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
-use thalweg_machines::aqm::AqmMachine;
+use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::transport::TransportSpec;
@@ -246,20 +246,20 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             let shared = in_switch && spec.shared_buffer.is_some();
             let refused = |reason| BuildError::Discipline { port: id as u32, reason };
             let stream = Stream::new(spec.seed, "queue", id as u64);
-            let aqm = AqmMachine::new(&kind.aqm, stream, link.rate).map_err(refused)?;
+            let stage = kind.stage.make(stream, link.rate).map_err(refused)?;
             // Packets per priority are counted where a queue is dequeued on demand.
             let counted = spec.probes.priority_histogram.is_some();
             // A port of infinite rate never holds anything back: its order does not matter.
             let instant = link.rate == Rate::INFINITE && !shared;
             let gated = is_gated(spec, in_switch);
-            let express = (is_express(kind, &aqm, shared) || instant) && !counted && !gated;
+            let express = (is_express(kind, &stage, shared) || instant) && !counted && !gated;
             let lane = if express { Lane::Express } else { Lane::OnDemand };
             let limit = match kind.limit {
                 Limit::Bytes(bytes) => (bytes.get(), u32::MAX),
                 Limit::Packets(packets) => (u64::MAX, packets),
                 Limit::Unlimited => (u64::MAX, u32::MAX),
             };
-            let mut port = Port::new(link, to, to.0 < spec.hosts, lane, limit, aqm);
+            let mut port = Port::new(link, to, to.0 < spec.hosts, lane, limit, stage);
             if let Some(cut) = spec.cut_through
                 && to.0 >= spec.hosts
             {
@@ -323,8 +323,9 @@ fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Me
 }
 
 /// FIFO order with memory of its own and nothing to do at departure: departures are known on arrival.
-fn is_express(kind: &DisciplineSpec, aqm: &AqmMachine, shared: bool) -> bool {
-    kind.order == OrderSpec::Fifo && !aqm.acts_at_departure() && !shared
+fn is_express(kind: &DisciplineSpec, stage: &StageMachine, shared: bool) -> bool {
+    let needs = stage.needs();
+    kind.order == OrderSpec::Fifo && !needs.departures && !needs.headers && !shared
 }
 
 /// Where a port is: its owner and its far end.

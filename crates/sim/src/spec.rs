@@ -2,7 +2,7 @@
 //! and the simulator. Nothing here has a default.
 
 use serde::{Deserialize, Serialize};
-use thalweg_machines::aqm::EdgeSpec;
+use thalweg_machines::stage::EdgeSpec;
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;

@@ -14,7 +14,8 @@
 use crate::candidate::{Candidate, Replay, Rule, Ties};
 use crate::headers::Headers;
 use crate::instance::Instance;
-use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::stage::StageSpec;
 use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
 use thalweg_sim::events::Calendar;
 use thalweg_sim::spec::{
@@ -36,7 +37,7 @@ pub fn can(candidate: Candidate) -> bool {
 }
 
 fn discipline(order: OrderSpec, preemptive: bool) -> DisciplineSpec {
-    DisciplineSpec { order, limit: Limit::Unlimited, aqm: AqmSpec::TailDrop, preemptive }
+    DisciplineSpec { order, limit: Limit::Unlimited, stage: StageSpec::TailDrop, preemptive }
 }
 
 /// A rate at which `WIRE` bytes take exactly `ps`.

@@ -4,8 +4,8 @@ use crate::quantity::Delay;
 use crate::schema::{Document, Edge, Slack, SlackRule, Transport};
 use crate::topology::Graph;
 use crate::validate::full_packet;
-use thalweg_machines::aqm::EdgeSpec;
 use thalweg_machines::slack as m;
+use thalweg_machines::stage::EdgeSpec;
 use thalweg_units::{Rate, Serializer, Span};
 
 pub(super) fn slack(slack: &Slack, doc: &Document) -> m::SlackSpec {

@@ -7,8 +7,8 @@ use crate::quantity::{Capacity, Q};
 use crate::schema::{AdsMap, ClassOrder, Document, MarkAt, Marking, Overflow, Scheduler};
 use crate::topology::Graph;
 use std::collections::BTreeMap;
-use thalweg_machines::aqm::CodelSpec;
 use thalweg_machines::schedule as s;
+use thalweg_machines::stage::{self, CodelSpec, StageSpec};
 use thalweg_units::{Bytes, NodeId, Span};
 
 pub(super) fn queues(
@@ -77,7 +77,7 @@ pub(super) fn queues(
                     Capacity::Packets(p) => s::Limit::Packets(p),
                     Capacity::Unlimited => s::Limit::Unlimited,
                 },
-                aqm: aqm(marking),
+                stage: stage(marking),
                 preemptive: doc.switch.preemptive && !graph.is_host(node),
             };
             let kind = match kinds.iter().position(|k| *k == spec).filter(|_| per_port.is_none()) {
@@ -171,26 +171,26 @@ fn codel(target: Q<Span>, interval: Q<Span>, mtu: Q<Bytes>) -> CodelSpec {
     CodelSpec { target: target.0, interval: interval.0, mtu: mtu.0.get() as u32 }
 }
 
-fn aqm(marking: Marking) -> s::AqmSpec {
+fn stage(marking: Marking) -> StageSpec {
     match marking {
-        Marking::None => s::AqmSpec::TailDrop,
-        Marking::Step { threshold, at, include_self } => s::AqmSpec::StepEcn {
+        Marking::None => StageSpec::TailDrop,
+        Marking::Step { threshold, at, include_self } => StageSpec::StepEcn(stage::StepEcnSpec {
             threshold: match threshold {
-                crate::quantity::Length::Bytes(b) => s::Threshold::Bytes(b),
-                crate::quantity::Length::Packets(p) => s::Threshold::Packets(p),
+                crate::quantity::Length::Bytes(b) => stage::Threshold::Bytes(b),
+                crate::quantity::Length::Packets(p) => stage::Threshold::Packets(p),
             },
             at_departure: at == MarkAt::Departure,
             include_self,
-        },
-        Marking::Ramp { min, max, max_probability, at } => s::AqmSpec::Ramp(s::RampSpec {
+        }),
+        Marking::Ramp { min, max, max_probability, at } => StageSpec::RedEcn(stage::RedEcnSpec {
             min: min.0,
             max: max.0,
             max_probability,
             at_departure: at == MarkAt::Departure,
         }),
-        Marking::Codel { target, interval, mtu } => s::AqmSpec::Codel(codel(target, interval, mtu)),
+        Marking::Codel { target, interval, mtu } => StageSpec::Codel(codel(target, interval, mtu)),
         Marking::Red { min, max, max_probability, weight, gentle, ecn, mean_packet } => {
-            s::AqmSpec::Red(s::RedSpec {
+            StageSpec::Red(stage::RedSpec {
                 min,
                 max,
                 max_probability,

@@ -7,7 +7,8 @@ use crate::quantity::{Capacity, Q};
 use crate::schema::{AdsMap, ClassOrder, Document, Marking, Overflow, Rank, Scheduler, Transport};
 use crate::topology::Graph;
 use crate::{network, resolve};
-use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit};
+use thalweg_machines::schedule::{DisciplineSpec, Limit};
+use thalweg_machines::stage::StageSpec;
 use thalweg_units::{Bytes, Span};
 
 /// What a scheduler's own settings say.
@@ -109,9 +110,9 @@ pub(super) fn turns(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     if graph.switches == 0 {
         return r.useless(key, "the topology has no switch", "remove the key");
     }
-    let (limit, aqm) = (Limit::Unlimited, AqmSpec::TailDrop);
+    let (limit, stage) = (Limit::Unlimited, StageSpec::TailDrop);
     let serves_in_turns = |s: &Scheduler| {
-        !DisciplineSpec { order: network::order(s, None), limit, aqm, preemptive: true }.can_preempt()
+        !DisciplineSpec { order: network::order(s, None), limit, stage, preemptive: true }.can_preempt()
     };
     let turned = resolve::schedulers(doc).find(|(section, s)| *section != "nic" && serves_in_turns(s));
     if let Some((section, _)) = turned {

@@ -201,7 +201,7 @@ fn the_edge_marks_for_dctcp() {
     // 15 x 1500 B at 10 Gb/s.
     let expected = thalweg_units::Span::from_us(18);
     let edge = s.network().expect("a network").edge;
-    assert_eq!(edge, Some(thalweg_machines::aqm::EdgeSpec::Ecn { threshold: expected }));
+    assert_eq!(edge, Some(thalweg_machines::stage::EdgeSpec::Ecn { threshold: expected }));
     let star = text.replacen(
         "kind = \"dumbbell\"\npairs = 2",
         "kind = \"star\"\nhosts = 4\nsink_rate = \"20Gbps\"",

@@ -1,8 +1,8 @@
 //! Admission around an order of service: marking, the limit, and who gives way when it is reached.
 
-use super::{Discipline, DisciplineSpec, Limit, Served, Verdict};
-use crate::aqm::{Advice, Aqm, AqmMachine, Backlog, PacketMeta};
+use super::{Discipline, DisciplineSpec, Limit, Served, Sojourn, Verdict};
 use crate::packet::{Ecn, Handle, Packet};
+use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, View};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Serializer, Span, Stream, Time};
 
@@ -79,7 +79,7 @@ pub trait Order {
     fn on_tick(&mut self, _now: Time) {}
 }
 
-/// An order with a limit and active queue management: a whole [`Discipline`].
+/// An order with a limit and a stage: a whole [`Discipline`].
 ///
 /// Laid out as it is used: what every packet touches comes first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -89,29 +89,37 @@ pub struct Managed<O> {
     max_packets: u32,
     bytes: u64,
     max_bytes: u64,
-    /// The queue management need not be asked, ever.
+    /// The stage need not be asked, ever.
     passive: bool,
     order: O,
-    aqm: AqmMachine,
+    stage: StageMachine,
     wire: Serializer,
-    /// When the packet last served has left the wire.
+    /// When the packet last served has left the wire, if the stage asks for idle time.
     free_at: Time,
+    /// Bytes served so far, unless the stage is passive.
+    sent: u64,
+    /// Since when packets wait, if the stage asks.
+    sojourn: Option<Box<Sojourn>>,
 }
 
 impl<O: Order> Managed<O> {
     /// `order` with the limit and the marking of `spec`, at a port of `rate`.
     ///
     /// # Errors
-    /// If the parameters of the marking contradict each other.
+    /// If the parameters of the marking contradict each other, or the stage writes headers, which a queue does not see.
     pub fn new(order: O, spec: &DisciplineSpec, stream: Stream, rate: Rate) -> Result<Self, String> {
-        let aqm = AqmMachine::new(&spec.aqm, stream, rate)?;
+        let stage = spec.stage.make(stream, rate)?;
+        let needs = stage.needs();
+        if needs.headers {
+            return Err("a stage that writes headers stands behind a queue, not inside it".into());
+        }
         let (max_packets, max_bytes) = match spec.limit {
             Limit::Bytes(bytes) => (u32::MAX, bytes.get()),
             Limit::Packets(packets) => (packets, u64::MAX),
             Limit::Unlimited => (u32::MAX, u64::MAX),
         };
         let wire = Serializer::new(rate, Span::ZERO);
-        let passive = matches!(aqm, AqmMachine::TailDrop(_));
+        let passive = matches!(stage, StageMachine::TailDrop(_));
         Ok(Self {
             packets: 0,
             max_packets,
@@ -119,9 +127,11 @@ impl<O: Order> Managed<O> {
             max_bytes,
             passive,
             order,
-            aqm,
+            stage,
             wire,
             free_at: Time::ZERO,
+            sent: 0,
+            sojourn: needs.wait.then(Box::default),
         })
     }
 
@@ -134,7 +144,7 @@ impl<O: Order> Managed<O> {
     /// but what [`Order::note_bypass`] notes, and leaves unmarked: then it need not come in.
     pub(super) fn bypass_limit(&self) -> u64 {
         let none = self.max_packets == 0 || !self.order.is_transparent();
-        if none { 0 } else { self.aqm.passes().min(self.max_bytes) }
+        if none { 0 } else { self.stage.bypass_limit().min(self.max_bytes) }
     }
 
     /// True if a control packet of `wire` bytes, for which there is room, would leave before everything that waits and
@@ -168,35 +178,56 @@ impl<O: Order> Managed<O> {
     /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked.
     #[inline(always)]
     pub(super) fn serve(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<(Entry, bool)> {
-        let entry = match self.aqm {
-            AqmMachine::Codel(_) if !self.passive => self.pop_by_sojourn(now, out)?,
-            _ => self.order.pop(now)?,
-        };
-        self.forget(entry);
-        while let Some(dropped) = self.order.take_dropped() {
-            self.forget(dropped);
-            out.push(dropped.handle);
+        if !self.passive {
+            return self.serve_through_stage(now, out);
         }
-        if self.passive {
-            return Some((entry, false));
-        }
-        if self.aqm.needs_idle_time() {
-            self.free_at = now.saturating_add(self.wire.span(entry.wire));
-        }
-        let mut mark = false;
-        if self.aqm.acts_at_departure() {
-            let after = Backlog { packets: self.packets, bytes: self.bytes, idle_for: Span::ZERO };
-            let Entry { wire, ecn_capable, .. } = entry;
-            mark = self.aqm.on_departure(after, PacketMeta { wire, ecn_capable });
-        }
-        Some((entry, mark))
+        let entry = self.order.pop(now)?;
+        self.take_off(entry);
+        self.forget_dropped(out);
+        Some((entry, false))
     }
 
     #[inline]
-    fn backlog(&self, now: Time) -> Backlog {
-        let idle = self.aqm.needs_idle_time() && self.packets == 0;
-        let idle_for = if idle { now.since(self.free_at) } else { Span::ZERO };
-        Backlog { packets: self.packets, bytes: self.bytes, idle_for }
+    fn serve_through_stage(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<(Entry, bool)> {
+        let needs = self.stage.needs();
+        loop {
+            let Some(entry) = self.order.pop(now) else {
+                self.stage.on_unused(now);
+                return None;
+            };
+            let waited = self.forget(now, entry);
+            self.forget_dropped(out);
+            let leave = if needs.departures {
+                let view = self.view(entry.wire, Span::ZERO, waited);
+                self.stage.on_departure(now, &view, Leaving { ecn_capable: entry.ecn_capable })
+            } else {
+                Leave::Pass
+            };
+            if leave == Leave::Drop {
+                out.push(entry.handle);
+                continue;
+            }
+            self.sent += u64::from(entry.wire);
+            if needs.idle_time {
+                self.free_at = now.saturating_add(self.wire.span(entry.wire));
+            }
+            return Some((entry, leave == Leave::Mark));
+        }
+    }
+
+    #[inline(always)]
+    fn forget_dropped(&mut self, out: &mut Vec<Handle>) {
+        while let Some(dropped) = self.order.take_dropped() {
+            self.take_off(dropped);
+            out.push(dropped.handle);
+        }
+    }
+
+    /// The port, without the packet of `wire` bytes.
+    #[inline]
+    fn view(&self, wire: u32, idle_for: Span, waited: Span) -> View {
+        let Self { packets, bytes, sent, .. } = *self;
+        View { packets, bytes, wire, rate: self.wire.rate(), sent, idle_for, waited }
     }
 
     #[inline]
@@ -205,39 +236,28 @@ impl<O: Order> Managed<O> {
     }
 
     #[inline]
-    fn forget(&mut self, entry: Entry) {
+    fn take_off(&mut self, entry: Entry) {
         self.packets -= 1;
         self.bytes -= u64::from(entry.wire);
-        if !self.passive
-            && let AqmMachine::Codel(codel) = &mut self.aqm
-        {
-            codel.left(entry.handle);
-        }
     }
 
-    /// The order's next to leave, past those that CoDel gives up. It is not forgotten yet, they are.
-    #[cold]
-    fn pop_by_sojourn(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Entry> {
-        let Self { order, aqm: AqmMachine::Codel(codel), packets, bytes, .. } = self else { return None };
-        codel.serve(
-            now,
-            *bytes,
-            || order.pop(now),
-            |entry| {
-                *packets -= 1;
-                *bytes -= u64::from(entry.wire);
-                out.push(entry.handle);
-            },
-        )
+    /// A packet waits no longer; how long it did, if the stage asks.
+    #[inline]
+    fn forget(&mut self, now: Time, entry: Entry) -> Span {
+        self.take_off(entry);
+        match &mut self.sojourn {
+            Some(sojourn) => now.since(sojourn.left(entry.handle)),
+            None => Span::ZERO,
+        }
     }
 
     /// The arriving packet is in; gives up packets until the rest fits.
     #[cold]
-    fn shrink(&mut self, arriving: Handle, admitted: Verdict, out: &mut Vec<Handle>) -> Verdict {
+    fn shrink(&mut self, now: Time, arriving: Handle, admitted: Verdict, out: &mut Vec<Handle>) -> Verdict {
         while self.is_over()
             && let Some(entry) = self.order.shed(arriving)
         {
-            self.forget(entry);
+            self.forget(now, entry);
             if entry.handle == arriving {
                 // The others fitted without it, or were taken back from service and may stay.
                 return Verdict::Dropped;
@@ -251,12 +271,18 @@ impl<O: Order> Managed<O> {
 impl<O: Order> Discipline for Managed<O> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
-        let advice =
-            if self.passive { Advice::Admit } else { self.aqm.on_arrival(now, self.backlog(now), packet) };
-        let admitted = match advice {
-            Advice::Admit => Verdict::Queued,
-            Advice::Mark => Verdict::Marked,
-            Advice::Drop => return Verdict::Dropped,
+        let arrival = if self.passive {
+            Arrival::Admit
+        } else {
+            let idle = self.packets == 0 && self.stage.needs().idle_time;
+            let idle_for = if idle { now.since(self.free_at) } else { Span::ZERO };
+            let view = self.view(packet.wire, idle_for, Span::ZERO);
+            self.stage.on_arrival(now, &view, packet)
+        };
+        let admitted = match arrival {
+            Arrival::Admit => Verdict::Queued,
+            Arrival::Mark => Verdict::Marked,
+            Arrival::Drop => return Verdict::Dropped,
         };
         let wire = u64::from(packet.wire);
         let fits = self.packets < self.max_packets && self.bytes.saturating_add(wire) <= self.max_bytes;
@@ -268,12 +294,10 @@ impl<O: Order> Discipline for Managed<O> {
         self.packets += 1;
         self.bytes += wire;
         self.order.push(now, packet, handle);
-        if !self.passive
-            && let AqmMachine::Codel(codel) = &mut self.aqm
-        {
-            codel.joined(now, handle);
+        if let Some(sojourn) = &mut self.sojourn {
+            sojourn.joined(now, handle);
         }
-        if fits { admitted } else { self.shrink(handle, admitted, out) }
+        if fits { admitted } else { self.shrink(now, handle, admitted, out) }
     }
 
     #[inline]

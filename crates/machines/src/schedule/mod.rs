@@ -1,7 +1,7 @@
 //! Which packet an output port sends next, and which one it gives up when its buffer is full.
 //!
 //! A [`Discipline`] is the whole of an output queue: *admission* (tail drop, marking, push-out; see
-//! [`crate::aqm`]) and *order* (FIFO, fair queueing, ranks, priorities). It keeps [`Handle`]s; the
+//! [`crate::stage`]) and *order* (FIFO, fair queueing, ranks, priorities). It keeps [`Handle`]s; the
 //! packets themselves stay with whoever runs it: the simulator or the emulator.
 //!
 //! Occupancy never includes the packet being transmitted: it left the queue at `dequeue`.

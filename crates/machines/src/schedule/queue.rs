@@ -2,11 +2,12 @@
 
 use super::ads::Ads;
 use super::{
-    AqmSpec, Discipline, DisciplineSpec, Drr, Entry, Fifo, Fq, InputRoundRobin, Lifo, Managed, Order,
-    OrderSpec, Parity, Pifo, Priority, Random, Rank, RoundRobin, Served, Verdict,
+    Discipline, DisciplineSpec, Drr, Entry, Fifo, Fq, InputRoundRobin, Lifo, Managed, Order, OrderSpec,
+    Parity, Pifo, Priority, Random, Rank, RoundRobin, Served, Verdict,
 };
 use crate::custom::{CustomDiscipline, Limited};
 use crate::packet::{Handle, Packet};
+use crate::stage::StageSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream, Time};
 
@@ -59,7 +60,7 @@ impl DisciplineSpec {
         if self.preemptive && !self.can_preempt() {
             return Err(format!("an order that serves in turns cannot be preemptive: {:?}", self.order));
         }
-        if self.preemptive && matches!(self.aqm, AqmSpec::Codel(_)) {
+        if self.preemptive && matches!(self.stage, StageSpec::Codel(_)) {
             return Err(
                 "CoDel measures until the first bit leaves: it does not go with a preemptive port".into()
             );

@@ -9,8 +9,8 @@
 use super::heap::{self, IndexedHeap};
 use super::lanes::Lanes;
 use super::{Entry, Order};
-use crate::aqm::{Codel, CodelSpec, Departure};
 use crate::packet::{Handle, Kind, Packet};
+use crate::stage::{Codel, CodelSpec, Departure};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time, mix64};

@@ -1,6 +1,6 @@
 //! The one list of disciplines and their parameters. Defaults live in the scenario schema, not here.
 
-use crate::aqm::CodelSpec;
+use crate::stage::{CodelSpec, StageSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
@@ -11,8 +11,8 @@ pub struct DisciplineSpec {
     pub order: OrderSpec,
     /// The queue's own limit; a shared pool may refuse earlier.
     pub limit: Limit,
-    /// Active queue management at arrival (and for `at_departure` and CoDel, at departure).
-    pub aqm: AqmSpec,
+    /// What marks or drops packets besides the limit.
+    pub stage: StageSpec,
     /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped
     /// (preempt-resume). Only for the orders of [`DisciplineSpec::can_preempt`].
     pub preemptive: bool,
@@ -165,69 +165,4 @@ pub enum AdsMap {
         /// W.
         window: u32,
     },
-}
-
-/// Active queue management.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum AqmSpec {
-    /// None: the limit alone.
-    TailDrop,
-    /// Marks when the queue has reached a threshold (DCTCP: Alizadeh et al., SIGCOMM 2010, §3.1).
-    StepEcn {
-        /// K.
-        threshold: Threshold,
-        /// Mark packets as they leave, from the queue they leave behind, instead of as they arrive.
-        at_departure: bool,
-        /// At departure: count the departing packet too and mark if the sum exceeds K (as htsim does);
-        /// otherwise mark if what is left behind is K or more.
-        include_self: bool,
-    },
-    /// Random early detection (Floyd & Jacobson, IEEE/ACM Trans. Networking 1(4), 1993, Figure 2), packets.
-    Red(RedSpec),
-    /// Controlled delay (RFC 8289): drops as packets leave.
-    Codel(CodelSpec),
-    /// Marks with a probability that rises with the queue as it is, in bytes, no average: DCQCN's congestion point (Zhu et
-    /// al., SIGCOMM 2015, §3.1, Figure 5).
-    Ramp(RampSpec),
-}
-
-/// Marking in proportion to the queue.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RampSpec {
-    /// K_min: up to here nothing is marked.
-    pub min: Bytes,
-    /// K_max: above, everything is marked.
-    pub max: Bytes,
-    /// P_max: probability at K_max.
-    pub max_probability: f64,
-    /// Mark packets as they leave, from the queue they leave behind; otherwise as they arrive, from the queue with them.
-    pub at_departure: bool,
-}
-
-/// A queue length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Threshold {
-    /// In packets.
-    Packets(u32),
-    /// In bytes.
-    Bytes(Bytes),
-}
-
-/// RED's parameters, queue lengths in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RedSpec {
-    /// min_th.
-    pub min: f64,
-    /// max_th.
-    pub max: f64,
-    /// max_p.
-    pub max_probability: f64,
-    /// w_q, the weight of the instantaneous queue; 1 follows it exactly.
-    pub weight: f64,
-    /// Above max_th: probability rises linearly to 1 at twice max_th instead of jumping.
-    pub gentle: bool,
-    /// Mark ECN-capable packets instead of dropping them.
-    pub ecn: bool,
-    /// Bytes of a typical packet, for the average over idle times.
-    pub mean_packet: u32,
 }

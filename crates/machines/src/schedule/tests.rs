@@ -12,15 +12,15 @@ mod rank_oracle;
 mod round_robin;
 
 use super::*;
-use crate::aqm::CodelSpec;
 use crate::packet::{Ecn, Kind};
+use crate::stage::{CodelSpec, RedEcnSpec, RedSpec, StageSpec, StepEcnSpec, Threshold};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
 
 /// 8 Gb/s: a byte lasts exactly 1 ns.
 const RATE: Rate = Rate::from_gbps(8);
 
 fn spec(order: OrderSpec, limit: Limit) -> DisciplineSpec {
-    DisciplineSpec { order, limit, aqm: AqmSpec::TailDrop, preemptive: false }
+    DisciplineSpec { order, limit, stage: StageSpec::TailDrop, preemptive: false }
 }
 fn make(spec: &DisciplineSpec) -> Queue {
     spec.make(Stream::new(1, "queue", 0), RATE).unwrap()

@@ -2,7 +2,7 @@
 
 use crate::cx::Cx;
 use crate::hosts::Hosts;
-use thalweg_machines::aqm::{EdgeCodel, EdgeSpec, edge_ecn};
+use thalweg_machines::stage::{EdgeCodel, EdgeSpec, edge_ecn};
 use thalweg_machines::{Ecn, Kind, Packet};
 use thalweg_units::Span;
 

@@ -19,7 +19,7 @@ use ends::{Connection, Receiving, Sending};
 use nic::Nic;
 use replay::Replay;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::aqm::EdgeCodel;
+use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{FlightSpec, Receiver, Sender, Transmit, TransportSpec};
 use thalweg_machines::{Flags, Handle, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Span, Stream, Time};

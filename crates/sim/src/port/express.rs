@@ -4,7 +4,7 @@ use crate::port::flying::Flying;
 use crate::port::{Booked, Port};
 use crate::prefetch::prefetch;
 use thalweg_machines::Packet;
-use thalweg_machines::aqm::{Advice, Aqm, Backlog};
+use thalweg_machines::stage::{Arrival, HeaderStage, View};
 use thalweg_units::{Span, Time};
 
 impl Port {
@@ -43,15 +43,15 @@ impl Port {
             self.retire(now);
         }
         let advice =
-            if self.waiting.packets < self.quiet_below { Advice::Admit } else { self.advice(now, packet) };
-        if advice == Advice::Drop
+            if self.waiting.packets < self.quiet_below { Arrival::Admit } else { self.advice(now, packet) };
+        if advice == Arrival::Drop
             || self.waiting.bytes + u64::from(wire) > self.room.bytes
             || self.waiting.packets >= self.room.packets
         {
             self.verdicts.dropped += 1;
             return Booked::Dropped;
         }
-        if advice == Advice::Mark {
+        if advice == Arrival::Mark {
             packet.ecn = thalweg_machines::Ecn::Ce;
             self.verdicts.marked += 1;
         }
@@ -84,10 +84,13 @@ impl Port {
 
     /// What the queue management says.
     #[inline]
-    fn advice(&mut self, now: Time, packet: &Packet) -> Advice {
+    fn advice(&mut self, now: Time, packet: &Packet) -> Arrival {
         let idle_for = if self.waiting.packets == 0 { now.since(self.free_at) } else { Span::ZERO };
-        let backlog = Backlog { packets: self.waiting.packets, bytes: self.waiting.bytes, idle_for };
-        self.verdicts.aqm.on_arrival(now, backlog, packet)
+        let (packets, bytes) = (self.waiting.packets, self.waiting.bytes);
+        let rate = self.serializer.rate();
+        let (wire, sent, waited) = (packet.wire, self.sent.bytes - bytes, Span::ZERO);
+        let view = View { packets, bytes, wire, rate, sent, idle_for, waited };
+        self.verdicts.stage.on_arrival(now, &view, packet)
     }
 
     /// Packets and bytes waiting at `now`.

@@ -16,7 +16,7 @@ use crate::port::flying::Flying;
 use crate::port::ring::Ring;
 use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::aqm::AqmMachine;
+use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_units::{NodeId, Serializer, Span, Time};
 
 /// How the port's queue works.
@@ -174,7 +174,7 @@ pub(crate) struct Verdicts {
     /// See [`PortTotals::marked`].
     pub marked: u64,
     /// Express: active queue management.
-    pub aqm: AqmMachine,
+    pub stage: StageMachine,
 }
 
 /// One direction of a link with the queue that feeds it.
@@ -239,14 +239,14 @@ impl Port {
         to_host: bool,
         lane: Lane,
         limit: (u64, u32),
-        aqm: AqmMachine,
+        stage: StageMachine,
     ) -> Self {
         let serializer = Serializer::new(link.rate, link.quantum);
         Self {
             flight: Ring::default(),
             free_at: Time::ZERO,
             waiting: Waiting::default(),
-            quiet_below: aqm.quiet_below(),
+            quiet_below: stage.quiet_below(),
             queue: u32::MAX,
             mode: Mode { lane, to_host, cuts: false, preemptive: false, gated: false },
             state: State { tx_pending: false, eager: false, bypass: Bypass::Empty },
@@ -265,7 +265,7 @@ impl Port {
                 pulls: false,
                 cut_header: 0,
             },
-            verdicts: Verdicts { dropped: 0, marked: 0, aqm },
+            verdicts: Verdicts { dropped: 0, marked: 0, stage },
         }
     }
 

@@ -1,8 +1,8 @@
 //! Recorded schedules: complete, in order, and the same when they are run again.
 use crate::common::*;
-use thalweg_machines::aqm::EdgeSpec;
-use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, FairOverflow, Limit, OrderSpec};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
+use thalweg_machines::stage::{EdgeSpec, StageSpec};
 use thalweg_machines::transport::{EcnSpec, LossSpec, TransportSpec, UdpPace};
 use thalweg_sim::spec::*;
 use thalweg_sim::{Exit, Injection, Recorded};
@@ -24,7 +24,7 @@ fn six_hosts(seed: u64, count: usize) -> Vec<FlowSpec> {
 }
 
 fn ordered(order: OrderSpec) -> DisciplineSpec {
-    DisciplineSpec { order, limit: Limit::Unlimited, aqm: AqmSpec::TailDrop, preemptive: false }
+    DisciplineSpec { order, limit: Limit::Unlimited, stage: StageSpec::TailDrop, preemptive: false }
 }
 
 /// Runs to the end and returns everything recorded, taken in several helpings.

@@ -1,12 +1,10 @@
 //! State is data; two ways to run a FIFO port agree; laws hold.
 use crate::common::*;
 use proptest::prelude::*;
-use thalweg_machines::aqm::{CodelSpec, EdgeSpec};
 use thalweg_machines::congestion::{ControllerSpec, dctcp};
-use thalweg_machines::schedule::{
-    AdsMap, AdsSpec, AqmSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec, RampSpec, Threshold,
-};
+use thalweg_machines::schedule::{AdsMap, AdsSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
+use thalweg_machines::stage::{CodelSpec, EdgeSpec, RedEcnSpec, StageSpec, StepEcnSpec, Threshold};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
 use thalweg_sim::diff::first_difference;
 use thalweg_sim::sealed::{Kind, Sealing};
@@ -14,7 +12,7 @@ use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// Eight hosts around a switch, random flows, small buffers, marks and losses.
-fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
+fn busy(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
     let mut tcp = wide_open();
     tcp.controller = ControllerSpec::Dctcp(dctcp::Params {
         gain: 0.0625,
@@ -36,27 +34,34 @@ fn busy(seed: u64, order: OrderSpec, aqm: AqmSpec) -> NetworkSpec {
     let mut spec = star(8, Rate::from_gbps(10), Span::from_us(1), TransportSpec::Tcp(tcp), flows);
     spec.seed = seed;
     spec.disciplines =
-        vec![DisciplineSpec { order, limit: Limit::Bytes(Bytes::new(30_000)), aqm, preemptive: false }];
+        vec![DisciplineSpec { order, limit: Limit::Bytes(Bytes::new(30_000)), stage, preemptive: false }];
     spec.stop.until = Time::from_ms(100);
     spec.probes.queues = Some((Span::from_us(5), (0..16).map(thalweg_units::PortId).collect()));
     spec
 }
 
-fn step(at_departure: bool) -> AqmSpec {
-    AqmSpec::StepEcn { threshold: Threshold::Packets(5), at_departure, include_self: false }
+fn step(at_departure: bool) -> StageSpec {
+    StageSpec::StepEcn(StepEcnSpec { threshold: Threshold::Packets(5), at_departure, include_self: false })
 }
 
 /// Marking by packets, bytes (some packets are longer than the threshold) and chance, on arrival and at departure.
-fn marking(seed: u64) -> AqmSpec {
+fn marking(seed: u64) -> StageSpec {
     let at_departure = seed.is_multiple_of(2);
     let bytes = |n| Bytes::new(n);
     match seed / 2 % 4 {
         0 => step(at_departure),
-        1 => AqmSpec::StepEcn { threshold: Threshold::Bytes(bytes(900)), at_departure, include_self: true },
-        2 => {
-            AqmSpec::Ramp(RampSpec { min: bytes(800), max: bytes(9_000), max_probability: 0.3, at_departure })
-        }
-        _ => AqmSpec::TailDrop,
+        1 => StageSpec::StepEcn(StepEcnSpec {
+            threshold: Threshold::Bytes(bytes(900)),
+            at_departure,
+            include_self: true,
+        }),
+        2 => StageSpec::RedEcn(RedEcnSpec {
+            min: bytes(800),
+            max: bytes(9_000),
+            max_probability: 0.3,
+            at_departure,
+        }),
+        _ => StageSpec::TailDrop,
     }
 }
 
@@ -154,7 +159,7 @@ fn deciding_late_and_deciding_at_once_give_the_same_results_under_every_discipli
 #[test]
 fn what_waits_is_lost_with_its_link_wherever_it_waits() {
     for (order, seed) in orders().into_iter().flat_map(|o| (0..8).map(move |seed| (o.clone(), seed))) {
-        let mut spec = busy(seed, order.clone(), AqmSpec::TailDrop);
+        let mut spec = busy(seed, order.clone(), StageSpec::TailDrop);
         let at = |us| Time::from_us(20 + 7 * seed + us);
         let (down, up) = (IncidentKind::LinkDown(seed as u32), IncidentKind::LinkUp(seed as u32));
         spec.incidents = vec![Incident { at: at(0), what: down }, Incident { at: at(30), what: up }];

@@ -173,8 +173,8 @@ fn two_backlogged_flows_differ_by_less_than_a_quantum_and_a_packet_in_drr_and_by
 #[test]
 fn step_marking_at_departure_looks_at_what_is_left_behind() {
     let threshold = Threshold::Packets(2);
-    let aqm = AqmSpec::StepEcn { threshold, at_departure: true, include_self: false };
-    let mut queue = make(&DisciplineSpec { aqm, ..spec(OrderSpec::Fifo, Limit::Unlimited) });
+    let stage = StageSpec::StepEcn(StepEcnSpec { threshold, at_departure: true, include_self: false });
+    let mut queue = make(&DisciplineSpec { stage, ..spec(OrderSpec::Fifo, Limit::Unlimited) });
     let packet = Packet { ecn: Ecn::Ect0, wire: 1500, ..Packet::default() };
     for i in 0..4 {
         assert_eq!(queue.enqueue(Time::ZERO, &packet, Handle(i), &mut vec![]), Verdict::Queued);
@@ -196,7 +196,8 @@ fn red_sees_the_port_idle_only_after_the_last_packet_has_left_the_wire() {
         mean_packet: 1000,
     };
     // Four packets at once find 0, 1, 2, 3: averages 0, 0.5 (dropped: at max).
-    let mut queue = make(&DisciplineSpec { aqm: AqmSpec::Red(p), ..spec(OrderSpec::Fifo, Limit::Unlimited) });
+    let mut queue =
+        make(&DisciplineSpec { stage: StageSpec::Red(p), ..spec(OrderSpec::Fifo, Limit::Unlimited) });
     let packet = data(1, 0, 1000);
     let arrive = |q: &mut Queue, us| q.enqueue(Time::from_us(us), &packet, Handle(0), &mut vec![]);
     assert_eq!(arrive(&mut queue, 0), Verdict::Queued);

@@ -1,7 +1,7 @@
 //! CoDel in every bin, and in front of a FIFO: by hand, and against bins that never forget.
 
 use super::*;
-use crate::aqm::{Codel, Departure};
+use crate::stage::{Codel, Departure};
 use std::collections::BTreeMap;
 
 #[test]
@@ -57,7 +57,7 @@ fn fq_codel_drops_from_the_bin_that_stands_and_never_a_bins_last_packet() {
 #[test]
 fn codel_in_front_of_a_fifo_drops_as_packets_leave() {
     let codel = CodelSpec { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 };
-    let spec = DisciplineSpec { aqm: AqmSpec::Codel(codel), ..spec(OrderSpec::Fifo, Limit::Packets(50)) };
+    let spec = DisciplineSpec { stage: StageSpec::Codel(codel), ..spec(OrderSpec::Fifo, Limit::Packets(50)) };
     let mut port = Port { queue: make(&spec), arrivals: 0 };
     (0..40).for_each(|_| assert!(port.arrive(data(1, 0, 1500)).is_empty()));
     let (mut sent, mut dropped) = (vec![], vec![]);

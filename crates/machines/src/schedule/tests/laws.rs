@@ -54,7 +54,7 @@ fn limits() -> [Limit; 5] {
     ]
 }
 
-fn markings() -> [AqmSpec; 6] {
+fn markings() -> [StageSpec; 6] {
     let threshold = Threshold::Packets(3);
     let p = RedSpec {
         min: 1.0,
@@ -66,14 +66,14 @@ fn markings() -> [AqmSpec; 6] {
         mean_packet: 800,
     };
     let (min, max) = (Bytes::new(500), Bytes::new(6000));
-    let ramp = RampSpec { min, max, max_probability: 0.5, at_departure: false };
+    let ramp = RedEcnSpec { min, max, max_probability: 0.5, at_departure: false };
     [
-        AqmSpec::TailDrop,
-        AqmSpec::StepEcn { threshold, at_departure: true, include_self: false },
-        AqmSpec::Red(p),
-        AqmSpec::Codel(CODEL),
-        AqmSpec::Ramp(ramp),
-        AqmSpec::Ramp(RampSpec { at_departure: true, ..ramp }),
+        StageSpec::TailDrop,
+        StageSpec::StepEcn(StepEcnSpec { threshold, at_departure: true, include_self: false }),
+        StageSpec::Red(p),
+        StageSpec::Codel(CODEL),
+        StageSpec::RedEcn(ramp),
+        StageSpec::RedEcn(RedEcnSpec { at_departure: true, ..ramp }),
     ]
 }
 
@@ -172,11 +172,11 @@ impl Run {
 fn everywhere(law: impl Fn(&DisciplineSpec, u64)) {
     for (name, order) in orders() {
         for (i, limit) in limits().into_iter().enumerate() {
-            for (j, aqm) in markings().into_iter().enumerate() {
-                let spec = DisciplineSpec { order: order.clone(), limit, aqm, preemptive: false };
+            for (j, stage) in markings().into_iter().enumerate() {
+                let spec = DisciplineSpec { order: order.clone(), limit, stage, preemptive: false };
                 let seed = (i * 8 + j) as u64;
                 let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| law(&spec, seed)));
-                assert!(checked.is_ok(), "{name}, {limit:?}, {aqm:?}");
+                assert!(checked.is_ok(), "{name}, {limit:?}, {stage:?}");
             }
         }
     }
@@ -189,7 +189,7 @@ fn packets_and_bytes_are_conserved_and_the_limit_is_never_exceeded() {
         for _ in 0..2000 {
             run.step(Span::ZERO);
         }
-        let may_drop = matches!(spec.aqm, AqmSpec::Codel(_)) && spec.limit == Limit::Unlimited;
+        let may_drop = matches!(spec.stage, StageSpec::Codel(_)) && spec.limit == Limit::Unlimited;
         assert!(run.dropped > 0 || !may_drop, "CoDel's way was never taken");
     });
 }

@@ -106,7 +106,7 @@ fn orders_that_serve_in_turns_refuse_to_be_preemptive_and_never_are() {
         port.arrive(data(2, -5, 100));
         assert!(!port.queue.preempt(Time::ZERO));
     }
-    let aqm = AqmSpec::Codel(CodelSpec { target: Span::ZERO, interval: Span::ZERO, mtu: 0 });
-    let both = DisciplineSpec { aqm, preemptive: true, ..spec(OrderSpec::Lifo, Limit::Unlimited) };
+    let stage = StageSpec::Codel(CodelSpec { target: Span::ZERO, interval: Span::ZERO, mtu: 0 });
+    let both = DisciplineSpec { stage, preemptive: true, ..spec(OrderSpec::Lifo, Limit::Unlimited) };
     assert!(both.make(Stream::new(1, "q", 0), RATE).unwrap_err().contains("CoDel"));
 }

@@ -2,7 +2,8 @@
 #![allow(dead_code, missing_docs)]
 
 use thalweg_machines::congestion::ControllerSpec;
-use thalweg_machines::schedule::{AqmSpec, DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::stage::StageSpec;
 use thalweg_machines::transport::{
     AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, RtoSpec, SackSpec, TcpSpec, TransportSpec, UdpPace,
     UdpSpec,
@@ -18,7 +19,7 @@ pub fn fifo() -> DisciplineSpec {
     DisciplineSpec {
         order: OrderSpec::Fifo,
         limit: Limit::Unlimited,
-        aqm: AqmSpec::TailDrop,
+        stage: StageSpec::TailDrop,
         preemptive: false,
     }
 }

@@ -2,9 +2,10 @@
 //! of RFC 8289, §5, in the form in which Mittal et al. ran it (NSDI 2016, §4.1).
 //!
 //! [`Codel`] is the control law alone: when has delay been above target for an interval, and when is the next drop
-//! due. Who feeds it decides what a delay is: [`Codel::serve`] takes packets from a queue as they leave it, dropping
-//! in a loop (one queue, or each bin of FQ-CoDel); [`super::EdgeCodel`] sees a path's packets one at a time.
+//! due. Who feeds it decides what a delay is: [`CodelStage`] sees the packets that leave a port; [`Codel::serve`] takes them
+//! from a queue in a loop (each bin of FQ-CoDel); [`super::EdgeCodel`] sees a path's packets one at a time.
 
+use super::{HeaderStage, Leave, Leaving, Needs, View};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
@@ -121,9 +122,124 @@ impl Codel {
     }
 }
 
+/// CoDel as a stage: the same law, one packet at a time. The loop of [`Codel::serve`] is the port's, which asks about the next
+/// packet at the same instant if one was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CodelStage {
+    spec: CodelSpec,
+    codel: Codel,
+    before: Before,
+}
+
+/// What became of the packet before, at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Before {
+    /// It was sent.
+    Sent,
+    /// It was dropped, and that began the dropping state: the one behind it is sent whatever it waited.
+    First,
+    /// It was dropped in the dropping state.
+    Due,
+}
+
+impl CodelStage {
+    /// A port at which delay has never been above target.
+    pub fn new(spec: CodelSpec) -> Self {
+        Self { spec, codel: Codel::default(), before: Before::Sent }
+    }
+
+    fn drop(&mut self, kind: Before) -> Leave {
+        self.before = kind;
+        Leave::Drop
+    }
+}
+
+impl HeaderStage for CodelStage {
+    fn needs(&self) -> Needs {
+        Needs { departures: true, wait: true, ..Needs::default() }
+    }
+
+    fn on_departure(&mut self, now: Time, view: &View, _packet: Leaving) -> Leave {
+        let CodelSpec { target, interval, mtu } = self.spec;
+        let below = view.waited < target || view.bytes <= u64::from(mtu);
+        let may_drop = self.codel.above(now, below, interval);
+        match std::mem::replace(&mut self.before, Before::Sent) {
+            Before::First => {
+                self.codel.enter(now, interval);
+                return Leave::Pass;
+            }
+            Before::Due if may_drop => self.codel.advance(interval),
+            Before::Due => self.codel.dropping = false,
+            Before::Sent if self.codel.dropping => self.codel.dropping = may_drop,
+            Before::Sent if may_drop => return self.drop(Before::First),
+            Before::Sent => {}
+        }
+        if self.codel.dropping && now >= self.codel.drop_next { self.drop(Before::Due) } else { Leave::Pass }
+    }
+
+    /// An empty queue has no delay.
+    fn on_unused(&mut self, now: Time) {
+        self.codel.above(now, true, self.spec.interval);
+        match std::mem::replace(&mut self.before, Before::Sent) {
+            Before::First => self.codel.enter(now, self.spec.interval),
+            Before::Due | Before::Sent => self.codel.dropping = false,
+        }
+    }
+
+    fn quiet_below(&self) -> u32 {
+        u32::MAX
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The law asked packet by packet is the published loop over the queue.
+        #[test]
+        fn the_stage_drops_what_the_loop_drops(
+            steps in prop::collection::vec((0u64..9, 0u32..4, 0u32..3), 1..300),
+            target in 0u64..12,
+            mtu in 0u32..1200,
+        ) {
+            let (target, interval) = (Span::from_us(target), Span::from_us(20));
+            let spec = CodelSpec { target, interval, mtu };
+            let (mut codel, mut stage) = (Codel::default(), CodelStage::new(spec));
+            let mut queue: Vec<Time> = vec![];
+            let mut now = Time::ZERO;
+            for (gap, join, leave) in steps {
+                now += Span::from_us(gap);
+                queue.extend((0..join).map(|_| now));
+                for _ in 0..leave {
+                    let (mut left, mut dropped) = (queue.clone().into_iter(), vec![]);
+                    let take = || {
+                        let came = left.next()?;
+                        let nearly_empty = left.len() as u64 * 500 <= u64::from(mtu);
+                        Some((came, Departure { waited: now - came, nearly_empty }))
+                    };
+                    let sent = codel.serve(&spec, now, take, |came| dropped.push(came));
+                    let mut drops = 0;
+                    let sent_by_stage = loop {
+                        if queue.is_empty() {
+                            stage.on_unused(now);
+                            break None;
+                        }
+                        let came = queue.remove(0);
+                        let bytes = queue.len() as u64 * 500;
+                        let view = View { waited: now - came, ..super::super::tests::behind(queue.len() as u32, bytes, 500) };
+                        match stage.on_departure(now, &view, Leaving { ecn_capable: true }) {
+                            Leave::Drop => drops += 1,
+                            _ => break Some(came),
+                        }
+                    };
+                    prop_assert_eq!((sent, dropped.len()), (sent_by_stage, drops));
+                    prop_assert_eq!(codel, stage.codel);
+                }
+            }
+        }
+    }
 
     const MS: fn(u64) -> Time = Time::from_ms;
     const SPEC: CodelSpec = CodelSpec { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 };

@@ -5,11 +5,29 @@
 //! With `weight` 1, `min` K, `max` K + 1 and not gentle this is a step at K: what marks for DCTCP in
 //! ns-3. An arrival that finds more than K packets is marked, one that finds K or fewer is not.
 
-use super::{Advice, Aqm, Backlog};
+use super::{Arrival, HeaderStage, Needs, View};
 use crate::packet::{Ecn, Packet};
-use crate::schedule::RedSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+
+/// RED's parameters, queue lengths in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RedSpec {
+    /// min_th.
+    pub min: f64,
+    /// max_th.
+    pub max: f64,
+    /// max_p.
+    pub max_probability: f64,
+    /// w_q, the weight of the instantaneous queue; 1 follows it exactly.
+    pub weight: f64,
+    /// Above max_th: probability rises linearly to 1 at twice max_th instead of jumping.
+    pub gentle: bool,
+    /// Mark ECN-capable packets instead of dropping them.
+    pub ecn: bool,
+    /// Bytes of a typical packet, for the average over idle times.
+    pub mean_packet: u32,
+}
 
 /// RED's state at one port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,12 +70,12 @@ impl Red {
         self.avg
     }
 
-    fn filter(&mut self, backlog: Backlog) {
-        if backlog.idle_for.is_zero() {
-            self.avg += self.p.weight * (f64::from(backlog.packets) - self.avg);
+    fn filter(&mut self, view: &View) {
+        if view.idle_for.is_zero() {
+            self.avg += self.p.weight * (f64::from(view.packets) - self.avg);
         } else {
             // As if m small packets had met an empty queue while the port was idle.
-            let m = if self.s.is_zero() { f64::INFINITY } else { backlog.idle_for / self.s };
+            let m = if self.s.is_zero() { f64::INFINITY } else { view.idle_for / self.s };
             self.avg *= libm::pow(1.0 - self.p.weight, m);
         }
     }
@@ -91,15 +109,18 @@ impl Red {
     }
 }
 
-impl Aqm for Red {
-    fn on_arrival(&mut self, _now: Time, backlog: Backlog, packet: &Packet) -> Advice {
-        self.filter(backlog);
+impl HeaderStage for Red {
+    fn needs(&self) -> Needs {
+        Needs { idle_time: true, ..Needs::default() }
+    }
+    fn on_arrival(&mut self, _now: Time, view: &View, packet: &Packet) -> Arrival {
+        self.filter(view);
         // CHOICE RED: with ECN, also above max_th capable packets are marked and not dropped. RFC 3168 §7
         // allows dropping there; a step for DCTCP (min = K, max = K + 1) would then never mark.
         match self.congested() {
-            false => Advice::Admit,
-            true if self.p.ecn && packet.ecn != Ecn::NotEct => Advice::Mark,
-            true => Advice::Drop,
+            false => Arrival::Admit,
+            true if self.p.ecn && packet.ecn != Ecn::NotEct => Arrival::Mark,
+            true => Arrival::Drop,
         }
     }
 }
@@ -112,8 +133,8 @@ mod tests {
         let p = RedSpec { min, max, max_probability: 0.1, weight, gentle, ecn: true, mean_packet: 1000 };
         Red::new(p, Stream::new(1, "red", 0), Rate::from_gbps(8)).unwrap() // s = 1 us
     }
-    fn finds(packets: u32) -> Backlog {
-        Backlog { packets, bytes: u64::from(packets) * 1000, idle_for: Span::ZERO }
+    fn finds(packets: u32) -> View {
+        super::super::tests::finds(packets, u64::from(packets) * 1000, 1000)
     }
     fn capable() -> Packet {
         Packet { ecn: Ecn::Ect0, ..Packet::default() }
@@ -122,14 +143,14 @@ mod tests {
     #[test]
     fn weight_one_between_k_and_k_plus_one_is_a_step_above_k() {
         let mut m = red(65.0, 66.0, 1.0, false);
-        for (found, advice) in
-            [(65, Advice::Admit), (66, Advice::Mark), (64, Advice::Admit), (200, Advice::Mark)]
+        for (found, arrival) in
+            [(65, Arrival::Admit), (66, Arrival::Mark), (64, Arrival::Admit), (200, Arrival::Mark)]
         {
             for _ in 0..200 {
-                assert_eq!(m.on_arrival(Time::ZERO, finds(found), &capable()), advice, "{found}");
+                assert_eq!(m.on_arrival(Time::ZERO, &finds(found), &capable()), arrival, "{found}");
             }
         }
-        assert_eq!(m.on_arrival(Time::ZERO, finds(66), &Packet::default()), Advice::Drop);
+        assert_eq!(m.on_arrival(Time::ZERO, &finds(66), &Packet::default()), Arrival::Drop);
     }
 
     #[test]
@@ -140,7 +161,7 @@ mod tests {
         let (mut gap, mut gaps) = (0, vec![]);
         for _ in 0..50_000 {
             gap += 1;
-            if m.on_arrival(Time::ZERO, finds(10), &capable()) == Advice::Mark {
+            if m.on_arrival(Time::ZERO, &finds(10), &capable()) == Arrival::Mark {
                 gaps.push(gap);
                 gap = 0;
             }
@@ -158,8 +179,8 @@ mod tests {
         m.p.max_probability = 1.0;
         let mut marks = 0;
         for _ in 0..2000 {
-            assert_eq!(m.on_arrival(Time::ZERO, finds(0), &capable()), Advice::Admit);
-            marks += u32::from(m.on_arrival(Time::ZERO, finds(10), &capable()) == Advice::Mark);
+            assert_eq!(m.on_arrival(Time::ZERO, &finds(0), &capable()), Arrival::Admit);
+            marks += u32::from(m.on_arrival(Time::ZERO, &finds(10), &capable()) == Arrival::Mark);
         }
         assert!((900..1100).contains(&marks), "{marks}");
     }
@@ -167,10 +188,10 @@ mod tests {
     #[test]
     fn the_average_halves_per_packet_time_of_silence_at_weight_one_half() {
         let mut m = red(100.0, 200.0, 0.5, false);
-        m.on_arrival(Time::ZERO, finds(64), &capable());
+        m.on_arrival(Time::ZERO, &finds(64), &capable());
         assert_eq!(m.average(), 32.0);
-        let idle = Backlog { packets: 0, bytes: 0, idle_for: Span::from_us(3) };
-        m.on_arrival(Time::ZERO, idle, &capable());
+        let idle = View { idle_for: Span::from_us(3), ..finds(0) };
+        m.on_arrival(Time::ZERO, &idle, &capable());
         assert_eq!(m.average(), 4.0);
     }
 

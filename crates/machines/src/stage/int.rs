@@ -1,0 +1,73 @@
+//! In-band network telemetry, as HPCC reads it: every port appends what it is to the packets that it sends.
+//!
+//! Li, Miao, Liu, Zhuang, Feng, Tang, Cao, Zhang, Kelly, Alizadeh, Yu, "HPCC: High Precision Congestion Control", SIGCOMM
+//! 2019: timestamp, queue length, transmitted bytes, link rate.
+//!
+//! ```text
+//! CHOICE HPCC: whether the packet itself counts is not said. It counts neither in the queue nor in the bytes sent, as in
+//! the authors' simulator, which writes as the packet is taken out of the queue. Other reading: both with it.
+//! ```
+
+use super::{HeaderStage, Needs, View};
+use crate::packet::{IntHop, Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// Appends an [`IntHop`] to data packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Int;
+
+impl HeaderStage for Int {
+    fn needs(&self) -> Needs {
+        Needs { headers: true, ..Needs::default() }
+    }
+    fn write(&mut self, now: Time, view: &View, packet: &mut Packet, side: &mut Side) {
+        if packet.is_control() {
+            return; // an ACK carries what the data saw
+        }
+        if *side == Side::Empty {
+            side.new_int();
+        }
+        if let Side::Int(stack) = side {
+            // Beyond its capacity hops are left out, as on the wire.
+            stack.push(IntHop { at: now, tx_bytes: view.sent, queue: view.bytes, rate: view.rate });
+        }
+    }
+    fn quiet_below(&self) -> u32 {
+        u32::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{IntStack, Kind};
+    use thalweg_units::{Rate, Span};
+
+    fn view(bytes: u64) -> View {
+        let (idle_for, waited) = (Span::ZERO, Span::ZERO);
+        View { packets: 3, bytes, wire: 1000, rate: Rate::from_gbps(100), sent: 7000, idle_for, waited }
+    }
+
+    #[test]
+    fn a_hop_writes_the_queue_left_behind_and_what_it_sent_before_and_the_ninth_hop_is_left_out() {
+        let (mut packet, mut side) = (Packet { wire: 1000, ..Packet::default() }, Side::Empty);
+        for hop in 0..9 {
+            Int.write(Time::from_us(hop), &view(3000 + hop), &mut packet, &mut side);
+        }
+        let Side::Int(stack) = side else { panic!("no telemetry") };
+        assert_eq!(stack.as_slice().len(), IntStack::CAPACITY);
+        let second = IntHop { at: Time::from_us(1), tx_bytes: 7000, queue: 3001, rate: Rate::from_gbps(100) };
+        assert_eq!(stack.as_slice()[1], second);
+    }
+
+    #[test]
+    fn acks_are_left_alone() {
+        let (mut ack, mut side) = (Packet { kind: Kind::Ack, ..Packet::default() }, Side::Empty);
+        Int.write(Time::ZERO, &view(0), &mut ack, &mut side);
+        assert_eq!(side, Side::Empty);
+        side.new_sack().push(1, 2);
+        Int.write(Time::ZERO, &view(0), &mut Packet::default(), &mut side);
+        assert_eq!(side.sack(), [(1, 2)]);
+    }
+}

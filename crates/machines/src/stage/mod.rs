@@ -1,0 +1,150 @@
+//! What a port does to the packets that pass it, besides ordering them: admit, mark or drop them as they arrive or leave, and
+//! write into their headers.
+//!
+//! A *header stage* ([`HeaderStage`]) is asked as a packet arrives, before it joins the queue, and as it leaves, after it has
+//! left the queue and before its first bit is on the wire. Both times it sees the port ([`View`]). What it needs to be told
+//! beyond that it declares ([`Needs`]), so that nobody pays for what no stage reads. Several stages stand in a [`Row`].
+//!
+//! The buffer's limit is not a stage: it belongs to the queue.
+
+mod codel;
+mod edge;
+mod int;
+mod list;
+mod red;
+mod red_ecn;
+mod row;
+mod step_ecn;
+mod tail_drop;
+
+pub use codel::{Codel, CodelSpec, CodelStage, Departure};
+pub use edge::{EdgeCodel, EdgeSpec, edge_ecn};
+pub use int::Int;
+pub use list::{CATALOGUE, StageMachine, StageSpec};
+pub use red::{Red, RedSpec};
+pub use red_ecn::{RedEcn, RedEcnSpec};
+pub use row::{Left, Row};
+pub use step_ecn::{StepEcn, StepEcnSpec, Threshold};
+pub use tail_drop::TailDrop;
+
+use crate::packet::{Ecn, Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Span, Time};
+
+/// A port as its stages see it when a packet arrives or leaves. That packet is not in the queue, not yet or no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Packets waiting (the one being transmitted has left), without the packet.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes of the packet itself: with it, `bytes + wire` wait.
+    pub wire: u32,
+    /// The link's present rate.
+    pub rate: Rate,
+    /// Bytes that the port has begun to send so far, without the packet.
+    pub sent: u64,
+    /// How long the port has been idle: zero while it transmits or anything waits. Only for [`Needs::idle_time`].
+    pub idle_for: Span,
+    /// How long the packet that leaves has waited; zero at arrival. Only for [`Needs::wait`].
+    pub waited: Span,
+}
+
+impl View {
+    /// Bytes waiting with the packet.
+    #[inline]
+    pub fn bytes_with(&self) -> u64 {
+        self.bytes + u64::from(self.wire)
+    }
+}
+
+/// What to do with an arriving packet, its buffer's limit apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    /// Take it.
+    Admit,
+    /// Take it and set CE (only ever said of ECN-capable packets).
+    Mark,
+    /// Refuse it.
+    Drop,
+}
+
+/// What to do with a packet that leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leave {
+    /// Send it.
+    Pass,
+    /// Send it and set CE (only ever said of ECN-capable packets).
+    Mark,
+    /// Discard it; the next one is asked about at the same instant.
+    Drop,
+}
+
+/// What a stage may know of a packet that leaves without looking into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// It may be marked.
+    pub ecn_capable: bool,
+}
+
+impl From<&Packet> for Leaving {
+    #[inline]
+    fn from(packet: &Packet) -> Self {
+        Self { ecn_capable: packet.ecn != Ecn::NotEct }
+    }
+}
+
+/// What a stage must be told. Whoever runs it may leave out the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Needs {
+    /// [`HeaderStage::on_departure`] and [`HeaderStage::on_unused`].
+    pub departures: bool,
+    /// [`View::idle_for`].
+    pub idle_time: bool,
+    /// [`View::waited`].
+    pub wait: bool,
+    /// [`HeaderStage::write`].
+    pub headers: bool,
+}
+
+/// A stage that packets of a port pass.
+pub trait HeaderStage {
+    /// What it must be told.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+    /// A packet arrives; `view` is the queue before it joins.
+    #[inline]
+    fn on_arrival(&mut self, _now: Time, _view: &View, _packet: &Packet) -> Arrival {
+        Arrival::Admit
+    }
+    /// A packet leaves; `view` is what it leaves behind.
+    #[inline]
+    fn on_departure(&mut self, _now: Time, _view: &View, _packet: Leaving) -> Leave {
+        Leave::Pass
+    }
+    /// The transmission of a packet begins that every stage let pass: what the port writes into its headers.
+    fn write(&mut self, _now: Time, _view: &View, _packet: &mut Packet, _side: &mut Side) {}
+    /// The port could have sent at `now`, and nothing waited.
+    #[inline]
+    fn on_unused(&mut self, _now: Time) {}
+    /// When [`HeaderStage::tick`] is to be called.
+    fn wake(&self) -> Option<Time> {
+        None
+    }
+    /// The instant named by [`HeaderStage::wake`] has come.
+    fn tick(&mut self, _now: Time, _view: &View) {}
+    /// With fewer packets waiting than this, every arrival is admitted unmarked and nothing is learnt from it: it need not be
+    /// asked about.
+    fn quiet_below(&self) -> u32 {
+        0
+    }
+    /// A packet of at most so many bytes that finds nothing waiting and leaves nothing behind is admitted unmarked, and nothing
+    /// is learnt from it: it may bypass the queue unseen. 0: all must be seen.
+    fn bypass_limit(&self) -> u64 {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Several stages in a row, each of which sees what those before it let through.
+
+use super::{Arrival, HeaderStage, Leave, Leaving, Needs, StageMachine, View};
+use crate::packet::{Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// What became of a packet that left a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Left {
+    /// It is sent; the flag: and marked.
+    Sent(bool),
+    /// It is discarded.
+    Dropped,
+}
+
+/// The stages of a port, in the order in which packets pass them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Row {
+    stages: Vec<StageMachine>,
+    needs: Needs,
+}
+
+impl Row {
+    /// These stages, the first one first.
+    pub fn new(stages: Vec<StageMachine>) -> Self {
+        let any = |need: fn(&Needs) -> bool| stages.iter().any(|s| need(&s.needs()));
+        let needs = Needs {
+            departures: any(|n| n.departures),
+            idle_time: any(|n| n.idle_time),
+            wait: any(|n| n.wait),
+            headers: any(|n| n.headers),
+        };
+        Self { stages, needs }
+    }
+
+    /// What any of them must be told.
+    pub fn needs(&self) -> Needs {
+        self.needs
+    }
+
+    /// A packet arrives. The first stage that drops it is the last that sees it; a mark by one is a mark.
+    pub fn on_arrival(&mut self, now: Time, view: &View, packet: &Packet) -> Arrival {
+        let mut arrival = Arrival::Admit;
+        for stage in &mut self.stages {
+            match stage.on_arrival(now, view, packet) {
+                Arrival::Admit => {}
+                Arrival::Mark => arrival = Arrival::Mark,
+                Arrival::Drop => return Arrival::Drop,
+            }
+        }
+        arrival
+    }
+
+    /// A packet leaves, likewise.
+    pub fn on_departure(&mut self, now: Time, view: &View, packet: Leaving) -> Left {
+        let mut marked = false;
+        for stage in self.stages.iter_mut().filter(|_| self.needs.departures) {
+            match stage.on_departure(now, view, packet) {
+                Leave::Pass => {}
+                Leave::Mark => marked = true,
+                Leave::Drop => return Left::Dropped,
+            }
+        }
+        Left::Sent(marked)
+    }
+
+    /// The transmission of a packet that was let pass begins.
+    pub fn write(&mut self, now: Time, view: &View, packet: &mut Packet, side: &mut Side) {
+        for stage in &mut self.stages {
+            stage.write(now, view, packet, side);
+        }
+    }
+
+    /// See [`HeaderStage::on_unused`].
+    pub fn on_unused(&mut self, now: Time) {
+        for stage in &mut self.stages {
+            stage.on_unused(now);
+        }
+    }
+
+    /// The earliest instant that a stage wants.
+    pub fn wake(&self) -> Option<Time> {
+        self.stages.iter().filter_map(HeaderStage::wake).min()
+    }
+
+    /// That instant has come.
+    pub fn tick(&mut self, now: Time, view: &View) {
+        for stage in &mut self.stages {
+            if stage.wake().is_some_and(|at| at <= now) {
+                stage.tick(now, view);
+            }
+        }
+    }
+}
