@@ -9,9 +9,11 @@
 //! * [`transport`]: reliability, apart from congestion control: a sender and a receiver machine.
 //! * [`schedule`]: which packet an output port sends next, and which one it gives up.
 //! * [`stage`]: what a port does to packets besides ordering them: admit, mark, drop, write into headers.
+//! * [`egress`]: an egress port, whole: link, queue, stages and pauses as one machine, the reference.
 //! * [`link`]: when a packet may leave, when it has left, when it arrives.
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
+//! * [`pause`]: what neighbours tell each other about when to send, and what a port then may not.
 //!
 //! [`Stream`]: thalweg_units::Stream
 #![forbid(unsafe_code)]
@@ -19,8 +21,10 @@
 pub mod buffer;
 pub mod congestion;
 pub mod custom;
+pub mod egress;
 pub mod link;
 mod packet;
+pub mod pause;
 pub mod schedule;
 pub mod slack;
 pub mod stage;

@@ -19,9 +19,9 @@ use crate::routing::{RouteError, Routes};
 use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
-use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{FlowId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
 

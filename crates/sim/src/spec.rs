@@ -2,10 +2,10 @@
 //! and the simulator. Nothing here has a default.
 
 use serde::{Deserialize, Serialize};
-use thalweg_machines::stage::EdgeSpec;
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
+use thalweg_machines::stage::EdgeSpec;
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{Bytes, FlowId, HostId, NodeId, PortId, Rate, Span, Time};
 

@@ -1,10 +1,10 @@
-//! A switch's memory by the input at which packets came, and priority flow control on top of it (IEEE 802.1Qbb).
+//! A switch's memory by the input at which packets came. Beside it may stand a pause policy ([`crate::pause`]).
 //!
 //! Two ways to hold packets: every input has memory of its own (an input-queued switch), or all share one (with the
-//! reserve, the dynamic threshold and the headroom of the HPCC authors' simulator, or plain static thresholds). With flow
-//! control an input whose bytes cross XOFF asks its upstream neighbour to stop, and below XON to go on; what is on its way
-//! meanwhile goes to the headroom. Who transmits the frames, and when, is the owner's affair.
+//! reserve, the dynamic threshold and the headroom of the HPCC authors' simulator, or plain static thresholds). What arrives
+//! between a pause and its effect goes to the headroom. Who transmits the frames, and when, is the owner's affair.
 
+use crate::pause::{Held, PausePolicy, Pfc, PfcSpec, PfcThreshold};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
 
@@ -28,43 +28,6 @@ pub enum InputMemory {
     Shared(Bytes),
 }
 
-/// Priority flow control, one lossless class.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PfcSpec {
-    /// When an input asks for a pause, and for its end.
-    pub threshold: PfcThreshold,
-    /// Bytes of each input, beyond the threshold, for what arrives before a pause takes effect.
-    pub headroom: Bytes,
-    /// A pause frame on the wire.
-    pub frame_wire: u32,
-    /// A pause expires after so many quanta of 512 bit times unless it is refreshed; `None`: it lasts until the permission to
-    /// go on.
-    pub quanta: Option<u16>,
-}
-
-/// When an input asks for a pause, and for its end.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum PfcThreshold {
-    /// Pause above `xoff`, go on at `xon` or less.
-    Static {
-        /// Bytes.
-        xoff: Bytes,
-        /// Bytes, at most `xoff`.
-        xon: Bytes,
-    },
-    /// The threshold is `alpha` × what is free of the shared memory; an input's first `reserve` bytes do not count.
-    /// Pause at the threshold or with anything in the headroom; go on once the headroom is empty and the input is
-    /// `hysteresis` below the threshold, or holds nothing of the shared memory.
-    Dynamic {
-        /// 1/8 in the HPCC authors' simulator.
-        alpha: f64,
-        /// Bytes set aside for each input.
-        reserve: Bytes,
-        /// Bytes.
-        hysteresis: Bytes,
-    },
-}
-
 /// What an input tells its upstream neighbour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Pause {
@@ -81,8 +44,6 @@ pub struct Input {
     pub bytes: u64,
     /// Of these, in the headroom (dynamic threshold only: with a static one the headroom is what lies above it).
     pub headroom: u64,
-    /// The last thing it told its neighbour was to stop.
-    pub paused: bool,
 }
 
 /// The memory of one switch.
@@ -94,8 +55,8 @@ pub struct Inputs {
     used: u64,
     /// What the dynamic threshold shares out.
     pool: u64,
-    /// Inputs whose neighbour is paused.
-    pausing: u32,
+    /// Who makes pauses of it.
+    policy: Option<Pfc>,
 }
 
 impl Inputs {
@@ -104,31 +65,23 @@ impl Inputs {
     /// # Errors
     /// If reserves and headrooms do not fit, or XON is above XOFF.
     pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, String> {
+        let policy = spec.pfc.map(|pfc| Pfc::new(&pfc, inputs)).transpose()?;
         let mut pool = match spec.memory {
             InputMemory::PerInput(_) => 0,
             InputMemory::Shared(total) => total.get(),
         };
-        match spec.pfc {
-            Some(PfcSpec { threshold: PfcThreshold::Dynamic { alpha, reserve, .. }, headroom, .. }) => {
-                if alpha.is_nan() || alpha <= 0.0 {
-                    return Err(format!("the threshold's alpha must be above zero, not {alpha}"));
-                }
-                let InputMemory::Shared(total) = spec.memory else {
-                    return Err("a dynamic threshold needs shared memory".into());
-                };
-                let aside = u128::from(reserve.get()) + u128::from(headroom.get());
-                let aside = aside.saturating_mul(inputs as u128);
-                let left = u64::try_from(aside).ok().and_then(|aside| total.get().checked_sub(aside));
-                pool = left.ok_or_else(|| {
-                    format!("{inputs} inputs set {aside} B aside, and the memory has {} B", total.get())
-                })?;
-            }
-            Some(PfcSpec { threshold: PfcThreshold::Static { xoff, xon }, .. }) if xon > xoff => {
-                return Err(format!("XON ({} B) is above XOFF ({} B)", xon.get(), xoff.get()));
-            }
-            _ => {}
+        if let Some(PfcSpec { threshold: PfcThreshold::Dynamic { reserve, .. }, headroom, .. }) = spec.pfc {
+            let InputMemory::Shared(total) = spec.memory else {
+                return Err("a dynamic threshold needs shared memory".into());
+            };
+            let aside = u128::from(reserve.get()) + u128::from(headroom.get());
+            let aside = aside.saturating_mul(inputs as u128);
+            let left = u64::try_from(aside).ok().and_then(|aside| total.get().checked_sub(aside));
+            pool = left.ok_or_else(|| {
+                format!("{inputs} inputs set {aside} B aside, and the memory has {} B", total.get())
+            })?;
         }
-        Ok(Self { spec, inputs: vec![Input::default(); inputs], used: 0, pool, pausing: 0 })
+        Ok(Self { spec, inputs: vec![Input::default(); inputs], used: 0, pool, policy })
     }
 
     /// The inputs.
@@ -155,7 +108,12 @@ impl Inputs {
     /// Some input's neighbour is paused: every departure matters at once.
     #[inline]
     pub fn is_pausing(&self) -> bool {
-        self.pausing > 0
+        self.policy.as_ref().is_some_and(|policy| policy.is_pausing())
+    }
+
+    /// The last thing that the neighbour of `input` was told is to stop.
+    pub fn has_paused(&self, input: usize) -> bool {
+        self.policy.as_ref().is_some_and(|policy| policy.has_paused(input))
     }
 
     /// Nothing happens if `wire` bytes join the input now, even if some of what is counted here has left already: no drop,
@@ -163,7 +121,7 @@ impl Inputs {
     #[inline]
     pub fn is_quiet(&self, input: usize, wire: u32) -> bool {
         let after = self.inputs[input].bytes + u64::from(wire);
-        if self.pausing > 0 {
+        if self.is_pausing() {
             return false;
         }
         match (&self.spec.pfc, self.spec.memory) {
@@ -249,40 +207,22 @@ impl Inputs {
     /// After [`Inputs::take`]: must the input's neighbour stop? True once, until it may go on.
     #[inline]
     pub fn asks_pause(&mut self, input: usize) -> bool {
-        let Some(pfc) = self.spec.pfc else { return false };
-        let at = &self.inputs[input];
-        let asks = !at.paused
-            && match pfc.threshold {
-                PfcThreshold::Static { xoff, .. } => at.bytes > xoff.get(),
-                PfcThreshold::Dynamic { reserve, .. } => {
-                    at.headroom > 0 || at.bytes.saturating_sub(reserve.get()) >= self.threshold()
-                }
-            };
-        if asks {
-            self.inputs[input].paused = true;
-            self.pausing += 1;
-        }
-        asks
+        let held = self.held(input);
+        self.policy.as_mut().and_then(|policy| policy.on_taken(input, held)).is_some()
     }
 
     /// After [`Inputs::release`]: may the input's neighbour go on? True once, until it must stop.
     #[inline]
     pub fn asks_resume(&mut self, input: usize) -> bool {
-        let Some(pfc) = self.spec.pfc else { return false };
-        let at = &self.inputs[input];
-        let asks = at.paused
-            && match pfc.threshold {
-                PfcThreshold::Static { xon, .. } => at.bytes <= xon.get(),
-                PfcThreshold::Dynamic { reserve, hysteresis, .. } => {
-                    let shared = at.bytes.saturating_sub(reserve.get());
-                    at.headroom == 0 && (shared == 0 || shared + hysteresis.get() <= self.threshold())
-                }
-            };
-        if asks {
-            self.inputs[input].paused = false;
-            self.pausing -= 1;
-        }
-        asks
+        let held = self.held(input);
+        self.policy.as_mut().and_then(|policy| policy.on_released(input, held)).is_some()
+    }
+
+    /// What a policy is told of an input.
+    #[inline]
+    fn held(&self, input: usize) -> Held {
+        let Input { bytes, headroom } = self.inputs[input];
+        Held { bytes, headroom, threshold: self.threshold() }
     }
 
     /// Bytes of an input that must be stuck for its neighbour never to go on.

@@ -3,5 +3,6 @@
 mod inputs;
 mod shared;
 
-pub use inputs::{Input, InputMemory, InputSpec, Inputs, Pause, PfcSpec, PfcThreshold};
+pub use crate::pause::{PfcSpec, PfcThreshold};
+pub use inputs::{Input, InputMemory, InputSpec, Inputs, Pause};
 pub use shared::SharedPool;

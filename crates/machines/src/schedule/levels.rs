@@ -1,20 +1,26 @@
 //! A few FIFOs in order of importance: the data path of strict priority and of ADS.
 
 use super::Entry;
+use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// FIFOs numbered from 0, the most important, and which of them hold anything.
+/// FIFOs numbered from 0, the most important, which of them hold anything, and which are paused.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Levels {
     queues: Vec<VecDeque<Entry>>,
     occupied: [u64; 4],
+    paused: QueueSet,
 }
 
 impl Levels {
     /// `count` FIFOs, at least one.
     pub(super) fn new(count: u8) -> Self {
-        Self { queues: vec![VecDeque::new(); usize::from(count.max(1))], occupied: [0; 4] }
+        Self {
+            queues: vec![VecDeque::new(); usize::from(count.max(1))],
+            occupied: [0; 4],
+            paused: QueueSet::default(),
+        }
     }
     /// Number of the least important FIFO.
     #[inline]
@@ -31,13 +37,22 @@ impl Levels {
         self.queues[usize::from(level)].push_front(entry);
         self.occupied[usize::from(level >> 6)] |= 1 << (level & 63);
     }
-    /// Number of the most important FIFO that holds any.
+    /// FIFOs that hold any and are not paused, 64 of them.
+    #[inline]
+    fn ready(&self, word: usize) -> u64 {
+        self.occupied[word] & !self.paused.word(word)
+    }
+    /// Number of the most important FIFO that holds any and is not paused.
     #[inline]
     pub(super) fn best(&self) -> Option<u8> {
-        let word = self.occupied.iter().position(|&w| w != 0)?;
-        Some((word as u32 * 64 + self.occupied[word].trailing_zeros()) as u8)
+        let word = (0..4).find(|word| self.ready(*word) != 0)?;
+        Some((word as u32 * 64 + self.ready(word).trailing_zeros()) as u8)
     }
-    /// The oldest entry of the most important FIFO that holds any.
+    /// See [`super::Order::pause`].
+    pub(super) fn pause(&mut self, level: u16, paused: bool) {
+        self.paused.set(level, paused);
+    }
+    /// The oldest entry of the most important FIFO that holds any and is not paused.
     #[inline]
     pub(super) fn pop_best(&mut self) -> Option<Entry> {
         let level = usize::from(self.best()?);

@@ -54,10 +54,20 @@ pub trait Order {
     }
     /// A packet joins.
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle);
-    /// The next to leave, `None` if nothing waits.
+    /// The next to leave. `None`: nothing waits, or all of it is held back ([`Order::is_held`]).
     fn pop(&mut self, now: Time) -> Option<Entry>;
     /// The first to be given up, perhaps the one `arriving`, which has joined; `None` if nothing waits.
     fn shed(&mut self, arriving: Handle) -> Option<Entry>;
+    /// Queues that can be paused one by one, numbered from 0; 0: the port can only be paused as a whole.
+    fn queues(&self) -> u16 {
+        0
+    }
+    /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
+    fn pause(&mut self, _queue: u16, _paused: bool) {}
+    /// If anything waits, none of it may leave now: every queue that holds any is paused.
+    fn is_held(&self) -> bool {
+        false
+    }
     /// Packets that the last [`Order::pop`] gave up on its way (CoDel inside the order), one per call.
     #[inline]
     fn take_dropped(&mut self) -> Option<Entry> {
@@ -192,7 +202,9 @@ impl<O: Order> Managed<O> {
         let needs = self.stage.needs();
         loop {
             let Some(entry) = self.order.pop(now) else {
-                self.stage.on_unused(now);
+                if self.packets == 0 {
+                    self.stage.on_unused(now);
+                }
                 return None;
             };
             let waited = self.forget(now, entry);
@@ -312,6 +324,15 @@ impl<O: Order> Discipline for Managed<O> {
         true
     }
 
+    fn queues(&self) -> u16 {
+        self.order.queues()
+    }
+    fn pause(&mut self, queue: u16, paused: bool) {
+        self.order.pause(queue, paused);
+    }
+    fn is_held(&self) -> bool {
+        self.packets > 0 && self.order.is_held()
+    }
     #[inline]
     fn packets(&self) -> u32 {
         self.packets

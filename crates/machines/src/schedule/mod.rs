@@ -82,6 +82,16 @@ pub trait Discipline {
     fn preempt(&mut self, _now: Time) -> bool {
         false
     }
+    /// Queues that can be paused one by one, numbered from 0; 0: the port can only be paused as a whole.
+    fn queues(&self) -> u16 {
+        0
+    }
+    /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
+    fn pause(&mut self, _queue: u16, _paused: bool) {}
+    /// Something waits, and none of it may leave now: [`Discipline::dequeue`] would return nothing.
+    fn is_held(&self) -> bool {
+        false
+    }
     /// Packets waiting.
     fn packets(&self) -> u32;
     /// Bytes waiting.
@@ -100,4 +110,4 @@ pub trait Discipline {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -53,6 +53,15 @@ impl Order for Priority {
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }
+    fn queues(&self) -> u16 {
+        u16::from(self.levels.last()) + 1
+    }
+    fn pause(&mut self, queue: u16, paused: bool) {
+        self.levels.pause(queue, paused);
+    }
+    fn is_held(&self) -> bool {
+        self.levels.best().is_none()
+    }
     /// A strictly more important class goes before the packet in service.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
         let (class, entry) = self.served?;

@@ -216,6 +216,15 @@ impl Discipline for Queue {
     fn preempt(&mut self, now: Time) -> bool {
         each!(self, q => q.preempt(now))
     }
+    fn queues(&self) -> u16 {
+        each!(self, q => q.queues())
+    }
+    fn pause(&mut self, queue: u16, paused: bool) {
+        each!(self, q => q.pause(queue, paused));
+    }
+    fn is_held(&self) -> bool {
+        each!(self, q => q.is_held())
+    }
     #[inline]
     fn packets(&self) -> u32 {
         each!(self, q => q.packets())

@@ -4,7 +4,7 @@ mod examples;
 mod fq_codel;
 mod fq_oracle;
 mod input_round_robin;
-mod laws;
+pub(crate) mod laws;
 mod lstf;
 mod pifo_oracle;
 mod preemption;

@@ -45,7 +45,7 @@ impl WaitGraph<'_> {
     fn holds_back(&self, id: PortId) -> bool {
         let back = &self.ports[(id.0 ^ 1) as usize];
         back.place.owner != u32::MAX
-            && self.memory.switches[back.place.owner as usize].inputs()[usize::from(back.place.number)].paused
+            && self.memory.switches[back.place.owner as usize].has_paused(usize::from(back.place.number))
     }
 
     fn stuck_above(&self, id: PortId) -> u64 {

@@ -270,6 +270,6 @@ impl Fabric {
         let port = &self.ports[id.at()];
         cx.features.ingress_accounting
             && port.place.owner != u32::MAX
-            && self.memory.switches[port.place.owner as usize].inputs()[usize::from(port.place.number)].paused
+            && self.memory.switches[port.place.owner as usize].has_paused(usize::from(port.place.number))
     }
 }

@@ -12,8 +12,8 @@ use crate::hosts::ends::{Receiving, Sending};
 use crate::paths::NO_SLOT;
 use crate::port::Port;
 use crate::spec::FlowSpec;
-use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::congestion::Start;
+use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Receiver, Sender, TransportSpec};
 use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 

@@ -67,6 +67,15 @@ impl Order for Ads {
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }
+    fn queues(&self) -> u16 {
+        u16::from(self.levels.last()) + 1
+    }
+    fn pause(&mut self, queue: u16, paused: bool) {
+        self.levels.pause(queue, paused);
+    }
+    fn is_held(&self) -> bool {
+        self.levels.best().is_none()
+    }
     fn wake(&self) -> Option<Time> {
         self.control.wake()
     }

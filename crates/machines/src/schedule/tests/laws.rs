@@ -10,7 +10,7 @@ fn parity(even: OrderSpec, odd: OrderSpec) -> OrderSpec {
     OrderSpec::Parity { even: Box::new(even), odd: Box::new(odd) }
 }
 
-fn orders() -> Vec<(&'static str, OrderSpec)> {
+pub(crate) fn orders() -> Vec<(&'static str, OrderSpec)> {
     let ads = |map| OrderSpec::Ads(AdsSpec { queues: 4, cap: Bytes::new(20_000), mtu: 1500, map });
     let (tail, longest) = (FairOverflow::Tail, FairOverflow::LongestQueue);
     vec![
@@ -44,7 +44,7 @@ fn orders() -> Vec<(&'static str, OrderSpec)> {
     ]
 }
 
-fn limits() -> [Limit; 5] {
+pub(crate) fn limits() -> [Limit; 5] {
     [
         Limit::Bytes(Bytes::new(12_000)),
         Limit::Packets(7),
@@ -54,7 +54,7 @@ fn limits() -> [Limit; 5] {
     ]
 }
 
-fn markings() -> [StageSpec; 6] {
+pub(crate) fn markings() -> [StageSpec; 6] {
     let threshold = Threshold::Packets(3);
     let p = RedSpec {
         min: 1.0,

@@ -1,0 +1,311 @@
+//! The machine itself.
+
+use super::{Arrived, EgressTotals, Packets, Poll, Sent};
+use crate::link::{Link, LinkSpec, Load};
+use crate::packet::{Ecn, Handle};
+use crate::pause::{Change, Frame, Paused};
+use crate::schedule::{Discipline, DisciplineSpec, Entry, Queue, Sojourn, Verdict};
+use crate::stage::{Arrival, Leaving, Left, Row, StageSpec, View};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_units::{Span, Stream, Time};
+
+/// What a port is made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EgressSpec {
+    /// What it sends on.
+    pub link: LinkSpec,
+    /// Its queue: order and limit, and a stage of its own.
+    pub queue: DisciplineSpec,
+    /// What stands in front of the queue at arrival, and behind it at departure.
+    pub stages: Vec<StageSpec>,
+    /// Control packets have a lane of their own, ahead of the queue, that no limit, stage or pause holds.
+    pub control_first: bool,
+    /// A frame's bytes on the wire.
+    pub frame_wire: u32,
+}
+
+/// An egress port.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Egress {
+    link: Link,
+    queue: Queue,
+    stages: Row,
+    paused: Paused,
+    /// To be sent ahead of everything, the oldest first.
+    frames: VecDeque<Frame>,
+    control: Option<VecDeque<(Handle, u32)>>,
+    frame_wire: u32,
+    /// When the transmission in progress, or the last one, ends.
+    free_at: Time,
+    /// What leaves together with the packet told last.
+    together: VecDeque<Handle>,
+    /// Since when packets wait, if a stage asks.
+    sojourn: Option<Sojourn>,
+    totals: EgressTotals,
+}
+
+impl Egress {
+    /// A port that has seen nothing; chance draws from streams of `seed` for the port number `entity`.
+    ///
+    /// # Errors
+    /// If parameters contradict each other, with their values, or the queue is to interrupt transmissions.
+    pub fn new(spec: &EgressSpec, seed: u64, entity: u64) -> Result<Self, String> {
+        if spec.queue.preemptive {
+            return Err("a reference port does not interrupt transmissions".into());
+        }
+        let link = spec.link.make(seed, entity)?;
+        let rate = link.rate(Time::ZERO);
+        let queue = spec.queue.make(Stream::new(seed, "queue", entity), rate)?;
+        let stage = |(i, stage): (usize, &StageSpec)| {
+            stage.make(Stream::new(seed, "stage", entity << 8 | i as u64), rate)
+        };
+        let stages = Row::new(spec.stages.iter().enumerate().map(stage).collect::<Result<_, _>>()?);
+        Ok(Self {
+            sojourn: stages.needs().wait.then(Sojourn::default),
+            link,
+            queue,
+            stages,
+            paused: Paused::default(),
+            frames: VecDeque::new(),
+            control: spec.control_first.then(VecDeque::new),
+            frame_wire: spec.frame_wire,
+            free_at: Time::ZERO,
+            together: VecDeque::new(),
+            totals: EgressTotals::default(),
+        })
+    }
+
+    /// A packet arrives. What is discarded to make room for it is appended to `out`.
+    pub fn arrive(
+        &mut self,
+        now: Time,
+        handle: Handle,
+        packets: &mut impl Packets,
+        out: &mut Vec<Handle>,
+    ) -> Arrived {
+        self.note_unused(now);
+        self.totals.arrived += 1;
+        let packet = packets.packet(handle);
+        if let Some(control) = self.control.as_mut().filter(|_| packet.is_control()) {
+            control.push_back((handle, packet.wire));
+            return Arrived::Admitted;
+        }
+        let idle = self.stages.needs().idle_time && self.queue.is_empty();
+        let idle_for = if idle { now.since(self.free_at) } else { Span::ZERO };
+        let view = self.view(now, packet.wire, idle_for, Span::ZERO);
+        let arrival = self.stages.on_arrival(now, &view, packet);
+        let given_up = out.len();
+        let verdict = match arrival {
+            Arrival::Drop => Verdict::Dropped,
+            Arrival::Admit | Arrival::Mark => self.queue.enqueue(now, packet, handle, out),
+        };
+        self.totals.dropped += (out.len() - given_up) as u64;
+        for victim in &out[given_up..] {
+            self.forget(*victim);
+        }
+        if verdict == Verdict::Dropped {
+            self.totals.dropped += 1;
+            return Arrived::Dropped;
+        }
+        if let Some(sojourn) = &mut self.sojourn {
+            sojourn.joined(now, handle);
+        }
+        if arrival == Arrival::Mark || verdict == Verdict::Marked {
+            packet.ecn = Ecn::Ce;
+            self.totals.marked += 1;
+        }
+        if out.len() > given_up { Arrived::PushedOut } else { Arrived::Admitted }
+    }
+
+    /// The neighbour's frame arrives. True: something may be sent now that could not be before.
+    pub fn frame(&mut self, now: Time, frame: Frame) -> bool {
+        let change = self.paused.on_frame(now, frame);
+        self.apply(change)
+    }
+
+    /// The neighbour is to be told something, ahead of all that waits.
+    pub fn post(&mut self, frame: Frame) {
+        self.frames.push_back(frame);
+    }
+
+    /// When [`Egress::tick`] is to be called.
+    pub fn wake(&self) -> Option<Time> {
+        [self.paused.wake(), self.queue.wake(), self.stages.wake()].into_iter().flatten().min()
+    }
+
+    /// The instant named by [`Egress::wake`] has come. True: something may be sent now that could not be before.
+    pub fn tick(&mut self, now: Time) -> bool {
+        self.note_unused(now);
+        let change = self.paused.tick(now);
+        let resumed = self.apply(change);
+        if self.queue.wake().is_some_and(|at| at <= now) {
+            self.queue.on_tick(now);
+        }
+        let view = self.view(now, 0, Span::ZERO, Span::ZERO);
+        self.stages.tick(now, &view);
+        resumed
+    }
+
+    /// What does the port do now? To be asked after all that happens at this instant, after every answer that sends, and when
+    /// the instant comes that an answer named. Packets dropped as they leave are appended to `out`.
+    pub fn poll(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) -> Poll {
+        if let Some(handle) = self.together.pop_front() {
+            return self.transmitting(Sent::Packet(handle));
+        }
+        if now < self.free_at {
+            return Poll::Wait(self.free_at);
+        }
+        self.note_unused(now);
+        if !self.has_something() {
+            return Poll::Idle;
+        }
+        let opens = self.link.opens(now);
+        if opens > now {
+            return if opens == Time::MAX { Poll::Idle } else { Poll::Wait(opens) };
+        }
+        if let Some(frame) = self.frames.pop_front() {
+            self.totals.frames += 1;
+            self.free_at = self.link.send(now, Load::one(self.frame_wire));
+            return self.transmitting(Sent::Frame(frame));
+        }
+        if let Some((handle, wire)) = self.control.as_mut().and_then(VecDeque::pop_front) {
+            self.note_sent(1, u64::from(wire));
+            self.free_at = self.link.send(now, Load::one(wire));
+            return self.transmitting(Sent::Packet(handle));
+        }
+        let mut load = Load { packets: 0, bytes: 0 };
+        while load.packets < self.link.batch()
+            && let Some(entry) = self.next(now, packets, out)
+        {
+            load.packets += 1;
+            load.bytes += u64::from(entry.wire);
+            self.together.push_back(entry.handle);
+        }
+        let Some(first) = self.together.pop_front() else {
+            // All that waited was dropped.
+            return Poll::Idle;
+        };
+        self.free_at = self.link.send(now, load);
+        self.transmitting(Sent::Packet(first))
+    }
+
+    /// Something waits that may leave.
+    fn has_something(&self) -> bool {
+        let control = self.control.as_ref().is_some_and(|lane| !lane.is_empty());
+        !self.frames.is_empty()
+            || control
+            || !self.queue.is_empty() && !self.is_stopped() && !self.queue.is_held()
+    }
+
+    /// Where queues have no numbers, any class that is paused stops them all.
+    fn is_stopped(&self) -> bool {
+        self.queue.queues() == 0 && self.paused.any()
+    }
+
+    /// The next packet to leave, past those that stages drop.
+    fn next(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) -> Option<Entry> {
+        loop {
+            let given_up = out.len();
+            let served = self.queue.serve(now, out, |handle| Entry::new(packets.packet(handle), handle));
+            self.totals.dropped += (out.len() - given_up) as u64;
+            for victim in &out[given_up..] {
+                self.forget(*victim);
+            }
+            let Some((entry, mark)) = served else {
+                if self.queue.is_empty() {
+                    self.stages.on_unused(now);
+                }
+                return None;
+            };
+            let waited = self.sojourn.as_mut().map_or(Span::ZERO, |s| now.since(s.left(entry.handle)));
+            let view = self.view(now, entry.wire, Span::ZERO, waited);
+            let Entry { handle, wire, ecn_capable, .. } = entry;
+            let Left::Sent(also) = self.stages.on_departure(now, &view, Leaving { ecn_capable }) else {
+                self.totals.dropped += 1;
+                out.push(handle);
+                continue;
+            };
+            if mark || also {
+                packets.packet(handle).ecn = Ecn::Ce;
+                self.totals.marked += 1;
+            }
+            if self.stages.needs().headers {
+                let (packet, side) = packets.headers(handle);
+                self.stages.write(now, &view, packet, side);
+            }
+            self.note_sent(1, u64::from(wire));
+            return Some(entry);
+        }
+    }
+
+    /// A packet was discarded while it waited.
+    fn forget(&mut self, victim: Handle) {
+        if let Some(sojourn) = &mut self.sojourn {
+            sojourn.left(victim);
+        }
+    }
+
+    fn note_sent(&mut self, packets: u64, bytes: u64) {
+        self.totals.packets += packets;
+        self.totals.bytes += bytes;
+    }
+
+    fn transmitting(&mut self, what: Sent) -> Poll {
+        let until = self.free_at;
+        Poll::Transmit { what, until, arrives: self.link.arrives(until) }
+    }
+
+    /// Opportunities that have passed with nothing to send.
+    fn note_unused(&mut self, now: Time) {
+        while let Some(unused) = self.link.take_unused(now) {
+            self.totals.unused += u64::from(unused.bytes);
+            // Otherwise all that waits is paused.
+            if self.queue.is_empty() {
+                self.stages.on_unused(unused.at);
+            }
+        }
+    }
+
+    /// What may be sent follows what is paused.
+    fn apply(&mut self, change: Change) -> bool {
+        if change != Change::None {
+            for queue in 0..self.queue.queues() {
+                // A class is the queue of its number.
+                let class = u8::try_from(queue).is_ok_and(|c| c < 8 && self.paused.class(c));
+                self.queue.pause(queue, class || self.paused.queues().has(queue));
+            }
+        }
+        change == Change::Resumed
+    }
+
+    fn view(&self, now: Time, wire: u32, idle_for: Span, waited: Span) -> View {
+        let (packets, bytes) = (self.queue.packets(), self.queue.bytes());
+        View { packets, bytes, wire, rate: self.link.rate(now), sent: self.totals.bytes, idle_for, waited }
+    }
+
+    /// Packets waiting, in the queue and in the lane for control packets.
+    pub fn waiting(&self) -> u32 {
+        self.queue.packets() + self.control.as_ref().map_or(0, |lane| lane.len() as u32)
+    }
+    /// The queue.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+    /// The link.
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+    /// What the neighbour has paused.
+    pub fn paused(&self) -> &Paused {
+        &self.paused
+    }
+    /// When the transmission in progress, or the last one, ends.
+    pub fn free_at(&self) -> Time {
+        self.free_at
+    }
+    /// What it has done so far.
+    pub fn totals(&self) -> EgressTotals {
+        self.totals
+    }
+}

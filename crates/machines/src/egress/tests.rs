@@ -1,0 +1,404 @@
+//! The port by hand; against a FIFO written down from scratch; and laws for every order, stage and link.
+
+use super::*;
+use crate::link::{BatchedSpec, LinkSpec, LossSpec, Trace, TracedSpec, TransmitterSpec};
+use crate::packet::{Ecn, IntHop, Kind};
+use crate::schedule::tests::laws;
+use crate::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
+use crate::stage::{CodelSpec, RedEcnSpec, StageSpec, StepEcnSpec, Threshold};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use thalweg_units::{Bytes, FlowId, Rate, Span};
+
+mod oracle;
+
+/// 8 Gb/s: a byte lasts exactly 1 ns.
+const RATE: Rate = Rate::from_gbps(8);
+const NS: fn(u64) -> Time = Time::from_ns;
+
+#[derive(Clone, Default)]
+struct Pool(Vec<(Packet, Side)>);
+
+impl Pool {
+    fn add(&mut self, packet: Packet) -> Handle {
+        self.0.push((packet, Side::Empty));
+        Handle(self.0.len() as u32 - 1)
+    }
+}
+impl Packets for Pool {
+    fn packet(&mut self, handle: Handle) -> &mut Packet {
+        &mut self.0[handle.0 as usize].0
+    }
+    fn headers(&mut self, handle: Handle) -> (&mut Packet, &mut Side) {
+        let (packet, side) = &mut self.0[handle.0 as usize];
+        (packet, side)
+    }
+}
+
+fn fifo(limit: Limit) -> DisciplineSpec {
+    DisciplineSpec { order: OrderSpec::Fifo, limit, stage: StageSpec::TailDrop, preemptive: false }
+}
+fn spec(queue: DisciplineSpec) -> EgressSpec {
+    let link = LinkSpec::fixed(RATE, Span::from_us(1));
+    EgressSpec { link, queue, stages: vec![], control_first: false, frame_wire: 64 }
+}
+fn data(wire: u32) -> Packet {
+    Packet { wire, ecn: Ecn::Ect0, ..Packet::default() }
+}
+
+/// What happens at a port, and what it does.
+#[derive(Clone, Copy, Debug)]
+enum Input {
+    Packet(Packet),
+    Frame(Frame),
+    Post(Frame),
+}
+
+/// A port and its packets, run as a simulator would.
+#[derive(Clone)]
+struct Run {
+    port: Egress,
+    pool: Pool,
+    next_poll: Option<Time>,
+    /// (begun, until, what, arrives)
+    sent: Vec<(Time, Time, Sent, Option<Time>)>,
+    dropped: Vec<(Time, Handle)>,
+}
+
+impl Run {
+    fn new(spec: &EgressSpec) -> Self {
+        let port = Egress::new(spec, 5, 0).unwrap();
+        Self { port, pool: Pool::default(), next_poll: None, sent: vec![], dropped: vec![] }
+    }
+
+    /// Everything that is due up to `until`, as of its own instant.
+    fn advance(&mut self, until: Time) {
+        while let Some(at) = [self.next_poll, self.port.wake()].into_iter().flatten().min()
+            && at < until
+        {
+            self.at(at, &[]);
+        }
+    }
+
+    /// Inputs at one instant, and then the port's decisions.
+    fn at(&mut self, now: Time, inputs: &[Input]) {
+        let mut out = vec![];
+        if self.port.wake().is_some_and(|at| at <= now) {
+            self.port.tick(now);
+            assert!(self.port.wake().is_none_or(|at| at > now));
+        }
+        for input in inputs {
+            match *input {
+                Input::Packet(packet) => {
+                    let handle = self.pool.add(packet);
+                    let arrived = self.port.arrive(now, handle, &mut self.pool, &mut out);
+                    match arrived {
+                        Arrived::Admitted => assert!(out.is_empty()),
+                        Arrived::PushedOut => assert!(!out.is_empty()),
+                        // A victim may turn out to be the packet itself, after others were.
+                        Arrived::Dropped => {}
+                    }
+                    assert!(!out.contains(&handle));
+                    if arrived == Arrived::Dropped {
+                        out.push(handle);
+                    }
+                    self.dropped.extend(out.drain(..).map(|h| (now, h)));
+                }
+                Input::Frame(frame) => drop(self.port.frame(now, frame)),
+                Input::Post(frame) => self.port.post(frame),
+            }
+        }
+        self.next_poll = loop {
+            let poll = self.port.poll(now, &mut self.pool, &mut out);
+            self.dropped.extend(out.drain(..).map(|h| (now, h)));
+            match poll {
+                Poll::Transmit { what, until, arrives } => self.sent.push((now, until, what, arrives)),
+                Poll::Wait(at) => {
+                    assert!(at > now);
+                    break Some(at);
+                }
+                Poll::Idle => break None,
+            }
+        };
+    }
+
+    fn story(&mut self, inputs: &[(Time, Input)]) {
+        let mut rest = inputs;
+        while let Some((now, _)) = rest.first() {
+            let same = rest.iter().take_while(|(at, _)| at == now).count();
+            self.advance(*now);
+            let batch: Vec<Input> = rest[..same].iter().map(|(_, input)| *input).collect();
+            self.at(*now, &batch);
+            rest = &rest[same..];
+        }
+    }
+
+    /// (until, number) of the packets sent.
+    fn left(&self) -> Vec<(u64, u32)> {
+        let packet = |(_, until, what, _): &(Time, Time, Sent, Option<Time>)| match what {
+            Sent::Packet(handle) => Some((until.ps() / 1000, handle.0)),
+            Sent::Frame(_) => None,
+        };
+        self.sent.iter().filter_map(packet).collect()
+    }
+}
+
+fn packets(at: u64, wires: &[u32]) -> Vec<(Time, Input)> {
+    wires.iter().map(|wire| (NS(at), Input::Packet(data(*wire)))).collect()
+}
+
+#[test]
+fn a_fifo_of_two_packets_sends_one_keeps_two_and_refuses_the_fourth() {
+    let mut run = Run::new(&spec(fifo(Limit::Packets(2))));
+    run.story(&packets(0, &[1000]));
+    run.story(&packets(10, &[500, 100, 100]));
+    run.advance(NS(9999));
+    assert_eq!(run.left(), [(1000, 0), (1500, 1), (1600, 2)]);
+    assert_eq!(run.dropped, [(NS(10), Handle(3))]);
+    assert_eq!(run.sent[1].3, Some(NS(2500)), "a microsecond away");
+    let totals = EgressTotals { arrived: 4, packets: 3, bytes: 1600, dropped: 1, ..EgressTotals::default() };
+    assert_eq!((run.port.totals(), run.port.waiting()), (totals, 0));
+}
+
+#[test]
+fn frames_go_first_then_control_packets_then_the_queue_and_a_pause_holds_the_queue_alone() {
+    let mut run = Run::new(&EgressSpec { control_first: true, ..spec(fifo(Limit::Unlimited)) });
+    let ack = Input::Packet(Packet { kind: Kind::Ack, ..data(60) });
+    let xoff = Frame::Xoff { class: 0, hold: None };
+    let told = Frame::Xoff { class: 0, hold: Some(Span::from_us(7)) };
+    run.story(&packets(0, &[1000, 1000]));
+    run.story(&[(NS(5), ack), (NS(6), Input::Post(told)), (NS(7), Input::Frame(xoff))]);
+    run.story(&[(NS(3000), Input::Frame(Frame::Xon { class: 0 }))]);
+    run.advance(NS(9999));
+    let order: Vec<Sent> = run.sent.iter().map(|s| s.2).collect();
+    let [a, b, c] = [0, 1, 2].map(|h| Sent::Packet(Handle(h)));
+    assert_eq!(order, [a, Sent::Frame(told), c, b]);
+    assert_eq!(run.sent.iter().map(|s| s.1).collect::<Vec<_>>(), [1000, 1064, 1124, 4000].map(NS));
+    assert_eq!((run.port.totals().frames, run.port.paused().lasted(NS(9999))), (1, Span::from_ns(2993)));
+}
+
+#[test]
+fn a_class_that_is_paused_lets_the_others_pass_and_goes_on_when_its_quanta_are_over() {
+    let queue = DisciplineSpec { order: OrderSpec::Priority { classes: 3 }, ..fifo(Limit::Unlimited) };
+    let mut run = Run::new(&spec(queue));
+    let class = |class| Input::Packet(Packet { class, ..data(100) });
+    let xoff = Frame::Xoff { class: 1, hold: Some(Span::from_ns(1000)) };
+    run.story(&[(NS(0), Input::Frame(xoff)), (NS(0), class(1)), (NS(0), class(2))]);
+    assert!(run.port.queue().packets() == 1 && run.port.queue().is_held());
+    run.story(&[(NS(500), class(1)), (NS(600), class(0))]);
+    run.advance(NS(9999));
+    assert_eq!(run.left(), [(100, 1), (700, 3), (1100, 0), (1200, 2)]);
+    // Queue by queue, and as a bitmap.
+    let queue = Frame::PauseQueue { queue: 2 };
+    run.story(&[(NS(10_000), Input::Frame(queue)), (NS(10_000), class(2)), (NS(10_000), class(1))]);
+    run.story(&[(NS(20_000), Input::Frame(Frame::Bitmap([1].into_iter().collect())))]);
+    run.advance(NS(99_999));
+    assert_eq!(run.left()[4..], [(10_100, 5), (20_100, 4)]);
+}
+
+#[test]
+fn telemetry_and_marks_are_written_as_a_packet_leaves() {
+    let threshold = Threshold::Packets(1);
+    let step = StageSpec::StepEcn(StepEcnSpec { threshold, at_departure: true, include_self: false });
+    let mut run =
+        Run::new(&EgressSpec { stages: vec![StageSpec::Int, step], ..spec(fifo(Limit::Unlimited)) });
+    run.story(&packets(0, &[1000, 500, 100]));
+    run.advance(NS(9999));
+    let hop = |i: usize| match run.pool.0[i].1 {
+        Side::Int(stack) => stack.as_slice()[0],
+        other => panic!("{other:?}"),
+    };
+    let rate = RATE;
+    assert_eq!(hop(0), IntHop { at: NS(0), tx_bytes: 0, queue: 600, rate });
+    assert_eq!(hop(1), IntHop { at: NS(1000), tx_bytes: 1000, queue: 100, rate });
+    assert_eq!(hop(2), IntHop { at: NS(1500), tx_bytes: 1500, queue: 0, rate });
+    let marked: Vec<bool> = run.pool.0.iter().map(|(p, _)| p.ecn == Ecn::Ce).collect();
+    assert_eq!((marked, run.port.totals().marked), (vec![true, true, false], 2));
+}
+
+#[test]
+fn a_batch_leaves_together_and_what_comes_meanwhile_goes_with_the_next() {
+    let (overhead, contention) = (Span::from_ns(500), Span::ZERO);
+    let transmitter = TransmitterSpec::Batched(BatchedSpec { rate: RATE, frames: 2, overhead, contention });
+    let link = LinkSpec { transmitter, ..LinkSpec::fixed(RATE, Span::ZERO) };
+    let mut run = Run::new(&EgressSpec { link, ..spec(fifo(Limit::Unlimited)) });
+    run.story(&packets(0, &[1000, 200, 300]));
+    run.story(&packets(100, &[400]));
+    run.advance(NS(9999));
+    assert_eq!(run.left(), [(1700, 0), (1700, 1), (2900, 2), (2900, 3)]);
+}
+
+#[test]
+fn on_a_lossy_link_packets_take_their_time_and_do_not_arrive() {
+    let loss = Some(LossSpec::Independent { probability: 1.0 });
+    let link = LinkSpec { loss, ..LinkSpec::fixed(RATE, Span::ZERO) };
+    let mut run = Run::new(&EgressSpec { link, ..spec(fifo(Limit::Unlimited)) });
+    run.story(&packets(0, &[1000, 1000]));
+    run.advance(NS(9999));
+    assert_eq!(run.left(), [(1000, 0), (2000, 1)]);
+    assert!(run.sent.iter().all(|s| s.3.is_none()));
+}
+
+#[test]
+fn opportunities_with_nothing_to_send_are_counted_and_those_of_a_paused_port_too() {
+    let trace = Arc::new(Trace::from_ms(vec![1, 2, 3]).unwrap());
+    let transmitter = TransmitterSpec::Traced(TracedSpec { trace, bytes: 1504 });
+    let link = LinkSpec { transmitter, ..LinkSpec::fixed(RATE, Span::ZERO) };
+    let mut run = Run::new(&EgressSpec { link, ..spec(fifo(Limit::Unlimited)) });
+    run.story(&packets(1_500_000, &[1000]));
+    let xoff = Frame::Xoff { class: 0, hold: None };
+    run.story(&[(NS(3_500_000), Input::Frame(xoff))]);
+    run.story(&packets(3_500_001, &[1504]));
+    run.story(&[(NS(5_500_000), Input::Frame(Frame::Xon { class: 0 }))]);
+    run.advance(NS(6_500_000));
+    assert_eq!(run.left(), [(2_000_000, 0), (6_000_000, 1)]);
+    // 1504 at 1 ms, 504 at 2 ms, 1504 each at 3 (twice it begins there), 4 and 5 ms.
+    assert_eq!(run.port.totals().unused, 1504 + 504 + 3 * 1504);
+}
+
+#[test]
+fn an_order_that_interrupts_transmissions_is_refused() {
+    let queue = DisciplineSpec { order: OrderSpec::Lifo, preemptive: true, ..fifo(Limit::Unlimited) };
+    assert!(Egress::new(&spec(queue), 1, 0).unwrap_err().contains("interrupt"));
+}
+
+fn links() -> Vec<LinkSpec> {
+    let trace = Arc::new(Trace::from_ms(vec![0, 0, 1, 1, 1, 3]).unwrap());
+    let (overhead, contention) = (Span::from_us(50), Span::from_us(30));
+    let plain = LinkSpec::fixed(Rate::from_mbps(40), Span::from_us(3));
+    let batched = BatchedSpec { rate: Rate::from_mbps(65), frames: 3, overhead, contention };
+    vec![
+        plain.clone(),
+        LinkSpec { transmitter: TransmitterSpec::Traced(TracedSpec { trace, bytes: 1504 }), ..plain.clone() },
+        LinkSpec { transmitter: TransmitterSpec::Batched(batched), ..plain.clone() },
+        LinkSpec { loss: Some(LossSpec::Independent { probability: 0.2 }), ..plain },
+    ]
+}
+
+fn stories() -> impl Strategy<Value = Vec<(Time, Input)>> {
+    let packet =
+        (0u32..6, 0u8..4, 0u64..12, any::<bool>(), 0usize..4).prop_map(|(flow, class, rank, ack, wire)| {
+            let kind = if ack { Kind::Ack } else { Kind::Data };
+            let wire = [40, 100, 576, 1500][wire];
+            let (flow, rank) = (FlowId(flow), rank as i64 * 2000);
+            Input::Packet(Packet { flow, class, rank, kind, input: class, ..data(wire) })
+        });
+    let hold = Some(Span::from_us(400));
+    let frame = prop_oneof![
+        (0u8..4).prop_map(|class| Frame::Xoff { class, hold: None }),
+        (0u8..4).prop_map(move |class| Frame::Xoff { class, hold }),
+        (0u8..4).prop_map(|class| Frame::Xon { class }),
+        (0u16..4).prop_map(|queue| Frame::PauseQueue { queue }),
+        (0u16..4).prop_map(|queue| Frame::ResumeQueue { queue }),
+        prop::collection::vec(0u16..4, 0..3).prop_map(|q| Frame::Bitmap(q.into_iter().collect())),
+    ];
+    let input = prop_oneof![
+        12 => packet,
+        2 => frame.clone().prop_map(Input::Frame),
+        1 => frame.prop_map(Input::Post),
+    ];
+    prop::collection::vec((0u64..400, input), 1..80).prop_map(|steps| {
+        let mut now = Time::ZERO;
+        let mut step = |(us, input): (u64, Input)| {
+            // Bursts: every other gap is none.
+            now += Span::from_us(if us % 2 == 0 { 0 } else { us });
+            (now, input)
+        };
+        steps.into_iter().map(&mut step).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(192))]
+
+    /// For every order, limit, stage and link, with pauses: no packet is lost, doubled or invented; transmissions do not
+    /// overlap; what may leave does; a port that is cut anywhere, saved and loaded goes on as before.
+    #[test]
+    fn packets_are_conserved_whatever_the_port_is_made_of(
+        which in any::<[prop::sample::Index; 4]>(),
+        outside in any::<bool>(),
+        control_first in any::<bool>(),
+        inputs in stories(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let (orders, limits, markings, links) = (laws::orders(), laws::limits(), laws::markings(), links());
+        let order = orders[which[0].index(orders.len())].1.clone();
+        let limit = limits[which[1].index(limits.len())];
+        let marking = markings[which[2].index(markings.len())];
+        let link = links[which[3].index(links.len())].clone();
+        let (stage, stages) = match outside {
+            true => (StageSpec::TailDrop, vec![StageSpec::Int, marking]),
+            false => (marking, vec![]),
+        };
+        let queue = DisciplineSpec { order, limit, stage, preemptive: false };
+        let spec = EgressSpec { link, queue, stages, control_first, frame_wire: 64 };
+        let mut run = Run::new(&spec);
+        let cut = cut.index(inputs.len());
+        run.story(&inputs[..cut]);
+        let mut resumed = Run {
+            port: postcard::from_bytes(&postcard::to_allocvec(&run.port).unwrap()).unwrap(),
+            ..run.clone()
+        };
+        let end = Time::from_ms(500);
+        for run in [&mut run, &mut resumed] {
+            run.story(&inputs[cut..]);
+            run.advance(end);
+        }
+        prop_assert_eq!(&run.sent, &resumed.sent);
+        prop_assert_eq!(&run.dropped, &resumed.dropped);
+
+        let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
+        run.left().iter().for_each(|(_, h)| *seen.entry(*h).or_default() += 1);
+        run.dropped.iter().for_each(|(_, h)| *seen.entry(h.0).or_default() += 1);
+        prop_assert!(seen.values().all(|n| *n == 1), "sent or dropped twice");
+        let totals = run.port.totals();
+        let arrived = inputs.iter().filter(|(_, i)| matches!(i, Input::Packet(_))).count() as u64;
+        prop_assert_eq!((totals.arrived, totals.packets), (arrived, run.left().len() as u64));
+        prop_assert_eq!(totals.dropped, run.dropped.len() as u64);
+        prop_assert_eq!(arrived, totals.packets + totals.dropped + u64::from(run.port.waiting()));
+        let bytes: u64 = run.left().iter().map(|(_, h)| u64::from(run.pool.0[*h as usize].0.wire)).sum();
+        prop_assert_eq!(totals.bytes, bytes);
+        for pair in run.sent.windows(2) {
+            prop_assert!(pair[0].0 == pair[1].0 && pair[0].1 == pair[1].1 || pair[0].1 <= pair[1].0, "they overlap");
+        }
+        if run.port.waiting() > 0 {
+            prop_assert!(run.port.paused().any(), "it rests although it could send");
+        }
+        // Let go, everything leaves.
+        let all = (0..8).map(|class| (end, Input::Frame(Frame::Xon { class })));
+        let none = (end, Input::Frame(Frame::Bitmap(Default::default())));
+        run.story(&all.chain([none]).collect::<Vec<_>>());
+        run.advance(Time::from_ms(1500));
+        prop_assert_eq!(run.port.waiting(), 0);
+    }
+
+    /// A stage does the same in front of the queue and behind it as inside it, the limit apart.
+    #[test]
+    fn a_stage_in_the_row_is_the_stage_in_the_queue(which in 0..3usize, at_departure in any::<bool>(), inputs in stories()) {
+        let stage = match which {
+            0 => StageSpec::Codel(CodelSpec { target: Span::from_us(200), interval: Span::from_us(900), mtu: 600 }),
+            1 => {
+                let threshold = Threshold::Bytes(Bytes::new(2000));
+                StageSpec::StepEcn(StepEcnSpec { threshold, at_departure, include_self: false })
+            }
+            _ => {
+                let (min, max) = (Bytes::new(500), Bytes::new(700)); // above 700 B certainly: the streams differ
+                StageSpec::RedEcn(RedEcnSpec { min, max, max_probability: 0.0, at_departure })
+            }
+        };
+        let link = LinkSpec::fixed(Rate::from_mbps(40), Span::ZERO);
+        let inside = EgressSpec { link: link.clone(), ..spec(DisciplineSpec { stage, ..fifo(Limit::Unlimited) }) };
+        let outside = EgressSpec { link, stages: vec![stage], ..spec(fifo(Limit::Unlimited)) };
+        let [inside, outside] = [inside, outside].map(|spec| {
+            let mut run = Run::new(&spec);
+            run.story(&inputs);
+            run.advance(Time::from_ms(500));
+            run
+        });
+        prop_assert_eq!(inside.sent, outside.sent);
+        prop_assert_eq!(inside.dropped, outside.dropped);
+        let marks = |pool: &Pool| pool.0.iter().map(|(p, _)| p.ecn == Ecn::Ce).collect::<Vec<_>>();
+        prop_assert_eq!(marks(&inside.pool), marks(&outside.pool));
+    }
+}
