@@ -97,12 +97,12 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     let said = explain("transport.congestion").expect("known");
     let [tcp, rdma] = said.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{said}") };
     assert!(
-        tcp.contains("kinds: newreno, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, custom\n"),
+        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, custom\n"),
         "{tcp}"
     );
     assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
     assert!(
-        rdma.contains("kinds: newreno, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, custom\n"),
+        rdma.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, custom\n"),
         "{rdma}"
     );
     assert!(rdma.ends_with("with: transport.kind = \"rdma\""), "{rdma}");

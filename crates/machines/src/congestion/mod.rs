@@ -18,6 +18,7 @@ use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 // The one list. Each controller has a file of its own, which declares its `Params` ([`Parameters`]).
 list::controllers! {
     newreno: NewReno(newreno::NewReno), "newreno";
+    cubic: Cubic(Box<cubic::Cubic>), "cubic";
     dctcp: Dctcp(dctcp::Dctcp), "dctcp";
     dctcp_rate: DctcpRate(dctcp_rate::DctcpRate), "dctcp-rate";
     mintcp: MinTcp(mintcp::MinTcp), "mintcp";

@@ -196,6 +196,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion=fixed", LOSSY, &[], "fixed", "aimd", Outcome),
     ("%(rdma).congestion=aimd", LOSSY, &[], "aimd", "fixed", Outcome),
     ("%(rdma).congestion=newreno", LOSSY, &[], "newreno", "aimd", Outcome),
+    ("%(rdma).congestion=cubic", LOSSY, &[], "cubic", "newreno", Outcome),
     ("%(rdma).congestion=mintcp", LOSSY, &[], "mintcp", "aimd", Outcome),
     ("%(rdma).congestion=dctcp-rate", LOSSY, STEP, "dctcp-rate", "dctcp", Outcome),
     ("%(rdma).congestion=dctcp", LOSSY, STEP, "dctcp", "dcqcn", Outcome),

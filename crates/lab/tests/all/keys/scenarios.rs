@@ -28,6 +28,31 @@ size = "1B"
 transport = "x"
 "#;
 
+/// A slow link with room for slow start to double the round trips of 20 ms before it overflows.
+pub const WAN: &str = r#"
+topology = { kind = "dumbbell", pairs = 3, host_rate = "1Gbps", bottleneck_rate = "10Mbps", bottleneck_delay = "9ms", host_delay = "500us" }
+switch = { buffer = "60pkts" }
+run = { until = "3s" }
+[transports.x]
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 3
+size = "500KB"
+[[traffic]]
+kind = "flow"
+src = 1
+dst = 4
+size = "1KB"
+transport = "x"
+[[traffic]]
+kind = "flow"
+src = 2
+dst = 5
+size = "1KB"
+start = "1s"
+"#;
+
 /// Two racks of three hosts; random flows.
 pub const RACKS: &str = r#"
 topology = { kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 3 }

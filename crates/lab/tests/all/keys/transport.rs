@@ -1,10 +1,12 @@
 //! Rows for TCP and UDP.
 
-use super::scenarios::{BUSY, PLAIN};
+use super::scenarios::{BUSY, PLAIN, WAN};
 use super::{Row, Shows};
 use Shows::*;
 
 const SRPT: &[&str] = &["switch.scheduler=srpt"];
+/// A curve steep enough for short flows.
+const CUBIC: &[&str] = &["%.congestion={kind=\"cubic\",c=1000000.0}"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
 
 #[rustfmt::skip]
@@ -26,6 +28,12 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).initial_threshold", BUSY, &[], "", "5pkts", Outcome),
     ("%(tcp).congestion", BUSY, &[], "newreno", "mintcp", Outcome),
     ("%(tcp).congestion=newreno", BUSY, &[], "newreno", "fixed", Outcome),
+    ("%(tcp).congestion=cubic", BUSY, &[], "cubic", "newreno", Outcome),
+    ("%(tcp).congestion(cubic).c", BUSY, CUBIC, "1000000.0", "0.4", Outcome),
+    ("%(tcp).congestion(cubic).beta", BUSY, CUBIC, "", "0.5", Outcome),
+    ("%(tcp).congestion(cubic).fast_convergence", BUSY, CUBIC, "", "false", Outcome),
+    ("%(tcp).congestion(cubic).reno_friendly", BUSY, &["%.congestion=cubic"], "true", "false", Outcome),
+    ("%(tcp).congestion(cubic).hystart", WAN, &["%.congestion=cubic"], "true", "false", Outcome),
     ("%(tcp).congestion=dctcp", BUSY, STEP, "dctcp", "dctcp-rate", Outcome),
     ("%(tcp).congestion(dctcp).gain", BUSY, STEP, "", "0.5", Outcome),
     ("%(tcp).congestion(dctcp).initial_alpha", BUSY, STEP, "", "0.0", Outcome),

@@ -1,0 +1,265 @@
+//! CUBIC: a window by a cubic function of the time since the last congestion event. RFC 9438 (Xu, Ha, Rhee, Goel, Eggert,
+//! 2023), section by section; slow start ends by HyStart++ (RFC 9406, in `hystart`). Needs: ACKs and round trips. Windows are
+//! counted in segments, as there; time in seconds.
+//!
+//! Left out: §4.9's undo of a spurious decrease (the transports here do not tell which losses were none), and §5.8's advice
+//! for limited senders but for the rule that time without data does not count (§4.2, `on_restart`).
+
+mod hystart;
+
+use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use hystart::HyStart;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// CUBIC: a window by a cubic function of the time since the last loss (RFC 9438).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// C, segments per second cubed: how fast the window grows when it is far from its last maximum.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
+    pub c: f64,
+    /// β_cubic: what a loss leaves of the window.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+    pub beta: f64,
+    /// A flow whose maximum has fallen gives way to others (§4.7).
+    pub fast_convergence: bool,
+    /// Never slower than Reno would be (§4.3).
+    pub reno_friendly: bool,
+    /// Slow start ends before the queue overflows (HyStart++, RFC 9406).
+    pub hystart: bool,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            c: 0.4,    // RFC 9438 §5.1
+            beta: 0.7, // RFC 9438 §4.6
+            fast_convergence: true,
+            reno_friendly: true,
+            hystart: true, // RFC 9438 §4.10
+        }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Cubic;
+
+    fn needs(&self) -> Needs {
+        Needs { marks: Marks::Heard, round_trips: true, gives: Gives::Window { slow_start: true } }
+    }
+
+    fn check(&self, _: Rate, problems: &mut Problems) {
+        if !(self.c > 0.0 && self.c <= 1e6) {
+            problems.wrong("c", format!("{} is out of range", self.c), "allowed: above 0, at most 1000000");
+        }
+        if !(self.beta > 0.0 && self.beta < 1.0) {
+            problems.wrong("beta", format!("{} is out of range", self.beta), "allowed: above 0, below 1");
+        }
+    }
+
+    fn make(&self, start: &Start) -> Result<Cubic, String> {
+        Ok(Cubic::new(start, *self))
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let plain = Self { fast_convergence: false, reno_friendly: false, hystart: false, ..Self::default() };
+        // So fast that a story of microseconds sees the curve.
+        let steep = Self { c: 1e6, beta: 0.2, ..Self::default() };
+        vec![Self::default(), plain, steep]
+    }
+}
+
+/// A congestion avoidance stage (§4.1.2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Epoch {
+    /// epoch_start.
+    start: Time,
+    /// K, seconds: when the window is W_max again.
+    k: f64,
+    /// W_est, what Reno would have.
+    w_est: f64,
+}
+
+/// CUBIC's window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cubic {
+    params: Params,
+    mss: u32,
+    /// cwnd.
+    cwnd: f64,
+    /// ssthresh; infinite: none yet.
+    ssthresh: f64,
+    /// cwnd_prior, the window before the last decrease.
+    cwnd_prior: f64,
+    /// W_max; `None`: there was no congestion event since a timeout or the start, K is 0 and W_max the window with which the
+    /// stage begins (§4.8, §4.10).
+    w_max: Option<f64>,
+    /// `None`: the stage begins with the next ACK outside slow start and repair.
+    epoch: Option<Epoch>,
+    hystart: Option<HyStart>,
+    max_window: f64,
+    /// Smoothed round trip, seconds.
+    srtt: f64,
+    /// Marks in ACKs up to here belong to a window that was already cut.
+    cut_to: u64,
+}
+
+fn seconds(span: Span) -> f64 {
+    span.ps() as f64 * 1e-12
+}
+
+impl Cubic {
+    /// The window of a flow that starts.
+    fn new(start: &Start, params: Params) -> Self {
+        let segments = |bytes: Bytes| match bytes {
+            Bytes::MAX => f64::INFINITY,
+            bytes => bytes.get() as f64 / f64::from(start.mss),
+        };
+        let max_window = segments(start.max_window).max(1.0);
+        Self {
+            params,
+            mss: start.mss,
+            cwnd: segments(start.initial_window).clamp(1.0, max_window),
+            ssthresh: segments(start.initial_threshold),
+            cwnd_prior: 0.0,
+            w_max: None,
+            epoch: None,
+            hystart: params.hystart.then(HyStart::default),
+            max_window,
+            srtt: seconds(start.base_rtt),
+            cut_to: 0,
+        }
+    }
+
+    /// W_cubic(t) = C (t − K)³ + W_max, equation (1).
+    fn w_cubic(&self, t: f64, k: f64, w_max: f64) -> f64 {
+        let from_k = t - k;
+        self.params.c * (from_k * from_k * from_k) + w_max
+    }
+
+    /// The stage begins: K = ∛((W_max − cwnd_epoch) / C), equation (2).
+    fn begin(&mut self, now: Time) -> Epoch {
+        let w_max = *self.w_max.get_or_insert(self.cwnd);
+        // §4.8: beyond W_max already, K is 0.
+        let k = libm::cbrt(((w_max - self.cwnd) / self.params.c).max(0.0));
+        Epoch { start: now, k, w_est: self.cwnd }
+    }
+
+    /// Congestion avoidance for `acked` segments (§4.2 to §4.5).
+    fn avoid(&mut self, now: Time, acked: f64) {
+        let mut epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => self.begin(now),
+        };
+        let w_max = self.w_max.unwrap_or(self.cwnd);
+        let t = seconds(now.since(epoch.start));
+        // §4.3: α_cubic = 3 (1 − β) / (1 + β) until the window of before, then Reno's 1; equation (4).
+        let beta = self.params.beta;
+        let alpha = if epoch.w_est < self.cwnd_prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
+        epoch.w_est += alpha * acked / self.cwnd;
+        self.epoch = Some(epoch);
+        if self.params.reno_friendly && self.w_cubic(t, epoch.k, w_max) < epoch.w_est {
+            self.cwnd = self.cwnd.max(epoch.w_est);
+            return;
+        }
+        // §4.2: target is W_cubic(t + RTT) within [cwnd, 1.5 cwnd]; §4.4, §4.5: a window of ACKs reaches it.
+        // CHOICE RFC 9438 §4.4: an ACK counts by the segments it acknowledges. Other reading: every ACK the same, which
+        // halves growth under delayed ACKs.
+        let target = self.w_cubic(t + self.srtt, epoch.k, w_max).clamp(self.cwnd, 1.5 * self.cwnd);
+        self.cwnd += (target - self.cwnd) / self.cwnd * acked.min(self.cwnd);
+    }
+
+    /// Slow start (§4.10): the window that `acked` segments make, and whether it is over.
+    fn slow_start(&mut self, ack: &AckSample, acked: f64) {
+        match &mut self.hystart {
+            Some(hystart) => {
+                self.cwnd += hystart.growth(acked);
+                if hystart.on_ack(ack) {
+                    // §4.10: without a loss the window itself takes the place of what was lost at.
+                    self.ssthresh = self.cwnd;
+                    self.cwnd_prior = self.cwnd;
+                    self.hystart = None;
+                }
+            }
+            // RFC 5681 §3.1 (2).
+            None => self.cwnd += acked.min(1.0),
+        }
+    }
+
+    /// Multiplicative decrease (§4.6) with `flight` bytes out, and fast convergence (§4.7).
+    // CHOICE RFC 9438 §4.6: flight_size, but no more than the window: what limited transmit sent beyond it does not count
+    // (RFC 5681 §3.2), nor what was SACKed or is lost. Other reading: all that is not cumulatively acknowledged.
+    fn decrease(&mut self, flight: Bytes, least: f64) {
+        let flight = (flight.get() as f64 / f64::from(self.mss)).min(self.cwnd);
+        let beta = self.params.beta;
+        self.cwnd_prior = self.cwnd;
+        self.w_max = Some(match self.w_max {
+            Some(w_max) if self.cwnd < w_max && self.params.fast_convergence => self.cwnd * (1.0 + beta) / 2.0,
+            _ => self.cwnd,
+        });
+        let reduced = flight * beta;
+        self.cwnd = reduced.max(least).min(self.max_window);
+        self.ssthresh = reduced.max(2.0);
+        self.epoch = None;
+        self.hystart = None; // RFC 9406 §4.3: for the first slow start only
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, ack: &AckSample) {
+        if let Some(rtt) = ack.rtt {
+            self.srtt += (seconds(rtt) - self.srtt) / 8.0;
+        }
+        if ack.marked > Bytes::ZERO && ack.acked_to > self.cut_to {
+            self.decrease(Bytes::MAX, 1.0);
+            self.cut_to = ack.sent_to;
+            return;
+        }
+        let acked = ack.acked.get() as f64 / f64::from(self.mss);
+        if ack.in_recovery || ack.marked > Bytes::ZERO || acked == 0.0 {
+            return;
+        }
+        if self.cwnd < self.ssthresh {
+            self.slow_start(ack, acked);
+        } else {
+            self.avoid(ack.now, acked);
+        }
+        self.cwnd = self.cwnd.min(self.max_window);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.decrease(loss.in_flight, 2.0);
+        self.cut_to = loss.sent_to;
+    }
+
+    fn on_timeout(&mut self, loss: &Loss) {
+        // §4.8: as a loss, but for the window itself; the stage that follows slow start begins at its own window.
+        self.decrease(loss.in_flight, 2.0);
+        self.cwnd = 1.0;
+        self.w_max = None;
+        self.cut_to = loss.sent_to;
+    }
+
+    fn on_restart(&mut self, _: Time, idle: Span) {
+        // §4.2: time in which nothing was sent does not count.
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = epoch.start.saturating_add(idle);
+        }
+    }
+
+    #[inline]
+    fn permit(&self) -> Permit {
+        // (The laws of every controller: a whole segment at least, and no rounding beyond the largest.)
+        Permit::window(Bytes::new((self.cwnd.max(1.0) * f64::from(self.mss)) as u64))
+    }
+
+    fn threshold(&self) -> Bytes {
+        Bytes::new((self.ssthresh * f64::from(self.mss)) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests;
