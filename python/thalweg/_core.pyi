@@ -81,6 +81,9 @@ class Ack:
     marked: int
     in_recovery: bool
     app_limited: bool
+    delivered: int | None
+    interval_ps: int | None
+    lost: int | None
 
 class Loss:
     now_ps: int

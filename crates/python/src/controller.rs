@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use thalweg_machines::congestion::{self, AckSample, CongestionControl, Permit, Start};
 use thalweg_machines::custom::{self, ControllerFactory, Declared, PluggedController};
-use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
 /// The Python classes by name, and what their calls have cost.
 static CLASSES: Mutex<BTreeMap<String, Class>> = Mutex::new(BTreeMap::new());
@@ -101,6 +101,12 @@ pub struct Ack {
     marked: u64,
     in_recovery: bool,
     app_limited: bool,
+    /// Payload bytes that arrived since the newest segment acknowledged here was sent; `None` without a sample.
+    delivered: Option<u64>,
+    /// The time in which they arrived, or were sent if that took longer.
+    interval_ps: Option<u64>,
+    /// Payload bytes found lost and sent again meanwhile.
+    lost: Option<u64>,
 }
 
 /// Packets were declared lost. Bytes are payload; times are picoseconds.
@@ -294,6 +300,9 @@ impl CongestionControl for PythonController {
             marked: ack.marked.get(),
             in_recovery: ack.in_recovery,
             app_limited: ack.app_limited,
+            delivered: ack.delivery.map(|d| d.delivered.get()),
+            interval_ps: ack.delivery.map(|d| d.interval.ps()),
+            lost: ack.delivery.map(|d| d.lost.get()),
         };
         Python::attach(|py| self.call(py, "on_ack", ack.now, |py| Ok(Bound::new(py, told)?.into_any())));
         let nanoseconds = begun.elapsed().as_nanos() as u64;
@@ -422,6 +431,7 @@ pub fn controller_costs() -> Vec<(String, u64, u64)> {
 pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()> {
     let start = Start {
         flow: FlowId(0),
+        stream: Stream::default(),
         mss: 1460,
         initial_window: Bytes::new(14_600),
         max_window: Bytes::MAX,
@@ -446,6 +456,8 @@ pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()
                 marked: Bytes::new(0),
                 in_recovery: false,
                 app_limited: false,
+                delivery: None,
+                feedback: congestion::Feedback::None,
             });
         }
     });

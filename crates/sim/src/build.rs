@@ -109,6 +109,7 @@ impl<Q: Events> Sim<Q> {
             };
             let mut start = Start {
                 flow: FlowId(0),
+                stream: Stream::default(),
                 mss,
                 initial_window,
                 max_window: thalweg_units::Bytes::MAX,

@@ -22,7 +22,7 @@ pub const fn fold64(a: u64, b: u64) -> u64 {
 /// A counter-based generator: the n-th draw is a pure function of (seed, purpose, entity, n).
 ///
 /// Two words of plain data: cloning it forks the future, saving it saves the future.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Stream {
     key: u64,
     drawn: u64,

@@ -14,7 +14,7 @@ fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
 topology = {{ kind = "star", hosts = 4 }}
 switch = {{ buffer = "60KB", marking = {marking} }}
 nic = {{ order = "round-robin" }}
-run = {{ until = "200ms" }}
+run = {{ until = "20s" }}
 [transport]
 kind = "{transport}"
 congestion = "{controller}"

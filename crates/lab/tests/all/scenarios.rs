@@ -102,7 +102,9 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     );
     assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
     assert!(
-        rdma.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, custom\n"),
+        rdma.contains(
+            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, custom\n"
+        ),
         "{rdma}"
     );
     assert!(rdma.ends_with("with: transport.kind = \"rdma\""), "{rdma}");

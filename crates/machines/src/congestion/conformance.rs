@@ -6,7 +6,8 @@ use proptest::prelude::*;
 /// A flow's start with an initial window in segments and no limits.
 pub fn start(mss: u32, segments: u64) -> Start {
     Start {
-        flow: thalweg_units::FlowId(0),
+        flow: FlowId(0),
+        stream: Stream::default(),
         mss,
         initial_window: Bytes::new(segments * u64::from(mss)),
         max_window: Bytes::MAX,
@@ -18,7 +19,7 @@ pub fn start(mss: u32, segments: u64) -> Start {
 }
 
 /// An ACK for `acked` bytes of which `marked` met congestion, all else quiet.
-pub fn ack(acked: u64, marked: u64) -> AckSample {
+pub fn ack(acked: u64, marked: u64) -> AckSample<'static> {
     AckSample {
         now: Time::from_us(1),
         rtt: Some(Span::from_us(16)),
@@ -30,6 +31,8 @@ pub fn ack(acked: u64, marked: u64) -> AckSample {
         marked: Bytes::new(marked),
         in_recovery: false,
         app_limited: false,
+        delivery: None,
+        feedback: Feedback::None,
     }
 }
 
@@ -103,6 +106,8 @@ impl Story {
                     marked: Bytes::new(if *marked { acked + sacked } else { 0 }),
                     in_recovery: *in_recovery,
                     app_limited: false,
+                    delivery: None,
+                    feedback: if *marked { Feedback::Mark } else { Feedback::None },
                 });
             }
             Told::Loss => c.on_loss(&loss),

@@ -47,7 +47,12 @@ impl Parameters for Params {
     type Machine = Cubic;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Heard, round_trips: true, gives: Gives::Window { slow_start: true } }
+        Needs {
+            marks: Marks::Heard,
+            round_trips: true,
+            delivery: false,
+            gives: Gives::Window { slow_start: true },
+        }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {
@@ -197,7 +202,9 @@ impl Cubic {
         let beta = self.params.beta;
         self.cwnd_prior = self.cwnd;
         self.w_max = Some(match self.w_max {
-            Some(w_max) if self.cwnd < w_max && self.params.fast_convergence => self.cwnd * (1.0 + beta) / 2.0,
+            Some(w_max) if self.cwnd < w_max && self.params.fast_convergence => {
+                self.cwnd * (1.0 + beta) / 2.0
+            }
             _ => self.cwnd,
         });
         let reduced = flight * beta;

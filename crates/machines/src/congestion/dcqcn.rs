@@ -83,7 +83,7 @@ impl Parameters for Params {
     type Machine = Dcqcn;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Notifications, round_trips: false, gives: Gives::Pace }
+        Needs { marks: Marks::Notifications, round_trips: false, delivery: false, gives: Gives::Pace }
     }
 
     fn resolve(&mut self, _: &mut dyn FnMut() -> Span) {

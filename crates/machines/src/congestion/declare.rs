@@ -46,14 +46,20 @@ pub struct Needs {
     pub marks: Marks,
     /// It looks at [`AckSample::rtt`](super::AckSample::rtt).
     pub round_trips: bool,
+    /// It looks at [`AckSample::delivery`](super::AckSample::delivery): its senders keep a record of every segment.
+    pub delivery: bool,
     /// What its permits are made of.
     pub gives: Gives,
 }
 
 impl Needs {
     /// A window that moves, by ACKs and losses alone.
-    pub const WINDOW: Self =
-        Self { marks: Marks::Ignored, round_trips: false, gives: Gives::Window { slow_start: true } };
+    pub const WINDOW: Self = Self {
+        marks: Marks::Ignored,
+        round_trips: false,
+        delivery: false,
+        gives: Gives::Window { slow_start: true },
+    };
 
     /// TCP can carry it: a stream of ACKs, without notifications.
     pub fn fit_tcp(self) -> bool {

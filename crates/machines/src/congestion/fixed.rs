@@ -14,7 +14,7 @@ impl Parameters for Params {
     type Machine = FixedWindow;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Ignored, round_trips: false, gives: Gives::Nothing }
+        Needs { marks: Marks::Ignored, round_trips: false, delivery: false, gives: Gives::Nothing }
     }
     fn make(&self, start: &Start) -> Result<FixedWindow, String> {
         Ok(FixedWindow::new(start))

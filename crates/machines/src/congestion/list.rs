@@ -105,7 +105,7 @@ macro_rules! controllers {
                 match self { $(Self::$name(c) => c.on_sent(now, bytes, in_flight)),* }
             }
             #[inline]
-            fn on_ack(&mut self, ack: &AckSample) {
+            fn on_ack(&mut self, ack: &AckSample<'_>) {
                 match self { $(Self::$name(c) => c.on_ack(ack)),* }
             }
             fn on_loss(&mut self, loss: &Loss) {

@@ -12,8 +12,9 @@ mod list;
 pub use declare::{Gives, Marks, Needs, Parameters, Problem, Problems};
 
 use crate::custom::CustomController;
+use crate::packet::IntHop;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
 // The one list. Each controller has a file of its own, which declares its `Params` ([`Parameters`]).
 list::controllers! {
@@ -31,7 +32,7 @@ list::controllers! {
 
 /// Data was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct AckSample {
+pub struct AckSample<'a> {
     /// The instant at which the ACK arrived.
     pub now: Time,
     /// A fresh round-trip time, absent for retransmitted data (Karn).
@@ -53,6 +54,38 @@ pub struct AckSample {
     pub in_recovery: bool,
     /// The flow had nothing more to send or was limited by something other than its permit.
     pub app_limited: bool,
+    /// How fast data is delivered, for those who ask for it ([`Needs::delivery`]), when this ACK is of a segment newer than
+    /// those acknowledged before or fills a gap; others are never told.
+    pub delivery: Option<Delivery>,
+    /// What the network wrote on the way.
+    pub feedback: Feedback<'a>,
+}
+
+/// A delivery rate sample: draft-ietf-ccwg-bbr, §4.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Delivery {
+    /// Payload bytes that arrived since the newest segment acknowledged here was sent, those of this ACK included.
+    pub delivered: Bytes,
+    /// In so much time: that between their ACKs, or between their departures if that is longer. May be shorter than a round
+    /// trip, which is not to be trusted.
+    pub interval: Span,
+    /// Payload bytes found lost and sent again meanwhile.
+    pub lost: Bytes,
+    /// The segment was sent when the application, not the controller, held the flow back: the path may be faster.
+    pub app_limited: bool,
+}
+
+/// What the network wrote into the packet that an ACK answers. More kinds will come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Feedback<'a> {
+    /// Nothing.
+    #[default]
+    None,
+    /// It met congestion (CE): [`AckSample::marked`] says how many bytes.
+    Mark,
+    /// Telemetry of every hop, in their order (HPCC).
+    Int(&'a [IntHop]),
 }
 
 /// The transport declared packets lost.
@@ -97,7 +130,7 @@ pub trait CongestionControl {
     /// `bytes` of payload were handed to the network; `in_flight` includes them.
     fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
     /// Data was acknowledged for the first time: the only moment a window may grow.
-    fn on_ack(&mut self, ack: &AckSample);
+    fn on_ack(&mut self, ack: &AckSample<'_>);
     /// A loss was inferred from ACKs: once per episode.
     fn on_loss(&mut self, loss: &Loss);
     /// The retransmission timer expired.
@@ -120,6 +153,8 @@ pub trait CongestionControl {
 /// What every controller is told when a flow starts.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Start {
+    /// The controller's own: whatever else draws, it draws the same.
+    pub stream: Stream,
     /// The flow it is made for; the first of several on one connection.
     pub flow: FlowId,
     /// Payload bytes of a full segment.

@@ -143,7 +143,7 @@ impl Parameters for Params {
     type Machine = Timely;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Ignored, round_trips: true, gives: Gives::Pace }
+        Needs { marks: Marks::Ignored, round_trips: true, delivery: false, gives: Gives::Pace }
     }
 
     fn resolve(&mut self, round_trip: &mut dyn FnMut() -> Span) {

@@ -12,6 +12,7 @@
 //! [`Sender`] and [`Receiver`] are the lists of transports, dispatched statically; [`Endpoint`] is the
 //! contract behind them.
 
+mod delivery;
 mod rank;
 pub mod rdma;
 mod rto;
@@ -41,14 +42,30 @@ pub enum Transmit {
     At(Time),
 }
 
+/// What a packet told the end of a flow that is of interest outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Heard {
+    /// A sender: a round trip, as [`SenderStats::rtt_sum`] counts them.
+    pub round_trip: Option<Span>,
+}
+
+/// Why a timer was due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Expiry {
+    /// It was not, or a controller's or some other clock's.
+    Other,
+    /// The retransmission timer expired.
+    Retransmission,
+}
+
 /// One end of one flow.
 pub trait Endpoint {
     /// What its kind of transport shares between flows.
     type Spec;
     /// A packet for this end has arrived; `side` holds its cold headers, if it carried any.
-    fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>);
+    fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard;
     /// The instant named by [`Endpoint::timer`] has come (calls before it are ignored).
-    fn on_timer(&mut self, spec: &Self::Spec, now: Time);
+    fn on_timer(&mut self, spec: &Self::Spec, now: Time) -> Expiry;
     /// Fills in the next packet: every field but destination, route and class, which are left at
     /// their defaults. To send cold headers, it fills `side` and sets `packet.side` to 0; otherwise
     /// `packet.side` is [`NO_SIDE`](crate::NO_SIDE) and `side` is undefined.
@@ -143,13 +160,19 @@ macro_rules! endpoint_methods {
     ($end:ident) => {
         /// See [`Endpoint::on_packet`].
         #[inline]
-        pub fn on_packet(&mut self, spec: &TransportSpec, now: Time, packet: &Packet, side: Option<&Side>) {
-            dispatch!($end, self, spec, (), |m, part| m.on_packet(part, now, packet, side));
+        pub fn on_packet(
+            &mut self,
+            spec: &TransportSpec,
+            now: Time,
+            packet: &Packet,
+            side: Option<&Side>,
+        ) -> Heard {
+            dispatch!($end, self, spec, Heard::default(), |m, part| m.on_packet(part, now, packet, side))
         }
         /// See [`Endpoint::on_timer`].
         #[inline]
-        pub fn on_timer(&mut self, spec: &TransportSpec, now: Time) {
-            dispatch!($end, self, spec, (), |m, part| m.on_timer(part, now));
+        pub fn on_timer(&mut self, spec: &TransportSpec, now: Time) -> Expiry {
+            dispatch!($end, self, spec, Expiry::Other, |m, part| m.on_timer(part, now))
         }
         /// See [`Endpoint::poll_transmit`].
         #[inline]
@@ -289,6 +312,7 @@ impl TcpSpec {
     pub fn start(&self, line_rate: Rate, base_rtt: Span) -> Start {
         Start {
             flow: FlowId(0),
+            stream: Stream::default(),
             mss: self.mss,
             initial_window: self.initial_window,
             max_window: self.max_window,

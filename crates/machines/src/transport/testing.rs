@@ -158,7 +158,7 @@ impl Pair {
                 match way {
                     Way::ToReceiver => self.receiver.on_packet(&self.spec, at, &packet, side.as_deref()),
                     Way::ToSender => self.sender.on_packet(&self.spec, at, &packet, side.as_deref()),
-                }
+                };
             }
         } else if self.sender.timer() == Some(at) {
             self.sender.on_timer(&self.spec, at);

@@ -1,6 +1,6 @@
 //! Open-loop datagrams: no feedback, no repair. The receiver only counts.
 
-use super::{Endpoint, RankSpec, SenderStats, Transmit, UdpPace, UdpSpec};
+use super::{Endpoint, Expiry, Heard, RankSpec, SenderStats, Transmit, UdpPace, UdpSpec};
 use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
@@ -90,8 +90,12 @@ impl UdpSender {
 
 impl Endpoint for UdpSender {
     type Spec = UdpSpec;
-    fn on_packet(&mut self, _: &UdpSpec, _: Time, _: &Packet, _: Option<&Side>) {}
-    fn on_timer(&mut self, _: &UdpSpec, _: Time) {}
+    fn on_packet(&mut self, _: &UdpSpec, _: Time, _: &Packet, _: Option<&Side>) -> Heard {
+        Heard::default()
+    }
+    fn on_timer(&mut self, _: &UdpSpec, _: Time) -> Expiry {
+        Expiry::Other
+    }
     fn poll_transmit(&mut self, spec: &UdpSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
         if !self.started || self.is_done() {
             return Transmit::Idle;
@@ -155,12 +159,15 @@ impl UdpReceiver {
 impl Endpoint for UdpReceiver {
     type Spec = UdpSpec;
     #[inline]
-    fn on_packet(&mut self, _: &UdpSpec, _: Time, packet: &Packet, _: Option<&Side>) {
+    fn on_packet(&mut self, _: &UdpSpec, _: Time, packet: &Packet, _: Option<&Side>) -> Heard {
         if packet.kind == Kind::Data {
             self.received += u64::from(packet.payload);
         }
+        Heard::default()
     }
-    fn on_timer(&mut self, _: &UdpSpec, _: Time) {}
+    fn on_timer(&mut self, _: &UdpSpec, _: Time) -> Expiry {
+        Expiry::Other
+    }
     fn poll_transmit(&mut self, _: &UdpSpec, _: Time, _: &mut Packet, _: &mut Side) -> Transmit {
         Transmit::Idle
     }

@@ -69,7 +69,8 @@ impl Hosts {
         let path = fabric.lay_path(&cx.spec, flow);
         let nic = &fabric.ports[fabric.routes.nic(spec.src).at()];
         let middle = fabric.paths.middle();
-        let start = Start { flow, ..start_of(transport, nic, &fabric.ports, &path, middle) };
+        let stream = Stream::new(cx.spec.seed, "congestion", u64::from(flow.0));
+        let start = Start { flow, stream, ..start_of(transport, nic, &fabric.ports, &path, middle) };
         let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
         let mut sender = Sender::new(transport, flow, spec.size, &start, stream).expect("checked when built");
         let receiver = Receiver::new(transport, flow, spec.size);
@@ -200,6 +201,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
     match transport {
         TransportSpec::Tcp(tcp) => Start {
             flow: FlowId(0),
+            stream: Stream::default(),
             mss: tcp.mss,
             initial_window: tcp.initial_window,
             max_window: tcp.max_window,
@@ -210,6 +212,7 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
         },
         TransportSpec::Udp(udp) => Start {
             flow: FlowId(0),
+            stream: Stream::default(),
             mss: udp.payload,
             initial_window: thalweg_units::Bytes::MAX,
             max_window: thalweg_units::Bytes::MAX,

@@ -20,7 +20,7 @@ use nic::Nic;
 use replay::Replay;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::stage::EdgeCodel;
-use thalweg_machines::transport::{FlightSpec, Receiver, Sender, Transmit, TransportSpec};
+use thalweg_machines::transport::{Expiry, FlightSpec, Receiver, Sender, Transmit, TransportSpec};
 use thalweg_machines::{Flags, Handle, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Span, Stream, Time};
 
@@ -122,12 +122,11 @@ impl Hosts {
             let sending = &mut self.sending[slot];
             sending.balance = sending.balance.wrapping_sub(1);
             let transport = &cx.spec.transports[sending.transport as usize];
-            if cx.features.completions {
-                let stats = sending.sender.stats();
-                sending.sender.on_packet(transport, cx.now, &packet, side);
-                self.note_completion(cx, slot, packet.flow, (stats.rtt_samples, stats.rtt_sum));
-            } else {
-                sending.sender.on_packet(transport, cx.now, &packet, side);
+            let heard = sending.sender.on_packet(transport, cx.now, &packet, side);
+            if cx.features.completions
+                && let Some(rtt) = heard.round_trip
+            {
+                self.note_completion(cx, slot, packet.flow, rtt);
             }
             fabric.discard(handle, &packet);
             self.pump_sender(cx, fabric, flows, slot, packet.flow);
@@ -347,11 +346,10 @@ impl Hosts {
         let sending = &mut self.sending[slot as usize];
         sending.timer = Time::MAX;
         let transport = &cx.spec.transports[sending.transport as usize];
-        let timeouts = sending.sender.stats().timeouts;
-        sending.sender.on_timer(transport, cx.now);
-        let by_timeout = sending.sender.stats().timeouts > timeouts;
+        let expiry = sending.sender.on_timer(transport, cx.now);
         let host = sending.host;
-        if cx.features.hpcc_nic && matches!(transport, TransportSpec::Rdma(_)) && !by_timeout {
+        let controllers = expiry != Expiry::Retransmission;
+        if cx.features.hpcc_nic && matches!(transport, TransportSpec::Rdma(_)) && controllers {
             // A timer of the controller's is none of the NIC's.
             let scan = self.scan_of(fabric.routes.nic(host), flow, cx.now);
             if scan != Some(cx.now) {
@@ -383,15 +381,12 @@ impl Hosts {
         self.close_if_over(fabric, flows, flow);
     }
 
-    /// A packet has come back to a sender that had measured so many round trips, of this sum, before: did it measure
-    /// another?
+    /// A sender has measured a round trip.
     #[cold]
-    fn note_completion<Q>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, before: (u32, Span)) {
+    fn note_completion<Q>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, rtt: Span) {
         let Some((from, until)) = cx.spec.probes.completions else { return };
-        let stats = self.sending[slot].sender.stats();
-        if stats.rtt_samples > before.0 && cx.now >= from && cx.now < until {
-            let pace = stats.pace.map_or(0, |rate| rate.bps());
-            let rtt = stats.rtt_sum - before.1;
+        if cx.now >= from && cx.now < until {
+            let pace = self.sending[slot].sender.stats().pace.map_or(0, |rate| rate.bps());
             cx.instruments.probes.completions.push(Completion { at: cx.now, flow, rtt, pace });
         }
     }

@@ -15,7 +15,7 @@ const L: f64 = 8.0;
 
 /// Conservative slow start: may the growth of round trips have been an accident?
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Conservative {
+pub(super) struct Conservative {
     /// cssBaselineMinRtt.
     baseline: Span,
     /// Rounds of it so far, this one included.
@@ -26,14 +26,14 @@ struct Conservative {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct HyStart {
     /// windowEnd: a round ends when this byte is acknowledged; zero: none has begun.
-    window_end: u64,
+    pub(super) window_end: u64,
     /// lastRoundMinRTT; [`Span::MAX`]: none.
     last: Span,
     /// currentRoundMinRTT; [`Span::MAX`]: none.
     current: Span,
     /// rttSampleCount.
     samples: u32,
-    conservative: Option<Conservative>,
+    pub(super) conservative: Option<Conservative>,
 }
 
 impl Default for HyStart {

@@ -23,7 +23,7 @@ pub use sender::{HandOver, RdmaSender};
 
 use super::RdmaSpec;
 use crate::congestion::Start;
-use thalweg_units::{Bytes, FlowId, Rate, Span};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
 
 impl RdmaSpec {
     /// What its controllers are told at the start of a flow on such a path: windows start full, at the cap.
@@ -31,6 +31,7 @@ impl RdmaSpec {
         let full = self.cap.map_or(Bytes::MAX, |cap| Bytes::new(u64::from(cap) * u64::from(self.payload)));
         Start {
             flow: FlowId(0),
+            stream: Stream::default(),
             mss: self.payload,
             initial_window: full,
             max_window: full,

@@ -1,7 +1,7 @@
 //! A queue pair's responder side: data in; ACKs, NACKs and congestion notifications out (IRN §4.2, §4.1.1; DCQCN's
 //! notification point, Zhu et al., SIGCOMM 2015, §3.1).
 
-use super::super::{Endpoint, Notification, RdmaAcks, RdmaSpec, RecoverySpec, Transmit};
+use super::super::{Endpoint, Expiry, Heard, Notification, RdmaAcks, RdmaSpec, RecoverySpec, Transmit};
 use super::Psn;
 use super::go_back_n::{GbnReply, GoBackNReceiver};
 use super::irn::{IrnReceiver, ReplyKind};
@@ -118,9 +118,9 @@ impl RdmaReceiver {
 impl Endpoint for RdmaReceiver {
     type Spec = RdmaSpec;
 
-    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, _: Option<&Side>) {
+    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
         if packet.kind != Kind::Data || packet.seq >= self.size {
-            return;
+            return Heard::default();
         }
         let layout = Layout::new(spec, self.size);
         let marked = packet.ecn == Ecn::Ce;
@@ -145,9 +145,12 @@ impl Endpoint for RdmaReceiver {
             let Packet { seq, payload, stamp, .. } = *packet;
             self.answer = Some(Answer { nack, seq, payload, stamp, flags });
         }
+        Heard::default()
     }
 
-    fn on_timer(&mut self, _: &RdmaSpec, _: Time) {}
+    fn on_timer(&mut self, _: &RdmaSpec, _: Time) -> Expiry {
+        Expiry::Other
+    }
 
     /// The acknowledgement first, then the notification.
     fn poll_transmit(&mut self, spec: &RdmaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {

@@ -6,7 +6,8 @@ mod check;
 mod emit;
 mod feedback;
 
-use super::super::{Endpoint, RdmaAcks, RdmaSpec, Rto, SenderStats, Transmit};
+use super::super::delivery::SendLog;
+use super::super::{Endpoint, Expiry, Heard, RdmaAcks, RdmaSpec, Rto, SenderStats, Transmit};
 use super::layout::Layout;
 use super::recovery::Recovery;
 use super::segments::{Pace, Segments};
@@ -74,6 +75,8 @@ pub struct RdmaSender {
     rtt_sum: Span,
     rtt_samples: u32,
     last_rtt: Span,
+    /// For controllers that ask for delivery rates.
+    log: Option<Box<SendLog>>,
     controller: Controller,
 }
 
@@ -120,6 +123,7 @@ impl RdmaSender {
             rtt_sum: Span::ZERO,
             rtt_samples: 0,
             last_rtt: Span::ZERO,
+            log: spec.controller.needs().delivery.then(Box::default),
             controller,
         })
     }
@@ -292,29 +296,33 @@ impl Endpoint for RdmaSender {
     type Spec = RdmaSpec;
 
     #[inline]
-    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, _: Option<&Side>) {
+    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
+        let mut heard = Heard::default();
         match packet.kind {
-            Kind::Ack => self.on_ack(spec, now, packet),
+            Kind::Ack => heard.round_trip = self.on_ack(spec, now, packet, side),
             Kind::Control if self.started => self.controller.on_notification(now),
             Kind::Control | Kind::Data | Kind::Syn | Kind::SynAck => {}
         }
         self.post(spec, now);
+        heard
     }
 
-    fn on_timer(&mut self, spec: &RdmaSpec, now: Time) {
+    fn on_timer(&mut self, spec: &RdmaSpec, now: Time) -> Expiry {
         if !self.started || self.is_done() {
-            return;
+            return Expiry::Other;
         }
         let permit = self.controller.permit();
         let outlook =
             Outlook { in_flight: self.recovery.in_flight(), line: self.line_rate, rate: permit.pace };
-        if self.timer.fires(&spec.timer, now, outlook) {
+        let expired = self.timer.fires(&spec.timer, now, outlook);
+        if expired {
             self.on_timeout(spec, now);
         }
         if permit.wake.is_some_and(|wake| wake <= now) {
             self.controller.on_tick(now);
         }
         self.post(spec, now);
+        if expired { Expiry::Retransmission } else { Expiry::Other }
     }
 
     fn poll_transmit(&mut self, spec: &RdmaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {

@@ -1,7 +1,7 @@
 //! TCP's receiving end: reassembly, acknowledgements (RFC 5681 §4.2, RFC 2018), ECN echo (RFC 3168 §6.1.3
 //! and RFC 8257 §3.2).
 
-use super::super::{AckSpec, EcnSpec, Endpoint, SackSpec, TcpSpec, Transmit};
+use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, SackSpec, TcpSpec, Transmit};
 use crate::packet::{Ecn, Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
@@ -240,7 +240,7 @@ impl Endpoint for TcpReceiver {
     type Spec = TcpSpec;
 
     #[inline]
-    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, _: Option<&Side>) {
+    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
         match packet.kind {
             Kind::Data => self.on_data(spec, now, packet),
             Kind::Syn => {
@@ -249,15 +249,17 @@ impl Endpoint for TcpReceiver {
             }
             Kind::Ack | Kind::SynAck | Kind::Control => {}
         }
+        Heard::default()
     }
 
-    fn on_timer(&mut self, _: &TcpSpec, now: Time) {
+    fn on_timer(&mut self, _: &TcpSpec, now: Time) -> Expiry {
         if self.deadline <= now
             && let Pending::Delayed { trigger, .. } = self.pending
         {
             self.pending = Pending::Due(trigger);
             self.deadline = Time::MAX;
         }
+        Expiry::Other
     }
 
     #[inline]

@@ -8,9 +8,12 @@
 mod check;
 mod choose;
 
-use super::super::{EcnSpec, Endpoint, LossSpec, Rto, SackSpec, SenderStats, TcpSpec, Transmit};
+use super::super::delivery::SendLog;
+use super::super::{
+    EcnSpec, Endpoint, Expiry, Heard, LossSpec, Rto, SackSpec, SenderStats, TcpSpec, Transmit,
+};
 use super::Scoreboard;
-use crate::congestion::{AckSample, CongestionControl, Controller, Loss, Start};
+use crate::congestion::{AckSample, CongestionControl, Controller, Delivery, Feedback, Loss, Start};
 use crate::packet::{Ecn, Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Serializer, Span, Time};
@@ -103,6 +106,8 @@ pub struct TcpSender {
     syn_resent: bool,
     /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
     cwr_to: u64,
+    /// For controllers that ask for delivery rates.
+    log: Option<Box<SendLog>>,
     controller: Controller,
 }
 
@@ -139,6 +144,7 @@ impl TcpSender {
             cwr_due: false,
             syn_resent: false,
             cwr_to: 0,
+            log: spec.controller.needs().delivery.then(Box::default),
             controller: spec.controller.make(start)?,
         })
     }
@@ -197,9 +203,9 @@ impl TcpSender {
 
     // ---- ACKs -----------------------------------------------------------------------------------
 
-    fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet) {
+    fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet) -> Heard {
         if !matches!(self.connection, Connection::SynSent | Connection::SynDue) {
-            return;
+            return Heard::default();
         }
         self.connection = Connection::Open;
         self.timeouts_in_row = 0;
@@ -210,6 +216,7 @@ impl TcpSender {
         if spec.timestamps || !packet.flags.has(Flags::RETRANSMISSION) {
             self.rto.sample(rtt);
         }
+        Heard { round_trip: Some(rtt) }
     }
 
     /// For the statistics: the stamp travels with the packet, so no sample is ambiguous.
@@ -219,9 +226,9 @@ impl TcpSender {
         self.rtt_samples = self.rtt_samples.saturating_add(1);
     }
 
-    fn on_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, blocks: &[(u64, u64)]) {
+    fn on_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, blocks: &[(u64, u64)]) -> Heard {
         if self.connection != Connection::Open || packet.seq > self.sent_to {
-            return; // nothing that was never sent can be acknowledged
+            return Heard::default(); // nothing that was never sent can be acknowledged
         }
         self.timeouts_in_row = 0;
         let advance = packet.seq.saturating_sub(self.una);
@@ -260,8 +267,9 @@ impl TcpSender {
         self.refresh(spec);
 
         // RFC 7323 §4.1: a round trip from every ACK of new data.
-        if advance > 0 && packet.payload > 0 {
-            self.count_round_trip(now.since(packet.stamp));
+        let measured = (advance > 0 && packet.payload > 0).then(|| now.since(packet.stamp));
+        if let Some(rtt) = measured {
+            self.count_round_trip(rtt);
         }
         // Karn: a sample only from segments never resent, unless time stamps tell which one was meant (RFC 6298 §3). The
         // stamp travels with the packet, so an original that arrives after its own retransmission was sent still gives an
@@ -283,6 +291,7 @@ impl TcpSender {
             if echo && spec.ecn == EcnSpec::Classic && self.una > self.cwr_to {
                 self.window_cut();
             }
+            let delivery = self.delivery(spec, now, blocks);
             self.controller.on_ack(&AckSample {
                 now,
                 rtt,
@@ -294,12 +303,27 @@ impl TcpSender {
                 marked: Bytes::new(if echo { acked + sacked } else { 0 }),
                 in_recovery: was_in_recovery,
                 app_limited: self.sent_to == self.size,
+                delivery,
+                feedback: if echo { Feedback::Mark } else { Feedback::None },
             });
         }
 
         if self.phase == Phase::Normal && (self.dup_acks > 0 || self.sacked() > 0) {
             self.detect_loss(spec, now);
         }
+        Heard { round_trip: measured }
+    }
+
+    /// The delivery rate sample of an ACK, if somebody wants it.
+    #[inline]
+    fn delivery(&mut self, spec: &TcpSpec, now: Time, blocks: &[(u64, u64)]) -> Option<Delivery> {
+        let log = self.log.as_mut()?;
+        let mss = u64::from(spec.mss);
+        log.on_arrived(now, 0, self.una.div_ceil(mss));
+        for &(start, end) in blocks {
+            log.on_arrived(now, start / mss, end.div_ceil(mss));
+        }
+        log.sample()
     }
 
     /// RFC 6675 §5 Update(): how many bytes are SACKed for the first time.
@@ -460,6 +484,12 @@ impl TcpSender {
         let Segment { seq, len, moves_high_rxt } = segment;
         let end = seq + u64::from(len);
         let fresh = seq == self.sent_to;
+        if self.log.is_some() {
+            let (in_flight, last) = (self.in_flight(), end == self.size);
+            if let Some(log) = &mut self.log {
+                log.on_sent(now, seq / u64::from(spec.mss), len, in_flight, last);
+            }
+        }
         let mut flags = Flags::default();
         let mut ecn = if spec.ecn == EcnSpec::Off { Ecn::NotEct } else { Ecn::Ect0 };
         if fresh {
@@ -554,30 +584,32 @@ impl Endpoint for TcpSender {
     type Spec = TcpSpec;
 
     #[inline]
-    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) {
+    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
         match packet.kind {
             Kind::Ack => {
                 let blocks = match side {
                     Some(side) if spec.sack != SackSpec::Off => side.sack(),
                     _ => &[],
                 };
-                self.on_ack(spec, now, packet, blocks);
+                self.on_ack(spec, now, packet, blocks)
             }
             Kind::SynAck => self.on_syn_ack(spec, now, packet),
-            Kind::Data | Kind::Syn | Kind::Control => {}
+            Kind::Data | Kind::Syn | Kind::Control => Heard::default(),
         }
     }
 
-    fn on_timer(&mut self, spec: &TcpSpec, now: Time) {
+    fn on_timer(&mut self, spec: &TcpSpec, now: Time) -> Expiry {
         if self.is_done() {
-            return;
+            return Expiry::Other;
         }
-        if self.deadline <= now {
+        let expired = self.deadline <= now;
+        if expired {
             self.on_timeout(spec, now);
         }
         if self.controller.permit().wake.is_some_and(|wake| wake <= now) {
             self.controller.on_tick(now);
         }
+        if expired { Expiry::Retransmission } else { Expiry::Other }
     }
 
     #[inline]

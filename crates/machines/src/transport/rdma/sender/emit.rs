@@ -40,6 +40,12 @@ impl RdmaSender {
             ..Packet::default()
         };
         self.sent_packets += 1;
+        if self.log.is_some() {
+            let (in_flight, last) = (self.in_flight(), end == self.size);
+            if let Some(log) = &mut self.log {
+                log.on_sent(now, index, len, in_flight, last);
+            }
+        }
         if !self.acknowledged {
             self.finished = now;
         }

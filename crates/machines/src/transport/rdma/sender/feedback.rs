@@ -3,18 +3,24 @@
 use super::super::super::{Notification, RdmaSpec, TimerRestart};
 use super::super::layout::Layout;
 use super::RdmaSender;
-use crate::congestion::{AckSample, CongestionControl};
-use crate::packet::{Flags, Packet};
+use crate::congestion::{AckSample, CongestionControl, Feedback};
+use crate::packet::{Flags, Packet, Side};
 use crate::transport::Endpoint;
 use thalweg_units::{Bytes, Serializer, Span, Time};
 
 impl RdmaSender {
-    /// An ACK or a NACK.
-    pub(super) fn on_ack(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet) {
+    /// An ACK or a NACK: the round trip that it measured.
+    pub(super) fn on_ack(
+        &mut self,
+        spec: &RdmaSpec,
+        now: Time,
+        packet: &Packet,
+        side: Option<&Side>,
+    ) -> Option<Span> {
         let layout = Layout::new(spec, self.size);
         let (cum, named) = (layout.index(packet.seq), layout.index(packet.echo));
         if !self.started || cum > self.recovery.high() || named >= self.recovery.high() {
-            return; // nothing that was never sent can be acknowledged
+            return None; // nothing that was never sent can be acknowledged
         }
         let nack = packet.flags.has(Flags::NACK);
         let marked = spec.notification == Notification::Echo && packet.flags.has(Flags::ECE);
@@ -47,7 +53,21 @@ impl RdmaSender {
             self.controller.on_notification(now);
         }
         if acked + sacked > 0 || rtt.is_some() {
+            let delivery = self.log.as_mut().and_then(|log| {
+                log.on_arrived(now, 0, self.recovery.una());
+                if heard.sacked > 0 {
+                    log.on_arrived(now, named, named + 1);
+                }
+                log.sample()
+            });
+            let feedback = match side {
+                Some(Side::Int(stack)) => Feedback::Int(stack.as_slice()),
+                _ if marked => Feedback::Mark,
+                _ => Feedback::None,
+            };
             self.controller.on_ack(&AckSample {
+                delivery,
+                feedback,
                 now,
                 rtt,
                 acked: Bytes::new(acked),
@@ -77,6 +97,7 @@ impl RdmaSender {
         } else if heard.advanced > 0 || spec.timer_restart == TimerRestart::Answer {
             self.timer.start(&spec.timer, now, &self.rto);
         }
+        rtt
     }
 
     /// The round trip that the controller is to be told, if this is an ACK that measures one.

@@ -225,3 +225,29 @@ fn the_last_packet_of_every_group_measures_the_round_trip() {
     let told: Vec<_> = samples().iter().filter(|s| s.rtt.is_some()).map(|s| (s.now, s.rtt)).collect();
     assert_eq!(told, [(Time::from_us(36), Some(Span::from_us(20)))]);
 }
+
+#[test]
+fn a_controller_that_asks_is_told_how_fast_data_is_delivered_and_what_ports_wrote() {
+    let mut link = Link::new(RdmaSpec { controller: recorder(), ..spec() }, 5);
+    link.run_losing(&[]);
+    // Five packets leave back to back and arrive so: each sample is of the whole flight since the first left.
+    let first = samples()[0];
+    let told: Vec<_> = samples().iter().filter_map(|s| s.delivery).collect();
+    assert_eq!(told.len(), 5);
+    assert_eq!(told.iter().map(|d| d.delivered.get()).collect::<Vec<_>>(), [1000, 2000, 3000, 4000, 5000]);
+    assert_eq!((told[0].interval, told[0].lost), (first.now.since(Time::ZERO), Bytes::ZERO));
+    assert!(told.iter().all(|d| !d.app_limited));
+
+    let spec = RdmaSpec { controller: recorder(), ..spec() };
+    let start = spec.start(LINE, Span::from_us(21), Span::ZERO);
+    let mut sender = RdmaSender::new(&spec, FlowId(8), 1000, &start, Stream::new(1, "test", 1)).unwrap();
+    sender.start(&spec, Time::ZERO);
+    let (mut p, mut side) = (Packet::default(), Side::default());
+    assert_eq!(sender.poll_transmit(&spec, Time::ZERO, &mut p, &mut side), Transmit::Packet);
+    let hop = crate::IntHop { queue: 7, ..crate::IntHop::default() };
+    side.new_int().push(hop);
+    let ack = Packet { kind: Kind::Ack, seq: 1000, echo: 0, payload: 1000, flags: Flags::default(), ..p };
+    let heard = sender.on_packet(&spec, Time::from_us(20), &ack, Some(&side));
+    assert_eq!(samples()[0].feedback, crate::congestion::Feedback::Int(&[hop]));
+    assert_eq!(heard.round_trip, samples()[0].rtt);
+}

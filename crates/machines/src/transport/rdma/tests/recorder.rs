@@ -1,6 +1,6 @@
 //! A controller that writes down what it is told and permits what the test says.
 
-use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Loss, Permit};
+use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Permit};
 use crate::custom::{ControllerFactory, PluggedController, register_controller};
 use std::cell::{Cell, RefCell};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Call {
     Sent(Time, Bytes, Bytes),
-    Ack(AckSample),
+    Ack(AckSample<'static>),
     Loss(Loss),
     Timeout(Loss),
     Notification(Time),
@@ -28,7 +28,7 @@ pub fn calls() -> Vec<Call> {
 }
 
 /// The samples of all ACKs.
-pub fn samples() -> Vec<AckSample> {
+pub fn samples() -> Vec<AckSample<'static>> {
     calls().into_iter().filter_map(|c| if let Call::Ack(a) = c { Some(a) } else { None }).collect()
 }
 
@@ -65,7 +65,27 @@ impl CongestionControl for Recorder {
         note(Call::Sent(now, bytes, in_flight));
     }
     fn on_ack(&mut self, ack: &AckSample) {
-        note(Call::Ack(*ack));
+        let AckSample { now, rtt, acked, sacked, in_flight, acked_to, sent_to, marked, .. } = *ack;
+        let AckSample { in_recovery, app_limited, delivery, .. } = *ack;
+        let feedback = match ack.feedback {
+            Feedback::Int(hops) => Feedback::Int(Box::leak(hops.into())),
+            Feedback::Mark => Feedback::Mark,
+            Feedback::None => Feedback::None,
+        };
+        note(Call::Ack(AckSample {
+            now,
+            rtt,
+            acked,
+            sacked,
+            in_flight,
+            acked_to,
+            sent_to,
+            marked,
+            in_recovery,
+            app_limited,
+            delivery,
+            feedback,
+        }));
     }
     fn on_loss(&mut self, loss: &Loss) {
         note(Call::Loss(*loss));

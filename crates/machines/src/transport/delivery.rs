@@ -1,0 +1,198 @@
+//! How fast data is delivered: a record of every segment that is out, for controllers that ask for it ([`Needs::delivery`]);
+//! nobody else keeps one. draft-ietf-ccwg-bbr, §4.1 "Delivery Rate Samples", with its names: `C.` is of the log, `P.` of a
+//! record, `RS.` of the sample. Segments are numbered from 0 as they lie in the flow.
+//!
+//! [`Needs::delivery`]: crate::congestion::Needs::delivery
+
+use crate::congestion::Delivery;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_units::{Bytes, Span, Time};
+
+/// P: what was known when a segment left.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Record {
+    /// P.send_time.
+    sent: Time,
+    /// P.first_send_time.
+    first_sent: Time,
+    /// P.delivered_time.
+    delivered_at: Time,
+    /// P.delivered.
+    delivered: u64,
+    /// P.lost.
+    lost: u64,
+    len: u32,
+    /// P.is_app_limited.
+    app_limited: bool,
+    /// It has arrived, and counts no more.
+    arrived: bool,
+}
+
+/// The newest segment that an acknowledgement has told of.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Newest {
+    record: Record,
+    segment: u64,
+}
+
+/// A sender's records.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SendLog {
+    /// Segment of the first record: all before it have arrived.
+    base: u64,
+    records: VecDeque<Record>,
+    /// C.delivered.
+    delivered: u64,
+    /// C.delivered_time.
+    delivered_at: Time,
+    /// C.first_send_time.
+    first_sent: Time,
+    /// C.lost: bytes sent again.
+    // CHOICE: counted when they leave again, not when they are given up, which each recovery here knows in another way.
+    lost: u64,
+    /// C.app_limited: until so much is delivered samples are the application's doing; 0: they are not.
+    app_limited: u64,
+    newest: Option<Newest>,
+}
+
+impl SendLog {
+    /// `len` bytes of payload leave as a segment, with so much in flight before. `last`: the application has no more.
+    pub(super) fn on_sent(&mut self, now: Time, segment: u64, len: u32, in_flight: u64, last: bool) {
+        if in_flight == 0 {
+            (self.first_sent, self.delivered_at) = (now, now);
+        }
+        let record = Record {
+            sent: now,
+            first_sent: self.first_sent,
+            delivered_at: self.delivered_at,
+            delivered: self.delivered,
+            lost: self.lost,
+            len,
+            app_limited: self.app_limited > 0,
+            arrived: false,
+        };
+        let Some(at) = segment.checked_sub(self.base) else { return };
+        match self.records.get_mut(at as usize) {
+            Some(known) => {
+                self.lost += u64::from(len);
+                *known = Record { lost: self.lost, arrived: known.arrived, ..record };
+            }
+            None => {
+                debug_assert_eq!(at as usize, self.records.len(), "new segments leave in order");
+                self.records.push_back(record);
+            }
+        }
+        if last {
+            self.app_limited = (self.delivered + in_flight + u64::from(len)).max(1);
+        }
+    }
+
+    /// Segments `from..to` have arrived, those that were known to included.
+    pub(super) fn on_arrived(&mut self, now: Time, from: u64, to: u64) {
+        let (from, to) = (from.max(self.base), to.min(self.base + self.records.len() as u64));
+        for segment in from..to {
+            let record = &mut self.records[(segment - self.base) as usize];
+            if std::mem::replace(&mut record.arrived, true) {
+                continue;
+            }
+            self.delivered += u64::from(record.len);
+            self.delivered_at = now;
+            let newer = |n: &Newest| (record.sent, segment) > (n.record.sent, n.segment);
+            if self.newest.as_ref().is_none_or(newer) {
+                self.newest = Some(Newest { record: *record, segment });
+                self.first_sent = record.sent;
+            }
+        }
+        while self.records.front().is_some_and(|record| record.arrived) {
+            self.records.pop_front();
+            self.base += 1;
+        }
+    }
+
+    /// RS: what the acknowledgement that was just heard tells; `None` if nothing new arrived.
+    pub(super) fn sample(&mut self) -> Option<Delivery> {
+        if self.app_limited > 0 && self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        let Newest { record, .. } = self.newest.take()?;
+        let send_elapsed = record.sent.since(record.first_sent);
+        let ack_elapsed = self.delivered_at.since(record.delivered_at);
+        Some(Delivery {
+            delivered: Bytes::new(self.delivered - record.delivered),
+            interval: Span::max(send_elapsed, ack_elapsed),
+            lost: Bytes::new(self.lost - record.lost),
+            app_limited: record.app_limited,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: fn(u64) -> Time = Time::from_us;
+
+    fn delivery(delivered: u64, us: u64, lost: u64, app_limited: bool) -> Option<Delivery> {
+        let (delivered, lost) = (Bytes::new(delivered), Bytes::new(lost));
+        Some(Delivery { delivered, interval: Span::from_us(us), lost, app_limited })
+    }
+
+    /// Four segments of 1000 B leave at once; a bottleneck lets one through per 10 us.
+    #[test]
+    fn the_rate_is_what_arrived_between_the_ack_that_freed_a_segment_and_its_own() {
+        let mut log = SendLog::default();
+        (0..4).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000, false));
+        log.on_arrived(US(100), 0, 1);
+        assert_eq!(log.sample(), delivery(1000, 100, 0, false));
+        log.on_sent(US(100), 4, 1000, 3000, false);
+        for n in 1..4 {
+            log.on_arrived(US(100 + 10 * n), 0, n + 1);
+            assert_eq!(log.sample(), delivery(1000 * (n + 1), 100 + 10 * n, 0, false));
+        }
+        // Segment 4 left when 1000 B had arrived; 4000 B more have by 200 us, in 100 us.
+        log.on_arrived(US(200), 0, 5);
+        assert_eq!(log.sample(), delivery(4000, 100, 0, false));
+        assert!(log.records.is_empty() && log.sample().is_none());
+    }
+
+    #[test]
+    fn acks_that_come_compressed_do_not_make_the_rate_that_of_the_acks() {
+        let mut log = SendLog::default();
+        // One segment per 10 us; the ACKs of all come at once at 200 us.
+        (0..10).for_each(|n| log.on_sent(US(10 * n), n, 1000, n * 1000, false));
+        log.on_arrived(US(100), 0, 1);
+        assert_eq!(log.sample(), delivery(1000, 100, 0, false));
+        log.on_sent(US(100), 10, 1000, 9000, false);
+        log.on_sent(US(150), 11, 1000, 10_000, false);
+        log.on_arrived(US(199), 0, 11);
+        log.sample();
+        log.on_arrived(US(200), 0, 12);
+        // 11 000 B were acknowledged within 100 us; they left within 150 us, which is the slower of both.
+        assert_eq!(log.sample(), delivery(11_000, 150, 0, false));
+    }
+
+    #[test]
+    fn segments_count_once_and_what_is_sent_again_counts_as_lost() {
+        let mut log = SendLog::default();
+        (0..3).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000, false));
+        log.on_arrived(US(50), 1, 2);
+        assert_eq!(log.sample(), delivery(1000, 50, 0, false));
+        log.on_arrived(US(51), 1, 3); // the second, again, and the third
+        assert_eq!(log.sample(), delivery(2000, 51, 0, false));
+        log.on_sent(US(60), 0, 1000, 0, false);
+        log.on_arrived(US(110), 0, 3);
+        // The copy left after the loss was known: of its own flight nothing was lost.
+        assert_eq!(log.sample(), delivery(1000, 50, 0, false));
+        assert_eq!(log.delivered, 3000);
+    }
+
+    #[test]
+    fn after_the_applications_last_byte_samples_say_so() {
+        let mut log = SendLog::default();
+        log.on_sent(US(0), 0, 1000, 0, true);
+        log.on_sent(US(30), 0, 1000, 1000, false);
+        log.on_arrived(US(50), 0, 1);
+        assert_eq!(log.sample(), delivery(1000, 50, 0, true));
+    }
+}
