@@ -34,7 +34,6 @@ receiver = 0
 
 #[test]
 fn every_controller_runs_over_every_transport_that_its_needs_allow() {
-    let mut digests = Vec::new();
     for spec in ControllerSpec::all().into_iter().filter(|spec| spec.key() != "custom") {
         for transport in ["tcp", "rdma"] {
             let name = format!("{} over {transport}", spec.key());
@@ -45,13 +44,8 @@ fn every_controller_runs_over_every_transport_that_its_needs_allow() {
             }
             let run = run.unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(run.summary()["flows"]["completed"], 3, "{name}: {}", run.summary());
-            digests.push(run.digest());
         }
     }
-    let all = digests.len();
-    digests.sort();
-    digests.dedup();
-    assert_eq!(digests.len(), all, "two controllers do the same");
 }
 
 #[test]

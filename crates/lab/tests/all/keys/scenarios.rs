@@ -30,7 +30,7 @@ transport = "x"
 
 /// A slow link with room for slow start to double the round trips of 20 ms before it overflows.
 pub const WAN: &str = r#"
-topology = { kind = "dumbbell", pairs = 3, host_rate = "1Gbps", bottleneck_rate = "10Mbps", bottleneck_delay = "9ms", host_delay = "500us" }
+topology = { kind = "dumbbell", pairs = 3, host_rate = "1Gbps", bottleneck_rate = "10Mbps", delay = "9ms", host_delay = "500us" }
 switch = { buffer = "60pkts" }
 run = { until = "3s" }
 [transports.x]
@@ -38,7 +38,7 @@ run = { until = "3s" }
 kind = "flow"
 src = 0
 dst = 3
-size = "500KB"
+size = "2MB"
 [[traffic]]
 kind = "flow"
 src = 1
