@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _places, _rundir, recording
+from thalweg import _core, _memory, _places, _rundir, recording
 from thalweg.errors import ControllerError, Interrupted, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Results, Tables, arrow_table
@@ -31,16 +31,19 @@ def run(
     *,
     max_seconds: float | None = None,
     record: bool | str = False,
+    force: bool = False,
 ) -> Results:
     """Runs a scenario.
 
     `out`: the run directory to write; `None` keeps nothing on disk. Only an older run is ever replaced. `progress`: `None` shows a bar on a terminal, `True` always says
     something, `False` nothing. `check`: invariants are checked all along. `max_seconds`: stop after so much of your time; the
     results are then valid and marked partial. `record`: records every packet into the run directory, as
-    `measure.packets` does (`"hops"`: with the times at every switch port), for `thalweg.replay`. Raises `ScenarioError`, and `Interrupted` (a `KeyboardInterrupt`
+    `measure.packets` does (`"hops"`: with the times at every switch port), for `thalweg.replay`. A run whose estimated memory is more than there is free is refused, unless `force` is true. Raises `ScenarioError`, and `Interrupted` (a `KeyboardInterrupt`
     with `.results`) on Ctrl-C.
     """
     scenario = as_scenario(scenario, {**(set or {}), **record_setting(record)})
+    if not force:
+        _memory.check(scenario, _memory.available())
     if out is not None:
         _places.prepare(Path(out), speaks(progress))
     simulation = _core.Simulation(scenario._core)

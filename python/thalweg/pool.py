@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Event
 
-from thalweg import _core, _places, _rundir, recording
+from thalweg import _core, _memory, _places, _rundir, recording
 from thalweg.engine import break_off, conclude, reopen
 from thalweg.errors import Interrupted, ScenarioError, refuse
 from thalweg.progress import Many, Reporter, fraction
@@ -138,8 +138,8 @@ def perform_replays(job: Job, run: Results, running: dict, stop: Event | None) -
     return answers
 
 
-def perform(job: Job, running: dict | None = None, stop: Event | None = None) -> Results:
-    """Has one job done: reuses, resumes or runs."""
+def perform(job: Job, running: dict | None = None, stop: Event | None = None, free: int | None = None) -> Results:
+    """Has one job done: reuses, resumes or runs. `free`: bytes of memory that a run may need."""
     found = reusable(job)
     if found is not None and not found.partial:
         job.reused = True
@@ -150,6 +150,7 @@ def perform(job: Job, running: dict | None = None, stop: Event | None = None) ->
     else:
         if job.out is not None:
             job.replaced = _places.check_free(job.out) is not None
+        _memory.check(job.scenario, free)
         simulation, source = _core.Simulation(job.scenario._core), job.scenario
     return conclude(simulation, source, job.out, watch, check=job.check, stop=stop)
 
@@ -162,11 +163,13 @@ def perform_all(
     keep_going: bool = False,
     keep_results: bool = True,
     what: str = "runs",
+    force: bool = False,
 ) -> dict[str, Results | Exception | None]:
     """Has all jobs done; answers by key, in the order given, the same for every number of workers.
 
     `keep_going`: an exception becomes the answer of its job instead of ending everything. `keep_results=False`:
-    the answers are `None` and the results stay on disk.
+    the answers are `None` and the results stay on disk. Runs begin while all that are under way fit into the free memory by
+    their estimates; one that alone is larger is refused, unless `force` is true.
     """
     workers = max(1, workers or os.cpu_count() or 1)
     for job in jobs:
@@ -178,7 +181,9 @@ def perform_all(
         except ScenarioError:
             if not keep_going:
                 raise
-    memory = _Memory(int((_rundir.total_memory() or 1 << 62) * 0.8))
+    # As it is before any of them has begun: what finished runs leave behind is given back late.
+    free = _memory.available()
+    memory = _Memory(free or _rundir.total_memory() or 1 << 62)
     running: dict[str, dict] = {}
     stop = Event()
     answers: dict[str, Results | Exception | None] = {job.key: None for job in jobs}
@@ -196,7 +201,7 @@ def perform_all(
             return {}
         memory.take(job.memory)
         try:
-            results = perform(job, running, stop)
+            results = perform(job, running, stop, None if force else free)
             made = {job.key: results}
             if (job.replays or results.recorded) and not results.partial:
                 made |= perform_replays(job, results, running, stop)

@@ -64,7 +64,8 @@ class Scenario:
         return json.loads(self._core.to_json())
 
     def estimate(self) -> dict:
-        """What a run will cost: `flows`, `packets`, `packet_hops`, `events`, `memory_bytes`, `seconds`."""
+        """What a run will cost: `flows`, `packets`, `packet_hops`, `events`, `memory_bytes`, `memory` (by part, largest first),
+        `seconds`. Nothing is drawn to find out."""
         return self._core.estimate()
 
     def flows_csv(self) -> str:

@@ -41,6 +41,7 @@ def sweep(
     progress: bool | None = None,
     out: str | Path | None = None,
     check: bool = False,
+    force: bool = False,
 ) -> Runs:
     """Runs variants of `base`.
 
@@ -51,7 +52,7 @@ def sweep(
     >>> thalweg.sweep("incast.toml", {"variant": variants, "seed": range(5)})
 
     `jobs` runs at a time (default: one per core); the results do not depend on it. With `out`, each run is kept in its own folder
-    there: a sweep that was interrupted, or is asked for again, runs only what is missing.
+    there: a sweep that was interrupted, or is asked for again, runs only what is missing. `force`: also what needs more memory than is free.
     """
     base = as_scenario(base)
     settings = points(over)
@@ -73,7 +74,7 @@ def sweep(
     if folder is not None:
         _places.claim(folder, "sweep")
         _places.write_json(folder / INDEX, {"core": _rundir.core_fingerprint(), "jobs": table})
-    answers = perform_all(todo, jobs, progress)
+    answers = perform_all(todo, jobs, progress, force=force)
     return Runs(settings, [answers[job.key] for job in todo])
 
 

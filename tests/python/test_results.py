@@ -42,8 +42,11 @@ def test_errors_carry_diagnostics(file):
 
 def test_the_estimate_is_made_of_numbers(scenario):
     estimate = scenario.estimate()
-    assert {"flows", "packets", "packet_hops", "events", "memory_bytes", "seconds"} == estimate.keys()
-    assert all(v > 0 for v in estimate.values())
+    assert {"flows", "packets", "packet_hops", "events", "memory_bytes", "memory", "seconds"} == estimate.keys()
+    parts = estimate.pop("memory")
+    assert all(v > 0 for v in [*estimate.values(), *parts.values()])
+    assert sum(parts.values()) == estimate["memory_bytes"]
+    assert list(parts.values()) == sorted(parts.values(), reverse=True)
 
 
 def test_results_survive_the_disk(scenario, tmp_path):

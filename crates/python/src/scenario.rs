@@ -81,6 +81,11 @@ impl Scenario {
         dict.set_item("packet_hops", e.packet_hops)?;
         dict.set_item("events", e.events)?;
         dict.set_item("memory_bytes", e.memory_bytes)?;
+        let parts = PyDict::new(py);
+        for (part, bytes) in e.memory {
+            parts.set_item(part, bytes)?;
+        }
+        dict.set_item("memory", parts)?;
         dict.set_item("seconds", e.seconds)?;
         Ok(dict)
     }

@@ -121,6 +121,9 @@ def build() -> Parser:
         p.add_argument("--quiet", action="store_true", help="say nothing but errors")
         p.add_argument("--json", action="store_true", help=what)
 
+    def forced(p: Parser) -> None:
+        p.add_argument("--force", action="store_true", help="run also what needs more memory than is free")
+
     p = command("run", "running:run", "run a scenario")
     p.add_argument("scenario", nargs="?", metavar="FILE", help="scenario file (TOML)")
     p.add_argument(
@@ -130,6 +133,7 @@ def build() -> Parser:
     sets(p)
     voice(p, "print the summary as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
+    forced(p)
     p.add_argument("--resume", metavar="DIR", help="continue a partial run")
     p.add_argument("--report", action="store_true", help="write report.html into the run directory")
     p.add_argument("--record", action="store_true", help="record every packet, for `thalweg replay`")
@@ -181,6 +185,7 @@ def build() -> Parser:
     )
     voice(p, "print runs and means over the seeds as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
+    forced(p)
 
     p = command("replay", "replaying:replay", "run a recorded run's packets again, under another scheduler")
     p.add_argument("run", metavar="RUN", help="run directory of a recorded run (`thalweg run --record`)")
@@ -211,6 +216,7 @@ def build() -> Parser:
         help="only this claim (or those that a pattern such as 'IRN-F4*' matches), its figures and the runs they need (repeatable)",
     )
     p.add_argument("--handful", action="store_true", help="only the few claims that the study names for quick looks")
+    forced(p)
     p.add_argument(
         "--no-figures", action="store_true", help="draw no figures: of --claim only what the claims need is run"
     )

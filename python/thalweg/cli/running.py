@@ -39,7 +39,7 @@ def run(args) -> int:
             place = Path(args.resume)
             results = engine.resume(place, show, check=args.check, max_seconds=args.max_seconds)
         else:
-            from thalweg import _places
+            from thalweg import _memory, _places
             from thalweg.scenario import as_scenario
 
             scenario = as_scenario(args.scenario, dict(args.set) | engine.record_setting(record))
@@ -47,9 +47,11 @@ def run(args) -> int:
             place = None if args.no_out else place
             if place is not None:
                 _places.check_free(place)
+            if not args.force:
+                _memory.check(scenario, _memory.available())
             if not quiet:
                 say(estimate_line(scenario))
-            results = engine.run(scenario, place, show, args.check, max_seconds=args.max_seconds)
+            results = engine.run(scenario, place, show, args.check, max_seconds=args.max_seconds, force=True)
         code = OK
     except Interrupted as e:
         if e.results is None:
@@ -94,15 +96,13 @@ def kept(results) -> str:
 
 
 def estimate_line(scenario) -> str:
-    """What a run will cost, before it starts; with a warning if this machine is too small for it."""
-    from thalweg import _format, _rundir
+    """What a run will cost, before it starts."""
+    from thalweg import _format
 
     e = scenario.estimate()
-    have = _rundir.total_memory()
-    small = f"; more memory than this machine has ({_format.memory(have)})" if have and e["memory_bytes"] > have else ""
     return (
         f"{scenario.name}: about {e['flows']} flows, {_format.si(e['packets'])} packets, {_format.si(e['packet_hops'])} packet-hops, "
-        f"{_format.si(e['events'])} events, {_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}{small}"
+        f"{_format.si(e['events'])} events, {_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}"
     )
 
 
@@ -147,6 +147,7 @@ def reproduce(args) -> int:
         check=args.check,
         draw=not args.no_figures,
         handful=args.handful,
+        force=args.force,
     )
     if args.json:
         print(json.dumps(study.to_dict(), ensure_ascii=False))

@@ -49,7 +49,9 @@ def sweep(args) -> int:
     base = as_scenario(args.scenario, dict(args.set))
     folder = Path(args.out) if args.out else Path("runs") / f"{base.name or Path(args.scenario).stem}-sweep"
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
-    runs = run_sweep(base, axes(args, base.seed), jobs=args.jobs, progress=show, out=folder, check=args.check)
+    runs = run_sweep(
+        base, axes(args, base.seed), jobs=args.jobs, progress=show, out=folder, check=args.check, force=args.force
+    )
     metric = runs.check_metric(args.metric or runs.metric)
     files = write(runs, metric, folder)
     if args.json:

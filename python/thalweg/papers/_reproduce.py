@@ -151,10 +151,11 @@ def reproduce(
     check: bool = False,
     draw: bool = True,
     handful: bool = False,
+    force: bool = False,
 ) -> Study:
     """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges its claims. `draw`:
     draws the figures, of claims those that belong to them. `handful`: the few claims that the study's `claims.toml` names for quick
-    looks."""
+    looks. `force`: also runs that need more memory than is free."""
     begun = time.monotonic()
     paper = name if isinstance(name, Paper) else find(name)
     if handful:
@@ -202,7 +203,7 @@ def reproduce(
                 todo.append(Job(s.key, scenario, folders[s.key], check, replays=replays, keep_recording=s.keep))
             except Exception as e:
                 answers |= dict.fromkeys((s.key, *(r.key for r in again)), e)
-        answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False)
+        answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False, force=force)
 
     rows = [_judge(c, scale, paper, measures, specs, answers, folders) for c in claims]
     study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)

@@ -133,6 +133,12 @@ impl Graph {
         out
     }
 
+    /// Rate of the first host's link, bits per second.
+    pub(crate) fn host_rate(&self) -> f64 {
+        let first = self.links.iter().find(|l| l.a.0 == 0 || l.b.0 == 0);
+        first.map_or(0.0, |l| l.rate.bps() as f64)
+    }
+
     /// The node at the other end of each host's link: hosts with the same one share a rack.
     pub fn racks(&self) -> Vec<NodeId> {
         let mut out = vec![NodeId::NONE; self.hosts as usize];

@@ -152,6 +152,10 @@ pub(crate) struct Expected {
     pub bytes: f64,
     /// Flows that never end.
     pub endless: f64,
+    /// Seconds until the last one starts, where the section does not say.
+    pub span: f64,
+    /// Flows of a list under way at a time, as if nothing but their receivers' links held them up.
+    pub active: f64,
 }
 
 /// Expected number of flows and bytes of one section; refuses what cannot be.
@@ -161,7 +165,10 @@ pub(crate) fn expected(s: &Section<'_>, pattern: &Pattern) -> Result<Expected, D
         Pattern::List(l) => {
             let rows = read_list(s, l)?;
             let bytes = rows.iter().map(|r| r.size as f64).sum();
-            Ok(Expected { flows: rows.len() as f64, bytes, endless: 0.0 })
+            let last = rows.iter().map(|r| r.start.ps()).max().unwrap_or(0);
+            let span = Span::from_ps(last).secs() + l.jitter.0.secs();
+            let active = under_way(s.graph, &rows);
+            Ok(Expected { flows: rows.len() as f64, bytes, endless: 0.0, span, active })
         }
         Pattern::Rpc(r) => rpc::expected(s, r),
         other => patterns::expected(s, other),
@@ -202,6 +209,22 @@ pub(crate) fn generate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Vec
         }
     }
     Ok(out)
+}
+
+/// Flows at a time, mean over the busy time, if each host's link carries those that it receives one after the other.
+fn under_way(graph: &Graph, rows: &[crate::parse::flows::FlowRow]) -> f64 {
+    let rate = (graph.host_rate() / 8.0).max(1.0);
+    let mut free = vec![0.0f64; graph.hosts as usize];
+    let (mut sum, mut end) = (0.0, 0.0f64);
+    for r in rows {
+        let start = Span::from_ps(r.start.ps()).secs();
+        let done = free[r.dst as usize].max(start) + r.size as f64 / rate;
+        free[r.dst as usize] = done;
+        sum += done - start;
+        end = end.max(done);
+    }
+    let begin = rows.iter().map(|r| r.start.ps()).min().map_or(0.0, |ps| Span::from_ps(ps).secs());
+    sum / (end - begin).max(1e-12)
 }
 
 /// Whole steps of a list's jitter.

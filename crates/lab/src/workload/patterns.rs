@@ -8,7 +8,12 @@ use thalweg_units::{Span, Stream, Time};
 /// Checks a pattern and counts what it will make.
 pub(super) fn expected(s: &Section<'_>, pattern: &Pattern) -> Result<Expected, Diagnostic> {
     let hosts = f64::from(s.graph.hosts);
-    let finite = |flows: f64, size: u64| Expected { flows, bytes: flows * size as f64, endless: 0.0 };
+    let finite = |flows: f64, size: u64| Expected {
+        flows,
+        bytes: flows * size as f64,
+        endless: 0.0,
+        ..Expected::default()
+    };
     Ok(match pattern {
         Pattern::Permutation(p) => {
             s.start("start", p.start.0)?;
@@ -56,7 +61,12 @@ pub(super) fn expected(s: &Section<'_>, pattern: &Pattern) -> Result<Expected, D
                 let hint = "raise `count` or remove the key";
                 return Err(s.cx.error(&s.key("think"), "it has no effect: there is one round", hint));
             }
-            Expected { flows: 2.0 * f64::from(r.count), bytes: f64::from(r.count) * round, endless: 0.0 }
+            Expected {
+                flows: 2.0 * f64::from(r.count),
+                bytes: f64::from(r.count) * round,
+                endless: 0.0,
+                ..Expected::default()
+            }
         }
         Pattern::Udp(u) => {
             s.ends(("src", u.src), ("dst", u.dst))?;

@@ -42,7 +42,7 @@ pub(super) fn expected(s: &Section<'_>, p: &Poisson) -> Result<Expected, Diagnos
     let flows = p.max_flows.map_or(all, |m| all.min(m as f64));
     // The limit holds before `max_flows` cuts: all are drawn first.
     s.few_enough(all)?;
-    Ok(Expected { flows, bytes: flows * plan.mean_bytes, endless: 0.0 })
+    Ok(Expected { flows, bytes: flows * plan.mean_bytes, span: flows / rate, ..Expected::default() })
 }
 
 pub(super) fn generate(s: &Section<'_>, p: &Poisson, out: &mut Vec<Draft>) -> Result<(), Diagnostic> {

@@ -49,7 +49,7 @@ pub(super) fn expected(s: &Section<'_>, r: &Rpc) -> Result<Expected, Diagnostic>
     let calls = rate * (plan.until - plan.from).secs();
     s.few_enough(2.0 * calls)?;
     let bytes = r.request.0.get() as f64 + r.response.0.get() as f64;
-    Ok(Expected { flows: 2.0 * calls, bytes: calls * bytes, endless: 0.0 })
+    Ok(Expected { flows: 2.0 * calls, bytes: calls * bytes, endless: 0.0, ..Expected::default() })
 }
 
 pub(super) fn generate(s: &Section<'_>, r: &Rpc, out: &mut Vec<Draft>) -> Result<(), Diagnostic> {

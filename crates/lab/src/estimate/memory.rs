@@ -1,0 +1,136 @@
+//! Peak memory by part. The peak is when the results are collected: the simulation, the tables made of it, and the rows
+//! they are made from, exist together. The constants are bytes found by measuring and by adding up fields; the ten scenarios
+//! of `tests/python/test_memory.py` hold them to 30 %.
+
+use super::Totals;
+use crate::resolve::schedulers;
+use crate::schema::{AdsMap, Document, Scheduler};
+use crate::topology::Graph;
+use std::mem::size_of;
+use thalweg_machines::transport::{Receiver, Sender};
+
+/// A flow: 116 in the simulation (specification, record, connection), 270 in the columns of its table, 150 as the row that
+/// they are made from, and what the allocator rounds up.
+const FLOW: f64 = 610.0;
+/// A port: 300 in the simulation, 220 in its table.
+const PORT: f64 = 550.0;
+/// A queue with an order of its own, not a FIFO.
+const QUEUE: f64 = 450.0;
+/// A packet with its places in queues and events; its trace while packets are recorded.
+const PACKET: f64 = 130.0;
+/// Of a sender and a receiver beside their machines: hosts, timers, the path, a timer event.
+const CONNECTION: f64 = 160.0;
+/// A sample in the simulation and in its table.
+const QUEUE_SAMPLE: f64 = 82.0;
+const LINK_SAMPLE: f64 = 63.0;
+const CONTROLLER_SAMPLE: f64 = 130.0;
+const ROUND_TRIP: f64 = 63.0;
+/// Rows of a recording that wait to be written: it leaves while the run goes on.
+const ROWS: f64 = 600_000.0;
+/// Such a row in the simulation, as columns, and in the writer; beside it two times for each hop, in each of the three.
+const ROW: f64 = 200.0;
+const ROW_HOP: f64 = 48.0;
+/// An entry of an ADS table; a dynamic one has its sum beside it.
+const ADS_ENTRY: f64 = 8.0;
+
+/// Looks of probes at things.
+struct Samples {
+    queues: f64,
+    links: f64,
+    controllers: f64,
+}
+
+fn looks(doc: &Document, graph: &Graph, t: &Totals) -> Samples {
+    let times = |every: f64| (t.end / every.max(1e-12)).floor() + 1.0;
+    let at_switches = || {
+        let ends = graph.links.iter().flat_map(|l| [l.a, l.b]);
+        ends.filter(|node| !graph.is_host(*node)).count() as f64
+    };
+    let ports = |listed: &[u32]| if listed.is_empty() { at_switches() } else { listed.len() as f64 };
+    let m = &doc.measure;
+    Samples {
+        queues: m.queues.as_ref().map_or(0.0, |q| times(q.every.0.secs()) * ports(&q.ports)),
+        links: m.links.as_ref().map_or(0.0, |l| times(l.every.0.secs()) * ports(&l.ports)),
+        controllers: m.controllers.as_ref().map_or(0.0, |c| {
+            let flows = if c.flows.is_empty() { t.flows.min(16.0) } else { c.flows.len() as f64 };
+            // Only those that are under way are looked at.
+            times(c.every.0.secs()) * flows.min(t.active.max(1.0))
+        }),
+    }
+}
+
+/// Samples that probes take.
+pub(super) fn samples(doc: &Document, graph: &Graph, t: &Totals) -> f64 {
+    let s = looks(doc, graph, t);
+    s.queues + s.links + s.controllers
+}
+
+/// What the scheduler of one port holds before anything waits.
+fn scheduler(scheduler: &Scheduler, packets_per_second: f64) -> f64 {
+    match scheduler {
+        Scheduler::Fifo => 0.0,
+        Scheduler::Ads { cap, mtu, map, .. } => {
+            let entries = (cap.0.get() as f64 / mtu.0.get().max(1) as f64).ceil() + 1.0;
+            // The allocator's classes are a quarter of a power of two apart.
+            let table = allocated(entries * ADS_ENTRY);
+            QUEUE
+                + match map {
+                    AdsMap::Static { .. } => table,
+                    AdsMap::Dynamic { interval, window } => {
+                        let seen = (packets_per_second * interval.0.secs()).min(entries);
+                        2.0 * table + f64::from(*window) * seen * 8.0
+                    }
+                }
+        }
+        _ => QUEUE,
+    }
+}
+
+/// What an allocator of four size classes per power of two gives for so many bytes.
+fn allocated(bytes: f64) -> f64 {
+    let step = ((bytes.max(64.0) as u64).next_power_of_two() / 8) as f64;
+    (bytes / step).ceil() * step
+}
+
+pub(super) fn parts(doc: &Document, graph: &Graph, t: &Totals) -> Vec<(&'static str, u64)> {
+    let ports = 2.0 * graph.links.len() as f64;
+    let s = looks(doc, graph, t);
+    let busy = t.hops / ports.max(1.0) / t.end.max(1e-12);
+    // Hosts have one port each; their NIC runs the switches' scheduler unless it has one of its own.
+    let at_hosts = f64::from(graph.hosts);
+    let nic = doc.nic.scheduler.as_ref().unwrap_or(&doc.switch.scheduler);
+    let mixed = schedulers(doc).find(|(place, _)| *place == "switch.mix").map(|(_, s)| scheduler(s, busy));
+    let switch = scheduler(&doc.switch.scheduler, busy).max(mixed.unwrap_or(0.0));
+    let queues = at_hosts * scheduler(nic, busy) + (ports - at_hosts).max(0.0) * switch;
+    let mut attachments = graph.racks();
+    attachments.sort_unstable();
+    attachments.dedup();
+    let routes = f64::from(graph.switches) * attachments.len() as f64 * 4.0;
+    let m = &doc.measure;
+    let round_trips = if m.round_trips { t.acks * ROUND_TRIP } else { 0.0 };
+    let probes =
+        s.queues * QUEUE_SAMPLE + s.links * LINK_SAMPLE + s.controllers * CONTROLLER_SAMPLE + round_trips;
+    let histogram = m
+        .priority_histogram
+        .as_ref()
+        .map_or(0.0, |h| ports * (h.cap.0.get() as f64 / h.mtu.0.get().max(1) as f64).ceil() * 8.0);
+    let recording = m.packets.map_or(0.0, |p| {
+        let hops = if p.hops { graph.mean_path() * ROW_HOP } else { 0.0 };
+        (t.packets + t.acks).min(ROWS) * (ROW + hops)
+    });
+    let machines = (size_of::<Sender>() + size_of::<Receiver>()) as f64;
+    let mut parts = [
+        ("flows", t.flows * FLOW),
+        ("connections", t.active * (machines + CONNECTION)),
+        ("packets", t.inside * PACKET),
+        ("network", ports * PORT + routes),
+        ("schedulers", queues),
+        ("probes", probes + histogram),
+        ("recording", recording),
+    ]
+    .map(|(name, bytes)| (name, bytes as u64))
+    .to_vec();
+    parts.retain(|(_, bytes)| *bytes > 0);
+    parts.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+    parts
+}

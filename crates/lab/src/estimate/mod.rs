@@ -1,0 +1,136 @@
+//! What a run will cost, before it is run and before a flow is drawn: flows × packets × hops, bounded by what links carry,
+//! and what is kept of it in memory.
+
+mod course;
+mod memory;
+mod ways;
+
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::schema::{Document, Pattern, RdmaAcks, Transport};
+use crate::topology::Graph;
+use crate::workload;
+use course::{Course, Frame};
+use ways::Ways;
+
+/// Costs of a run, before it is run. Retransmissions and drops are not known yet and not counted.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Estimate {
+    /// Flows.
+    pub flows: u64,
+    /// Data packets.
+    pub packets: u64,
+    /// Transmissions of data packets and ACKs on links.
+    pub packet_hops: u64,
+    /// Events of the simulator.
+    pub events: u64,
+    /// Peak memory until the results have been collected.
+    pub memory_bytes: u64,
+    /// What it is made of: (part, bytes), largest first, without those that need nothing.
+    pub memory: Vec<(&'static str, u64)>,
+    /// Wall-clock time on one core of a usual machine.
+    pub seconds: f64,
+}
+
+/// Seconds per packet-hop: between FIFO (63 ns) and SRPT (139 ns) in networks of about a hundred hosts, as `thalweg
+/// bench` finds on a 2-core cloud machine.
+const SECONDS_PER_HOP: f64 = 100e-9;
+/// Events per packet-hop: one, and some for timers and ports that choose at once.
+const EVENTS_PER_HOP: f64 = 1.1;
+
+/// What the parts of the memory are computed from.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    flows: f64,
+    packets: f64,
+    hops: f64,
+    acks: f64,
+    /// Flows under way at a time.
+    active: f64,
+    /// Packets in the network at a time.
+    inside: f64,
+    /// When the run ends, seconds.
+    end: f64,
+}
+
+/// Sizes of a section's packets.
+fn frame(pattern: &Pattern, transport: &Transport) -> Frame {
+    let (payload, header, acks) = match (pattern, transport) {
+        (Pattern::Udp(u), _) => (u.payload.0.get(), u.header.0.get(), 0.0),
+        (_, Transport::Tcp(t)) => (t.mss.0.get(), t.header.0.get(), 1.0),
+        (_, Transport::Udp(u)) => (u.payload.0.get(), u.header.0.get(), 0.0),
+        (_, Transport::Rdma(r)) => {
+            let segment = match r.segments {
+                Some(s) => s.bytes.0.get() as f64 / r.mtu.0.get() as f64,
+                None => f64::from(r.rtt.segment),
+            };
+            let acks = match r.acks {
+                None | Some(RdmaAcks::PerPacket) => 1.0,
+                Some(RdmaAcks::PerSegment) => 1.0 / segment.max(1.0),
+                Some(RdmaAcks::Never) => 0.0,
+            };
+            (r.mtu.0.get(), r.header.0.get().saturating_add(r.extra_header.0.get()), acks)
+        }
+    };
+    Frame { payload: payload.max(1) as f64, header: header as f64, acks }
+}
+
+pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Estimate, Diagnostic> {
+    let path = graph.mean_path();
+    let mut ways = Ways::new(graph);
+    let mut courses = Vec::with_capacity(doc.traffic.len());
+    for (section, e) in doc.traffic.iter().zip(workload::expectations(cx, doc, graph)?) {
+        let transport = doc.transports.get(&section.transport).unwrap_or(&doc.transport);
+        let frame = frame(&section.pattern, transport);
+        let way = ways.between(&section.pattern);
+        let course = Course::of(doc, graph, &section.pattern, e, frame, ways.slowest(way));
+        ways.load(way, course.finite_bytes());
+        courses.push((section, course, way));
+    }
+    let mut t = Totals { end: end(doc, &ways, &mut courses), ..Totals::default() };
+    // Flows without end offer whatever there is time for.
+    for (_, course, way) in &mut courses {
+        course.go_on_until(t.end);
+        ways.load(*way, course.endless_bytes());
+    }
+    for (_, course, way) in &courses {
+        // No link carries more than it can: flows between two given hosts get their share of the slowest on their way.
+        let packets = course.packets(t.end) * ways.share(*way, t.end);
+        t.flows += course.flows;
+        t.packets += packets;
+        t.hops += packets * ways.links(*way).unwrap_or(path) * (1.0 + course.frame.acks);
+        t.acks += packets * course.frame.acks;
+        t.active += course.active;
+        t.inside += course.inside(doc, graph, ways.slowest(*way));
+    }
+    let memory = memory::parts(doc, graph, &t);
+    Ok(Estimate {
+        flows: t.flows as u64,
+        packets: t.packets as u64,
+        packet_hops: t.hops as u64,
+        events: (t.hops * EVENTS_PER_HOP + memory::samples(doc, graph, &t)) as u64,
+        memory_bytes: memory.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes)),
+        memory,
+        seconds: t.hops * SECONDS_PER_HOP,
+    })
+}
+
+/// When the run will be over, seconds: by its clock, or as soon as the flows that count can be complete.
+fn end(
+    doc: &Document,
+    ways: &Ways<'_>,
+    courses: &mut [(&crate::schema::Traffic, Course, Option<usize>)],
+) -> f64 {
+    let until = doc.run.until.0.secs();
+    let mut done: Option<f64> = None;
+    for (section, course, way) in courses {
+        course.end = course.end.max(course.begin + ways.takes(*way));
+        if section.measured && course.ends {
+            done = Some(done.unwrap_or(0.0).max(course.end));
+        }
+    }
+    done.filter(|_| doc.run.stop_when_done).map_or(until, |done| done.min(until))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! The ways of flows whose two hosts are given, and what all of them ask of each link.
+
+use crate::schema::Pattern;
+use crate::topology::Graph;
+use std::collections::BTreeMap;
+use thalweg_units::NodeId;
+
+/// Pairs of hosts whose way is looked for; a scenario with more of them is large enough for the mean to do.
+const MOST_WAYS: usize = 256;
+
+pub(super) struct Ways<'a> {
+    graph: &'a Graph,
+    adjacency: Vec<Vec<(u32, NodeId)>>,
+    known: BTreeMap<(u32, u32), usize>,
+    ways: Vec<Vec<u32>>,
+    /// Wire bytes per port.
+    asked: BTreeMap<u32, f64>,
+}
+
+impl<'a> Ways<'a> {
+    pub fn new(graph: &'a Graph) -> Self {
+        let (known, asked) = (BTreeMap::new(), BTreeMap::new());
+        Self { graph, adjacency: Vec::new(), known, ways: Vec::new(), asked }
+    }
+
+    /// The way of a section between two given hosts, as ports.
+    pub fn between(&mut self, pattern: &Pattern) -> Option<usize> {
+        let pair = match pattern {
+            Pattern::Flow(f) => (f.src, f.dst),
+            Pattern::Backlogged(b) => (b.src, b.dst),
+            Pattern::Udp(u) => (u.src, u.dst),
+            _ => return None,
+        };
+        if let Some(way) = self.known.get(&pair) {
+            return Some(*way);
+        }
+        if self.ways.len() == MOST_WAYS {
+            return None;
+        }
+        if self.adjacency.is_empty() {
+            self.adjacency = self.graph.adjacency();
+        }
+        let mut at = NodeId(pair.0);
+        let links = self.graph.path(&self.adjacency, at, NodeId(pair.1))?;
+        let port = |link: u32| {
+            let l = &self.graph.links[link as usize];
+            let forward = l.a == at;
+            at = if forward { l.b } else { l.a };
+            2 * link + u32::from(!forward)
+        };
+        self.ways.push(links.into_iter().map(port).collect());
+        self.known.insert(pair, self.ways.len() - 1);
+        Some(self.ways.len() - 1)
+    }
+
+    fn ports(&self, way: Option<usize>) -> impl Iterator<Item = u32> {
+        way.into_iter().flat_map(|w| self.ways[w].iter().copied())
+    }
+
+    /// Bytes per second of a port.
+    fn rate(&self, port: u32) -> f64 {
+        self.graph.links[port as usize / 2].rate.bps() as f64 / 8.0
+    }
+
+    /// Wire bytes that are to take a way.
+    pub fn load(&mut self, way: Option<usize>, bytes: f64) {
+        for port in way.into_iter().flat_map(|w| &self.ways[w]) {
+            *self.asked.entry(*port).or_default() += bytes;
+        }
+    }
+
+    /// How much of what is asked gets through in so many seconds.
+    pub fn share(&self, way: Option<usize>, seconds: f64) -> f64 {
+        let shares = self.ports(way).map(|port| self.rate(port) * seconds / self.asked[&port].max(1.0));
+        shares.fold(1.0, f64::min)
+    }
+
+    /// Seconds until all that is asked of the way has passed.
+    pub fn takes(&self, way: Option<usize>) -> f64 {
+        self.ports(way).map(|port| self.asked[&port] / self.rate(port).max(1.0)).fold(0.0, f64::max)
+    }
+
+    /// Bytes per second of the slowest link.
+    pub fn slowest(&self, way: Option<usize>) -> Option<f64> {
+        self.ports(way).map(|port| self.rate(port)).min_by(f64::total_cmp)
+    }
+
+    pub fn links(&self, way: Option<usize>) -> Option<f64> {
+        way.map(|w| self.ways[w].len() as f64)
+    }
+}
