@@ -1,16 +1,16 @@
 //! IRN-V3: real packets on real sockets, through a relay that loses, repeats and reorders.
 
 #[path = "../../examples/support/udp.rs"]
-mod udp;
+mod sockets;
 
 use crate::common::workload::{Mix, random};
 use crate::common::{Net, faithful};
+use sockets::{Faults, RequesterEnd, ResponderEnd};
 use std::time::Duration;
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Span, Stream};
 use thalweg_verbs::Setup;
 use thalweg_verbs::wire::Dialect;
-use udp::{Faults, RequesterEnd, ResponderEnd};
 
 /// Memory, answers and the order of completions at both ends are those of a network without faults.
 fn transfer(dialect: Dialect, loss: f64, seed: u64) {
@@ -35,7 +35,7 @@ fn transfer(dialect: Dialect, loss: f64, seed: u64) {
     let mut far = ResponderEnd { responder: net.responder.clone(), host, received: vec![], ignored: 0 };
     let faults =
         Faults { seed, loss, repeat: loss / 2.0, delay: 2.0 * loss, longest: Duration::from_millis(1) };
-    let relayed = udp::run(&mut near, &mut far, faults, Duration::from_secs(20)).unwrap();
+    let relayed = sockets::run(&mut near, &mut far, faults, Duration::from_secs(20)).unwrap();
 
     assert_eq!((near.ignored, far.ignored), (0, 0));
     assert!(loss == 0.0 || (relayed.lost > 10 && relayed.delayed > 10), "{relayed:?}");
