@@ -24,7 +24,7 @@ def test_censored_flows_are_told(scenario):
 def test_queues_that_stay_empty_are_not_drawn(scenario):
     results = thalweg.run(scenario.with_({"measure.queues": '{ every = "50us" }', "traffic.0.pairs": "to-host-zero"}))
     (line,) = results.plot.queues().axes[0].get_lines()
-    assert line.get_label().endswith("→ 0")
+    assert line.get_label().endswith("→ h0")
 
 
 def test_slowdown_has_a_point_per_size_when_sizes_are_few(scenario):

@@ -286,7 +286,7 @@ def test_what_toml_cannot_say_is_refused(scenario):
     for _ in range(400):
         deep = {"a": deep}
     for wrong, expected in (
-        (deep, "64 deep"),
+        (deep, "32 deep"),
         ({"name": "\ud800"}, "not valid Unicode"),
         ({"name": {1, 2}}, "set cannot"),
     ):
