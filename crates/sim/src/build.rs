@@ -224,7 +224,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         packets: Arena::default(),
         sides: Arena::default(),
         routes,
-        paths: Paths::new(spec.flows.len(), longest),
+        paths: Paths::new(spec, longest),
         stages: Stages::new(spec.replay.then(|| Timetables::new(longest))),
         preempted: Preempted::default(),
         outages: Outages::new(spec),

@@ -39,6 +39,7 @@ pub mod sealed;
 mod sim;
 pub mod snapshot;
 pub mod spec;
+mod spray;
 
 pub use build::{BuildError, ends};
 pub use check::Violation;

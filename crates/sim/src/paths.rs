@@ -3,6 +3,8 @@
 //! A flow's *slot* is its place in this table, and in everything else that is kept per active flow.
 
 use crate::port::Port;
+use crate::spec::NetworkSpec;
+use crate::spray::Spray;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::Kind;
 use thalweg_units::{FlowId, PortId, Span};
@@ -24,12 +26,15 @@ pub(crate) struct Paths {
     stride: usize,
     /// By slot: where its path is if it was laid anew; `u32::MAX` or nothing: in its own place.
     detours: Vec<u32>,
+    /// Instead of source routes.
+    pub spray: Spray,
 }
 
 impl Paths {
-    /// For so many flows and paths of at most `longest` ports.
-    pub fn new(flows: usize, longest: usize) -> Self {
-        Self { slots: vec![NO_SLOT; flows], stride: 2 * longest, ..Self::default() }
+    /// Paths of at most `longest` ports.
+    pub fn new(spec: &NetworkSpec, longest: usize) -> Self {
+        let slots = vec![NO_SLOT; spec.flows.len()];
+        Self { slots, stride: 2 * longest, spray: Spray::new(spec), ..Self::default() }
     }
 
     /// Ports of both directions of a path.
@@ -131,7 +136,7 @@ impl Paths {
 
     /// It was written for the same network.
     pub fn fits(&self, other: &Self) -> bool {
-        self.slots.len() == other.slots.len() && self.stride == other.stride
+        self.slots.len() == other.slots.len() && self.stride == other.stride && self.spray.fits(&other.spray)
     }
 }
 

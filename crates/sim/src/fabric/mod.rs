@@ -33,7 +33,7 @@ use stages::Stages;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::{Discipline, Queue};
 use thalweg_machines::{Handle, NO_SIDE, Packet, Side};
-use thalweg_units::{FlowId, PortId, Span, Time};
+use thalweg_units::{FlowId, HostId, PortId, Span, Time};
 
 /// Switches, ports, wires and routes, and every packet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -130,16 +130,29 @@ impl Fabric {
             let flying = Flying { route: landed.route + 1, ..landed };
             self.enqueue::<true, _>(cx, from, out, flying, early);
         } else {
+            let dst = self.packets[landed.handle].dst;
+            let mut flying = landed;
+            if self.ports[from.at()].place.from_host {
+                flying.route = self.spray(from, dst);
+                self.packets[landed.handle].route = flying.route;
+            }
             let pick = match cx.spec.routing {
-                RoutingSpec::SprayRandom => Pick::Hash(u64::from(landed.route)),
-                _ => Pick::Modulo(landed.route),
+                RoutingSpec::SprayRandom => Pick::Hash(u64::from(flying.route)),
+                _ => Pick::Modulo(flying.route),
             };
             let node = self.ports[from.at()].place.peer;
-            let Some(out) = self.routes.next(node, self.packets[landed.handle].dst, pick) else {
+            let Some(out) = self.routes.next(node, dst, pick) else {
                 return self.lose(cx, landed.handle);
             };
-            self.enqueue::<true, _>(cx, from, out, landed, early);
+            self.enqueue::<true, _>(cx, from, out, flying, early);
         }
+    }
+
+    /// Entropy of a packet for `dst` that has come from a host by its NIC's port.
+    fn spray(&mut self, nic: PortId, dst: HostId) -> u32 {
+        // The far end of the other direction of the same link.
+        let host = HostId(self.ports[nic.at() ^ 1].place.peer.0);
+        self.paths.spray.next(host, !self.routes.same_attachment(host, dst))
     }
 
     /// A packet that has come through the port `from` (none: from a host) joins the queue of the port `id`; `LAST`: nothing

@@ -13,8 +13,7 @@ use crate::flows::Flows;
 use crate::instruments::probe::Completion;
 use crate::paths::{NO_SLOT, travels_forward};
 use crate::port::flying::Flying;
-use crate::routing::Routes;
-use crate::spec::{NetworkSpec, RoutingSpec};
+use crate::spec::NetworkSpec;
 use ends::{Connection, Receiving, Sending};
 use nic::Nic;
 use replay::Replay;
@@ -22,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Expiry, FlightSpec, Receiver, Sender, Transmit, TransportSpec};
 use thalweg_machines::{Flags, Handle, NO_SIDE, Packet, Side};
-use thalweg_units::{FlowId, HostId, PortId, Span, Stream, Time};
+use thalweg_units::{FlowId, HostId, PortId, Span, Time};
 
 /// The ends of the active flows, and what hosts have besides.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -37,37 +36,18 @@ pub(crate) struct Hosts {
     nics: Vec<Nic>,
     /// Connections that carry more than one flow.
     shared: Vec<Connection>,
-    /// Sprayed packets: the next value of each host.
-    spray: Vec<Spray>,
     /// Instead of transports: recorded packets.
     pub replay: Option<Replay>,
     #[serde(skip)]
     scratch: Side,
 }
 
-/// Where a host's sprayed packets get their entropy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Spray {
-    /// A draw per packet.
-    Random(Stream),
-    /// A counter.
-    Counter(u32),
-}
-
 impl Hosts {
     pub fn new(spec: &NetworkSpec) -> Self {
-        let spray = |host: u32| match &spec.routing {
-            RoutingSpec::SprayRandom => Some(Spray::Random(Stream::new(spec.seed, "spray", u64::from(host)))),
-            RoutingSpec::SprayRoundRobin { offsets } => {
-                Some(Spray::Counter(offsets.get(host as usize).copied().unwrap_or(0)))
-            }
-            _ => None,
-        };
         let nics = if spec.nic.order.pulls() { 2 * spec.links.len() } else { 0 };
         Self {
             nics: vec![Nic::default(); nics],
             shared: ends::connections(&spec.flows),
-            spray: (0..spec.hosts).map_while(spray).collect(),
             replay: spec.replay.then(Replay::default),
             ..Self::default()
         }
@@ -75,9 +55,7 @@ impl Hosts {
 
     /// Takes the place of these freshly built hosts.
     pub fn resume(self, saved: Self) -> Result<Self, String> {
-        let fits = saved.sending.len() == saved.receiving.len()
-            && saved.nics.len() == self.nics.len()
-            && saved.spray.len() == self.spray.len();
+        let fits = saved.sending.len() == saved.receiving.len() && saved.nics.len() == self.nics.len();
         if fits { Ok(saved) } else { Err("its hosts do not fit its network".into()) }
     }
 
@@ -275,7 +253,6 @@ impl Hosts {
             packet.route = path as u32 + 1;
             fabric.paths.port(path)
         } else {
-            packet.route = self.entropy(&fabric.routes, from, to);
             fabric.routes.nic(from)
         };
         if packet.side != NO_SIDE {
@@ -287,20 +264,6 @@ impl Hosts {
             journal.hand(handle, cx.now);
         }
         (nic, Flying::new(handle, packet))
-    }
-
-    /// Entropy of the next packet that `from` sprays.
-    fn entropy(&mut self, routes: &Routes, from: HostId, to: HostId) -> u32 {
-        match &mut self.spray[from.at()] {
-            Spray::Random(stream) => (stream.bits() >> 32) as u32,
-            // Only packets that meet a choice count: within a rack there is none.
-            Spray::Counter(_) if routes.same_attachment(from, to) => 0,
-            Spray::Counter(n) => {
-                let value = *n;
-                *n = n.wrapping_add(1);
-                value
-            }
-        }
     }
 
     /// Keeps a sender's timer event early enough.
