@@ -56,20 +56,20 @@ demo: build
 
 # Two chains side by side: what Rust checks, and what needs the engine in Python. Each is one thing after another, because its
 # steps share a build directory or both cores.
-test: tools
+test: setup
 	@$(MAKE) --no-print-directory -j2 --output-sync=line rust-side python-side
 	@echo "== all passed"
 
 rust-side:
-	@$(MAKE) --no-print-directory -j1 lint
-	@$(MAKE) --no-print-directory -j1 rust-test
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory rust-test
 
 python-side:
-	@$(MAKE) --no-print-directory -j1 build
-	@$(MAKE) --no-print-directory -j1 python-test
-	@$(MAKE) --no-print-directory -j1 wheel
-	@$(MAKE) --no-print-directory -j1 docs
-	@$(MAKE) --no-print-directory -j1 handfuls
+	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory python-test
+	@$(MAKE) --no-print-directory wheel
+	@$(MAKE) --no-print-directory docs
+	@$(MAKE) --no-print-directory handfuls
 
 lint: setup
 	@echo "== format and lints"
