@@ -7,11 +7,16 @@
 //! when a notification comes, comes first. α is brought up to date when it is used, and the rate timer rests while the
 //! rate is the line's: both would change nothing that anybody sees, and cost an event each time.
 
+mod hpcc;
+
+pub use hpcc::Decrease;
+
+use super::back_off::BackOff;
 use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::notation::Counter;
-use thalweg_units::{Bytes, Rate, Span, Time, tagged};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// DCQCN: rates by congestion notifications (Zhu et al., SIGCOMM 2015).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,26 +64,6 @@ impl Default for Params {
     }
 }
 
-tagged! {
-    /// When DCQCN cuts its rate.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-    pub enum Decrease {
-        /// At each notification, which the receiver spaces (the paper).
-        #[default]
-        AtOnce,
-        /// The sender looks every so often whether any came (the HPCC authors' simulator).
-        Checked {
-            /// Time between looks.
-            #[serde(default = "every")]
-            every: Span,
-        },
-    }
-}
-
-fn every() -> Span {
-    Span::from_us(4) // the HPCC repository's run.py
-}
-
 impl Parameters for Params {
     type Machine = Dcqcn;
 
@@ -87,10 +72,11 @@ impl Parameters for Params {
     }
 
     fn resolve(&mut self, _: &mut dyn FnMut() -> Span) {
-        self.byte_counter.get_or_insert(match self.decrease {
+        let counter = match self.decrease {
             Decrease::AtOnce => Counter::Bytes(Bytes::kb(10_000)), // DCQCN §4
-            Decrease::Checked { .. } => Counter::Off,
-        });
+            Decrease::Checked { .. } => hpcc::COUNTER,
+        };
+        self.byte_counter.get_or_insert(counter);
     }
 
     fn check(&self, line: Rate, problems: &mut Problems) {
@@ -103,12 +89,8 @@ impl Parameters for Params {
         };
         if counts == Some(Bytes::ZERO) {
             problems.wrong("byte_counter", "0 bytes are always sent", "for example \"10MB\", or \"none\"");
-        } else if matches!(self.decrease, Decrease::Checked { .. }) && counts.is_some() {
-            let reason = "with checked decreases the rate rises by time alone";
-            problems.wrong("byte_counter", reason, "write \"none\" or remove the key");
-        }
-        if let Decrease::Checked { every } = self.decrease {
-            problems.positive("decrease.every", every, "4us");
+        } else {
+            self.decrease.check(counts.is_some(), problems);
         }
         problems.rate("min_rate", self.min_rate, line);
         if let Some(span) = self.back_off {
@@ -160,14 +142,9 @@ pub struct Dcqcn {
     byte_count: u32,
     /// Bytes sent since the last of these.
     bytes: u64,
-    /// Checked: the next look at the rate.
-    check_at: Time,
-    /// Checked: notified since the last look.
-    notified: bool,
-    /// Checked: notified since the last update of α.
-    alpha_notified: bool,
-    /// A loss backs off again from here on.
-    back_off_at: Time,
+    /// Checked: what has come since the last look.
+    looks: hpcc::Looks,
+    back_off: BackOff,
 }
 
 impl Dcqcn {
@@ -185,10 +162,8 @@ impl Dcqcn {
             time_count: 0,
             byte_count: 0,
             bytes: 0,
-            check_at: Time::MAX,
-            notified: false,
-            alpha_notified: false,
-            back_off_at: Time::ZERO,
+            looks: hpcc::Looks::default(),
+            back_off: BackOff::default(),
         }
     }
 
@@ -208,12 +183,11 @@ impl Dcqcn {
         self.rate_at = at.saturating_add(self.params.rate_timer);
     }
 
-    /// The α timer's expiries up to `now`: α ← (1 − g) α, (2); checked, α ← (1 − g) α + g if notified since the last.
+    /// The α timer's expiries up to `now`: α ← (1 − g) α, (2).
     fn age_alpha(&mut self, now: Time) {
         let (g, timer) = (self.params.gain, self.params.alpha_timer);
         while self.alpha_at <= now && self.alpha_at != Time::MAX {
-            let heard = if std::mem::take(&mut self.alpha_notified) { g } else { 0.0 };
-            self.alpha = (1.0 - g) * self.alpha + heard;
+            self.alpha = (1.0 - g) * self.alpha + self.looks.heard(g);
             self.alpha_at = self.alpha_at.saturating_add(timer);
             if self.alpha < 1e-300 && self.alpha_at <= now {
                 // Nothing that is added to or taken from can tell it from zero: no need to count on.
@@ -255,59 +229,34 @@ impl Dcqcn {
     /// The rate timer has expired at `rate_at`.
     fn on_rate_timer(&mut self) {
         self.rate_at = self.rate_at.saturating_add(self.params.rate_timer);
-        match self.params.decrease {
-            Decrease::AtOnce => {
-                self.time_count = self.time_count.saturating_add(1);
-                self.increase();
-            }
-            Decrease::Checked { .. } => {
-                // That simulator counts after the increase, and its hyper increase does not grow.
-                let step = match self.time_count.cmp(&self.params.fast_recovery) {
-                    std::cmp::Ordering::Less => Rate::ZERO,
-                    std::cmp::Ordering::Equal => self.params.additive,
-                    std::cmp::Ordering::Greater => self.params.hyper,
-                };
-                self.climb(step);
-                self.time_count = self.time_count.saturating_add(1);
-            }
+        if let Decrease::Checked { .. } = self.params.decrease {
+            return self.climb_then_count();
         }
-    }
-
-    /// Checked: a look at the rate at `check_at`, after a notification.
-    fn on_check(&mut self, every: Span) {
-        let at = self.check_at;
-        self.age_alpha(at);
-        self.notified = false;
-        if self.time_count > 0 {
-            self.target = self.rate;
-        }
-        self.cut(at, 1.0 - self.alpha / 2.0);
-        self.check_at = at.saturating_add(every);
+        self.time_count = self.time_count.saturating_add(1);
+        self.increase();
     }
 
     /// Everything that is due up to `now`. Of a rise and a look at the same instant, the rise comes first: its timer was
     /// set earlier.
     fn catch_up(&mut self, now: Time) {
         loop {
-            let check = if self.notified { self.check_at } else { Time::MAX };
-            let next = self.rate_at.min(check);
+            let look = self.looks.due();
+            let next = self.rate_at.min(look);
             if next > now || next == Time::MAX {
                 break;
             }
             match self.params.decrease {
-                Decrease::Checked { every } if check < self.rate_at => self.on_check(every),
+                Decrease::Checked { every } if look < self.rate_at => self.on_look(every),
                 _ => self.on_rate_timer(),
             }
         }
     }
 
-    /// CHOICE IRN §4.3.3, "explicitly backing off on losses": half the rate, at most once per round trip, and recovered from as
-    /// after a notification, which α hears nothing of.
+    /// As after a notification, but by half, and α hears nothing of it.
     fn back_off(&mut self, now: Time) {
         let Some(every) = self.params.back_off else { return };
         self.catch_up(now);
-        if now >= self.back_off_at {
-            self.back_off_at = now.saturating_add(every);
+        if self.back_off.strikes(now, every) {
             self.target = self.rate;
             self.cut(now, 0.5);
         }
@@ -341,33 +290,15 @@ impl CongestionControl for Dcqcn {
 
     fn on_notification(&mut self, now: Time) {
         self.catch_up(now);
-        match self.params.decrease {
-            // (1): R_T ← R_C; R_C ← R_C (1 − α/2); and only then α ← (1 − g) α + g.
-            Decrease::AtOnce => {
-                self.age_alpha(now);
-                self.target = self.rate;
-                self.cut(now, 1.0 - self.alpha / 2.0);
-                self.alpha = (1.0 - self.params.gain) * self.alpha + self.params.gain;
-                self.alpha_at = now.saturating_add(self.params.alpha_timer);
-            }
-            Decrease::Checked { every } => {
-                if self.check_at == Time::MAX {
-                    self.alpha_at = now.saturating_add(self.params.alpha_timer);
-                    // A nanosecond behind, so that α's update comes first.
-                    self.check_at = now.saturating_add(every).saturating_add(Span::from_ns(1));
-                    self.target = self.rate;
-                } else {
-                    self.age_alpha(now);
-                    self.alpha_notified = true;
-                    if self.check_at <= now {
-                        // Looks that found nothing.
-                        let missed = now.since(self.check_at).ps() / every.ps() + 1;
-                        self.check_at = self.check_at.saturating_add(every.saturating_mul(missed));
-                    }
-                }
-                self.notified = true;
-            }
+        if let Decrease::Checked { every } = self.params.decrease {
+            return self.note(now, every);
         }
+        // (1): R_T ← R_C; R_C ← R_C (1 − α/2); and only then α ← (1 − g) α + g.
+        self.age_alpha(now);
+        self.target = self.rate;
+        self.cut(now, 1.0 - self.alpha / 2.0);
+        self.alpha = (1.0 - self.params.gain) * self.alpha + self.params.gain;
+        self.alpha_at = now.saturating_add(self.params.alpha_timer);
     }
 
     fn on_tick(&mut self, now: Time) {
@@ -376,8 +307,7 @@ impl CongestionControl for Dcqcn {
 
     #[inline]
     fn permit(&self) -> Permit {
-        let check = if self.notified { self.check_at } else { Time::MAX };
-        let wake = self.rate_at.min(check);
+        let wake = self.rate_at.min(self.looks.due());
         Permit { window: self.window, pace: Some(self.rate), wake: (wake != Time::MAX).then_some(wake) }
     }
 }

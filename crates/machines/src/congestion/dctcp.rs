@@ -2,6 +2,11 @@
 //! TCP", SIGCOMM 2010, §3.1; RFC 8257 §3.3. Needs: echoes per packet (`EcnSpec::Accurate`) and a queue
 //! that marks above K. Growth and losses are NewReno's.
 
+mod growth;
+mod htsim;
+
+pub use growth::Growth;
+
 use super::newreno::NewReno;
 use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
 use schemars::JsonSchema;
@@ -34,24 +39,6 @@ impl Default for Params {
             cut_without_marks: false,
         }
     }
-}
-
-/// When DCTCP's window grows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Growth {
-    /// On every ACK, as without ECN.
-    Always,
-    /// Not on ACKs that carry an echo (RFC 3168 §6.1.2, and the DCTCP authors' ns-2 code).
-    // CHOICE DCTCP §3.1: the paper leaves growth to TCP.
-    #[default]
-    UnmarkedAcks,
-    /// Not until the window in which it was cut is acknowledged (the CWR state of Linux and ns-3).
-    OutsideCwr,
-    /// As `outside-cwr`, and the cut is spread over that window (proportional rate reduction, RFC 6937; Linux, ns-3).
-    GradualCwr,
-    /// By no more than the room that the ACK leaves between flight and window (csg-htsim).
-    Room,
 }
 
 impl Parameters for Params {
@@ -92,8 +79,7 @@ pub struct Dctcp {
     acked: u64,
     /// Of these, marked.
     marked: u64,
-    /// DCTCP.WindowEnd: an ACK beyond this byte ends the window. With `cut_without_marks`: the window's
-    /// length in bytes.
+    /// DCTCP.WindowEnd: an ACK beyond this byte ends the window (`cut_without_marks`: see `htsim`).
     window_end: u64,
     growth: Growth,
     cut_without_marks: bool,
@@ -105,7 +91,7 @@ impl Dctcp {
         let Params { gain, initial_alpha, growth, cut_without_marks } = *params;
         let reno = NewReno::new(start);
         // RFC 8257 §3.3: WindowEnd begins at SND.UNA, so the first ACK is an observation window of its own.
-        let window_end = if cut_without_marks { reno.window } else { 0 };
+        let window_end = if cut_without_marks { htsim::window_end(&reno) } else { 0 };
         Self { reno, gain, alpha: initial_alpha, acked: 0, marked: 0, window_end, growth, cut_without_marks }
     }
 
@@ -121,14 +107,21 @@ impl Dctcp {
         (self.acked, self.marked) = (0, 0);
     }
 
-    /// Proportional rate reduction (RFC 6937 §3.1): while the window in which the cut began is acknowledged,
-    /// cwnd falls in step from where it was to ssthresh.
-    fn shrink(&mut self, ack: &AckSample) {
-        let acked = ack.acked.get();
-        let left = self.reno.cut_to.saturating_sub(ack.acked_to - acked.min(ack.acked_to));
-        let excess = self.reno.window.saturating_sub(self.reno.threshold);
-        if left > 0 {
-            self.reno.window -= (u128::from(excess) * u128::from(acked.min(left)) / u128::from(left)) as u64;
+    /// The end of a window of data renews α; the first echo of a window of data cuts.
+    fn cut_when_marked(&mut self, ack: &AckSample) {
+        if ack.acked_to > self.window_end && self.acked > 0 {
+            self.close_window();
+            self.window_end = ack.sent_to;
+        }
+        // At most once per window of data, at the first echo of it.
+        if ack.marked > Bytes::ZERO && ack.acked_to > self.reno.cut_to && !ack.in_recovery {
+            let whole = self.reno.window;
+            self.cut(ack.sent_to);
+            if self.growth == Growth::GradualCwr {
+                self.reno.window = whole;
+            }
+        } else if self.growth == Growth::GradualCwr {
+            growth::shrink(&mut self.reno, ack);
         }
     }
 
@@ -145,48 +138,14 @@ impl Dctcp {
 impl CongestionControl for Dctcp {
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) {
-        let delivered = ack.acked.get() + ack.sacked.get();
-        let marked = ack.marked.get();
-        self.acked += delivered;
-        self.marked += marked;
+        self.acked += ack.acked.get() + ack.sacked.get();
+        self.marked += ack.marked.get();
         if self.cut_without_marks {
-            if marked > 0 {
-                self.reno.threshold = self.reno.threshold.min(self.reno.window);
-            }
-            if self.acked >= self.window_end {
-                self.close_window();
-                if self.alpha > 0.0 {
-                    self.cut(ack.sent_to);
-                }
-                self.window_end = self.reno.window;
-            }
+            self.cut_each_window(ack); // csg-htsim's
         } else {
-            if ack.acked_to > self.window_end && self.acked > 0 {
-                self.close_window();
-                self.window_end = ack.sent_to;
-            }
-            // At most once per window of data, at the first echo of it.
-            if marked > 0 && ack.acked_to > self.reno.cut_to && !ack.in_recovery {
-                let whole = self.reno.window;
-                self.cut(ack.sent_to);
-                if self.growth == Growth::GradualCwr {
-                    self.reno.window = whole;
-                }
-            } else if self.growth == Growth::GradualCwr {
-                self.shrink(ack);
-            }
+            self.cut_when_marked(ack);
         }
-        let acked = ack.acked.get();
-        let growth = match self.growth {
-            _ if ack.in_recovery => 0,
-            Growth::Always => acked,
-            Growth::UnmarkedAcks if marked == 0 => acked,
-            Growth::OutsideCwr | Growth::GradualCwr if ack.acked_to > self.reno.cut_to => acked,
-            Growth::UnmarkedAcks | Growth::OutsideCwr | Growth::GradualCwr => 0,
-            Growth::Room => {
-                acked.min(u64::from(self.reno.mss)).min(self.reno.window.saturating_sub(ack.in_flight.get()))
-            }
-        };
+        let growth = if ack.in_recovery { 0 } else { self.growth.of(ack, &self.reno) };
         if growth > 0 {
             self.reno.grow(growth);
         }
@@ -303,19 +262,6 @@ mod tests {
         assert_eq!(grown(Growth::UnmarkedAcks, 0, 4000), whole);
         assert_eq!(grown(Growth::Room, 0, 4000), 0);
         assert!(grown(Growth::Room, 0, 3600) < 500);
-    }
-
-    #[test]
-    fn htsims_variant_cuts_after_windows_without_marks_too() {
-        let mut c = with(&start(1000, 4), 0.5, Growth::UnmarkedAcks, true);
-        c.reno.threshold = 4000;
-        for n in 1..=3u64 {
-            c.on_ack(&AckSample { acked_to: n * 1000, sent_to: n * 1000 + 4000, ..ack(1000, 0) });
-        }
-        assert_eq!(c.reno.window, 4000 + 250 + 235 + 223);
-        c.on_ack(&AckSample { acked_to: 4000, sent_to: 8000, ..ack(1000, 0) });
-        // α = 15/32 after the window: 4708 × (1 − 15/64) = 3604.6, and the ACK's own growth, 10⁶/3604 and remainders
-        assert_eq!((c.reno.window, c.reno.threshold), (3604 + 278, 3604));
     }
 
     #[test]

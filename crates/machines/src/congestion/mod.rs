@@ -4,6 +4,7 @@
 //! told what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
 //! numbers to retransmit, or timers of the transport.
 
+mod back_off;
 #[cfg(test)]
 mod conformance;
 mod declare;

@@ -2,18 +2,27 @@
 //! Wetherall, Zats, "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1; §3.3.3 and §3.4 of
 //! Mittal's dissertation. Needs: round trips without the segment's own time on the wire.
 //!
-//! With T_low = T_high the queue's size is controlled, not its gradient (§3.3.4). `Patched` is Algorithm 2 of Zhu, Ghobadi,
-//! Misra, Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016.
+//! With T_low = T_high the queue's size is controlled, not its gradient (§3.3.4). Hyper-active increase is in `timely/hyper.rs`;
+//! `Variant::Patched`, another paper's middle band, in `timely/patched.rs`; how the HPCC authors' simulator differs, in
+//! `timely/hpcc.rs`.
 //!
 //! CHOICE TIMELY, Algorithm 1: the paper does not say what the first sample does (it is stored; with `first_counts` it is an
 //! update with a difference of 0, as in the authors' published snippet), by how much a rate may fall at once and how far
 //! (`max_decrease`, `min_rate`), nor what a pause does: after 10 minRTT without anything to send, the rate stays and the next
 //! sample is a first one (`forgets`).
 
+mod hpcc;
+mod hyper;
+mod patched;
+
+pub use hyper::{Count, Hyper};
+pub use patched::Variant;
+
+use super::back_off::BackOff;
 use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Span, Time, tagged};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 /// TIMELY: rates by the gradient of round trips (Mittal et al., SIGCOMM 2015).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,57 +97,6 @@ impl Default for Params {
     }
 }
 
-tagged! {
-    /// TIMELY's equations.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-    pub enum Variant {
-        /// Algorithm 1.
-        #[default]
-        Original,
-        /// Patched TIMELY: a weight of the gradient mixes increase and decrease by the distance of the round trip from a
-        /// reference (Zhu, Ghobadi, Misra, Padhye, CoNEXT 2016, Algorithm 2).
-        Patched {
-            /// RTT_ref.
-            #[schemars(extend("examples" = ["50us"]))]
-            rtt_ref: Span,
-        },
-    }
-}
-
-/// TIMELY's hyper-active increase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Hyper {
-    /// Updates that count, in a row, for it to begin; 0: never.
-    pub after: u32,
-    /// Step in it.
-    pub step: Rate,
-    /// Also below T_low; Algorithm 1 has it in the gradient band only.
-    pub below_t_low: bool,
-    /// Which updates count.
-    pub count: Count,
-}
-
-impl Default for Hyper {
-    fn default() -> Self {
-        // Algorithm 1: N = 5 after five completion events
-        Self { after: 5, step: Rate::from_mbps(50), below_t_low: false, count: Count::Gradient }
-    }
-}
-
-/// What brings hyper-active increase about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Count {
-    /// A negative gradient, this update's included (Algorithm 1).
-    #[default]
-    Gradient,
-    /// A negative raw difference, this update's included (the authors' published snippet).
-    Difference,
-    /// An increase, whatever the reason, this update's not included (the HPCC authors' simulator).
-    Increase,
-}
-
 impl Parameters for Params {
     type Machine = Timely;
 
@@ -163,9 +121,7 @@ impl Parameters for Params {
         if self.gradient_cap.is_some_and(|cap| cap.is_nan() || cap <= 0.0) {
             problems.wrong("gradient_cap", "a gradient of 0 changes nothing", "allowed: above 0");
         }
-        if let Variant::Patched { rtt_ref } = self.variant {
-            problems.positive("variant.rtt_ref", rtt_ref, "50us");
-        }
+        self.variant.check(problems);
         problems.positive("t_high", self.t_high, "500us");
         if self.t_high < self.t_low {
             let reason = format!("T_high, {}, is below T_low, {}", self.t_high, self.t_low);
@@ -174,16 +130,7 @@ impl Parameters for Params {
         if let Some(min_rtt) = self.min_rtt {
             problems.positive("min_rtt", min_rtt, "20us");
         }
-        if hyper.after == 0 {
-            for (key, set) in
-                [("hyper.below_t_low", hyper.below_t_low), ("hyper.count", hyper.count != Count::Gradient)]
-            {
-                if set {
-                    let why = "`after = 0` means that there is no hyper-active increase";
-                    problems.useless(key, why, "remove the key or write `after = 5`");
-                }
-            }
-        }
+        hyper.check(problems);
         problems.rate("min_rate", self.min_rate, line);
         if let Some(span) = self.back_off {
             problems.positive("back_off", span, "24us");
@@ -235,10 +182,9 @@ pub struct Timely {
     in_a_row: u32,
     /// The last update, or first sample.
     updated: Time,
-    /// Once per round: the next update is at an ACK beyond this byte.
+    /// Once per round: see `hpcc`.
     round_end: u64,
-    /// A loss backs off again from here on.
-    back_off_at: Time,
+    back_off: BackOff,
 }
 
 /// A sample, as the equations want it.
@@ -246,6 +192,8 @@ pub struct Timely {
 struct Sample {
     /// Picoseconds.
     rtt: f64,
+    /// new_rtt_diff, picoseconds.
+    difference: f64,
     /// Normalised gradient.
     gradient: f64,
     /// f: how much of a whole update this one is.
@@ -268,7 +216,7 @@ impl Timely {
             in_a_row: 0,
             updated: Time::ZERO,
             round_end: 0,
-            back_off_at: Time::ZERO,
+            back_off: BackOff::default(),
         }
     }
 
@@ -289,31 +237,13 @@ impl Timely {
         let gradient = self.rtt_diff / min_rtt;
         let share = if p.scale_updates { (since.ps() as f64 / min_rtt).min(1.0) } else { 1.0 };
         self.updated = now;
-        match p.hyper.count {
-            Count::Gradient => self.count(gradient < 0.0),
-            Count::Difference => self.count(difference < 0.0),
-            Count::Increase => {}
-        }
         let old = self.rate.bps() as f64;
-        let new = self.equation(old, Sample { rtt, gradient, share });
-        if p.hyper.count == Count::Increase {
-            self.count(self.raises(Sample { rtt, gradient, share }));
-        }
+        let sample = Sample { rtt, difference, gradient, share };
+        self.count_before(sample);
+        let new = self.equation(old, sample);
+        self.count_behind(sample); // the HPCC authors' simulator
         let new = if limited { new.min(old) } else { new };
         self.set(new.max(old * (1.0 - p.max_decrease)));
-    }
-
-    /// One more update in a row that counts, or none.
-    fn count(&mut self, counts: bool) {
-        self.in_a_row = if counts { self.in_a_row.saturating_add(1) } else { 0 };
-    }
-
-    /// The additive step: δ, or the hyper-active one.
-    fn step(&self, may_be_hyper: bool) -> f64 {
-        let hyper = self.params.hyper;
-        let begun = hyper.after > 0 && self.in_a_row >= hyper.after;
-        let step = if begun && may_be_hyper { hyper.step } else { self.params.additive };
-        step.bps() as f64
     }
 
     /// Above T_high, or at it where no band of gradients lies below it.
@@ -321,14 +251,9 @@ impl Timely {
         rtt > self.params.t_high.ps() as f64 || self.params.t_low == self.params.t_high
     }
 
-    /// The sample is one of those that Algorithm 1 increases at.
-    fn raises(&self, Sample { rtt, gradient, .. }: Sample) -> bool {
-        rtt < self.params.t_low.ps() as f64 || !self.is_high(rtt) && gradient <= 0.0
-    }
-
     /// Algorithm 1's four cases: the new rate.
     fn equation(&self, rate: f64, sample: Sample) -> f64 {
-        let (p, Sample { rtt, gradient, share }) = (&self.params, sample);
+        let (p, Sample { rtt, gradient, share, .. }) = (&self.params, sample);
         if rtt < p.t_low.ps() as f64 {
             rate + share * self.step(p.hyper.below_t_low)
         } else if self.is_high(rtt) {
@@ -343,24 +268,13 @@ impl Timely {
         }
     }
 
-    /// Between the thresholds, "patched": additive increase and a decrease by the distance from RTT_ref, weighted by the
-    /// gradient (CoNEXT 2016, Algorithm 2, equation for w(g)); no hyper-active increase.
-    fn patched(&self, rate: f64, rtt_ref: f64, Sample { rtt, gradient, share }: Sample) -> f64 {
-        let weight = (2.0 * gradient + 0.5).clamp(0.0, 1.0); // 0 up to -1/4, 1 from 1/4 on
-        let error = (rtt - rtt_ref) / rtt_ref;
-        let delta = self.params.additive.bps() as f64;
-        share * delta * (1.0 - weight) + rate * (1.0 - share * self.params.beta * weight * error)
-    }
-
     fn set(&mut self, rate: f64) {
         self.rate = Rate::from_bps(rate as u64).clamp(self.params.min_rate, self.line_rate);
     }
 
-    /// CHOICE IRN §4.3.3, "explicitly backing off on losses": half the rate, at most once per round trip.
     fn back_off(&mut self, now: Time) {
         let Some(every) = self.params.back_off else { return };
-        if now >= self.back_off_at {
-            self.back_off_at = now.saturating_add(every);
+        if self.back_off.strikes(now, every) {
             self.set(self.rate.bps() as f64 / 2.0);
         }
     }
@@ -369,11 +283,8 @@ impl Timely {
 impl CongestionControl for Timely {
     fn on_ack(&mut self, ack: &AckSample) {
         let Some(rtt) = ack.rtt else { return };
-        if self.params.once_per_round {
-            if ack.acked_to <= self.round_end {
-                return;
-            }
-            self.round_end = ack.sent_to;
+        if self.params.once_per_round && !self.opens_round(ack) {
+            return; // the HPCC authors' simulator
         }
         self.on_sample(ack.now, rtt, ack.app_limited);
     }

@@ -1,0 +1,119 @@
+//! DCQCN as the HPCC authors' simulator has it (alibaba-edu/High-Precision-Congestion-Control, `rdma-hw.cc`, CC_MODE 1): a
+//! notification cuts nothing by itself; the sender looks every so often whether any has come, as it does for α; the rate rises
+//! by time alone, is counted after it has risen, and hyper increase does not grow.
+
+use super::super::Problems;
+use super::Dcqcn;
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use thalweg_units::notation::Counter;
+use thalweg_units::{Rate, Span, Time, tagged};
+
+/// Bytes sent count for nothing.
+pub(super) const COUNTER: Counter = Counter::Off;
+
+tagged! {
+    /// When DCQCN cuts its rate.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub enum Decrease {
+        /// At each notification, which the receiver spaces (the paper).
+        #[default]
+        AtOnce,
+        /// The sender looks every so often whether any came (the HPCC authors' simulator).
+        Checked {
+            /// Time between looks.
+            #[serde(default = "every")]
+            every: Span,
+        },
+    }
+}
+
+fn every() -> Span {
+    Span::from_us(4) // the HPCC repository's run.py
+}
+
+impl Decrease {
+    /// What is wrong with it, beside a byte counter that counts or not.
+    pub(super) fn check(self, counts: bool, problems: &mut Problems) {
+        let Self::Checked { every } = self else { return };
+        if counts {
+            let reason = "with checked decreases the rate rises by time alone";
+            problems.wrong("byte_counter", reason, "write \"none\" or remove the key");
+        }
+        problems.positive("decrease.every", every, "4us");
+    }
+}
+
+/// What has come since the sender last looked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Looks {
+    /// The next look at the rate.
+    at: Time,
+    /// Notified since the last.
+    notified: bool,
+    /// Notified since the last update of α.
+    alpha_notified: bool,
+}
+
+impl Default for Looks {
+    fn default() -> Self {
+        Self { at: Time::MAX, notified: false, alpha_notified: false }
+    }
+}
+
+impl Looks {
+    /// When the next look finds something.
+    #[inline]
+    pub(super) fn due(&self) -> Time {
+        if self.notified { self.at } else { Time::MAX }
+    }
+
+    /// What an update adds to (1 − g) α: g if notified since the last.
+    pub(super) fn heard(&mut self, g: f64) -> f64 {
+        if std::mem::take(&mut self.alpha_notified) { g } else { 0.0 }
+    }
+}
+
+impl Dcqcn {
+    /// A notification has come.
+    pub(super) fn note(&mut self, now: Time, every: Span) {
+        if self.looks.at == Time::MAX {
+            self.alpha_at = now.saturating_add(self.params.alpha_timer);
+            // A nanosecond behind, so that α's update comes first.
+            self.looks.at = now.saturating_add(every).saturating_add(Span::from_ns(1));
+            self.target = self.rate;
+        } else {
+            self.age_alpha(now);
+            self.looks.alpha_notified = true;
+            if self.looks.at <= now {
+                // Looks that found nothing.
+                let missed = now.since(self.looks.at).ps() / every.ps() + 1;
+                self.looks.at = self.looks.at.saturating_add(every.saturating_mul(missed));
+            }
+        }
+        self.looks.notified = true;
+    }
+
+    /// A look at the rate, after a notification.
+    pub(super) fn on_look(&mut self, every: Span) {
+        let at = self.looks.at;
+        self.age_alpha(at);
+        self.looks.notified = false;
+        if self.time_count > 0 {
+            self.target = self.rate;
+        }
+        self.cut(at, 1.0 - self.alpha / 2.0);
+        self.looks.at = at.saturating_add(every);
+    }
+
+    /// The rate timer has expired: counted after the increase, and hyper increase does not grow.
+    pub(super) fn climb_then_count(&mut self) {
+        let step = match self.time_count.cmp(&self.params.fast_recovery) {
+            Ordering::Less => Rate::ZERO,
+            Ordering::Equal => self.params.additive,
+            Ordering::Greater => self.params.hyper,
+        };
+        self.climb(step);
+        self.time_count = self.time_count.saturating_add(1);
+    }
+}
