@@ -146,7 +146,7 @@ impl Replay {
                 "record it without `preemptive`, or replay it with lstf",
             );
         }
-        if candidate.adds_transmission() && original.links.iter().any(|l| !l.quantum.is_zero()) {
+        if candidate.adds_transmission() && original.links.iter().any(|l| !l.quantum().is_zero()) {
             return refuse(
                 "cannot be replayed by a scheduler that counts transmission times in picoseconds: its links cut them down \
                  to whole quanta",
@@ -297,7 +297,7 @@ impl Replay {
     /// The longest packet time of `wire` bytes among these ports.
     pub fn packet_time(scenario: &Scenario, wire: u32, ports: &[u32]) -> Span {
         let links = ports.iter().filter_map(|p| scenario.graph().links.get(*p as usize / 2));
-        links.map(|l| Serializer::new(l.rate, l.quantum).span(wire)).max().unwrap_or(Span::ZERO)
+        links.map(|l| Serializer::new(l.rate(), l.quantum()).span(wire)).max().unwrap_or(Span::ZERO)
     }
 
     /// Rows fed, packets compared, events, simulated ps.

@@ -240,18 +240,21 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
     let mut ports = Vec::with_capacity(2 * spec.links.len());
     let mut queues = Vec::new();
     for link in &spec.links {
-        for (from, to) in [(link.a, link.b), (link.b, link.a)] {
+        for (from, to, link) in [(link.a, link.b, &link.ab), (link.b, link.a, &link.ba)] {
             let id = ports.len();
             let kind = &spec.disciplines[usize::from(spec.port_discipline[id])];
             let in_switch = from.0 >= spec.hosts;
             let shared = in_switch && spec.shared_buffer.is_some();
             let refused = |reason| BuildError::Discipline { port: id as u32, reason };
             let stream = Stream::new(spec.seed, "queue", id as u64);
-            let stage = kind.stage.make(stream, link.rate).map_err(refused)?;
+            let stage = kind.stage.make(stream, link.mean_rate()).map_err(refused)?;
             // Packets per priority are counted where a queue is dequeued on demand.
             let counted = spec.probes.priority_histogram.is_some();
             // A port of infinite rate never holds anything back: its order does not matter.
-            let instant = link.rate == Rate::INFINITE && !shared;
+            let instant = link.mean_rate() == Rate::INFINITE && !shared;
+            if !link.is_plain() || !spec.shortcuts {
+                return Err(refused("links that are not plain have no lane yet".into()));
+            }
             let gated = is_gated(spec, in_switch);
             let express = (is_express(kind, &stage, shared) || instant) && !counted && !gated;
             let lane = if express { Lane::Express } else { Lane::OnDemand };
@@ -280,7 +283,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 port.mode.preemptive = kind.preemptive;
                 port.state.eager =
                     shared || kind.preemptive || matches!(kind.order, OrderSpec::Custom { .. });
-                let queue = kind.make(stream, link.rate).map_err(refused)?;
+                let queue = kind.make(stream, link.mean_rate()).map_err(refused)?;
                 port.mode.gated = gated;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
                 port.set_bypass_limit(if port.state.eager || counted { 0 } else { queue.bypass_limit() });

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::InputSpec;
+use thalweg_machines::link;
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::stage::EdgeSpec;
@@ -58,21 +59,71 @@ pub struct NetworkSpec {
     pub probes: ProbeSpec,
     /// When the run ends.
     pub stop: StopSpec,
+    /// Ports may take the lanes that are short cuts of [`thalweg_machines::egress`]. False: every port runs that machine
+    /// itself; the results are the same.
+    pub shortcuts: bool,
 }
 
-/// A duplex link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A duplex link: two directions, which need not be alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkSpec {
     /// One end.
     pub a: NodeId,
     /// The other end.
     pub b: NodeId,
-    /// Of each direction.
-    pub rate: Rate,
-    /// One-way propagation delay.
-    pub delay: Span,
-    /// Serialisation times are cut down to whole multiples of this (zero: exact, rounded up to 1 ps).
-    pub quantum: Span,
+    /// From `a` to `b`.
+    pub ab: link::LinkSpec,
+    /// From `b` to `a`.
+    pub ba: link::LinkSpec,
+}
+
+impl LinkSpec {
+    /// Both directions have the same fixed rate and delay; serialisation times are cut down to whole multiples of `quantum`
+    /// (zero: exact, rounded up to 1 ps).
+    pub fn fixed(a: NodeId, b: NodeId, rate: Rate, delay: Span, quantum: Span) -> Self {
+        let mut link = Self::alike(a, b, link::LinkSpec::fixed(rate, delay));
+        link.set_quantum(quantum);
+        link
+    }
+
+    /// Both directions are such a link.
+    pub fn alike(a: NodeId, b: NodeId, direction: link::LinkSpec) -> Self {
+        Self { a, b, ba: direction.clone(), ab: direction }
+    }
+
+    /// The direction of a port: even ones lead from `a` to `b`.
+    pub fn direction(&self, port: PortId) -> &link::LinkSpec {
+        if port.0.is_multiple_of(2) { &self.ab } else { &self.ba }
+    }
+
+    /// The long-run rate of the slower direction.
+    pub fn rate(&self) -> Rate {
+        self.ab.mean_rate().min(self.ba.mean_rate())
+    }
+
+    /// The longer one of the propagation delays, without jitter.
+    pub fn delay(&self) -> Span {
+        self.ab.delay.max(self.ba.delay)
+    }
+
+    /// The coarser one of the [`link::LinkSpec::quantum`]s.
+    pub fn quantum(&self) -> Span {
+        self.ab.quantum().max(self.ba.quantum())
+    }
+
+    /// Both directions have this propagation delay.
+    pub fn set_delay(&mut self, delay: Span) {
+        (self.ab.delay, self.ba.delay) = (delay, delay);
+    }
+
+    /// Directions of fixed rate cut serialisation times down to whole multiples of this.
+    pub fn set_quantum(&mut self, quantum: Span) {
+        for direction in [&mut self.ab, &mut self.ba] {
+            if let link::TransmitterSpec::Fixed(fixed) = &mut direction.transmitter {
+                fixed.quantum = quantum;
+            }
+        }
+    }
 }
 
 /// How a host hands packets to its link.

@@ -69,12 +69,8 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         })
         .collect();
     let hub = NodeId::from(first);
-    let link = |from, to, rate, ps: i64| LinkSpec {
-        a: from,
-        b: to,
-        rate,
-        delay: Span::from_ps(ps.unsigned_abs()),
-        quantum: Span::ZERO,
+    let link = |from, to, rate, ps: i64| {
+        LinkSpec::fixed(from, to, rate, Span::from_ps(ps.unsigned_abs()), Span::ZERO)
     };
     let white = |from, to, ps| link(from, to, Rate::INFINITE, ps);
     let mut links = Vec::new();
@@ -146,6 +142,7 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         flows: (0..flows).map(flow).collect(),
         probes: ProbeSpec { record: Some(RecordSpec { hops: true }), ..ProbeSpec::default() },
         stop: StopSpec { until: Time::MAX, when_measured_done: false, max_events: u64::MAX },
+        shortcuts: true,
     })
 }
 

@@ -209,6 +209,6 @@ impl Course {
 
 /// One way through the network, as a guess: the mean link's delay times four.
 fn path_delay(graph: &Graph) -> f64 {
-    let sum: f64 = graph.links.iter().map(|l| l.delay.secs()).sum();
+    let sum: f64 = graph.links.iter().map(|l| l.delay().secs()).sum();
     4.0 * sum / graph.links.len().max(1) as f64
 }

@@ -3,7 +3,7 @@
 use crate::schema::Pattern;
 use crate::topology::Graph;
 use std::collections::BTreeMap;
-use thalweg_units::NodeId;
+use thalweg_units::{NodeId, PortId};
 
 /// Pairs of hosts whose way is looked for; a scenario with more of them is large enough for the mean to do.
 const MOST_WAYS: usize = 256;
@@ -59,7 +59,7 @@ impl<'a> Ways<'a> {
 
     /// Bytes per second of a port.
     fn rate(&self, port: u32) -> f64 {
-        self.graph.links[port as usize / 2].rate.bps() as f64 / 8.0
+        self.graph.links[port as usize / 2].direction(PortId(port)).mean_rate().bps() as f64 / 8.0
     }
 
     /// Wire bytes that are to take a way.

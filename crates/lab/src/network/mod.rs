@@ -52,5 +52,6 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
             max_events: doc.run.max_events.unwrap_or(u64::MAX),
         },
         flows,
+        shortcuts: true,
     })
 }

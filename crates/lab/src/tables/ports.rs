@@ -8,7 +8,7 @@ pub(super) fn table(run: &Run) -> Table {
     let spec = run.engine.spec();
     let ends: Vec<(u32, u32)> = spec.links.iter().flat_map(|l| [(l.a.0, l.b.0), (l.b.0, l.a.0)]).collect();
     let totals: Vec<_> = (0..ends.len()).map(|p| run.engine.totals(PortId(p as u32))).collect();
-    let rate = |port: usize| spec.links[port / 2].rate.bps();
+    let rate = |port: usize| spec.links[port / 2].direction(PortId(port as u32)).mean_rate().bps();
     let seconds = run.engine.now().secs();
     let used = |p: usize| {
         if seconds > 0.0 { totals[p].bytes as f64 * 8.0 / (rate(p) as f64 * seconds) } else { 0.0 }
@@ -26,7 +26,12 @@ pub(super) fn table(run: &Run) -> Table {
             ),
             column("from", "", "node", ColumnData::U32(ends.iter().map(|e| e.0).collect())),
             column("to", "", "node", ColumnData::U32(ends.iter().map(|e| e.1).collect())),
-            column("rate_bps", "b/s", "of the link", ColumnData::U64(all.clone().map(rate).collect())),
+            column(
+                "rate_bps",
+                "b/s",
+                "of the link; in the long run if it changes",
+                ColumnData::U64(all.clone().map(rate).collect()),
+            ),
             column("packets", "", "carried", ColumnData::U64(totals.iter().map(|t| t.packets).collect())),
             column("bytes", "B", "carried", ColumnData::U64(totals.iter().map(|t| t.bytes).collect())),
             column(

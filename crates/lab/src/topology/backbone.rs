@@ -9,7 +9,7 @@ use crate::context::Cx;
 use crate::quantity::Q;
 use crate::schema::Backbone;
 use std::convert::Infallible;
-use thalweg_units::{NodeId, Rate, Span, Stream};
+use thalweg_units::{Rate, Span, Stream};
 
 pub(super) fn build(cx: &Cx<'_>, b: &Backbone) -> Result<Graph, Diagnostic> {
     let (fewest, most) = (b.routers - 1, 2 * b.routers - 3);
@@ -78,13 +78,7 @@ fn pairs_over(routers: u32, links: &[(u32, u32)]) -> Vec<u64> {
         g.link(routers + x, routers + y, Q(Rate::ZERO), Span::ZERO);
     }
     for r in 0..routers {
-        g.links.push(thalweg_sim::spec::LinkSpec {
-            a: NodeId(r),
-            b: NodeId(routers + r),
-            rate: Rate::ZERO,
-            delay: Span::ZERO,
-            quantum: Span::ZERO,
-        });
+        g.link(r, routers + r, Q(Rate::ZERO), Span::ZERO);
     }
     let Ok(carried) = lowest::carried(&g, |_, _| 1.0, || Ok::<_, Infallible>(()));
     // Sums of ones: exact.

@@ -96,7 +96,7 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
             return Err(cx.error("topology.file", reason, "write `delay` under [topology]"));
         };
         let (a, b) = (NodeId(l.a), NodeId(l.b));
-        g.links.push(LinkSpec { a, b, rate, delay, quantum: Span::ZERO });
+        g.links.push(LinkSpec::fixed(a, b, rate, delay, Span::ZERO));
     }
     if f.rate.is_some() && !any_rate {
         let reason = format!("it has no effect: every link of `{}` has its own rate", f.file);

@@ -24,7 +24,7 @@ use thalweg_sim::spec::LinkSpec;
 use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
 
 /// A network without queues: hosts `0 .. hosts`, switches after them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     /// Number of hosts.
     pub hosts: u32,
@@ -61,7 +61,7 @@ impl Graph {
     }
 
     pub(crate) fn link(&mut self, a: u32, b: u32, rate: Q<Rate>, delay: Span) {
-        self.links.push(LinkSpec { a: NodeId(a), b: NodeId(b), rate: rate.0, delay, quantum: Span::ZERO });
+        self.links.push(LinkSpec::fixed(NodeId(a), NodeId(b), rate.0, delay, Span::ZERO));
     }
 
     /// Number of nodes.
@@ -126,7 +126,7 @@ impl Graph {
         for l in &self.links {
             for node in [l.a, l.b] {
                 if self.is_host(node) {
-                    out[node.at()] = l.rate;
+                    out[node.at()] = l.rate();
                 }
             }
         }
@@ -136,7 +136,7 @@ impl Graph {
     /// Rate of the first host's link, bits per second.
     pub(crate) fn host_rate(&self) -> f64 {
         let first = self.links.iter().find(|l| l.a.0 == 0 || l.b.0 == 0);
-        first.map_or(0.0, |l| l.rate.bps() as f64)
+        first.map_or(0.0, |l| l.rate().bps() as f64)
     }
 
     /// The node at the other end of each host's link: hosts with the same one share a rack.
@@ -169,7 +169,7 @@ impl Graph {
 
     /// Bits per second that can leave the edge into the core: the capacity of the core links, one direction.
     pub fn core_capacity(&self) -> u128 {
-        self.core_links().iter().map(|l| u128::from(self.links[*l as usize].rate.bps())).sum()
+        self.core_links().iter().map(|l| u128::from(self.links[*l as usize].rate().bps())).sum()
     }
 
     /// Links on the shortest path between two different hosts, mean over all or (in large networks) over
@@ -197,7 +197,7 @@ impl Graph {
     /// The rate of the slowest link on the path of [`Self::base_rtt`], times that round trip, rounded up.
     pub(crate) fn bandwidth_delay(&self, frames: Frames) -> Bytes {
         let path = self.far_path();
-        let slowest = path.iter().map(|l| self.links[*l as usize].rate).min().unwrap_or(Rate::ZERO);
+        let slowest = path.iter().map(|l| self.links[*l as usize].rate()).min().unwrap_or(Rate::ZERO);
         round_trip_bytes(slowest, self.round_trip(&path, frames))
     }
 
@@ -216,8 +216,8 @@ impl Graph {
         let mut sum = 0u128;
         for link in path {
             let l = &self.links[*link as usize];
-            let wire = Serializer::new(l.rate, l.quantum);
-            let once = [wire.span(frames.full), wire.span(frames.ack), l.delay, l.delay];
+            let wire = Serializer::new(l.rate(), l.quantum());
+            let once = [wire.span(frames.full), wire.span(frames.ack), l.delay(), l.delay()];
             sum += once.iter().map(|s| u128::from(s.ps())).sum::<u128>();
         }
         Span::from_ps(u64::try_from(sum).unwrap_or(u64::MAX))
@@ -268,9 +268,9 @@ fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, 
         Shape::File(f) => file::build(cx, f)?,
     };
     for l in &mut graph.links {
-        l.quantum = quantum;
-        if l.rate < SLOWEST {
-            let reason = format!("a link has the rate {}", l.rate);
+        l.set_quantum(quantum);
+        if l.rate() < SLOWEST {
+            let reason = format!("a link has the rate {}", l.rate());
             return Err(cx.error("topology", reason, format!("links need a rate of at least {SLOWEST}")));
         }
     }
@@ -292,7 +292,7 @@ fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, 
     if let Some(own) = own {
         let hosts = graph.hosts;
         for l in graph.links.iter_mut().filter(|l| l.a.0 < hosts || l.b.0 < hosts) {
-            l.delay = own.0;
+            l.set_delay(own.0);
         }
         longest = longest.saturating_sub(2).max(1);
     }
@@ -329,7 +329,8 @@ fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, 
     (*delay, *base_rtt) = (Some(Q(solved)), None);
     let hosts = graph.hosts;
     for l in &mut graph.links {
-        l.delay = own.filter(|_| l.a.0 < hosts || l.b.0 < hosts).map_or(solved, |own| own.0);
+        let own = own.filter(|_| l.a.0 < hosts || l.b.0 < hosts);
+        l.set_delay(own.map_or(solved, |own| own.0));
     }
     if let Shape::Dumbbell(d) = &mut topology.shape {
         d.host_delay.get_or_insert(Q(solved));

@@ -14,7 +14,7 @@ impl Graph {
         for host in 0..self.hosts {
             let rack = racks[host as usize];
             let Some((link, _)) = adjacency[host as usize].first() else { continue };
-            let delay = self.links[*link as usize].delay;
+            let delay = self.links[*link as usize].delay();
             let at = &mut place[rack.at()];
             if *at == usize::MAX {
                 *at = far.len();
@@ -37,7 +37,7 @@ impl Graph {
         for node in order.iter().filter(|n| !self.is_host(**n) || **n == host) {
             for (link, next) in &adjacency[node.at()] {
                 if distance[next.at()] == distance[node.at()] + 1 {
-                    let there = reach[node.at()] + self.links[*link as usize].delay;
+                    let there = reach[node.at()] + self.links[*link as usize].delay();
                     reach[next.at()] = reach[next.at()].max(there);
                 }
             }
@@ -53,7 +53,10 @@ impl Graph {
     /// What the largest link at a switch holds, both ways together.
     pub fn largest_link(&self) -> Bytes {
         let at_switch = self.links.iter().filter(|l| !self.is_host(l.a) || !self.is_host(l.b));
-        at_switch.map(|l| round_trip_bytes(l.rate, l.delay.saturating_mul(2))).max().unwrap_or(Bytes::ZERO)
+        at_switch
+            .map(|l| round_trip_bytes(l.rate(), l.delay().saturating_mul(2)))
+            .max()
+            .unwrap_or(Bytes::ZERO)
     }
 }
 

@@ -34,7 +34,7 @@ fn the_leaf_spine_of_ads_has_full_bisection_and_its_round_trip_is_solved_exactly
     assert_eq!((g.hosts, g.switches, g.links.len()), (144, 13, 144 + 36));
     assert_eq!(g.core_capacity(), 144 * 10_000_000_000);
     // Data 1200 + 300 + 300 + 1200 ns, ACK 32 + 8 + 8 + 32 ns; (16000 − 3080) / 8 = 1615 ns.
-    assert_eq!(g.links[0].delay, Span::from_ns(1615));
+    assert_eq!(g.links[0].delay(), Span::from_ns(1615));
     assert_eq!(g.base_rtt(Frames { full: 1500, ack: 40 }), Span::from_us(16));
     assert_eq!(g.racks()[17], NodeId(145));
 }
@@ -45,7 +45,7 @@ fn small_topologies_are_what_their_names_say() {
     assert_eq!((g.hosts, g.switches, g.links.len()), (2, 0, 1));
     let g = graph("[topology]\nkind = \"star\"\nhosts = 5\nsink_rate = \"20Gbps\"");
     assert_eq!((g.hosts, g.switches, g.links.len()), (5, 1, 5));
-    assert_eq!((g.links[0].rate, g.links[1].rate), (Rate::from_gbps(20), Rate::from_gbps(10)));
+    assert_eq!((g.links[0].rate(), g.links[1].rate()), (Rate::from_gbps(20), Rate::from_gbps(10)));
     let g = graph("[topology]\nkind = \"dumbbell\"\npairs = 3\nbottleneck_rate = \"1Gbps\"");
     assert_eq!((g.hosts, g.switches, g.links.len()), (6, 2, 7));
     assert_eq!(g.core_links(), vec![6]);

@@ -84,7 +84,7 @@ fn every_core_link_of_internet2_carries_its_number_of_pairs_both_ways() {
             assert!((carried[port] - f64::from(*k)).abs() < 1e-9, "{a}-{b}: {} pairs", carried[port]);
         }
         assert_eq!(u64::from(*k * 10_000).div_ceil(9), *mbps);
-        assert_eq!(g.links[link].rate, Rate::from_mbps(*mbps));
+        assert_eq!(g.links[link].rate(), Rate::from_mbps(*mbps));
     }
 }
 
@@ -102,7 +102,7 @@ fn ways_through_internet2_are_as_long_as_published() {
             while at != NodeId(dst) {
                 let to = next[at.at()];
                 let link = adjacency[at.at()].iter().find(|(_, n)| *n == to).expect("a link").0;
-                delay += g.links[link as usize].delay;
+                delay += g.links[link as usize].delay();
                 routers += usize::from(at.0 >= 100);
                 at = to;
             }
@@ -117,7 +117,7 @@ fn ways_through_internet2_are_as_long_as_published() {
 
 #[test]
 fn internet2_comes_slower_shorter_and_without_edge_routers() {
-    let rates = |g: &Graph| [0, 100, 200].map(|l: usize| g.links[l].rate.bps() / 100_000);
+    let rates = |g: &Graph| [0, 100, 200].map(|l: usize| g.links[l].rate().bps() / 100_000);
     let plain = graph("[topology]\nkind = \"internet2\"");
     assert_eq!(rates(&plain), [100_000, 10_000, 55_560]);
     assert_eq!((plain.links[99].a, plain.links[99].b), (NodeId(99), NodeId(209)));
@@ -126,8 +126,8 @@ fn internet2_comes_slower_shorter_and_without_edge_routers() {
     assert_eq!(rates(&tenth), [1000, 1000, 5556]);
     let bare = graph("[topology]\nkind = \"internet2\"\nedge_routers = false\ncore_delay = \"10us\"");
     assert_eq!((bare.hosts, bare.switches, bare.links.len()), (100, 10, 116));
-    assert_eq!((bare.links[57].b, bare.links[57].rate), (NodeId(107), Rate::from_gbps(10)));
-    assert_eq!((bare.links[100].delay, bare.links[0].delay), (Span::from_us(10), Span::from_ms(1)));
+    assert_eq!((bare.links[57].b, bare.links[57].rate()), (NodeId(107), Rate::from_gbps(10)));
+    assert_eq!((bare.links[100].delay(), bare.links[0].delay()), (Span::from_us(10), Span::from_ms(1)));
 }
 
 /// The fair-share set: a flow per ordered pair (s, t) from host 10t + s to host 10s + t makes k flows on every core link.
@@ -156,8 +156,8 @@ fn the_backbone_has_its_size_and_a_median_rate() {
     ends.sort();
     ends.dedup();
     assert_eq!(ends.len(), 131, "no two links between the same routers");
-    assert!(core.iter().all(|l| l.a.0 >= 830 && l.b.0 < 830 + 83 && l.delay == Span::from_ms(10)));
-    let mut rates: Vec<u64> = core.iter().map(|l| l.rate.bps()).collect();
+    assert!(core.iter().all(|l| l.a.0 >= 830 && l.b.0 < 830 + 83 && l.delay() == Span::from_ms(10)));
+    let mut rates: Vec<u64> = core.iter().map(|l| l.rate().bps()).collect();
     rates.sort_unstable();
     assert_eq!(rates[65], 1_000_000_000, "the middle of 131");
     // Every link has the rate k · R / 82 for the k of its busier direction: uniform traffic fills all alike.
@@ -165,7 +165,7 @@ fn the_backbone_has_its_size_and_a_median_rate() {
         lowest::carried(&g, |src, dst| f64::from(u8::from(src % 83 != dst % 83)), || Ok::<_, Infallible>(()));
     let share: Vec<f64> = (0..131)
         .map(|i| {
-            carried[2 * (1660 + i)].max(carried[2 * (1660 + i) + 1]) / g.links[1660 + i].rate.bps() as f64
+            carried[2 * (1660 + i)].max(carried[2 * (1660 + i) + 1]) / g.links[1660 + i].rate().bps() as f64
         })
         .collect();
     assert!(share.iter().all(|s| (s / share[0] - 1.0).abs() < 1e-6));
@@ -205,10 +205,10 @@ fn a_rocketfuel_map_gets_hosts() {
         .expect("a map with hosts");
     assert_eq!((g.hosts, g.switches, g.links.len()), (6, 2, 7));
     assert_eq!(
-        (g.links[4].b, g.links[4].rate, g.links[4].delay),
+        (g.links[4].b, g.links[4].rate(), g.links[4].delay()),
         (NodeId(7), Rate::from_gbps(10), Span::from_ms(1))
     );
-    assert_eq!((g.links[6].a, g.links[6].b, g.links[6].rate), (NodeId(6), NodeId(7), Rate::from_gbps(1)));
+    assert_eq!((g.links[6].a, g.links[6].b, g.links[6].rate()), (NodeId(6), NodeId(7), Rate::from_gbps(1)));
     assert_eq!(
         load(""),
         Err("t.toml:4: `topology.format`: `m.cch` is a map of routers without hosts; write `hosts_per_router = 10` under [topology]".into())
@@ -265,7 +265,7 @@ fn a_backbone_is_loaded_by_its_busiest_link() {
         || Ok::<_, Infallible>(()),
     );
     let k = carried[2 * 1660].max(carried[2 * 1660 + 1]);
-    let r = g.links[1660].rate.bps() as f64 * 82.0 / k;
+    let r = g.links[1660].rate().bps() as f64 * 82.0 / k;
     println!("R = {r} b/s, k of the first link {k}");
     let flows = 0.7 * r / 10.0 / (8.0 * 269_333.5);
     let each = s.estimate().expect("an estimate").flows as f64 / (830.0 * 100.0);

@@ -146,7 +146,7 @@ fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Result<Option<f64
     let carried = lowest::carried(s.graph, weight, || s.cx.proceed())?;
     let ends = s.graph.links.iter().flat_map(|l| [l, l]).zip(&carried);
     let between = ends.filter(|(l, c)| !s.graph.is_host(l.a) && !s.graph.is_host(l.b) && **c > 0.0);
-    Ok(between.map(|(l, c)| l.rate.bps() as f64 / c).min_by(f64::total_cmp))
+    Ok(between.map(|(l, c)| l.rate().bps() as f64 / c).min_by(f64::total_cmp))
 }
 
 /// Hosts that send, with their flows per second: `flows` says how many make so many bits per second, `back` of which go the

@@ -22,8 +22,8 @@ struct Setting {
 /// Time on the wire: rounded up to a picosecond, or down to whole quanta.
 fn on_wire(link: &LinkSpec, bytes: u64) -> u64 {
     let exact = u128::from(bytes) * 8 * 1_000_000_000_000;
-    let rate = u128::from(link.rate.bps());
-    match link.quantum.ps() {
+    let rate = u128::from(link.rate().bps());
+    match link.quantum().ps() {
         0 => exact.div_ceil(rate) as u64,
         quantum => (exact / rate) as u64 / quantum * quantum,
     }
@@ -41,7 +41,7 @@ fn through(links: &[&LinkSpec], packets: &[(u64, u64)], cut: u64) -> Vec<u64> {
             // Cut through, a packet does not leave faster than it comes.
             let start = free.max(*head).max(last.saturating_sub(service));
             free = start + service;
-            *last = free + link.delay.ps();
+            *last = free + link.delay().ps();
             *head = *last;
             if into_switch && cut > 0 {
                 *head = *last - service.saturating_sub(on_wire(link, cut));

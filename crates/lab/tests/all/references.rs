@@ -72,7 +72,7 @@ fn the_star_of_hpcc_with_its_nanosecond_clock() {
         );
         let spec = network(&dir, &text);
         assert_eq!(spec.flows.len(), flows);
-        assert_eq!(spec.links[0].quantum, Span::from_ns(1));
+        assert_eq!(spec.links[0].quantum(), Span::from_ns(1));
         assert_eq!(spec.disciplines.len(), 2, "NICs do not mark");
     }
 }

@@ -33,6 +33,13 @@ impl Fixed {
     }
 }
 
+impl FixedSpec {
+    /// The rate.
+    pub fn mean_rate(&self) -> Rate {
+        self.rate
+    }
+}
+
 impl Transmitter for Fixed {
     #[inline]
     fn send(&mut self, now: Time, load: Load) -> Time {

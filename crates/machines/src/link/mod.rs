@@ -103,6 +103,24 @@ impl LinkSpec {
         Self { transmitter, delay, jitter: None, loss: None }
     }
 
+    /// Its rate in the long run: see [`TransmitterSpec::mean_rate`].
+    pub fn mean_rate(&self) -> Rate {
+        self.transmitter.mean_rate()
+    }
+
+    /// Serialisation times are cut down to whole multiples of this: only fixed links do it.
+    pub fn quantum(&self) -> Span {
+        match &self.transmitter {
+            TransmitterSpec::Fixed(fixed) => fixed.quantum,
+            _ => Span::ZERO,
+        }
+    }
+
+    /// A fixed rate and a fixed delay, and everything arrives: when a packet arrives is known as it leaves, by a closed form.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.transmitter, TransmitterSpec::Fixed(_)) && self.jitter.is_none() && self.loss.is_none()
+    }
+
     /// The link; chance draws from streams of `seed` for `entity`.
     ///
     /// # Errors

@@ -89,6 +89,21 @@ impl Stepped {
     }
 }
 
+impl SteppedSpec {
+    /// The mean over a period; without one the last rate, which stays.
+    pub fn mean_rate(&self) -> Rate {
+        let Some(last) = self.steps.last() else { return Rate::ZERO };
+        let Some(period) = self.period else { return last.rate };
+        if self.steps.iter().any(|s| s.rate == Rate::INFINITE) {
+            return Rate::INFINITE;
+        }
+        let ends = self.steps.iter().skip(1).map(|s| s.at).chain([period]);
+        let work: u128 =
+            self.steps.iter().zip(ends).map(|(s, end)| work(s.rate, end.saturating_sub(s.at))).sum();
+        Rate::from_bps(u64::try_from(work / u128::from(period.ps().max(1))).unwrap_or(u64::MAX))
+    }
+}
+
 /// What can be sent in a span, bit/s · ps.
 fn work(rate: Rate, span: Span) -> u128 {
     u128::from(rate.bps()) * u128::from(span.ps())
@@ -187,6 +202,13 @@ mod tests {
         let mut m = stepped(&[(0, 8_000), (MS, 0)], Some(2 * MS)).unwrap();
         let sent = m.send(Time::ZERO, Load { packets: 1, bytes: 9_000_000 });
         assert_eq!(sent, Time::from_ms(2 * 8_999_999 + 1));
+    }
+
+    #[test]
+    fn the_long_run_is_a_period_or_else_the_last_rate() {
+        assert_eq!(square().spec.mean_rate(), Rate::from_mbps(18));
+        let once = stepped(&[(0, 24_000_000), (500 * MS, 12_000_000)], None).unwrap();
+        assert_eq!(once.spec.mean_rate(), Rate::from_mbps(12));
     }
 
     #[test]

@@ -116,6 +116,13 @@ fn rate(opportunities: u64, bytes: u32, span: Span) -> Rate {
     Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
 }
 
+impl TracedSpec {
+    /// The mean of a round.
+    pub fn mean_rate(&self) -> Rate {
+        self.trace.mean_rate(self.bytes)
+    }
+}
+
 /// Open at the instants of its trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traced {

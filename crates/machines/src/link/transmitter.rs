@@ -36,6 +36,14 @@ macro_rules! transmitters {
                 }
             }
 
+            /// What it carries in the long run, bits per second: the rate for everything that needs one number (line rate,
+            /// base round trips, ideal completion times). For links of a fixed rate that number is exact.
+            pub fn mean_rate(&self) -> Rate {
+                match self {
+                    $(Self::$name(spec) => spec.mean_rate(),)*
+                }
+            }
+
             /// Its name in [`CATALOGUE`].
             pub fn key(&self) -> &'static str {
                 match self {

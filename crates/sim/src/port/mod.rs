@@ -14,8 +14,8 @@ mod ring;
 
 use crate::port::flying::Flying;
 use crate::port::ring::Ring;
-use crate::spec::LinkSpec;
 use serde::{Deserialize, Serialize};
+use thalweg_machines::link::LinkSpec;
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_units::{NodeId, Serializer, Span, Time};
 
@@ -209,7 +209,7 @@ pub struct Port {
 
     /// On demand: the bypass slot.
     pub(crate) slot: Flying,
-    /// Time on the wire.
+    /// Time on the wire; of links that are not of a fixed rate: at their long-run rate.
     pub serializer: Serializer,
     /// Where it is.
     pub place: Place,
@@ -232,7 +232,7 @@ pub enum Booked {
 }
 
 impl Port {
-    /// A port at one end of `link`.
+    /// A port that feeds `link`.
     pub fn new(
         link: &LinkSpec,
         peer: NodeId,
@@ -241,7 +241,7 @@ impl Port {
         limit: (u64, u32),
         stage: StageMachine,
     ) -> Self {
-        let serializer = Serializer::new(link.rate, link.quantum);
+        let serializer = Serializer::new(link.mean_rate(), link.quantum());
         Self {
             flight: Ring::default(),
             free_at: Time::ZERO,

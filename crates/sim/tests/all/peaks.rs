@@ -60,7 +60,7 @@ fn ledger(spec: &NetworkSpec, at_start: bool) -> Ledger {
     spec.probes.record = Some(RecordSpec { hops: true });
     let mut sim = straight(spec.clone());
     let r = sim.take_recorded(true);
-    let span = Serializer::new(spec.links[0].rate, Span::ZERO);
+    let span = Serializer::new(spec.links[0].rate(), Span::ZERO);
     let (mut ledger, mut next) = (Ledger::new(), 0);
     for row in 0..r.flow.len() {
         let flow = &spec.flows[r.flow[row] as usize];

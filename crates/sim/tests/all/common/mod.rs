@@ -54,7 +54,7 @@ pub fn udp(payload: u32, pace: UdpPace) -> TransportSpec {
 }
 
 pub fn link(a: u32, b: u32, rate: Rate, delay: Span) -> LinkSpec {
-    LinkSpec { a: NodeId(a), b: NodeId(b), rate, delay, quantum: Span::ZERO }
+    LinkSpec::fixed(NodeId(a), NodeId(b), rate, delay, Span::ZERO)
 }
 
 pub fn flow(src: u32, dst: u32, size: u64, start: Time) -> FlowSpec {
@@ -104,6 +104,7 @@ pub fn network(
         flows,
         probes: ProbeSpec::default(),
         stop: StopSpec { until: Time::from_ms(1_000_000), when_measured_done: true, max_events: u64::MAX },
+        shortcuts: true,
     }
 }
 
