@@ -294,57 +294,96 @@ def half_up(x: float) -> int:
     return math.floor(x + 0.5)
 
 
-def ns3_long(mbps: int, rtt: int, scheme: str, flows: int, growth: str = "gradual-cwr") -> Outcome:
-    """Unlimited data; averages over t = 30 .. 60 s."""
-    import numpy as np
+def ns3_aqm(mbps: int, aqm: str) -> dict:
+    """The peer's discipline stands above a device queue of one packet, thalweg's ends at the wire: a packet that leaves the first has one
+    packet's time left in the second, and what is nearly empty holds that packet."""
+    target = 5e6 + (PACKET + 2) * 8000 / mbps
+    law = f'target = "{target:.0f}ns", interval = "100ms", mtu = "{PACKET + 2}B"'
+    if aqm == "codel":
+        return {"switch.marking": f'{{ kind = "codel", {law} }}'}
+    return {"switch.scheduler": f'{{ kind = "fq-codel", bins = 1024, {law} }}', "nic.scheduler": "fifo"}
 
-    peer = read("ns3-bottleneck", f"long_{mbps}mbps_{rtt}ms_{scheme}_{flows}.csv")
-    overrides = bottleneck(mbps, rtt, math.ceil(bdp(mbps, rtt))) | {
-        "measure.queues": '{ every = "100ms", ports = [8] }',
-        "measure.controllers": '{ every = "100ms" }',
-    }
+
+def ns3_long(mbps: int, rtt: int, scheme: str, flows: int, growth: str = "gradual-cwr") -> Outcome:
+    """Unlimited data through a drop-tail queue; averages over t = 30 .. 60 s."""
+    overrides = bottleneck(mbps, rtt, math.ceil(bdp(mbps, rtt)))
     if scheme == "dctcp":
         mark = max(5, half_up(bdp(mbps, rtt) / 4))
         # Marked above K in the queue: above K + 1 with the packet in the device, so from K + 2 on.
         overrides["switch.marking"] = f'{{ kind = "step", threshold = "{mark + 2}pkts" }}'
         overrides["transport.congestion"] = f'{{ kind = "dctcp", growth = "{growth}" }}'
+    event = "marks" if scheme == "dctcp" else "drops"
+    return ns3_series(f"long_{mbps}mbps_{rtt}ms_{scheme}_{flows}.csv", overrides, flows, event)
+
+
+def ns3_cubic(mbps: int, rtt: int, flows: int, aqm: str | None = None, model: bool = False, **rules: bool) -> Outcome:
+    """The same for CUBIC, through a drop-tail queue or an `aqm`. `model`: the peer's rules, but for those that `rules` switch off."""
+    from thalweg import _toml
+
+    name = f"aqm_{mbps}mbps_{rtt}ms_cubic_{aqm}_{flows}.csv" if aqm else f"long_{mbps}mbps_{rtt}ms_cubic_{flows}.csv"
+    overrides = bottleneck(mbps, rtt, 1000 if aqm else math.ceil(bdp(mbps, rtt))) | {"transport.congestion": "cubic"}
+    if aqm:
+        overrides |= ns3_aqm(mbps, aqm)
+    if model:
+        import ns3_cubic  # noqa: F401 (registers the controller)
+
+        overrides["transport.congestion"] = _toml.inline({"kind": "custom", "name": "ns3-cubic", "params": rules})
+    return ns3_series(name, overrides, flows, "drops", shape=True)
+
+
+def ns3_series(name: str, overrides: dict, flows: int, event: str, shape: bool = False) -> Outcome:
+    """Flows of unlimited data, the second 10 s later: a series of the peer beside ours, a sample every 100 ms. `shape`: shares and
+    windows too, and from t = 15 s on."""
+    import numpy as np
+
+    peer = read("ns3-bottleneck", name)
+    overrides = overrides | {
+        "measure.queues": '{ every = "100ms", ports = [8] }',
+        "measure.controllers": '{ every = "100ms" }',
+    }
     traffic = "".join(FLOW.format(src=i, dst=2 + i, size=10**10, start=10 * i) for i in range(flows))
     results = run("ns3.toml", "ns3-bottleneck", overrides, traffic)
     queues, table = results.tables["queues"], results.tables["controllers"]
+    counted = queues["marked" if event == "marks" else "dropped"].to_numpy()
     seconds = queues["time_ps"].to_numpy() / 1e12
-    theirs = [float(r["time_s"]) for r in peer]
-    last = {"theirs": np.array(theirs) >= 30 - 1e-9, "ours": seconds >= 30 - 1e-9}
+    theirs = np.array([float(r["time_s"]) for r in peer])
+    # Without the packet in the device.
+    waiting = np.maximum(queues["packets"].to_numpy().astype(int) - 1, 0)
 
     def column(name):
         return np.array([float(r[name]) for r in peer])
 
-    out = Outcome(seconds=results.meta["seconds"])
-    rates = []
-    for flow in range(flows):
+    def gained(times, values, since):
+        return float(np.diff(np.interp([since, 60], times, values))[0])
+
+    def of(flow, name):
         mine = table.filter(table["flow"] == flow)
-        at = mine["time_ps"].to_numpy() / 1e12
-        delivered = mine["delivered"].to_numpy()
-        rates.append(
-            (
-                np.diff(np.interp([30, 60], theirs, column(f"delivered{flow}_bytes")))[0] * 8 / 30e6,
-                np.diff(np.interp([30, 60], at, delivered))[0] * 8 / 30e6,
-            )
-        )
-    out.metrics.append(("goodput Mb/s", sum(r[0] for r in rates), sum(r[1] for r in rates)))
-    waiting = np.maximum(
-        queues["packets"].to_numpy()[last["ours"]].astype(int) - 1, 0
-    )  # without the packet in the device
-    out.metrics.append(("queue mean pkts", column("queue_pkts")[last["theirs"]].mean(), waiting.mean()))
-    out.metrics.append(("queue max pkts", column("queue_pkts")[last["theirs"]].max(), waiting.max()))
-    event, ours = ("marks", "marked") if scheme == "dctcp" else ("drops", "dropped")
-    counted = queues[ours].to_numpy()
-    out.metrics.append(
-        (
-            event,
-            np.diff(np.interp([30, 60], theirs, column(event)))[0],
-            np.diff(np.interp([30, 60], seconds, counted))[0],
-        )
-    )
+        return mine["time_ps"].to_numpy() / 1e12, mine[name].to_numpy()
+
+    def goodput(flow, since):
+        each = gained(theirs, column(f"delivered{flow}_bytes"), since), gained(*of(flow, "delivered"), since)
+        return np.array(each) * 8e-6 / (60 - since)
+
+    def since(begin, label):
+        last = {"theirs": theirs >= begin - 1e-9, "ours": seconds >= begin - 1e-9}
+        queue = column("queue_pkts")[last["theirs"]], waiting[last["ours"]]
+        out.metrics += [
+            (f"goodput Mb/s{label}", *sum(goodput(flow, begin) for flow in range(flows))),
+            (f"queue mean pkts{label}", queue[0].mean(), queue[1].mean()),
+            (f"queue max pkts{label}", queue[0].max(), queue[1].max()),
+            (f"{event}{label}", gained(theirs, column(event), begin), gained(seconds, counted, begin)),
+        ]
+
+    out = Outcome(seconds=results.meta["seconds"])
+    since(30, "")
+    if shape:
+        since(15, " 15 s")
+        if flows > 1:
+            out.metrics.append(("flow 0 Mb/s", *goodput(0, 30)))
+        for flow in range(flows):
+            windows = column(f"cwnd{flow}"), np.interp(theirs, *of(flow, "window")) / 1448
+            for q in (0, 10, 50, 90, 100):
+                out.metrics.append((f"window{flow} p{q}", *(np.percentile(w[theirs >= 15 - 1e-9], q) for w in windows)))
     return out
 
 
@@ -401,4 +440,11 @@ def all_sets() -> dict[str, Callable[[], Outcome]]:
             for scheme in ("newreno", "dctcp"):
                 for flows in (1, 2):
                     sets[f"ns3/long/{mbps}mbps_{rtt}ms/{scheme}_{flows}"] = partial(ns3_long, mbps, rtt, scheme, flows)
+            for name, model in (("ns3", False), ("ns3-model", True)):
+                for flows in (1, 2):
+                    sets[f"{name}/long/{mbps}mbps_{rtt}ms/cubic_{flows}"] = partial(
+                        ns3_cubic, mbps, rtt, flows, model=model
+                    )
+                for aqm in ("codel", "fqcodel"):
+                    sets[f"{name}/aqm/{mbps}mbps_{rtt}ms/{aqm}_2"] = partial(ns3_cubic, mbps, rtt, 2, aqm, model)
     return sets
