@@ -13,7 +13,8 @@ DEEPEST = 32
 
 
 def plain(value, key: str = "", file: str = "<dict>", depth: int = 0):
-    """The value made of Python's own types. NumPy scalars count as Python's."""
+    """The value made of Python's own types that TOML has. NumPy scalars count as Python's, paths as text; entries of tables that are
+    `None` are left out."""
 
     def wrong(reason: str, hint: str | None = None):
         return refuse(reason, file=file, key=key, hint=hint)
@@ -24,26 +25,31 @@ def plain(value, key: str = "", file: str = "<dict>", depth: int = 0):
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()
     match value:
-        case None | bool() | float() | datetime.date() | datetime.time():
+        case bool() | datetime.date() | datetime.time():
             return value
+        case float():
+            return float(value)
         case int():
             if not -(2**63) <= value < 2**63:
                 raise wrong("is not an integer of 64 bits")
-            return value
+            return int(value)
         case str():
             return word(value, key, file)
         case PathLike():
-            return word(fspath(value), key, file)
+            return plain(fspath(value), key, file)
         case Mapping():
             out = {}
             for k, v in value.items():
                 if not isinstance(k, str):
                     raise wrong(f"a key is a {type(k).__name__}, not a string")
-                inside = f"{key}.{word(k, key, file)}" if key else word(k, key, file)
-                out[k] = plain(v, inside, file, depth + 1)
+                k = word(k, key, file)
+                if v is not None:
+                    out[k] = plain(v, f"{key}.{k}" if key else k, file, depth + 1)
             return out
-        case list() | tuple():
+        case list() | tuple() | range():
             return [plain(v, f"{key}.{n}" if key else str(n), file, depth + 1) for n, v in enumerate(value)]
+        case None:
+            raise wrong("None cannot be written as TOML", "leave it out")
     name = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     lists = next((m for m in ("tolist", "to_list") if hasattr(value, m)), None)
     raise wrong(f"{name} cannot be written as TOML", f"write it as a list: `.{lists}()`" if lists else None)
@@ -57,4 +63,5 @@ def word(text: str, key: str = "", file: str = "<dict>") -> str:
         where = key.encode("ascii", "backslashreplace").decode()
         reason = f"is not text: character {e.start} is half a surrogate pair (U+{ord(text[e.start]):04X})"
         raise refuse(reason, file=file, key=where) from None
-    return text
+    # (A subclass may call itself differently: an enumeration of texts.)
+    return str.__str__(text)

@@ -1,45 +1,19 @@
 """TOML text of Python values (the standard library only reads it). tomli-w writes documents, keys and scalars; a nested table on one
-line, which `--set` and table cells need, it has no form for: the braces are ours."""
+line, which `--set` and table cells need, it has no form for: the braces are ours. What can be written, and under which key it was wrong, is
+`_plain`'s affair."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from datetime import date, time
-from typing import Any
 
 import tomli_w
 
-# Deeper than any scenario; what is nested further is a mistake, and recursion in it would end somewhere less clear.
-DEEPEST = 64
+from thalweg._plain import plain
 
 
-def plain(value, depth: int = 0) -> Any:
-    """A value made of what TOML has: NumPy's scalars and arrays as Python's, paths as text, `None` values of tables left out."""
-    if depth > DEEPEST:
-        raise TypeError(f"tables and lists nested more than {DEEPEST} deep cannot be written as TOML")
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise TypeError(f"this text is not valid Unicode: {value[:80]!a}") from None
-        return str(value)
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(plain(str(k))): plain(v, depth + 1) for k, v in value.items() if v is not None}
-    if isinstance(value, list | tuple | range):
-        return [plain(v, depth + 1) for v in value]
-    if isinstance(value, os.PathLike):
-        return plain(os.fspath(value))
-    if isinstance(value, bool | int | float | date | time):
-        return value
-    raise TypeError(f"{type(value).__name__} cannot be written as TOML: {repr(value)[:80]}")
-
-
-def inline(value) -> str:
-    """A value on one line, as TOML."""
-    return _inline(plain(value))
+def inline(value, key: str = "", file: str = "") -> str:
+    """A value on one line, as TOML; `key` and `file` are for the error if it is none."""
+    return _inline(plain(value, key, file))
 
 
 def _inline(value) -> str:
@@ -56,11 +30,12 @@ def _pair(key: str, value) -> str:
     return tomli_w.dumps({key: value}).removesuffix("\n")
 
 
-def override(value) -> str:
+def override(value, key: str = "", file: str = "") -> str:
     """A value for `set`: text as the user would write it after `--set key=`."""
-    return value if isinstance(value, str) else inline(value)
+    value = plain(value, key, file)
+    return value if isinstance(value, str) else _inline(value)
 
 
 def dumps(table: Mapping) -> str:
-    """A table as a TOML document; `None` values are left out."""
+    """A table as a TOML document."""
     return tomli_w.dumps(plain(table))

@@ -41,7 +41,7 @@ class Scenario:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any], set: Mapping[str, Any] | None = None) -> Scenario:
         """Takes nested dictionaries with the keys of a scenario file. Raises `ScenarioError`."""
-        return cls(_toml.dumps(_plain.plain(table)), "<dict>", set=set)
+        return cls(_toml.dumps(table), "<dict>", set=set)
 
     def with_(self, set: Mapping[str, Any] | None = None, /, **top_level: Any) -> Scenario:
         """A variant: dotted keys and their new values. It starts from what was *written*, not from the
@@ -114,7 +114,7 @@ class Scenario:
 def _setting(key: str, value) -> str:
     """An override as the engine takes it."""
     where = f"--set {key.encode('utf-8', 'backslashreplace').decode()}"
-    return _toml.override(_plain.plain(value, _plain.word(key, file=where), where))
+    return _toml.override(value, _plain.word(key, file=where), where)
 
 
 def _home(path: Path) -> Path:

@@ -49,7 +49,7 @@ def _part(key: str, values) -> Iterator[Point]:
     if isinstance(values, Mapping):
         for name, settings in values.items():
             if not isinstance(settings, Mapping):
-                hint = f'write {{"{name}": {{"{key}": {_toml.inline(settings)}}}}}'
+                hint = f'write {{"{name}": {{"{key}": {_toml.inline(settings, f"{key}.{name}")}}}}}'
                 raise refuse("a variant has a name and a table of settings", key=f"{key}.{name}", hint=hint)
             yield Point(dict(settings), {key: str(name)})
         return

@@ -1,6 +1,7 @@
 """Text and values that somebody else wrote: what is read, how much of it, and what is said of the rest."""
 
 import os
+from enum import Enum
 
 import numpy as np
 import pytest
@@ -72,6 +73,7 @@ CASES = {
     "set": (lambda: {"measure": {"size_classes": {"1KB"}}}, "`measure.size_classes`: set cannot be written as TOML"),
     "large": (lambda: {"seed": 10**5000}, "`seed`: is not an integer of 64 bits"),
     "key": (lambda: {"switch": {1: 2}}, "`switch`: a key is a int, not a string"),
+    "none": (lambda: {"measure": {"fct": [None]}}, "`measure.fct.0`: None cannot be written as TOML; leave it out"),
 }
 
 
@@ -92,9 +94,14 @@ def test_a_table_that_holds_itself():
 def test_overrides_are_checked_alike(scenario):
     assert said(lambda: scenario.with_({"seed": np.arange(3)})).startswith("--set seed: ")
     assert "surrogate" in said(lambda: scenario.with_({"name": "\ud800"}))
+    assert (
+        said(lambda: scenario.with_({"seed": None}))
+        == "--set seed: `seed`: None cannot be written as TOML; leave it out"
+    )
     assert "surrogate" in said(lambda: thalweg.Scenario.from_toml('name = "\ud800"'))
     assert scenario.with_({"seed": np.int64(5)}).seed == 5
     assert scenario.with_({"seed": np.array(5)}).seed == 5
+    assert scenario.with_({"name": Enum("Name", {"SHORT": "short"}, type=str).SHORT}).name == "short"
 
 
 def test_a_flood_of_unknown_keys_is_counted():

@@ -278,7 +278,7 @@ def test_toml_is_written_as_it_is_read():
     assert tomllib.loads(_toml.dumps(table)) == table
     assert tomllib.loads(f"v = {_toml.inline(table)}")["v"] == table and "\n" not in _toml.inline(table)
     assert _toml.override(np.float64(0.5)) == "0.5" and _toml.override("10us") == "10us"
-    assert _toml.inline({"a": np.arange(2), "none": None, "path": Path("x.csv")}) == '{ a = [0, 1], path = "x.csv" }'
+    assert _toml.inline({"a": range(2), "none": None, "path": Path("x.csv")}) == '{ a = [0, 1], path = "x.csv" }'
 
 
 def test_what_toml_cannot_say_is_refused(scenario):
