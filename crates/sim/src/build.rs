@@ -3,7 +3,7 @@
 use crate::arena::Arena;
 use crate::cx::Cx;
 use crate::events::Events;
-use crate::fabric::gate::Gate;
+use crate::fabric::gate::Gates;
 use crate::fabric::memory::{Memory, number_ports};
 use crate::fabric::outages::Outages;
 use crate::fabric::preemption::Preempted;
@@ -216,7 +216,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     };
     let gated = ports.iter().any(|port| port.mode.gated);
     Ok(Fabric {
-        gates: vec![Gate::default(); if gated { ports.len() } else { 0 }],
+        gates: Gates::new(if gated { ports.len() } else { 0 }),
         ports,
         queues,
         pools,

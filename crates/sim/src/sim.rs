@@ -9,6 +9,7 @@ use crate::hosts::Hosts;
 use crate::lookahead::look_ahead;
 use crate::prefetch::prefetch;
 use crate::sampling::sample;
+use thalweg_machines::pause::Frame;
 use thalweg_units::{FlowId, PortId};
 
 /// A network at an instant. Plain data throughout: see [`crate::snapshot`].
@@ -30,6 +31,22 @@ impl<Q: Events> Sim<Q> {
         self.fabric.catch_up_all(&mut self.cx);
         self.account_losses();
         running
+    }
+
+    /// Has a port tell the far end of its link something now, as its switch's pause policy would: for experiments, and for
+    /// policies that live elsewhere.
+    ///
+    /// # Errors
+    /// If the network has no flow control.
+    pub fn tell(&mut self, id: PortId, frame: Frame) -> Result<(), String> {
+        if self.fabric.gates.is_empty() || self.cx.spec.inputs.is_none_or(|i| i.pfc.is_none()) {
+            return Err("a network without flow control has no frames".into());
+        }
+        self.fabric.post_frame(&mut self.cx, id, frame, u32::MAX);
+        while let Some(id) = self.fabric.next_tx(&self.cx) {
+            self.tx(id);
+        }
+        Ok(())
     }
 
     fn advance(&mut self, max_events: u64) -> bool {

@@ -4,9 +4,9 @@
 //! reserve, the dynamic threshold and the headroom of the HPCC authors' simulator, or plain static thresholds). What arrives
 //! between a pause and its effect goes to the headroom. Who transmits the frames, and when, is the owner's affair.
 
-use crate::pause::{Held, PausePolicy, Pfc, PfcSpec, PfcThreshold};
+use crate::pause::{Frame, Held, Passing, PauseMachine, PausePolicy, PauseSpec, PfcSpec, PfcThreshold};
 use serde::{Deserialize, Serialize};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Time};
 
 /// The memory of a switch, as data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,15 +28,6 @@ pub enum InputMemory {
     Shared(Bytes),
 }
 
-/// What an input tells its upstream neighbour.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Pause {
-    /// Stop after the packet being transmitted.
-    Off,
-    /// Go on.
-    On,
-}
-
 /// One input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
@@ -56,7 +47,7 @@ pub struct Inputs {
     /// What the dynamic threshold shares out.
     pool: u64,
     /// Who makes pauses of it.
-    policy: Option<Pfc>,
+    policy: Option<PauseMachine>,
 }
 
 impl Inputs {
@@ -65,7 +56,7 @@ impl Inputs {
     /// # Errors
     /// If reserves and headrooms do not fit, or XON is above XOFF.
     pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, String> {
-        let policy = spec.pfc.map(|pfc| Pfc::new(&pfc, inputs)).transpose()?;
+        let policy = spec.pfc.map(|pfc| PauseSpec::Pfc(pfc).make(inputs)).transpose()?;
         let mut pool = match spec.memory {
             InputMemory::PerInput(_) => 0,
             InputMemory::Shared(total) => total.get(),
@@ -204,18 +195,43 @@ impl Inputs {
         }
     }
 
-    /// After [`Inputs::take`]: must the input's neighbour stop? True once, until it may go on.
+    /// After [`Inputs::take`]: what is the neighbour of the packet's input told?
     #[inline]
-    pub fn asks_pause(&mut self, input: usize) -> bool {
-        let held = self.held(input);
-        self.policy.as_mut().and_then(|policy| policy.on_taken(input, held)).is_some()
+    pub fn on_taken(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
+        let held = self.held(at.input);
+        self.policy.as_mut().and_then(|policy| policy.on_taken(now, at, held))
     }
 
-    /// After [`Inputs::release`]: may the input's neighbour go on? True once, until it must stop.
+    /// A packet begins to leave: likewise.
     #[inline]
-    pub fn asks_resume(&mut self, input: usize) -> bool {
+    pub fn on_departed(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
+        self.policy.as_mut().and_then(|policy| policy.on_departed(now, at))
+    }
+
+    /// After [`Inputs::release`]: likewise.
+    #[inline]
+    pub fn on_released(&mut self, now: Time, input: usize) -> Option<Frame> {
         let held = self.held(input);
-        self.policy.as_mut().and_then(|policy| policy.on_released(input, held)).is_some()
+        self.policy.as_mut().and_then(|policy| policy.on_released(now, input, held))
+    }
+
+    /// When the policy is to be told of the time.
+    pub fn wake(&self) -> Option<Time> {
+        self.policy.as_ref().and_then(|policy| policy.wake())
+    }
+
+    /// That instant has come: frames for the neighbours of inputs are appended to `out`.
+    pub fn tick(&mut self, now: Time, out: &mut Vec<(usize, Frame)>) {
+        if let Some(policy) = &mut self.policy {
+            policy.tick(now, out);
+        }
+    }
+
+    /// The neighbour behind `output` has said something.
+    pub fn on_frame(&mut self, now: Time, output: usize, frame: Frame) {
+        if let Some(policy) = &mut self.policy {
+            policy.on_frame(now, output, frame);
+        }
     }
 
     /// What a policy is told of an input.

@@ -126,6 +126,7 @@ impl Egress {
 
     /// The neighbour is to be told something, ahead of all that waits.
     pub fn post(&mut self, frame: Frame) {
+        self.frames.retain(|waits| !frame.supersedes(waits));
         self.frames.push_back(frame);
     }
 
@@ -271,9 +272,7 @@ impl Egress {
     fn apply(&mut self, change: Change) -> bool {
         if change != Change::None {
             for queue in 0..self.queue.queues() {
-                // A class is the queue of its number.
-                let class = u8::try_from(queue).is_ok_and(|c| c < 8 && self.paused.class(c));
-                self.queue.pause(queue, class || self.paused.queues().has(queue));
+                self.queue.pause(queue, self.paused.queue(queue));
             }
         }
         change == Change::Resumed

@@ -1,5 +1,6 @@
 //! The port by hand; against a FIFO written down from scratch; and laws for every order, stage and link.
 
+use crate::pause::Classes;
 use super::*;
 use crate::link::{BatchedSpec, LinkSpec, LossSpec, Trace, TracedSpec, TransmitterSpec};
 use crate::packet::{Ecn, IntHop, Kind};
@@ -165,11 +166,11 @@ fn a_fifo_of_two_packets_sends_one_keeps_two_and_refuses_the_fourth() {
 fn frames_go_first_then_control_packets_then_the_queue_and_a_pause_holds_the_queue_alone() {
     let mut run = Run::new(&EgressSpec { control_first: true, ..spec(fifo(Limit::Unlimited)) });
     let ack = Input::Packet(Packet { kind: Kind::Ack, ..data(60) });
-    let xoff = Frame::Xoff { class: 0, hold: None };
-    let told = Frame::Xoff { class: 0, hold: Some(Span::from_us(7)) };
+    let xoff = Frame::Xoff { classes: Classes::one(0), hold: None };
+    let told = Frame::Xoff { classes: Classes::one(0), hold: Some(Span::from_us(7)) };
     run.story(&packets(0, &[1000, 1000]));
     run.story(&[(NS(5), ack), (NS(6), Input::Post(told)), (NS(7), Input::Frame(xoff))]);
-    run.story(&[(NS(3000), Input::Frame(Frame::Xon { class: 0 }))]);
+    run.story(&[(NS(3000), Input::Frame(Frame::Xon { classes: Classes::one(0) }))]);
     run.advance(NS(9999));
     let order: Vec<Sent> = run.sent.iter().map(|s| s.2).collect();
     let [a, b, c] = [0, 1, 2].map(|h| Sent::Packet(Handle(h)));
@@ -183,7 +184,7 @@ fn a_class_that_is_paused_lets_the_others_pass_and_goes_on_when_its_quanta_are_o
     let queue = DisciplineSpec { order: OrderSpec::Priority { classes: 3 }, ..fifo(Limit::Unlimited) };
     let mut run = Run::new(&spec(queue));
     let class = |class| Input::Packet(Packet { class, ..data(100) });
-    let xoff = Frame::Xoff { class: 1, hold: Some(Span::from_ns(1000)) };
+    let xoff = Frame::Xoff { classes: Classes::one(1), hold: Some(Span::from_ns(1000)) };
     run.story(&[(NS(0), Input::Frame(xoff)), (NS(0), class(1)), (NS(0), class(2))]);
     assert!(run.port.queue().packets() == 1 && run.port.queue().is_held());
     run.story(&[(NS(500), class(1)), (NS(600), class(0))]);
@@ -247,10 +248,10 @@ fn opportunities_with_nothing_to_send_are_counted_and_those_of_a_paused_port_too
     let link = LinkSpec { transmitter, ..LinkSpec::fixed(RATE, Span::ZERO) };
     let mut run = Run::new(&EgressSpec { link, ..spec(fifo(Limit::Unlimited)) });
     run.story(&packets(1_500_000, &[1000]));
-    let xoff = Frame::Xoff { class: 0, hold: None };
+    let xoff = Frame::Xoff { classes: Classes::one(0), hold: None };
     run.story(&[(NS(3_500_000), Input::Frame(xoff))]);
     run.story(&packets(3_500_001, &[1504]));
-    run.story(&[(NS(5_500_000), Input::Frame(Frame::Xon { class: 0 }))]);
+    run.story(&[(NS(5_500_000), Input::Frame(Frame::Xon { classes: Classes::one(0) }))]);
     run.advance(NS(6_500_000));
     assert_eq!(run.left(), [(2_000_000, 0), (6_000_000, 1)]);
     // 1504 at 1 ms, 504 at 2 ms, 1504 each at 3 (twice it begins there), 4 and 5 ms.
@@ -286,9 +287,9 @@ fn stories() -> impl Strategy<Value = Vec<(Time, Input)>> {
         });
     let hold = Some(Span::from_us(400));
     let frame = prop_oneof![
-        (0u8..4).prop_map(|class| Frame::Xoff { class, hold: None }),
-        (0u8..4).prop_map(move |class| Frame::Xoff { class, hold }),
-        (0u8..4).prop_map(|class| Frame::Xon { class }),
+        (0u8..4).prop_map(|class| Frame::Xoff { classes: Classes::one(class), hold: None }),
+        (0u8..4).prop_map(move |class| Frame::Xoff { classes: Classes::one(class), hold }),
+        (0u8..4).prop_map(|class| Frame::Xon { classes: Classes::one(class) }),
         (0u16..4).prop_map(|queue| Frame::PauseQueue { queue }),
         (0u16..4).prop_map(|queue| Frame::ResumeQueue { queue }),
         prop::collection::vec(0u16..4, 0..3).prop_map(|q| Frame::Bitmap(q.into_iter().collect())),
@@ -366,7 +367,7 @@ proptest! {
             prop_assert!(run.port.paused().any(), "it rests although it could send");
         }
         // Let go, everything leaves.
-        let all = (0..8).map(|class| (end, Input::Frame(Frame::Xon { class })));
+        let all = (0..8).map(|class| (end, Input::Frame(Frame::Xon { classes: Classes::one(class) })));
         let none = (end, Input::Frame(Frame::Bitmap(Default::default())));
         run.story(&all.chain([none]).collect::<Vec<_>>());
         run.advance(Time::from_ms(1500));

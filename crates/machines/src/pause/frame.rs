@@ -6,17 +6,17 @@ use thalweg_units::Span;
 /// A hop-by-hop control frame, from the node that receives a link's packets to the port that sends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Frame {
-    /// Send nothing of this class after the packet in transmission (IEEE 802.1Qbb).
+    /// Send nothing of these classes after the packet in transmission (IEEE 802.1Qbb; of all classes: IEEE 802.3 Annex 31B).
     Xoff {
-        /// Traffic class.
-        class: u8,
+        /// Traffic classes.
+        classes: Classes,
         /// Until so long after the frame's arrival, unless it is refreshed; `None`: until [`Frame::Xon`].
         hold: Option<Span>,
     },
-    /// The class may be sent again.
+    /// The classes may be sent again.
     Xon {
-        /// Traffic class.
-        class: u8,
+        /// Traffic classes.
+        classes: Classes,
     },
     /// Send nothing of this queue (per-hop, per-flow flow control).
     PauseQueue {
@@ -30,6 +30,70 @@ pub enum Frame {
     },
     /// These queues are paused, and no others: the whole state, so that a lost frame is made good by the next one.
     Bitmap(QueueSet),
+}
+
+impl Frame {
+    /// One that waits and was not sent yet, `earlier`, need not be sent before this: it would change nothing that this does not
+    /// say anew.
+    pub fn supersedes(&self, earlier: &Frame) -> bool {
+        let classes = |frame: &Frame| match frame {
+            Frame::Xoff { classes, .. } | Frame::Xon { classes } => Some(*classes),
+            _ => None,
+        };
+        let queue = |frame: &Frame| match frame {
+            Frame::PauseQueue { queue } | Frame::ResumeQueue { queue } => Some(*queue),
+            _ => None,
+        };
+        match (classes(self), classes(earlier)) {
+            (Some(new), Some(old)) => new.covers(old),
+            (Some(_), None) | (None, Some(_)) => false,
+            (None, None) => matches!(self, Frame::Bitmap(_)) || queue(self) == queue(earlier),
+        }
+    }
+}
+
+/// Classes of IEEE 802.1Q, as a set: what a frame has a bit for each of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Classes(u8);
+
+impl Classes {
+    /// How many there are.
+    pub const COUNT: usize = 8;
+    /// Every class.
+    pub const ALL: Self = Self(u8::MAX);
+
+    /// One class; those above 7 share its bit.
+    pub fn one(class: u8) -> Self {
+        Self(1 << class.min(7))
+    }
+    /// True if it is in the set.
+    #[inline]
+    pub fn has(self, class: u8) -> bool {
+        self.0 >> class.min(7) & 1 == 1
+    }
+    /// True if nothing is.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+    /// All of `other` are in it.
+    pub fn covers(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+    /// Both.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+    /// Those that are not in `other`.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+    /// A bit for each.
+    pub fn bits(self) -> u8 {
+        self.0
+    }
 }
 
 /// Queues of a port, by number.
@@ -77,6 +141,19 @@ impl FromIterator<u16> for QueueSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_not_sent_yet_is_replaced_by_what_says_it_anew() {
+        let xoff = |classes| Frame::Xoff { classes, hold: None };
+        let (one, two) = (Classes::one(1), Classes::one(2));
+        assert!(Frame::Xon { classes: one }.supersedes(&xoff(one)) && xoff(Classes::ALL).supersedes(&xoff(two)));
+        assert!(!xoff(one).supersedes(&xoff(two)) && !xoff(one).supersedes(&xoff(Classes::ALL)));
+        let (pause, resume) = (Frame::PauseQueue { queue: 3 }, Frame::ResumeQueue { queue: 3 });
+        assert!(resume.supersedes(&pause) && !resume.supersedes(&Frame::PauseQueue { queue: 4 }));
+        let bitmap = Frame::Bitmap(QueueSet::default());
+        assert!(bitmap.supersedes(&pause) && bitmap.supersedes(&bitmap) && !pause.supersedes(&bitmap));
+        assert!(!bitmap.supersedes(&xoff(one)) && !xoff(one).supersedes(&pause));
+    }
 
     #[test]
     fn a_set_of_queues_holds_256_of_them() {

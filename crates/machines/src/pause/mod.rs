@@ -4,12 +4,28 @@
 //! Frames go ahead of everything else on a link and are never paused themselves.
 
 mod frame;
+mod list;
 mod paused;
 mod pfc;
 
-pub use frame::{Frame, QueueSet};
+pub use frame::{Classes, Frame, QueueSet};
+pub use list::{CATALOGUE, PauseMachine, PauseSpec};
 pub use paused::{Change, Paused};
 pub use pfc::{Pfc, PfcSpec, PfcThreshold};
+
+use crate::packet::Packet;
+use thalweg_units::Time;
+
+/// A packet on its way through a switch.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing<'a> {
+    /// The input by which it came.
+    pub input: usize,
+    /// The output at which it waits, or waited.
+    pub output: usize,
+    /// Itself; [`Packet::tag`] is the queue that it came from at the hop before.
+    pub packet: &'a Packet,
+}
 
 /// What a switch's memory says of one of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,13 +38,27 @@ pub struct Held {
     pub threshold: u64,
 }
 
-/// Makes frames out of what a switch's memory holds. Told of every packet that was stored and of every one that has left.
+/// Makes frames out of what a switch holds. Told of every packet that was stored and of every one that has left, but for those
+/// at arrival of which the memory knows that they change nothing ([`crate::buffer::Inputs::is_quiet`]).
 pub trait PausePolicy {
-    /// `input` has taken a packet and holds this: what is its neighbour told?
-    fn on_taken(&mut self, input: usize, held: Held) -> Option<Frame>;
-    /// A packet that came by `input` has left, and it holds this: what is its neighbour told?
-    fn on_released(&mut self, input: usize, held: Held) -> Option<Frame>;
-    /// The last thing that the neighbour of `input` was told is to stop.
+    /// A packet was stored, and its input now holds this: what is that input's neighbour told?
+    fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame>;
+    /// A packet begins to leave; its bytes are released then or at its end: what is its input's neighbour told?
+    #[inline]
+    fn on_departed(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
+        None
+    }
+    /// Bytes were released, and their input now holds this: what is that input's neighbour told?
+    fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame>;
+    /// The neighbour behind `output` has said something that is not about pauses alone; they reach the port without the policy.
+    fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}
+    /// When [`PausePolicy::tick`] is to be called.
+    fn wake(&self) -> Option<Time> {
+        None
+    }
+    /// That instant has come: frames for the neighbours of inputs are appended to `out`.
+    fn tick(&mut self, _now: Time, _out: &mut Vec<(usize, Frame)>) {}
+    /// The last thing that the neighbour of `input` was told is to stop, wholly or in part.
     fn has_paused(&self, input: usize) -> bool;
     /// Some neighbour is paused: every departure matters at once.
     fn is_pausing(&self) -> bool;

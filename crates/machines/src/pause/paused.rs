@@ -1,19 +1,16 @@
 //! What a port may not send, because its neighbour said so.
 
-use super::{Frame, QueueSet};
+use super::{Classes, Frame, QueueSet};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
-
-/// Classes of IEEE 802.1Q.
-const CLASSES: usize = 8;
 
 /// The pauses of one port, and how long they have lasted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paused {
-    classes: [bool; CLASSES],
-    /// When the pause of a class ends by itself; [`Time::MAX`]: it does not.
-    expires: [Time; CLASSES],
+    classes: Classes,
     queues: QueueSet,
+    /// When the pause of a class ends by itself; [`Time::MAX`]: it does not.
+    expires: [Time; Classes::COUNT],
     /// Since when anything is paused.
     since: Time,
     /// Pauses that are over.
@@ -36,9 +33,9 @@ pub enum Change {
 impl Default for Paused {
     fn default() -> Self {
         Self {
-            classes: [false; CLASSES],
-            expires: [Time::MAX; CLASSES],
+            classes: Classes::default(),
             queues: QueueSet::default(),
+            expires: [Time::MAX; Classes::COUNT],
             since: Time::ZERO,
             lasted: Span::ZERO,
             count: 0,
@@ -50,17 +47,17 @@ impl Paused {
     /// Some class or queue is paused.
     #[inline]
     pub fn any(&self) -> bool {
-        !self.queues.is_empty() || self.classes.contains(&true)
+        !self.classes.is_empty() || !self.queues.is_empty()
     }
     /// The class is paused; classes above 7 share it.
     #[inline]
     pub fn class(&self, class: u8) -> bool {
-        self.classes[usize::from(class).min(CLASSES - 1)]
+        self.classes.has(class)
     }
-    /// Some class is.
+    /// The queue of this number may not be sent: it is paused itself, or the class of its number is.
     #[inline]
-    pub fn any_class(&self) -> bool {
-        self.classes.contains(&true)
+    pub fn queue(&self, queue: u16) -> bool {
+        self.queues.has(queue) || self.classes.has(u8::try_from(queue).unwrap_or(u8::MAX))
     }
     /// Queues that are paused one by one.
     pub fn queues(&self) -> &QueueSet {
@@ -81,41 +78,53 @@ impl Paused {
 
     /// A frame arrives.
     pub fn on_frame(&mut self, now: Time, frame: Frame) -> Change {
-        let before = (self.classes, self.queues);
-        let was = self.any();
+        let (classes, queues) = (self.classes, self.queues);
         match frame {
-            Frame::Xoff { class, hold } => {
-                let class = usize::from(class).min(CLASSES - 1);
-                self.classes[class] = true;
-                self.expires[class] = hold.map_or(Time::MAX, |hold| now.saturating_add(hold));
+            Frame::Xoff { classes, hold } => {
+                self.expire(classes, hold.map_or(Time::MAX, |hold| now.saturating_add(hold)));
+                self.classes = self.classes.with(classes);
             }
-            Frame::Xon { class } => {
-                let class = usize::from(class).min(CLASSES - 1);
-                self.classes[class] = false;
-                self.expires[class] = Time::MAX;
+            Frame::Xon { classes } => {
+                self.expire(classes, Time::MAX);
+                self.classes = self.classes.without(classes);
             }
             Frame::PauseQueue { queue } => self.queues.set(queue, true),
             Frame::ResumeQueue { queue } => self.queues.set(queue, false),
             Frame::Bitmap(queues) => self.queues = queues,
         }
-        self.note(now, was, before)
+        self.note(now, classes, queues)
     }
 
     /// Time has come to `now`.
     pub fn tick(&mut self, now: Time) -> Change {
-        let before = (self.classes, self.queues);
-        let was = self.any();
-        for class in 0..CLASSES {
+        let (classes, queues) = (self.classes, self.queues);
+        for class in 0..Classes::COUNT {
             if self.expires[class] <= now {
-                self.classes[class] = false;
                 self.expires[class] = Time::MAX;
+                self.classes = self.classes.without(Classes::one(class as u8));
             }
         }
-        self.note(now, was, before)
+        self.note(now, classes, queues)
     }
 
-    fn note(&mut self, now: Time, was: bool, before: ([bool; CLASSES], QueueSet)) -> Change {
-        match (was, self.any()) {
+    /// Nothing is paused any more, whoever said so: the neighbour is gone.
+    pub fn clear(&mut self, now: Time) -> Change {
+        let (classes, queues) = (self.classes, self.queues);
+        self.expire(Classes::ALL, Time::MAX);
+        self.classes = Classes::default();
+        self.queues = QueueSet::default();
+        self.note(now, classes, queues)
+    }
+
+    fn expire(&mut self, classes: Classes, at: Time) {
+        for class in (0..Classes::COUNT).filter(|class| classes.has(*class as u8)) {
+            self.expires[class] = at;
+        }
+    }
+
+    /// What was paused before is known.
+    fn note(&mut self, now: Time, classes: Classes, queues: QueueSet) -> Change {
+        match (!classes.is_empty() || !queues.is_empty(), self.any()) {
             (false, true) => {
                 self.since = now;
                 self.count += 1;
@@ -123,11 +132,10 @@ impl Paused {
             (true, false) => self.lasted += now.since(self.since),
             _ => {}
         }
-        let class = |c: usize| before.0[c] && !self.classes[c];
-        let queue = |w: usize| before.1.word(w) & !self.queues.word(w) != 0;
-        if (0..CLASSES).any(class) || (0..4).any(queue) {
+        let resumed = |word| queues.word(word) & !self.queues.word(word) != 0;
+        if !classes.without(self.classes).is_empty() || (0..4).any(resumed) {
             Change::Resumed
-        } else if before != (self.classes, self.queues) {
+        } else if (classes, queues) != (self.classes, self.queues) {
             Change::Paused
         } else {
             Change::None
@@ -144,25 +152,35 @@ mod tests {
     #[test]
     fn a_class_is_paused_from_xoff_to_xon_and_the_time_is_counted() {
         let mut p = Paused::default();
-        let xoff = Frame::Xoff { class: 3, hold: None };
+        let xoff = Frame::Xoff { classes: Classes::one(3), hold: None };
         assert_eq!(p.on_frame(US(1), xoff), Change::Paused);
         assert_eq!(p.on_frame(US(2), xoff), Change::None);
-        assert!(p.class(3) && !p.class(0) && p.any_class());
+        assert!(p.class(3) && !p.class(0) && p.any());
         assert_eq!((p.lasted(US(5)), p.count(), p.wake()), (Span::from_us(4), 1, None));
-        assert_eq!(p.on_frame(US(6), Frame::Xon { class: 3 }), Change::Resumed);
-        assert_eq!(p.on_frame(US(7), Frame::Xon { class: 3 }), Change::None);
+        assert_eq!(p.on_frame(US(6), Frame::Xon { classes: Classes::one(3) }), Change::Resumed);
+        assert_eq!(p.on_frame(US(7), Frame::Xon { classes: Classes::one(3) }), Change::None);
         assert_eq!((p.lasted(US(9)), p.any()), (Span::from_us(5), false));
     }
 
     #[test]
     fn a_pause_for_quanta_ends_by_itself_unless_it_is_refreshed() {
         let mut p = Paused::default();
-        let xoff = Frame::Xoff { class: 0, hold: Some(Span::from_us(10)) };
+        let xoff = Frame::Xoff { classes: Classes::one(0), hold: Some(Span::from_us(10)) };
         p.on_frame(US(0), xoff);
         p.on_frame(US(8), xoff);
         assert_eq!((p.tick(US(10)), p.wake()), (Change::None, Some(US(18))));
         assert_eq!((p.tick(US(18)), p.wake()), (Change::Resumed, None));
         assert!(!p.class(0));
+    }
+
+    #[test]
+    fn a_frame_for_all_classes_stops_every_queue_and_a_lost_neighbour_stops_none() {
+        let mut p = Paused::default();
+        p.on_frame(US(1), Frame::Xoff { classes: Classes::ALL, hold: None });
+        assert!((0..8).all(|class| p.class(class)) && p.queue(0) && p.queue(200));
+        assert_eq!(p.on_frame(US(2), Frame::Xon { classes: Classes::one(0) }), Change::Resumed);
+        assert!(!p.queue(0) && p.queue(1) && p.any());
+        assert_eq!((p.clear(US(3)), p.any(), p.lasted(US(9))), (Change::Resumed, false, Span::from_us(2)));
     }
 
     #[test]

@@ -1,12 +1,9 @@
-//! Priority flow control (IEEE 802.1Qbb), one lossless class: an input whose bytes cross XOFF asks its upstream neighbour to
-//! stop, and at XON to go on.
+//! Priority flow control (IEEE 802.1Qbb): an input whose bytes cross XOFF asks its upstream neighbour to stop, and at XON to go
+//! on. The bytes of all classes are counted together, so all classes stop.
 
-use super::{Frame, Held, PausePolicy};
+use super::{Classes, Frame, Held, Passing, PausePolicy};
 use serde::{Deserialize, Serialize};
-use thalweg_units::Bytes;
-
-/// The lossless class.
-const CLASS: u8 = 0;
+use thalweg_units::{Bytes, Time};
 
 /// Parameters of [`Pfc`], and of the memory that stands beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,7 +72,7 @@ impl Pfc {
 impl PausePolicy for Pfc {
     /// XOFF once, until the input may go on.
     #[inline]
-    fn on_taken(&mut self, input: usize, held: Held) -> Option<Frame> {
+    fn on_taken(&mut self, _: Time, Passing { input, .. }: Passing<'_>, held: Held) -> Option<Frame> {
         let stops = !self.paused[input]
             && match self.threshold {
                 PfcThreshold::Static { xoff, .. } => held.bytes > xoff.get(),
@@ -88,12 +85,12 @@ impl PausePolicy for Pfc {
         }
         self.paused[input] = true;
         self.pausing += 1;
-        Some(Frame::Xoff { class: CLASS, hold: None })
+        Some(Frame::Xoff { classes: Classes::ALL, hold: None })
     }
 
     /// XON once, until the input must stop.
     #[inline]
-    fn on_released(&mut self, input: usize, held: Held) -> Option<Frame> {
+    fn on_released(&mut self, _: Time, input: usize, held: Held) -> Option<Frame> {
         let resumes = self.paused[input]
             && match self.threshold {
                 PfcThreshold::Static { xon, .. } => held.bytes <= xon.get(),
@@ -107,7 +104,7 @@ impl PausePolicy for Pfc {
         }
         self.paused[input] = false;
         self.pausing -= 1;
-        Some(Frame::Xon { class: CLASS })
+        Some(Frame::Xon { classes: Classes::ALL })
     }
 
     #[inline]
@@ -123,9 +120,17 @@ impl PausePolicy for Pfc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Packet;
 
-    const XOFF: Option<Frame> = Some(Frame::Xoff { class: 0, hold: None });
-    const XON: Option<Frame> = Some(Frame::Xon { class: 0 });
+    fn taken(p: &mut Pfc, input: usize, held: Held) -> Option<Frame> {
+        p.on_taken(Time::ZERO, Passing { input, output: 1, packet: &Packet::default() }, held)
+    }
+    fn released(p: &mut Pfc, input: usize, held: Held) -> Option<Frame> {
+        p.on_released(Time::ZERO, input, held)
+    }
+
+    const XOFF: Option<Frame> = Some(Frame::Xoff { classes: Classes::ALL, hold: None });
+    const XON: Option<Frame> = Some(Frame::Xon { classes: Classes::ALL });
 
     fn pfc(threshold: PfcThreshold) -> Result<Pfc, String> {
         Pfc::new(&PfcSpec { threshold, headroom: Bytes::new(100), frame_wire: 64, quanta: None }, 2)
@@ -139,12 +144,12 @@ mod tests {
         let mut p = pfc(PfcThreshold::Static { xoff: Bytes::new(1000), xon: Bytes::new(800) }).unwrap();
         let at = |bytes| held(bytes, 0, u64::MAX);
         assert_eq!(
-            [p.on_taken(0, at(1000)), p.on_taken(0, at(1001)), p.on_taken(0, at(1100))],
+            [taken(&mut p, 0, at(1000)), taken(&mut p, 0, at(1001)), taken(&mut p, 0, at(1100))],
             [None, XOFF, None]
         );
         assert!(p.is_pausing() && p.has_paused(0) && !p.has_paused(1));
         assert_eq!(
-            [p.on_released(0, at(801)), p.on_released(0, at(800)), p.on_released(0, at(0))],
+            [released(&mut p, 0, at(801)), released(&mut p, 0, at(800)), released(&mut p, 0, at(0))],
             [None, XON, None]
         );
         assert!(!p.is_pausing());
@@ -154,11 +159,11 @@ mod tests {
     fn under_a_dynamic_threshold_the_headroom_pauses_and_must_be_empty_first() {
         let (reserve, hysteresis) = (Bytes::new(100), Bytes::new(50));
         let mut p = pfc(PfcThreshold::Dynamic { alpha: 1.0, reserve, hysteresis }).unwrap();
-        assert_eq!(p.on_taken(0, held(599, 0, 500)), None);
-        assert_eq!(p.on_taken(0, held(600, 0, 500)), XOFF);
-        assert_eq!(p.on_taken(1, held(300, 1, 500)), XOFF);
-        assert_eq!([p.on_released(1, held(90, 1, 0)), p.on_released(1, held(90, 0, 0))], [None, XON]);
-        assert_eq!([p.on_released(0, held(551, 0, 500)), p.on_released(0, held(550, 0, 500))], [None, XON]);
+        assert_eq!(taken(&mut p, 0, held(599, 0, 500)), None);
+        assert_eq!(taken(&mut p, 0, held(600, 0, 500)), XOFF);
+        assert_eq!(taken(&mut p, 1, held(300, 1, 500)), XOFF);
+        assert_eq!([released(&mut p, 1, held(90, 1, 0)), released(&mut p, 1, held(90, 0, 0))], [None, XON]);
+        assert_eq!([released(&mut p, 0, held(551, 0, 500)), released(&mut p, 0, held(550, 0, 500))], [None, XON]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Pauses that wait for each other.
 
-use crate::fabric::gate::Gate;
+use crate::fabric::gate::Gates;
 use crate::fabric::memory::Memory;
 use crate::instruments::pauses::Deadlock;
 use crate::port::Port;
@@ -10,7 +10,7 @@ use thalweg_units::{PortId, Time};
 /// hold its bytes.
 pub(crate) struct WaitGraph<'a> {
     pub ports: &'a [Port],
-    pub gates: &'a [Gate],
+    pub gates: &'a Gates,
     pub memory: &'a Memory,
 }
 
@@ -27,7 +27,7 @@ impl WaitGraph<'_> {
         }
         let mut stuck: Vec<PortId> = (0..self.ports.len())
             .map(PortId::from)
-            .filter(|id| self.holds_back(*id) && self.gates[id.at()].paused)
+            .filter(|id| self.holds_back(*id) && self.gates[id.at()].stopped)
             .collect();
         loop {
             let before = stuck.len();
@@ -78,7 +78,7 @@ impl WaitGraph<'_> {
                 if waits && out == from {
                     return true;
                 }
-                if waits && self.gates[out.at()].paused && !seen.contains(&out) {
+                if waits && self.gates[out.at()].stopped && !seen.contains(&out) {
                     seen.push(out);
                 }
             }

@@ -7,8 +7,9 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::Fabric;
 use crate::port::Bypass;
-use crate::port::flying::{Flying, Frame};
+use crate::port::flying::Flying;
 use crate::spec::{IncidentKind, RoutingSpec};
+use thalweg_machines::pause::{Classes, Frame};
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{FlowId, NodeId, PortId};
 
@@ -52,7 +53,8 @@ fn fail<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
         }
         if !fabric.gates.is_empty() {
             // No neighbour can say any more whether the port may send.
-            fabric.resume_port(cx, id);
+            let change = fabric.gates[id.at()].paused.clear(cx.now);
+            fabric.pauses_changed(cx, id, change, u32::MAX);
         }
     }
 }
@@ -92,7 +94,7 @@ fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
     for id in [PortId(2 * link), PortId(2 * link + 1)] {
         // An ingress that still holds too much says so again.
         if fabric.holds_neighbour(cx, id) {
-            fabric.post_frame(cx, id, Frame::Xoff { class: 0 }, u32::MAX);
+            fabric.post_frame(cx, id, Frame::Xoff { classes: Classes::ALL, hold: None }, u32::MAX);
         }
         if !fabric.gates.is_empty() && fabric.ports[id.at()].place.pulls {
             fabric.wake(cx, id);

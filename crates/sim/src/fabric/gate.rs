@@ -1,66 +1,131 @@
-//! What a gated port has besides its queue.
+//! What gated ports have besides their queues: frames to be sent, packets that bypass the queue, and pauses.
 
-use crate::port::flying::{Flying, Frame};
+use crate::arena::Arena;
+use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::{Span, Time};
+use thalweg_machines::pause::{Frame, Paused};
+use thalweg_units::Time;
+
+/// A frame for the far end of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Posted {
+    /// What is said.
+    pub frame: Frame,
+    /// What made it necessary ([`crate::PauseRecord::cause`]).
+    pub cause: u32,
+}
+
+impl Posted {
+    /// How the digest of a run knows it.
+    pub fn word(&self) -> u64 {
+        let words = match self.frame {
+            Frame::Xoff { .. } => u32::MAX,
+            Frame::Xon { .. } => u32::MAX - 1,
+            Frame::PauseQueue { queue } => 1 << 30 | 2 * u32::from(queue) + 1,
+            Frame::ResumeQueue { queue } => 1 << 30 | 2 * u32::from(queue),
+            Frame::Bitmap(queues) => 1 << 31 | queues.iter().fold(0, |h: u32, q| h.rotate_left(7) ^ u32::from(q)) >> 1,
+        };
+        u64::from(words)
+    }
+}
+
+/// The gates of a network, by port, and the frames on their wires; empty if no port is gated.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Gates {
+    by_port: Vec<Gate>,
+    /// Frames on the wire.
+    pub frames: Arena<Posted>,
+}
+
+impl Gates {
+    /// So many, all open.
+    pub fn new(ports: usize) -> Self {
+        Self { by_port: vec![Gate::default(); ports], frames: Arena::default() }
+    }
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.by_port.is_empty()
+    }
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_port.len()
+    }
+    /// That of a port.
+    pub fn get(&self, port: usize) -> Option<&Gate> {
+        self.by_port.get(port)
+    }
+    /// That of a port.
+    pub fn get_mut(&mut self, port: usize) -> Option<&mut Gate> {
+        self.by_port.get_mut(port)
+    }
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Gate> {
+        self.by_port.iter()
+    }
+}
+
+impl std::ops::Index<usize> for Gates {
+    type Output = Gate;
+    #[inline(always)]
+    fn index(&self, port: usize) -> &Gate {
+        &self.by_port[port]
+    }
+}
+
+impl std::ops::IndexMut<usize> for Gates {
+    #[inline(always)]
+    fn index_mut(&mut self, port: usize) -> &mut Gate {
+        &mut self.by_port[port]
+    }
+}
 
 /// The state of a gated port.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gate {
-    /// The frame to be sent, and what made it necessary ([`crate::PauseRecord::cause`]): a newer one replaces it.
-    pub frame: Option<(Frame, u32)>,
-    /// Packets that bypass the queue, by their priority.
-    pub control: VecDeque<Flying>,
-    /// The neighbour has sent XOFF.
-    pub paused: bool,
-    /// Since when.
-    pub since: Time,
-    /// Its record.
-    pub record: u32,
-    /// [`crate::port::PortTotals::pauses`].
-    pub pauses: u64,
-    /// Pauses that are over, ps.
-    pub paused_for: u64,
+    /// Nothing that waits in the queue, or at the flows of the host, may be sent.
+    pub stopped: bool,
     /// [`crate::port::State::tx_pending`] is set but no event is pending: the port waits to be woken.
     pub blocked: bool,
     /// Flows of its host may have something to send ([`crate::hosts`], NIC scheduling).
     pub input_ready: bool,
-    /// Pauses that expire.
-    pub timed: Timed,
+    /// An event for the end of a pause is pending; it may be early.
+    pub expiry_pending: bool,
+    /// The record of the pause that stands.
+    pub record: Option<u32>,
+    /// Frames to be sent, the oldest first.
+    pub frames: VecDeque<Posted>,
+    /// Packets that bypass the queue, by their priority.
+    pub control: VecDeque<Flying>,
+    /// What the neighbour has paused.
+    pub paused: Paused,
+    /// The pause that this port has asked its neighbour for, if it expires.
+    pub asked: Asked,
+    /// The bypass limit of the port, while a pause of single queues has it see every packet.
+    pub bypass_limit: Option<u64>,
 }
 
 impl Gate {
-    /// For how long it has been paused in all.
-    pub fn paused(&self, now: Time) -> Span {
-        let standing = if self.paused { now.since(self.since) } else { Span::ZERO };
-        Span::from_ps(self.paused_for) + standing
+    /// Frames that were not sent yet and say nothing beside this one are dropped.
+    pub fn post(&mut self, posted: Posted) {
+        self.frames.retain(|waits| !posted.frame.supersedes(&waits.frame));
+        self.frames.push_back(posted);
     }
 }
 
-/// What the two ends of a pause that expires remember, by port.
+/// What a port remembers that has sent an XOFF for a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Timed {
-    /// The paused port resumes then, unless another frame comes.
-    pub expires: Time,
-    /// An event for that is pending; it may be early.
-    pub expiry_pending: bool,
-    /// The port that has sent XOFF sends it again then, if its ingress still needs it.
+pub(crate) struct Asked {
+    /// It sends it again then, if its ingress still needs it.
     pub refresh: Time,
     /// An event for that is pending; it may be early.
-    pub refresh_pending: bool,
-    /// What made the XOFF necessary ([`crate::PauseRecord::cause`]).
+    pub pending: bool,
+    /// What made it necessary ([`crate::PauseRecord::cause`]).
     pub cause: u32,
 }
 
-impl Default for Timed {
+impl Default for Asked {
     fn default() -> Self {
-        Self {
-            expires: Time::MAX,
-            expiry_pending: false,
-            refresh: Time::MAX,
-            refresh_pending: false,
-            cause: u32::MAX,
-        }
+        Self { refresh: Time::MAX, pending: false, cause: u32::MAX }
     }
 }

@@ -15,8 +15,12 @@ use crate::fabric::Fabric;
 use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::on_demand::Tx;
 use crate::instruments::pauses::PauseRecord;
-use crate::port::Booked;
-use crate::port::flying::{Flying, Frame};
+use crate::fabric::gate::Posted;
+use crate::port::{Booked, Place};
+use crate::port::flying::Flying;
+use thalweg_machines::Handle;
+use thalweg_machines::pause::{Change, Classes, Frame};
+use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
 
 /// Bytes in a quantum: 512 bit times.
@@ -44,7 +48,7 @@ impl Fabric {
 
     /// A port is to send a frame.
     pub(crate) fn post_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, frame: Frame, cause: u32) {
-        self.gates[id.at()].frame = Some((frame, cause));
+        self.gates[id.at()].post(Posted { frame, cause });
         self.wake(cx, id);
     }
 
@@ -75,11 +79,11 @@ impl Fabric {
             return Tx::Done;
         }
         self.release_deferred(cx, id);
-        if let Some((frame, cause)) = self.gates[id.at()].frame.take() {
-            self.send_frame(cx, id, frame, cause);
+        if let Some(posted) = self.gates[id.at()].frames.pop_front() {
+            self.send_frame(cx, id, posted);
         } else if !self.gates[id.at()].control.is_empty() && !self.holds_control(cx, id) {
             self.send_control(cx, id);
-        } else if !self.gates[id.at()].paused {
+        } else if !self.gates[id.at()].stopped {
             let port = &self.ports[id.at()];
             if port.place.pulls {
                 return Tx::Pull;
@@ -94,7 +98,7 @@ impl Fabric {
 
     /// A pause holds control packets too.
     fn holds_control<Q>(&self, cx: &Cx<Q>, id: PortId) -> bool {
-        self.gates[id.at()].paused && self.ports[id.at()].place.from_host && cx.spec.nic.pause_control
+        self.gates[id.at()].stopped && self.ports[id.at()].place.from_host && cx.spec.nic.pause_control
     }
 
     /// After a decision: an event for the end of the transmission if anything is to be decided then; blocked if only
@@ -106,36 +110,45 @@ impl Fabric {
         let gate = &self.gates[id.at()];
         let port = &self.ports[id.at()];
         let busy = port.free_at > cx.now;
-        let more = gate.frame.is_some()
+        let more = !gate.frames.is_empty()
             || !gate.control.is_empty() && !self.holds_control(cx, id)
-            || port.place.pulls && gate.input_ready && !gate.paused
-            || port.state.eager && (port.waiting.packets > 0 && !gate.paused || self.memory.is_deferred(id));
-        let (paused, at) = (gate.paused, port.free_at);
+            || port.place.pulls && gate.input_ready && !gate.stopped
+            || port.state.eager && (port.waiting.packets > 0 && !gate.stopped || self.memory.is_deferred(id));
+        let (stopped, at) = (gate.stopped, port.free_at);
         if busy && more {
             self.ports[id.at()].state.tx_pending = true;
             cx.schedule(at, Phase::Decide, id.0);
-        } else if paused {
-            self.ports[id.at()].state.tx_pending = true;
-            self.gates[id.at()].blocked = true;
+        } else if stopped {
+            self.block(id);
         }
     }
 
-    fn send_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, frame: Frame, cause: u32) {
+    /// The port waits to be woken.
+    fn block(&mut self, id: PortId) {
+        self.ports[id.at()].state.tx_pending = true;
+        self.gates[id.at()].blocked = true;
+    }
+
+    fn send_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, mut posted: Posted) {
         if cx.features.failures && self.outages.is_down(id) {
             return self.outages.lose_frame();
         }
         let wire = cx.spec.inputs.and_then(|i| i.pfc).map_or(0, |pfc| pfc.frame_wire);
-        match frame {
-            Frame::Xoff { .. } => {
+        match &mut posted.frame {
+            Frame::Xoff { hold, .. } => {
                 cx.instruments.tally.pause_frames += 1;
-                self.refresh_later(cx, id, cause);
+                // Without quanta of its own a policy's XOFF has those of the scenario, and is repeated in time.
+                if hold.is_none() {
+                    *hold = self.quanta(cx, PortId(id.0 ^ 1));
+                    self.refresh_later(cx, id, posted.cause);
+                }
             }
-            Frame::Xon { .. } => cx.instruments.tally.resume_frames += 1,
+            Frame::Xon { .. } | Frame::ResumeQueue { .. } => cx.instruments.tally.resume_frames += 1,
+            Frame::PauseQueue { .. } | Frame::Bitmap(_) => cx.instruments.tally.pause_frames += 1,
         }
-        cx.mark_digest(1 << 62 | u64::from(id.0) << 32 | frame.word());
-        let port = &mut self.ports[id.at()];
-        let flying = Flying::of_frame(frame, wire, cause);
-        if let Booked::First(at) = port.transmit_frame(cx.now, flying) {
+        cx.mark_digest(1 << 62 | u64::from(id.0) << 32 | posted.word());
+        let flying = Flying::of_frame(self.gates.frames.insert(posted), wire);
+        if let Booked::First(at) = self.ports[id.at()].transmit_frame(cx.now, flying) {
             cx.schedule(at, Phase::Arrive, id.0);
         }
     }
@@ -157,51 +170,65 @@ impl Fabric {
     }
 
     /// A frame has reached the far end of the port `id`: it is for the port that leads back.
-    pub(crate) fn frame_lands<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, frame: Frame, cause: u32) {
+    pub(crate) fn frame_lands<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
+        let Posted { frame, cause } = self.gates.frames[handle];
+        self.gates.frames.remove(handle);
         if cx.features.failures && self.outages.loses_frame(id) {
             return;
         }
         let back = PortId(id.0 ^ 1);
         self.catch_up(cx, back);
-        match frame {
-            Frame::Xoff { .. } => self.pause_port(cx, back, cause),
-            Frame::Xon { .. } => self.resume_port(cx, back),
+        let Place { owner, number, .. } = self.ports[back.at()].place;
+        if let Some(switch) = self.memory.switches.get_mut(owner as usize) {
+            switch.on_frame(cx.now, usize::from(number), frame);
         }
+        let change = self.gates[back.at()].paused.on_frame(cx.now, frame);
+        if matches!(frame, Frame::Xoff { .. }) {
+            self.arm_expiry(cx, back);
+        }
+        self.pauses_changed(cx, back, change, cause);
     }
 
-    fn pause_port<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, cause: u32) {
-        self.arm_expiry(cx, id);
-        let record = cx.instruments.pauses.len() as u32;
-        let gate = &mut self.gates[id.at()];
-        if gate.paused {
+    /// What may be sent follows what is paused: the whole port, if its queue has no numbers, else single queues.
+    pub(crate) fn pauses_changed<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        id: PortId,
+        change: Change,
+        cause: u32,
+    ) {
+        if change == Change::None {
             return;
         }
-        gate.paused = true;
-        gate.since = cx.now;
-        gate.pauses += 1;
-        gate.record = record;
-        if !self.ports[id.at()].state.tx_pending {
-            self.ports[id.at()].state.tx_pending = true;
-            gate.blocked = true;
-        }
-        cx.instruments.pauses.push(PauseRecord { port: id, began: cx.now, ended: Time::MAX, cause });
-        let waits = WaitGraph { ports: &self.ports, gates: &self.gates, memory: &self.memory };
-        let known = &cx.instruments.deadlocks;
-        if let Some(deadlock) = waits.deadlock(id, cx.now, known) {
-            cx.instruments.deadlocks.push(deadlock);
-        }
-    }
-
-    pub(crate) fn resume_port<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let gate = &self.gates[id.at()];
+        let any = gate.paused.any();
+        let stopped = match self.numbered_queues(id) {
+            0 => any,
+            queues => self.pause_queues(id, queues),
+        };
         let gate = &mut self.gates[id.at()];
-        if !gate.paused {
-            return;
+        let (began, resumes) = (any && gate.record.is_none(), gate.stopped && !stopped);
+        gate.stopped = stopped;
+        if !any && let Some(record) = gate.record.take() {
+            cx.instruments.pauses[record as usize].ended = cx.now;
         }
-        gate.paused = false;
-        gate.paused_for += (cx.now - gate.since).ps();
-        cx.instruments.pauses[gate.record as usize].ended = cx.now;
-        let port = &self.ports[id.at()];
-        if gate.blocked {
+        if began {
+            gate.record = Some(cx.instruments.pauses.len() as u32);
+            cx.instruments.pauses.push(PauseRecord { port: id, began: cx.now, ended: Time::MAX, cause });
+        }
+        if stopped && !self.ports[id.at()].state.tx_pending {
+            self.block(id);
+        }
+        if began {
+            let waits = WaitGraph { ports: &self.ports, gates: &self.gates, memory: &self.memory };
+            let known = &cx.instruments.deadlocks;
+            if let Some(deadlock) = waits.deadlock(id, cx.now, known) {
+                cx.instruments.deadlocks.push(deadlock);
+            }
+        }
+        let gate = &mut self.gates[id.at()];
+        if gate.blocked && (resumes || change == Change::Resumed && !stopped) {
+            let port = &self.ports[id.at()];
             if port.waiting.packets > 0 || !gate.control.is_empty() || gate.input_ready {
                 self.wake(cx, id);
             } else {
@@ -211,20 +238,59 @@ impl Fabric {
         }
     }
 
+    /// Queues of a port that can be paused one by one.
+    fn numbered_queues(&self, id: PortId) -> u16 {
+        let port = &self.ports[id.at()];
+        if port.place.pulls { 0 } else { self.queues[port.queue as usize].queues() }
+    }
+
+    /// Tells a queue with so many numbers which are paused; true if something waits there, and none of it may leave. While
+    /// any is, the queue sees every packet.
+    fn pause_queues(&mut self, id: PortId, queues: u16) -> bool {
+        self.spill(id);
+        let port = &mut self.ports[id.at()];
+        let gate = &mut self.gates[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        for number in 0..queues {
+            queue.pause(number, gate.paused.queue(number));
+        }
+        if gate.paused.any() {
+            let limit = port.bypass_limit();
+            gate.bypass_limit.get_or_insert(limit);
+            port.set_bypass_limit(0);
+        } else if let Some(limit) = gate.bypass_limit.take() {
+            port.set_bypass_limit(limit);
+        }
+        queue.is_held()
+    }
+
+    /// A packet has joined the queue of a port, or one has left it: single queues that are paused may hold back all that waits.
+    #[inline]
+    pub(crate) fn note_held<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        if self.gates[id.at()].bypass_limit.is_none() {
+            return;
+        }
+        let held = self.queues[self.ports[id.at()].queue as usize].is_held();
+        let gate = &mut self.gates[id.at()];
+        let was = std::mem::replace(&mut gate.stopped, held);
+        if held && !self.ports[id.at()].state.tx_pending {
+            self.block(id);
+        } else if was && !held && gate.blocked {
+            self.wake(cx, id);
+        }
+    }
+
     /// How long an XOFF lasts at this port's rate; `None`: until XON.
     fn quanta<Q>(&self, cx: &Cx<Q>, id: PortId) -> Option<Span> {
         let quanta = cx.spec.inputs?.pfc?.quanta?;
         Some(self.ports[id.at()].span(QUANTUM * u32::from(quanta)))
     }
 
-    /// An XOFF has reached a port, the first or another.
-    pub(crate) fn arm_expiry<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
-        let Some(quanta) = self.quanta(cx, id) else { return };
-        let timed = &mut self.gates[id.at()].timed;
-        timed.expires = cx.now.saturating_add(quanta);
-        if !timed.expiry_pending {
-            timed.expiry_pending = true;
-            let at = timed.expires;
+    /// A pause that expires has reached a port, the first or another.
+    fn arm_expiry<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let gate = &mut self.gates[id.at()];
+        if let Some(at) = gate.paused.wake().filter(|_| !gate.expiry_pending) {
+            gate.expiry_pending = true;
             cx.schedule(at, Phase::Quanta, 2 * id.0 + EXPIRY);
         }
     }
@@ -232,14 +298,14 @@ impl Fabric {
     /// An XOFF leaves a port: it is to be sent again in time.
     // CHOICE IRN §4.3.1: when half of the quanta are over; the standard leaves it open. What the new frame may have to wait for, a
     // packet, must fit into the other half.
-    pub(crate) fn refresh_later<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, cause: u32) {
+    fn refresh_later<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, cause: u32) {
         let Some(quanta) = self.quanta(cx, id) else { return };
-        let timed = &mut self.gates[id.at()].timed;
-        timed.refresh = cx.now.saturating_add(quanta / 2);
-        timed.cause = cause;
-        if !timed.refresh_pending {
-            timed.refresh_pending = true;
-            let at = timed.refresh;
+        let asked = &mut self.gates[id.at()].asked;
+        asked.refresh = cx.now.saturating_add(quanta / 2);
+        asked.cause = cause;
+        if !asked.pending {
+            asked.pending = true;
+            let at = asked.refresh;
             cx.schedule(at, Phase::Quanta, 2 * id.0 + REFRESH);
         }
     }
@@ -247,21 +313,24 @@ impl Fabric {
     /// The time of one of the two has come, unless it was put off.
     pub(crate) fn quanta_over<Q: Events>(&mut self, cx: &mut Cx<Q>, entity: u32) {
         let (id, what) = (PortId(entity / 2), entity % 2);
-        let timed = &mut self.gates[id.at()].timed;
-        let (due, pending) = match what {
-            EXPIRY => (timed.expires, &mut timed.expiry_pending),
-            _ => (timed.refresh, &mut timed.refresh_pending),
-        };
-        *pending = due > cx.now;
-        if due > cx.now {
-            return cx.schedule(due, Phase::Quanta, entity);
-        }
-        let cause = timed.cause;
         if what == EXPIRY {
-            self.catch_up(cx, id);
-            self.resume_port(cx, id);
-        } else if self.holds_neighbour(cx, id) && !(cx.features.failures && self.outages.is_down(id)) {
-            self.post_frame(cx, id, Frame::Xoff { class: 0 }, cause);
+            self.gates[id.at()].expiry_pending = false;
+            if self.gates[id.at()].paused.wake().is_some_and(|at| at <= cx.now) {
+                self.catch_up(cx, id);
+                let change = self.gates[id.at()].paused.tick(cx.now);
+                self.pauses_changed(cx, id, change, u32::MAX);
+            }
+            return self.arm_expiry(cx, id);
+        }
+        let asked = &mut self.gates[id.at()].asked;
+        asked.pending = asked.refresh > cx.now;
+        if asked.pending {
+            let at = asked.refresh;
+            return cx.schedule(at, Phase::Quanta, entity);
+        }
+        let cause = asked.cause;
+        if self.holds_neighbour(cx, id) && !(cx.features.failures && self.outages.is_down(id)) {
+            self.post_frame(cx, id, Frame::Xoff { classes: Classes::ALL, hold: None }, cause);
         }
     }
 

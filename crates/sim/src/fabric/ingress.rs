@@ -7,8 +7,8 @@
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::Fabric;
-use crate::port::flying::Frame;
 use thalweg_machines::Handle;
+use thalweg_machines::pause::Passing;
 use thalweg_units::PortId;
 
 impl Fabric {
@@ -40,13 +40,14 @@ impl Fabric {
             self.memory.peaks[switch].note(inputs, at);
         }
         let was_pausing = inputs.is_pausing();
-        let asks = !quiet && inputs.asks_pause(at);
-        self.packets[handle].input = input;
+        let packet = &mut self.packets[handle];
+        packet.input = input;
+        let passing = Passing { input: at, output: usize::from(output), packet };
+        let told = if quiet { None } else { inputs.on_taken(cx.now, passing) };
         self.memory.hold(switch, input, output, |bytes| bytes + wire);
-        if asks {
-            let gate = &self.gates[out.at()];
-            let cause = if gate.paused { gate.record } else { u32::MAX };
-            self.post_frame(cx, PortId(from.0 ^ 1), Frame::Xoff { class: 0 }, cause);
+        if let Some(frame) = told {
+            let cause = self.gates[out.at()].record.unwrap_or(u32::MAX);
+            self.post_frame(cx, PortId(from.0 ^ 1), frame, cause);
             if !was_pausing {
                 self.make_eager(cx, switch);
             }
@@ -68,6 +69,11 @@ impl Fabric {
     #[inline]
     pub(crate) fn depart<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, wire: u32) {
         let (switch, input) = self.waits_no_more(id, handle, wire);
+        let output = usize::from(self.ports[id.at()].place.number);
+        let passing = Passing { input: usize::from(input), output, packet: &self.packets[handle] };
+        if let Some(frame) = self.memory.switches[switch].on_departed(cx.now, passing) {
+            self.post_frame(cx, self.memory.links[switch][usize::from(input)], frame, u32::MAX);
+        }
         if cx.features.release_at_start {
             self.release(cx, switch, input, wire);
         } else {
@@ -99,10 +105,13 @@ impl Fabric {
     fn release<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize, input: u8, wire: u32) {
         let inputs = &mut self.memory.switches[switch];
         inputs.release(usize::from(input), wire);
-        if inputs.is_pausing() && inputs.asks_resume(usize::from(input)) {
+        if !inputs.is_pausing() {
+            return;
+        }
+        if let Some(frame) = inputs.on_released(cx.now, usize::from(input)) {
             let still = inputs.is_pausing();
             let out = self.memory.links[switch][usize::from(input)];
-            self.post_frame(cx, out, Frame::Xon { class: 0 }, u32::MAX);
+            self.post_frame(cx, out, frame, u32::MAX);
             if !still {
                 for &port in &self.memory.links[switch] {
                     self.ports[port.at()].state.eager = false;

@@ -19,12 +19,12 @@ use crate::arena::{Arena, Packets};
 use crate::cx::Cx;
 use crate::events::{Events, Phase, Tag};
 use crate::paths::Paths;
-use crate::port::flying::{Flying, Load};
+use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Port, PortTotals};
 use crate::prefetch::prefetch;
 use crate::routing::{Pick, Routes, flow_pick};
 use crate::spec::{NetworkSpec, RoutingSpec};
-use gate::Gate;
+use gate::Gates;
 use memory::Memory;
 use outages::Outages;
 use preemption::Preempted;
@@ -41,8 +41,8 @@ pub(crate) struct Fabric {
     pub ports: Vec<Port>,
     /// Disciplines of the on-demand ports, by [`Port::queue`]; express ports have none.
     pub queues: Vec<Queue>,
-    /// By port: what gated ports have besides their queues; empty if there are none.
-    pub gates: Vec<Gate>,
+    /// What gated ports have besides their queues.
+    pub gates: Gates,
     /// By switch, where its egresses share memory.
     pub pools: Vec<SharedPool>,
     /// Switch memory by ingress.
@@ -105,11 +105,13 @@ impl Fabric {
             if self.outages.lose_on_the_way(&landed) {
                 self.ports[id.at()].verdicts.dropped += 1;
                 self.lose(cx, landed.handle);
+            } else {
+                self.gates.frames.remove(landed.handle);
             }
             return Landing::Passed;
         }
-        if let Load::Frame(frame) = landed.load {
-            self.frame_lands(cx, id, frame, landed.route);
+        if landed.is_frame() {
+            self.frame_lands(cx, id, landed.handle);
             return Landing::Passed;
         }
         if to_host {
@@ -278,8 +280,8 @@ impl Fabric {
     pub fn totals(&self, id: PortId, now: Time) -> PortTotals {
         let mut totals = self.ports[id.at()].totals();
         if let Some(gate) = self.gates.get(id.at()) {
-            totals.pauses = gate.pauses;
-            totals.paused = gate.paused(now).ps();
+            totals.pauses = gate.paused.count();
+            totals.paused = gate.paused.lasted(now).ps();
         }
         totals
     }

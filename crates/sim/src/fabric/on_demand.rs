@@ -51,6 +51,9 @@ impl Fabric {
         }
         self.spill(id);
         self.join(cx, id, flying);
+        if self.ports[id.at()].mode.gated {
+            self.note_held(cx, id);
+        }
     }
 
     /// A packet reaches a gated port: false if it bypasses the queue, or there is no memory for it.
@@ -318,6 +321,9 @@ impl Fabric {
         }
         if !self.pushed_out.is_empty() {
             self.lose_pushed_out(cx, id);
+        }
+        if self.ports[id.at()].mode.gated {
+            self.note_held(cx, id);
         }
     }
 

@@ -161,7 +161,7 @@ impl Hosts {
 fn wake<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, id: PortId, ready: bool) {
     let gate = &mut fabric.gates[id.at()];
     gate.input_ready = ready;
-    if !gate.paused {
+    if !gate.stopped {
         fabric.wake(cx, id);
     }
 }

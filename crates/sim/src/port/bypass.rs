@@ -15,6 +15,11 @@ impl Port {
         self.room.bytes = up_to;
     }
 
+    /// See [`Port::set_bypass_limit`].
+    pub fn bypass_limit(&self) -> u64 {
+        self.room.bytes
+    }
+
     /// Nothing waits, and the queue need not see a packet of `wire` bytes that finds it so.
     #[inline(always)]
     pub fn may_bypass_single(&self, wire: u32) -> bool {

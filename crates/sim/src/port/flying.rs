@@ -5,32 +5,6 @@ use thalweg_machines::schedule::Entry;
 use thalweg_machines::{Handle, Packet};
 use thalweg_units::Time;
 
-/// What one end of a link tells the other: sent ahead of every packet, never paused, never queued behind another frame
-/// of its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Frame {
-    /// Stop sending packets of this class, once the one being transmitted is out.
-    Xoff {
-        /// Traffic class; there is one lossless class so far: 0.
-        class: u8,
-    },
-    /// Resume.
-    Xon {
-        /// Traffic class.
-        class: u8,
-    },
-}
-
-impl Frame {
-    /// How the digest of a run knows it.
-    pub(crate) fn word(self) -> u64 {
-        match self {
-            Frame::Xoff { class } => u64::from(u32::MAX - 2 * u32::from(class)),
-            Frame::Xon { class } => u64::from(u32::MAX - 2 * u32::from(class) - 1),
-        }
-    }
-}
-
 /// What a place on the wire carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Load {
@@ -38,14 +12,14 @@ pub enum Load {
     Data,
     /// A packet that [`Packet::is_control`] is true of.
     Control,
-    /// A frame: it has no packet, and [`Flying::route`] is its cause.
-    Frame(Frame),
+    /// A frame: [`Flying::handle`] is its place among the frames ([`crate::fabric`], gates).
+    Frame,
 }
 
 /// Something on the wire, or (express) with its place on the wire booked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flying {
-    /// Which packet; of a frame: none.
+    /// Which packet, or which frame.
     pub handle: Handle,
     /// Its bytes on the wire.
     pub wire: u32,
@@ -72,14 +46,14 @@ impl Flying {
     }
 
     /// A frame that is not on its way yet.
-    pub fn of_frame(frame: Frame, wire: u32, cause: u32) -> Self {
-        Self { wire, route: cause, load: Load::Frame(frame), ..Self::EMPTY }
+    pub fn of_frame(handle: Handle, wire: u32) -> Self {
+        Self { handle, wire, load: Load::Frame, ..Self::EMPTY }
     }
 
     /// It is a frame.
     #[inline(always)]
     pub fn is_frame(&self) -> bool {
-        matches!(self.load, Load::Frame(_))
+        self.load == Load::Frame
     }
 }
 

@@ -6,6 +6,7 @@ mod lone_flow;
 mod lossless;
 mod peaks;
 mod quanta;
+mod queue_pauses;
 mod replay;
 mod state;
 mod structure;

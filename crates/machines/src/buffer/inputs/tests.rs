@@ -1,6 +1,8 @@
 //! Thresholds by hand; laws that hold for any memory, any packets and any order of departures.
 
 use super::*;
+use crate::packet::Packet;
+use crate::pause::Classes;
 use proptest::prelude::*;
 
 fn b(bytes: u64) -> Bytes {
@@ -23,6 +25,25 @@ fn dynamic(alpha: f64, reserve: u64, hysteresis: u64, headroom: u64) -> Option<P
 /// The HPCC authors' switch with 16 ports of 100 Gb/s and 1 us.
 fn hpcc() -> Inputs {
     Inputs::new(shared(32 << 20, dynamic(0.125, 4096, 3072, 37_500)), 16).unwrap()
+}
+
+/// Whether the neighbour of an input is told to stop, and whether to go on.
+trait Asks {
+    fn asks_pause(&mut self, input: usize) -> bool;
+    fn asks_resume(&mut self, input: usize) -> bool;
+}
+
+impl Asks for Inputs {
+    fn asks_pause(&mut self, input: usize) -> bool {
+        let frame = self.on_taken(Time::ZERO, Passing { input, output: 0, packet: &Packet::default() });
+        assert!(frame.is_none_or(|f| f == Frame::Xoff { classes: Classes::ALL, hold: None }));
+        frame.is_some()
+    }
+    fn asks_resume(&mut self, input: usize) -> bool {
+        let frame = self.on_released(Time::ZERO, input);
+        assert!(frame.is_none_or(|f| f == Frame::Xon { classes: Classes::ALL }));
+        frame.is_some()
+    }
 }
 
 /// Packets that an input takes until it asks for a pause, that one included; `most` if it does not.

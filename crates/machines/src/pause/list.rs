@@ -1,0 +1,72 @@
+//! The one list of pause policies: parameters, construction, dispatch and the catalogue come from it.
+
+use super::{Frame, Held, Passing, PausePolicy, Pfc, PfcSpec};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+macro_rules! policies {
+    ($($name:ident($spec:ty), $key:literal, $summary:literal;)*) => {
+        /// The parameters of any policy.
+        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum PauseSpec {
+            $(#[doc = $summary] $name($spec),)*
+        }
+
+        /// Any policy, statically dispatched: that of one switch.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        pub enum PauseMachine {
+            $(#[doc = $summary] $name($name),)*
+        }
+
+        /// Every policy: its name, one line about it.
+        pub const CATALOGUE: &[(&str, &str)] = &[$(($key, $summary)),*];
+
+        impl PauseSpec {
+            /// The policy of a switch with so many inputs.
+            ///
+            /// # Errors
+            /// If parameters contradict each other, with their values.
+            pub fn make(&self, inputs: usize) -> Result<PauseMachine, String> {
+                match self {
+                    $(Self::$name(spec) => $name::new(spec, inputs).map(PauseMachine::$name),)*
+                }
+            }
+        }
+
+        impl PausePolicy for PauseMachine {
+            #[inline]
+            fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame> {
+                match self { $(Self::$name(m) => m.on_taken(now, at, held)),* }
+            }
+            #[inline]
+            fn on_departed(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
+                match self { $(Self::$name(m) => m.on_departed(now, at)),* }
+            }
+            #[inline]
+            fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame> {
+                match self { $(Self::$name(m) => m.on_released(now, input, held)),* }
+            }
+            fn on_frame(&mut self, now: Time, output: usize, frame: Frame) {
+                match self { $(Self::$name(m) => m.on_frame(now, output, frame)),* }
+            }
+            fn wake(&self) -> Option<Time> {
+                match self { $(Self::$name(m) => m.wake()),* }
+            }
+            fn tick(&mut self, now: Time, out: &mut Vec<(usize, Frame)>) {
+                match self { $(Self::$name(m) => m.tick(now, out)),* }
+            }
+            #[inline]
+            fn has_paused(&self, input: usize) -> bool {
+                match self { $(Self::$name(m) => m.has_paused(input)),* }
+            }
+            #[inline]
+            fn is_pausing(&self) -> bool {
+                match self { $(Self::$name(m) => m.is_pausing()),* }
+            }
+        }
+    };
+}
+
+policies! {
+    Pfc(PfcSpec), "pfc", "Priority flow control: XOFF and XON by the bytes of an input";
+}
