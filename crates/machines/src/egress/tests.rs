@@ -1,9 +1,9 @@
 //! The port by hand; against a FIFO written down from scratch; and laws for every order, stage and link.
 
-use crate::pause::Classes;
 use super::*;
 use crate::link::{BatchedSpec, LinkSpec, LossSpec, Trace, TracedSpec, TransmitterSpec};
 use crate::packet::{Ecn, IntHop, Kind};
+use crate::pause::Classes;
 use crate::schedule::tests::laws;
 use crate::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
 use crate::stage::{CodelSpec, RedEcnSpec, StageSpec, StepEcnSpec, Threshold};

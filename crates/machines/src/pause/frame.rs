@@ -146,7 +146,9 @@ mod tests {
     fn what_was_not_sent_yet_is_replaced_by_what_says_it_anew() {
         let xoff = |classes| Frame::Xoff { classes, hold: None };
         let (one, two) = (Classes::one(1), Classes::one(2));
-        assert!(Frame::Xon { classes: one }.supersedes(&xoff(one)) && xoff(Classes::ALL).supersedes(&xoff(two)));
+        assert!(
+            Frame::Xon { classes: one }.supersedes(&xoff(one)) && xoff(Classes::ALL).supersedes(&xoff(two))
+        );
         assert!(!xoff(one).supersedes(&xoff(two)) && !xoff(one).supersedes(&xoff(Classes::ALL)));
         let (pause, resume) = (Frame::PauseQueue { queue: 3 }, Frame::ResumeQueue { queue: 3 });
         assert!(resume.supersedes(&pause) && !resume.supersedes(&Frame::PauseQueue { queue: 4 }));

@@ -163,7 +163,10 @@ mod tests {
         assert_eq!(taken(&mut p, 0, held(600, 0, 500)), XOFF);
         assert_eq!(taken(&mut p, 1, held(300, 1, 500)), XOFF);
         assert_eq!([released(&mut p, 1, held(90, 1, 0)), released(&mut p, 1, held(90, 0, 0))], [None, XON]);
-        assert_eq!([released(&mut p, 0, held(551, 0, 500)), released(&mut p, 0, held(550, 0, 500))], [None, XON]);
+        assert_eq!(
+            [released(&mut p, 0, held(551, 0, 500)), released(&mut p, 0, held(550, 0, 500))],
+            [None, XON]
+        );
     }
 
     #[test]

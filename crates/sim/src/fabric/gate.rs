@@ -24,7 +24,9 @@ impl Posted {
             Frame::Xon { .. } => u32::MAX - 1,
             Frame::PauseQueue { queue } => 1 << 30 | 2 * u32::from(queue) + 1,
             Frame::ResumeQueue { queue } => 1 << 30 | 2 * u32::from(queue),
-            Frame::Bitmap(queues) => 1 << 31 | queues.iter().fold(0, |h: u32, q| h.rotate_left(7) ^ u32::from(q)) >> 1,
+            Frame::Bitmap(queues) => {
+                1 << 31 | queues.iter().fold(0, |h: u32, q| h.rotate_left(7) ^ u32::from(q)) >> 1
+            }
         };
         u64::from(words)
     }

@@ -92,7 +92,9 @@ fn all_queues_paused_one_by_one_stop_the_port_and_a_bitmap_frees_it() {
 #[test]
 fn a_network_without_flow_control_has_no_frames() {
     let mut sim = Network::new(NetworkSpec { inputs: None, ..two_classes(1) }).expect("a network");
-    assert!(sim.tell(BACK, Frame::Xon { classes: Classes::ALL }).unwrap_err().contains("without flow control"));
+    assert!(
+        sim.tell(BACK, Frame::Xon { classes: Classes::ALL }).unwrap_err().contains("without flow control")
+    );
 }
 
 fn frames() -> impl Strategy<Value = Frame> {
