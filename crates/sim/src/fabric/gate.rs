@@ -22,8 +22,8 @@ impl Posted {
         let words = match self.frame {
             Frame::Xoff { .. } => u32::MAX,
             Frame::Xon { .. } => u32::MAX - 1,
-            Frame::PauseQueue { queue } => 1 << 30 | 2 * u32::from(queue) + 1,
-            Frame::ResumeQueue { queue } => 1 << 30 | 2 * u32::from(queue),
+            Frame::PauseQueue { queue } => (1 << 30) + 2 * u32::from(queue) + 1,
+            Frame::ResumeQueue { queue } => (1 << 30) + 2 * u32::from(queue),
             Frame::Bitmap(queues) => {
                 1 << 31 | queues.iter().fold(0, |h: u32, q| h.rotate_left(7) ^ u32::from(q)) >> 1
             }
