@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::recording::RecordingCounts;
 use crate::schema::{Document, Fct, Pattern};
 use crate::topology::Names;
-use crate::{Diagnostic, Scenario, Stop, Table, summary, tables};
+use crate::{Diagnostic, Scenario, Stop};
 use serde::{Deserialize, Serialize};
 use thalweg_sim::Recorded;
 use thalweg_sim::sealed::{self, Kind, Sealing};
@@ -38,7 +38,7 @@ pub struct Run {
     running: bool,
     violation: Option<String>,
     /// If every packet is recorded: counts over the rows taken.
-    recorded: Option<RecordingCounts>,
+    pub(crate) recorded: Option<RecordingCounts>,
 }
 
 /// How far a run is.
@@ -233,21 +233,5 @@ impl Run {
             serde_json::from_slice(head).map_err(|e| format!("this saved run is damaged: {e}"))?;
         // Rows that were taken before the run was saved are not in it: a recording cannot be continued.
         Ok(Self { engine: Engine::load(body)?, meta, running, violation, recorded: None })
-    }
-
-    /// Everything measured, as columns.
-    pub fn tables(&self) -> Vec<Table> {
-        let mut all = tables::all(self);
-        all.extend(self.recorded.iter().flat_map(RecordingCounts::tables));
-        all
-    }
-
-    /// What a reader wants to know first.
-    pub fn summary(&self) -> serde_json::Value {
-        let mut summary = summary::summary(self);
-        if let Some(counts) = &self.recorded {
-            summary["packets"] = counts.summary();
-        }
-        summary
     }
 }

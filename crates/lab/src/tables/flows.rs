@@ -1,8 +1,8 @@
 //! `flows`: one row per flow.
 
-use super::{ColumnData, Table, column};
 use crate::run::Run;
 use crate::schema::Fct;
+use crate::table::{ColumnData, Table, column};
 use thalweg_sim::spec::FlowSpec;
 use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_units::FlowId;

@@ -1,7 +1,7 @@
 //! `memory`: the most that each input of a switch, and each shared memory, has held.
 
-use super::{ColumnData, Table, column};
 use crate::run::Run;
+use crate::table::{ColumnData, Table, column};
 use thalweg_machines::buffer::{InputMemory, PfcThreshold};
 use thalweg_sim::ends;
 use thalweg_units::PortId;

@@ -1,4 +1,4 @@
-//! Results as columns with units.
+//! A run's results as tables.
 
 mod flows;
 mod memory;
@@ -10,72 +10,8 @@ mod series;
 pub(crate) use flows::{FlowRow, flow_rows};
 pub(crate) use memory::{MemoryRow, memory_rows};
 
+use crate::Table;
 use crate::run::Run;
-
-/// Values of one column.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ColumnData {
-    /// Counts, sizes.
-    U64(Vec<u64>),
-    /// Times that may be missing: −1.
-    I64(Vec<i64>),
-    /// Numbers that may be missing: −1 here, null in files.
-    Maybe(Vec<i64>),
-    /// Ratios; missing: not a number.
-    F64(Vec<f64>),
-    /// Numbers of things.
-    U32(Vec<u32>),
-    /// 0 or 1.
-    Bool(Vec<u8>),
-    /// Words.
-    Text(Vec<String>),
-}
-
-/// A column.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// Its name.
-    pub name: &'static str,
-    /// Its unit; empty: none.
-    pub unit: &'static str,
-    /// What it is.
-    pub doc: &'static str,
-    /// Its values.
-    pub data: ColumnData,
-}
-
-/// A table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Table {
-    /// Its name: that of its file.
-    pub name: &'static str,
-    /// What it is.
-    pub doc: &'static str,
-    /// All of one length.
-    pub columns: Vec<Column>,
-}
-
-impl ColumnData {
-    /// Number of values.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::U64(v) => v.len(),
-            Self::I64(v) | Self::Maybe(v) => v.len(),
-            Self::F64(v) => v.len(),
-            Self::U32(v) => v.len(),
-            Self::Bool(v) => v.len(),
-            Self::Text(v) => v.len(),
-        }
-    }
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
-fn column(name: &'static str, unit: &'static str, doc: &'static str, data: ColumnData) -> Column {
-    Column { name, unit, doc, data }
-}
 
 /// All tables of a run; time series only if they were asked for.
 pub(crate) fn all(run: &Run) -> Vec<Table> {

@@ -1,7 +1,7 @@
 //! `nodes`: one row per host and switch.
 
-use super::{ColumnData, Table, column};
 use crate::run::Run;
+use crate::table::{ColumnData, Table, column};
 
 pub(super) fn table(run: &Run) -> Table {
     let spec = run.engine.spec();

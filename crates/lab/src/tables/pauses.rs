@@ -1,7 +1,7 @@
 //! `pauses`: one row per pause of a port.
 
-use super::{ColumnData, Table, column};
 use crate::run::Run;
+use crate::table::{ColumnData, Table, column};
 use thalweg_sim::PauseRecord;
 use thalweg_units::Time;
 

@@ -1,7 +1,7 @@
 //! `ports`: one row per direction of a link.
 
-use super::{ColumnData, Table, column};
 use crate::run::Run;
+use crate::table::{ColumnData, Table, column};
 use thalweg_units::PortId;
 
 pub(super) fn table(run: &Run) -> Table {

@@ -1,7 +1,7 @@
 //! Time series, if they were asked for.
 
-use super::{ColumnData, Table, column};
 use crate::run::Run;
+use crate::table::{ColumnData, Table, column};
 
 pub(super) fn tables(run: &Run) -> Vec<Table> {
     let probes = run.engine.probes();

@@ -22,6 +22,7 @@ mod runs;
 mod scenarios;
 mod snapshots;
 mod stopping;
+mod structure;
 mod ups;
 mod windows;
 mod workloads;

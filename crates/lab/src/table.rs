@@ -1,0 +1,66 @@
+//! A table: columns with units.
+
+/// Values of one column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnData {
+    /// Counts, sizes.
+    U64(Vec<u64>),
+    /// Times that may be missing: −1.
+    I64(Vec<i64>),
+    /// Numbers that may be missing: −1 here, null in files.
+    Maybe(Vec<i64>),
+    /// Ratios; missing: not a number.
+    F64(Vec<f64>),
+    /// Numbers of things.
+    U32(Vec<u32>),
+    /// 0 or 1.
+    Bool(Vec<u8>),
+    /// Words.
+    Text(Vec<String>),
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit; empty: none.
+    pub unit: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its values.
+    pub data: ColumnData,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its name: that of its file.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// All of one length.
+    pub columns: Vec<Column>,
+}
+
+impl ColumnData {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::U64(v) => v.len(),
+            Self::I64(v) | Self::Maybe(v) => v.len(),
+            Self::F64(v) => v.len(),
+            Self::U32(v) => v.len(),
+            Self::Bool(v) => v.len(),
+            Self::Text(v) => v.len(),
+        }
+    }
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+pub(crate) fn column(name: &'static str, unit: &'static str, doc: &'static str, data: ColumnData) -> Column {
+    Column { name, unit, doc, data }
+}
