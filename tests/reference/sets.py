@@ -316,18 +316,27 @@ def ns3_long(mbps: int, rtt: int, scheme: str, flows: int, growth: str = "gradua
     return ns3_series(f"long_{mbps}mbps_{rtt}ms_{scheme}_{flows}.csv", overrides, flows, event)
 
 
-def ns3_cubic(mbps: int, rtt: int, flows: int, aqm: str | None = None, model: bool = False, **rules: bool) -> Outcome:
-    """The same for CUBIC, through a drop-tail queue or an `aqm`. `model`: the peer's rules, but for those that `rules` switch off."""
-    from thalweg import _toml
+def ns3_rules(scheme: str, **rules: bool) -> dict:
+    """The peer's controller, rule by rule, but for those that are switched off: see `ns3_model.py`."""
+    import ns3_model  # noqa: F401 (registers the controllers)
 
+    off = ", ".join(f"{name} = {str(on).lower()}" for name, on in rules.items())
+    return {"transport.congestion": f'{{ kind = "custom", name = "ns3-{scheme}", params = {{ {off} }} }}'}
+
+
+def ns3_newreno(mbps: int, rtt: int, flows: int, **rules: bool) -> Outcome:
+    overrides = bottleneck(mbps, rtt, math.ceil(bdp(mbps, rtt))) | ns3_rules("newreno", **rules)
+    return ns3_series(f"long_{mbps}mbps_{rtt}ms_newreno_{flows}.csv", overrides, flows, "drops", shape=True)
+
+
+def ns3_cubic(mbps: int, rtt: int, flows: int, aqm: str | None = None, model: bool = False, **rules: bool) -> Outcome:
+    """The same for CUBIC, through a drop-tail queue or an `aqm`. `model`: with the peer's rules."""
     name = f"aqm_{mbps}mbps_{rtt}ms_cubic_{aqm}_{flows}.csv" if aqm else f"long_{mbps}mbps_{rtt}ms_cubic_{flows}.csv"
     overrides = bottleneck(mbps, rtt, 1000 if aqm else math.ceil(bdp(mbps, rtt))) | {"transport.congestion": "cubic"}
     if aqm:
         overrides |= ns3_aqm(mbps, aqm)
     if model:
-        import ns3_cubic  # noqa: F401 (registers the controller)
-
-        overrides["transport.congestion"] = _toml.inline({"kind": "custom", "name": "ns3-cubic", "params": rules})
+        overrides |= ns3_rules("cubic", **rules)
     return ns3_series(name, overrides, flows, "drops", shape=True)
 
 
@@ -387,7 +396,7 @@ def ns3_series(name: str, overrides: dict, flows: int, event: str, shape: bool =
     return out
 
 
-def ns3_short(mbps: int, rtt: int, queue: str) -> Outcome:
+def ns3_short(mbps: int, rtt: int, queue: str, congestion: dict | None = None) -> Outcome:
     """One flow at a time, to the last byte at the receiver."""
     peer = read("ns3-bottleneck", f"short_{mbps}mbps_{rtt}ms_newreno_{queue}.csv")
     limit = 10_000 if queue == "deep" else math.ceil(bdp(mbps, rtt))
@@ -395,6 +404,7 @@ def ns3_short(mbps: int, rtt: int, queue: str) -> Outcome:
         FLOW.format(src=0, dst=2, size=1448 * int(r["packets"]), start=20 * i) for i, r in enumerate(peer)
     )
     overrides = bottleneck(mbps, rtt, limit) | {"run.until": "10000s", "run.stop_when_done": True}
+    overrides |= congestion or {}
     results = run("ns3.toml", "ns3-bottleneck", overrides, traffic)
     # The peer's third segment of the handshake (54 B) leaves before the data; thalweg's data carries that ACK.
     # It delays them by its own time on the access link, and by what the bottleneck still needs for it then.
@@ -404,6 +414,10 @@ def ns3_short(mbps: int, rtt: int, queue: str) -> Outcome:
     for row, fct in zip(peer, results.flows["fct_ps"], strict=True):
         out.flows.append((1448 * int(row["packets"]), float(row["fct_rx_us"]) * 1000, fct / 1000 + third))
     return out
+
+
+def ns3_model_short(mbps: int, rtt: int) -> Outcome:
+    return ns3_short(mbps, rtt, "bdp", ns3_rules("newreno"))
 
 
 # ---- all ----------------------------------------------------------------------------------------------
@@ -440,6 +454,9 @@ def all_sets() -> dict[str, Callable[[], Outcome]]:
             for scheme in ("newreno", "dctcp"):
                 for flows in (1, 2):
                     sets[f"ns3/long/{mbps}mbps_{rtt}ms/{scheme}_{flows}"] = partial(ns3_long, mbps, rtt, scheme, flows)
+            sets[f"ns3-model/short/{mbps}mbps_{rtt}ms/bdp"] = partial(ns3_model_short, mbps, rtt)
+            for flows in (1, 2):
+                sets[f"ns3-model/long/{mbps}mbps_{rtt}ms/newreno_{flows}"] = partial(ns3_newreno, mbps, rtt, flows)
             for name, model in (("ns3", False), ("ns3-model", True)):
                 for flows in (1, 2):
                     sets[f"{name}/long/{mbps}mbps_{rtt}ms/cubic_{flows}"] = partial(

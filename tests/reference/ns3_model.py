@@ -1,4 +1,5 @@
-"""ns-3's TcpCubic and TcpPrrRecovery, rule by rule, as a controller: what separates them from RFC 9438 (`kind = "cubic"`).
+"""ns-3's TcpCubic and TcpNewReno with its TcpPrrRecovery, rule by rule, as controllers: what separates them from RFC 9438 (`kind = "cubic"`)
+and RFC 5681 (`kind = "newreno"`).
 
 Every parameter is one rule of the peer; off, it is the RFC's. `sets.py` compares with all of them on; README.md says what each is worth.
 ACKs, losses and the scoreboard are thalweg's.
@@ -20,15 +21,18 @@ UNSET = 0
 
 MILLISECOND = 10**9
 
-RULES = {
-    # Time stamps count milliseconds, so round trips are differences of whole ones.
-    "milliseconds": True,
-    # Slow start ends at once when a train of ACKs lasts a round trip, or when round trips have doubled; else HyStart is off.
-    "hystart": True,
+# Of every controller there.
+RECOVERY = {
     # The window falls over the round trip of recovery (RFC 6937), else at once.
     "prr": True,
     # The ACK that ends recovery counts with all that it acknowledges, else not at all.
     "last_ack": True,
+}
+CUBIC = RECOVERY | {
+    # Time stamps count milliseconds, so round trips are differences of whole ones.
+    "milliseconds": True,
+    # Slow start ends at once when a train of ACKs lasts a round trip, or when round trips have doubled; else HyStart is off.
+    "hystart": True,
     # The curve is read the smallest round trip ahead, else the smoothed one.
     "delay_min": True,
     # Whole segments: target, maximum and the number of ACKs per segment are rounded.
@@ -40,38 +44,25 @@ RULES = {
 }
 
 
-@thalweg.controller("ns3-cubic", params=RULES)
-class Ns3Cubic:
+class Ns3:
+    """The transport's side: tcp-socket-base.cc, tcp-prr-recovery.cc. A subclass has `hear`, `increase` and `cut`."""
+
     def __init__(self, flow):
         self.rules, self.mss, self.window = dict(flow.params), flow.mss, float(flow.initial_window)
-        self.threshold, self.last_max, self.epoch = math.inf, UNSET, None
-        self.origin, self.k, self.count, self.ack_count, self.reno = 0, 0.0, 0, 0, 0
-        self.prior = 0.0
-        self.delay_min, self.smoothed, self.last_rtt = None, float(flow.base_rtt_ps), 0
-        self.found, self.round_start, self.round_end, self.last_ack = False, 0, 0, 0
-        self.round_min, self.samples = None, 0
+        self.threshold, self.flight = math.inf, 0
         self.acked_to, self.recover, self.recovering, self.timed_out = 0, 0, False, False
         self.pipe, self.at_recovery, self.delivered, self.sent = 0, 0, 0, 0
-
-    # ---- the transport's side: tcp-socket-base.cc, tcp-prr-recovery.cc ----
 
     def on_ack(self, ack):
         advance, self.acked_to = ack.acked_to - self.acked_to, ack.acked_to
         self.pipe = ack.in_flight
-        if ack.rtt_ps is not None:
-            rtt = ack.rtt_ps
-            if self.rules["milliseconds"]:
-                rtt = (ack.now_ps // MILLISECOND - (ack.now_ps - rtt) // MILLISECOND) * MILLISECOND
-            self.last_rtt = rtt
-            self.smoothed += (rtt - self.smoothed) / 8
         if self.recovering and ack.acked_to < self.recover:
             if self.rules["prr"]:
                 self.reduce(ack.acked + ack.sacked)
             return
-        if advance == 0:
-            self.hear(ack)
-            return
         self.hear(ack)
+        if advance == 0:
+            return
         segments = advance // self.mss
         if self.recovering:
             self.recovering, self.window = False, self.threshold
@@ -96,19 +87,71 @@ class Ns3Cubic:
             self.sent += sent[1]
 
     def on_loss(self, loss):
+        self.flight = loss.in_flight
         self.cut()
         self.recovering, self.recover, self.timed_out = True, loss.sent_to, False
         self.at_recovery, self.delivered, self.sent = max(self.pipe, self.mss), 0, 0
         self.window = self.pipe + self.mss if self.rules["prr"] else self.threshold
 
     def on_timeout(self, loss):
+        self.flight = loss.in_flight
         self.cut()
-        self.last_max, self.delay_min, self.found = UNSET, None, False
         self.recovering, self.recover, self.timed_out = False, loss.sent_to, True
-        self.begin_round(loss.now_ps, loss.sent_to)
         self.window = float(self.mss)
 
-    # ---- tcp-cubic.cc ----
+
+NEWRENO = RECOVERY | {
+    # Half of what is in the network, without what was SACKed or is lost; else of all that is outstanding (FlightSize).
+    "pipe": True,
+    # Whole bytes: MSS² / window is rounded down.
+    "whole": True,
+}
+
+
+@thalweg.controller("ns3-newreno", params=NEWRENO)
+class Ns3NewReno(Ns3):
+    """tcp-congestion-ops.cc."""
+
+    def hear(self, ack):
+        pass
+
+    def cut(self):
+        self.threshold = max(2 * self.mss, (self.pipe if self.rules["pipe"] else self.flight) // 2)
+
+    def increase(self, ack, segments):
+        if self.window < self.threshold:
+            self.window = min(self.window + segments * self.mss, self.threshold)
+        elif segments:
+            gain = max(1.0, self.mss**2 / self.window)
+            self.window += int(gain) if self.rules["whole"] else gain
+
+
+@thalweg.controller("ns3-cubic", params=CUBIC)
+class Ns3Cubic(Ns3):
+    """tcp-cubic.cc."""
+
+    def __init__(self, flow):
+        super().__init__(flow)
+        self.last_max, self.epoch = UNSET, None
+        self.origin, self.k, self.count, self.ack_count, self.reno = 0, 0.0, 0, 0, 0
+        self.prior = 0.0
+        self.delay_min, self.smoothed, self.last_rtt = None, float(flow.base_rtt_ps), 0
+        self.found, self.round_start, self.round_end, self.last_ack = False, 0, 0, 0
+        self.round_min, self.samples = None, 0
+
+    def on_ack(self, ack):
+        if ack.rtt_ps is not None:
+            rtt = ack.rtt_ps
+            if self.rules["milliseconds"]:
+                rtt = (ack.now_ps // MILLISECOND - (ack.now_ps - rtt) // MILLISECOND) * MILLISECOND
+            self.last_rtt = rtt
+            self.smoothed += (rtt - self.smoothed) / 8
+        super().on_ack(ack)
+
+    def on_timeout(self, loss):
+        super().on_timeout(loss)
+        self.last_max, self.delay_min, self.found = UNSET, None, False
+        self.begin_round(loss.now_ps, loss.sent_to)
 
     def cut(self):
         """GetSsThresh."""
