@@ -25,9 +25,11 @@ pub mod egress;
 pub mod link;
 mod packet;
 pub mod pause;
+mod problems;
 pub mod schedule;
 pub mod slack;
 pub mod stage;
 pub mod transport;
 
 pub use packet::{Ecn, Flags, Handle, IntHop, IntStack, Kind, NO_SIDE, Packet, SackBlocks, Side};
+pub use problems::{Problem, Problems};

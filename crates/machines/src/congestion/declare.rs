@@ -2,6 +2,7 @@
 //! gives. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from here.
 
 use super::{CongestionControl, Start};
+use crate::problems::Problems;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -115,67 +116,5 @@ impl Gives {
     /// Its window moves, so that it waits for ACKs.
     pub fn moves_window(self) -> bool {
         matches!(self, Self::Window { .. } | Self::PaceAndWindow | Self::Anything)
-    }
-}
-
-/// Something wrong with a parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Which, dotted within the controller's table.
-    pub key: String,
-    /// What is wrong.
-    pub reason: String,
-    /// The way out.
-    pub hint: String,
-    /// It is not impossible, but cannot take effect.
-    pub useless: bool,
-}
-
-/// What is wrong with a controller's parameters.
-#[derive(Clone, Debug, Default)]
-pub struct Problems(pub Vec<Problem>);
-
-impl Problems {
-    /// An impossible value.
-    pub fn wrong(&mut self, key: &str, reason: impl Into<String>, hint: impl Into<String>) {
-        self.0.push(Problem { key: key.into(), reason: reason.into(), hint: hint.into(), useless: false });
-    }
-    /// A setting that changes nothing.
-    pub fn useless(&mut self, key: &str, why: &str, hint: impl Into<String>) {
-        self.0.push(Problem { key: key.into(), reason: why.into(), hint: hint.into(), useless: true });
-    }
-    /// A time above zero.
-    pub fn positive(&mut self, key: &str, span: Span, example: &str) {
-        if span.is_zero() {
-            self.wrong(key, "a time of 0 never passes", format!("for example \"{example}\""));
-        }
-    }
-    /// A rate that the line can carry, and that carries something.
-    pub fn rate(&mut self, key: &str, rate: Rate, line: Rate) {
-        if rate == Rate::ZERO {
-            self.wrong(key, "a rate of 0bps sends nothing", "write a rate above zero");
-        } else if rate > line {
-            let reason = format!("{rate} is above the rate of the slowest host, {line}");
-            self.wrong(key, reason, format!("at most \"{line}\""));
-        }
-    }
-    /// A number in (0, 1].
-    pub fn share(&mut self, key: &str, value: f64) {
-        if !(value > 0.0 && value <= 1.0) {
-            self.wrong(key, format!("{value} is out of range"), "allowed: above 0, at most 1");
-        }
-    }
-    /// A number in [0, 1].
-    pub fn fraction(&mut self, key: &str, value: f64) {
-        if !(0.0..=1.0).contains(&value) {
-            self.wrong(key, format!("{value} is out of range"), "allowed: 0 to 1");
-        }
-    }
-    /// The first impossible value, as one line about the controller `name`.
-    pub(super) fn first(self, name: &str) -> Result<(), String> {
-        match self.0.into_iter().find(|p| !p.useless) {
-            Some(Problem { key, reason, hint, .. }) => Err(format!("{name}: `{key}`: {reason}; {hint}")),
-            None => Ok(()),
-        }
     }
 }

@@ -10,7 +10,8 @@ mod conformance;
 mod declare;
 mod list;
 
-pub use declare::{Gives, Marks, Needs, Parameters, Problem, Problems};
+pub use crate::problems::{Problem, Problems};
+pub use declare::{Gives, Marks, Needs, Parameters};
 
 use crate::custom::CustomController;
 use crate::packet::IntHop;

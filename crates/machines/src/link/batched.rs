@@ -9,24 +9,37 @@
 //! Other reading: a constant alone (`contention` zero).
 //! ```
 
-use super::{Load, Transmitter};
+use super::declare::{Making, Parameters};
+use super::{Load, Transmitter, fixed};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
-/// Parameters of [`Batched`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A Wi-Fi access point that aggregates: packets leave in batches, each with an overhead (IEEE 802.11n A-MPDU as in Goyal,
+/// MIT 2022, §2.5.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct BatchedSpec {
-    /// R: the PHY rate inside a batch, bits per second, above zero.
+    /// R: the PHY rate inside a batch.
+    #[schemars(extend("examples" = ["65Mbps"]))]
     pub rate: Rate,
-    /// M: frames of a batch, at least 1; default 20.
+    /// M: packets of a batch at most.
+    #[serde(default = "frames")]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub frames: u32,
-    /// What every batch costs besides: preamble, block ACK; default 500 µs.
+    /// What every batch costs besides: preamble, block ACK.
+    #[serde(default = "overhead")]
     pub overhead: Span,
-    /// Mean of an exponential wait for the medium before every batch; default 1 ms, zero: none.
+    /// Mean of an exponential wait for the medium before every batch; `0ps`: none.
+    #[serde(default = "contention")]
     pub contention: Span,
 }
 
 impl BatchedSpec {
+    /// What could have left by an instant, at the rate of [`Self::mean_rate`].
+    pub fn offered(&self, until: Time) -> Bytes {
+        fixed::carried(self.mean_rate(), until)
+    }
     /// With full batches of frames of 1500 B: what a queue that never runs empty gets through.
     pub fn mean_rate(&self) -> Rate {
         let bytes = Bytes::new(u64::from(self.frames) * 1500);
@@ -37,6 +50,24 @@ impl BatchedSpec {
         let cycle: u128 = parts.iter().map(|part| u128::from(part.ps())).sum();
         let bits = u128::from(bytes.get()) * 8_000_000_000_000;
         Rate::from_bps(u64::try_from(bits / cycle.max(1)).unwrap_or(u64::MAX))
+    }
+}
+
+fn frames() -> u32 {
+    20 // ABC §2.5.1
+}
+fn overhead() -> Span {
+    Span::from_us(500) // CHOICE ABC §2.5.1: not published
+}
+fn contention() -> Span {
+    Span::from_ms(1) // CHOICE ABC §2.5.1: not published
+}
+
+impl Parameters for BatchedSpec {
+    type Spec = BatchedSpec;
+
+    fn spec(&self, _: Making) -> Result<BatchedSpec, String> {
+        Ok(*self)
     }
 }
 

@@ -1,6 +1,8 @@
 //! A wire of a fixed rate: what most links of most studies are.
 
+use super::declare::{Making, Parameters};
 use super::{Load, Transmitter};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Serializer, Span, Time};
 
@@ -12,6 +14,28 @@ pub struct FixedSpec {
     /// Serialisation times are cut down to whole multiples of this, as in simulators with a nanosecond clock. Default zero:
     /// exact, rounded up to 1 ps.
     pub quantum: Span,
+}
+
+/// A fixed rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Bits per second.
+    pub rate: Rate,
+}
+
+impl Parameters for Params {
+    type Spec = FixedSpec;
+
+    fn spec(&self, making: Making) -> Result<FixedSpec, String> {
+        Ok(FixedSpec { rate: self.rate, quantum: making.quantum })
+    }
+}
+
+/// What a rate carries by an instant.
+pub(super) fn carried(rate: Rate, until: Time) -> Bytes {
+    let bytes = u128::from(rate.bps()) * u128::from(until.ps()) / 8_000_000_000_000;
+    Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
 /// Always open; a packet needs its bits over the rate.
@@ -34,6 +58,10 @@ impl Fixed {
 }
 
 impl FixedSpec {
+    /// What could have left by an instant.
+    pub fn offered(&self, until: Time) -> Bytes {
+        carried(self.rate, until)
+    }
     /// The rate.
     pub fn mean_rate(&self) -> Rate {
         self.rate

@@ -1,7 +1,62 @@
 //! Delays that differ from packet to packet.
 
+use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Span, Stream, Time};
+use thalweg_units::{Span, Stream, Time, tagged};
+
+tagged! {
+    /// What is added to the delay of each packet, by chance.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum JitterParams {
+        /// Anything from zero to a largest delay, equally likely.
+        Uniform {
+            /// The largest.
+            #[schemars(extend("examples" = ["2ms"]))]
+            max: Span,
+            /// Packets may overtake each other; if not, one that would arrive before an earlier one arrives with it.
+            #[serde(default)]
+            reorder: bool,
+        },
+        /// Exponential.
+        Exponential {
+            /// The mean.
+            #[schemars(extend("examples" = ["2ms"]))]
+            mean: Span,
+            /// Packets may overtake each other; if not, one that would arrive before an earlier one arrives with it.
+            #[serde(default)]
+            reorder: bool,
+        },
+    }
+}
+
+impl JitterParams {
+    /// What cannot take effect.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Problems::default();
+        let (key, span) = match *self {
+            Self::Uniform { max, .. } => ("max", max),
+            Self::Exponential { mean, .. } => ("mean", mean),
+        };
+        if span.is_zero() {
+            problems.useless(
+                key,
+                "nothing is added to any delay",
+                "write a time above 0, or remove `jitter`",
+            );
+        }
+        problems.0
+    }
+
+    /// The machine's parameters.
+    pub fn spec(&self) -> JitterSpec {
+        match *self {
+            Self::Uniform { max, reorder } => JitterSpec { shape: JitterShape::Uniform(max), reorder },
+            Self::Exponential { mean, reorder } => {
+                JitterSpec { shape: JitterShape::Exponential(mean), reorder }
+            }
+        }
+    }
+}
 
 /// Parameters of [`Jitter`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

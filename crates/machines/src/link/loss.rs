@@ -4,31 +4,64 @@
 //! Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels", ibid. 42(5), 1963. With one step per packet, the
 //! stationary share of the bad state is p / (p + r), and stays there last 1 / r packets on average.
 
+use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
-use thalweg_units::Stream;
+use thalweg_units::{Stream, tagged};
 
-/// Parameters of [`Loss`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum LossSpec {
-    /// Every packet alike, whatever happened to the others.
-    Independent {
-        /// Probability, 0 to 1.
-        probability: f64,
-    },
-    /// Gilbert–Elliott, a step of the chain after each packet; begins in the good state.
-    Bursts {
-        /// p: from the good state to the bad one.
-        enter: f64,
-        /// r: from the bad state to the good one.
-        leave: f64,
-        /// 1 − k: probability of loss in the good state; default 0 (Gilbert).
-        good: f64,
-        /// 1 − h: probability of loss in the bad state; default 1.
-        bad: f64,
-    },
+tagged! {
+    /// What does not arrive, by chance: losses that no queue can prevent.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum LossSpec {
+        /// Every packet alike, whatever happened to the others.
+        Independent {
+            /// Of each packet.
+            #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.01]))]
+            probability: f64,
+        },
+        /// Gilbert–Elliott: a good state and a bad one, a step after each packet; begins in the good one (Gilbert 1960,
+        /// Elliott 1963).
+        Bursts {
+            /// p: from the good state to the bad one.
+            #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.001]))]
+            enter: f64,
+            /// r: from the bad state to the good one; bursts last 1 / r packets on average.
+            #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.2]))]
+            leave: f64,
+            /// 1 − k: probability of loss in the good state.
+            #[serde(default)]
+            #[schemars(range(min = 0.0, max = 1.0))]
+            good: f64,
+            /// 1 − h: probability of loss in the bad state.
+            #[serde(default = "certain")]
+            #[schemars(range(min = 0.0, max = 1.0))]
+            bad: f64,
+        },
+    }
+}
+
+fn certain() -> f64 {
+    1.0 // Gilbert 1960, with h = 0
 }
 
 impl LossSpec {
+    /// What cannot take effect.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Problems::default();
+        if let Self::Bursts { good, bad, .. } = *self
+            && good == bad
+        {
+            let why = format!("packets are lost alike in both states ({good})");
+            problems.useless(
+                "bad",
+                &why,
+                format!("write {{ kind = \"independent\", probability = {good} }}"),
+            );
+        } else if self.mean() == 0.0 {
+            problems.useless("", "nothing is lost", "remove the key");
+        }
+        problems.0
+    }
+
     /// The share of packets that is lost in the long run.
     pub fn mean(&self) -> f64 {
         match *self {

@@ -14,19 +14,27 @@
 //! keeps a copy of it.
 
 mod batched;
+mod cellular;
+mod declare;
 mod fixed;
 mod jitter;
+mod kinds;
 mod loss;
+mod square;
 mod stepped;
+mod trace;
 mod traced;
 mod transmitter;
 
 pub use batched::{Batched, BatchedSpec};
+pub use declare::{Making, Parameters};
 pub use fixed::{Fixed, FixedSpec};
-pub use jitter::{Jitter, JitterShape, JitterSpec};
+pub use jitter::{Jitter, JitterParams, JitterShape, JitterSpec};
+pub use kinds::TransmitterKind;
 pub use loss::{Loss, LossSpec};
 pub use stepped::{Step, Stepped, SteppedSpec};
-pub use traced::{OPPORTUNITY, Trace, Traced, TracedSpec};
+pub use trace::Trace;
+pub use traced::{OPPORTUNITY, Traced, TracedSpec};
 pub use transmitter::{CATALOGUE, TransmitterMachine, TransmitterSpec};
 
 use serde::{Deserialize, Serialize};
@@ -119,6 +127,11 @@ impl LinkSpec {
     /// A fixed rate and a fixed delay, and everything arrives: when a packet arrives is known as it leaves, by a closed form.
     pub fn is_plain(&self) -> bool {
         matches!(self.transmitter, TransmitterSpec::Fixed(_)) && self.jitter.is_none() && self.loss.is_none()
+    }
+
+    /// A fixed rate, whatever becomes of packets then.
+    pub fn is_fixed(&self) -> bool {
+        matches!(self.transmitter, TransmitterSpec::Fixed(_))
     }
 
     /// The link; chance draws from streams of `seed` for `entity`.

@@ -3,26 +3,68 @@
 //! A transmission that a change falls into goes on at the new rate: what counts is the integral of the rate, and it is exact
 //! (bits times 10¹² against bits per second times picoseconds), rounded up to 1 ps at the very end.
 
+use super::declare::{Making, Parameters};
+use super::trace::Trace;
 use super::{Load, Transmitter};
+use crate::problems::Problems;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// Parameters of [`Stepped`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A rate that changes at known instants: ramps, outages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SteppedSpec {
-    /// From when on which rate, in rising order; the first at zero. A rate of zero is an outage.
+    /// From when on which rate, in rising order; the first at `0s`. A rate of `0bps` is an outage.
+    #[schemars(extend("examples" = [[{ "at": "0s", "rate": "24Mbps" }, { "at": "5s", "rate": "12Mbps" }]]))]
     pub steps: Vec<Step>,
-    /// After this time the steps begin again; longer than the last step's instant. Default none: the last rate stays.
+    /// After this time the steps begin again; the last rate stays if not given.
     pub period: Option<Span>,
 }
 
 /// A change of rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Step {
     /// Time from the beginning of the run, or of the period.
     pub at: Span,
     /// Bits per second from then on.
     pub rate: Rate,
+}
+
+impl Parameters for SteppedSpec {
+    type Spec = SteppedSpec;
+
+    fn check(&self, run: Span, _: Option<&Trace>, problems: &mut Problems) {
+        if let Err(reason) = Stepped::new(self.clone()) {
+            return problems.wrong(
+                "steps",
+                reason,
+                "for example [{ at = \"0s\", rate = \"24Mbps\" }, { at = \"5s\", rate = \"12Mbps\" }]",
+            );
+        }
+        if let [only] = &self.steps[..] {
+            let hint = format!("write {{ kind = \"fixed\", rate = \"{}\" }}", only.rate);
+            return problems.useless("steps", "a single step is a fixed rate", hint);
+        }
+        for (i, pair) in self.steps.windows(2).enumerate().map(|(i, pair)| (i + 1, pair)) {
+            if pair[1].at >= run {
+                let hint = "write an earlier time or raise `run.until`";
+                problems.useless(&format!("steps.{i}.at"), &format!("the run ends at {run}"), hint);
+            }
+            if pair[0].rate == pair[1].rate {
+                let why = format!("the rate is {} already", pair[0].rate);
+                problems.useless(&format!("steps.{i}.rate"), &why, "write another rate, or remove the step");
+            }
+        }
+        if let Some(period) = self.period.filter(|period| *period >= run) {
+            let why = format!("the run ends at {run}, before the steps begin again at {period}");
+            problems.useless("period", &why, "remove the key or raise `run.until`");
+        }
+    }
+    fn spec(&self, _: Making) -> Result<SteppedSpec, String> {
+        Ok(self.clone())
+    }
 }
 
 /// Open whenever the rate is above zero.
@@ -90,6 +132,23 @@ impl Stepped {
 }
 
 impl SteppedSpec {
+    /// What could have left by an instant: the integral of the rate.
+    pub fn offered(&self, until: Time) -> Bytes {
+        let until = Span::from_ps(until.ps());
+        let ends = || self.steps.iter().skip(1).map(|s| s.at).chain([self.period.unwrap_or(Span::MAX)]);
+        let within = |end: Span| -> u128 {
+            self.steps.iter().zip(ends()).map(|(s, e)| work(s.rate, e.min(end).saturating_sub(s.at))).sum()
+        };
+        let all = match self.period.filter(|period| !period.is_zero()) {
+            None => within(until),
+            Some(period) => {
+                let rounds = u128::from(until.ps() / period.ps());
+                within(period) * rounds + within(Span::from_ps(until.ps() % period.ps()))
+            }
+        };
+        Bytes::new(u64::try_from(all / 8_000_000_000_000).unwrap_or(u64::MAX))
+    }
+
     /// The mean over a period; without one the last rate, which stays.
     pub fn mean_rate(&self) -> Rate {
         let Some(last) = self.steps.last() else { return Rate::ZERO };
@@ -209,6 +268,19 @@ mod tests {
         assert_eq!(square().spec.mean_rate(), Rate::from_mbps(18));
         let once = stepped(&[(0, 24_000_000), (500 * MS, 12_000_000)], None).unwrap();
         assert_eq!(once.spec.mean_rate(), Rate::from_mbps(12));
+    }
+
+    #[test]
+    fn what_could_have_left_is_the_integral_of_the_rate() {
+        // 24 Mb/s is 3000 bytes a millisecond; 12 Mb/s half of that.
+        let offered = |spec: &SteppedSpec, ms| spec.offered(Time::from_ms(ms)).get();
+        let wave = square().spec;
+        assert_eq!(
+            [0, 1, 500, 501, 1000, 1001].map(|ms| offered(&wave, ms)),
+            [0, 3000, 1_500_000, 1_501_500, 2_250_000, 2_253_000]
+        );
+        let once = SteppedSpec { period: None, ..wave };
+        assert_eq!([500, 2000].map(|ms| offered(&once, ms)), [1_500_000, 3_750_000]);
     }
 
     #[test]

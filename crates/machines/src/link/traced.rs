@@ -6,8 +6,12 @@
 //! transmission leaves over goes to the next one; a packet that needs more has left with the opportunity that carries its
 //! last byte. With nothing to send, the rest of an opportunity is lost. The trace begins again at its last instant.
 
+use super::declare::{Making, Parameters};
+use super::trace::{self, Trace, rate};
 use super::{Load, Transmitter, Unused};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::problems::Problems;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -17,103 +21,67 @@ pub const OPPORTUNITY: u32 = 1504;
 /// [`Transmitter::rate`] of a traced link counts opportunities this far back.
 const WINDOW: Span = Span::from_ms(100);
 
+/// Delivery opportunities of a recorded cellular link (Mahimahi, Netravali et al., USENIX ATC 2015).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Its trace, relative to the scenario: on each line a whole number of milliseconds from the start, never falling, as
+    /// Mahimahi writes them. Links of one trace have their opportunities at the same instants.
+    #[schemars(extend("examples" = ["Verizon-LTE-short.down"]))]
+    pub file: String,
+    /// Bytes that may leave at each line. (1500 B and the emulator's 4 B of tunnel header.)
+    #[serde(default = "opportunity")]
+    pub opportunity: Bytes,
+    /// At its last line the trace begins again; if not, nothing leaves any more.
+    #[serde(default = "repeat")]
+    pub repeat: bool,
+}
+
+/// Of [`Params::opportunity`] and its like.
+pub(super) fn opportunity() -> Bytes {
+    Bytes::new(u64::from(OPPORTUNITY))
+}
+fn repeat() -> bool {
+    true
+}
+
+/// Refuses opportunities of nothing and those that no packet can have.
+pub(super) fn check_opportunity(bytes: Bytes, problems: &mut Problems) {
+    if bytes == Bytes::ZERO || bytes.get() > u64::from(u32::MAX) {
+        let hint = "for example \"1504B\", Mahimahi's";
+        problems.wrong("opportunity", format!("{bytes} cannot leave at an opportunity"), hint);
+    }
+}
+
+impl Parameters for Params {
+    type Spec = TracedSpec;
+
+    fn file(&self) -> Option<&str> {
+        Some(&self.file)
+    }
+    fn check(&self, run: Span, trace: Option<&Trace>, problems: &mut Problems) {
+        check_opportunity(self.opportunity, problems);
+        if let Some(trace) = trace.filter(|trace| !self.repeat && trace.period() >= run) {
+            let why = format!("the run ends at {run}, the trace at {}", trace.period());
+            problems.useless("repeat", &why, "remove the key or raise `run.until`");
+        }
+    }
+    fn spec(&self, making: Making) -> Result<TracedSpec, String> {
+        let trace = making.trace.ok_or("a traced link needs its trace")?;
+        let trace = if self.repeat { trace } else { Arc::new(Trace::clone(&trace).once()) };
+        let bytes = u32::try_from(self.opportunity.get()).map_err(|_| "the opportunities are too large")?;
+        Ok(TracedSpec { trace, bytes })
+    }
+}
+
 /// Parameters of [`Traced`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TracedSpec {
     /// When there are opportunities.
-    #[serde(serialize_with = "save", deserialize_with = "load")]
+    #[serde(serialize_with = "trace::save", deserialize_with = "trace::load")]
     pub trace: Arc<Trace>,
     /// Bytes of each, above zero; default [`OPPORTUNITY`].
     pub bytes: u32,
-}
-
-/// Opportunities to send, and when they begin again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<u32>", into = "Vec<u32>")]
-pub struct Trace {
-    ms: Vec<u32>,
-}
-
-impl Trace {
-    /// Opportunities at these milliseconds, one for each entry; the last is the period.
-    ///
-    /// # Errors
-    /// If there are none, they fall, or the last is at 0 (then time would stand still).
-    pub fn from_ms(ms: Vec<u32>) -> Result<Self, String> {
-        if let Some(at) = ms.windows(2).position(|pair| pair[0] > pair[1]) {
-            return Err(format!("opportunity {} falls from {} to {} ms", at + 2, ms[at], ms[at + 1]));
-        }
-        match ms.last() {
-            None => Err("a trace needs at least one opportunity".into()),
-            Some(0) => {
-                Err("the last opportunity is at 0 ms: repeated, the trace would never pass its start".into())
-            }
-            Some(_) => Ok(Self { ms }),
-        }
-    }
-
-    /// When they come, in milliseconds: never falling.
-    pub fn ms(&self) -> &[u32] {
-        &self.ms
-    }
-
-    /// Opportunities of one round.
-    pub fn opportunities(&self) -> usize {
-        self.ms.len()
-    }
-
-    /// After what time it begins again.
-    pub fn period(&self) -> Span {
-        Span::from_ms(self.ms.last().copied().map_or(1, u64::from))
-    }
-
-    /// When opportunity `k` comes, counted from 0 through all rounds.
-    fn at(&self, k: u64) -> Time {
-        let n = self.ms.len() as u64;
-        let offset = u64::from(self.ms[(k % n) as usize]);
-        let ms = Span::from_ms(1).saturating_mul(offset);
-        Time::ZERO.saturating_add(self.period().saturating_mul(k / n)).saturating_add(ms)
-    }
-
-    /// How many opportunities come before `at`.
-    fn before(&self, at: Time) -> u64 {
-        let n = self.ms.len() as u64;
-        let ms = at.ps().div_ceil(Span::from_ms(1).ps()); // an opportunity at t ms is before `at` if t < ms
-        let period = u64::from(*self.ms.last().expect("a trace has an opportunity"));
-        // The last of a round come with the first of the next, at a whole number of periods.
-        let round = ms.saturating_sub(1) / period;
-        n * round + self.ms.partition_point(|t| u64::from(*t) < ms - round * period) as u64
-    }
-
-    /// Its mean rate if each opportunity carries `bytes`.
-    pub fn mean_rate(&self, bytes: u32) -> Rate {
-        rate(self.ms.len() as u64, bytes, self.period())
-    }
-}
-
-impl TryFrom<Vec<u32>> for Trace {
-    type Error = String;
-    fn try_from(ms: Vec<u32>) -> Result<Self, String> {
-        Self::from_ms(ms)
-    }
-}
-impl From<Trace> for Vec<u32> {
-    fn from(trace: Trace) -> Self {
-        trace.ms
-    }
-}
-
-fn save<S: Serializer>(trace: &Arc<Trace>, serializer: S) -> Result<S::Ok, S::Error> {
-    trace.ms.serialize(serializer)
-}
-fn load<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Trace>, D::Error> {
-    Trace::deserialize(deserializer).map(Arc::new)
-}
-
-fn rate(opportunities: u64, bytes: u32, span: Span) -> Rate {
-    let bits = u128::from(opportunities) * u128::from(bytes) * 8;
-    let bps = bits * 1_000_000_000_000 / u128::from(span.ps().max(1));
-    Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
 }
 
 impl TracedSpec {
@@ -209,6 +177,11 @@ impl Transmitter for Traced {
 
 /// Bytes that a trace offers in one round, for reports.
 impl TracedSpec {
+    /// All that could have left by an instant, that instant included.
+    pub fn offered(&self, until: Time) -> Bytes {
+        let opportunities = self.trace.before(until.saturating_add(Span::from_ps(1)));
+        Bytes::new(opportunities.saturating_mul(u64::from(self.bytes)))
+    }
     /// All that could leave in one round of the trace.
     pub fn bytes_per_round(&self) -> Bytes {
         Bytes::new(self.trace.opportunities() as u64 * u64::from(self.bytes))
@@ -288,6 +261,34 @@ mod tests {
         assert_eq!(m.rate(MS(150)), Rate::from_bps(1504 * 8 * 500));
         assert_eq!(m.rate(MS(199)), Rate::from_bps(1504 * 8 * 10));
         assert_eq!(m.spec.bytes_per_round(), Bytes::new(101 * 1504));
+    }
+
+    #[test]
+    fn a_trace_that_does_not_repeat_ends() {
+        let trace = Arc::new(Trace::from_ms(vec![1, 2, 5]).unwrap().once());
+        let spec = TracedSpec { trace, bytes: OPPORTUNITY };
+        let mut m = Traced::new(spec.clone()).unwrap();
+        for leaves in [1, 2, 5] {
+            let at = m.opens(MS(leaves - 1));
+            assert_eq!((at, m.send(at, Load::one(1504))), (MS(leaves), MS(leaves)));
+        }
+        assert_eq!((m.opens(MS(5)), m.take_unused(Time::MAX)), (Time::MAX, None));
+        let offered = |ms| spec.offered(MS(ms)).get() / 1504;
+        assert_eq!([0, 1, 4, 5, 1000].map(offered), [0, 1, 2, 3, 3]);
+        let mut m = Traced::new(spec).unwrap();
+        assert_eq!(m.send(MS(1), Load::one(9000)), Time::MAX, "there is not so much");
+        let saved = postcard::to_allocvec(&m).unwrap();
+        assert_eq!(postcard::from_bytes::<Traced>(&saved).unwrap(), m);
+    }
+
+    #[test]
+    fn what_could_have_left_counts_all_rounds() {
+        let m = traced(&[1, 1, 4]);
+        // 1 1 4 5 5 8 9 9 12 ms
+        assert_eq!(
+            [0, 1, 3, 4, 5, 8, 12].map(|ms| m.spec.offered(MS(ms)).get() / 1504),
+            [0, 2, 2, 3, 5, 6, 9]
+        );
     }
 
     #[test]

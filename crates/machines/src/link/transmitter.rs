@@ -5,7 +5,7 @@ use super::{
     Unused,
 };
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Rate, Stream, Time};
+use thalweg_units::{Bytes, Rate, Stream, Time};
 
 macro_rules! transmitters {
     ($stream:ident; $($name:ident($spec:ty), $key:literal, $summary:literal, $given:ident => $make:expr;)*) => {
@@ -14,6 +14,12 @@ macro_rules! transmitters {
         pub enum TransmitterSpec {
             $(#[doc = $summary] $name($spec),)*
         }
+
+        $(impl From<$spec> for TransmitterSpec {
+            fn from(spec: $spec) -> Self {
+                Self::$name(spec)
+            }
+        })*
 
         /// Any transmitter, statically dispatched.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +47,13 @@ macro_rules! transmitters {
             pub fn mean_rate(&self) -> Rate {
                 match self {
                     $(Self::$name(spec) => spec.mean_rate(),)*
+                }
+            }
+
+            /// What could have left by an instant, if something had always waited.
+            pub fn offered(&self, until: Time) -> Bytes {
+                match self {
+                    $(Self::$name(spec) => spec.offered(until),)*
                 }
             }
 

@@ -1,0 +1,45 @@
+//! Two rates in turn: what the response of a controller is tested with. A [`Stepped`](super::Stepped) link.
+
+use super::declare::{Making, Parameters};
+use super::stepped::{Step, SteppedSpec};
+use super::trace::Trace;
+use crate::problems::Problems;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Span};
+
+/// Two rates in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The rate at the beginning.
+    #[schemars(extend("examples" = ["24Mbps"]))]
+    pub first: Rate,
+    /// The other one; `0bps` is an outage.
+    #[schemars(extend("examples" = ["12Mbps"]))]
+    pub second: Rate,
+    /// How long each lasts.
+    #[schemars(extend("examples" = ["500ms"]))]
+    pub half_period: Span,
+}
+
+impl Parameters for Params {
+    type Spec = SteppedSpec;
+
+    fn check(&self, run: Span, _: Option<&Trace>, problems: &mut Problems) {
+        if self.first == self.second {
+            let hint = format!("write {{ kind = \"fixed\", rate = \"{}\" }}", self.first);
+            problems.useless("second", "both rates are the same", hint);
+        }
+        problems.positive("half_period", self.half_period, "500ms");
+        if self.half_period >= run {
+            let why = format!("the run ends at {run}, before the second rate begins");
+            problems.useless("half_period", &why, "write a shorter time or raise `run.until`");
+        }
+    }
+    fn spec(&self, _: Making) -> Result<SteppedSpec, String> {
+        let half = self.half_period;
+        let steps = vec![Step { at: Span::ZERO, rate: self.first }, Step { at: half, rate: self.second }];
+        Ok(SteppedSpec { steps, period: Some(half.saturating_mul(2)) })
+    }
+}

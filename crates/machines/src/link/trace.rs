@@ -1,0 +1,109 @@
+//! Delivery opportunities, as Mahimahi records them.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
+use thalweg_units::{Rate, Span, Time};
+
+/// Opportunities to send, and when they begin again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "(Vec<u32>, bool)", into = "(Vec<u32>, bool)")]
+pub struct Trace {
+    ms: Vec<u32>,
+    once: bool,
+}
+
+impl Trace {
+    /// Opportunities at these milliseconds, one for each entry; the last is the period.
+    ///
+    /// # Errors
+    /// If there are none, they fall, or the last is at 0 (then time would stand still).
+    pub fn from_ms(ms: Vec<u32>) -> Result<Self, String> {
+        if let Some(at) = ms.windows(2).position(|pair| pair[0] > pair[1]) {
+            return Err(format!("opportunity {} falls from {} to {} ms", at + 2, ms[at], ms[at + 1]));
+        }
+        match ms.last() {
+            None => Err("a trace needs at least one opportunity".into()),
+            Some(0) => {
+                Err("the last opportunity is at 0 ms: repeated, the trace would never pass its start".into())
+            }
+            Some(_) => Ok(Self { ms, once: false }),
+        }
+    }
+
+    /// The same without an end that is a beginning: after the last opportunity there is none.
+    pub fn once(self) -> Self {
+        Self { once: true, ..self }
+    }
+
+    /// When they come, in milliseconds: never falling.
+    pub fn ms(&self) -> &[u32] {
+        &self.ms
+    }
+
+    /// Opportunities of one round.
+    pub fn opportunities(&self) -> usize {
+        self.ms.len()
+    }
+
+    /// After what time it begins again.
+    pub fn period(&self) -> Span {
+        Span::from_ms(self.ms.last().copied().map_or(1, u64::from))
+    }
+
+    /// When opportunity `k` comes, counted from 0 through all rounds; [`Time::MAX`]: there are not so many.
+    pub(super) fn at(&self, k: u64) -> Time {
+        let n = self.ms.len() as u64;
+        if self.once && k >= n {
+            return Time::MAX;
+        }
+        let offset = u64::from(self.ms[(k % n) as usize]);
+        let ms = Span::from_ms(1).saturating_mul(offset);
+        Time::ZERO.saturating_add(self.period().saturating_mul(k / n)).saturating_add(ms)
+    }
+
+    /// How many opportunities come before `at`.
+    pub(super) fn before(&self, at: Time) -> u64 {
+        let n = self.ms.len() as u64;
+        let ms = at.ps().div_ceil(Span::from_ms(1).ps()); // an opportunity at t ms is before `at` if t < ms
+        if self.once {
+            return self.ms.partition_point(|t| u64::from(*t) < ms) as u64;
+        }
+        let period = u64::from(*self.ms.last().expect("a trace has an opportunity"));
+        // The last of a round come with the first of the next, at a whole number of periods.
+        let round = ms.saturating_sub(1) / period;
+        n * round + self.ms.partition_point(|t| u64::from(*t) < ms - round * period) as u64
+    }
+
+    /// Its mean rate if each opportunity carries `bytes`.
+    pub fn mean_rate(&self, bytes: u32) -> Rate {
+        rate(self.ms.len() as u64, bytes, self.period())
+    }
+}
+
+impl TryFrom<(Vec<u32>, bool)> for Trace {
+    type Error = String;
+    fn try_from((ms, once): (Vec<u32>, bool)) -> Result<Self, String> {
+        Self::from_ms(ms).map(|trace| Self { once, ..trace })
+    }
+}
+impl From<Trace> for (Vec<u32>, bool) {
+    fn from(trace: Trace) -> Self {
+        (trace.ms, trace.once)
+    }
+}
+
+/// Writes a shared trace.
+pub(super) fn save<S: Serializer>(trace: &Arc<Trace>, serializer: S) -> Result<S::Ok, S::Error> {
+    (&trace.ms, trace.once).serialize(serializer)
+}
+/// Reads one.
+pub(super) fn load<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Trace>, D::Error> {
+    Trace::deserialize(deserializer).map(Arc::new)
+}
+
+/// What so many opportunities of so many bytes are in a span.
+pub(super) fn rate(opportunities: u64, bytes: u32, span: Span) -> Rate {
+    let bits = u128::from(opportunities) * u128::from(bytes) * 8;
+    let bps = bits * 1_000_000_000_000 / u128::from(span.ps().max(1));
+    Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX))
+}
