@@ -30,6 +30,7 @@ pub const WORKLOADS: &[&str] = &[
     "W7-irn",
     "W7-irn+dcqcn",
     "W7-irn+timely",
+    "W7-hpcc+pfc",
 ];
 
 /// The scenario of a workload other than W0.
@@ -55,6 +56,7 @@ fn settings(workload: &str) -> Vec<(String, String)> {
         "W7-roce+pfc+dcqcn" => "roce-dcqcn+voq-pfc",
         "W7-irn+dcqcn" => "irn-dcqcn+voq",
         "W7-irn+timely" => "irn-timely+voq",
+        "W7-hpcc+pfc" => "hpcc+voq-pfc",
         _ => return Vec::new(),
     };
     vec![("scheme".to_owned(), format!("\"{scheme}\""))]

@@ -44,6 +44,7 @@ W7 = {
     "roce+pfc+dcqcn": "roce-dcqcn+voq-pfc",
     "irn+dcqcn": "irn-dcqcn+voq",
     "irn+timely": "irn-timely+voq",
+    "hpcc+pfc": "hpcc+voq-pfc",
 }
 
 RECORDED = """\

@@ -120,9 +120,22 @@ TIMELY = {
     ' hyper = { after = 5, step = "500Mbps", below_t_low = true, count = "increase" }, scale_updates = false,'
     ' once_per_round = true, max_decrease = 1.0, min_rate = "1Gbps" }',
 }
-RATES = {"dcqcn": {}, "timely": TIMELY}
+# What CC_MODE 3 changes: telemetry of 42 B in every packet (an ACK without is 46 B, padded to 60 in the other modes), no marks, ACKs
+# that a pause holds, one round trip for all. `base_rtt` is the peer's, of payloads of 1000 B.
+HPCC = {
+    "transport.ack_size": "46B",
+    "transport.nack_size": "46B",
+    "transport.telemetry": "42B",
+    "transport.notification": "off",
+    "switch.marking": "none",
+    "nic.order": "circle",
+    "nic.pause_control": True,
+    "transport.congestion": '{ kind = "hpcc", max_stage = 0, base_rtt = "4160ns",'
+    ' variant = { kind = "simulator", additive = "40Mbps", min_rate = "1Gbps" } }',
+}
+RATES = {"dcqcn": {}, "timely": TIMELY, "hpcc": HPCC}
 # Marking is random: other random numbers, the same flows.
-RUNS = {"dcqcn": ("dcqcn", "dcqcn_run2", "dcqcn_run3"), "timely": ("timely",)}
+RUNS = {"dcqcn": ("dcqcn", "dcqcn_run2", "dcqcn_run3"), "timely": ("timely",), "hpcc": ("hpcc",)}
 
 
 def pauses(folder: str, name: str) -> int:
@@ -171,7 +184,10 @@ def unpacked(folder: str, name: str) -> str:
 
 def rdma_fat_tree(scheme: str) -> Outcome:
     paths = FAT_TREE["routing"].replace("paths.csv", unpacked("hpcc-fattree", "paths.csv"))
-    return hpcc_rdma("hpcc-fattree", "", scheme, **FAT_TREE | {"routing": paths})
+    overrides = FAT_TREE | {"routing": paths}
+    if scheme == "hpcc":  # six links each way
+        overrides["transport.congestion"] = HPCC["transport.congestion"].replace("4160ns", "12480ns")
+    return hpcc_rdma("hpcc-fattree", "", scheme, **overrides)
 
 
 def port_to(flows: list[dict[str, str]]) -> int:

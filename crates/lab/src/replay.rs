@@ -349,6 +349,7 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
         disciplines: vec![unlimited(OrderSpec::Fifo), switch],
         shared_buffer: None,
         hop_rule: candidate.rule(),
+        stages: vec![],
         slack: None,
         edge: None,
         // Memory has no limit, so nobody pauses; what NICs let go, and when, is in the recording.

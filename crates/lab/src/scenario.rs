@@ -5,7 +5,7 @@ use crate::context::Cx;
 use crate::diagnostic::{shown, suggest};
 use crate::estimate::Estimate;
 use crate::parse::flows::{self, FlowRow};
-use crate::schema::{Document, SECTIONS, Shape, Transport, scheme};
+use crate::schema::{Document, SECTIONS, Shape, scheme};
 use crate::text::check::{self, Named};
 use crate::text::emit;
 use crate::text::tree::{Node, Origin, Place, Value, stamp};
@@ -188,15 +188,9 @@ fn adopt_kind(mine: &mut Node, under: &Node) {
 
 /// The full packet and ACK of `[transport]`.
 fn frames(doc: &Document) -> Frames {
-    let sum = |a: Bytes, b: Bytes| u32::try_from(a.get().saturating_add(b.get())).unwrap_or(u32::MAX);
-    match &doc.transport {
-        Transport::Tcp(t) => Frames { full: sum(t.mss.0, t.header.0), ack: sum(t.ack_size.0, Bytes::ZERO) },
-        Transport::Udp(u) => Frames { full: sum(u.payload.0, u.header.0), ack: 0 },
-        Transport::Rdma(r) => {
-            let ack = if resolve::is_acknowledged(&doc.transport) { r.ack_size.0 } else { Bytes::ZERO };
-            Frames { full: sum(r.mtu.0, r.header.0), ack: sum(ack, Bytes::ZERO) }
-        }
-    }
+    let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+    let (full, ack) = resolve::wire(&doc.transport);
+    Frames { full: whole(full), ack: whole(ack) }
 }
 
 impl Scenario {

@@ -194,7 +194,7 @@ pub struct IntHop {
 }
 
 /// The telemetry of a packet's way: a record per hop, in the order of the hops.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct IntStack {
     count: u8,
     hops: [IntHop; IntStack::CAPACITY],
@@ -218,8 +218,23 @@ impl IntStack {
         self.count = 0;
     }
     /// The hops so far.
+    #[inline]
     pub fn as_slice(&self) -> &[IntHop] {
         &self.hops[..usize::from(self.count)]
+    }
+    /// These hops instead of its own; no more than fit.
+    #[inline]
+    pub fn set(&mut self, hops: &[IntHop]) {
+        let count = hops.len().min(Self::CAPACITY);
+        self.hops[..count].copy_from_slice(&hops[..count]);
+        self.count = count as u8;
+    }
+}
+
+/// Of the hops that it holds; what lies in places that were used before does not count.
+impl PartialEq for IntStack {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
     }
 }
 
@@ -261,6 +276,14 @@ impl Side {
         stack.clear();
         stack
     }
+    /// As `other`; of telemetry only the hops that it holds are copied.
+    #[inline]
+    pub fn copy_from(&mut self, other: &Self) {
+        match other {
+            Self::Int(stack) => self.new_int().set(stack.as_slice()),
+            _ => *self = *other,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -285,6 +308,24 @@ mod tests {
         assert!(!stack.push(IntHop::default()));
         assert_eq!(stack.as_slice().len(), 8);
         assert_eq!(stack.as_slice()[7].queue, 7);
+    }
+
+    #[test]
+    fn telemetry_is_copied_hop_by_hop_and_old_hops_do_not_count() {
+        let (mut two, mut one, mut copy) = (Side::default(), Side::default(), Side::default());
+        let hop = |queue| IntHop { queue, ..IntHop::default() };
+        two.new_int().set(&[hop(1), hop(2)]);
+        one.new_int().push(hop(3));
+        copy.copy_from(&two);
+        assert_eq!(copy, two);
+        copy.copy_from(&one);
+        assert_eq!(copy, one);
+        one.new_sack().push(1, 2);
+        copy.copy_from(&one);
+        assert_eq!(copy.sack(), [(1, 2)]);
+        let mut stack = IntStack::default();
+        stack.set(&[hop(7); 9]);
+        assert_eq!(stack.as_slice(), [hop(7); 8]);
     }
 
     #[test]

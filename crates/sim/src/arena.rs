@@ -32,6 +32,18 @@ impl<T> Arena<T> {
         Handle(slot)
     }
 
+    /// A slot with whatever it held before.
+    #[inline]
+    pub fn claim(&mut self) -> Handle
+    where
+        T: Default,
+    {
+        match self.free.pop() {
+            Some(slot) => Handle(slot),
+            None => self.insert(T::default()),
+        }
+    }
+
     /// Where a value is: a hint for prefetching, also if there is none.
     #[inline(always)]
     pub fn hint(&self, handle: Handle) -> *const T {

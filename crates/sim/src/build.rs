@@ -174,6 +174,9 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
                 .into(),
         );
     }
+    if !spec.stages.is_empty() && spec.disciplines.iter().any(|d| d.preemptive) {
+        return wrong("a transmission that may be interrupted has no instant at which headers are written".into());
+    }
     if let RoutingSpec::Pinned { paths } = &spec.routing
         && paths.len() != spec.flows.len()
     {
@@ -215,6 +218,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         None => Vec::new(),
     };
     let gated = ports.iter().any(|port| port.mode.gated);
+    let writers = build_writers(spec)?;
     Ok(Fabric {
         gates: Gates::new(if gated { ports.len() } else { 0 }),
         ports,
@@ -225,7 +229,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         sides: Arena::default(),
         routes,
         paths: Paths::new(spec, longest),
-        stages: Stages::new(spec.replay.then(|| Timetables::new(longest))),
+        stages: Stages::new(spec.replay.then(|| Timetables::new(longest)), writers, spec.stages.len()),
         preempted: Preempted::default(),
         outages: Outages::new(spec),
         tx_ready: Vec::new(),
@@ -256,7 +260,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 return Err(refused("links that are not plain have no lane yet".into()));
             }
             let gated = is_gated(spec, in_switch);
-            let express = (is_express(kind, &stage, shared) || instant) && !counted && !gated;
+            // What a switch port writes as a packet leaves depends on what came meanwhile.
+            let writes = in_switch && !spec.stages.is_empty();
+            let express = (is_express(kind, &stage, shared) && !writes || instant) && !counted && !gated;
             let lane = if express { Lane::Express } else { Lane::OnDemand };
             let limit = match kind.limit {
                 Limit::Bytes(bytes) => (bytes.get(), u32::MAX),
@@ -268,8 +274,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 && to.0 >= spec.hosts
             {
                 if lane == Lane::OnDemand {
-                    let reason =
-                        "cut-through needs FIFO queues with memory of their own, and no priority histogram";
+                    let reason = "cut-through needs FIFO queues with memory of their own, and neither a priority histogram nor \
+                         telemetry";
                     return Err(refused(reason.into()));
                 }
                 port.cut_through(cut.header);
@@ -293,6 +299,24 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
         }
     }
     Ok((ports, queues))
+}
+
+/// The stages behind the queues: of every port, so that they need no table; only those of switches are ever run.
+fn build_writers(spec: &NetworkSpec) -> Result<Vec<StageMachine>, BuildError> {
+    let mut writers = Vec::with_capacity(2 * spec.links.len() * spec.stages.len());
+    for port in 0..2 * spec.links.len() as u32 {
+        let rate = spec.links[port as usize / 2].direction(PortId(port)).mean_rate();
+        for (number, stage) in spec.stages.iter().enumerate() {
+            let stream = Stream::new(spec.seed, "stage", u64::from(port) << 8 | number as u64);
+            let refused = |reason| BuildError::Discipline { port, reason };
+            let stage = stage.make(stream, rate).map_err(refused)?;
+            if stage.needs() != (thalweg_machines::stage::Needs { headers: true, ..Default::default() }) {
+                return Err(refused("a stage that does not only write headers belongs into the queue".into()));
+            }
+            writers.push(stage);
+        }
+    }
+    Ok(writers)
 }
 
 /// A port that may send something else than what its queue says: see [`crate::fabric`], gated ports.

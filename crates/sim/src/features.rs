@@ -10,6 +10,8 @@ const WIDE: usize = 2048;
 pub(crate) struct Features {
     /// Headers change from hop to hop, or packets are followed on their way: see [`crate::fabric::headers`].
     pub headers: bool,
+    /// Switches write into data packets as their transmission begins: see [`crate::fabric::stages`].
+    pub writes: bool,
     /// Switches read the packets that they pass on, not only where these go: a hint for prefetching.
     pub prefetch: bool,
     /// The network is larger than the caches: it pays to look ahead ([`crate::lookahead`]).
@@ -41,6 +43,7 @@ impl Features {
             || spec.probes.record.is_some();
         Self {
             headers,
+            writes: !spec.stages.is_empty(),
             prefetch: headers || queues,
             look_ahead: 2 * spec.links.len() > WIDE,
             ingress_accounting: spec.inputs.is_some(),

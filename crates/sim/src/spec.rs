@@ -6,7 +6,7 @@ use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
-use thalweg_machines::stage::EdgeSpec;
+use thalweg_machines::stage::{EdgeSpec, StageSpec};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{Bytes, FlowId, HostId, NodeId, PortId, Rate, Span, Time};
 
@@ -41,6 +41,8 @@ pub struct NetworkSpec {
     pub convergence: Span,
     /// What ports do to the headers of the packets they pass on.
     pub hop_rule: HopRule,
+    /// Stages behind the queue of every switch port, in their order: what they write into packets as transmission begins.
+    pub stages: Vec<StageSpec>,
     /// What NICs write into the header of every packet as its transmission begins.
     pub slack: Option<SlackSpec>,
     /// Queue management at the receiving edge, by the slack that packets have used.

@@ -7,10 +7,12 @@ mod ways;
 
 use crate::Diagnostic;
 use crate::context::Cx;
+use crate::quantity::Q;
 use crate::schema::{Document, Pattern, RdmaAcks, Transport};
 use crate::topology::Graph;
 use crate::workload;
 use course::{Course, Frame};
+use thalweg_units::Bytes;
 use ways::Ways;
 
 /// Costs of a run, before it is run. Retransmissions and drops are not known yet and not counted.
@@ -55,9 +57,10 @@ struct Totals {
 
 /// Sizes of a section's packets.
 fn frame(pattern: &Pattern, transport: &Transport) -> Frame {
+    let telemetry = |size: Option<Q<Bytes>>| size.map_or(0, |q| q.0.get());
     let (payload, header, acks) = match (pattern, transport) {
         (Pattern::Udp(u), _) => (u.payload.0.get(), u.header.0.get(), 0.0),
-        (_, Transport::Tcp(t)) => (t.mss.0.get(), t.header.0.get(), 1.0),
+        (_, Transport::Tcp(t)) => (t.mss.0.get(), t.header.0.get() + telemetry(t.telemetry), 1.0),
         (_, Transport::Udp(u)) => (u.payload.0.get(), u.header.0.get(), 0.0),
         (_, Transport::Rdma(r)) => {
             let segment = match r.segments {
@@ -69,7 +72,8 @@ fn frame(pattern: &Pattern, transport: &Transport) -> Frame {
                 Some(RdmaAcks::PerSegment) => 1.0 / segment.max(1.0),
                 Some(RdmaAcks::Never) => 0.0,
             };
-            (r.mtu.0.get(), r.header.0.get().saturating_add(r.extra_header.0.get()), acks)
+            let header = r.header.0.get().saturating_add(r.extra_header.0.get());
+            (r.mtu.0.get(), header.saturating_add(telemetry(r.telemetry)), acks)
         }
     };
     Frame { payload: payload.max(1) as f64, header: header as f64, acks }

@@ -14,8 +14,10 @@ pub(crate) use queues::order;
 
 use crate::Diagnostic;
 use crate::context::Cx;
+use crate::resolve;
 use crate::schema::Document;
 use crate::topology::Graph;
+use thalweg_machines::stage::StageSpec;
 use thalweg_sim::spec::{CutThrough, HopRule, NetworkSpec, StopSpec};
 use thalweg_units::Time;
 
@@ -38,6 +40,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         incidents: fabric::incidents(doc, graph),
         convergence: doc.routing.convergence.0,
         hop_rule: if doc.slack.is_some() { HopRule::Slack } else { HopRule::Plain },
+        stages: if resolve::has_telemetry(doc) { vec![StageSpec::Int] } else { Vec::new() },
         slack: doc.slack.as_ref().map(|s| header::slack(s, doc)),
         edge: doc.edge.map(|e| header::edge(e, doc, graph)),
         replay: false,

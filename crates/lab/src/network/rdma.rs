@@ -10,14 +10,15 @@ fn wire(bytes: Q<Bytes>) -> u32 {
 }
 
 pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
+    let telemetry = r.telemetry.map_or(0, wire);
     t::RdmaSpec {
         controller: r.congestion.clone(),
         payload: wire(r.mtu),
-        header: wire(r.header),
+        header: wire(r.header) + telemetry,
         extra_header: wire(r.extra_header),
-        ack_wire: wire(r.ack_size),
+        ack_wire: wire(r.ack_size) + telemetry,
         // (Resolved by the recovery.)
-        nack_wire: wire(r.nack_size.unwrap_or(r.ack_size)),
+        nack_wire: wire(r.nack_size.unwrap_or(r.ack_size)) + telemetry,
         recovery: match r.recovery {
             Recovery::Irn { sack, nack_threshold, enter_on_advance } => {
                 t::RecoverySpec::Selective { sack, nack_threshold, enter_on_advance }

@@ -51,11 +51,12 @@ fn transport(transport: &Transport) -> t::TransportSpec {
         Transport::Tcp(tcp) => tcp,
     };
     let mss = tcp.mss.0.get() as u32;
+    let telemetry = tcp.telemetry.map_or(0, |q| q.0.get() as u32);
     t::TransportSpec::Tcp(t::TcpSpec {
         controller: tcp.congestion.clone(),
         mss,
-        header: tcp.header.0.get() as u32,
-        ack_wire: tcp.ack_size.0.get() as u32,
+        header: tcp.header.0.get() as u32 + telemetry,
+        ack_wire: tcp.ack_size.0.get() as u32 + telemetry,
         syn_wire: tcp.syn_size.unwrap_or(tcp.ack_size).0.get() as u32,
         flight: match tcp.flight {
             Flight::Pipe => t::FlightSpec::Pipe,

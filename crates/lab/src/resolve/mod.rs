@@ -11,8 +11,8 @@ use crate::schema::{
     Shape, Tcp, Transport,
 };
 use crate::topology::Graph;
-use thalweg_machines::congestion::ControllerSpec;
-use thalweg_units::Span;
+use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
+use thalweg_units::{Bytes, Span};
 
 /// The rank that a scheduler sorts by, if it sorts by one.
 pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
@@ -95,23 +95,77 @@ pub(crate) fn is_acknowledged(transport: &Transport) -> bool {
     }
 }
 
+/// True if the controller reads what switches write into packets.
+pub(crate) fn reads_telemetry(congestion: &ControllerSpec) -> bool {
+    congestion.needs().feedback == FeedbackKind::Int
+}
+
+/// True if some transport that traffic uses has a controller that reads telemetry.
+pub(crate) fn has_telemetry(doc: &Document) -> bool {
+    used(doc).any(|t| match t {
+        Transport::Tcp(Tcp { congestion, .. }) | Transport::Rdma(Rdma { congestion, .. }) => {
+            reads_telemetry(congestion)
+        }
+        Transport::Udp(_) => false,
+    })
+}
+
+/// A full packet and its ACK on the wire, telemetry included.
+pub(crate) fn wire(transport: &Transport) -> (u64, u64) {
+    let sum = |sizes: &[Q<Bytes>]| sizes.iter().fold(0u64, |sum, q| sum.saturating_add(q.0.get()));
+    let none = Q(Bytes::ZERO);
+    match transport {
+        Transport::Tcp(t) => {
+            let telemetry = t.telemetry.unwrap_or(none);
+            (sum(&[t.mss, t.header, telemetry]), sum(&[t.ack_size, telemetry]))
+        }
+        Transport::Udp(u) => (sum(&[u.payload, u.header]), 0),
+        Transport::Rdma(r) => {
+            let telemetry = r.telemetry.unwrap_or(none);
+            let ack = if is_acknowledged(transport) { sum(&[r.ack_size, telemetry]) } else { 0 };
+            (sum(&[r.mtu, r.header, telemetry]), ack)
+        }
+    }
+}
+
+/// The longest path of a network. Looked for at most once each, as it takes long in large networks, and few want it.
+struct Longest<'a> {
+    graph: &'a Graph,
+    propagation: Option<Span>,
+    base_rtt: Option<Span>,
+    /// A packet and its ACK on the wire.
+    wire: (u64, u64),
+}
+
+impl Paths for Longest<'_> {
+    fn propagation(&mut self) -> Span {
+        *self.propagation.get_or_insert_with(|| self.graph.longest_propagation().saturating_mul(2))
+    }
+    fn base_rtt(&mut self) -> Span {
+        *self.base_rtt.get_or_insert_with(|| self.graph.longest_round_trip(self.wire.0, self.wire.1))
+    }
+}
+
 /// Writes what depends on the topology into the document.
 pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
-    // Looked for at most once, as it takes long in large networks, and few want it.
-    let mut found = None;
-    let mut round_trip =
-        || -> Span { *found.get_or_insert_with(|| graph.longest_propagation().saturating_mul(2)) };
+    let mut paths = Longest { graph, propagation: None, base_rtt: None, wire: (0, 0) };
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
+        (paths.base_rtt, paths.wire) = (None, wire(t));
         match t {
-            Transport::Tcp(t) => t.congestion.resolve(&mut round_trip),
+            Transport::Tcp(t) => t.congestion.resolve(&mut paths),
             Transport::Udp(_) => {}
             Transport::Rdma(r) => {
-                r.congestion.resolve(&mut round_trip);
-                rdma::by_graph(r, graph, &mut round_trip);
+                r.congestion.resolve(&mut paths);
+                rdma::by_graph(r, graph, &mut paths);
             }
         }
     }
     lossless::by_graph(doc, graph);
+}
+
+/// Five hops of 8 B and 2 B: HPCC §4.1.
+fn telemetry_of(congestion: &ControllerSpec) -> Option<Q<Bytes>> {
+    reads_telemetry(congestion).then(|| Q::of("42B"))
 }
 
 /// Writes every dependent default into the document.
@@ -149,6 +203,7 @@ pub(crate) fn resolve(doc: &mut Document) {
         match t {
             Transport::Tcp(t) => {
                 t.ecn.get_or_insert(ecn_of(&t.congestion));
+                t.telemetry = t.telemetry.or(telemetry_of(&t.congestion));
                 t.rank.get_or_insert(wanted.unwrap_or(Rank::None));
                 // Counted by span, nothing leaves on a duplicate ACK.
                 let counts = t.loss != LossDetection::TimeoutOnly && t.flight == Flight::Pipe;

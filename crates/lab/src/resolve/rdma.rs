@@ -3,8 +3,8 @@
 use crate::quantity::{Cap, Q};
 use crate::schema::{Notification, Rdma, RdmaAcks, RdmaTimer, Recovery};
 use crate::topology::{Graph, round_trip_bytes};
-use thalweg_machines::congestion::{ControllerSpec, Marks};
-use thalweg_units::{Bytes, Span};
+use thalweg_machines::congestion::{ControllerSpec, Marks, Paths};
+use thalweg_units::Bytes;
 
 /// Which notifications a controller has, unless the scenario says otherwise.
 fn notification_of(congestion: &ControllerSpec) -> Notification {
@@ -42,6 +42,7 @@ fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
 /// What follows from the scenario's other keys.
 pub(super) fn resolve(r: &mut Rdma, lossless: bool) {
     r.notification.get_or_insert(notification_of(&r.congestion));
+    r.telemetry = r.telemetry.or(super::telemetry_of(&r.congestion));
     let named = if matches!(r.recovery, Recovery::Irn { .. }) { 4 } else { 0 };
     r.nack_size.get_or_insert(Q(Bytes::new(r.ack_size.0.get().saturating_add(named))));
     let acks = acks_of(r, lossless);
@@ -59,11 +60,12 @@ pub(super) fn resolve(r: &mut Rdma, lossless: bool) {
 }
 
 /// What follows from the topology.
-pub(super) fn by_graph(r: &mut Rdma, graph: &Graph, round_trip: &mut dyn FnMut() -> Span) {
+pub(super) fn by_graph(r: &mut Rdma, graph: &Graph, paths: &mut dyn Paths) {
     if r.cap == Some(Cap::Auto) {
         // IRN §4.2.2: the product of bandwidth and delay in packets on the wire, rounded down.
-        let packet = r.mtu.0.get().saturating_add(r.header.0.get()).max(1);
-        let product = round_trip_bytes(graph.fastest_host(), round_trip());
+        let telemetry = r.telemetry.map_or(0, |q| q.0.get());
+        let packet = r.mtu.0.get().saturating_add(r.header.0.get()).saturating_add(telemetry).max(1);
+        let product = round_trip_bytes(graph.fastest_host(), paths.propagation());
         r.cap = Some(Cap::Packets((product.get() / packet).clamp(1, u64::from(u32::MAX)) as u32));
     }
 }

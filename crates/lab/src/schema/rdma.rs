@@ -24,6 +24,9 @@ pub struct Rdma {
     pub ack_size: Q<Bytes>,
     /// A NACK on the wire. Without the key, as `ack_size`, and 4 B more with the recovery `irn`, for the PSN that triggered it.
     pub nack_size: Option<Q<Bytes>>,
+    /// In-band telemetry on the wire, in every data packet from its source on and in every ACK and NACK, besides their headers.
+    /// Without the key `42B` where the controller reads it (HPCC, SIGCOMM 2019, §4.1: five hops of 8 B, and 2 B).
+    pub telemetry: Option<Q<Bytes>>,
     /// How losses are repaired.
     pub recovery: Recovery,
     /// BDP-FC: packets that may be sent from the lowest unacknowledged one on. `"auto"`: as many as fill the longest path at the
@@ -60,6 +63,7 @@ impl Default for Rdma {
             extra_header: Q::of("0B"),
             ack_size: Q::of("70B"), // and AETH 4
             nack_size: None,
+            telemetry: None,
             recovery: Recovery::default(),
             cap: None,
             acks: None,

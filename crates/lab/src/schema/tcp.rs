@@ -19,6 +19,9 @@ pub struct Tcp {
     pub ack_size: Q<Bytes>,
     /// A SYN on the wire; as `ack_size` if not given. Only with `handshake`.
     pub syn_size: Option<Q<Bytes>>,
+    /// In-band telemetry on the wire, in every data packet from its source on and in every ACK, besides their headers. Without the
+    /// key `42B` where the controller reads it (HPCC, SIGCOMM 2019, §4.1: five hops of 8 B, and 2 B).
+    pub telemetry: Option<Q<Bytes>>,
     /// What is held against the window.
     pub flight: Flight,
     /// Window of a new flow, payload; packets are full segments.
@@ -60,6 +63,7 @@ impl Default for Tcp {
             mss: Q::of("1460B"),
             header: Q::of("40B"),
             ack_size: Q::of("40B"),
+            telemetry: None,
             syn_size: None,
             flight: Flight::default(),
             initial_window: Length::Packets(10), // RFC 6928

@@ -1,11 +1,32 @@
 //! How far hosts are from each other.
 
 use super::Graph;
-use thalweg_units::{Bytes, NodeId, Rate, Span};
+use thalweg_sim::spec::LinkSpec;
+use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
 
 impl Graph {
     /// The longest propagation from a host to another, over the longest of the shortest paths (counted in links).
     pub fn longest_propagation(&self) -> Span {
+        self.farthest(LinkSpec::delay)
+    }
+
+    /// The longest round trip of a packet of `data` bytes and an answer of `ack` bytes through the empty network, over such
+    /// paths.
+    pub fn longest_round_trip(&self, data: u64, ack: u64) -> Span {
+        let packet = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.farthest(|link| {
+            let wire = Serializer::new(link.rate(), link.quantum());
+            link.delay().saturating_mul(2) + wire.span(packet(data)) + wire.span(packet(ack))
+        })
+    }
+
+    /// Links from a host to the farthest other.
+    pub fn longest_path(&self) -> u64 {
+        self.farthest(|_| Span::from_ps(1)).ps()
+    }
+
+    /// The largest sum of `weight` over the links from a host to another.
+    fn farthest(&self, weight: impl Fn(&LinkSpec) -> Span) -> Span {
         let adjacency = self.adjacency();
         let racks = self.racks();
         // Hosts of one rack differ by their own link alone: the farthest of each stands for all.
@@ -14,7 +35,7 @@ impl Graph {
         for host in 0..self.hosts {
             let rack = racks[host as usize];
             let Some((link, _)) = adjacency[host as usize].first() else { continue };
-            let delay = self.links[*link as usize].delay();
+            let delay = weight(&self.links[*link as usize]);
             let at = &mut place[rack.at()];
             if *at == usize::MAX {
                 *at = far.len();
@@ -23,12 +44,17 @@ impl Graph {
                 far[*at] = (rack, delay, host);
             }
         }
-        let reach = |(_, _, host): &(NodeId, Span, u32)| self.propagation_from(&adjacency, NodeId(*host));
+        let reach = |(_, _, host): &(NodeId, Span, u32)| self.farthest_from(&adjacency, NodeId(*host), &weight);
         far.iter().map(reach).max().unwrap_or(Span::ZERO)
     }
 
-    /// The longest propagation from a host over shortest paths.
-    fn propagation_from(&self, adjacency: &[Vec<(u32, NodeId)>], host: NodeId) -> Span {
+    /// The largest sum from a host over shortest paths.
+    fn farthest_from(
+        &self,
+        adjacency: &[Vec<(u32, NodeId)>],
+        host: NodeId,
+        weight: &impl Fn(&LinkSpec) -> Span,
+    ) -> Span {
         let distance = self.distances(adjacency, host);
         let mut order: Vec<NodeId> =
             (0..self.nodes() as u32).map(NodeId).filter(|n| distance[n.at()] < u32::MAX).collect();
@@ -37,7 +63,7 @@ impl Graph {
         for node in order.iter().filter(|n| !self.is_host(**n) || **n == host) {
             for (link, next) in &adjacency[node.at()] {
                 if distance[next.at()] == distance[node.at()] + 1 {
-                    let there = reach[node.at()] + self.links[*link as usize].delay();
+                    let there = reach[node.at()] + weight(&self.links[*link as usize]);
                     reach[next.at()] = reach[next.at()].max(there);
                 }
             }

@@ -156,11 +156,8 @@ fn never_shared(r: &mut Report<'_>, doc: &Document, graph: &Graph, full: u32) {
 /// The largest packet that any traffic sends, bytes on the wire.
 pub(crate) fn full_packet(doc: &Document) -> u32 {
     let sizes = resolve::transports(doc).into_iter().map(|(_, t)| match t {
-        Transport::Tcp(t) => t.mss.0.get().saturating_add(t.header.0.get()),
-        Transport::Udp(u) => u.payload.0.get().saturating_add(u.header.0.get()),
-        Transport::Rdma(r) => {
-            [r.header, r.extra_header].iter().fold(r.mtu.0.get(), |sum, h| sum.saturating_add(h.0.get()))
-        }
+        Transport::Rdma(r) => resolve::wire(t).0.saturating_add(r.extra_header.0.get()),
+        Transport::Tcp(_) | Transport::Udp(_) => resolve::wire(t).0,
     });
     u32::try_from(sizes.max().unwrap_or(1500)).unwrap_or(u32::MAX)
 }

@@ -2,14 +2,15 @@
 
 use super::{Report, rates};
 use crate::diagnostic::suggest;
-use crate::quantity::{Cap, Capacity};
+use crate::quantity::{Cap, Capacity, Q};
 use crate::resolve;
 use crate::schema::{
     Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, NicOrder, Pace, Pattern, Rank,
     Rdma, Rto, Scheduler, Tcp, Traffic, Transport, Udp,
 };
 use crate::topology::Graph;
-use thalweg_machines::congestion::{Gives, Marks};
+use thalweg_machines::IntStack;
+use thalweg_machines::congestion::{ControllerSpec, Gives, Marks};
 use thalweg_units::Bytes;
 
 /// The largest packet, bytes: fits the counters of every machine.
@@ -122,7 +123,9 @@ pub(super) fn sizes(r: &mut Report<'_>, key: &str, name: &str, payload: Bytes, h
 
 fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document, graph: &Graph) {
     let at = |name: &str| format!("{key}.{name}");
-    sizes(r, key, "mss", t.mss.0, t.header.0);
+    telemetry(r, key, t.telemetry, &t.congestion, doc, graph);
+    let telemetry = t.telemetry.map_or(0, |q| q.0.get());
+    sizes(r, key, "mss", t.mss.0, Bytes::new(t.header.0.get().saturating_add(telemetry)));
     if t.ack_size.0.get() == 0 || t.ack_size.0.get() > LARGEST {
         r.error(&at("ack_size"), format!("an ACK of {} is impossible", t.ack_size.0), "for example \"40B\"");
     }
@@ -169,6 +172,43 @@ fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document, graph: &Graph) {
     rates::controller(r, &at("congestion"), &t.congestion, graph);
 }
 
+/// In-band telemetry: who reads it, and who can write it.
+pub(super) fn telemetry(
+    r: &mut Report<'_>,
+    key: &str,
+    size: Option<Q<Bytes>>,
+    congestion: &ControllerSpec,
+    doc: &Document,
+    graph: &Graph,
+) {
+    if !resolve::reads_telemetry(congestion) {
+        if size.is_some() {
+            let why = "the controller does not read telemetry";
+            r.useless(&format!("{key}.telemetry"), why, "remove the key, or use the controller hpcc");
+        }
+        return;
+    }
+    let at = format!("{key}.congestion");
+    if graph.switches == 0 {
+        r.error(&at, "the controller reads what switches write, and the topology has none", "use another one");
+    } else if graph.longest_path() > IntStack::CAPACITY as u64 + 1 {
+        let reason = format!(
+            "the controller reads what every switch writes; there is room for {}, and the longest path has {}",
+            IntStack::CAPACITY,
+            graph.longest_path() - 1
+        );
+        r.error(&at, reason, "use another controller, or a smaller network");
+    }
+    if doc.switch.cut_through.0.get() > 0 {
+        let reason = "telemetry is written as a packet leaves the queue, and the controller needs it";
+        r.error("switch.cut_through", reason, "remove the key, or use another controller");
+    }
+    if doc.switch.preemptive {
+        let reason = "a transmission that may be interrupted has no instant at which telemetry is written";
+        r.error("switch.preemptive", reason, "remove the key, or use another controller");
+    }
+}
+
 /// Windows that the controller does not look at.
 fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
     let at = |name: &str| format!("{key}.{name}");
@@ -176,7 +216,7 @@ fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
         Gives::Window { slow_start: true } | Gives::Anything => return,
         Gives::Window { slow_start: false } => "a window that starts full",
         Gives::Nothing => "a fixed window",
-        Gives::Pace | Gives::PaceAndWindow => "a rate that starts at the line's",
+        Gives::Pace | Gives::PaceAndWindow | Gives::PaceAndOwnWindow => "a rate that starts at the line's",
     };
     let gives = t.congestion.needs().gives;
     if t.initial_threshold != Capacity::Unlimited {
@@ -187,6 +227,10 @@ fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
     if bounded && t.max_window != Capacity::Unlimited && t.max_window.bytes(mss) >= initial {
         let why = format!("{what} never exceeds the initial window");
         r.useless(&at("max_window"), &why, "remove the key");
+    }
+    if gives == Gives::PaceAndOwnWindow && t.initial_window != Tcp::default().initial_window {
+        let why = "the controller begins with a product of rate and round trip of its own";
+        r.useless(&at("initial_window"), why, "remove the key, or write `max_window`");
     }
     if gives == Gives::Pace && t.initial_window != Tcp::default().initial_window {
         let why = format!("{what} has the largest window from the start");

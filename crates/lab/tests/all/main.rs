@@ -23,6 +23,7 @@ mod scenarios;
 mod snapshots;
 mod stopping;
 mod structure;
+mod telemetry;
 mod ups;
 mod windows;
 mod workloads;

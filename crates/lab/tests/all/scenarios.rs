@@ -73,7 +73,7 @@ fn every_catalogue_has_names_and_every_name_a_summary() {
         catalogue("schedulers").expect("schedulers").into_iter().find(|e| e.name == "drr").expect("drr");
     assert_eq!(drr.summary, "Deficit round robin over flows.");
     assert_eq!(drr.source, "Shreedhar & Varghese, SIGCOMM 1995");
-    assert_eq!(catalogue("schemes").expect("schemes").len(), 24 + 18);
+    assert_eq!(catalogue("schemes").expect("schemes").len(), 24 + 30);
 }
 
 #[test]
@@ -97,13 +97,13 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     let said = explain("transport.congestion").expect("known");
     let [tcp, rdma] = said.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{said}") };
     assert!(
-        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, custom\n"),
+        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, custom\n"),
         "{tcp}"
     );
     assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
     assert!(
         rdma.contains(
-            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, custom\n"
+            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, hpcc, custom\n"
         ),
         "{rdma}"
     );
@@ -123,7 +123,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     let both = "with: transport.kind = \"tcp\" and transport.congestion.kind = \"dctcp\", or \
                 transport.kind = \"rdma\" and transport.congestion.kind = \"dctcp\"\n";
     assert!(said.contains(both), "{said}");
-    assert!(explain("transport.rdma.congestion").expect("known").ends_with("timely, custom"));
+    assert!(explain("transport.rdma.congestion").expect("known").ends_with("timely, hpcc, custom"));
     assert!(!explain("traffic.0.class").expect("known").contains("with: "), "every kind has it");
 }
 

@@ -44,7 +44,7 @@ pub fn loss(in_flight: u64, acked_to: u64, sent_to: u64) -> Loss {
 #[derive(Clone, Debug)]
 enum Told {
     Sent,
-    Ack { acked: u64, sacked: u64, marked: bool, in_recovery: bool, rtt: u64 },
+    Ack { acked: u64, sacked: u64, marked: bool, in_recovery: bool, rtt: u64, queue: u64 },
     Loss,
     Timeout,
     Notified,
@@ -54,8 +54,10 @@ enum Told {
 fn told() -> impl Strategy<Value = Told> {
     prop_oneof![
         2 => Just(Told::Sent),
-        6 => (0u64..4, 0u64..3, any::<bool>(), prop::bool::weighted(0.2), 20u64..120)
-            .prop_map(|(acked, sacked, marked, in_recovery, rtt)| Told::Ack { acked, sacked, marked, in_recovery, rtt }),
+        6 => (0u64..4, 0u64..3, any::<bool>(), prop::bool::weighted(0.2), 20u64..120, 0u64..100_000)
+            .prop_map(|(acked, sacked, marked, in_recovery, rtt, queue)| {
+                Told::Ack { acked, sacked, marked, in_recovery, rtt, queue }
+            }),
         1 => Just(Told::Loss),
         1 => Just(Told::Timeout),
         1 => Just(Told::Notified),
@@ -69,12 +71,16 @@ struct Story {
     now: Time,
     una: u64,
     sent_to: u64,
+    /// What two switches on the way wrote; there if the controller asks for it.
+    hops: Option<[IntHop; 2]>,
 }
 
 impl Story {
     fn new(spec: &ControllerSpec, now: Time) -> Self {
         let start = Start { max_window: Bytes::new(1460 * 200), ..start(1460, 10) };
-        Self { controller: spec.make(&start).unwrap(), now, una: 0, sent_to: 0 }
+        let hop = IntHop { rate: Rate::from_gbps(10), ..IntHop::default() };
+        let hops = (spec.needs().feedback == FeedbackKind::Int).then_some([hop; 2]);
+        Self { controller: spec.make(&start).unwrap(), now, una: 0, sent_to: 0, hops }
     }
 
     fn tell(&mut self, told: &Told) -> Permit {
@@ -88,13 +94,21 @@ impl Story {
                 self.sent_to += mss;
                 c.on_sent(now, Bytes::new(mss), outstanding + Bytes::new(mss));
             }
-            Told::Ack { acked, sacked, marked, in_recovery, rtt } => {
+            Told::Ack { acked, sacked, marked, in_recovery, rtt, queue } => {
                 let acked = (acked * mss).min(self.sent_to - self.una);
                 self.una += acked;
                 let sacked = (sacked * mss).min(self.sent_to - self.una);
                 if acked + sacked == 0 {
                     return c.permit();
                 }
+                for hop in self.hops.iter_mut().flatten() {
+                    *hop = IntHop { at: now, tx_bytes: hop.tx_bytes + queue % 3000, queue: *queue, ..*hop };
+                }
+                let feedback = match &self.hops {
+                    Some(hops) => Feedback::Int(hops),
+                    None if *marked => Feedback::Mark,
+                    None => Feedback::None,
+                };
                 c.on_ack(&AckSample {
                     now,
                     rtt: Some(Span::from_us(*rtt)),
@@ -107,7 +121,7 @@ impl Story {
                     in_recovery: *in_recovery,
                     app_limited: false,
                     delivery: None,
-                    feedback: if *marked { Feedback::Mark } else { Feedback::None },
+                    feedback,
                 });
             }
             Told::Loss => c.on_loss(&loss),

@@ -7,7 +7,7 @@
 
 mod hystart;
 
-use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
 use hystart::HyStart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,12 +47,7 @@ impl Parameters for Params {
     type Machine = Cubic;
 
     fn needs(&self) -> Needs {
-        Needs {
-            marks: Marks::Heard,
-            round_trips: true,
-            delivery: false,
-            gives: Gives::Window { slow_start: true },
-        }
+        Needs { marks: Marks::Heard, round_trips: true, ..Needs::WINDOW }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

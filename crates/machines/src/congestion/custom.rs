@@ -24,7 +24,7 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         let marks = if declared(&self.name).ecn { Marks::Wanted } else { Marks::Heard };
-        Needs { marks, round_trips: true, delivery: true, gives: Gives::Anything }
+        Needs { marks, round_trips: true, delivery: true, gives: Gives::Anything, ..Needs::WINDOW }
     }
 
     fn make(&self, start: &Start) -> Result<CustomController, String> {

@@ -12,7 +12,9 @@ mod hpcc;
 pub use hpcc::Decrease;
 
 use super::back_off::BackOff;
-use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use super::{
+    AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Paths, Permit, Problems, Start,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::notation::Counter;
@@ -68,10 +70,10 @@ impl Parameters for Params {
     type Machine = Dcqcn;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Notifications, round_trips: false, delivery: false, gives: Gives::Pace }
+        Needs { marks: Marks::Notifications, gives: Gives::Pace, ..Needs::WINDOW }
     }
 
-    fn resolve(&mut self, _: &mut dyn FnMut() -> Span) {
+    fn resolve(&mut self, _: &mut dyn Paths) {
         let counter = match self.decrease {
             Decrease::AtOnce => Counter::Bytes(Bytes::kb(10_000)), // DCQCN §4
             Decrease::Checked { .. } => hpcc::COUNTER,

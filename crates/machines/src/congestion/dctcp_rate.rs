@@ -39,7 +39,7 @@ impl Parameters for Params {
     type Machine = DctcpRate;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Echoes, round_trips: false, delivery: false, gives: Gives::PaceAndWindow }
+        Needs { marks: Marks::Echoes, gives: Gives::PaceAndWindow, ..Needs::WINDOW }
     }
     fn check(&self, line: Rate, problems: &mut Problems) {
         problems.share("gain", self.gain);

@@ -20,8 +20,8 @@ pub trait Parameters:
     /// What it needs of transport and network, and what it permits.
     fn needs(&self) -> Needs;
 
-    /// Writes down what depends on other keys, or on the network: `round_trip` is the longest path's, propagation only.
-    fn resolve(&mut self, _round_trip: &mut dyn FnMut() -> Span) {}
+    /// Writes down what depends on other keys, or on the network.
+    fn resolve(&mut self, _paths: &mut dyn Paths) {}
 
     /// What is impossible, or cannot take effect, where the slowest sender's line has this rate. (Ranges of plain numbers that
     /// the schema states are checked again, for those who come without a file.)
@@ -40,6 +40,24 @@ pub trait Parameters:
     }
 }
 
+/// The network's longest path, for those who ask: to find it takes long in large networks.
+pub trait Paths {
+    /// There and back, propagation only.
+    fn propagation(&mut self) -> Span;
+    /// A full packet there and its ACK back when nothing else is on the way: with their times on the wire.
+    fn base_rtt(&mut self) -> Span;
+}
+
+/// Where one answer does for both.
+impl<F: FnMut() -> Span> Paths for F {
+    fn propagation(&mut self) -> Span {
+        self()
+    }
+    fn base_rtt(&mut self) -> Span {
+        self()
+    }
+}
+
 /// What a controller needs, and what its permits are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Needs {
@@ -49,8 +67,13 @@ pub struct Needs {
     pub round_trips: bool,
     /// It looks at [`AckSample::delivery`](super::AckSample::delivery): its senders keep a record of every segment.
     pub delivery: bool,
+    /// What the network writes into its packets on the way ([`AckSample::feedback`](super::AckSample::feedback)): senders make
+    /// room for it, switches write it, receivers send it back.
+    pub feedback: FeedbackKind,
     /// What its permits are made of.
     pub gives: Gives,
+    /// A new pace also moves the departure that the old one had planned; otherwise it counts from the next packet on.
+    pub moves_departures: bool,
 }
 
 impl Needs {
@@ -59,13 +82,24 @@ impl Needs {
         marks: Marks::Ignored,
         round_trips: false,
         delivery: false,
+        feedback: FeedbackKind::None,
         gives: Gives::Window { slow_start: true },
+        moves_departures: false,
     };
 
     /// TCP can carry it: a stream of ACKs, without notifications.
     pub fn fit_tcp(self) -> bool {
         self.marks != Marks::Notifications
     }
+}
+
+/// What the network writes into a controller's packets. More kinds will come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FeedbackKind {
+    /// Nothing but marks.
+    None,
+    /// Telemetry of every switch ([`Feedback::Int`](super::Feedback::Int)).
+    Int,
 }
 
 /// What a controller makes of congestion marks.
@@ -108,6 +142,8 @@ pub enum Gives {
     Pace,
     /// A pace, and a window that follows it; the initial one belongs to the line's rate.
     PaceAndWindow,
+    /// The same with an initial window of its own, whatever the transport's.
+    PaceAndOwnWindow,
     /// Whatever a user's does.
     Anything,
 }
@@ -115,6 +151,6 @@ pub enum Gives {
 impl Gives {
     /// Its window moves, so that it waits for ACKs.
     pub fn moves_window(self) -> bool {
-        matches!(self, Self::Window { .. } | Self::PaceAndWindow | Self::Anything)
+        matches!(self, Self::Window { .. } | Self::PaceAndWindow | Self::PaceAndOwnWindow | Self::Anything)
     }
 }

@@ -1,6 +1,6 @@
 //! A window that never changes: the yardstick. Needs nothing.
 
-use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Start};
+use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
@@ -14,7 +14,7 @@ impl Parameters for Params {
     type Machine = FixedWindow;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Ignored, round_trips: false, delivery: false, gives: Gives::Nothing }
+        Needs { gives: Gives::Nothing, ..Needs::WINDOW }
     }
     fn make(&self, start: &Start) -> Result<FixedWindow, String> {
         Ok(FixedWindow::new(start))

@@ -36,8 +36,8 @@ macro_rules! controllers {
             }
 
             /// See [`Parameters::resolve`].
-            pub fn resolve(&mut self, round_trip: &mut dyn FnMut() -> Span) {
-                match self { $(Self::$name(p) => p.resolve(round_trip)),* }
+            pub fn resolve(&mut self, paths: &mut dyn Paths) {
+                match self { $(Self::$name(p) => p.resolve(paths)),* }
             }
 
             /// See [`Parameters::check`].

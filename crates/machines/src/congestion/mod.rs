@@ -11,7 +11,7 @@ mod declare;
 mod list;
 
 pub use crate::problems::{Problem, Problems};
-pub use declare::{Gives, Marks, Needs, Parameters};
+pub use declare::{FeedbackKind, Gives, Marks, Needs, Parameters, Paths};
 
 use crate::custom::CustomController;
 use crate::packet::IntHop;
@@ -29,6 +29,7 @@ list::controllers! {
     aimd: Aimd(aimd::Aimd), "aimd";
     dcqcn: Dcqcn(Box<dcqcn::Dcqcn>), "dcqcn";
     timely: Timely(Box<timely::Timely>), "timely";
+    hpcc: Hpcc(Box<hpcc::Machine>), "hpcc";
     custom: Custom(CustomController), "custom";
 }
 

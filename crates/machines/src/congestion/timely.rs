@@ -19,7 +19,7 @@ pub use hyper::{Count, Hyper};
 pub use patched::Variant;
 
 use super::back_off::BackOff;
-use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Paths, Permit, Problems, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -101,11 +101,11 @@ impl Parameters for Params {
     type Machine = Timely;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Ignored, round_trips: true, delivery: false, gives: Gives::Pace }
+        Needs { round_trips: true, gives: Gives::Pace, ..Needs::WINDOW }
     }
 
-    fn resolve(&mut self, round_trip: &mut dyn FnMut() -> Span) {
-        self.min_rtt.get_or_insert_with(round_trip);
+    fn resolve(&mut self, paths: &mut dyn Paths) {
+        self.min_rtt.get_or_insert_with(|| paths.propagation());
     }
 
     fn check(&self, line: Rate, problems: &mut Problems) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::link::{BatchedSpec, LinkSpec, LossSpec, Trace, TracedSpec, TransmitterSpec};
-use crate::packet::{Ecn, IntHop, Kind};
+use crate::packet::{Ecn, IntHop, IntStack, Kind};
 use crate::pause::Classes;
 use crate::schedule::tests::laws;
 use crate::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
@@ -23,7 +23,7 @@ struct Pool(Vec<(Packet, Side)>);
 
 impl Pool {
     fn add(&mut self, packet: Packet) -> Handle {
-        self.0.push((packet, Side::Empty));
+        self.0.push((packet, Side::Int(IntStack::default())));
         Handle(self.0.len() as u32 - 1)
     }
 }

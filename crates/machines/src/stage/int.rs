@@ -1,4 +1,4 @@
-//! In-band network telemetry, as HPCC reads it: every port appends what it is to the packets that it sends.
+//! In-band network telemetry, as HPCC reads it: every switch port appends what it is to the packets that ask for it.
 //!
 //! Li, Miao, Liu, Zhuang, Feng, Tang, Cao, Zhang, Kelly, Alizadeh, Yu, "HPCC: High Precision Congestion Control", SIGCOMM
 //! 2019: timestamp, queue length, transmitted bytes, link rate.
@@ -13,7 +13,7 @@ use crate::packet::{IntHop, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
-/// Appends an [`IntHop`] to data packets.
+/// Appends an [`IntHop`] to data packets whose source has made room for it ([`Side::Int`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Int;
 
@@ -24,9 +24,6 @@ impl HeaderStage for Int {
     fn write(&mut self, now: Time, view: &View, packet: &mut Packet, side: &mut Side) {
         if packet.is_control() {
             return; // an ACK carries what the data saw
-        }
-        if *side == Side::Empty {
-            side.new_int();
         }
         if let Side::Int(stack) = side {
             // Beyond its capacity hops are left out, as on the wire.
@@ -52,6 +49,7 @@ mod tests {
     #[test]
     fn a_hop_writes_the_queue_left_behind_and_what_it_sent_before_and_the_ninth_hop_is_left_out() {
         let (mut packet, mut side) = (Packet { wire: 1000, ..Packet::default() }, Side::Empty);
+        side.new_int();
         for hop in 0..9 {
             Int.write(Time::from_us(hop), &view(3000 + hop), &mut packet, &mut side);
         }
@@ -62,10 +60,13 @@ mod tests {
     }
 
     #[test]
-    fn acks_are_left_alone() {
+    fn acks_and_packets_without_room_are_left_alone() {
         let (mut ack, mut side) = (Packet { kind: Kind::Ack, ..Packet::default() }, Side::Empty);
-        Int.write(Time::ZERO, &view(0), &mut ack, &mut side);
+        Int.write(Time::ZERO, &view(0), &mut Packet::default(), &mut side);
         assert_eq!(side, Side::Empty);
+        side.new_int();
+        Int.write(Time::ZERO, &view(0), &mut ack, &mut side);
+        assert_eq!(side, Side::Int(IntStack::default()));
         side.new_sack().push(1, 2);
         Int.write(Time::ZERO, &view(0), &mut Packet::default(), &mut side);
         assert_eq!(side.sack(), [(1, 2)]);

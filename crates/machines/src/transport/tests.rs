@@ -3,4 +3,5 @@
 mod ecn;
 mod properties;
 mod recovery;
+mod telemetry;
 mod timers;

@@ -4,7 +4,9 @@
 //! Flows have places in a ring, in the order in which they began, and the NIC scans it from behind the one that sent last. Two
 //! quirks of the peer are kept: a flow that is over leaves when a scan meets it, those behind it move up, and the mark of who
 //! sent last does not move with them; and a NIC that finds no packet sets *one* timer, for the flow that may send first then: one
-//! that may send earlier, because it began or was served later, has to wait for that timer, an ACK, or the end of another packet.
+//! that may send earlier, because it began or was served later, has to wait for that timer, an ACK, or the end of another packet. What a
+//! flow's window says does not count for the timer, and while a flow waits for its window that its rate would allow to send, none is
+//! set. An ACK that changes a flow's rate brings the timer forward to that flow's next packet, if it is later.
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::Transmit;
@@ -25,6 +27,8 @@ pub(crate) struct HpccNic {
 pub(crate) trait Backlog {
     /// All of it is acknowledged.
     fn is_over(&self, flow: FlowId) -> bool;
+    /// When its rate allows the next packet, if it has one, whatever its window says.
+    fn due(&self, flow: FlowId) -> Option<Time>;
     /// Its next packet, if it may send one.
     fn poll(&mut self, flow: FlowId) -> Transmit;
 }
@@ -59,6 +63,14 @@ impl HpccNic {
         (whose == flow && at >= now).then_some(at)
     }
 
+    /// An ACK has changed a flow's rate, so that its next packet is allowed at `at`: if the timer lies behind that, it is brought
+    /// forward.
+    pub fn bring_forward(&mut self, flow: FlowId, at: Time, now: Time) {
+        if self.timer.0 > now && at < self.timer.0 {
+            self.timer = (at.max(now), flow);
+        }
+    }
+
     /// The next packet.
     pub fn scan(&mut self, now: Time, flows: &mut impl Backlog) -> Scan {
         let all = self.places.len();
@@ -75,7 +87,11 @@ impl HpccNic {
                     sends = Some(flow);
                     break;
                 }
-                Transmit::Idle => {}
+                // The peer's timer does not look at windows.
+                Transmit::Idle => {
+                    let due = flows.due(flow).unwrap_or(Time::MAX);
+                    earliest = earliest.min((due, flow));
+                }
                 Transmit::At(at) => earliest = earliest.min((at, flow)),
             }
         }
@@ -84,8 +100,8 @@ impl HpccNic {
             self.last = self.places.iter().position(|f| *f == flow).unwrap_or(0);
             return Scan::Sends(flow);
         }
-        if earliest.0 == Time::MAX {
-            return Scan::Idle;
+        if earliest.0 == Time::MAX || earliest.0 <= now {
+            return Scan::Idle; // nobody, or somebody has waited for its window for longer: nothing is timed
         }
         if self.timer.0 <= now {
             self.timer = earliest;
@@ -110,9 +126,15 @@ mod tests {
     /// Flows by number: over, or what they answer.
     struct Fixed(Vec<Option<Transmit>>);
 
+    /// When flow 0 would be due without its window, ns.
+    const DUE: u64 = 30;
+
     impl Backlog for Fixed {
         fn is_over(&self, flow: FlowId) -> bool {
             self.0[flow.at()].is_none()
+        }
+        fn due(&self, flow: FlowId) -> Option<Time> {
+            (flow == FlowId(0)).then_some(Time::from_ps(DUE * 1000))
         }
         fn poll(&mut self, flow: FlowId) -> Transmit {
             self.0[flow.at()].expect("a flow that is over is not polled")
@@ -136,6 +158,29 @@ mod tests {
         // This one does: 1 sends, and is now first.
         assert_eq!(nic.scan(Time::ZERO, &mut flows), Scan::Sends(FlowId(1)));
         assert_eq!((nic.places.len(), nic.last), (3, 0));
+    }
+
+    #[test]
+    fn who_waits_for_its_window_counts_as_due_and_once_that_is_past_nothing_is_timed() {
+        let at = |ns: u64| Time::from_ps(ns * 1000);
+        let mut flows = Fixed(vec![Some(Transmit::Idle), Some(Transmit::At(at(40)))]);
+        assert_eq!(nic(2).scan(at(0), &mut flows), Scan::Timer(FlowId(0), at(30)));
+        assert_eq!(nic(2).scan(at(30), &mut flows), Scan::Idle);
+    }
+
+    #[test]
+    fn a_new_rate_brings_the_timer_forward_and_never_puts_it_off() {
+        let at = |ns: u64| Time::from_ps(ns * 1000);
+        let mut nic = nic(2);
+        let mut flows = Fixed(vec![Some(Transmit::At(at(50))), Some(Transmit::At(at(60)))]);
+        nic.bring_forward(FlowId(1), at(9), at(0)); // there is none yet
+        assert_eq!(nic.scan(at(0), &mut flows), Scan::Timer(FlowId(0), at(50)));
+        nic.bring_forward(FlowId(1), at(70), at(10));
+        assert_eq!(nic.timer_of(FlowId(0), at(10)), Some(at(50)));
+        nic.bring_forward(FlowId(1), at(45), at(10));
+        assert_eq!(nic.timer_of(FlowId(1), at(10)), Some(at(45)));
+        nic.bring_forward(FlowId(0), at(5), at(20));
+        assert_eq!(nic.timer_of(FlowId(0), at(20)), Some(at(20)));
     }
 
     #[test]

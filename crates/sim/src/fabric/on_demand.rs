@@ -91,7 +91,7 @@ impl Fabric {
     /// A packet joins the queue of an on-demand port that has caught up.
     fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
         let Flying { handle, wire, route, load, .. } = flying;
-        let unobserved = !cx.features.headers & !cx.features.ingress_accounting;
+        let unobserved = !cx.features.headers & !cx.features.writes & !cx.features.ingress_accounting;
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         if load == Load::Control && unobserved && port.may_bypass_control() && queue.reserve(wire) {
@@ -270,7 +270,8 @@ impl Fabric {
             self.release_deferred(cx, id);
         }
         let port = &mut self.ports[id.at()];
-        let unobserved = !cx.features.headers & !cx.features.ingress_accounting & !port.state.eager;
+        let observed = cx.features.headers | cx.features.writes | cx.features.ingress_accounting;
+        let unobserved = !observed & !port.state.eager;
         if port.bypass() != Bypass::Empty {
             if !unobserved {
                 return self.send_bypass(cx, id, at);
@@ -347,6 +348,9 @@ impl Fabric {
     fn send<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, flying: Flying) {
         if cx.features.headers {
             self.note_departure(cx, id, flying.handle, at);
+        }
+        if cx.features.writes {
+            self.write_headers(id, flying, at);
         }
         if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             self.depart(cx, id, flying.handle, flying.wire);

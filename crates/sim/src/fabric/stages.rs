@@ -1,8 +1,13 @@
-//! What the header stages of a network remember: slack clocks of the NICs, timetables of a replay.
+//! What the header stages of a network remember: slack clocks of the NICs, timetables of a replay, and the stages that write
+//! into packets as they leave a switch port.
 
+use crate::fabric::Fabric;
+use crate::port::flying::{Flying, Load};
 use serde::{Deserialize, Serialize};
-use thalweg_machines::Handle;
 use thalweg_machines::slack::SlackClock;
+use thalweg_machines::stage::{HeaderStage, StageMachine, View};
+use thalweg_machines::{Handle, NO_SIDE};
+use thalweg_units::{PortId, Span, Time};
 
 /// State of the header stages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -11,11 +16,46 @@ pub(crate) struct Stages {
     clocks: Vec<SlackClock>,
     /// Of a replay.
     pub timetables: Option<Timetables>,
+    /// By port, as many for each: what writes as transmission begins.
+    writers: Vec<StageMachine>,
+    /// How many.
+    per_port: usize,
+}
+
+impl Fabric {
+    /// The transmission of a packet that waits no longer begins: what a switch port writes into it. (Into data with room for
+    /// it; an ACK carries what the data saw.)
+    #[inline]
+    pub(crate) fn write_headers(&mut self, id: PortId, flying: Flying, at: Time) {
+        let port = &self.ports[id.at()];
+        if port.place.from_host || flying.load != Load::Data {
+            return;
+        }
+        let packet = &mut self.packets[flying.handle];
+        if packet.side == NO_SIDE {
+            return;
+        }
+        let view = View {
+            packets: port.waiting.packets,
+            bytes: port.waiting.bytes,
+            wire: flying.wire,
+            rate: port.serializer.rate(),
+            sent: port.sent.bytes,
+            idle_for: Span::ZERO,
+            waited: Span::ZERO,
+        };
+        let side = &mut self.sides[Handle(packet.side)];
+        let Stages { writers, per_port, .. } = &mut self.stages;
+        for writer in &mut writers[id.at() * *per_port..][..*per_port] {
+            writer.write(at, &view, packet, side);
+        }
+    }
 }
 
 impl Stages {
-    pub fn new(timetables: Option<Timetables>) -> Self {
-        Self { clocks: Vec::new(), timetables }
+    /// `writers`: those of every port, one port after the other; `per_port` each.
+    pub fn new(timetables: Option<Timetables>, writers: Vec<StageMachine>, per_port: usize) -> Self {
+        Self { clocks: Vec::new(), timetables, writers, per_port }
     }
 
     /// The clock of one direction of a slot.

@@ -256,7 +256,9 @@ impl Hosts {
             fabric.routes.nic(from)
         };
         if packet.side != NO_SIDE {
-            packet.side = fabric.sides.insert(self.scratch).0;
+            let side = fabric.sides.claim();
+            fabric.sides[side].copy_from(&self.scratch);
+            packet.side = side.0;
         }
         cx.instruments.tally.injected += 1;
         let handle = fabric.packets.insert(*packet);

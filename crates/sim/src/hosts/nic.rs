@@ -15,7 +15,7 @@ use crate::paths::{NO_SLOT, Paths};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::transport::Transmit;
+use thalweg_machines::transport::{Sender, Transmit};
 use thalweg_machines::{Packet, Side};
 use thalweg_units::{FlowId, PortId, Time};
 
@@ -51,6 +51,11 @@ impl Hosts {
         let mut scan = Time::MAX;
         if cx.features.hpcc_nic {
             nic.hpcc.join(flow, sending.sender.is_done());
+            if let Sender::Rdma(sender) = &mut sending.sender
+                && let Some(at) = sender.take_moved()
+            {
+                nic.hpcc.bring_forward(flow, at, cx.now);
+            }
             wake(cx, fabric, id, nic.is_ready());
             scan = nic.hpcc.timer_of(flow, cx.now).filter(|at| *at > cx.now).unwrap_or(Time::MAX);
         } else if !sending.ready {
@@ -180,6 +185,13 @@ impl Backlog for Senders<'_> {
     fn is_over(&self, flow: FlowId) -> bool {
         let slot = self.paths.slot(flow);
         slot == NO_SLOT || self.sending[slot as usize].complete
+    }
+
+    fn due(&self, flow: FlowId) -> Option<Time> {
+        match &self.sending[self.paths.slot(flow) as usize].sender {
+            Sender::Rdma(sender) => sender.next_departure(),
+            Sender::Tcp(_) | Sender::Udp(_) => None,
+        }
     }
 
     fn poll(&mut self, flow: FlowId) -> Transmit {

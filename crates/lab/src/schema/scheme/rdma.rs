@@ -88,6 +88,12 @@ pub(super) const RATES: &[Part] = &[
         "[switch]\nmarking = { kind = \"step\", threshold = \"65KB\" }\n"
     ),
     Part {
+        name: "hpcc",
+        summary: "RoCE's go-back-N with HPCC's windows by in-band telemetry",
+        source: "Li et al., HPCC, SIGCOMM 2019",
+        toml: "[transport]\nkind = \"rdma\"\nrecovery = \"go-back-n\"\ncongestion = \"hpcc\"\n[nic]\norder = \"round-robin\"\n",
+    },
+    Part {
         name: "iwarp",
         summary: "TCP with SACK in the NIC, slow start for every flow, no handshake",
         source: "UCB/EECS-2018-103 §4.3.6",
@@ -107,7 +113,7 @@ order = "round-robin"
     },
 ];
 
-/// Switches with memory of their own at every input.
+/// Switches with memory by input.
 pub(super) const SWITCHES: &[Part] = &[
     Part {
         name: "voq",
@@ -120,5 +126,11 @@ pub(super) const SWITCHES: &[Part] = &[
         summary: "the same with priority flow control",
         source: "UCB/EECS-2018-103 §4.3.1",
         toml: "[switch]\nscheduler = \"input-round-robin\"\ninputs = { memory = \"240KB\" }\npfc = {}\n",
+    },
+    Part {
+        name: "pfc",
+        summary: "output queues, 32 MB shared by all inputs, priority flow control at an eighth of what is free",
+        source: "Li et al., HPCC, SIGCOMM 2019, §5.1; the authors' simulator",
+        toml: "[switch]\ninputs = { shared = \"32MB\", release = \"start\" }\npfc = { threshold = \"dynamic\" }\n",
     },
 ];

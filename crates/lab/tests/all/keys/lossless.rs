@@ -68,6 +68,9 @@ const PATCHED: &[&str] = &[
     "%.congestion={kind=\"timely\",t_low=\"1us\",t_high=\"60us\",variant={kind=\"patched\",rtt_ref=\"20us\"}}",
     "%.rtt={segment=2}",
 ];
+/// Nothing is lost.
+const HPCC: &[&str] = &["switch.pfc={}", "%.congestion=hpcc"];
+const SIMULATOR: &[&str] = &["switch.pfc={}", "%.congestion={kind=\"hpcc\",variant=\"simulator\"}"];
 const SEGMENTS: &[&str] = &["%.recovery=go-back-n", "%.segments={bytes=\"8KB\"}"];
 const CNP: &[&str] = &[
     "%.congestion=dcqcn",
@@ -160,6 +163,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).acks=never", LOSSY, GBN, "never", "per-packet", Outcome),
     ("%(rdma).timer", LOSSY, &[], "", "fixed", Outcome),
     ("%(rdma).timer=pair", LOSSY, &[], "pair", "fixed", Outcome),
+    ("%(rdma).telemetry", LOSSY, HPCC, "", "20B", Outcome),
     ("%(rdma).timer(pair).low", LOSSY, &["%.timer=pair"], "", "40us", Outcome),
     ("%(rdma).timer(pair).high", LOSSY, &["%.timer=pair"], "", "150us", Outcome),
     ("%(rdma).timer(pair).max_in_flight", LOSSY, &["%.timer=pair"], "", "1", Outcome),
@@ -242,6 +246,16 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion(timely).max_decrease", LOSSY, BAND, "", "0.1", Outcome),
     ("%(rdma).congestion(timely).min_rate", LOSSY, BAND, "", "5Gbps", Outcome),
     ("%(rdma).congestion(timely).back_off", LOSSY, BAND, "", "24us", Outcome),
+    ("%(rdma).congestion=hpcc", LOSSY, HPCC, "hpcc", "aimd", Outcome),
+    ("%(rdma).congestion(hpcc).eta", LOSSY, HPCC, "", "0.8", Outcome),
+    ("%(rdma).congestion(hpcc).max_stage", LOSSY, HPCC, "", "0", Outcome),
+    ("%(rdma).congestion(hpcc).base_rtt", LOSSY, HPCC, "", "30us", Outcome),
+    ("%(rdma).congestion(hpcc).additive", LOSSY, HPCC, "", "200B", Outcome),
+    ("%(rdma).congestion(hpcc).variant", LOSSY, HPCC, "", "simulator", Outcome),
+    ("%(rdma).congestion(hpcc).variant=published", LOSSY, HPCC, "published", "simulator", Outcome),
+    ("%(rdma).congestion(hpcc).variant=simulator", LOSSY, HPCC, "simulator", "published", Outcome),
+    ("%(rdma).congestion(hpcc).variant(simulator).additive", LOSSY, SIMULATOR, "", "400Mbps", Outcome),
+    ("%(rdma).congestion(hpcc).variant(simulator).min_rate", LOSSY, SIMULATOR, "", "5Gbps", Outcome),
     ("%(rdma).congestion=custom", LOSSY, &[], "{kind=\"custom\",name=\"still\"}", "aimd", Outcome),
     ("%(rdma).congestion(custom).name", LOSSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "still", "calm", Outcome),
     ("%(rdma).congestion(custom).params", LOSSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "4", "9", Outcome),

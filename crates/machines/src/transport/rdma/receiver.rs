@@ -6,7 +6,7 @@ use super::Psn;
 use super::go_back_n::{GbnReply, GoBackNReceiver};
 use super::irn::{IrnReceiver, ReplyKind};
 use super::layout::Layout;
-use crate::packet::{Ecn, Flags, Kind, Packet, Side};
+use crate::packet::{Ecn, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 
@@ -41,6 +41,8 @@ pub struct RdmaReceiver {
     above: u64,
     pub(super) arrived: Arrived,
     answer: Option<Answer>,
+    /// Telemetry for it to carry back; there from the first that came.
+    telemetry: Option<Box<IntStack>>,
     /// A notification is to be sent.
     notify: bool,
     /// When the last was.
@@ -54,7 +56,17 @@ impl RdmaReceiver {
             RecoverySpec::GoBackN { .. } => Arrived::GoBackN(GoBackNReceiver::default()),
             RecoverySpec::Selective { .. } => Arrived::Selective { irn: IrnReceiver::new(Psn::new(0)), e: 0 },
         };
-        Self { flow, size, received: 0, above: 0, arrived, answer: None, notify: false, notified: None }
+        Self {
+            flow,
+            size,
+            received: 0,
+            above: 0,
+            arrived,
+            answer: None,
+            telemetry: None,
+            notify: false,
+            notified: None,
+        }
     }
 
     /// The flow has no more than `size` bytes after all.
@@ -118,7 +130,7 @@ impl RdmaReceiver {
 impl Endpoint for RdmaReceiver {
     type Spec = RdmaSpec;
 
-    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
         if packet.kind != Kind::Data || packet.seq >= self.size {
             return Heard::default();
         }
@@ -144,6 +156,9 @@ impl Endpoint for RdmaReceiver {
             }
             let Packet { seq, payload, stamp, .. } = *packet;
             self.answer = Some(Answer { nack, seq, payload, stamp, flags });
+            if let Some(Side::Int(stack)) = side {
+                self.telemetry.get_or_insert_default().set(stack.as_slice());
+            }
         }
         Heard::default()
     }
@@ -153,7 +168,13 @@ impl Endpoint for RdmaReceiver {
     }
 
     /// The acknowledgement first, then the notification.
-    fn poll_transmit(&mut self, spec: &RdmaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+    fn poll_transmit(
+        &mut self,
+        spec: &RdmaSpec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit {
         if let Some(Answer { nack, seq, payload, stamp, flags }) = self.answer.take() {
             *packet = Packet {
                 stamp,
@@ -166,6 +187,10 @@ impl Endpoint for RdmaReceiver {
                 flags,
                 ..Packet::default()
             };
+            if let Some(telemetry) = &self.telemetry {
+                side.new_int().set(telemetry.as_slice());
+                packet.side = 0;
+            }
             return Transmit::Packet;
         }
         if let Notification::Packet { wire, .. } = spec.notification

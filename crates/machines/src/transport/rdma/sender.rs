@@ -12,7 +12,7 @@ use super::layout::Layout;
 use super::recovery::Recovery;
 use super::segments::{Pace, Segments};
 use super::timer::{Outlook, Timer};
-use crate::congestion::{CongestionControl, Controller, Loss, Start};
+use crate::congestion::{CongestionControl, Controller, FeedbackKind, Loss, Start};
 use crate::packet::{Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
@@ -77,6 +77,14 @@ pub struct RdmaSender {
     last_rtt: Span,
     /// For controllers that ask for delivery rates.
     log: Option<Box<SendLog>>,
+    /// Packets have room for telemetry.
+    telemetry: bool,
+    /// A new pace moves the departure planned: when the last packet left, and its bytes on the wire.
+    planned: Option<(Time, u32)>,
+    /// And it does.
+    moves: bool,
+    /// One did since somebody asked.
+    moved: bool,
     controller: Controller,
 }
 
@@ -93,6 +101,7 @@ impl RdmaSender {
         stream: Stream,
     ) -> Result<Self, String> {
         let controller = spec.controller.make(start)?;
+        let needs = spec.controller.needs();
         check::check(spec, size, start, &controller)?;
         Ok(Self {
             flow,
@@ -123,7 +132,11 @@ impl RdmaSender {
             rtt_sum: Span::ZERO,
             rtt_samples: 0,
             last_rtt: Span::ZERO,
-            log: spec.controller.needs().delivery.then(Box::default),
+            log: needs.delivery.then(Box::default),
+            telemetry: needs.feedback == FeedbackKind::Int,
+            planned: None,
+            moves: needs.moves_departures,
+            moved: false,
             controller,
         })
     }
@@ -204,6 +217,17 @@ impl RdmaSender {
     /// [`SenderStats::rtt_samples`] has risen.
     pub fn last_round_trip(&self) -> Option<Span> {
         (self.rtt_samples > 0).then_some(self.last_rtt)
+    }
+
+    /// When the pace allows the next packet, whatever the window says; `None` if there is none to send, or the host posts them.
+    pub fn next_departure(&self) -> Option<Time> {
+        let any = self.started && self.segments.is_none() && self.recovery.nxt() < self.packets;
+        any.then_some(self.next_tx)
+    }
+
+    /// When the pace allows the next packet, if an ACK has moved that since this was asked last.
+    pub fn take_moved(&mut self) -> Option<Time> {
+        std::mem::take(&mut self.moved).then_some(self.next_tx)
     }
 
     /// What it has done and where it stands.
@@ -325,7 +349,13 @@ impl Endpoint for RdmaSender {
         if expired { Expiry::Retransmission } else { Expiry::Other }
     }
 
-    fn poll_transmit(&mut self, spec: &RdmaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+    fn poll_transmit(
+        &mut self,
+        spec: &RdmaSpec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit {
         if !self.started || self.is_done() {
             return Transmit::Idle;
         }
@@ -354,6 +384,10 @@ impl Endpoint for RdmaSender {
             }
             if let Some(sent) = sent {
                 self.emit(spec, now, sent, packet);
+                if self.telemetry {
+                    side.new_int();
+                    packet.side = 0;
+                }
                 return Transmit::Packet;
             }
         }

@@ -2,7 +2,7 @@
 //! and RFC 8257 §3.2).
 
 use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, SackSpec, TcpSpec, Transmit};
-use crate::packet::{Ecn, Flags, Kind, Packet, Side};
+use crate::packet::{Ecn, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 
@@ -88,6 +88,8 @@ pub struct TcpReceiver {
     above: Option<Box<Reassembly>>,
     first: First,
     pending: Pending,
+    /// Telemetry of the data that came last, for the next ACK; there from the first that came.
+    telemetry: Option<Box<IntStack>>,
     /// When a delayed ACK leaves; [`Time::MAX`]: never.
     deadline: Time,
 }
@@ -103,6 +105,7 @@ impl TcpReceiver {
             above: None,
             first: First::Nothing,
             pending: Pending::Nothing,
+            telemetry: None,
             deadline: Time::MAX,
         }
     }
@@ -240,9 +243,14 @@ impl Endpoint for TcpReceiver {
     type Spec = TcpSpec;
 
     #[inline]
-    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
         match packet.kind {
-            Kind::Data => self.on_data(spec, now, packet),
+            Kind::Data => {
+                self.on_data(spec, now, packet);
+                if let Some(Side::Int(stack)) = side {
+                    self.telemetry.get_or_insert_default().set(stack.as_slice());
+                }
+            }
             Kind::Syn => {
                 let resent = packet.flags.has(Flags::RETRANSMISSION);
                 self.first = First::SynAck(Trigger { stamp: packet.stamp, seq: 0, payload: 0, resent });
@@ -284,7 +292,11 @@ impl Endpoint for TcpReceiver {
         if let SackSpec::Blocks { blocks, on_wire } = spec.sack
             && self.above.as_ref().is_some_and(|r| !r.ranges.is_empty())
         {
+            // CHOICE: in an ACK that names gaps there is no room for telemetry besides.
             self.add_sack(blocks, on_wire, packet, side);
+        } else if let Some(telemetry) = &self.telemetry {
+            side.new_int().set(telemetry.as_slice());
+            packet.side = 0;
         }
         Transmit::Packet
     }

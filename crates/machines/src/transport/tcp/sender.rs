@@ -13,8 +13,10 @@ use super::super::{
     EcnSpec, Endpoint, Expiry, Heard, LossSpec, Rto, SackSpec, SenderStats, TcpSpec, Transmit,
 };
 use super::Scoreboard;
-use crate::congestion::{AckSample, CongestionControl, Controller, Delivery, Feedback, Loss, Start};
-use crate::packet::{Ecn, Flags, Kind, Packet, Side};
+use crate::congestion::{
+    AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Loss, Start,
+};
+use crate::packet::{Ecn, Flags, IntHop, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Serializer, Span, Time};
 
@@ -108,6 +110,8 @@ pub struct TcpSender {
     cwr_to: u64,
     /// For controllers that ask for delivery rates.
     log: Option<Box<SendLog>>,
+    /// Packets have room for telemetry.
+    telemetry: bool,
     controller: Controller,
 }
 
@@ -118,6 +122,7 @@ impl TcpSender {
     /// If a parameter is out of range; the message names it.
     pub fn new(spec: &TcpSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
         check::check(spec, size, start)?;
+        let needs = spec.controller.needs();
         Ok(Self {
             flow,
             dup_acks: 0,
@@ -144,7 +149,8 @@ impl TcpSender {
             cwr_due: false,
             syn_resent: false,
             cwr_to: 0,
-            log: spec.controller.needs().delivery.then(Box::default),
+            log: needs.delivery.then(Box::default),
+            telemetry: needs.feedback == FeedbackKind::Int,
             controller: spec.controller.make(start)?,
         })
     }
@@ -226,7 +232,14 @@ impl TcpSender {
         self.rtt_samples = self.rtt_samples.saturating_add(1);
     }
 
-    fn on_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, blocks: &[(u64, u64)]) -> Heard {
+    fn on_ack(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        packet: &Packet,
+        blocks: &[(u64, u64)],
+        telemetry: Option<&[IntHop]>,
+    ) -> Heard {
         if self.connection != Connection::Open || packet.seq > self.sent_to {
             return Heard::default(); // nothing that was never sent can be acknowledged
         }
@@ -292,6 +305,11 @@ impl TcpSender {
                 self.window_cut();
             }
             let delivery = self.delivery(spec, now, blocks);
+            let feedback = match telemetry {
+                Some(hops) => Feedback::Int(hops),
+                None if echo => Feedback::Mark,
+                None => Feedback::None,
+            };
             self.controller.on_ack(&AckSample {
                 now,
                 rtt,
@@ -304,7 +322,7 @@ impl TcpSender {
                 in_recovery: was_in_recovery,
                 app_limited: self.sent_to == self.size,
                 delivery,
-                feedback: if echo { Feedback::Mark } else { Feedback::None },
+                feedback,
             });
         }
 
@@ -587,11 +605,12 @@ impl Endpoint for TcpSender {
     fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
         match packet.kind {
             Kind::Ack => {
-                let blocks = match side {
-                    Some(side) if spec.sack != SackSpec::Off => side.sack(),
-                    _ => &[],
+                let (blocks, telemetry): (&[_], _) = match side {
+                    Some(Side::Int(stack)) => (&[], Some(stack.as_slice())),
+                    Some(side) if spec.sack != SackSpec::Off => (side.sack(), None),
+                    _ => (&[], None),
                 };
-                self.on_ack(spec, now, packet, blocks)
+                self.on_ack(spec, now, packet, blocks, telemetry)
             }
             Kind::SynAck => self.on_syn_ack(spec, now, packet),
             Kind::Data | Kind::Syn | Kind::Control => Heard::default(),
@@ -613,7 +632,13 @@ impl Endpoint for TcpSender {
     }
 
     #[inline]
-    fn poll_transmit(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+    fn poll_transmit(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit {
         if self.connection != Connection::Open {
             return self.poll_syn(spec, now, packet);
         }
@@ -636,6 +661,10 @@ impl Endpoint for TcpSender {
             }
         }
         self.emit(spec, now, segment, permit.pace, packet);
+        if self.telemetry {
+            side.new_int();
+            packet.side = 0;
+        }
         Transmit::Packet
     }
 

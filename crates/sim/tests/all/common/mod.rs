@@ -95,6 +95,7 @@ pub fn network(
         incidents: Vec::new(),
         convergence: Span::ZERO,
         hop_rule: HopRule::Plain,
+        stages: vec![],
         slack: None,
         edge: None,
         replay: false,

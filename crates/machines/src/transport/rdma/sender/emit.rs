@@ -58,6 +58,16 @@ impl RdmaSender {
         self.limit(spec, now, sent, packet.wire);
     }
 
+    /// The pace may have changed: the departure planned at the old one moves.
+    #[inline]
+    pub(super) fn move_departure(&mut self) {
+        if let (Some((sent, wire)), None) = (self.planned, &self.segments) {
+            let pace = Pace { rate: self.controller.permit().pace, quantum: self.quantum };
+            self.next_tx = sent.saturating_add(pace.gap(wire));
+            self.moved = true;
+        }
+    }
+
     /// The rate limiter: when the next packet may leave.
     #[inline]
     fn limit(&mut self, spec: &RdmaSpec, now: Time, sent: Sent, wire: u32) {
@@ -66,6 +76,10 @@ impl RdmaSender {
         let Some(segments) = &mut self.segments else {
             // At line rate the port itself spaces packets.
             if rate.is_some_and(|rate| rate < self.line_rate) {
+                self.next_tx = now.saturating_add(pace.gap(wire));
+            }
+            if self.moves {
+                self.planned = Some((now, wire));
                 self.next_tx = now.saturating_add(pace.gap(wire));
             }
             return;

@@ -83,6 +83,7 @@ impl RdmaSender {
                 },
             });
         }
+        self.move_departure();
         if heard.lost && self.recovery.goes_back() {
             self.controller.on_loss(&loss); // IRN's recovery begins when the retransmission leaves
         }

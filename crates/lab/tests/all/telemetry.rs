@@ -1,0 +1,181 @@
+//! In-band telemetry from end to end: what switches write follows from who reads it, and HPCC makes the best of it.
+
+use crate::common::*;
+use std::path::Path;
+use thalweg_lab::{Run, load};
+
+/// The authors' simulator: hosts on one switch, 100 Gb/s, 1 us, times cut to nanoseconds (tests/reference/hpcc-rdma.toml).
+const AUTHORS: &str = r#"
+topology = { kind = "star", hosts = 6, rate = "100Gbps", delay = "1us", time_quantum = "1ns" }
+nic = { order = "circle", marking = "none" }
+run = { until = "1s" }
+measure = { fct = "sender" }
+[switch]
+inputs = { shared = "33554432B", release = "start" }
+pfc = { threshold = "dynamic", headroom = "37500B", frame = "43B" }
+[transport]
+kind = "rdma"
+mtu = "1000B"
+header = "48B"
+ack_size = "46B"
+recovery = { kind = "go-back-n", repeat_nack = "500us" }
+timer = "off"
+congestion = { kind = "hpcc", max_stage = 0, base_rtt = "4160ns", variant = "simulator" }
+"#;
+
+/// Payload, start and completion time, ns.
+const LONE: [(u32, u64, i128); 12] = [
+    (1, 1000, 4028),
+    (100, 101_000, 4044),
+    (999, 201_040, 4188),
+    (1000, 301_439, 4188),
+    (1001, 401_839, 4195),
+    (2000, 502_239, 4275),
+    (5000, 603_039, 4536),
+    (10_000, 705_039, 4971),
+    (50_000, 809_039, 8451),
+    (100_000, 929_039, 13_045),
+    (500_000, 1_069_039, 49_779),
+    (1_000_000, 1_369_039, 95_688),
+];
+
+/// Three senders of 1 MB to one receiver, 100 Gb/s.
+const INCAST: &str = r#"
+topology = { kind = "star", hosts = 4, rate = "100Gbps", delay = "1us" }
+switch = { buffer = "unlimited" }
+nic = { order = "round-robin" }
+run = { until = "100ms" }
+transport = { kind = "rdma", recovery = "go-back-n", congestion = "hpcc" }
+[[traffic]]
+kind = "incast"
+fan_in = 3
+size = "1MB"
+receiver = 0
+"#;
+
+fn with(text: &str, set: &[(&str, &str)]) -> Run {
+    let set: Vec<(String, String)> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    finish(&scenario(text, Path::new("."), &set))
+}
+
+#[track_caller]
+fn refused(text: &str, set: &[(&str, &str)], expected: &str) {
+    let set: Vec<(String, String)> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let errors = load(text, "s.toml", Path::new("."), &set).expect_err("refused");
+    assert!(errors[0].to_string().contains(expected), "{}", errors[0]);
+}
+
+/// The longest queue of the port to host 0.
+fn longest_queue(run: &Run) -> i128 {
+    column(run, "ports", "max_queue").into_iter().nth(1).expect("a port")
+}
+
+#[test]
+fn lone_flows_take_as_long_as_in_the_authors_simulator() {
+    // Published with the reference data. Up to the first update of the rate: store and forward, 4000 ns, 2 packets and 2 ACKs. Beyond,
+    // units of 512 B in the telemetry make the rate depend on all that the port has sent before.
+    let flows: String = LONE
+        .map(|(size, start, _)| {
+            format!(
+                "[[traffic]]\nkind = \"flow\"\nsrc = 2\ndst = 5\nsize = \"{size}B\"\nstart = \"{start}ns\"\n"
+            )
+        })
+        .concat();
+    let run = with(&format!("{AUTHORS}{flows}"), &[]);
+    let ours: Vec<i128> = column(&run, "flows", "fct_ps").into_iter().map(|ps| ps / 1000).collect();
+    assert_eq!(ours, LONE.map(|(_, _, theirs)| theirs));
+}
+
+#[test]
+fn hpcc_keeps_the_queue_near_zero_over_queue_pairs_and_over_tcp() {
+    let tcp = [("transport", "{kind=\"tcp\",congestion=\"hpcc\"}")];
+    for set in [&[][..], &tcp[..]] {
+        let run = with(INCAST, set);
+        assert_eq!(run.summary()["flows"]["completed"], 3);
+        // Each starts with a product of 54 KB at once, of which a third can leave: three products at most, and one that is
+        // gone when the first ACKs are here.
+        let longest = longest_queue(&run);
+        assert!((40_000..170_000).contains(&longest), "{set:?}: {longest}");
+        // 95 % of the line, less headers and the time that the rates need.
+        let last = column(&run, "flows", "fct_ps").into_iter().max().expect("flows");
+        assert!((240_000_000..330_000_000).contains(&last), "{set:?}: {last} ps");
+    }
+}
+
+#[test]
+fn what_a_port_writes_does_not_depend_on_how_it_is_simulated() {
+    // With flow control that never acts every port decides at events; without, when it is next touched.
+    let flows = |set: &[(&str, &str)]| {
+        let run = with(INCAST, set);
+        (column(&run, "flows", "fct_ps"), longest_queue(&run))
+    };
+    let plain = flows(&[]);
+    let memory = ("switch.inputs", "{shared=\"100MB\",release=\"start\"}");
+    assert_eq!(flows(&[memory]), plain);
+    assert_eq!(flows(&[memory, ("switch.pfc", "{threshold=\"dynamic\"}")]), plain);
+    // A memory that others see.
+    assert_eq!(flows(&[("switch.shared_buffer", "{total=\"100MB\"}")]), plain);
+}
+
+#[test]
+fn who_does_not_read_telemetry_carries_none() {
+    let bytes = |set: &[(&str, &str)]| -> i128 {
+        let one = INCAST.replace("1MB", "1000B").replace("fan_in = 3", "fan_in = 1");
+        column(&with(&one, set), "ports", "bytes").into_iter().sum()
+    };
+    // 1000 + 66 B of data over two links; an ACK of 70 B back.
+    assert_eq!(
+        bytes(&[("transport.congestion", "fixed"), ("transport.acks", "per-packet")]),
+        2 * (1066 + 70)
+    );
+    assert_eq!(bytes(&[]), 2 * (1066 + 42 + 70 + 42));
+    assert_eq!(bytes(&[("transport.telemetry", "10B")]), 2 * (1066 + 10 + 70 + 10));
+}
+
+#[test]
+fn a_run_that_was_saved_goes_on_with_its_telemetry() {
+    let scenario = scenario(INCAST, Path::new("."), &[]);
+    let straight = finish(&scenario).digest();
+    let mut run = Run::new(&scenario).expect("a network");
+    while run.step(777) {
+        run = Run::load(&run.save()).expect("saved");
+    }
+    assert_eq!(run.digest(), straight);
+}
+
+#[test]
+fn t_is_the_longest_round_trip_with_full_packets() {
+    // 4 x 1 us, and 1024 + 66 + 42 B out and 70 + 42 B back over two links of 100 Gb/s: 4 us + 2 x (90.56 + 8.96) ns.
+    let said = scenario(INCAST, Path::new("."), &[]).to_toml();
+    assert!(said.contains("base_rtt = \"4199040ps\""), "{said}");
+    assert!(said.contains("telemetry = \"42B\""), "{said}");
+}
+
+#[test]
+fn what_cannot_be_is_said() {
+    refused(
+        INCAST,
+        &[("transport.congestion", "fixed"), ("transport.telemetry", "42B")],
+        "`transport.telemetry`: it has no effect: the controller does not read telemetry; remove the key, or use the controller hpcc",
+    );
+    refused(
+        INCAST,
+        &[("topology", "{kind=\"pair\"}"), ("traffic.0", "{kind=\"flow\",src=0,dst=1,size=\"1KB\"}")],
+        "`transport.congestion`: the controller reads what switches write, and the topology has none",
+    );
+    refused(
+        INCAST,
+        &[("switch.preemptive", "true"), ("switch.scheduler", "lifo")],
+        "`switch.preemptive`: a transmission that may be interrupted",
+    );
+    let cut = [("switch.cut_through", "64B"), ("nic.order", "queue")];
+    refused(INCAST, &cut, "`switch.cut_through`: telemetry is written as a packet leaves the queue");
+    let long = [
+        ("topology", "{kind=\"parking-lot\",bottlenecks=9}"),
+        ("traffic.0", "{kind=\"flow\",src=0,dst=1,size=\"1KB\"}"),
+    ];
+    refused(INCAST, &long, "there is room for 8, and the longest path has 10");
+    refused(INCAST, &[("transport.acks", "never")], "the controller's window waits for ACKs");
+    let tcp = "{kind=\"tcp\",congestion=\"hpcc\",initial_window=\"4pkts\"}";
+    refused(INCAST, &[("transport", tcp)], "`transport.initial_window`: it has no effect");
+}
