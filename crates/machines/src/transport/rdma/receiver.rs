@@ -45,8 +45,8 @@ pub struct RdmaReceiver {
     telemetry: Option<Box<IntStack>>,
     /// A notification is to be sent.
     notify: bool,
-    /// When the last was.
-    notified: Option<Time>,
+    /// When the last was; [`Time::MAX`]: never.
+    notified: Time,
 }
 
 impl RdmaReceiver {
@@ -65,7 +65,7 @@ impl RdmaReceiver {
             answer: None,
             telemetry: None,
             notify: false,
-            notified: None,
+            notified: Time::MAX,
         }
     }
 
@@ -138,9 +138,9 @@ impl Endpoint for RdmaReceiver {
         let marked = packet.ecn == Ecn::Ce;
         if let Notification::Packet { interval, .. } = spec.notification {
             // CHOICE DCQCN §3.1: packets out of order count, also where they are discarded.
-            let due = self.notified.is_none_or(|at| now >= at.saturating_add(interval));
+            let due = self.notified == Time::MAX || now >= self.notified.saturating_add(interval);
             if marked && due {
-                (self.notify, self.notified) = (true, Some(now));
+                (self.notify, self.notified) = (true, now);
             }
         }
         if let Some(nack) = self.arrive(spec, now, packet, &layout) {

@@ -40,13 +40,15 @@ enum Pending {
     Due(Trigger),
 }
 
-/// Data above a gap.
+/// Data above a gap, and what else few flows have.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Reassembly {
     /// Disjoint, not touching; the most recently changed first, as RFC 2018 §4 wants to report them.
     ranges: Vec<(u64, u64)>,
     /// Their total.
     held: u64,
+    /// Telemetry of the data that came last, for the next ACK; there from the first that came.
+    telemetry: Option<Box<IntStack>>,
 }
 
 impl Reassembly {
@@ -84,12 +86,10 @@ pub struct TcpReceiver {
     size: u64,
     /// RCV.NXT: everything below has arrived.
     next: u64,
-    /// Absent until the first gap, then kept.
+    /// Absent until the first gap or telemetry, then kept.
     above: Option<Box<Reassembly>>,
     first: First,
     pending: Pending,
-    /// Telemetry of the data that came last, for the next ACK; there from the first that came.
-    telemetry: Option<Box<IntStack>>,
     /// When a delayed ACK leaves; [`Time::MAX`]: never.
     deadline: Time,
 }
@@ -105,7 +105,6 @@ impl TcpReceiver {
             above: None,
             first: First::Nothing,
             pending: Pending::Nothing,
-            telemetry: None,
             deadline: Time::MAX,
         }
     }
@@ -248,7 +247,8 @@ impl Endpoint for TcpReceiver {
             Kind::Data => {
                 self.on_data(spec, now, packet);
                 if let Some(Side::Int(stack)) = side {
-                    self.telemetry.get_or_insert_default().set(stack.as_slice());
+                    let above = self.above.get_or_insert_default();
+                    above.telemetry.get_or_insert_default().set(stack.as_slice());
                 }
             }
             Kind::Syn => {
@@ -294,7 +294,7 @@ impl Endpoint for TcpReceiver {
         {
             // CHOICE: in an ACK that names gaps there is no room for telemetry besides.
             self.add_sack(blocks, on_wire, packet, side);
-        } else if let Some(telemetry) = &self.telemetry {
+        } else if let Some(telemetry) = self.above.as_ref().and_then(|r| r.telemetry.as_ref()) {
             side.new_int().set(telemetry.as_slice());
             packet.side = 0;
         }
