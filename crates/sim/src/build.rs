@@ -175,7 +175,9 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
         );
     }
     if !spec.stages.is_empty() && spec.disciplines.iter().any(|d| d.preemptive) {
-        return wrong("a transmission that may be interrupted has no instant at which headers are written".into());
+        return wrong(
+            "a transmission that may be interrupted has no instant at which headers are written".into(),
+        );
     }
     if let RoutingSpec::Pinned { paths } = &spec.routing
         && paths.len() != spec.flows.len()
@@ -311,7 +313,9 @@ fn build_writers(spec: &NetworkSpec) -> Result<Vec<StageMachine>, BuildError> {
             let refused = |reason| BuildError::Discipline { port, reason };
             let stage = stage.make(stream, rate).map_err(refused)?;
             if stage.needs() != (thalweg_machines::stage::Needs { headers: true, ..Default::default() }) {
-                return Err(refused("a stage that does not only write headers belongs into the queue".into()));
+                return Err(refused(
+                    "a stage that does not only write headers belongs into the queue".into(),
+                ));
             }
             writers.push(stage);
         }

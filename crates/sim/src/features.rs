@@ -10,7 +10,7 @@ const WIDE: usize = 2048;
 pub(crate) struct Features {
     /// Headers change from hop to hop, or packets are followed on their way: see [`crate::fabric::headers`].
     pub headers: bool,
-    /// Switches write into data packets as their transmission begins: see [`crate::fabric::stages`].
+    /// Switches write into data packets as their transmission begins: see [`Fabric::write_headers`](crate::fabric::Fabric::write_headers).
     pub writes: bool,
     /// Switches read the packets that they pass on, not only where these go: a hint for prefetching.
     pub prefetch: bool,

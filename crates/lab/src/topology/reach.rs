@@ -44,7 +44,8 @@ impl Graph {
                 far[*at] = (rack, delay, host);
             }
         }
-        let reach = |(_, _, host): &(NodeId, Span, u32)| self.farthest_from(&adjacency, NodeId(*host), &weight);
+        let reach =
+            |(_, _, host): &(NodeId, Span, u32)| self.farthest_from(&adjacency, NodeId(*host), &weight);
         far.iter().map(reach).max().unwrap_or(Span::ZERO)
     }
 

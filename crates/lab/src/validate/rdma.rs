@@ -14,7 +14,8 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, gra
     let at = |name: &str| format!("{key}.{name}");
     telemetry(r, key, t.telemetry, &t.congestion, doc, graph);
     let telemetry = t.telemetry.map_or(0, |q| q.0.get());
-    let headers = [t.extra_header.0.get(), telemetry].iter().fold(t.header.0.get(), |a, b| a.saturating_add(*b));
+    let headers =
+        [t.extra_header.0.get(), telemetry].iter().fold(t.header.0.get(), |a, b| a.saturating_add(*b));
     sizes(r, key, "mtu", t.mtu.0, Bytes::new(headers));
     for (name, size) in
         [("ack_size", t.ack_size.0), ("nack_size", t.nack_size.map_or(Bytes::new(70), |q| q.0))]

@@ -190,7 +190,11 @@ pub(super) fn telemetry(
     }
     let at = format!("{key}.congestion");
     if graph.switches == 0 {
-        r.error(&at, "the controller reads what switches write, and the topology has none", "use another one");
+        r.error(
+            &at,
+            "the controller reads what switches write, and the topology has none",
+            "use another one",
+        );
     } else if graph.longest_path() > IntStack::CAPACITY as u64 + 1 {
         let reason = format!(
             "the controller reads what every switch writes; there is room for {}, and the longest path has {}",

@@ -10,9 +10,11 @@ use crate::cx::Cx;
 use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::paths::travels_forward;
+use crate::port::flying::{Flying, Load};
 use crate::spec::HopRule;
-use thalweg_machines::{Handle, Kind};
-use thalweg_units::{PortId, Time};
+use thalweg_machines::stage::View;
+use thalweg_machines::{Handle, Kind, NO_SIDE};
+use thalweg_units::{PortId, Span, Time};
 
 impl Fabric {
     /// Ingress stage: a packet is about to join the queue of a port.
@@ -44,6 +46,31 @@ impl Fabric {
         if let Some(journal) = &mut cx.instruments.journal {
             journal.depart(handle, at);
         }
+    }
+
+    /// The transmission of a packet that waits no longer begins: what a switch port writes into it. (Into data with room for
+    /// it; an ACK carries what the data saw.)
+    #[inline]
+    pub(crate) fn write_headers(&mut self, id: PortId, flying: Flying, at: Time) {
+        let port = &self.ports[id.at()];
+        if port.place.from_host || flying.load != Load::Data {
+            return;
+        }
+        let packet = &mut self.packets[flying.handle];
+        if packet.side == NO_SIDE {
+            return;
+        }
+        let view = View {
+            packets: port.waiting.packets,
+            bytes: port.waiting.bytes,
+            wire: flying.wire,
+            rate: port.serializer.rate(),
+            sent: port.sent.bytes,
+            idle_for: Span::ZERO,
+            waited: Span::ZERO,
+        };
+        let side = &mut self.sides[Handle(packet.side)];
+        self.stages.write(id, at, &view, packet, side);
     }
 
     /// Both stages of a port whose departures are known on arrival.

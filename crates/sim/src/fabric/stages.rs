@@ -1,13 +1,11 @@
 //! What the header stages of a network remember: slack clocks of the NICs, timetables of a replay, and the stages that write
 //! into packets as they leave a switch port.
 
-use crate::fabric::Fabric;
-use crate::port::flying::{Flying, Load};
 use serde::{Deserialize, Serialize};
 use thalweg_machines::slack::SlackClock;
 use thalweg_machines::stage::{HeaderStage, StageMachine, View};
-use thalweg_machines::{Handle, NO_SIDE};
-use thalweg_units::{PortId, Span, Time};
+use thalweg_machines::{Handle, Packet, Side};
+use thalweg_units::{PortId, Time};
 
 /// State of the header stages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,40 +20,18 @@ pub(crate) struct Stages {
     per_port: usize,
 }
 
-impl Fabric {
-    /// The transmission of a packet that waits no longer begins: what a switch port writes into it. (Into data with room for
-    /// it; an ACK carries what the data saw.)
-    #[inline]
-    pub(crate) fn write_headers(&mut self, id: PortId, flying: Flying, at: Time) {
-        let port = &self.ports[id.at()];
-        if port.place.from_host || flying.load != Load::Data {
-            return;
-        }
-        let packet = &mut self.packets[flying.handle];
-        if packet.side == NO_SIDE {
-            return;
-        }
-        let view = View {
-            packets: port.waiting.packets,
-            bytes: port.waiting.bytes,
-            wire: flying.wire,
-            rate: port.serializer.rate(),
-            sent: port.sent.bytes,
-            idle_for: Span::ZERO,
-            waited: Span::ZERO,
-        };
-        let side = &mut self.sides[Handle(packet.side)];
-        let Stages { writers, per_port, .. } = &mut self.stages;
-        for writer in &mut writers[id.at() * *per_port..][..*per_port] {
-            writer.write(at, &view, packet, side);
-        }
-    }
-}
-
 impl Stages {
     /// `writers`: those of every port, one port after the other; `per_port` each.
     pub fn new(timetables: Option<Timetables>, writers: Vec<StageMachine>, per_port: usize) -> Self {
         Self { clocks: Vec::new(), timetables, writers, per_port }
+    }
+
+    /// The transmission of a packet begins at a switch port: its stages write into it.
+    #[inline]
+    pub fn write(&mut self, id: PortId, now: Time, view: &View, packet: &mut Packet, side: &mut Side) {
+        for writer in &mut self.writers[id.at() * self.per_port..][..self.per_port] {
+            writer.write(now, view, packet, side);
+        }
     }
 
     /// The clock of one direction of a slot.

@@ -66,9 +66,9 @@ pub(super) struct Fields {
 impl Fields {
     pub(super) fn of(hop: &IntHop, multi: u64) -> Self {
         Self {
-            time: hop.at.ps() / 1000 & TIME,
-            bytes: hop.tx_bytes / (BYTES_UNIT * multi) & BYTES,
-            queue: hop.queue / (QUEUE_UNIT * multi) & QUEUE,
+            time: (hop.at.ps() / 1000) & TIME,
+            bytes: (hop.tx_bytes / (BYTES_UNIT * multi)) & BYTES,
+            queue: (hop.queue / (QUEUE_UNIT * multi)) & QUEUE,
         }
     }
 }

@@ -632,13 +632,7 @@ impl Endpoint for TcpSender {
     }
 
     #[inline]
-    fn poll_transmit(
-        &mut self,
-        spec: &TcpSpec,
-        now: Time,
-        packet: &mut Packet,
-        side: &mut Side,
-    ) -> Transmit {
+    fn poll_transmit(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet, side: &mut Side) -> Transmit {
         if self.connection != Connection::Open {
             return self.poll_syn(spec, now, packet);
         }
