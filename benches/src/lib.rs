@@ -7,6 +7,7 @@ pub mod bare;
 pub mod counts;
 mod memory;
 pub mod orders;
+mod traced;
 
 use std::path::Path;
 use std::time::Instant;
@@ -31,6 +32,7 @@ pub const WORKLOADS: &[&str] = &[
     "W7-irn+dcqcn",
     "W7-irn+timely",
     "W7-hpcc+pfc",
+    "W9-traced",
 ];
 
 /// The scenario of a workload other than W0.
@@ -96,6 +98,11 @@ pub fn run(workload: &str, quick: bool, repeat: u32, w0: Option<f64>) -> Result<
         let (hops, events, seconds) = match workload {
             "W0" => bare_once::<Calendar>(quick),
             "W0-heap" => bare_once::<Heap>(quick),
+            "W9-traced" => {
+                let once = traced_once(quick)?;
+                digest = once.1;
+                once.0
+            }
             _ => {
                 let once = scenario_once(workload, quick)?;
                 digest = once.1;
@@ -128,6 +135,16 @@ fn bare_once<Q: Events>(quick: bool) -> (u64, u64, f64) {
     let start = Instant::now();
     let hops = model.run();
     (hops, hops, start.elapsed().as_secs_f64())
+}
+
+#[allow(clippy::disallowed_methods)]
+fn traced_once(quick: bool) -> Result<((u64, u64, f64), u64), String> {
+    let mut sim = traced::network()?;
+    let start = Instant::now();
+    sim.run(if quick { 2_000_000 } else { u64::MAX });
+    let seconds = start.elapsed().as_secs_f64();
+    let counters = sim.counters();
+    Ok(((counters.packet_hops, counters.events, seconds), sim.digest()))
 }
 
 #[allow(clippy::disallowed_methods)]

@@ -3,6 +3,7 @@
 use crate::arena::Arena;
 use crate::cx::Cx;
 use crate::events::Events;
+use crate::fabric::egress::Reference;
 use crate::fabric::gate::Gates;
 use crate::fabric::memory::{Memory, number_ports};
 use crate::fabric::outages::Outages;
@@ -20,7 +21,7 @@ use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::SharedPool;
-use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, Queue};
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{FlowId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
@@ -209,23 +210,20 @@ fn longest_path(spec: &NetworkSpec, routes: &Routes) -> Result<usize, BuildError
 }
 
 fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fabric, BuildError> {
-    let (mut ports, queues) = build_ports(spec)?;
+    let BuiltPorts { mut ports, queues, egresses } = build_ports(spec)?;
     let switch_ports = number_ports(spec.hosts, spec.switches, &mut ports);
-    let memory = build_memory(spec, switch_ports)?;
-    let pools = match &spec.shared_buffer {
-        Some(shared) => {
-            let pool = SharedPool::new(shared.total, shared.alpha).map_err(BuildError::Inconsistent)?;
-            vec![pool; spec.switches as usize]
-        }
-        None => Vec::new(),
-    };
+    let mut memory = build_memory(spec, switch_ports)?;
+    if let Some(shared) = &spec.shared_buffer {
+        let pool = SharedPool::new(shared.total, shared.alpha).map_err(BuildError::Inconsistent)?;
+        memory.pools = vec![pool; spec.switches as usize];
+    }
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;
     Ok(Fabric {
         gates: Gates::new(if gated { ports.len() } else { 0 }),
         ports,
         queues,
-        pools,
+        egresses,
         memory,
         packets: Arena::default(),
         sides: Arena::default(),
@@ -240,11 +238,16 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     })
 }
 
-type PortsAndQueues = (Vec<Port>, Vec<thalweg_machines::schedule::Queue>);
+/// The ports, and what those have that are not express.
+struct BuiltPorts {
+    ports: Vec<Port>,
+    queues: Vec<Queue>,
+    egresses: Vec<Reference>,
+}
 
-fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
+fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
     let mut ports = Vec::with_capacity(2 * spec.links.len());
-    let mut queues = Vec::new();
+    let (mut queues, mut egresses) = (Vec::new(), Vec::new());
     for link in &spec.links {
         for (from, to, link) in [(link.a, link.b, &link.ab), (link.b, link.a, &link.ba)] {
             let id = ports.len();
@@ -258,14 +261,24 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             let counted = spec.probes.priority_histogram.is_some();
             // A port of infinite rate never holds anything back: its order does not matter.
             let instant = link.mean_rate() == Rate::INFINITE && !shared;
-            if !link.is_plain() || !spec.shortcuts {
-                return Err(refused("links that are not plain have no lane yet".into()));
-            }
             let gated = is_gated(spec, in_switch);
             // What a switch port writes as a packet leaves depends on what came meanwhile.
             let writes = in_switch && !spec.stages.is_empty();
-            let express = (is_express(kind, &stage, shared) && !writes || instant) && !counted && !gated;
-            let lane = if express { Lane::Express } else { Lane::OnDemand };
+            // What is booked ahead cannot be taken back when the link fails.
+            let fails = can_fail(spec, id as u32 / 2);
+            let booked = !counted && !gated && (!fails || spec.cut_through.is_some());
+            let express = (is_express(kind, &stage, shared) && !writes || instant) && booked;
+            // A queue knows how long its own packets take at the link's rate. That is not for how long the port has been
+            // idle where the link has a clock, sends what bypasses the queue, or fails.
+            let idles_otherwise = gated || fails || !link.quantum().is_zero();
+            let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
+            let lane = if !link.is_plain() || unseen || !spec.shortcuts && !instant {
+                Lane::Reference
+            } else if express {
+                Lane::Express
+            } else {
+                Lane::OnDemand
+            };
             let limit = match kind.limit {
                 Limit::Bytes(bytes) => (bytes.get(), u32::MAX),
                 Limit::Packets(packets) => (u64::MAX, packets),
@@ -275,9 +288,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
             if let Some(cut) = spec.cut_through
                 && to.0 >= spec.hosts
             {
-                if lane == Lane::OnDemand {
-                    let reason = "cut-through needs FIFO queues with memory of their own, and neither a priority histogram nor \
-                         telemetry";
+                if lane != Lane::Express {
+                    let reason = "cut-through needs FIFO queues with memory of their own on plain links, and neither a priority \
+                         histogram nor telemetry";
                     return Err(refused(reason.into()));
                 }
                 port.cut_through(cut.header);
@@ -297,10 +310,18 @@ fn build_ports(spec: &NetworkSpec) -> Result<PortsAndQueues, BuildError> {
                 port.set_bypass_limit(if port.state.eager || counted { 0 } else { queue.bypass_limit() });
                 queues.push(queue);
             }
+            if lane == Lane::Reference {
+                port.queue = egresses.len() as u32;
+                port.mode.gated = true;
+                // It has events of its own: nobody need catch up with it.
+                port.state.eager = true;
+                port.place.pulls = !in_switch && spec.nic.order.pulls();
+                egresses.push(Reference::new(spec, PortId::from(id), link, in_switch).map_err(refused)?);
+            }
             ports.push(port);
         }
     }
-    Ok((ports, queues))
+    Ok(BuiltPorts { ports, queues, egresses })
 }
 
 /// The stages behind the queues: of every port, so that they need no table; only those of switches are ever run.
@@ -352,6 +373,11 @@ fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Me
     }
     let peaks = spec.probes.memory;
     Memory::new(inputs, switch_ports, spec.port_discipline.len(), peaks).map_err(BuildError::Inconsistent)
+}
+
+/// The link is to fail some time.
+fn can_fail(spec: &NetworkSpec, link: u32) -> bool {
+    spec.incidents.iter().any(|incident| matches!(incident.what, IncidentKind::LinkDown(l) if l == link))
 }
 
 /// FIFO order with memory of its own and nothing to do at departure: departures are known on arrival.

@@ -4,6 +4,7 @@ use crate::events::Events;
 use crate::port::Bypass;
 use crate::sim::Sim;
 use thalweg_machines::schedule::Discipline;
+use thalweg_units::PortId;
 
 /// A law that does not hold: a defect of the simulator or of a plug-in, never of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,10 +27,10 @@ impl<Q: Events> Sim<Q> {
         let broken = |law: String| Err(Violation { at_ps: self.cx.now.ps(), event: self.processed, law });
         let live = self.fabric.packets.live() as u64;
         let tally = &self.cx.instruments.tally;
-        if tally.injected != tally.delivered + tally.dropped + live {
+        if tally.injected != tally.delivered + tally.dropped + tally.lost + live {
             return broken(format!(
-                "packets are conserved: {} injected, {} delivered, {} dropped, {live} in the network",
-                tally.injected, tally.delivered, tally.dropped
+                "packets are conserved: {} injected, {} delivered, {} dropped, {} lost on links, {live} in the network",
+                tally.injected, tally.delivered, tally.dropped, tally.lost
             ));
         }
         let flying: usize =
@@ -37,7 +38,8 @@ impl<Q: Events> Sim<Q> {
         let single = self.fabric.ports.iter().filter(|p| p.bypass() == Bypass::Single).count() as u64;
         let queued = single + self.fabric.queues.iter().map(|q| u64::from(q.packets())).sum::<u64>();
         let bypassing: usize = self.fabric.gates.iter().map(|gate| gate.control.len()).sum();
-        let held = (self.fabric.preempted.busy() + bypassing) as u64;
+        let machines = self.fabric.egresses.iter().map(|r| u64::from(r.egress.waiting())).sum::<u64>();
+        let held = (self.fabric.preempted.busy() + bypassing) as u64 + machines;
         if live != flying as u64 + queued + held {
             return broken(format!(
                 "{live} packets exist, {flying} are on wires, {queued} in queues and {held} at transmitters"
@@ -53,7 +55,7 @@ impl<Q: Events> Sim<Q> {
             if !port.on_demand() && !port.express_recount() {
                 return broken(format!("the backlog of port {id} is the sum of its packets"));
             }
-            if let Some(queue) = self.fabric.queues.get(port.queue as usize) {
+            if let Some(queue) = self.fabric.queue(PortId::from(id)) {
                 let single = u32::from(port.bypass() == Bypass::Single);
                 let unknown = if single == 1 { port.waiting.bytes } else { 0 };
                 if (port.waiting.packets, port.waiting.bytes)
@@ -69,11 +71,11 @@ impl<Q: Events> Sim<Q> {
                 }
             }
         }
-        for (switch, pool) in self.fabric.pools.iter().enumerate() {
+        for (switch, pool) in self.fabric.memory.pools.iter().enumerate() {
             let node = self.cx.spec.hosts + switch as u32;
             let own =
                 (0..self.fabric.ports.len()).filter(|id| self.fabric.ports[id ^ 1].place.peer.0 == node);
-            let queues = own.filter_map(|id| self.fabric.queues.get(self.fabric.ports[id].queue as usize));
+            let queues = own.filter_map(|id| self.fabric.queue(PortId::from(id)));
             let bytes: u64 = queues.map(|q| q.bytes()).sum();
             if bytes != pool.used() {
                 return broken(format!(

@@ -206,6 +206,11 @@ impl<Q: Events> Sim<Q> {
         self.cx.instruments.take_recorded(end, &self.fabric.packets, self.cx.now)
     }
 
+    /// Packets lost on links that lose some: not dropped, and missed like those that are.
+    pub fn lost_on_links(&self) -> u64 {
+        self.cx.instruments.tally.lost
+    }
+
     /// Packets lost because a link had failed, and pause frames lost.
     pub fn lost_to_incidents(&self) -> (u64, u64) {
         (self.fabric.outages.lost, self.fabric.outages.frames_lost)

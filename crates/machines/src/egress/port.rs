@@ -2,9 +2,9 @@
 
 use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
-use crate::packet::{Ecn, Handle};
+use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::{Change, Frame, Paused};
-use crate::schedule::{Discipline, DisciplineSpec, Entry, Queue, Sojourn, Verdict};
+use crate::schedule::{Discipline, DisciplineSpec, Entry, OrderSpec, Queue, Sojourn, Verdict};
 use crate::stage::{Arrival, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -15,12 +15,14 @@ use thalweg_units::{Span, Stream, Time};
 pub struct EgressSpec {
     /// What it sends on.
     pub link: LinkSpec,
-    /// Its queue: order and limit, and a stage of its own.
+    /// Its queue: order and limit, and the first of its stages.
     pub queue: DisciplineSpec,
-    /// What stands in front of the queue at arrival, and behind it at departure.
+    /// What stands in front of the queue at arrival, and behind it at departure, besides.
     pub stages: Vec<StageSpec>,
-    /// Control packets have a lane of their own, ahead of the queue, that no limit, stage or pause holds.
+    /// Control packets have a lane of their own, ahead of the queue, that no limit or stage holds.
     pub control_first: bool,
+    /// A pause that holds all of the queue holds that lane too.
+    pub pause_control: bool,
     /// A frame's bytes on the wire.
     pub frame_wire: u32,
 }
@@ -35,6 +37,7 @@ pub struct Egress {
     /// To be sent ahead of everything, the oldest first.
     frames: VecDeque<Frame>,
     control: Option<VecDeque<(Handle, u32)>>,
+    pause_control: bool,
     frame_wire: u32,
     /// When the transmission in progress, or the last one, ends.
     free_at: Time,
@@ -55,12 +58,21 @@ impl Egress {
             return Err("a reference port does not interrupt transmissions".into());
         }
         let link = spec.link.make(seed, entity)?;
-        let rate = link.rate(Time::ZERO);
-        let queue = spec.queue.make(Stream::new(seed, "queue", entity), rate)?;
-        let stage = |(i, stage): (usize, &StageSpec)| {
-            stage.make(Stream::new(seed, "stage", entity << 8 | i as u64), rate)
-        };
-        let stages = Row::new(spec.stages.iter().enumerate().map(stage).collect::<Result<_, _>>()?);
+        let rate = spec.link.mean_rate();
+        let stream = Stream::new(seed, "queue", entity);
+        let mut order = spec.queue.clone();
+        let mut stages = Vec::new();
+        // A queue keeps one number as its rate; out here its stage sees the link.
+        let own = !matches!(order.order, OrderSpec::Custom { .. });
+        if own && order.stage != StageSpec::TailDrop {
+            let stage = std::mem::replace(&mut order.stage, StageSpec::TailDrop);
+            stages.push(stage.make(stream, rate)?);
+        }
+        let queue = order.make(stream, rate)?;
+        for (i, stage) in spec.stages.iter().enumerate() {
+            stages.push(stage.make(Stream::new(seed, "stage", entity << 8 | i as u64), rate)?);
+        }
+        let stages = Row::new(stages);
         Ok(Self {
             sojourn: stages.needs().wait.then(Sojourn::default),
             link,
@@ -69,6 +81,7 @@ impl Egress {
             paused: Paused::default(),
             frames: VecDeque::new(),
             control: spec.control_first.then(VecDeque::new),
+            pause_control: spec.pause_control,
             frame_wire: spec.frame_wire,
             free_at: Time::ZERO,
             together: VecDeque::new(),
@@ -91,10 +104,14 @@ impl Egress {
             control.push_back((handle, packet.wire));
             return Arrived::Admitted;
         }
-        let idle = self.stages.needs().idle_time && self.queue.is_empty();
-        let idle_for = if idle { now.since(self.free_at) } else { Span::ZERO };
-        let view = self.view(now, packet.wire, idle_for, Span::ZERO);
-        let arrival = self.stages.on_arrival(now, &view, packet);
+        let arrival = if self.stages.is_empty() {
+            Arrival::Admit
+        } else {
+            let idle = self.stages.needs().idle_time && self.queue.is_empty();
+            let idle_for = if idle { now.since(self.free_at) } else { Span::ZERO };
+            let view = self.view(now, packet.wire, idle_for, Span::ZERO);
+            self.stages.on_arrival(now, &view, packet)
+        };
         let given_up = out.len();
         let verdict = match arrival {
             Arrival::Drop => Verdict::Dropped,
@@ -124,15 +141,52 @@ impl Egress {
         self.apply(change)
     }
 
-    /// The neighbour is to be told something, ahead of all that waits.
+    /// The neighbour is to be told something, ahead of all that waits, instead of what would change nothing beside it.
     pub fn post(&mut self, frame: Frame) {
         self.frames.retain(|waits| !frame.supersedes(waits));
         self.frames.push_back(frame);
     }
 
+    /// Forgets the frames that wait: how many there were.
+    pub fn drop_frames(&mut self) -> usize {
+        self.frames.drain(..).count()
+    }
+
+    /// Gives up all that waits in the queue, paused or not: as if it left, but the link carries none of it. Appended to `out`.
+    pub fn drain(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) {
+        for queue in 0..self.queue.queues() {
+            self.queue.pause(queue, false);
+        }
+        let before = self.totals;
+        let given_up = out.len();
+        while let Some(entry) = self.next(now, packets, out) {
+            out.push(entry.handle);
+        }
+        self.totals = EgressTotals { dropped: before.dropped + (out.len() - given_up) as u64, ..before };
+        self.hold_queues();
+    }
+
+    /// Gives up the control packets in their lane. Appended to `out`.
+    pub fn drain_control(&mut self, out: &mut Vec<Handle>) {
+        let lane = self.control.iter_mut().flat_map(|lane| lane.drain(..));
+        let before = out.len();
+        out.extend(lane.map(|(handle, _)| handle));
+        self.totals.dropped += (out.len() - before) as u64;
+    }
+
+    /// Counts the opportunities that have passed unused before `now`; whoever reads totals between events may want it.
+    pub fn catch_up(&mut self, now: Time) {
+        self.note_unused(now);
+    }
+
     /// When [`Egress::tick`] is to be called.
     pub fn wake(&self) -> Option<Time> {
-        [self.paused.wake(), self.queue.wake(), self.stages.wake()].into_iter().flatten().min()
+        [self.paused.wake(), self.wake_control_plane()].into_iter().flatten().min()
+    }
+
+    /// The same without the ends of pauses.
+    pub fn wake_control_plane(&self) -> Option<Time> {
+        [self.queue.wake(), self.stages.wake()].into_iter().flatten().min()
     }
 
     /// The instant named by [`Egress::wake`] has come. True: something may be sent now that could not be before.
@@ -158,7 +212,7 @@ impl Egress {
             return Poll::Wait(self.free_at);
         }
         self.note_unused(now);
-        if !self.has_something() {
+        if !self.is_ready() {
             return Poll::Idle;
         }
         let opens = self.link.opens(now);
@@ -170,7 +224,7 @@ impl Egress {
             self.free_at = self.link.send(now, Load::one(self.frame_wire));
             return self.transmitting(Sent::Frame(frame));
         }
-        if let Some((handle, wire)) = self.control.as_mut().and_then(VecDeque::pop_front) {
+        if let Some((handle, wire)) = self.next_control() {
             self.note_sent(1, u64::from(wire));
             self.free_at = self.link.send(now, Load::one(wire));
             return self.transmitting(Sent::Packet(handle));
@@ -191,17 +245,35 @@ impl Egress {
         self.transmitting(Sent::Packet(first))
     }
 
-    /// Something waits that may leave.
-    fn has_something(&self) -> bool {
-        let control = self.control.as_ref().is_some_and(|lane| !lane.is_empty());
-        !self.frames.is_empty()
-            || control
-            || !self.queue.is_empty() && !self.is_stopped() && !self.queue.is_held()
+    /// Something waits that may leave, as far as pauses go.
+    pub fn is_ready(&self) -> bool {
+        let control = self.control.as_ref().is_some_and(|lane| !lane.is_empty()) && !self.holds_control();
+        !self.frames.is_empty() || control || !self.queue.is_empty() && !self.is_stopped()
     }
 
-    /// Where queues have no numbers, any class that is paused stops them all.
-    fn is_stopped(&self) -> bool {
-        self.queue.queues() == 0 && self.paused.any()
+    fn holds_control(&self) -> bool {
+        self.pause_control && self.is_stopped()
+    }
+
+    fn next_control(&mut self) -> Option<(Handle, u32)> {
+        if self.holds_control() { None } else { self.control.as_mut()?.pop_front() }
+    }
+
+    /// The packet would take the lane of control packets.
+    #[inline]
+    pub fn is_first(&self, packet: &Packet) -> bool {
+        self.control.is_some() && packet.is_control()
+    }
+
+    /// Nothing of what waits in the queue may leave. Where queues have no numbers, any class that is paused stops them all.
+    pub fn is_stopped(&self) -> bool {
+        self.queue.queues() == 0 && self.paused.any() || self.queue.is_held()
+    }
+
+    /// Takes over what the neighbour has paused, from whoever keeps account of it.
+    pub fn set_paused(&mut self, paused: &Paused) {
+        self.paused.clone_from(paused);
+        self.hold_queues();
     }
 
     /// The next packet to leave, past those that stages drop.
@@ -219,6 +291,14 @@ impl Egress {
                 }
                 return None;
             };
+            if self.stages.is_empty() {
+                if mark {
+                    packets.packet(entry.handle).ecn = Ecn::Ce;
+                    self.totals.marked += 1;
+                }
+                self.note_sent(1, u64::from(entry.wire));
+                return Some(entry);
+            }
             let waited = self.sojourn.as_mut().map_or(Span::ZERO, |s| now.since(s.left(entry.handle)));
             let view = self.view(now, entry.wire, Span::ZERO, waited);
             let Entry { handle, wire, ecn_capable, .. } = entry;
@@ -271,11 +351,15 @@ impl Egress {
     /// What may be sent follows what is paused.
     fn apply(&mut self, change: Change) -> bool {
         if change != Change::None {
-            for queue in 0..self.queue.queues() {
-                self.queue.pause(queue, self.paused.queue(queue));
-            }
+            self.hold_queues();
         }
         change == Change::Resumed
+    }
+
+    fn hold_queues(&mut self) {
+        for queue in 0..self.queue.queues() {
+            self.queue.pause(queue, self.paused.queue(queue));
+        }
     }
 
     fn view(&self, now: Time, wire: u32, idle_for: Span, waited: Span) -> View {

@@ -42,7 +42,7 @@ fn fifo(limit: Limit) -> DisciplineSpec {
 }
 fn spec(queue: DisciplineSpec) -> EgressSpec {
     let link = LinkSpec::fixed(RATE, Span::from_us(1));
-    EgressSpec { link, queue, stages: vec![], control_first: false, frame_wire: 64 }
+    EgressSpec { link, queue, stages: vec![], control_first: false, pause_control: false, frame_wire: 64 }
 }
 fn data(wire: u32) -> Packet {
     Packet { wire, ecn: Ecn::Ect0, ..Packet::default() }
@@ -177,6 +177,44 @@ fn frames_go_first_then_control_packets_then_the_queue_and_a_pause_holds_the_que
     assert_eq!(order, [a, Sent::Frame(told), c, b]);
     assert_eq!(run.sent.iter().map(|s| s.1).collect::<Vec<_>>(), [1000, 1064, 1124, 4000].map(NS));
     assert_eq!((run.port.totals().frames, run.port.paused().lasted(NS(9999))), (1, Span::from_ns(2993)));
+}
+
+#[test]
+fn a_pause_can_hold_control_packets_and_a_frame_takes_the_place_of_the_one_it_contradicts() {
+    let mut run =
+        Run::new(&EgressSpec { control_first: true, pause_control: true, ..spec(fifo(Limit::Unlimited)) });
+    let ack = Input::Packet(Packet { kind: Kind::Ack, ..data(60) });
+    let (xoff, xon) =
+        (Frame::Xoff { classes: Classes::ALL, hold: None }, Frame::Xon { classes: Classes::ALL });
+    run.story(&packets(0, &[1000]));
+    run.story(&[
+        (NS(5), Input::Post(xoff)),
+        (NS(6), Input::Post(xon)),
+        (NS(7), ack),
+        (NS(8), Input::Frame(xoff)),
+    ]);
+    run.story(&[(NS(5000), Input::Frame(xon))]);
+    run.advance(NS(9999));
+    let sent: Vec<(Time, Sent)> = run.sent.iter().map(|s| (s.1, s.2)).collect();
+    let [a, b] = [0, 1].map(|h| Sent::Packet(Handle(h)));
+    assert_eq!(sent, [(NS(1000), a), (NS(1064), Sent::Frame(xon)), (NS(5060), b)]);
+}
+
+#[test]
+fn a_port_that_is_drained_gives_up_what_is_paused_too_and_has_sent_none_of_it() {
+    let queue = DisciplineSpec { order: OrderSpec::Priority { classes: 3 }, ..fifo(Limit::Unlimited) };
+    let mut run = Run::new(&EgressSpec { control_first: true, ..spec(queue) });
+    let ack = Input::Packet(Packet { kind: Kind::Ack, ..data(60) });
+    run.story(&[(NS(0), Input::Frame(Frame::Xoff { classes: Classes::one(0), hold: None }))]);
+    run.story(&packets(1, &[100, 100]));
+    run.story(&[(NS(2), Input::Packet(Packet { class: 1, ..data(50) })), (NS(3), ack)]);
+    run.story(&packets(4, &[100]));
+    let (mut queue, mut control) = (vec![], vec![]);
+    run.port.drain(NS(10), &mut run.pool, &mut queue);
+    run.port.drain_control(&mut control);
+    assert_eq!((queue.len(), control, run.port.waiting()), (3, vec![Handle(3)], 0));
+    let totals = EgressTotals { arrived: 5, packets: 1, bytes: 50, dropped: 4, ..EgressTotals::default() };
+    assert_eq!(run.port.totals(), totals);
 }
 
 #[test]
@@ -333,7 +371,7 @@ proptest! {
             false => (marking, vec![]),
         };
         let queue = DisciplineSpec { order, limit, stage, preemptive: false };
-        let spec = EgressSpec { link, queue, stages, control_first, frame_wire: 64 };
+        let spec = EgressSpec { link, queue, stages, control_first, pause_control: false, frame_wire: 64 };
         let mut run = Run::new(&spec);
         let cut = cut.index(inputs.len());
         run.story(&inputs[..cut]);

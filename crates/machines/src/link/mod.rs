@@ -124,6 +124,11 @@ impl LinkSpec {
         }
     }
 
+    /// Several packets may leave together.
+    pub fn is_batched(&self) -> bool {
+        matches!(self.transmitter, TransmitterSpec::Batched(_))
+    }
+
     /// A fixed rate and a fixed delay, and everything arrives: when a packet arrives is known as it leaves, by a closed form.
     pub fn is_plain(&self) -> bool {
         matches!(self.transmitter, TransmitterSpec::Fixed(_)) && self.jitter.is_none() && self.loss.is_none()

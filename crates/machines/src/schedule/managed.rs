@@ -231,6 +231,9 @@ impl<O: Order> Managed<O> {
     fn forget_dropped(&mut self, out: &mut Vec<Handle>) {
         while let Some(dropped) = self.order.take_dropped() {
             self.take_off(dropped);
+            if let Some(sojourn) = &mut self.sojourn {
+                sojourn.left(dropped.handle);
+            }
             out.push(dropped.handle);
         }
     }

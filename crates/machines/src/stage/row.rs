@@ -34,6 +34,12 @@ impl Row {
         Self { stages, needs }
     }
 
+    /// There is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.stages.is_empty()
+    }
+
     /// What any of them must be told.
     pub fn needs(&self) -> Needs {
         self.needs

@@ -5,9 +5,9 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::Fabric;
-use crate::port::Bypass;
+use crate::fabric::{Fabric, reference};
 use crate::port::flying::Flying;
+use crate::port::{Bypass, Lane};
 use crate::spec::{IncidentKind, RoutingSpec};
 use thalweg_machines::pause::{Classes, Frame};
 use thalweg_machines::schedule::Discipline;
@@ -61,6 +61,9 @@ fn fail<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
 
 /// Loses what waits at a port.
 fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    if fabric.ports[id.at()].mode.lane == Lane::Reference {
+        return reference::flush(fabric, cx, id);
+    }
     fabric.spill(id);
     let port = &mut fabric.ports[id.at()];
     let queue = &mut fabric.queues[port.queue as usize];
@@ -74,7 +77,7 @@ fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         fabric.pushed_out.push(served.handle);
     }
     port.now_waiting(cx.now, 0, 0);
-    if let Some(pool) = fabric.pools.get_mut(port.place.pool as usize) {
+    if let Some(pool) = fabric.memory.pools.get_mut(port.place.pool as usize) {
         pool.release(before);
     }
     if let Some(gate) = fabric.gates.get_mut(id.at()) {

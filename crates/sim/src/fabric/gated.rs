@@ -11,13 +11,14 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::Fabric;
 use crate::fabric::deadlock::WaitGraph;
+use crate::fabric::egress::frame_wire;
 use crate::fabric::gate::Posted;
 use crate::fabric::on_demand::Tx;
+use crate::fabric::{Fabric, reference};
 use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
-use crate::port::{Booked, Place};
+use crate::port::{Booked, Lane, Place};
 use thalweg_machines::Handle;
 use thalweg_machines::pause::{Change, Classes, Frame};
 use thalweg_machines::schedule::Discipline;
@@ -41,7 +42,11 @@ impl Fabric {
             self.packets[flying.handle].route = flying.route;
             self.note_arrival(cx, id, flying.handle);
         }
-        self.gates[id.at()].control.push_back(flying);
+        if self.is_reference(id) {
+            reference::enqueue_first(self, cx, id, flying);
+        } else {
+            self.gates[id.at()].control.push_back(flying);
+        }
         self.wake(cx, id);
         true
     }
@@ -49,6 +54,9 @@ impl Fabric {
     /// A port is to send a frame.
     pub(crate) fn post_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, frame: Frame, cause: u32) {
         self.gates[id.at()].post(Posted { frame, cause });
+        if self.is_reference(id) {
+            reference::post(self, id, frame);
+        }
         self.wake(cx, id);
     }
 
@@ -73,6 +81,9 @@ impl Fabric {
     /// What a gated port sends now: a frame, else a control packet, else, unless it is paused, what its flows or its queue
     /// give.
     pub(crate) fn tx_gated<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Tx {
+        if self.is_reference(id) {
+            return if reference::tx(self, cx, id) { Tx::Pull } else { Tx::Done };
+        }
         if self.ports[id.at()].free_at > cx.now {
             // Woken while it decided.
             self.rest(cx, id);
@@ -104,6 +115,9 @@ impl Fabric {
     /// After a decision: an event for the end of the transmission if anything is to be decided then; blocked if only
     /// another part can unblock it.
     pub(crate) fn rest<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        if self.is_reference(id) {
+            return reference::rest(self, cx, id);
+        }
         if self.ports[id.at()].state.tx_pending {
             return;
         }
@@ -124,16 +138,27 @@ impl Fabric {
     }
 
     /// The port waits to be woken.
-    fn block(&mut self, id: PortId) {
+    pub(crate) fn block(&mut self, id: PortId) {
         self.ports[id.at()].state.tx_pending = true;
         self.gates[id.at()].blocked = true;
     }
 
-    fn send_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, mut posted: Posted) {
+    fn is_reference(&self, id: PortId) -> bool {
+        self.ports[id.at()].mode.lane == Lane::Reference
+    }
+
+    fn send_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, posted: Posted) {
         if cx.features.failures && self.outages.is_down(id) {
             return self.outages.lose_frame();
         }
-        let wire = cx.spec.inputs.and_then(|i| i.pfc).map_or(0, |pfc| pfc.frame_wire);
+        let flying = self.note_frame(cx, id, posted);
+        if let Booked::First(at) = self.ports[id.at()].transmit_frame(cx.now, flying) {
+            cx.schedule(at, Phase::Arrive, id.0);
+        }
+    }
+
+    /// The transmission of a frame begins.
+    pub(crate) fn note_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, mut posted: Posted) -> Flying {
         match &mut posted.frame {
             Frame::Xoff { hold, .. } => {
                 cx.instruments.tally.pause_frames += 1;
@@ -147,10 +172,7 @@ impl Fabric {
             Frame::PauseQueue { .. } | Frame::Bitmap(_) => cx.instruments.tally.pause_frames += 1,
         }
         cx.mark_digest(1 << 62 | u64::from(id.0) << 32 | posted.word());
-        let flying = Flying::of_frame(self.gates.frames.insert(posted), wire);
-        if let Booked::First(at) = self.ports[id.at()].transmit_frame(cx.now, flying) {
-            cx.schedule(at, Phase::Arrive, id.0);
-        }
+        Flying::of_frame(self.gates.frames.insert(posted), frame_wire(&cx.spec))
     }
 
     fn send_control<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
@@ -160,12 +182,21 @@ impl Fabric {
 
     /// A packet goes on the wire at this instant.
     pub(crate) fn transmit_now<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+        if self.is_reference(id) {
+            return reference::transmit_pulled(self, cx, id, flying);
+        }
         if cx.features.headers {
             let now = cx.now;
             self.note_departure(cx, id, flying.handle, now);
         }
-        if let Booked::First(at) = self.ports[id.at()].transmit(cx.now, flying) {
+        let port = &mut self.ports[id.at()];
+        if let Booked::First(at) = port.transmit(cx.now, flying) {
             cx.schedule(at, Phase::Arrive, id.0);
+        }
+        if port.free_at <= cx.now && port.place.pulls {
+            // Shorter than the link's clock can tell: the NIC asks its flows again.
+            port.state.tx_pending = true;
+            self.schedule_tx(id);
         }
     }
 
@@ -203,6 +234,7 @@ impl Fabric {
         let gate = &self.gates[id.at()];
         let any = gate.paused.any();
         let stopped = match self.numbered_queues(id) {
+            _ if self.is_reference(id) => reference::set_paused(self, id),
             0 => any,
             queues => self.pause_queues(id, queues),
         };
@@ -228,11 +260,12 @@ impl Fabric {
         }
         let gate = &mut self.gates[id.at()];
         if gate.blocked && (resumes || change == Change::Resumed && !stopped) {
-            let port = &self.ports[id.at()];
-            if port.waiting.packets > 0 || !gate.control.is_empty() || gate.input_ready {
+            let waits = gate.input_ready || !gate.control.is_empty();
+            let waits = waits || self.ports[id.at()].waiting.packets > 0;
+            if waits || self.reference(id).is_some_and(|reference| reference.egress.waiting() > 0) {
                 self.wake(cx, id);
             } else {
-                gate.blocked = false;
+                self.gates[id.at()].blocked = false;
                 self.ports[id.at()].state.tx_pending = false;
             }
         }
@@ -241,7 +274,8 @@ impl Fabric {
     /// Queues of a port that can be paused one by one.
     fn numbered_queues(&self, id: PortId) -> u16 {
         let port = &self.ports[id.at()];
-        if port.place.pulls { 0 } else { self.queues[port.queue as usize].queues() }
+        let numbered = port.mode.lane == Lane::OnDemand && !port.place.pulls;
+        if numbered { self.queues[port.queue as usize].queues() } else { 0 }
     }
 
     /// Tells a queue with so many numbers which are paused; true if something waits there, and none of it may leave. While

@@ -7,6 +7,7 @@
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::Fabric;
+use crate::port::Lane;
 use thalweg_machines::Handle;
 use thalweg_machines::pause::Passing;
 use thalweg_units::PortId;
@@ -36,8 +37,11 @@ impl Fabric {
             self.ports[out.at()].verdicts.dropped += 1;
             return false;
         }
-        if peak {
-            self.memory.peaks[switch].note(inputs, at);
+        if (peak || !quiet)
+            && let Some(peaks) = self.memory.peaks.get_mut(switch)
+        {
+            // Releases are up to date; a headroom may fill where nothing else sets a record.
+            peaks.note(inputs, at);
         }
         let was_pausing = inputs.is_pausing();
         let packet = &mut self.packets[handle];
@@ -114,7 +118,8 @@ impl Fabric {
             self.post_frame(cx, out, frame, u32::MAX);
             if !still {
                 for &port in &self.memory.links[switch] {
-                    self.ports[port.at()].state.eager = false;
+                    let port = &mut self.ports[port.at()];
+                    port.state.eager = port.mode.lane == Lane::Reference;
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::port::Port;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::buffer::{InputSpec, Inputs};
+use thalweg_machines::buffer::{InputSpec, Inputs, SharedPool};
 use thalweg_units::PortId;
 
 /// The memory of all switches, with the ports that share it.
@@ -11,6 +11,8 @@ pub(crate) struct Memory {
     /// By switch: its ports, in the order of their numbers.
     #[serde(skip)]
     pub links: Vec<Vec<PortId>>,
+    /// By switch, where its egresses share memory.
+    pub pools: Vec<SharedPool>,
     /// By switch; empty without ingress accounting.
     pub switches: Vec<Inputs>,
     /// By port: ingress and bytes of the packet being transmitted, to be released as it ends; zero bytes: none.
@@ -34,7 +36,8 @@ impl Memory {
         let held = if spec.pfc.is_some() { links.iter().map(held).collect() } else { Vec::new() };
         let none = |own: &Vec<PortId>| MemoryPeaks::new(own.len());
         let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
-        Ok(Self { links, switches, deferred: vec![(0, 0); ports], held, dropped: 0, peaks })
+        let pools = Vec::new();
+        Ok(Self { links, pools, switches, deferred: vec![(0, 0); ports], held, dropped: 0, peaks })
     }
 
     /// Bytes from `input` that wait at `output`.

@@ -4,6 +4,7 @@
 //! packets and frames, on wires.
 
 pub(crate) mod deadlock;
+pub(crate) mod egress;
 pub(crate) mod failures;
 pub(crate) mod gate;
 mod gated;
@@ -13,6 +14,7 @@ pub(crate) mod memory;
 pub(crate) mod on_demand;
 pub(crate) mod outages;
 pub(crate) mod preemption;
+mod reference;
 pub(crate) mod stages;
 
 use crate::arena::{Arena, Packets};
@@ -24,13 +26,13 @@ use crate::port::{Booked, Lane, Port, PortTotals};
 use crate::prefetch::prefetch;
 use crate::routing::{Pick, Routes, flow_pick};
 use crate::spec::{NetworkSpec, RoutingSpec};
+use egress::Reference;
 use gate::Gates;
 use memory::Memory;
 use outages::Outages;
 use preemption::Preempted;
 use serde::{Deserialize, Serialize};
 use stages::Stages;
-use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::schedule::{Discipline, Queue};
 use thalweg_machines::{Handle, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Span, Time};
@@ -41,11 +43,11 @@ pub(crate) struct Fabric {
     pub ports: Vec<Port>,
     /// Disciplines of the on-demand ports, by [`Port::queue`]; express ports have none.
     pub queues: Vec<Queue>,
+    /// Machines of the ports on the reference lane, by [`Port::queue`].
+    pub egresses: Vec<Reference>,
     /// What gated ports have besides their queues.
     pub gates: Gates,
-    /// By switch, where its egresses share memory.
-    pub pools: Vec<SharedPool>,
-    /// Switch memory by ingress.
+    /// Switch memory.
     pub memory: Memory,
     pub packets: Packets,
     pub sides: Arena<Side>,
@@ -80,7 +82,11 @@ impl Fabric {
     #[inline(always)]
     pub(crate) fn arrive<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Landing {
         let port = &self.ports[id.at()];
-        if port.on_demand() && port.flight.len() == 1 {
+        if port.on_demand() && (port.flight.len() == 1 || port.mode.lane == Lane::Reference) {
+            if port.is_overtaken(cx.now) {
+                // This was the event of a packet that another one, with an event of its own, has overtaken.
+                return Landing::Passed;
+            }
             // What the port sent next has begun while this packet was on its way, and is the next to land.
             self.catch_up(cx, id);
         }
@@ -193,8 +199,19 @@ impl Fabric {
     /// A packet is dropped in a queue.
     #[cold]
     pub(crate) fn lose<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
-        let packet = self.packets[handle];
         cx.instruments.tally.dropped += 1;
+        self.miss(cx, handle);
+    }
+
+    /// A packet leaves, and its link loses it.
+    #[cold]
+    pub(crate) fn lose_on_link<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
+        cx.instruments.tally.lost += 1;
+        self.miss(cx, handle);
+    }
+
+    fn miss<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
+        let packet = self.packets[handle];
         if let Some(journal) = &mut cx.instruments.journal {
             journal.leave(handle);
         }
@@ -212,10 +229,16 @@ impl Fabric {
         self.packets.remove(handle);
     }
 
-    /// The first wake-up of every control plane.
+    /// The first wake-up of every control plane. The queue of a NIC that pulls holds nothing.
     pub fn arm<Q: Events>(&self, cx: &mut Cx<Q>) {
-        for (id, port) in self.ports.iter().enumerate().filter(|(_, port)| port.on_demand()) {
-            if let Some(at) = self.queues[port.queue as usize].wake() {
+        let queues = |(_, port): &(usize, &Port)| port.on_demand() && !port.place.pulls;
+        for (id, port) in self.ports.iter().enumerate().filter(queues) {
+            let at = port.queue as usize;
+            let wake = match port.mode.lane {
+                Lane::Reference => self.egresses[at].egress.wake_control_plane(),
+                _ => self.queues[at].wake(),
+            };
+            if let Some(at) = wake {
                 cx.schedule(at, Phase::Tick, id as u32);
             }
         }
@@ -259,7 +282,7 @@ impl Fabric {
         let port = &self.ports[id.at()];
         match port.mode.lane {
             Lane::Express => port.express_backlog(now),
-            Lane::OnDemand => (port.waiting.packets, port.waiting.bytes),
+            Lane::OnDemand | Lane::Reference => (port.waiting.packets, port.waiting.bytes),
         }
     }
 
@@ -272,7 +295,7 @@ impl Fabric {
                 let (packets, bytes) = port.express_backlog(now);
                 (totals.packets - u64::from(packets), totals.bytes - bytes)
             }
-            Lane::OnDemand => (totals.packets, totals.bytes),
+            Lane::OnDemand | Lane::Reference => (totals.packets, totals.bytes),
         }
     }
 
@@ -283,13 +306,34 @@ impl Fabric {
             totals.pauses = gate.paused.count();
             totals.paused = gate.paused.lasted(now).ps();
         }
+        if let Some(reference) = self.reference(id) {
+            totals.lost = reference.lost;
+            totals.unused = reference.egress.totals().unused;
+        }
         totals
+    }
+
+    /// A port's machine, if it is on the reference lane.
+    pub fn reference(&self, id: PortId) -> Option<&Reference> {
+        let port = &self.ports[id.at()];
+        (port.mode.lane == Lane::Reference).then(|| &self.egresses[port.queue as usize])
+    }
+
+    /// The queue of a port that has one.
+    pub fn queue(&self, id: PortId) -> Option<&Queue> {
+        let port = &self.ports[id.at()];
+        match port.mode.lane {
+            Lane::Express => None,
+            Lane::OnDemand => Some(&self.queues[port.queue as usize]),
+            Lane::Reference => Some(self.egresses[port.queue as usize].egress.queue()),
+        }
     }
 
     /// Takes the place of this freshly built fabric: what follows from the specification is kept.
     pub fn resume(self, saved: Self, spec: &NetworkSpec) -> Result<Self, String> {
         let fits = saved.ports.len() == self.ports.len()
             && saved.queues.len() == self.queues.len()
+            && saved.egresses.len() == self.egresses.len()
             && saved.gates.len() == self.gates.len()
             && saved.paths.fits(&self.paths);
         if !fits {

@@ -8,9 +8,9 @@
 
 use crate::cx::Cx;
 use crate::events::{Event, Events, Phase, Tag};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, reference};
 use crate::port::flying::{Flying, Load};
-use crate::port::{Booked, Bypass, Port};
+use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
 use thalweg_machines::schedule::{Discipline, Entry, Verdict};
 use thalweg_machines::{Ecn, Handle, Kind};
@@ -56,7 +56,7 @@ impl Fabric {
         }
     }
 
-    /// A packet reaches a gated port: false if it bypasses the queue, or there is no memory for it.
+    /// A packet reaches a gated port: false if it bypasses the queue, there is no memory for it, or the port's machine has it.
     #[inline]
     fn enters<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, from: PortId, flying: Flying) -> bool {
         if cx.features.priority_bypass && self.priority_bypass(cx, id, flying) {
@@ -65,6 +65,10 @@ impl Fabric {
         let counts = cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX;
         if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
             self.lose(cx, flying.handle);
+            return false;
+        }
+        if self.ports[id.at()].mode.lane == Lane::Reference {
+            reference::enqueue(self, cx, id, flying);
             return false;
         }
         true
@@ -106,7 +110,7 @@ impl Fabric {
         let queue = &mut self.queues[port.queue as usize];
         let packet = &mut self.packets[handle];
         let before = port.waiting.bytes;
-        let mut pool = self.pools.get_mut(port.place.pool as usize);
+        let mut pool = self.memory.pools.get_mut(port.place.pool as usize);
         if let Some(pool) = &mut pool
             && !pool.admits(before, wire)
         {
@@ -252,6 +256,7 @@ impl Fabric {
                 self.catch_up(cx, PortId::from(id));
             }
         }
+        self.egresses.iter_mut().for_each(|reference| reference.egress.catch_up(cx.now));
     }
 
     /// As [`Fabric::catch_up`], decisions that are due at this very instant included.
@@ -301,7 +306,7 @@ impl Fabric {
             _ => port.now_waiting(at, queue.packets(), queue.bytes()),
         }
         debug_assert_eq!((port.waiting.packets, port.waiting.bytes), (queue.packets(), queue.bytes()));
-        if let Some(pool) = self.pools.get_mut(port.place.pool as usize) {
+        if let Some(pool) = self.memory.pools.get_mut(port.place.pool as usize) {
             pool.release(before - port.waiting.bytes);
         }
         if let Some((entry, mark)) = served {
@@ -372,6 +377,9 @@ impl Fabric {
 
     /// A queue's control plane wakes; a queue that held back may have something to send.
     pub(crate) fn tick<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        if self.ports[id.at()].mode.lane == Lane::Reference {
+            return reference::tick(self, cx, id);
+        }
         self.catch_up(cx, id);
         self.spill(id);
         let port = &mut self.ports[id.at()];

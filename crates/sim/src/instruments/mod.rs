@@ -24,6 +24,8 @@ pub struct Tally {
     pub delivered: u64,
     /// Packets dropped in queues.
     pub dropped: u64,
+    /// Packets lost on links.
+    pub lost: u64,
     /// Pause frames sent: XOFF.
     pub pause_frames: u64,
     /// Pause frames sent: XON.

@@ -6,6 +6,7 @@
 //! Every other queue is dequeued on demand ([`Lane::OnDemand`]): at an event of its own if others see
 //! the queue in between (shared memory), else when the port is next touched, as of the instant
 //! at which it fell idle; then, too, a hop has one event.
+//! Both are short cuts of the whole port as one machine ([`Lane::Reference`]), which runs on any link: two events.
 
 mod bypass;
 mod express;
@@ -26,6 +27,8 @@ pub enum Lane {
     Express,
     /// A queue discipline that is dequeued when the port is idle.
     OnDemand,
+    /// The whole port as one machine, on any link: what the other two are short cuts of.
+    Reference,
 }
 
 /// What a port has done so far.
@@ -48,6 +51,10 @@ pub struct PortTotals {
     pub pauses: u64,
     /// For how long in all, ps; a pause that stands counts so far.
     pub paused: u64,
+    /// Packets put on the wire that the link has lost.
+    pub lost: u64,
+    /// Bytes that could have left when nothing waited: of links that have opportunities to send.
+    pub unused: u64,
 }
 
 /// No whole number of picoseconds per byte.
@@ -275,10 +282,10 @@ impl Port {
         self.place.cut_header = header;
     }
 
-    /// Its queue is dequeued on demand.
+    /// Departures are not known on arrival.
     #[inline(always)]
     pub fn on_demand(&self) -> bool {
-        self.mode.lane == Lane::OnDemand
+        self.mode.lane != Lane::Express
     }
 
     /// On demand: when it was to decide, if that was before `before` and nothing reminds it.
@@ -301,6 +308,8 @@ impl Port {
             waited: self.waited.total,
             pauses: 0,
             paused: 0,
+            lost: 0,
+            unused: 0,
         }
     }
 
@@ -328,6 +337,17 @@ impl Port {
         let first = self.flight.is_empty();
         self.flight.push_back(flying);
         if first { Booked::First(flying.arrive) } else { Booked::Behind }
+    }
+
+    /// Puts a packet on the ring by its arrival, behind those that arrive with it: [`Booked::First`] if it is the next.
+    pub(crate) fn fly_in_order(&mut self, flying: Flying) -> Booked {
+        if self.flight.insert(flying) == 0 { Booked::First(flying.arrive) } else { Booked::Behind }
+    }
+
+    /// Nothing lands now, as it was foreseen: something else has overtaken it.
+    #[inline]
+    pub fn is_overtaken(&self, now: Time) -> bool {
+        self.mode.lane == Lane::Reference && self.flight.front().is_none_or(|first| first.arrive > now)
     }
 
     /// The queue now holds this many bytes.

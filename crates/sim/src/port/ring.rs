@@ -55,6 +55,21 @@ impl Ring {
         self.len += 1;
     }
 
+    /// Puts a packet where it belongs by its arrival, behind those that arrive with it: behind how many others.
+    pub fn insert(&mut self, flying: Flying) -> u32 {
+        self.push_back(flying);
+        let mut index = self.len - 1;
+        while index > 0 {
+            let (here, before) = (self.slot(index), self.slot(index - 1));
+            if self.slots[before].arrive <= flying.arrive {
+                break;
+            }
+            self.slots.swap(here, before);
+            index -= 1;
+        }
+        index
+    }
+
     /// Takes the first packet out.
     #[inline(always)]
     pub fn pop_front(&mut self) -> Option<Flying> {
@@ -106,8 +121,22 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
     use thalweg_machines::Handle;
+    use thalweg_units::Time;
 
     proptest! {
+        #[test]
+        fn insertion_sorts_by_arrival_and_is_stable(arrivals in proptest::collection::vec(0u64..20, 0..60), head: u32) {
+            let mut ring = Ring { head, ..Ring::default() };
+            let mut sorted: Vec<Flying> = Vec::new();
+            for (number, at) in arrivals.into_iter().enumerate() {
+                let flying = Flying { handle: Handle(number as u32), arrive: Time::from_ps(at), ..Flying::EMPTY };
+                let place = sorted.partition_point(|f| f.arrive <= flying.arrive);
+                sorted.insert(place, flying);
+                prop_assert_eq!(ring.insert(flying) as usize, place);
+                prop_assert!(ring.iter().eq(&sorted));
+            }
+        }
+
         #[test]
         fn it_is_a_queue(steps in proptest::collection::vec(0u32..3, 0..400), head: u32) {
             let mut ring = Ring { head, ..Ring::default() };

@@ -11,7 +11,7 @@ const NIC: NicSpec = NicSpec { order: NicOrder::Queue, pause_control: true };
 const PULL: NicSpec = NicSpec { order: NicOrder::RoundRobin, pause_control: true };
 const HPCC: NicSpec = NicSpec { order: NicOrder::Hpcc, pause_control: true };
 
-fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
+pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
     InputSpec {
         memory: InputMemory::PerInput(Bytes::new(xoff + headroom)),
         pfc: Some(PfcSpec {
@@ -24,7 +24,7 @@ fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
     }
 }
 
-fn dynamic(total: u64) -> InputSpec {
+pub fn dynamic(total: u64) -> InputSpec {
     InputSpec {
         memory: InputMemory::Shared(Bytes::new(total)),
         pfc: Some(PfcSpec {
@@ -41,11 +41,11 @@ fn dynamic(total: u64) -> InputSpec {
     }
 }
 
-fn lossy(limit: u64) -> InputSpec {
+pub fn lossy(limit: u64) -> InputSpec {
     InputSpec { memory: InputMemory::PerInput(Bytes::new(limit)), pfc: None, release_at_start: false }
 }
 
-fn in_turns() -> DisciplineSpec {
+pub fn in_turns() -> DisciplineSpec {
     DisciplineSpec { order: OrderSpec::InputRoundRobin, ..fifo() }
 }
 
@@ -57,7 +57,7 @@ fn two_racks(seed: u64, inputs: Option<InputSpec>, nic: NicSpec, order: Discipli
 }
 
 /// Every kind of gated network.
-fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
+pub fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
     let mut first = two_racks(seed, Some(pfc(20_000, 15_000, 9000)), PULL, fifo());
     first.control_first = true;
     let mut unpaused = two_racks(seed, Some(pfc(20_000, 15_000, 9000)), PULL, fifo());

@@ -7,6 +7,7 @@ mod lossless;
 mod peaks;
 mod quanta;
 mod queue_pauses;
+mod reference;
 mod replay;
 mod state;
 mod structure;

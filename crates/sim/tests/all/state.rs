@@ -12,7 +12,7 @@ use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// Eight hosts around a switch, random flows, small buffers, marks and losses.
-fn busy(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
+pub fn busy(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
     let mut tcp = wide_open();
     tcp.controller = ControllerSpec::Dctcp(dctcp::Params {
         gain: 0.0625,
@@ -45,7 +45,7 @@ fn step(at_departure: bool) -> StageSpec {
 }
 
 /// Marking by packets, bytes (some packets are longer than the threshold) and chance, on arrival and at departure.
-fn marking(seed: u64) -> StageSpec {
+pub fn marking(seed: u64) -> StageSpec {
     let at_departure = seed.is_multiple_of(2);
     let bytes = |n| Bytes::new(n);
     match seed / 2 % 4 {
@@ -65,11 +65,11 @@ fn marking(seed: u64) -> StageSpec {
     }
 }
 
-fn codel() -> CodelSpec {
+pub fn codel() -> CodelSpec {
     CodelSpec { target: Span::from_us(5), interval: Span::from_us(50), mtu: 1500 }
 }
 
-fn orders() -> Vec<OrderSpec> {
+pub fn orders() -> Vec<OrderSpec> {
     vec![
         OrderSpec::Fifo,
         OrderSpec::Drr { quantum: 1500, overflow: FairOverflow::LongestQueue },

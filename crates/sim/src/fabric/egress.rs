@@ -1,0 +1,95 @@
+//! The state of a port on the reference lane, and how its machine finds packets.
+
+use crate::arena::{Arena, Packets};
+use crate::spec::{Incident, IncidentKind, NetworkSpec};
+use serde::{Deserialize, Serialize};
+use thalweg_machines::egress::{self, Egress, EgressSpec};
+use thalweg_machines::link::LinkSpec;
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::stage::StageSpec;
+use thalweg_machines::{Handle, NO_SIDE, Packet, Side};
+use thalweg_units::PortId;
+
+/// A port that runs the machine itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Reference {
+    pub egress: Egress,
+    /// See [`crate::port::PortTotals::lost`].
+    pub lost: u64,
+}
+
+impl Reference {
+    /// The port `id`, which feeds `link`.
+    ///
+    /// # Errors
+    /// If a parameter is out of range, or what is wanted of the port goes with the other lanes only.
+    pub fn new(spec: &NetworkSpec, id: PortId, link: &LinkSpec, in_switch: bool) -> Result<Self, String> {
+        let why = if link.is_plain() {
+            "without short cuts"
+        } else {
+            "on links that are not plain (fixed rate and delay, no loss)"
+        };
+        let kind = &spec.disciplines[usize::from(spec.port_discipline[id.at()])];
+        if kind.preemptive {
+            return Err(format!("{why} no transmission is interrupted: its end is not known as it begins"));
+        }
+        if spec.cut_through.is_some() {
+            return Err(format!("{why} there is no cut-through: when a header arrives is not known"));
+        }
+        if link.is_batched() && in_switch && spec.inputs.is_some() {
+            let reason = "batches do not go with per-ingress accounting, which releases one packet at a time";
+            return Err(reason.into());
+        }
+        let fails = |incident: &Incident| matches!(incident.what, IncidentKind::LinkDown(l) if l == id.0 / 2);
+        if link.jitter.is_some_and(|jitter| jitter.reorder) && spec.incidents.iter().any(fails) {
+            return Err(
+                "a link whose packets overtake each other cannot fail: which are on it is not known in order"
+                    .into(),
+            );
+        }
+        let pulls = !in_switch && spec.nic.order.pulls();
+        let plain = DisciplineSpec {
+            order: OrderSpec::Fifo,
+            limit: Limit::Unlimited,
+            stage: StageSpec::TailDrop,
+            preemptive: false,
+        };
+        let egress = EgressSpec {
+            link: link.clone(),
+            // Where a NIC pulls, packets wait in their flows.
+            queue: if pulls { plain } else { kind.clone() },
+            stages: if in_switch { spec.stages.clone() } else { Vec::new() },
+            control_first: spec.control_first || pulls,
+            pause_control: !in_switch && spec.nic.pause_control,
+            frame_wire: frame_wire(spec),
+        };
+        Ok(Self { egress: Egress::new(&egress, spec.seed, u64::from(id.0))?, lost: 0 })
+    }
+}
+
+/// A pause frame's bytes on the wire.
+pub(crate) fn frame_wire(spec: &NetworkSpec) -> u32 {
+    spec.inputs.and_then(|i| i.pfc).map_or(0, |pfc| pfc.frame_wire)
+}
+
+/// The fabric's packets, as the machine asks for them.
+pub(crate) struct Held<'a> {
+    pub packets: &'a mut Packets,
+    pub sides: &'a mut Arena<Side>,
+}
+
+impl egress::Packets for Held<'_> {
+    #[inline]
+    fn packet(&mut self, handle: Handle) -> &mut Packet {
+        &mut self.packets[handle]
+    }
+
+    fn headers(&mut self, handle: Handle) -> (&mut Packet, &mut Side) {
+        let packet = &mut self.packets[handle];
+        if packet.side == NO_SIDE {
+            packet.side = self.sides.insert(Side::Empty).0;
+        }
+        let side = Handle(packet.side);
+        (packet, &mut self.sides[side])
+    }
+}

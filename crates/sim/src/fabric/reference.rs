@@ -1,0 +1,279 @@
+//! The reference lane: a port that runs [`thalweg_machines::egress::Egress`] itself.
+//!
+//! Any link, any stage. An arrival is told to the machine, and whenever something waits, the instant at which the machine is
+//! to be asked next is an event: two per packet-hop. The other lanes are short cuts of this one.
+//!
+//! Such a port is gated: frames, pauses and NICs that pull are the business of [`crate::fabric`], gated ports, but what is
+//! paused and what waits, control packets and frames too, the machine knows.
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::fabric::egress::Held;
+use crate::port::Booked;
+use crate::port::flying::Flying;
+use thalweg_machines::egress::{Arrived, Poll, Sent};
+use thalweg_machines::pause::Frame;
+use thalweg_machines::schedule::Discipline;
+use thalweg_machines::{Handle, Kind};
+use thalweg_units::{PortId, Span, Time};
+
+/// A packet for which there is room in the switch joins the port.
+pub(crate) fn enqueue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+    let Flying { handle, route, wire, .. } = flying;
+    fabric.packets[handle].route = route;
+    if cx.features.headers {
+        fabric.note_arrival(cx, id, handle);
+    }
+    let port = &fabric.ports[id.at()];
+    if let Some(pool) = fabric.memory.pools.get(port.place.pool as usize)
+        && !pool.admits(port.waiting.bytes, wire)
+    {
+        fabric.ports[id.at()].verdicts.dropped += 1;
+        return fabric.lose(cx, handle);
+    }
+    let arrived = arrive(fabric, cx, id, handle);
+    let packet = &fabric.packets[handle];
+    if !cx.instruments.probes.priorities.is_empty()
+        && arrived != Arrived::Dropped
+        && packet.kind == Kind::Data
+    {
+        cx.instruments.probes.count_priority(id, packet.rank, cx.spec.probes.priority_histogram);
+    }
+    note_queue(fabric, cx.now, id);
+    let port = &mut fabric.ports[id.at()];
+    port.note_queue(port.waiting.bytes);
+    if !port.state.tx_pending && port.waiting.packets > 0 {
+        port.state.tx_pending = true;
+        let at = port.free_at;
+        decide_at(fabric, cx, id, at);
+    } else if fabric.gates[id.at()].blocked && fabric.reference(id).is_some_and(|r| r.egress.is_ready()) {
+        // What has come belongs to a queue that is not paused.
+        fabric.wake(cx, id);
+    }
+    if arrived == Arrived::Dropped {
+        fabric.ports[id.at()].verdicts.dropped += 1;
+        fabric.release_dropped(cx, id, handle);
+        fabric.lose(cx, handle);
+    }
+    if !fabric.pushed_out.is_empty() {
+        fabric.lose_pushed_out(cx, id);
+    }
+}
+
+/// The port is to send a frame.
+pub(crate) fn post(fabric: &mut Fabric, id: PortId, frame: Frame) {
+    fabric.egresses[fabric.ports[id.at()].queue as usize].egress.post(frame);
+}
+
+/// A packet takes the lane of control packets, which neither memory nor queue counts.
+pub(crate) fn enqueue_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+    fabric.packets[flying.handle].route = flying.route;
+    debug_assert!(fabric.packets[flying.handle].is_control(), "NICs that pull are handed nothing else");
+    let arrived = arrive(fabric, cx, id, flying.handle);
+    debug_assert_eq!(arrived, Arrived::Admitted);
+}
+
+/// A NIC has pulled a packet: it leaves, unless the link is shut just now.
+pub(crate) fn transmit_pulled<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+    fabric.packets[flying.handle].route = flying.route;
+    let arrived = arrive(fabric, cx, id, flying.handle);
+    debug_assert_eq!(arrived, Arrived::Admitted, "a queue without limit");
+    note_queue(fabric, cx.now, id);
+    send(fabric, cx, id);
+    let port = &mut fabric.ports[id.at()];
+    if port.free_at <= cx.now && port.waiting.packets == 0 {
+        // It left at once: there may be room for another.
+        port.state.tx_pending = true;
+        fabric.schedule_tx(id);
+    }
+}
+
+fn arrive<Q>(fabric: &mut Fabric, cx: &Cx<Q>, id: PortId, handle: Handle) -> Arrived {
+    let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
+    let egress = &mut egresses[ports[id.at()].queue as usize].egress;
+    egress.arrive(cx.now, handle, &mut Held { packets, sides }, pushed_out)
+}
+
+/// The port is to decide: now, after all that happens at this instant, or later.
+fn decide_at<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, at: Time) {
+    if at <= cx.now { fabric.schedule_tx(id) } else { cx.schedule(at, Phase::Decide, id.0) }
+}
+
+/// What waits has changed: the port's own account, and that of memory shared by outputs.
+fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
+    let Fabric { ports, egresses, memory, gates, .. } = fabric;
+    let port = &mut ports[id.at()];
+    let egress = &egresses[port.queue as usize].egress;
+    let (before, after) = (port.waiting.bytes, egress.queue().bytes());
+    port.now_waiting(now, egress.queue().packets(), after);
+    port.verdicts.marked = egress.totals().marked;
+    // Which queues hold what waits may decide whether the port is stopped.
+    gates[id.at()].stopped = egress.is_stopped();
+    if let Some(pool) = memory.pools.get_mut(port.place.pool as usize) {
+        if after >= before { pool.take(after - before) } else { pool.release(before - after) }
+    }
+}
+
+/// The instant has come at which the port wanted to be asked. True: a NIC is to pull a packet from its host's flows.
+pub(crate) fn tx<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> bool {
+    if fabric.ports[id.at()].free_at <= cx.now {
+        fabric.release_deferred(cx, id);
+        if cx.features.failures && fabric.outages.is_down(id) {
+            drop_frames(fabric, id);
+        }
+        send(fabric, cx, id);
+        let port = &fabric.ports[id.at()];
+        let link = fabric.egresses[port.queue as usize].egress.link();
+        let may_pull = port.place.pulls && port.waiting.packets == 0 && !fabric.gates[id.at()].stopped;
+        if may_pull && port.free_at <= cx.now && link.opens(cx.now) == cx.now {
+            return true;
+        }
+    }
+    rest(fabric, cx, id);
+    false
+}
+
+/// Frames cannot leave: the link has failed.
+fn drop_frames(fabric: &mut Fabric, id: PortId) {
+    fabric.egresses[fabric.ports[id.at()].queue as usize].egress.drop_frames();
+    while fabric.gates[id.at()].frames.pop_front().is_some() {
+        fabric.outages.lose_frame();
+    }
+}
+
+/// All that the machine says is to be sent now.
+fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    loop {
+        let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
+        let egress = &mut egresses[ports[id.at()].queue as usize].egress;
+        let poll = egress.poll(cx.now, &mut Held { packets, sides }, pushed_out);
+        note_queue(fabric, cx.now, id);
+        if let Poll::Transmit { what, until, arrives } = poll {
+            fabric.ports[id.at()].free_at = until;
+            match what {
+                Sent::Packet(handle) => depart(fabric, cx, id, handle, arrives),
+                Sent::Frame(_) => send_frame(fabric, cx, id, arrives),
+            }
+        }
+        if !fabric.pushed_out.is_empty() {
+            fabric.lose_pushed_out(cx, id);
+        }
+        if !matches!(poll, Poll::Transmit { .. }) {
+            return;
+        }
+    }
+}
+
+/// A packet begins its transmission.
+fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle, arrives: Option<Time>) {
+    if cx.features.headers {
+        let now = cx.now;
+        fabric.note_departure(cx, id, handle, now);
+    }
+    let packet = &fabric.packets[handle];
+    let first = fabric.egresses[fabric.ports[id.at()].queue as usize].egress.is_first(packet);
+    let flying = Flying::new(handle, packet);
+    if cx.features.ingress_accounting && fabric.ports[id.at()].place.owner != u32::MAX && !first {
+        // What left at this very instant has left.
+        fabric.release_deferred(cx, id);
+        fabric.depart(cx, id, handle, flying.wire);
+    }
+    let port = &mut fabric.ports[id.at()];
+    port.sent.packets += 1;
+    port.sent.bytes += u64::from(flying.wire);
+    match arrives {
+        Some(arrive) => fly(fabric, cx, id, Flying { arrive, ..flying }),
+        None => {
+            fabric.egresses[port.queue as usize].lost += 1;
+            fabric.lose_on_link(cx, handle);
+        }
+    }
+}
+
+/// A frame begins its transmission.
+fn send_frame<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, arrives: Option<Time>) {
+    let Some(posted) = fabric.gates[id.at()].frames.pop_front() else { return };
+    let flying = fabric.note_frame(cx, id, posted);
+    match arrives {
+        Some(arrive) => fly(fabric, cx, id, Flying { arrive, ..flying }),
+        None => {
+            fabric.gates.frames.remove(flying.handle);
+            fabric.outages.lose_frame();
+        }
+    }
+}
+
+fn fly<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+    if let Booked::First(at) = fabric.ports[id.at()].fly_in_order(flying) {
+        cx.schedule(at, Phase::Arrive, id.0);
+    }
+}
+
+/// After a decision: the next one is an event if anything is to be decided; blocked if only another part can unblock the port.
+pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    let port = &fabric.ports[id.at()];
+    if port.state.tx_pending {
+        return;
+    }
+    let gate = &fabric.gates[id.at()];
+    let egress = &fabric.egresses[port.queue as usize].egress;
+    let pulls = port.place.pulls && gate.input_ready && !gate.stopped;
+    let free_at = port.free_at.max(cx.now);
+    // What is ready and could be sent now has been, or will not be.
+    let opens = if egress.is_ready() || pulls { egress.link().opens(free_at) } else { Time::MAX };
+    let at = if fabric.memory.is_deferred(id) {
+        free_at
+    } else if opens > cx.now {
+        opens
+    } else {
+        Time::MAX
+    };
+    let paused = gate.paused.any();
+    if at < Time::MAX {
+        fabric.ports[id.at()].state.tx_pending = true;
+        decide_at(fabric, cx, id, at);
+    } else if paused {
+        fabric.block(id);
+    }
+}
+
+/// The neighbour has paused something, or lets it go on. True: nothing that waits may leave.
+pub(crate) fn set_paused(fabric: &mut Fabric, id: PortId) -> bool {
+    let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
+    egress.set_paused(&fabric.gates[id.at()].paused);
+    egress.is_stopped()
+}
+
+/// The machine's control planes wake; something that was held back may be sent.
+pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
+    egress.tick(cx.now);
+    let wake = egress.wake_control_plane();
+    note_queue(fabric, cx.now, id);
+    let port = &mut fabric.ports[id.at()];
+    if port.waiting.packets > 0 && !port.state.tx_pending && port.free_at <= cx.now {
+        port.state.tx_pending = true;
+        fabric.schedule_tx(id);
+    }
+    if let Some(at) = wake {
+        let at = at.max(cx.now + Span::from_ps(1));
+        cx.schedule(at, Phase::Tick, id.0);
+    }
+}
+
+/// Loses what waits at a port whose link has failed.
+pub(crate) fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
+    let egress = &mut egresses[ports[id.at()].queue as usize].egress;
+    egress.drain(cx.now, &mut Held { packets, sides }, pushed_out);
+    let mut control = Vec::new();
+    egress.drain_control(&mut control);
+    note_queue(fabric, cx.now, id);
+    for handle in control {
+        fabric.outages.lost += 1;
+        fabric.lose(cx, handle);
+    }
+    fabric.outages.lost += fabric.pushed_out.len() as u64;
+    fabric.lose_pushed_out(cx, id);
+}
