@@ -26,6 +26,9 @@ CATALOGUES = {
     "traffic": ("Traffic", "traffic", "What the `kind` of a `[[traffic]]` section may be."),
     "schemes": ("Schemes", "scheme", "Named combinations of transport, controller and scheduler for `scheme`."),
     "slacks": ("Slack", "slack", "What `slack.kind` may be: what NICs write into the slack header."),
+    "links": ("Links", "link.transmitter", "What `transmitter` of a `[[link]]` section may be: when packets leave."),
+    "losses": ("Losses", "link.loss", "What `loss` of a `[[link]]` section may be: what does not arrive."),
+    "jitters": ("Jitter", "link.jitter", "What `jitter` of a `[[link]]` section may be: what is added to delays."),
     "incidents": ("Incidents", "incident", "What the `kind` of an `[[incident]]` section may be: what breaks."),
     "edges": ("Edge", "edge", "What `edge.kind` may be: queue management at the receiving edge."),
     "topology-formats": ("Graph files", "topology", 'What `topology.format` may be with `kind = "file"`.'),
@@ -37,6 +40,7 @@ CATALOGUES = {
 }
 SECTIONS = [
     "topology",
+    "link",
     "routing",
     "switch",
     "nic",
@@ -248,7 +252,7 @@ class Reference:
         self.keys(simple, set(self.schema["required"]), "")
         for name in SECTIONS:
             node = top[name]
-            if name == "traffic":
+            if "items" in node:  # [[link]], [[traffic]], [[incident]]
                 node = node["items"] | {"description": node.get("description", "")}
             if name == "transports":
                 self.lines += ["(key-transports)=", "## `transports`", "", node["description"], ""]

@@ -35,6 +35,7 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         out.append(("goodput of all flows", f"{summary['goodput_gbps']:.4g} Gb/s"))
     events = ("drops", "marks", "retransmissions", "timeouts")
     out.append(("packets", ", ".join(f"{_format.number(summary[k])} {k}" for k in events if k in summary)))
+    out += _links(summary)
     out += _lossless(summary)
     if summary.get("violation"):
         out.append(("violation", str(summary["violation"])))
@@ -74,6 +75,18 @@ def _unfinished(summary: Mapping) -> list[tuple[str, str]]:
     kinds = {k.split(":")[0]: n for k, n in (flows.get("unfinished") or {}).items() if ":" in k}
     text = ", ".join(f"{_format.number(n)} {kind}" for kind, n in kinds.items())
     return [("failed", f"{text}: these flows never end, see `reason` in the table flows")]
+
+
+def _links(summary: Mapping) -> list[tuple[str, str]]:
+    """What links lost by chance, and how much of a link whose rate changes was used."""
+    found = summary.get("links") or {}
+    parts = []
+    if most := found.get("most_used"):
+        ends = f"from node {most['from_node']} to {most['to_node']}"
+        parts.append(f"{most['utilisation']:.1%} of what could have left used {ends}")
+    if found.get("packets_lost"):
+        parts.append(f"{_format.number(found['packets_lost'])} packets lost by chance")
+    return [("links", ", ".join(parts))] if parts else []
 
 
 def _lossless(summary: Mapping) -> list[tuple[str, str]]:

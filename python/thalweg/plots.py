@@ -367,6 +367,39 @@ def series_over_time(
         return fig
 
 
+def link_over_time(results: Results, port: int | None = None) -> Figure:
+    """What a link carried beside what it could have, and, of a run that kept its round trips, how long packets waited."""
+    import polars as pl
+
+    frame = results.tables["links"]
+    sampled = frame["port"].unique().sort().to_list()
+    most = ((results.summary.get("links") or {}).get("most_used") or {}).get("port")
+    if port is None:
+        port = most if most in sampled else sampled[0]
+    if port not in sampled:
+        raise KeyError(f"port {port} was not sampled: those were {', '.join(map(str, sampled))}")
+    part = frame.filter(pl.col("port") == port)
+    at = part["time_ps"].to_numpy() * 1e-12
+    spans, middles = np.diff(at), (at[1:] + at[:-1]) / 2
+    rates = {name: np.diff(part[name].to_numpy()) * 8e-6 / spans for name in ("capacity", "bytes")}
+    trips = results.tables.get("round_trips")
+    below = trips is not None and len(trips) > 0
+    ends = results.named("ports").filter(pl.col("port") == port).select("from", "to").row(0)
+    with style():
+        fig, axes = figure(height=COLUMN if below else None, rows=1 + below, sharex=True)
+        above = axes[0] if below else axes
+        above.fill_between(middles, rates["capacity"], step="mid", color="0.85", label="could have left")
+        above.step(middles, rates["bytes"], where="mid", linewidth=1, label=f"carried, {ends[0]} → {ends[1]}")
+        above.set(ylabel="rate (Mb/s)", ylim=(0, None))
+        _legend_above(fig, above, 2)
+        if below:
+            waits = trips.with_columns(pl.col("rtt_ps") - pl.col("rtt_ps").min().over("flow"))
+            axes[1].plot(waits["time_ps"] * 1e-12, waits["rtt_ps"] * 1e-9, ".", markersize=1, rasterized=True)
+            axes[1].set(ylabel="queueing delay (ms)", ylim=(0, None))
+        (axes[1] if below else above).set(xlabel="time (s)")
+        return fig
+
+
 def shown(some: int, sampled: int, by: str, there_are: int, most: int) -> str:
     """Which lines a figure shows, and why these."""
     of = f"{sampled} {by}s" if sampled == there_are else f"{sampled} sampled {by}s (of {there_are})"
@@ -405,6 +438,12 @@ class Plots:
     def windows(self, **kw) -> Figure:
         """Congestion windows over time; needs a run that sampled controllers."""
         return self._sampled("controllers", ("window", "cwnd"), ("flow",), **kw)
+
+    def link(self, port: int | None = None) -> Figure:
+        """What a link carried of what it could have, and queueing delays; needs a run that sampled links (and kept round trips)."""
+        if "links" not in self._results.tables:
+            raise KeyError("this run did not sample links: ask for them in the scenario")
+        return link_over_time(self._results, port)
 
     def _sampled(self, table: str, values: Sequence[str], by: Sequence[str], **kw) -> Figure:
         if table not in self._results.tables:
@@ -452,6 +491,8 @@ class Plots:
             table = "controllers" if name == "windows" else name
             if table in self._results.tables and self._results.tables.arrow(table).num_rows:
                 made[name] = (caption, getattr(self, name)())
+        if self._results.summary.get("links") and "links" in self._results.tables:
+            made["link"] = ("What the link carried of what it could have, and queueing delays.", self.link())
         if "pauses" in self._results.tables and self._results.tables.arrow("pauses").num_rows:
             made["pauses"] = ("When ports were paused, by depth in their storm; the longest paused.", self.pauses())
         return made

@@ -76,6 +76,10 @@ class Scenario:
         """The flow list in the format of the HPCC ns-3 simulator."""
         return self._core.flows_hpcc()
 
+    def trace_text(self, port: int | None = None) -> str:
+        """The delivery opportunities of a link in Mahimahi's format; `port` says which, if links have different ones."""
+        return self._core.trace_text(port)
+
     def inputs(self) -> dict[str, str]:
         """The files that the scenario names, with a hash of what is in them."""
         found: dict[str, str] = {}

@@ -63,6 +63,11 @@ impl Engine {
     pub fn deadlocks(&self) -> &[Deadlock] {
         self.sim.deadlocks()
     }
+    /// Packets lost on links that lose some.
+    pub fn lost_on_links(&self) -> u64 {
+        self.sim.lost_on_links()
+    }
+
     /// Packets lost because a link had failed, and pause frames lost.
     pub fn lost_to_incidents(&self) -> (u64, u64) {
         self.sim.lost_to_incidents()

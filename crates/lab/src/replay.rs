@@ -7,6 +7,7 @@ use crate::lateness::Lateness;
 use crate::originals::{Original, Originals};
 use crate::{Diagnostic, Scenario, Table};
 use serde_json::{Value as Json, json};
+use thalweg_machines::link::TransmitterKind;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::StageSpec;
 use thalweg_sim::spec::{HopRule, NetworkSpec, NicOrder, NicSpec, ProbeSpec, RoutingSpec, StopSpec};
@@ -80,6 +81,19 @@ pub struct Rows<'a> {
     pub starts: &'a [i64],
 }
 
+/// The first section of links, and its part, for which a packet's path does not say how long it takes.
+fn varying(scenario: &Scenario) -> Option<(usize, &'static str)> {
+    scenario.document().link.iter().enumerate().find_map(|(i, link)| {
+        let changes = link.transmitter.as_ref().filter(|t| !matches!(t, TransmitterKind::Fixed(_)));
+        let parts = [
+            (changes.is_some(), "transmitter"),
+            (link.loss.is_some(), "loss"),
+            (link.jitter.is_some(), "jitter"),
+        ];
+        parts.into_iter().find(|(has, _)| *has).map(|(_, part)| (i, part))
+    })
+}
+
 /// What is known about one direction of a flow: for packets of one size.
 #[derive(Clone, Copy, Debug, Default)]
 struct Path {
@@ -138,6 +152,13 @@ impl Replay {
                 "cannot be replayed: its switches cut through, so service begins before a packet has arrived",
                 "record it with `switch.cut_through = \"0B\"`",
             );
+        }
+        if let Some((link, part)) = varying(scenario) {
+            let reason =
+                "cannot be replayed: what a packet meets on such links does not depend on its path alone";
+            return Err(scenario
+                .about(&format!("link.{link}.{part}"), reason.to_owned())
+                .hint("record it without the key"));
         }
         if candidate == Candidate::Omniscient && original.disciplines.iter().any(|d| d.preemptive) {
             return refuse(

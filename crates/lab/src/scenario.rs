@@ -5,11 +5,12 @@ use crate::context::Cx;
 use crate::diagnostic::{shown, suggest};
 use crate::estimate::Estimate;
 use crate::parse::flows::{self, FlowRow};
+use crate::parse::trace;
 use crate::schema::{Document, SECTIONS, Shape, scheme};
 use crate::text::check::{self, Named};
 use crate::text::emit;
 use crate::text::tree::{Node, Origin, Place, Value, stamp};
-use crate::topology::{self, Frames, Graph};
+use crate::topology::{self, Graph, Overlays};
 use crate::{Diagnostic, Stop, estimate, network, resolve, validate, workload};
 use std::path::{Path, PathBuf};
 use thalweg_sim::spec::NetworkSpec;
@@ -72,18 +73,20 @@ pub fn load_unless(
         let cx = Cx { origin: &draft, dir, stop };
         let mut probe = written(&cx)?;
         resolve::resolve(&mut probe);
-        let frames = frames(&probe);
-        let graph = topology::build(&cx, &mut probe.topology, frames).map_err(|e| vec![e])?;
+        let frames = resolve::frames(&probe);
+        let plain = Overlays::default();
+        let graph = topology::build(&cx, &mut probe.topology, frames, &plain).map_err(|e| vec![e])?;
         number(&mut origin, &named, &graph)?;
     }
     let cx = Cx { origin: &origin, dir, stop };
     let written = written(&cx)?;
     let mut doc = written.clone();
     resolve::resolve(&mut doc);
-    let frames = frames(&doc);
-    let graph = topology::build(&cx, &mut doc.topology, frames).map_err(|e| vec![e])?;
+    let frames = resolve::frames(&doc);
+    let links = Overlays::read(&cx, &doc).map_err(sorted)?;
+    let graph = topology::build(&cx, &mut doc.topology, frames, &links).map_err(|e| vec![e])?;
     resolve::by_graph(&mut doc, &graph);
-    let mut errors = validate::document(&cx, &written, &doc, &graph);
+    let mut errors = validate::document(&cx, &written, &doc, &graph, &links);
     errors.extend(workload::check(&cx, &doc, &graph));
     if !errors.is_empty() {
         return Err(sorted(errors));
@@ -109,8 +112,9 @@ fn written(cx: &Cx<'_>) -> Result<Document, Vec<Diagnostic>> {
     // No length in products changes the network's shape or the size of packets: any will do to find out the product.
     let mut probe = with(Bytes::new(1))?;
     resolve::resolve(&mut probe);
-    let frames = frames(&probe);
-    let graph = topology::build(cx, &mut probe.topology, frames).map_err(|e| vec![e])?;
+    let frames = resolve::frames(&probe);
+    let links = Overlays::read(cx, &probe).map_err(sorted)?;
+    let graph = topology::build(cx, &mut probe.topology, frames, &links).map_err(|e| vec![e])?;
     with(graph.bandwidth_delay(frames))
 }
 
@@ -186,13 +190,6 @@ fn adopt_kind(mine: &mut Node, under: &Node) {
     }
 }
 
-/// The full packet and ACK of `[transport]`.
-fn frames(doc: &Document) -> Frames {
-    let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-    let (full, ack) = resolve::wire(&doc.transport);
-    Frames { full: whole(full), ack: whole(ack) }
-}
-
 impl Scenario {
     fn cx<'a>(&'a self, stop: &'a Stop) -> Cx<'a> {
         Cx { origin: &self.origin, dir: &self.dir, stop }
@@ -201,6 +198,11 @@ impl Scenario {
     /// About the scenario as a whole.
     pub(crate) fn whole_file(&self, reason: String) -> Diagnostic {
         Diagnostic::in_file(&self.origin.file, 0, reason)
+    }
+
+    /// About one of its keys.
+    pub(crate) fn about(&self, key: &str, reason: String) -> Diagnostic {
+        self.origin.at(key, reason)
     }
 
     /// What reports call it.
@@ -230,7 +232,7 @@ impl Scenario {
 
     /// The round trip of a full packet and its ACK over the longest path when nothing waits.
     pub fn base_rtt(&self) -> thalweg_units::Span {
-        self.graph.base_rtt(frames(&self.doc))
+        self.graph.base_rtt(resolve::frames(&self.doc))
     }
 
     /// The resolved scenario as JSON.
@@ -250,6 +252,8 @@ impl Scenario {
         if let Shape::File(f) = &self.doc.topology.shape {
             out.push(f.file.clone());
         }
+        let traces = self.doc.link.iter().filter_map(|l| l.transmitter.as_ref()?.file());
+        out.extend(traces.map(str::to_owned));
         match &self.doc.routing.rule {
             RoutingRule::Pinned { file } | RoutingRule::SprayRoundRobin { offsets: Some(file) } => {
                 out.push(file.clone())
@@ -275,6 +279,38 @@ impl Scenario {
         out.sort();
         out.dedup();
         out
+    }
+
+    /// The delivery opportunities of a direction of a link, as Mahimahi writes them; without a port those of the only trace.
+    ///
+    /// # Errors
+    /// If there are none, or several to choose from.
+    pub fn trace_text(&self, port: Option<u32>) -> Result<String, Diagnostic> {
+        let traces = self.graph.traces();
+        let some = |ports: &mut dyn Iterator<Item = u32>| {
+            let all: Vec<String> = ports.map(|port| port.to_string()).collect();
+            all[..all.len().min(16)].join(", ") + if all.len() > 16 { ", .." } else { "" }
+        };
+        let refuse = |reason: String, hint: String| Err(self.whole_file(reason).hint(hint));
+        let Some((_, first)) = traces.first() else {
+            let hint = "write `transmitter = \"cellular\"`, or one of kind \"traced\", under [[link]]";
+            return refuse("no link has delivery opportunities".into(), hint.into());
+        };
+        let listed = || some(&mut traces.iter().map(|(port, _)| *port));
+        match port {
+            Some(port) => match traces.iter().find(|(with, _)| *with == port) {
+                Some((_, trace)) => Ok(trace::to_text(trace)),
+                None => refuse(
+                    format!("port {port} has no delivery opportunities"),
+                    format!("ports with some: {}", listed()),
+                ),
+            },
+            None if traces.iter().all(|(_, trace)| trace == first) => Ok(trace::to_text(first)),
+            None => refuse(
+                "its links have different traces".into(),
+                format!("choose one of the ports {}", listed()),
+            ),
+        }
     }
 
     /// What the run will cost, before it is run.

@@ -1,7 +1,7 @@
 //! What a reader wants to know first: counts, loads, completion times, slowdowns.
 
 use crate::run::Run;
-use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows};
+use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation};
 use crate::topology::{Frames, Graph};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
@@ -152,6 +152,26 @@ fn pauses(run: &Run) -> Json {
     })
 }
 
+/// What links lost by chance, and of those whose rate changes the one that was used most.
+fn links(run: &Run) -> Json {
+    let spec = run.engine.spec();
+    let varies = |port: &u32| !spec.links[*port as usize / 2].direction(PortId(*port)).is_fixed();
+    let used = |port: u32| utilisation(run, PortId(port), run.engine.totals(PortId(port)).bytes);
+    let ports = (0..2 * spec.links.len() as u32).filter(varies).map(|port| (port, used(port)));
+    // The first of several that were used as much.
+    let most = ports.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let ends = |port: u32| {
+        let link = &spec.links[port as usize / 2];
+        if port.is_multiple_of(2) { [link.a.0, link.b.0] } else { [link.b.0, link.a.0] }
+    };
+    json!({
+        "packets_lost": run.engine.lost_on_links(),
+        "most_used": most.map(|(port, used)| json!({
+            "port": port, "from_node": ends(port)[0], "to_node": ends(port)[1], "utilisation": used,
+        })),
+    })
+}
+
 /// How full memories got: the input that held most, and the largest shares of a limit, of a shared memory and of a headroom.
 fn memory(run: &Run) -> Json {
     let rows = memory_rows(run);
@@ -231,6 +251,8 @@ pub(crate) fn summary(run: &Run) -> Json {
         })
     });
     let pauses = run.engine.spec().inputs.and_then(|i| i.pfc).map(|_| pauses(run));
+    let plain = run.engine.spec().links.iter().all(|l| l.ab.is_plain() && l.ba.is_plain());
+    let links = (!plain).then(|| links(run));
     let memory = run.engine.spec().probes.memory.then(|| memory(run));
     let endless = rows.iter().any(FlowRow::endless).then(|| endless(run, &rows));
     let (lost, frames_lost) = run.engine.lost_to_incidents();
@@ -275,6 +297,7 @@ pub(crate) fn summary(run: &Run) -> Json {
         "load": loads(run, &rows),
         "goodput_gbps": goodput,
         "drops": c.packets_dropped,
+        "links": links,
         "marks": c.packets_marked,
         "edge": edge,
         "pauses": pauses,

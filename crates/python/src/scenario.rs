@@ -95,6 +95,11 @@ impl Scenario {
         interruptible(py, move |stop| inner.flows_csv_unless(stop))?.map_err(|d| scenario_error(py, &[d]))
     }
 
+    #[pyo3(signature = (port=None))]
+    fn trace_text(&self, py: Python<'_>, port: Option<u32>) -> PyResult<String> {
+        self.inner.trace_text(port).map_err(|d| scenario_error(py, &[d]))
+    }
+
     fn flows_hpcc(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.inner.clone();
         interruptible(py, move |stop| inner.flows_hpcc_unless(stop))?.map_err(|d| scenario_error(py, &[d]))

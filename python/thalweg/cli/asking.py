@@ -160,6 +160,11 @@ def export_flows(args) -> int:
     return OK
 
 
+def export_trace(args) -> int:
+    sys.stdout.write(_scenario(args).trace_text(args.port))
+    return OK
+
+
 def compare(args) -> int:
     from thalweg import _places
     from thalweg._format import number

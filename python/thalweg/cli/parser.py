@@ -71,6 +71,12 @@ def positive_int(text: str) -> int:
     return int(text)
 
 
+def port_number(text: str) -> int:
+    if not text.isdecimal() or int(text) >= 1 << 32:
+        raise argparse.ArgumentTypeError(f"`{text}` is not the number of a port")
+    return int(text)
+
+
 def positive_seconds(text: str) -> float:
     try:
         value = float(text)
@@ -258,6 +264,15 @@ def build() -> Parser:
     sets(p)
     p.add_argument(
         "--format", choices=("csv", "hpcc"), default="csv", help="hpcc: flow file of the HPCC ns-3 simulator"
+    )
+
+    p = command(
+        "export-trace", "asking:export_trace", "print the delivery opportunities of a scenario's link, for Mahimahi"
+    )
+    p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
+    sets(p)
+    p.add_argument(
+        "--port", type=port_number, metavar="N", help="which direction of a link, if several have different ones"
     )
 
     p = command("compare", "asking:compare", "two runs side by side: completion times per size class")

@@ -22,7 +22,7 @@ const PACKET: f64 = 130.0;
 const CONNECTION: f64 = 160.0;
 /// A sample in the simulation and in its table.
 const QUEUE_SAMPLE: f64 = 82.0;
-const LINK_SAMPLE: f64 = 63.0;
+const LINK_SAMPLE: f64 = 79.0;
 const CONTROLLER_SAMPLE: f64 = 130.0;
 const ROUND_TRIP: f64 = 63.0;
 /// Rows of a recording that wait to be written: it leaves while the run goes on.
@@ -127,6 +127,7 @@ pub(super) fn parts(doc: &Document, graph: &Graph, t: &Totals) -> Vec<(&'static 
         ("schedulers", queues),
         ("probes", probes + histogram),
         ("recording", recording),
+        ("traces", graph.trace_bytes() as f64),
     ]
     .map(|(name, bytes)| (name, bytes as u64))
     .to_vec();

@@ -4,7 +4,7 @@ use crate::schema::{Document, Incident, NicOrder, Pfc, PfcThreshold, Release, Sh
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
 use thalweg_sim::spec as s;
-use thalweg_units::{NodeId, PortId, Span, Time};
+use thalweg_units::{PortId, Span, Time};
 
 pub(super) fn shared_buffer(doc: &Document) -> Option<s::SharedBufferSpec> {
     let shared = doc.switch.shared_buffer.as_ref()?;
@@ -51,13 +51,6 @@ pub(super) fn nic(doc: &Document) -> s::NicSpec {
     s::NicSpec { order, pause_control: doc.nic.pause_control }
 }
 
-/// The links between two nodes, by number.
-pub(crate) fn links_between(graph: &Graph, ends: [u32; 2]) -> impl Iterator<Item = u32> {
-    let [a, b] = ends.map(NodeId);
-    let joins = move |l: &s::LinkSpec| (l.a, l.b) == (a, b) || (l.a, l.b) == (b, a);
-    graph.links.iter().enumerate().filter(move |(_, l)| joins(l)).map(|(i, _)| i as u32)
-}
-
 /// What breaks and what is mended, in order of time; at one instant what is mended comes first.
 pub(super) fn incidents(doc: &Document, graph: &Graph) -> Vec<s::Incident> {
     let at = |span: Span| Time::from_ps(span.ps());
@@ -65,7 +58,7 @@ pub(super) fn incidents(doc: &Document, graph: &Graph) -> Vec<s::Incident> {
     for incident in &doc.incident {
         match incident {
             Incident::LinkFailure { at: from, until, link } => {
-                for l in links_between(graph, *link) {
+                for l in graph.between(*link) {
                     begins.push(s::Incident { at: at(from.0), what: s::IncidentKind::LinkDown(l) });
                     out.extend(until.map(|u| s::Incident { at: at(u.0), what: s::IncidentKind::LinkUp(l) }));
                 }

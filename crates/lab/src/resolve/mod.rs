@@ -10,7 +10,7 @@ use crate::schema::{
     ClassOrder, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Rdma, RdmaAcks, Scheduler,
     Shape, Tcp, Transport,
 };
-use crate::topology::Graph;
+use crate::topology::{Frames, Graph};
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
 use thalweg_units::{Bytes, Span};
 
@@ -126,6 +126,13 @@ pub(crate) fn wire(transport: &Transport) -> (u64, u64) {
             (sum(&[r.mtu, r.header, telemetry]), ack)
         }
     }
+}
+
+/// The full packet and ACK of `[transport]`.
+pub(crate) fn frames(doc: &Document) -> Frames {
+    let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+    let (full, ack) = wire(&doc.transport);
+    Frames { full: whole(full), ack: whole(ack) }
 }
 
 /// The longest path of a network. Looked for at most once each, as it takes long in large networks, and few want it.

@@ -8,6 +8,7 @@
 mod arrivals;
 mod congestion;
 mod incident;
+mod link;
 mod lossless;
 mod marking;
 mod measure;
@@ -25,6 +26,7 @@ mod transport;
 
 pub use arrivals::*;
 pub use incident::*;
+pub use link::*;
 pub use lossless::*;
 pub use marking::*;
 pub use measure::*;
@@ -72,6 +74,9 @@ pub struct Document {
     pub scheme: Option<String>,
     /// The network's shape.
     pub topology: Topology,
+    /// Links that are not as the topology makes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link: Vec<Link>,
     /// How paths are chosen among the shortest.
     #[serde(default)]
     pub routing: Routing,
@@ -112,6 +117,7 @@ pub(crate) const SECTIONS: &[&str] = &[
     "seed",
     "scheme",
     "topology",
+    "link",
     "routing",
     "switch",
     "nic",

@@ -119,7 +119,12 @@ pub(super) fn table(run: &Run) -> Table {
             column("packets", "", "data packets sent", u32s(&|r| r.outcome.sent)),
             column("retransmissions", "", "data packets sent again", u32s(&|r| r.outcome.retransmitted)),
             column("timeouts", "", "expiries of the retransmission timer", u32s(&|r| r.outcome.timeouts)),
-            column("drops", "", "packets lost in queues, ACKs included", u32s(&|r| r.outcome.drops)),
+            column(
+                "drops",
+                "",
+                "packets lost in queues and on links, ACKs included",
+                u32s(&|r| r.outcome.drops),
+            ),
             column("group", "", "traffic section", u32s(&|r| u32::from(r.spec.group))),
             column("class", "", "traffic class", u32s(&|r| u32::from(r.spec.class))),
             column(

@@ -2,17 +2,32 @@
 
 use crate::run::Run;
 use crate::table::{ColumnData, Table, column};
-use thalweg_units::PortId;
+use thalweg_machines::link::TransmitterSpec;
+use thalweg_units::{PortId, Time};
+
+/// What could have left by an instant.
+pub(crate) fn capacity(run: &Run, port: PortId, until: Time) -> u64 {
+    run.engine.spec().links[port.at() / 2].direction(port).transmitter.offered(until).get()
+}
+
+/// Bytes carried over what could have left.
+pub(crate) fn utilisation(run: &Run, port: PortId, bytes: u64) -> f64 {
+    let transmitter = &run.engine.spec().links[port.at() / 2].direction(port).transmitter;
+    let capacity = match transmitter {
+        // (Not in whole bytes.)
+        TransmitterSpec::Fixed(fixed) => fixed.rate.bps() as f64 * run.engine.now().secs(),
+        _ => capacity(run, port, run.engine.now()) as f64 * 8.0,
+    };
+    if capacity > 0.0 { bytes as f64 * 8.0 / capacity } else { 0.0 }
+}
 
 pub(super) fn table(run: &Run) -> Table {
     let spec = run.engine.spec();
     let ends: Vec<(u32, u32)> = spec.links.iter().flat_map(|l| [(l.a.0, l.b.0), (l.b.0, l.a.0)]).collect();
     let totals: Vec<_> = (0..ends.len()).map(|p| run.engine.totals(PortId(p as u32))).collect();
     let rate = |port: usize| spec.links[port / 2].direction(PortId(port as u32)).mean_rate().bps();
-    let seconds = run.engine.now().secs();
-    let used = |p: usize| {
-        if seconds > 0.0 { totals[p].bytes as f64 * 8.0 / (rate(p) as f64 * seconds) } else { 0.0 }
-    };
+    let used = |p: usize| utilisation(run, PortId(p as u32), totals[p].bytes);
+    let could = |p: usize| capacity(run, PortId(p as u32), run.engine.now());
     let all = 0..ends.len();
     Table {
         name: "ports",
@@ -39,6 +54,12 @@ pub(super) fn table(run: &Run) -> Table {
                 "",
                 "packets dropped",
                 ColumnData::U64(totals.iter().map(|t| t.dropped).collect()),
+            ),
+            column(
+                "lost",
+                "",
+                "packets lost on the link, by chance",
+                ColumnData::U64(totals.iter().map(|t| t.lost).collect()),
             ),
             column(
                 "marked",
@@ -69,6 +90,12 @@ pub(super) fn table(run: &Run) -> Table {
                 "ps",
                 "for how long in all, pauses that stand included",
                 ColumnData::U64(totals.iter().map(|t| t.paused).collect()),
+            ),
+            column(
+                "capacity",
+                "B",
+                "what could have left, had something always waited: by the rate, or by the opportunities of a trace",
+                ColumnData::U64(all.clone().map(could).collect()),
             ),
             column("utilisation", "", "bytes carried / capacity", ColumnData::F64(all.map(used).collect())),
         ],

@@ -1,5 +1,6 @@
 //! Time series, if they were asked for.
 
+use super::ports::capacity;
 use crate::run::Run;
 use crate::table::{ColumnData, Table, column};
 
@@ -37,6 +38,12 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                 column("port", "", "which", ColumnData::U32(l.iter().map(|s| s.port.0).collect())),
                 column("packets", "", "so far", ColumnData::U64(l.iter().map(|s| s.packets).collect())),
                 column("bytes", "B", "so far", ColumnData::U64(l.iter().map(|s| s.bytes).collect())),
+                column(
+                    "capacity",
+                    "B",
+                    "what could have left so far, had something always waited",
+                    ColumnData::U64(l.iter().map(|s| capacity(run, s.port, s.at)).collect()),
+                ),
             ],
         });
     }

@@ -6,6 +6,7 @@ mod fat_tree;
 mod file;
 mod internet2;
 mod leaf_spine;
+mod links;
 pub mod lowest;
 pub mod names;
 pub(crate) mod near;
@@ -13,6 +14,7 @@ mod parking_lot;
 mod reach;
 mod star;
 
+pub(crate) use links::{Overlays, ports};
 pub use names::Names;
 pub(crate) use reach::round_trip_bytes;
 
@@ -239,8 +241,13 @@ impl Graph {
 const SLOWEST: Rate = Rate::from_bps(1_000);
 
 /// Builds the graph and refuses one whose round trip is beyond all reason.
-pub(crate) fn build(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, Diagnostic> {
-    let graph = shape(cx, topology, frames)?;
+pub(crate) fn build(
+    cx: &Cx<'_>,
+    topology: &mut Topology,
+    frames: Frames,
+    links: &Overlays,
+) -> Result<Graph, Diagnostic> {
+    let graph = shape(cx, topology, frames, links)?;
     let rtt = graph.base_rtt(frames);
     if rtt > LONGEST {
         let reason = format!("a round trip through the empty network takes {} s", rtt.secs());
@@ -250,7 +257,12 @@ pub(crate) fn build(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Res
 }
 
 /// Builds the graph; `base_rtt` is replaced by the delay that was solved from it.
-fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, Diagnostic> {
+fn shape(
+    cx: &Cx<'_>,
+    topology: &mut Topology,
+    frames: Frames,
+    links: &Overlays,
+) -> Result<Graph, Diagnostic> {
     let quantum = topology.time_quantum.0;
     let mut graph = match &topology.shape {
         Shape::Pair(p) => {
@@ -274,6 +286,7 @@ fn shape(cx: &Cx<'_>, topology: &mut Topology, frames: Frames) -> Result<Graph, 
             return Err(cx.error("topology", reason, format!("links need a rate of at least {SLOWEST}")));
         }
     }
+    links.lay(cx, &mut graph, quantum)?;
     let own = match &topology.shape {
         Shape::Dumbbell(d) => d.host_delay,
         _ => None,

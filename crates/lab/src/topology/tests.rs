@@ -132,7 +132,7 @@ fn an_odd_fat_tree_is_refused_where_it_is_written() {
         }),
         time_quantum: Q(Span::ZERO),
     };
-    let e = build(&cx, &mut t, Frames { full: 1500, ack: 40 }).expect_err("odd");
+    let e = build(&cx, &mut t, Frames { full: 1500, ack: 40 }, &Overlays::default()).expect_err("odd");
     assert_eq!(
         e.to_string(),
         "f.toml:3: `topology.k`: k = 5 is odd, half of a switch's ports go up; use 4 or 6"

@@ -1,7 +1,6 @@
 //! `[[incident]]`.
 
 use super::Report;
-use crate::network::links_between;
 use crate::schema::{Document, Incident, Routing, RoutingRule};
 use crate::topology::Graph;
 use thalweg_units::{NodeId, Span};
@@ -60,12 +59,12 @@ fn times(r: &mut Report<'_>, i: usize, name: &str, from: Span, until: Option<Spa
     }
 }
 
-fn ends(r: &mut Report<'_>, key: &str, link: [u32; 2], graph: &Graph) {
+pub(super) fn ends(r: &mut Report<'_>, key: &str, link: [u32; 2], graph: &Graph) {
     let nodes = graph.nodes() as u32;
     if let Some(wrong) = link.iter().find(|n| **n >= nodes) {
         return r.error(key, format!("there is no node {wrong}"), format!("nodes are 0 to {}", nodes - 1));
     }
-    if links_between(graph, link).next().is_some() {
+    if graph.between(link).next().is_some() {
         return;
     }
     let mut others: Vec<u32> = Vec::new();

@@ -1,6 +1,7 @@
 //! Settings that are impossible, and settings that cannot take effect.
 
 mod incidents;
+mod links;
 mod lossless;
 mod marking;
 mod name;
@@ -17,7 +18,7 @@ pub(crate) use queues::full_packet;
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::Document;
-use crate::topology::Graph;
+use crate::topology::{Graph, Overlays};
 
 /// Collects what is wrong.
 pub(crate) struct Report<'a> {
@@ -36,12 +37,19 @@ impl Report<'_> {
 }
 
 /// Checks a resolved document; `written` is the document before resolution.
-pub(crate) fn document(cx: &Cx<'_>, written: &Document, doc: &Document, graph: &Graph) -> Vec<Diagnostic> {
+pub(crate) fn document(
+    cx: &Cx<'_>,
+    written: &Document,
+    doc: &Document,
+    graph: &Graph,
+    overlays: &Overlays,
+) -> Vec<Diagnostic> {
     let mut report = Report { cx, errors: Vec::new() };
     name::check(&mut report, &doc.name);
     transports::check(&mut report, doc, graph);
     queues::check(&mut report, written, doc, graph);
     lossless::check(&mut report, doc, graph);
+    links::check(&mut report, written, doc, graph, overlays);
     incidents::check(&mut report, doc, graph);
     slack::check(&mut report, doc, graph);
     rules::check(&mut report, written, doc, graph);

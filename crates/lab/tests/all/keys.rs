@@ -2,6 +2,8 @@
 //!
 //! The list is compared with the JSON Schema: a key or a choice without an entry fails. Paths are those of
 //! the schema: `switch.scheduler(drr).quantum` is a key of one kind, `switch.scheduler=drr` the choice itself.
+#[path = "keys/links.rs"]
+mod links;
 #[path = "keys/lossless.rs"]
 mod lossless;
 #[path = "keys/plugins.rs"]
@@ -88,7 +90,8 @@ const KEYS: &[Row] = &[
 ];
 
 /// All rows.
-const ALL: [&[Row]; 6] = [KEYS, topology::KEYS, switch::KEYS, transport::KEYS, traffic::KEYS, lossless::KEYS];
+const ALL: [&[Row]; 7] =
+    [KEYS, topology::KEYS, links::KEYS, switch::KEYS, transport::KEYS, traffic::KEYS, lossless::KEYS];
 
 /// Every key and every choice of the schema.
 fn paths_of(schema: &serde_json::Value, path: &str, out: &mut BTreeSet<String>) {

@@ -177,5 +177,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("map.cch", "1 @A (2) -> <2> <3> =a r0\n2 @B (1) -> <1> =b r0\n3 @C (1) -> <1> =c r0\n"),
     ("weights.txt", "A B 3\nB A 3\nA C 1\n"),
     ("sizes.txt", "1000 0.1\n10000 0.5\n100000 1\n"),
+    ("cell.trace", "1\n2\n2\n3\n5\n8\n9\n10\n"),
+    ("other.trace", "2\n4\n6\n7\n"),
     ("small.txt", "1000 0.9\n10000 1\n"),
 ];

@@ -1,0 +1,150 @@
+//! `[[link]]`: sections that are about nothing, say nothing, or contradict each other, and rates of the topology that nobody
+//! has. (What a section says by itself has been checked when its trace was read: `topology::links`.)
+
+use super::{Report, incidents};
+use crate::resolve;
+use crate::schema::{Direction, Document, Shape, WhichLinks};
+use crate::topology::{self, Graph, Overlays};
+use thalweg_machines::link::TransmitterKind;
+use thalweg_units::{PortId, Rate};
+
+/// Keys of topologies that are rates of links.
+const RATES: [&str; 6] = ["rate", "sink_rate", "host_rate", "bottleneck_rate", "spine_rate", "edge_rate"];
+
+pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph, links: &Overlays) {
+    if doc.link.is_empty() {
+        return;
+    }
+    // Which section speaks of a port's transmitter, loss, jitter.
+    let mut said: Vec<[Option<usize>; 3]> = vec![[None; 3]; 2 * graph.links.len()];
+    for (i, link) in doc.link.iter().enumerate() {
+        which(r, i, doc, graph);
+        let parts = [link.transmitter.is_some(), link.loss.is_some(), link.jitter.is_some()];
+        if parts == [false; 3] {
+            let reason = "it says nothing about its links";
+            r.error(&format!("link.{i}"), reason, "add `transmitter`, `loss` or `jitter`");
+        }
+        let ports = topology::ports(graph, link);
+        for (part, name) in
+            ["transmitter", "loss", "jitter"].into_iter().enumerate().filter(|(p, _)| parts[*p])
+        {
+            let taken = ports.iter().find_map(|port| said[*port as usize][part].map(|other| (*port, other)));
+            if let Some((port, other)) = taken.filter(|(_, other)| *other != i) {
+                let from = graph.links[port as usize / 2].a.0;
+                let to = graph.links[port as usize / 2].b.0;
+                let [from, to] = if port % 2 == 0 { [from, to] } else { [to, from] };
+                let names = [from, to].map(|n| graph.names.of(n));
+                let reason = format!(
+                    "link {other} says it already for the direction from `{}` to `{}`",
+                    names[0], names[1]
+                );
+                r.error(
+                    &format!("link.{i}.{name}"),
+                    reason,
+                    "let each direction of a link have it from one section",
+                );
+            }
+            ports.iter().for_each(|port| said[*port as usize][part] = Some(i));
+        }
+    }
+    if let Ok(plain) =
+        topology::build(r.cx, &mut doc.topology.clone(), resolve::frames(doc), &Overlays::default())
+    {
+        same_rates(r, doc, &plain);
+    }
+    idle_rates(r, written, doc, graph, links);
+}
+
+fn which(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph) {
+    let link = &doc.link[i];
+    let key = format!("link.{i}.which");
+    match &link.which {
+        WhichLinks::All | WhichLinks::HostLinks => {}
+        WhichLinks::CoreLinks => {
+            if graph.core_links().is_empty() {
+                let why = "no link leads from a switch with hosts to another switch";
+                r.useless(&key, why, "write \"all\", \"host-links\" or { between = [..] }");
+            }
+        }
+        WhichLinks::Between { ends } => incidents::ends(r, &format!("{key}.ends"), *ends, graph),
+        WhichLinks::Ports { ports } => {
+            let most = 2 * graph.links.len() as u64;
+            for (p, port) in ports.iter().enumerate() {
+                let key = format!("{key}.ports.{p}");
+                if u64::from(*port) >= most {
+                    r.error(&key, format!("there is no port {port}"), format!("ports are 0 to {}", most - 1));
+                } else if ports[..p].contains(port) {
+                    r.useless(&key, &format!("port {port} is listed twice"), "list each once");
+                }
+            }
+            if ports.is_empty() {
+                r.useless(
+                    &format!("{key}.ports"),
+                    "no port is listed",
+                    format!("ports are 0 to {}", most - 1),
+                );
+            }
+            if link.direction != Direction::Both {
+                let why = "a port is one direction of a link";
+                r.useless(&format!("link.{i}.direction"), why, "remove the key");
+            }
+        }
+    }
+}
+
+/// A fixed rate that the links have anyway.
+fn same_rates(r: &mut Report<'_>, doc: &Document, plain: &Graph) {
+    for (i, link) in doc.link.iter().enumerate() {
+        let Some(kind @ TransmitterKind::Fixed(fixed)) = &link.transmitter else { continue };
+        let ports = topology::ports(plain, link);
+        if !ports.is_empty() && ports.iter().all(|p| plain.direction(PortId(*p)).mean_rate() == fixed.rate) {
+            let why = format!("the topology gives these links the rate {} already", fixed.rate);
+            let key = format!("link.{i}.transmitter");
+            r.useless(&key, &why, format!("write another rate, or remove the `{}` transmitter", kind.key()));
+        }
+    }
+}
+
+/// Rates under `[topology]` that nobody has, because all their links have a transmitter of their own.
+fn idle_rates(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph, links: &Overlays) {
+    // (Of a file the rate is that of links without one: those that there are need it.)
+    if matches!(doc.topology.shape, Shape::File(_)) || doc.link.iter().all(|l| l.transmitter.is_none()) {
+        return;
+    }
+    for key in
+        RATES.into_iter().filter(|key| r.cx.origin.root.get("topology").is_some_and(|t| t.get(key).is_some()))
+    {
+        let path = format!("topology.{key}");
+        if is_idle(r, written, doc, graph, links, key) == Some(true) {
+            let why = "every link that it is about has a transmitter of its own";
+            r.useless(&path, why, "remove the key");
+        }
+    }
+}
+
+/// Whether a rate that differs from its default could be another one without any link being another one; `None`: who knows.
+fn is_idle(
+    r: &Report<'_>,
+    written: &Document,
+    doc: &Document,
+    graph: &Graph,
+    links: &Overlays,
+    key: &str,
+) -> Option<bool> {
+    let mut resolved = serde_json::to_value(&doc.topology).ok()?;
+    let mut bare = written.clone();
+    let mut without = serde_json::to_value(&written.topology).ok()?;
+    without.as_object_mut()?.remove(key);
+    bare.topology = serde_json::from_value(without).ok()?;
+    resolve::resolve(&mut bare);
+    // What is the default need not be left out: a resolved scenario says everything.
+    if serde_json::to_value(&bare.topology).ok()?.get(key) == resolved.get(key) {
+        return Some(false);
+    }
+    let rate: Rate = resolved.get(key)?.as_str()?.parse().ok()?;
+    let other = Rate::from_bps(if rate.bps() < 1 << 40 { 2 * rate.bps() } else { rate.bps() / 2 });
+    resolved[key] = other.to_string().into();
+    let mut topology = serde_json::from_value(resolved).ok()?;
+    let changed = topology::build(r.cx, &mut topology, resolve::frames(doc), links).ok()?;
+    Some(changed.links == graph.links)
+}

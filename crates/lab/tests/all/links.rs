@@ -1,0 +1,201 @@
+//! Links that are not as the topology makes them: what they carry, lose and delay, and what the tables say about it.
+
+use crate::common::*;
+use std::path::Path;
+use thalweg_lab::{ColumnData, Run};
+
+/// Datagrams of 1500 B from one host to another over a link between two switches (port 4 forward), for a second.
+fn datagrams(rate: &str, link: &str) -> String {
+    format!(
+        "topology = {{ kind = \"dumbbell\", pairs = 1, host_rate = \"100Mbps\", delay = \"1ms\" }}\n\
+         switch = {{ buffer = \"20pkts\" }}\nrun = {{ until = \"1s\", check = true }}\n\
+         [[traffic]]\nkind = \"udp\"\nsrc = 0\ndst = 1\nrate = \"{rate}\"\npayload = \"1460B\"\nheader = \"40B\"\n\
+         [[link]]\nwhich = \"core-links\"\n{link}\n"
+    )
+}
+
+/// TCP both ways over it.
+fn streams(link: &str) -> String {
+    let traffic = "[[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 1\n[[traffic]]\nkind = \"backlogged\"\nsrc = 1\ndst = 0\n";
+    format!(
+        "topology = {{ kind = \"dumbbell\", pairs = 1, host_rate = \"100Mbps\", delay = \"1ms\" }}\n\
+         switch = {{ buffer = \"20pkts\" }}\nrun = {{ until = \"1s\", check = true }}\n{traffic}\
+         [[link]]\nwhich = \"core-links\"\n{link}\n"
+    )
+}
+
+fn go(dir: &Folder, text: &str, set: &[(&str, &str)]) -> Run {
+    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    finish(&scenario(text, &dir.0, &set))
+}
+
+const NONE: &[(&str, &str)] = &[];
+/// One opportunity a millisecond for a second; twelve within 10 ms for ten and then ten times that silence.
+const FILES: &[(&str, &str)] =
+    &[("even.trace", "1\n"), ("burst.trace", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n10\n10\n100\n")];
+
+fn share(run: &Run, port: usize) -> f64 {
+    let tables = run.tables();
+    let ports = tables.iter().find(|t| t.name == "ports").expect("ports");
+    let used = ports.columns.iter().find(|c| c.name == "utilisation").expect("utilisation");
+    let ColumnData::F64(used) = &used.data else { panic!("a share") };
+    used[port]
+}
+
+#[test]
+fn a_trace_of_even_opportunities_carries_what_the_fixed_link_does() {
+    let dir = Folder::new("links-even", FILES);
+    // 12 Mb/s: a packet of 1500 B every millisecond.
+    let traced = "transmitter = { kind = \"traced\", file = \"even.trace\", opportunity = \"1500B\" }";
+    let fixed = "transmitter = { fixed = \"12Mbps\" }";
+    for rate in ["20Mbps", "5Mbps"] {
+        let [a, b] = [traced, fixed].map(|link| {
+            let run = go(&dir, &datagrams(rate, link), NONE);
+            (column(&run, "flows", "delivered")[0], column(&run, "ports", "capacity")[4], share(&run, 4))
+        });
+        assert!((a.0 - b.0).abs() <= 1460, "{rate}: {} and {} bytes", a.0, b.0);
+        assert_eq!((a.1, b.1), (1_500_000, 1_500_000));
+        assert!((a.2 - b.2).abs() < 2e-3, "{rate}: {} and {}", a.2, b.2);
+        assert!(rate == "5Mbps" || a.2 > 0.995, "{}", a.2);
+    }
+}
+
+#[test]
+fn what_a_square_wave_carries_is_its_integral() {
+    let dir = Folder::new("links-square", FILES);
+    let wave = "transmitter = { kind = \"square-wave\", first = \"24Mbps\", second = \"12Mbps\", half_period = \"100ms\" }";
+    let run = go(&dir, &datagrams("50Mbps", wave), NONE);
+    assert_eq!(column(&run, "ports", "capacity")[4], 2_250_000);
+    let carried = column(&run, "ports", "bytes")[4];
+    assert!((carried - 2_250_000).abs() <= 15_000, "{carried}: all but the first round trip");
+}
+
+#[test]
+fn a_trace_that_ends_carries_nothing_more() {
+    let dir = Folder::new("links-once", FILES);
+    let traced = |more: &str| format!("transmitter = {{ kind = \"traced\", file = \"burst.trace\"{more} }}");
+    let packets = |more: &str| {
+        let run = go(&dir, &datagrams("50Mbps", &traced(more)), NONE);
+        let capacity = column(&run, "ports", "capacity")[4];
+        (column(&run, "flows", "delivered")[0] / 1460, capacity / 1504, share(&run, 4))
+    };
+    let (once, offered, used) = packets(", repeat = false");
+    assert_eq!(offered, 13);
+    // What comes before the first packet has crossed two links goes by unused; what is left over is less than a packet.
+    assert!((10..=13).contains(&once) && used > 0.7, "{once} packets, {used}");
+    let (repeated, offered, _) = packets("");
+    assert_eq!(offered, 130);
+    assert!((125..=130).contains(&repeated), "{repeated}");
+}
+
+#[test]
+fn losses_come_as_often_as_they_should_in_the_directions_that_they_should() {
+    let dir = Folder::new("links-loss", FILES);
+    for (direction, ports) in
+        [("forward", [true, false]), ("backward", [false, true]), ("both", [true, true])]
+    {
+        let loss = format!("direction = \"{direction}\"\nloss = {{ independent = 0.1 }}");
+        let run = go(&dir, &streams(&loss), NONE);
+        let (packets, lost) = (column(&run, "ports", "packets"), column(&run, "ports", "lost"));
+        for (port, loses) in [4, 5].into_iter().zip(ports) {
+            assert!(packets[port] > 100, "port {port}: {} packets", packets[port]);
+            let p = lost[port] as f64 / packets[port] as f64;
+            let four_sigma = 4.0 * (0.09 / packets[port] as f64).sqrt();
+            let expected = if loses { 0.1 } else { 0.0 };
+            assert!(
+                (p - expected).abs() <= if loses { four_sigma } else { 0.0 },
+                "{direction}, port {port}: {p}"
+            );
+        }
+        assert_eq!(lost[..4].iter().sum::<i128>(), 0, "host links lose nothing");
+        assert_eq!(
+            run.summary()["links"]["packets_lost"],
+            serde_json::json!(lost.iter().sum::<i128>() as u64)
+        );
+        assert!(column(&run, "flows", "drops").iter().sum::<i128>() >= lost[4] + lost[5], "flows know");
+    }
+    // Open loop: ten thousand packets, nothing dropped in queues.
+    let bursts = "loss = { kind = \"bursts\", enter = 0.01, leave = 0.24 }";
+    let run = go(&dir, &datagrams("90Mbps", bursts), &[("run.until", "\"1400ms\"")]);
+    let (packets, lost) = (column(&run, "ports", "packets")[4], column(&run, "ports", "lost")[4]);
+    let p = lost as f64 / packets as f64; // 0.01 / 0.25; bursts of four make the mean less sure
+    assert!(packets > 10_000 && (p - 0.04).abs() < 0.012, "{p} of {packets}");
+    assert_eq!(column(&run, "flows", "delivered")[0] / 1460 / 100, (packets - lost) / 100);
+}
+
+#[test]
+fn jitter_delays_and_only_with_reordering_overtakes() {
+    let dir = Folder::new("links-jitter", FILES);
+    let retransmissions = |jitter: &str| {
+        let text = streams(&format!("transmitter = {{ fixed = \"20Mbps\" }}\n{jitter}"));
+        let run = go(&dir, &text, &[("switch.buffer", "unlimited"), ("transport.max_window", "40pkts")]);
+        (column(&run, "flows", "retransmissions").iter().sum::<i128>(), column(&run, "flows", "rtt_ps")[0])
+    };
+    let (none, plain) = retransmissions("");
+    let (kept, later) = retransmissions("jitter = { uniform = \"10ms\" }");
+    let (free, _) = retransmissions("jitter = { kind = \"uniform\", max = \"10ms\", reorder = true }");
+    assert_eq!((none, kept), (0, 0), "in order nothing looks lost");
+    assert!(free > 10, "{free}");
+    // Two directions of 5 ms each in the mean, and what waits for those before it.
+    assert!(later - plain > 8_000_000_000, "{} and {} ms", plain / 1_000_000_000, later / 1_000_000_000);
+}
+
+#[test]
+fn another_seed_is_another_link_and_the_same_seed_the_same_bytes() {
+    let dir = Folder::new("links-seeds", FILES);
+    let text = streams(
+        "transmitter = \"cellular\"\nloss = { independent = 0.01 }\njitter = { exponential = \"1ms\" }",
+    );
+    let one = go(&dir, &text, NONE);
+    assert_eq!(bytes(&one), bytes(&go(&dir, &text, NONE)));
+    assert_ne!(one.digest(), go(&dir, &text, &[("seed", "2")]).digest());
+    // Cut and resumed, too.
+    let mut cut = Run::new(&scenario(&text, &dir.0, &[])).expect("a network");
+    cut.step(one.summary()["events"].as_u64().expect("events") / 2);
+    let mut resumed = Run::load(&cut.save()).expect("resumes");
+    while resumed.step(1 << 20) {}
+    assert_eq!((resumed.digest(), bytes(&resumed)), (one.digest(), bytes(&one)));
+}
+
+#[test]
+fn an_access_point_sends_in_batches() {
+    let dir = Folder::new("links-batched", FILES);
+    let text = |frames: u32| {
+        datagrams(
+            "60Mbps",
+            &format!(
+                "transmitter = {{ kind = \"batched\", rate = \"65Mbps\", frames = {frames}, contention = \"0ps\" }}"
+            ),
+        )
+    };
+    let mbps = |frames| column(&go(&dir, &text(frames), NONE), "ports", "bytes")[4] as f64 * 8e-6;
+    // A batch of n takes n · 184.6 us and 500 us: 17.5 Mb/s alone, 57.2 Mb/s of twenty.
+    let (one, twenty) = (mbps(1), mbps(20));
+    assert!((one - 17.5).abs() < 0.3, "{one}");
+    assert!((45.0..58.0).contains(&twenty), "{twenty}");
+}
+
+#[test]
+fn a_trace_is_written_as_it_was_read() {
+    let dir = Folder::new("links-export", FILES);
+    let s = scenario(&streams("transmitter = { kind = \"traced\", file = \"burst.trace\" }"), &dir.0, &[]);
+    assert_eq!(s.trace_text(None).expect("one trace"), FILES[1].1);
+    assert_eq!(s.trace_text(Some(5)).expect("both ways"), FILES[1].1);
+    assert_eq!(
+        s.trace_text(Some(0)).expect_err("a host's").to_string(),
+        "s.toml: port 0 has no delivery opportunities; ports with some: 4, 5"
+    );
+    let made = scenario(&streams("transmitter = \"cellular\""), Path::new("."), &[]);
+    assert_eq!(
+        made.trace_text(None).expect_err("two").to_string(),
+        "s.toml: its links have different traces; choose one of the ports 4, 5"
+    );
+    assert_ne!(made.trace_text(Some(4)).expect("one"), made.trace_text(Some(5)).expect("one"));
+    let none = scenario(&streams("loss = { independent = 0.1 }"), Path::new("."), &[]);
+    assert!(
+        none.trace_text(None)
+            .expect_err("none")
+            .to_string()
+            .starts_with("s.toml: no link has delivery opportunities; ")
+    );
+}
