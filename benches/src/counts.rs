@@ -250,18 +250,18 @@ pub fn table(quick: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
+    use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, pifo};
     use thalweg_machines::stage::StageSpec;
     use thalweg_machines::{Handle, Packet};
-    use thalweg_units::{Rate, Span, Time};
+    use thalweg_units::{Rate, Time};
 
     /// The queue of a port, to be compared with.
     struct Port(thalweg_machines::schedule::Queue);
 
     impl Port {
         fn new(bucket: u64) -> Self {
-            let order = OrderSpec::Pifo { add_transmission: false, bucket: Span::from_ps(bucket) };
-            let (limit, stage) = (Limit::Unlimited, StageSpec::TailDrop);
+            let order = pifo::Params { bucket: Some(bucket).filter(|b| *b > 0) }.into();
+            let (limit, stage) = (Limit::Unlimited, StageSpec::tail_drop());
             let spec = DisciplineSpec { order, limit, stage, preemptive: false };
             Self(spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(1)).expect("a queue"))
         }

@@ -4,7 +4,7 @@
 
 use std::hint::black_box;
 use std::time::Instant;
-use thalweg_machines::schedule::{Discipline, DisciplineSpec, FairOverflow, Limit, OrderSpec};
+use thalweg_machines::schedule::{Discipline, DisciplineSpec, Key, Limit, OrderSpec, srpt};
 use thalweg_machines::stage::StageSpec;
 use thalweg_machines::{Handle, Packet};
 use thalweg_units::{FlowId, Rate, Span, Stream, Time};
@@ -15,13 +15,13 @@ pub const LENGTHS: [u32; 5] = [10, 100, 1000, 10_000, 100_000];
 /// The orders that are compared, by name.
 pub fn orders() -> [(&'static str, OrderSpec); 7] {
     [
-        ("fifo", OrderSpec::Fifo),
-        ("srpt", OrderSpec::Rank { flow_order: true }),
-        ("sjf", OrderSpec::Rank { flow_order: false }),
-        ("lstf", OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }),
-        ("priorities", OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO }),
-        ("fq", OrderSpec::Fq { overflow: FairOverflow::LongestQueue }),
-        ("round-robin", OrderSpec::RoundRobin { bins: None, codel: None }),
+        ("fifo", OrderSpec::fifo()),
+        ("srpt", OrderSpec::srpt()),
+        ("sjf", srpt::Params { flow_order: false }.into()),
+        ("lstf", OrderSpec::lstf()),
+        ("priorities", OrderSpec::pifo()),
+        ("fq", OrderSpec::fq()),
+        ("round-robin", OrderSpec::round_robin()),
     ]
 }
 
@@ -40,14 +40,11 @@ enum Ranks {
 /// If the order's parameters contradict each other.
 #[allow(clippy::disallowed_methods)] // a benchmark is what looks at a clock
 pub fn hold(order: &OrderSpec, length: u32, pairs: u32) -> Result<f64, String> {
-    let stage = StageSpec::TailDrop;
+    let stage = StageSpec::tail_drop();
     let spec = DisciplineSpec { order: order.clone(), limit: Limit::Unlimited, stage, preemptive: false };
     let rate = Rate::from_gbps(1);
     let mut queue = spec.make(Stream::new(1, "queue", 0), rate)?;
-    let ranks = match order {
-        OrderSpec::Pifo { add_transmission: true, .. } => Ranks::Slack,
-        _ => Ranks::Sizes,
-    };
+    let ranks = if order.needs().key == Key::Slack { Ranks::Slack } else { Ranks::Sizes };
     let mut draw = Stream::new(2, "packets", 0);
     // One flow per four packets; a power of two of different packets.
     let packets: Vec<Packet> = (0..1 << 16)

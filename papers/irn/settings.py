@@ -153,7 +153,7 @@ TIMELY = {
     "max_decrease": 1.0,
     "min_rate": "10Mbps",
 }
-RAMP = {"kind": "ramp", "min": "5KB", "max": "200KB", "max_probability": 0.01, "at": "arrival"}
+RAMP = {"kind": "red-ecn", "min": "5KB", "max": "200KB", "max_probability": 0.01, "at": "arrival"}
 STEP = {"kind": "step", "threshold": "65KB"}
 
 

@@ -16,6 +16,7 @@ pub(crate) fn complete(schema: &mut Json) {
     let default_kind = map.remove("x-default-kind");
     map.remove("x-registry");
     map.remove("x-renamed");
+    map.remove("x-renamed-kinds");
     if map.remove("x-node").is_some() {
         named_too(map);
     }

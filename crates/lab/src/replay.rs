@@ -8,7 +8,7 @@ use crate::originals::{Original, Originals};
 use crate::{Diagnostic, Scenario, Table};
 use serde_json::{Value as Json, json};
 use thalweg_machines::link::TransmitterKind;
-use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, lstf, pifo};
 use thalweg_machines::stage::StageSpec;
 use thalweg_sim::spec::{HopRule, NetworkSpec, NicOrder, NicSpec, ProbeSpec, RoutingSpec, StopSpec};
 use thalweg_sim::{Exit, Injection};
@@ -358,16 +358,20 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
     let unlimited = |order| DisciplineSpec {
         order,
         limit: Limit::Unlimited,
-        stage: StageSpec::TailDrop,
+        stage: StageSpec::tail_drop(),
         preemptive: false,
     };
-    let add_transmission = candidate.adds_transmission();
-    let switch = DisciplineSpec { preemptive, ..unlimited(OrderSpec::Pifo { add_transmission, bucket }) };
+    let bucket = Some(bucket).filter(|bucket| !bucket.is_zero());
+    let order = match candidate.adds_transmission() {
+        true => lstf::Params { bucket }.into(),
+        false => pifo::Params { bucket: bucket.map(Span::ps) }.into(),
+    };
+    let switch = DisciplineSpec { preemptive, ..unlimited(order) };
     let is_host = |node: NodeId| node.0 < original.hosts;
     let ends = original.links.iter().flat_map(|l| [l.a, l.b]);
     NetworkSpec {
         port_discipline: ends.map(|from| u16::from(!is_host(from))).collect(),
-        disciplines: vec![unlimited(OrderSpec::Fifo), switch],
+        disciplines: vec![unlimited(OrderSpec::fifo()), switch],
         shared_buffer: None,
         hop_rule: candidate.rule(),
         stages: vec![],

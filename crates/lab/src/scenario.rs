@@ -247,7 +247,7 @@ impl Scenario {
 
     /// The files that the scenario reads, relative to its folder: a copy of the scenario needs them too.
     pub fn files(&self) -> Vec<String> {
-        use crate::schema::{AdsMap, Pattern, RoutingRule, Scheduler, Sizes};
+        use crate::schema::{Pattern, RoutingRule, Sizes};
         let mut out = Vec::new();
         if let Shape::File(f) = &self.doc.topology.shape {
             out.push(f.file.clone());
@@ -260,11 +260,9 @@ impl Scenario {
             }
             _ => {}
         }
-        for (_, s) in resolve::schedulers(&self.doc) {
-            if let Scheduler::Ads { map: AdsMap::Static { file: Some(file), .. }, .. } = s {
-                out.push(file.clone());
-            }
-        }
+        out.extend(
+            resolve::schedulers(&self.doc).filter_map(|(_, s)| s.table()).map(|(_, file)| file.to_owned()),
+        );
         for t in &self.doc.traffic {
             match &t.pattern {
                 Pattern::List(l) => out.push(l.file.clone()),

@@ -5,12 +5,11 @@
 
 use std::hint::black_box;
 use std::time::Instant;
-use thalweg_machines::schedule::{
-    AdsMap, AdsSpec, Discipline, DisciplineSpec, FairOverflow, Limit, OrderSpec,
-};
-use thalweg_machines::stage::{StageSpec, StepEcnSpec, Threshold};
+use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::stage::{MarkAt, step_ecn};
 use thalweg_machines::{Handle, Packet};
-use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_units::notation::Length;
+use thalweg_units::{FlowId, Rate, Stream, Time};
 
 const PAIRS: u32 = 1_000_000;
 
@@ -18,11 +17,8 @@ const PAIRS: u32 = 1_000_000;
 /// second arrival pushes somebody out.
 fn cost(order: &OrderSpec, length: u32, full: bool) -> f64 {
     let limit = if full { Limit::Packets(length) } else { Limit::Unlimited };
-    let stage = StageSpec::StepEcn(StepEcnSpec {
-        threshold: Threshold::Packets(65),
-        at_departure: false,
-        include_self: false,
-    });
+    let threshold = Length::Packets(65);
+    let stage = step_ecn::Params { threshold, at: MarkAt::Arrival, include_self: false }.into();
     let spec = DisciplineSpec { order: order.clone(), limit, stage, preemptive: false };
     let mut queue = spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(100)).expect("it can be made");
     let mut draw = Stream::new(2, "packets", 0);
@@ -69,33 +65,20 @@ fn cost(order: &OrderSpec, length: u32, full: bool) -> f64 {
 }
 
 fn main() {
-    let ads = |map| OrderSpec::Ads(AdsSpec { queues: 8, cap: Bytes::new(2_000_000), mtu: 1500, map });
-    let longest = FairOverflow::LongestQueue;
-    let orders = [
-        ("fifo", OrderSpec::Fifo),
-        ("drr", OrderSpec::Drr { quantum: 1500, overflow: longest }),
-        ("fq", OrderSpec::Fq { overflow: longest }),
-        ("priority", OrderSpec::Priority { classes: 8 }),
-        ("sjf", OrderSpec::Rank { flow_order: false }),
-        ("srpt", OrderSpec::Rank { flow_order: true }),
-        ("lstf", OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }),
-        ("lifo", OrderSpec::Lifo),
-        ("random", OrderSpec::Random),
-        ("round robin", OrderSpec::RoundRobin { bins: None, codel: None }),
-        ("ads static", ads(AdsMap::Static { counts: vec![1; 1335] })),
-        ("ads dynamic", ads(AdsMap::Dynamic { interval: Span::from_ms(5), window: 10 })),
-    ];
+    // A user's own are not here.
+    let orders = OrderSpec::all().into_iter().filter(|order| !order.needs().anything());
+    let orders: Vec<OrderSpec> = orders.collect();
     let lengths = [1, 10, 100, 1000, 10_000, 100_000];
     for (title, full) in [
         ("ns per enqueue + dequeue at a steady length", false),
         ("ns per two enqueues + dequeue at a full queue (one is given up)", true),
     ] {
         println!("{title}");
-        print!("{:<12}", "length");
+        print!("{:<20}", "length");
         lengths.iter().for_each(|n| print!("{n:>9}"));
         println!();
-        for (name, order) in &orders {
-            print!("{name:<12}");
+        for order in &orders {
+            print!("{:<20}", order.key());
             lengths.iter().for_each(|&n| print!("{:>9.1}", cost(order, n, full)));
             println!();
         }

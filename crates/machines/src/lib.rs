@@ -14,6 +14,7 @@
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
 //! * [`pause`]: what neighbours tell each other about when to send, and what a port then may not.
+//! * [`problems`]: what an algorithm says is wrong with its parameters.
 //!
 //! [`Stream`]: thalweg_units::Stream
 #![forbid(unsafe_code)]
@@ -22,10 +23,11 @@ pub mod buffer;
 pub mod congestion;
 pub mod custom;
 pub mod egress;
+mod kinds;
 pub mod link;
 mod packet;
 pub mod pause;
-mod problems;
+pub mod problems;
 pub mod schedule;
 pub mod slack;
 pub mod stage;

@@ -1,11 +1,11 @@
-//! What algorithms find wrong with their parameters.
+//! What an algorithm says is wrong with its parameters: one sentence, the way out, and whether it is impossible or only in vain.
 
-use thalweg_units::{Rate, Span};
+use thalweg_units::{Bytes, Rate, Span};
 
 /// Something wrong with a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Which, dotted within the algorithm's table.
+    /// Which, dotted within the algorithm's table; empty: all of it.
     pub key: String,
     /// What is wrong.
     pub reason: String,
@@ -43,6 +43,12 @@ impl Problems {
             self.wrong(key, reason, format!("at most \"{line}\""));
         }
     }
+    /// The size of a packet, or of a step: above zero, at most 1 GiB; `said` is what an impossible one is called.
+    pub fn size(&mut self, key: &str, size: Bytes, said: impl FnOnce(Bytes) -> String, example: &str) {
+        if size.get() == 0 || size.get() > 1 << 30 {
+            self.wrong(key, said(size), format!("for example \"{example}\""));
+        }
+    }
     /// A number in (0, 1].
     pub fn share(&mut self, key: &str, value: f64) {
         if !(value > 0.0 && value <= 1.0) {
@@ -58,7 +64,10 @@ impl Problems {
     /// The first impossible value, as one line about the algorithm `name`.
     pub(crate) fn first(self, name: &str) -> Result<(), String> {
         match self.0.into_iter().find(|p| !p.useless) {
-            Some(Problem { key, reason, hint, .. }) => Err(format!("{name}: `{key}`: {reason}; {hint}")),
+            Some(Problem { key, reason, hint, .. }) => {
+                let key = if key.is_empty() { key } else { format!("`{key}`: ") };
+                Err(format!("{name}: {key}{reason}; {hint}"))
+            }
             None => Ok(()),
         }
     }

@@ -21,7 +21,7 @@ use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::SharedPool;
-use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, Queue};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{FlowId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
@@ -302,8 +302,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             if lane == Lane::OnDemand {
                 port.queue = queues.len() as u32;
                 port.mode.preemptive = kind.preemptive;
-                port.state.eager =
-                    shared || kind.preemptive || matches!(kind.order, OrderSpec::Custom { .. });
+                port.state.eager = shared || kind.preemptive || kind.order.needs().anything();
                 let queue = kind.make(stream, link.mean_rate()).map_err(refused)?;
                 port.mode.gated = gated;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
@@ -383,7 +382,7 @@ fn can_fail(spec: &NetworkSpec, link: u32) -> bool {
 /// FIFO order with memory of its own and nothing to do at departure: departures are known on arrival.
 fn is_express(kind: &DisciplineSpec, stage: &StageMachine, shared: bool) -> bool {
     let needs = stage.needs();
-    kind.order == OrderSpec::Fifo && !needs.departures && !needs.headers && !shared
+    kind.order == OrderSpec::default() && !needs.departures && !needs.headers && !shared
 }
 
 /// Where a port is: its owner and its far end.

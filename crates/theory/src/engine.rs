@@ -37,7 +37,7 @@ pub fn can(candidate: Candidate) -> bool {
 }
 
 fn discipline(order: OrderSpec, preemptive: bool) -> DisciplineSpec {
-    DisciplineSpec { order, limit: Limit::Unlimited, stage: StageSpec::TailDrop, preemptive }
+    DisciplineSpec { order, limit: Limit::Unlimited, stage: StageSpec::tail_drop(), preemptive }
 }
 
 /// A rate at which `WIRE` bytes take exactly `ps`.
@@ -122,8 +122,11 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         switches: hub.0 + 1 - switches as u32,
         links,
         disciplines: vec![
-            discipline(OrderSpec::Fifo, false),
-            discipline(OrderSpec::Pifo { add_transmission, bucket: Span::ZERO }, candidate.preemptive),
+            discipline(OrderSpec::fifo(), false),
+            discipline(
+                if add_transmission { OrderSpec::lstf() } else { OrderSpec::pifo() },
+                candidate.preemptive,
+            ),
         ],
         port_discipline,
         shared_buffer: None,

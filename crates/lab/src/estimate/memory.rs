@@ -4,7 +4,7 @@
 
 use super::Totals;
 use crate::resolve::schedulers;
-use crate::schema::{AdsMap, Document, Scheduler};
+use crate::schema::Document;
 use crate::topology::Graph;
 use std::mem::size_of;
 use thalweg_machines::transport::{Receiver, Sender};
@@ -14,8 +14,6 @@ use thalweg_machines::transport::{Receiver, Sender};
 const FLOW: f64 = 610.0;
 /// A port: 300 in the simulation, 220 in its table.
 const PORT: f64 = 550.0;
-/// A queue with an order of its own, not a FIFO.
-const QUEUE: f64 = 450.0;
 /// A packet with its places in queues and events; its trace while packets are recorded.
 const PACKET: f64 = 130.0;
 /// Of a sender and a receiver beside their machines: hosts, timers, the path, a timer event.
@@ -30,8 +28,6 @@ const ROWS: f64 = 600_000.0;
 /// Such a row in the simulation, as columns, and in the writer; beside it two times for each hop, in each of the three.
 const ROW: f64 = 200.0;
 const ROW_HOP: f64 = 48.0;
-/// An entry of an ADS table; a dynamic one has its sum beside it.
-const ADS_ENTRY: f64 = 8.0;
 
 /// Looks of probes at things.
 struct Samples {
@@ -65,33 +61,6 @@ pub(super) fn samples(doc: &Document, graph: &Graph, t: &Totals) -> f64 {
     s.queues + s.links + s.controllers
 }
 
-/// What the scheduler of one port holds before anything waits.
-fn scheduler(scheduler: &Scheduler, packets_per_second: f64) -> f64 {
-    match scheduler {
-        Scheduler::Fifo => 0.0,
-        Scheduler::Ads { cap, mtu, map, .. } => {
-            let entries = (cap.0.get() as f64 / mtu.0.get().max(1) as f64).ceil() + 1.0;
-            // The allocator's classes are a quarter of a power of two apart.
-            let table = allocated(entries * ADS_ENTRY);
-            QUEUE
-                + match map {
-                    AdsMap::Static { .. } => table,
-                    AdsMap::Dynamic { interval, window } => {
-                        let seen = (packets_per_second * interval.0.secs()).min(entries);
-                        2.0 * table + f64::from(*window) * seen * 8.0
-                    }
-                }
-        }
-        _ => QUEUE,
-    }
-}
-
-/// What an allocator of four size classes per power of two gives for so many bytes.
-fn allocated(bytes: f64) -> f64 {
-    let step = ((bytes.max(64.0) as u64).next_power_of_two() / 8) as f64;
-    (bytes / step).ceil() * step
-}
-
 pub(super) fn parts(doc: &Document, graph: &Graph, t: &Totals) -> Vec<(&'static str, u64)> {
     let ports = 2.0 * graph.links.len() as f64;
     let s = looks(doc, graph, t);
@@ -99,9 +68,9 @@ pub(super) fn parts(doc: &Document, graph: &Graph, t: &Totals) -> Vec<(&'static 
     // Hosts have one port each; their NIC runs the switches' scheduler unless it has one of its own.
     let at_hosts = f64::from(graph.hosts);
     let nic = doc.nic.scheduler.as_ref().unwrap_or(&doc.switch.scheduler);
-    let mixed = schedulers(doc).find(|(place, _)| *place == "switch.mix").map(|(_, s)| scheduler(s, busy));
-    let switch = scheduler(&doc.switch.scheduler, busy).max(mixed.unwrap_or(0.0));
-    let queues = at_hosts * scheduler(nic, busy) + (ports - at_hosts).max(0.0) * switch;
+    let mixed = schedulers(doc).find(|(place, _)| *place == "switch.mix").map(|(_, s)| s.memory(busy));
+    let switch = doc.switch.scheduler.memory(busy).max(mixed.unwrap_or(0.0));
+    let queues = at_hosts * nic.memory(busy) + (ports - at_hosts).max(0.0) * switch;
     let mut attachments = graph.racks();
     attachments.sort_unstable();
     attachments.dedup();

@@ -9,7 +9,6 @@ mod rdma;
 mod routing;
 mod transports;
 
-pub(crate) use queues::order;
 
 use crate::Diagnostic;
 use crate::context::Cx;

@@ -7,25 +7,31 @@ pub(crate) use lossless::Headroom;
 
 use crate::quantity::{Capacity, Q};
 use crate::schema::{
-    ClassOrder, Document, EcnMode, Flight, LossDetection, Marking, Pattern, Rank, Rdma, RdmaAcks, Scheduler,
-    Shape, Tcp, Transport,
+    Document, EcnMode, Flight, LossDetection, Pattern, Rank, Rdma, RdmaAcks, Scheduler, Shape, Tcp, Transport,
 };
 use crate::topology::{Frames, Graph};
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
+use thalweg_machines::schedule::Key;
+use thalweg_machines::stage::Acts;
 use thalweg_units::{Bytes, Span};
 
 /// The rank that a scheduler sorts by, if it sorts by one.
 pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
-    match scheduler {
-        Scheduler::Sjf => Some(Rank::FlowSize),
-        Scheduler::Srpt | Scheduler::Ads { .. } => Some(Rank::Remaining),
-        Scheduler::Parity { even, odd } => {
-            let both = [*even, *odd];
-            let small = both.contains(&ClassOrder::Sjf).then_some(Rank::FlowSize);
-            small.or(both.contains(&ClassOrder::Srpt).then_some(Rank::Remaining))
-        }
-        _ => None,
+    match scheduler.needs().key {
+        Key::FlowSize => Some(Rank::FlowSize),
+        Key::Remaining => Some(Rank::Remaining),
+        Key::Nothing | Key::Rank | Key::Slack | Key::Anything => None,
     }
+}
+
+/// True if some queue drops what it would mark if it could (RED).
+pub(crate) fn drops_unmarkable(doc: &Document) -> bool {
+    [Some(doc.switch.marking), doc.nic.marking].into_iter().flatten().any(|m| m.acts() == Acts::MarksOrDrops)
+}
+
+/// True if some scheduler is a user's, of which nothing is known.
+pub(crate) fn is_free(doc: &Document) -> bool {
+    schedulers(doc).any(|(_, s)| s.needs().anything())
 }
 
 /// Every scheduler with the section that it stands in: `switch`, `switch.mix`, `nic` (if it has one).
@@ -37,7 +43,7 @@ pub(crate) fn schedulers(doc: &Document) -> impl Iterator<Item = (&'static str, 
 
 /// Sorts by what the slack header holds on its way through the network; a NIC's queue comes before it is written.
 pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
-    matches!(scheduler, Scheduler::Lstf { .. } | Scheduler::Pifo)
+    matches!(scheduler.needs().key, Key::Rank | Key::Slack)
 }
 
 /// The ECN that a controller has, unless the scenario says otherwise.
@@ -179,25 +185,21 @@ fn telemetry_of(congestion: &ControllerSpec) -> Option<Q<Bytes>> {
 pub(crate) fn resolve(doc: &mut Document) {
     let capable = ecn_capable(doc);
     for marking in [Some(&mut doc.switch.marking), doc.nic.marking.as_mut()].into_iter().flatten() {
-        if let Marking::Red { ecn, .. } = marking {
-            ecn.get_or_insert(capable);
-        }
+        marking.resolve(capable);
     }
     let room = *doc.switch.buffer.insert(doc.switch.room());
     // The NIC runs the scheduler under test, if it has a queue to run it on.
     let (nic, switch) = (&mut doc.nic, &doc.switch);
     if nic.order.pulls() {
-        nic.scheduler.get_or_insert(Scheduler::Fifo);
+        nic.scheduler.get_or_insert_default();
         nic.buffer.get_or_insert(Capacity::Unlimited);
-        nic.marking.get_or_insert(Marking::None);
+        nic.marking.get_or_insert_default();
     }
-    let slack = doc.slack.is_some() || matches!(switch.scheduler, Scheduler::Lstf { .. });
-    nic.scheduler.get_or_insert_with(|| match &switch.scheduler {
-        s if slack && reads_slack(s) => Scheduler::Fifo,
-        // A host has no inputs.
-        Scheduler::InputRoundRobin => Scheduler::Fifo,
-        s => s.clone(),
-    });
+    let needs = switch.scheduler.needs();
+    let slack = doc.slack.is_some() || needs.key == Key::Slack;
+    // A host has no inputs.
+    let unfit = needs.inputs || slack && reads_slack(&switch.scheduler);
+    nic.scheduler.get_or_insert_with(|| if unfit { Scheduler::default() } else { switch.scheduler.clone() });
     nic.buffer.get_or_insert(room);
     nic.marking.get_or_insert(switch.marking);
     let wanted = schedulers(doc)

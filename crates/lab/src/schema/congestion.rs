@@ -18,11 +18,6 @@ fn over(generator: &mut SchemaGenerator, fits: fn(Needs) -> bool) -> Schema {
     let names: Vec<&str> =
         ControllerSpec::all().iter().filter(|spec| fits(spec.needs())).map(ControllerSpec::key).collect();
     let mut schema = ControllerSpec::json_schema(generator);
-    if let Some(kinds) = schema.get_mut("oneOf").and_then(|list| list.as_array_mut()) {
-        kinds.retain(|kind| {
-            let name = kind.pointer("/properties/kind/const").and_then(|name| name.as_str());
-            name.is_some_and(|name| names.contains(&name))
-        });
-    }
+    super::keep_kinds(&mut schema, &names);
     schema
 }

@@ -14,7 +14,6 @@ mod marking;
 mod measure;
 mod rdma;
 mod routing;
-mod scheduler;
 pub(crate) mod scheme;
 mod sizes;
 mod slack;
@@ -28,11 +27,9 @@ pub use arrivals::*;
 pub use incident::*;
 pub use link::*;
 pub use lossless::*;
-pub use marking::*;
 pub use measure::*;
 pub use rdma::*;
 pub use routing::*;
-pub use scheduler::*;
 pub use sizes::*;
 pub use slack::*;
 pub use switch::*;
@@ -40,6 +37,10 @@ pub use tcp::*;
 pub use topology::*;
 pub use traffic::*;
 pub use transport::*;
+
+// Algorithms declare their tables themselves.
+pub use thalweg_machines::schedule::OrderSpec as Scheduler;
+pub use thalweg_machines::stage::StageSpec as Marking;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,7 +137,13 @@ defaults! {
     seed: u64 = 1;
 }
 
-/// Whatever a user's plug-in understands.
-fn anything(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({ "description": "What the factory is given, as JSON." })
+/// Leaves only these kinds of a choice.
+fn keep_kinds(schema: &mut schemars::Schema, names: &[&str]) {
+    let kinds = schema.get_mut("oneOf").and_then(|list| list.as_array_mut());
+    kinds.into_iter().for_each(|kinds| {
+        kinds.retain(|kind| {
+            let name = kind.pointer("/properties/kind/const").and_then(|name| name.as_str());
+            name.is_some_and(|name| names.contains(&name))
+        });
+    });
 }

@@ -1,6 +1,6 @@
 //! `[switch]` and `[nic]`: output queues.
 
-use super::{Inputs, Marking, Pfc, Scheduler, defaults};
+use super::{Inputs, Marking, Pfc, Scheduler, defaults, marking};
 use crate::quantity::{Capacity, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ pub struct Switch {
     pub buffer: Option<Capacity>,
     /// Whether and when packets are marked or dropped before the buffer is full.
     #[serde(default)]
+    #[schemars(schema_with = "marking::inside_a_queue")]
     pub marking: Marking,
     /// Memory shared by all ports of a switch; without it every port has its own `buffer`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,6 +85,8 @@ pub struct Nic {
     /// What the port may hold; as `switch.buffer` if not given.
     pub buffer: Option<Capacity>,
     /// Marking; as `switch.marking` if not given.
+    #[serde(default)]
+    #[schemars(schema_with = "marking::inside_a_queue_or_none")]
     pub marking: Option<Marking>,
 }
 

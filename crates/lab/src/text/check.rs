@@ -220,7 +220,10 @@ impl Checker<'_> {
             Some(variant) => self.table(&[schema, variant], node, path),
             None => {
                 let known: Vec<String> = names.into_iter().chain(users).collect();
-                let (reason, hint) = (format!("`{}` is not a choice", quoted(&word)), suggest(&word, &known));
+                let now = schema.get("x-renamed-kinds").and_then(|names| names.get(&word)?.as_str());
+                let hint =
+                    now.map_or_else(|| suggest(&word, &known), |now| format!("it is called `{now}` now"));
+                let reason = format!("`{}` is not a choice", quoted(&word));
                 let node = node.get("kind").cloned().unwrap_or_else(|| node.clone());
                 self.error(&node, path, reason, Some(hint));
             }

@@ -22,7 +22,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         memory(r, inputs, doc, graph);
     } else {
         for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
-            if *s == Scheduler::InputRoundRobin {
+            if s.needs().inputs {
                 let reason = "it serves the inputs of a switch, which has none";
                 let hint = "write `switch.inputs = { memory = \"240KB\" }`, or another scheduler";
                 r.error(&format!("{section}.scheduler"), reason, hint);
@@ -84,7 +84,7 @@ fn no_pfc(r: &mut Report<'_>, doc: &Document) {
 
 /// A host whose flows are asked in turn has no queue.
 fn nic(r: &mut Report<'_>, doc: &Document) {
-    if doc.nic.scheduler == Some(Scheduler::InputRoundRobin) {
+    if doc.nic.scheduler.as_ref().is_some_and(|s| s.needs().inputs) {
         let reason = "a host has no inputs to serve in turn";
         r.error("nic.scheduler", reason, "write \"fifo\", or `nic.order = \"round-robin\"`");
     }
@@ -92,13 +92,13 @@ fn nic(r: &mut Report<'_>, doc: &Document) {
         return;
     }
     let why = "with `nic.order = \"round-robin\"` flows keep their packets until the link is free";
-    if doc.nic.scheduler.as_ref().is_some_and(|s| *s != Scheduler::Fifo) {
+    if doc.nic.scheduler.as_ref().is_some_and(|s| *s != Scheduler::default()) {
         r.useless("nic.scheduler", why, "remove the key");
     }
     if doc.nic.buffer.is_some_and(|b| b != Capacity::Unlimited) {
         r.useless("nic.buffer", why, "remove the key");
     }
-    if doc.nic.marking.is_some_and(|m| m != Marking::None) {
+    if doc.nic.marking.is_some_and(|m| m != Marking::default()) {
         r.useless("nic.marking", why, "remove the key");
     }
 }
@@ -157,10 +157,14 @@ fn most_ports(graph: &Graph) -> u64 {
 
 fn flow_control(r: &mut Report<'_>, pfc: Pfc, inputs: Inputs, doc: &Document, graph: &Graph) {
     let key = "switch.pfc";
-    let drops = |m: Marking| matches!(m, Marking::Red { .. } | Marking::Codel { .. });
+    let drops = |m: Marking| m.acts().drops();
     if drops(doc.switch.marking) {
         let reason = "it drops packets, which a network with flow control does not mend";
-        r.error("switch.marking", reason, "mark with the kind \"ramp\" or \"step\", or remove `switch.pfc`");
+        r.error(
+            "switch.marking",
+            reason,
+            "mark with the kind \"red-ecn\" or \"step\", or remove `switch.pfc`",
+        );
     }
     if pfc.frame.0.get() == 0 || pfc.frame.0.get() > super::transports::LARGEST {
         let reason = format!("a frame of {} is impossible", pfc.frame.0);

@@ -19,6 +19,7 @@ use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::Document;
 use crate::topology::{Graph, Overlays};
+use thalweg_machines::problems::Problem;
 
 /// Collects what is wrong.
 pub(crate) struct Report<'a> {
@@ -29,6 +30,16 @@ pub(crate) struct Report<'a> {
 impl Report<'_> {
     pub fn error(&mut self, key: &str, reason: impl Into<String>, hint: impl Into<String>) {
         self.errors.push(self.cx.error(key, reason, hint));
+    }
+    /// What an algorithm says of its table `key`.
+    pub fn tell(&mut self, key: &str, problems: Vec<Problem>) {
+        for Problem { key: inner, reason, hint, useless } in problems {
+            let key = if inner.is_empty() { key.to_owned() } else { format!("{key}.{inner}") };
+            match useless {
+                true => self.useless(&key, &reason, hint),
+                false => self.error(&key, reason, hint),
+            }
+        }
     }
     /// A setting that changes nothing.
     pub fn useless(&mut self, key: &str, why: &str, hint: impl Into<String>) {

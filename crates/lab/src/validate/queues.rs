@@ -1,11 +1,11 @@
 //! `[switch]` and `[nic]`.
 
-use super::marking::{self, Queue};
-use super::{Report, schedulers};
+use super::{Report, marking, schedulers};
 use crate::quantity::Capacity;
 use crate::resolve;
-use crate::schema::{Document, MarkAt, Marking, Mix, Nodes, Scheduler, Sharing, Switch, Transport};
+use crate::schema::{Document, Marking, Mix, Nodes, Scheduler, Sharing, Switch, Transport};
 use crate::topology::Graph;
+use thalweg_machines::stage::Around;
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
     let full = full_packet(doc);
@@ -14,8 +14,9 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     schedulers::scheduler(r, "switch", &doc.switch.scheduler, doc);
     let own = doc.switch.room();
     buffer(r, "switch", own, full);
-    let queue = Queue { section: "switch", buffer: own, room: room(own), full };
-    marking::check(r, doc.switch.marking, &queue, doc);
+    let ecn_capable = resolve::ecn_capable(doc);
+    let at = Around { buffer: own, room: room(own), full, ecn_capable };
+    marking::check(r, "switch", doc.switch.marking, &at, doc);
     // What the NIC copied from the switch has been reported there.
     if let Some(s) = &written.nic.scheduler {
         schedulers::scheduler(r, "nic", s, doc);
@@ -30,7 +31,8 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     if let (Some(m), Some(b)) = (doc.nic.marking, doc.nic.buffer)
         && (written.nic.marking.is_some() || written.nic.buffer.is_some())
     {
-        marking::check(r, m, &Queue { section: "nic", buffer: b, room: b.bytes(full).get(), full }, doc);
+        let at = Around { buffer: b, room: b.bytes(full).get(), full, ecn_capable };
+        marking::check(r, "nic", m, &at, doc);
     }
     no_switch(r, doc, graph);
     for (section, s) in resolve::schedulers(doc) {
@@ -66,9 +68,8 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         let why = format!("no packet is longer than {full} bytes");
         r.useless("switch.cut_through", &why, "write the header's size, for example \"64B\"");
     } else if header > 0 {
-        let marks_late =
-            |m: Marking| matches!(m, Marking::Step { at: MarkAt::Departure, .. } | Marking::Codel { .. });
-        let why = if resolve::schedulers(doc).any(|(_, s)| *s != Scheduler::Fifo) {
+        let marks_late = |m: Marking| m.needs().departures;
+        let why = if resolve::schedulers(doc).any(|(_, s)| *s != Scheduler::default()) {
             "the scheduler decides when a packet has arrived whole"
         } else if shared.is_some() {
             "memory is shared by packets that have arrived whole"

@@ -3,7 +3,8 @@
 use super::Report;
 use crate::diagnostic::suggest;
 use crate::topology::Graph;
-use thalweg_machines::congestion::{ControllerSpec, Problem, Problems};
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::problems::Problems;
 use thalweg_units::Rate;
 
 /// The slowest sender's line.
@@ -11,27 +12,16 @@ fn line(graph: &Graph) -> Rate {
     graph.host_rates().into_iter().min().unwrap_or(Rate::INFINITE)
 }
 
-fn tell(r: &mut Report<'_>, key: &str, problems: Vec<Problem>) {
-    for Problem { key: inner, reason, hint, useless } in problems {
-        let key = if inner.is_empty() { key.to_owned() } else { format!("{key}.{inner}") };
-        if useless {
-            r.useless(&key, &reason, hint);
-        } else {
-            r.error(&key, reason, hint);
-        }
-    }
-}
-
 /// A rate that a host's link can carry, and that carries something.
 pub(super) fn rate(r: &mut Report<'_>, key: &str, rate: Rate, graph: &Graph) {
     let mut problems = Problems::default();
     problems.rate("", rate, line(graph));
-    tell(r, key, problems.0);
+    r.tell(key, problems.0);
 }
 
 /// What a controller says is wrong with its parameters.
 pub(super) fn controller(r: &mut Report<'_>, key: &str, spec: &ControllerSpec, graph: &Graph) {
-    tell(r, key, spec.problems(line(graph)));
+    r.tell(key, spec.problems(line(graph)));
     if let ControllerSpec::Custom(user) = spec {
         registered(r, key, &user.name, &user.params.0);
     }

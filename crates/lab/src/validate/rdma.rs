@@ -3,9 +3,7 @@
 use super::transports::{LARGEST, marks, sizes, telemetry};
 use super::{Report, rates};
 use crate::quantity::Cap;
-use crate::schema::{
-    Document, Marking, Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips, Scheduler,
-};
+use crate::schema::{Document, Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips};
 use crate::topology::Graph;
 use thalweg_machines::congestion::{Gives, Marks};
 use thalweg_units::{Bytes, Span};
@@ -122,9 +120,8 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
     let now = t.notification.unwrap_or(Notification::Off);
     let needs = t.congestion.needs();
     let custom = needs.gives == Gives::Anything;
-    let red =
-        [Some(doc.switch.marking), doc.nic.marking].iter().any(|m| matches!(m, Some(Marking::Red { .. })));
-    let free = crate::resolve::schedulers(doc).any(|(_, s)| matches!(s, Scheduler::Custom { .. }));
+    let red = crate::resolve::drops_unmarkable(doc);
+    let free = crate::resolve::is_free(doc);
     match now {
         Notification::Cnp { interval, size } => {
             packet(r, &at("notification.size"), size.0, "82B");
@@ -141,7 +138,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
             r.error(&at("notification"), reason, "remove the key: the controller knows which");
         }
     } else if !marks(doc) {
-        let hint = "for example `switch.marking = { kind = \"ramp\", min = \"5KB\", max = \"200KB\" }`";
+        let hint = "for example `switch.marking = { kind = \"red-ecn\", min = \"5KB\", max = \"200KB\" }`";
         if needs.marks.by_default() {
             r.error(&at("congestion"), "the controller needs ECN marks, but no queue marks packets", hint);
         } else {

@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::resolve;
-use crate::schema::{Document, LoadOf, Pattern, RoutingRule, Scheduler};
+use crate::schema::{Document, LoadOf, Pattern, RoutingRule};
 use crate::topology::Graph;
 use thalweg_units::Span;
 
@@ -83,11 +83,7 @@ fn classes(r: &mut Report<'_>, doc: &Document) {
     let offset = doc.slack.as_ref().is_some_and(|s| !s.class_offset.0.is_zero());
     let mut classes = if offset { 256 } else { 0u32 };
     for (_, s) in resolve::schedulers(doc) {
-        match s {
-            Scheduler::Priority { classes: n } => classes = classes.max(u32::from(*n)),
-            Scheduler::Custom { .. } => classes = 256,
-            _ => {}
-        }
+        classes = classes.max(s.needs().classes.map_or(0, u32::from));
     }
     for (i, t) in doc.traffic.iter().enumerate().filter(|(_, t)| t.class > 0) {
         let key = format!("traffic.{i}.class");

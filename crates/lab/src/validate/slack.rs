@@ -6,7 +6,10 @@ use crate::quantity::Delay;
 use crate::resolve;
 use crate::schema::{Document, Edge, Scheduler, Slack, SlackRule, Transport};
 use crate::topology::Graph;
-use thalweg_units::Rate;
+use thalweg_machines::problems::Problems;
+use thalweg_machines::schedule::Key;
+use thalweg_machines::stage::codel;
+use thalweg_units::{Bytes, Rate};
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     readers(r, doc);
@@ -33,7 +36,7 @@ fn readers(r: &mut Report<'_>, doc: &Document) {
             let reason = "least slack time first needs slack in the packets";
             r.error(&key, reason, "for example [slack] with `kind = \"constant\"`");
         }
-        read |= section != "nic" && (resolve::reads_slack(s) || matches!(s, Scheduler::Custom { .. }));
+        read |= section != "nic" && (resolve::reads_slack(s) || s.needs().anything());
     }
     if doc.slack.is_some() && !read {
         let hint = "use the scheduler lstf, or [edge], or remove [slack]";
@@ -42,18 +45,13 @@ fn readers(r: &mut Report<'_>, doc: &Document) {
 }
 
 fn least(scheduler: &Scheduler) -> bool {
-    matches!(scheduler, Scheduler::Lstf { .. })
+    scheduler.needs().key == Key::Slack
 }
 
-/// Keys hold exact transmission times, and buckets have a width.
+/// Keys hold exact transmission times.
 fn keys(r: &mut Report<'_>, doc: &Document) {
     for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
-        let Scheduler::Lstf { bucket } = s else { continue };
-        if bucket.is_some_and(|b| b.0.is_zero()) {
-            let hint = "remove the key: slacks are exact without it";
-            r.error(&format!("{section}.scheduler.bucket"), "a bucket of 0s holds nothing", hint);
-        }
-        if !doc.topology.time_quantum.0.is_zero() {
+        if least(s) && !doc.topology.time_quantum.0.is_zero() {
             let reason = format!("`{section}.scheduler` counts transmission times in picoseconds");
             return r.error("topology.time_quantum", reason, "remove the key, or use another scheduler");
         }
@@ -135,7 +133,10 @@ fn edge(r: &mut Report<'_>, edge: Edge, doc: &Document, graph: &Graph) {
     }
     match edge {
         Edge::Codel { target, interval, refresh } => {
-            super::schedulers::codel(r, "edge", target, interval, crate::quantity::Q::of("0B"));
+            let mut problems = Problems::default();
+            codel::Params { target: target.0, interval: interval.0, mtu: Bytes::ZERO }
+                .check_times(&mut problems);
+            r.tell("edge", problems.0);
             if refresh.0 <= target.0 {
                 let reason = format!("a gap of {} is no longer than the target, {}", refresh.0, target.0);
                 r.error("edge.refresh", reason, "two to four times the target");

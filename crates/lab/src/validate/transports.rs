@@ -6,11 +6,13 @@ use crate::quantity::{Cap, Capacity, Q};
 use crate::resolve;
 use crate::schema::{
     Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, NicOrder, Pace, Pattern, Rank,
-    Rdma, Rto, Scheduler, Tcp, Traffic, Transport, Udp,
+    Rdma, Rto, Tcp, Traffic, Transport, Udp,
 };
 use crate::topology::Graph;
 use thalweg_machines::IntStack;
 use thalweg_machines::congestion::{ControllerSpec, Gives, Marks};
+use thalweg_machines::schedule::Key;
+use thalweg_units::Bytes;
 use thalweg_units::Bytes;
 
 /// The largest packet, bytes: fits the counters of every machine.
@@ -244,19 +246,16 @@ fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
 
 /// True if somebody marks packets: a queue, a registered scheduler, the receiving edge.
 pub(super) fn marks(doc: &Document) -> bool {
-    let marking = |m: Marking| {
-        !matches!(m, Marking::None | Marking::Codel { .. } | Marking::Red { ecn: Some(false), .. })
-    };
-    let free = resolve::schedulers(doc).any(|(_, s)| matches!(s, Scheduler::Custom { .. }));
+    let marking = |m: Marking| m.acts().marks();
+    let free = resolve::is_free(doc);
     let edge = matches!(doc.edge, Some(Edge::Ecn { .. }));
     marking(doc.switch.marking) || doc.nic.marking.is_some_and(marking) || free || edge
 }
 
 fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     let marks = marks(doc);
-    let free = resolve::schedulers(doc).any(|(_, s)| matches!(s, Scheduler::Custom { .. }));
-    let red =
-        [Some(doc.switch.marking), doc.nic.marking].iter().any(|m| matches!(m, Some(Marking::Red { .. })));
+    let free = resolve::is_free(doc);
+    let red = resolve::drops_unmarkable(doc);
     let needed = t.congestion.needs().marks;
     if needed.required() && t.ecn == Some(EcnMode::Off) {
         let reason = "the controller listens to ECN marks only, and ECN is off";
@@ -284,9 +283,9 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
 
 fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Document) {
     let schedulers = || resolve::schedulers(doc).map(|(_, s)| s);
-    let free = schedulers().any(|s| matches!(s, Scheduler::Custom { .. }));
+    let free = resolve::is_free(doc);
     let wanted = schedulers().find_map(resolve::rank_of);
-    let static_ranks = schedulers().any(|s| *s == Scheduler::Pifo);
+    let static_ranks = schedulers().any(|s| s.needs().key == Key::Rank);
     let histogram = doc.measure.priority_histogram.is_some();
     let rank = rank.unwrap_or(Rank::None);
     if let Rank::SocketBuffer { buffer } = rank

@@ -21,7 +21,7 @@ size = "100KB"
 until = "10ms"
 "#;
 
-const RAMP: (&str, &str) = ("switch.marking", "{kind=\"ramp\",min=\"5KB\",max=\"20KB\"}");
+const RAMP: (&str, &str) = ("switch.marking", "{kind=\"red-ecn\",min=\"5KB\",max=\"20KB\"}");
 const GBN: (&str, &str) = ("transport.recovery", "go-back-n");
 const LOSSY: (&str, &str) = ("switch", "{scheduler=\"input-round-robin\",inputs={memory=\"60KB\"}}");
 
@@ -159,7 +159,7 @@ fn memory_by_input() {
     );
     wrong(
         &[("switch.marking", "{kind=\"codel\"}")],
-        "`switch.marking`: it drops packets, which a network with flow control does not mend; mark with the kind \"ramp\" or \"step\", or remove `switch.pfc`",
+        "`switch.marking`: it drops packets, which a network with flow control does not mend; mark with the kind \"red-ecn\" or \"step\", or remove `switch.pfc`",
     );
 }
 
@@ -192,7 +192,7 @@ fn nics() {
     let why = "it has no effect: with `nic.order = \"round-robin\"` flows keep their packets until the link is free; remove the key";
     wrong(&[("nic.scheduler", "drr")], &format!("`nic.scheduler`: {why}"));
     wrong(&[("nic.buffer", "100KB")], &format!("`nic.buffer`: {why}"));
-    let ramp = "{kind=\"ramp\",min=\"5KB\",max=\"20KB\"}";
+    let ramp = "{kind=\"red-ecn\",min=\"5KB\",max=\"20KB\"}";
     wrong(
         &[RAMP, ("nic.marking", ramp), ("transport.congestion", "dcqcn")],
         &format!("`nic.marking`: {why}"),
@@ -281,11 +281,11 @@ fn notifications() {
     );
     wrong(
         &[("transport.congestion", "dcqcn")],
-        "`transport.congestion`: the controller needs ECN marks, but no queue marks packets; for example `switch.marking = { kind = \"ramp\", min = \"5KB\", max = \"200KB\" }`",
+        "`transport.congestion`: the controller needs ECN marks, but no queue marks packets; for example `switch.marking = { kind = \"red-ecn\", min = \"5KB\", max = \"200KB\" }`",
     );
     wrong(
         &[("transport.notification", "echo")],
-        "`transport.notification`: it has no effect: no queue marks packets; for example `switch.marking = { kind = \"ramp\", min = \"5KB\", max = \"200KB\" }`",
+        "`transport.notification`: it has no effect: no queue marks packets; for example `switch.marking = { kind = \"red-ecn\", min = \"5KB\", max = \"200KB\" }`",
     );
     wrong(
         &[RAMP, ("transport.congestion", "dctcp"), ("transport.notification", "cnp")],
@@ -308,13 +308,16 @@ fn notifications() {
         "`transport.notification.interval`: it has no effect: the run ends before the second notification; write a shorter time",
     );
     wrong(
-        &[("switch.marking", "{kind=\"ramp\",min=\"30KB\",max=\"20KB\"}"), ("transport.congestion", "dcqcn")],
+        &[
+            ("switch.marking", "{kind=\"red-ecn\",min=\"30KB\",max=\"20KB\"}"),
+            ("transport.congestion", "dcqcn"),
+        ],
         "`switch.marking.max`: max, 20KB, is below min, 30KB; swap them",
     );
     wrong(
         &[
             ("switch", "{buffer=\"20KB\"}"),
-            ("switch.marking", "{kind=\"ramp\",min=\"30KB\",max=\"40KB\"}"),
+            ("switch.marking", "{kind=\"red-ecn\",min=\"30KB\",max=\"40KB\"}"),
             ("transport.congestion", "dcqcn"),
         ],
         "`switch.marking.min`: it has no effect: the queue never exceeds 30KB, it holds 20000 B; lower it or raise the buffer",

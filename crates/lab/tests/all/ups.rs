@@ -117,9 +117,9 @@ fn a_mix_goes_by_the_numbers_of_switches() {
         for (port, node) in [(2 * l, link.a.0), (2 * l + 1, link.b.0)] {
             let kind = &spec.disciplines[usize::from(spec.port_discipline[port])];
             let expected = match node {
-                0..100 => (OrderSpec::Fifo, false),
-                n if n % 2 == 1 => (OrderSpec::Random, true),
-                _ => (OrderSpec::Lifo, true),
+                0..100 => (OrderSpec::fifo(), false),
+                n if n % 2 == 1 => (OrderSpec::random(), true),
+                _ => (OrderSpec::lifo(), true),
             };
             assert_eq!((kind.order.clone(), kind.preemptive), expected, "port {port} of node {node}");
         }

@@ -5,12 +5,10 @@ macro_rules! controllers {
     ($($module:ident: $name:ident($machine:ty), $key:literal;)*) => {
         $(pub mod $module;)*
 
-        /// Which controller a flow runs, with its parameters. In text formats a table with a `kind`, in binary ones by number.
-        #[derive(Clone, Debug, PartialEq, schemars::JsonSchema)]
-        #[serde(tag = "kind")]
-        #[allow(clippy::large_enum_variant, reason = "one per kind of transport")]
-        pub enum ControllerSpec {
-            $(#[allow(missing_docs)] #[serde(rename = $key)] $name($module::Params),)*
+        crate::kinds::kinds! {
+            /// Which controller a flow runs, with its parameters. In text formats a table with a `kind`, in binary ones by number.
+            #[allow(clippy::large_enum_variant, reason = "one per kind of transport")]
+            ControllerSpec: $($module: $name, $key;)*
         }
 
         /// A flow's controller: static dispatch on the packet path.
@@ -20,16 +18,6 @@ macro_rules! controllers {
         }
 
         impl ControllerSpec {
-            /// Every controller with its defaults.
-            pub fn all() -> Vec<Self> {
-                vec![$(Self::$name($module::Params::default())),*]
-            }
-
-            /// Its name in scenarios.
-            pub fn key(&self) -> &'static str {
-                match self { $(Self::$name(_) => $key),* }
-            }
-
             /// See [`Parameters::needs`].
             pub fn needs(&self) -> Needs {
                 match self { $(Self::$name(p) => p.needs()),* }
@@ -66,38 +54,6 @@ macro_rules! controllers {
                 all
             }
         }
-
-        const _: () = {
-            #[derive(Serialize, Deserialize)]
-            #[serde(tag = "kind")]
-            #[allow(clippy::large_enum_variant)]
-            enum Text {
-                $(#[serde(rename = $key)] $name($module::Params),)*
-            }
-            #[derive(Serialize, Deserialize)]
-            #[allow(clippy::large_enum_variant)]
-            enum Binary {
-                $($name($module::Params),)*
-            }
-            impl Serialize for ControllerSpec {
-                fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                    if s.is_human_readable() {
-                        match self.clone() { $(Self::$name(p) => Text::$name(p)),* }.serialize(s)
-                    } else {
-                        match self.clone() { $(Self::$name(p) => Binary::$name(p)),* }.serialize(s)
-                    }
-                }
-            }
-            impl<'de> Deserialize<'de> for ControllerSpec {
-                fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                    if d.is_human_readable() {
-                        Text::deserialize(d).map(|read| match read { $(Text::$name(p) => Self::$name(p)),* })
-                    } else {
-                        Binary::deserialize(d).map(|read| match read { $(Binary::$name(p) => Self::$name(p)),* })
-                    }
-                }
-            }
-        };
 
         impl CongestionControl for Controller {
             #[inline]

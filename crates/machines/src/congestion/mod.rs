@@ -15,7 +15,7 @@ pub use declare::{FeedbackKind, Gives, Marks, Needs, Parameters, Paths};
 
 use crate::custom::CustomController;
 use crate::packet::IntHop;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
 // The one list. Each controller has a file of its own, which declares its `Params` ([`Parameters`]).

@@ -4,7 +4,7 @@ use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::{Change, Frame, Paused};
-use crate::schedule::{Discipline, DisciplineSpec, Entry, OrderSpec, Queue, Sojourn, Verdict};
+use crate::schedule::{Discipline, DisciplineSpec, Entry, OrderSpec, OutputQueue, Queue, Sojourn, Verdict};
 use crate::stage::{Arrival, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -5,11 +5,12 @@ use crate::link::{BatchedSpec, LinkSpec, LossSpec, Trace, TracedSpec, Transmitte
 use crate::packet::{Ecn, IntHop, IntStack, Kind};
 use crate::pause::Classes;
 use crate::schedule::tests::laws;
-use crate::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
-use crate::stage::{CodelSpec, RedEcnSpec, StageSpec, StepEcnSpec, Threshold};
+use crate::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec, priority};
+use crate::stage::{MarkAt, StageSpec, codel, red_ecn, step_ecn};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, FlowId, Rate, Span};
 
 mod oracle;
@@ -38,7 +39,7 @@ impl Packets for Pool {
 }
 
 fn fifo(limit: Limit) -> DisciplineSpec {
-    DisciplineSpec { order: OrderSpec::Fifo, limit, stage: StageSpec::TailDrop, preemptive: false }
+    DisciplineSpec { order: OrderSpec::fifo(), limit, stage: StageSpec::tail_drop(), preemptive: false }
 }
 fn spec(queue: DisciplineSpec) -> EgressSpec {
     let link = LinkSpec::fixed(RATE, Span::from_us(1));
@@ -219,7 +220,7 @@ fn a_port_that_is_drained_gives_up_what_is_paused_too_and_has_sent_none_of_it() 
 
 #[test]
 fn a_class_that_is_paused_lets_the_others_pass_and_goes_on_when_its_quanta_are_over() {
-    let queue = DisciplineSpec { order: OrderSpec::Priority { classes: 3 }, ..fifo(Limit::Unlimited) };
+    let queue = DisciplineSpec { order: priority::Params { classes: 3 }.into(), ..fifo(Limit::Unlimited) };
     let mut run = Run::new(&spec(queue));
     let class = |class| Input::Packet(Packet { class, ..data(100) });
     let xoff = Frame::Xoff { classes: Classes::one(1), hold: Some(Span::from_ns(1000)) };
@@ -238,10 +239,10 @@ fn a_class_that_is_paused_lets_the_others_pass_and_goes_on_when_its_quanta_are_o
 
 #[test]
 fn telemetry_and_marks_are_written_as_a_packet_leaves() {
-    let threshold = Threshold::Packets(1);
-    let step = StageSpec::StepEcn(StepEcnSpec { threshold, at_departure: true, include_self: false });
+    let threshold = Length::Packets(1);
+    let step = step_ecn::Params { threshold, at: MarkAt::Departure, include_self: false }.into();
     let mut run =
-        Run::new(&EgressSpec { stages: vec![StageSpec::Int, step], ..spec(fifo(Limit::Unlimited)) });
+        Run::new(&EgressSpec { stages: vec![StageSpec::int(), step], ..spec(fifo(Limit::Unlimited)) });
     run.story(&packets(0, &[1000, 500, 100]));
     run.advance(NS(9999));
     let hop = |i: usize| match run.pool.0[i].1 {
@@ -298,7 +299,7 @@ fn opportunities_with_nothing_to_send_are_counted_and_those_of_a_paused_port_too
 
 #[test]
 fn an_order_that_interrupts_transmissions_is_refused() {
-    let queue = DisciplineSpec { order: OrderSpec::Lifo, preemptive: true, ..fifo(Limit::Unlimited) };
+    let queue = DisciplineSpec { order: OrderSpec::lifo(), preemptive: true, ..fifo(Limit::Unlimited) };
     assert!(Egress::new(&spec(queue), 1, 0).unwrap_err().contains("interrupt"));
 }
 
@@ -362,12 +363,12 @@ proptest! {
         cut in any::<prop::sample::Index>(),
     ) {
         let (orders, limits, markings, links) = (laws::orders(), laws::limits(), laws::markings(), links());
-        let order = orders[which[0].index(orders.len())].1.clone();
+        let order = orders[which[0].index(orders.len())].clone();
         let limit = limits[which[1].index(limits.len())];
         let marking = markings[which[2].index(markings.len())];
         let link = links[which[3].index(links.len())].clone();
         let (stage, stages) = match outside {
-            true => (StageSpec::TailDrop, vec![StageSpec::Int, marking]),
+            true => (StageSpec::tail_drop(), vec![StageSpec::int(), marking]),
             false => (marking, vec![]),
         };
         let queue = DisciplineSpec { order, limit, stage, preemptive: false };
@@ -415,15 +416,16 @@ proptest! {
     /// A stage does the same in front of the queue and behind it as inside it, the limit apart.
     #[test]
     fn a_stage_in_the_row_is_the_stage_in_the_queue(which in 0..3usize, at_departure in any::<bool>(), inputs in stories()) {
+        let at = if at_departure { MarkAt::Departure } else { MarkAt::Arrival };
         let stage = match which {
-            0 => StageSpec::Codel(CodelSpec { target: Span::from_us(200), interval: Span::from_us(900), mtu: 600 }),
+            0 => StageSpec::from(codel::Params { target: Span::from_us(200), interval: Span::from_us(900), mtu: Bytes::new(600) }),
             1 => {
-                let threshold = Threshold::Bytes(Bytes::new(2000));
-                StageSpec::StepEcn(StepEcnSpec { threshold, at_departure, include_self: false })
+                let threshold = Length::Bytes(Bytes::new(2000));
+                step_ecn::Params { threshold, at, include_self: false }.into()
             }
             _ => {
                 let (min, max) = (Bytes::new(500), Bytes::new(700)); // above 700 B certainly: the streams differ
-                StageSpec::RedEcn(RedEcnSpec { min, max, max_probability: 0.0, at_departure })
+                red_ecn::Params { min, max, max_probability: 0.0, at }.into()
             }
         };
         let link = LinkSpec::fixed(Rate::from_mbps(40), Span::ZERO);

@@ -2,11 +2,51 @@
 //! 1995, §3 (Figure 2). O(1) per packet where the quantum is at least the largest packet.
 
 use super::lanes::Lanes;
-use super::{Entry, FairOverflow, Order};
+use super::{Around, At, Entry, FairOverflow, Order, Parameters, Problems};
 use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::Time;
+use thalweg_units::{Bytes, Time};
+
+/// Deficit round robin over flows (Shreedhar & Varghese, SIGCOMM 1995).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Added to a flow's deficit per round.
+    pub quantum: Bytes,
+    /// Victim on overflow.
+    pub overflow: FairOverflow,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        // One full Ethernet payload.
+        Self { quantum: Bytes::new(1500), overflow: FairOverflow::default() }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Drr;
+
+    fn check(&self, at: &Around, problems: &mut Problems) {
+        // With a quantum of zero nothing would ever be sent.
+        problems.size("quantum", self.quantum, |size| format!("a quantum of {size} is impossible"), "1500B");
+        self.overflow.check(at, problems);
+    }
+    fn make(&self, _: &At) -> Result<Drr, String> {
+        let (lanes, active) = (Lanes::default(), VecDeque::new());
+        let Self { quantum, overflow } = *self;
+        Ok(Drr { lanes, active, arrived_at_front: true, quantum: quantum.get(), overflow })
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![
+            Self { overflow: FairOverflow::Tail, ..Self::default() },
+            Self { quantum: Bytes::new(700), overflow: FairOverflow::LongestQueue },
+        ]
+    }
+}
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Flow {
@@ -29,19 +69,6 @@ pub struct Drr {
 }
 
 impl Drr {
-    /// Adds `quantum` bytes to a flow's deficit per round.
-    ///
-    /// # Errors
-    /// If the quantum is zero: nothing would ever be sent.
-    pub fn new(quantum: u32, overflow: FairOverflow) -> Result<Self, String> {
-        if quantum == 0 {
-            return Err("deficit round robin needs a quantum above zero".into());
-        }
-        let active = VecDeque::new();
-        let quantum = u64::from(quantum);
-        Ok(Self { lanes: Lanes::default(), active, arrived_at_front: true, quantum, overflow })
-    }
-
     /// The lane in front leaves the active list and loses its deficit.
     fn retire_front(&mut self, lane: u32) {
         self.active.pop_front();

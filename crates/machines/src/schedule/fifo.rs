@@ -1,10 +1,27 @@
 //! First come, first served; a packet that does not fit is dropped.
 
-use super::{Entry, Order};
+use super::{At, Entry, Order, Parameters};
 use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::Time;
+
+/// First come, first served; drops the arriving packet.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = Fifo;
+
+    fn make(&self, _: &At) -> Result<Fifo, String> {
+        Ok(Fifo::default())
+    }
+    fn memory(&self, _: f64) -> f64 {
+        0.0 // most of its ports have no queue at all
+    }
+}
 
 /// One ring.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -12,10 +12,34 @@
 
 use super::heap::{self, IndexedHeap};
 use super::lanes::Lanes;
-use super::{Entry, FairOverflow, Order};
+use super::{Around, At, Entry, FairOverflow, Order, Parameters, Problems};
 use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Time};
+
+/// Fair queueing by finish numbers of bit-by-bit round robin (Demers, Keshav, Shenker, SIGCOMM 1989).
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Victim on overflow.
+    pub overflow: FairOverflow,
+}
+
+impl Parameters for Params {
+    type Machine = Fq;
+
+    fn check(&self, at: &Around, problems: &mut Problems) {
+        self.overflow.check(at, problems);
+    }
+    fn make(&self, at: &At) -> Result<Fq, String> {
+        Fq::new(at.rate, self.overflow)
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        [FairOverflow::Tail, FairOverflow::LongestQueue].map(|overflow| Self { overflow }).into()
+    }
+}
 
 /// Round numbers per byte.
 const PER_BYTE: u64 = 720_720;

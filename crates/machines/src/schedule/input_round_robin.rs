@@ -6,10 +6,28 @@
 //! waiting. It is remembered while the port is idle, so a packet that finds nothing waiting moves it too. Control
 //! packets are packets like any other.
 
-use super::{Entry, Order};
+use super::{At, Entry, Needs, Order, Parameters};
 use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+
+/// A packet from each input of the switch in turn, first come, first served inside: the outputs of a switch with virtual
+/// output queues (IRN §4.3.1). Needs `switch.inputs`.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = InputRoundRobin;
+
+    fn needs(&self) -> Needs {
+        Needs { inputs: true, ..Needs::NOTHING }
+    }
+    fn make(&self, _: &At) -> Result<InputRoundRobin, String> {
+        Ok(InputRoundRobin::default())
+    }
+}
 
 /// No node.
 const NIL: u32 = u32::MAX;

@@ -3,6 +3,8 @@
 use super::Entry;
 use super::flow_table::FlowTable;
 use super::heap::{self, IndexedHeap};
+use super::{Around, Problems};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::FlowId;
 
@@ -227,6 +229,29 @@ impl<X: Copy + Default, Y: Copy> Lanes<X, Y> {
             self.longest.set(self.length_key(lane));
         } else if self.longest.contains(lane) {
             self.longest.remove(lane);
+        }
+    }
+}
+
+/// Victim of a fair queue's overflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FairOverflow {
+    /// The tail of the longest queue in bytes.
+    // McKenney, "Stochastic Fairness Queueing", INFOCOM 1990; ties go to the smaller flow number.
+    // CHOICE ADS §2.2: protects the flows that keep to their share.
+    #[default]
+    LongestQueue,
+    /// The arriving packet.
+    Tail,
+}
+
+impl FairOverflow {
+    /// Whom it would hit where nothing is ever given up.
+    pub(super) fn check(self, at: &Around, problems: &mut Problems) {
+        if self != Self::default() && !at.overflows {
+            let hint = "limit the buffer or remove the key";
+            problems.useless("overflow", "the buffer never overflows", hint);
         }
     }
 }

@@ -1,9 +1,26 @@
 //! Last come, first served; a packet that does not fit is dropped.
 
-use super::{Entry, Order};
+use super::{At, Entry, Needs, Order, Parameters};
 use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+
+/// Last come, first served; drops the arriving packet.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = Lifo;
+
+    fn needs(&self) -> Needs {
+        Needs { overtakes: true, ..Needs::NOTHING }
+    }
+    fn make(&self, _: &At) -> Result<Lifo, String> {
+        Ok(Lifo::default())
+    }
+}
 
 /// One stack.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Admission around an order of service: marking, the limit, and who gives way when it is reached.
 
-use super::{Discipline, DisciplineSpec, Limit, Served, Sojourn, Verdict};
+use super::{Discipline, DisciplineSpec, Limit, OutputQueue, Served, Sojourn, Verdict};
 use crate::packet::{Ecn, Handle, Packet};
 use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, View};
 use serde::{Deserialize, Serialize};
@@ -116,12 +116,19 @@ impl<O: Order> Managed<O> {
     /// `order` with the limit and the marking of `spec`, at a port of `rate`.
     ///
     /// # Errors
-    /// If the parameters of the marking contradict each other, or the stage writes headers, which a queue does not see.
+    /// If the parameters of the marking contradict each other, the stage writes headers, which a queue does not see, or
+    /// measures waits, which a preemptive port interrupts.
     pub fn new(order: O, spec: &DisciplineSpec, stream: Stream, rate: Rate) -> Result<Self, String> {
         let stage = spec.stage.make(stream, rate)?;
         let needs = stage.needs();
         if needs.headers {
             return Err("a stage that writes headers stands behind a queue, not inside it".into());
+        }
+        if spec.preemptive && needs.wait {
+            let stage = spec.stage.key();
+            return Err(format!(
+                "{stage} measures until the first bit leaves: it does not go with a preemptive port"
+            ));
         }
         let (max_packets, max_bytes) = match spec.limit {
             Limit::Bytes(bytes) => (u32::MAX, bytes.get()),
@@ -143,58 +150,6 @@ impl<O: Order> Managed<O> {
             sent: 0,
             sojourn: needs.wait.then(Box::default),
         })
-    }
-
-    /// The order inside.
-    pub fn order(&self) -> &O {
-        &self.order
-    }
-
-    /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes nothing here
-    /// but what [`Order::note_bypass`] notes, and leaves unmarked: then it need not come in.
-    pub(super) fn bypass_limit(&self) -> u64 {
-        let none = self.max_packets == 0 || !self.order.is_transparent();
-        if none { 0 } else { self.stage.bypass_limit().min(self.max_bytes) }
-    }
-
-    /// True if a control packet of `wire` bytes, for which there is room, would leave before everything that waits and
-    /// whatever may come, and change nothing but the count: then it is counted until [`Managed::cancel_reserve`], and need not
-    /// come in.
-    #[inline]
-    pub(super) fn reserve(&mut self, wire: u32) -> bool {
-        let bytes = self.bytes.saturating_add(u64::from(wire));
-        let fits = self.packets < self.max_packets && bytes <= self.max_bytes;
-        let reserved = fits && self.passive && self.order.puts_control_first();
-        if reserved {
-            self.packets += 1;
-            self.bytes = bytes;
-        }
-        reserved
-    }
-
-    /// A packet of `wire` bytes that was reserved for has left.
-    #[inline]
-    pub(super) fn cancel_reserve(&mut self, wire: u32) {
-        self.packets -= 1;
-        self.bytes -= u64::from(wire);
-    }
-
-    /// See [`Order::note_bypass`].
-    #[inline]
-    pub(super) fn note_bypass(&mut self, input: u8) {
-        self.order.note_bypass(input);
-    }
-
-    /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked.
-    #[inline(always)]
-    pub(super) fn serve(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<(Entry, bool)> {
-        if !self.passive {
-            return self.serve_through_stage(now, out);
-        }
-        let entry = self.order.pop(now)?;
-        self.take_off(entry);
-        self.forget_dropped(out);
-        Some((entry, false))
     }
 
     #[inline]
@@ -283,6 +238,57 @@ impl<O: Order> Managed<O> {
     }
 }
 
+impl<O: Order> OutputQueue for Managed<O> {
+    #[inline(always)]
+    fn serve(
+        &mut self,
+        now: Time,
+        out: &mut Vec<Handle>,
+        _look: impl FnOnce(Handle) -> Entry,
+    ) -> Option<(Entry, bool)> {
+        if !self.passive {
+            return self.serve_through_stage(now, out);
+        }
+        let entry = self.order.pop(now)?;
+        self.take_off(entry);
+        self.forget_dropped(out);
+        Some((entry, false))
+    }
+
+    #[inline]
+    fn upcoming(&self) -> Option<Handle> {
+        self.order.upcoming()
+    }
+
+    fn bypass_limit(&self) -> u64 {
+        let none = self.max_packets == 0 || !self.order.is_transparent();
+        if none { 0 } else { self.stage.bypass_limit().min(self.max_bytes) }
+    }
+
+    #[inline]
+    fn reserve(&mut self, wire: u32) -> bool {
+        let bytes = self.bytes.saturating_add(u64::from(wire));
+        let fits = self.packets < self.max_packets && bytes <= self.max_bytes;
+        let reserved = fits && self.passive && self.order.puts_control_first();
+        if reserved {
+            self.packets += 1;
+            self.bytes = bytes;
+        }
+        reserved
+    }
+
+    #[inline]
+    fn cancel_reserve(&mut self, wire: u32) {
+        self.packets -= 1;
+        self.bytes -= u64::from(wire);
+    }
+
+    #[inline]
+    fn note_bypass(&mut self, input: u8) {
+        self.order.note_bypass(input);
+    }
+}
+
 impl<O: Order> Discipline for Managed<O> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
@@ -317,7 +323,8 @@ impl<O: Order> Discipline for Managed<O> {
 
     #[inline]
     fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served> {
-        self.serve(now, out).map(|(entry, mark)| Served { handle: entry.handle, mark })
+        let look = |_| unreachable!("a managed queue knows its packets");
+        self.serve(now, out, look).map(|(entry, mark)| Served { handle: entry.handle, mark })
     }
 
     fn preempt(&mut self, now: Time) -> bool {

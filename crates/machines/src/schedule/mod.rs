@@ -6,49 +6,51 @@
 //!
 //! Occupancy never includes the packet being transmitted: it left the queue at `dequeue`.
 
-pub mod ads;
-mod drr;
-mod fifo;
+mod declare;
 mod flow_table;
-mod fq;
 mod heap;
-mod input_round_robin;
 mod interval_heap;
 mod lanes;
 mod levels;
-mod lifo;
+mod list;
 mod managed;
 mod min_heap;
-mod parity;
-mod pifo;
-mod priority;
-mod queue;
-mod random;
 mod rank;
 mod ranked_flows;
-mod round_robin;
 mod sojourn;
 mod spec;
 
-pub use drr::Drr;
-pub use fifo::Fifo;
-pub use fq::Fq;
-pub use input_round_robin::InputRoundRobin;
-pub use lifo::Lifo;
+pub use declare::{Around, At, Key, Machine, Manages, Needs, OutputQueue, Parameters, QUEUE};
+pub use lanes::FairOverflow;
 pub use managed::{Entry, Managed, Order};
-pub use parity::Parity;
-pub use pifo::Pifo;
-pub use priority::Priority;
-pub use queue::Queue;
-pub use random::Random;
-pub use rank::Rank;
-pub use round_robin::RoundRobin;
 pub use sojourn::Sojourn;
-pub use spec::*;
+pub use spec::{DisciplineSpec, Limit};
 
+use crate::custom::CustomDiscipline;
 use crate::packet::{Handle, Packet};
+use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+
+// The one list. Each order has a file of its own, which declares its `Params` ([`Parameters`]).
+list::orders! {
+    fifo: Fifo(fifo::Fifo), "fifo";
+    drr: Drr(drr::Drr), "drr";
+    fq: Fq(fq::Fq), "fq";
+    priority: Priority(priority::Priority), "priority";
+    sjf: Sjf(rank::Rank), "sjf";
+    srpt: Srpt(rank::Rank), "srpt";
+    ads: Ads(ads::Ads), "ads";
+    lifo: Lifo(lifo::Lifo), "lifo";
+    random: Random(random::Random), "random";
+    lstf: Lstf(pifo::Pifo), "lstf";
+    pifo: Pifo(pifo::Pifo), "pifo";
+    round_robin: RoundRobin(round_robin::RoundRobin), "round-robin";
+    fq_codel: FqCodel(round_robin::RoundRobin), "fq-codel";
+    input_round_robin: InputRoundRobin(input_round_robin::InputRoundRobin), "input-round-robin";
+    parity: Parity(parity::Parity), "parity";
+    custom: Custom(CustomDiscipline), "custom";
+}
 
 /// What became of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -78,7 +80,7 @@ pub trait Discipline {
     fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served>;
     /// The packet last dequeued is still being transmitted. If one that waits should go before it, takes it back into
     /// its old place (key, arrival number) and returns true: the port then dequeues again. Asked after the arrivals of
-    /// an instant, of disciplines made [`DisciplineSpec::preemptive`]; always false where [`DisciplineSpec::can_preempt`] is.
+    /// an instant, of disciplines made [`DisciplineSpec::preemptive`].
     fn preempt(&mut self, _now: Time) -> bool {
         false
     }

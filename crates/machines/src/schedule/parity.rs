@@ -4,10 +4,89 @@
 //! CHOICE UPS §2.3 (FQ of SJF and FIFO): the paper does not say which flows are in which class, nor how long a turn is: parity
 //! of the flow number (in both directions), and one packet.
 
-use super::{Drr, Entry, Fifo, Lifo, Order, OrderSpec, Pifo, Priority, Random, Rank, RoundRobin};
+use super::fifo::Fifo;
+use super::lifo::Lifo;
+use super::random::Random;
+use super::rank::Rank;
+use super::{Around, At, Entry, Key, Needs, Order, Parameters, Problems};
 use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Rate, Stream, Time, mix64};
+use thalweg_units::{Stream, Time, mix64};
+
+/// Two classes, flows of even and of odd number, that send a packet each in turn (NSDI 2016 §2.3: FQ between SJF and
+/// FIFO).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Order among flows of even number.
+    pub even: ClassOrder,
+    /// Order among flows of odd number.
+    pub odd: ClassOrder,
+}
+
+impl Default for Params {
+    // CHOICE UPS §2.3: which flows form which class is not said
+    fn default() -> Self {
+        Self { even: ClassOrder::Sjf, odd: ClassOrder::Fifo }
+    }
+}
+
+/// Order inside a class of the scheduler `parity`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassOrder {
+    /// First come, first served.
+    #[default]
+    Fifo,
+    /// Last come, first served.
+    Lifo,
+    /// Any, all equally likely.
+    Random,
+    /// Smallest flow size first.
+    Sjf,
+    /// Fewest remaining bytes first.
+    Srpt,
+}
+
+impl ClassOrder {
+    fn key(self) -> Key {
+        match self {
+            Self::Fifo | Self::Lifo | Self::Random => Key::Nothing,
+            Self::Sjf => Key::FlowSize,
+            Self::Srpt => Key::Remaining,
+        }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Parity;
+
+    fn needs(&self) -> Needs {
+        let key = if self.even.key() == Key::Nothing { self.odd.key() } else { self.even.key() };
+        Needs { key, ..Needs::NOTHING }
+    }
+    fn check(&self, _: &Around, problems: &mut Problems) {
+        let (even, odd) = (self.even.key(), self.odd.key());
+        if even != odd && even != Key::Nothing && odd != Key::Nothing {
+            problems.wrong("odd", "sjf and srpt need different ranks in one header", "write \"fifo\"");
+        }
+    }
+    fn make(&self, at: &At) -> Result<Parity, String> {
+        let mut stream = at.stream;
+        let mut inner = |order, class| Inner::new(order, Stream::new(mix64(stream.bits()), "class", class));
+        Ok(Parity { classes: [inner(self.even, 0), inner(self.odd, 1)], packets: [0; 2], turn: 0 })
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let pair = |even, odd| Self { even, odd };
+        vec![
+            pair(ClassOrder::Sjf, ClassOrder::Fifo),
+            pair(ClassOrder::Lifo, ClassOrder::Srpt),
+            pair(ClassOrder::Random, ClassOrder::Random),
+        ]
+    }
+}
 
 /// An order inside a class.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,11 +94,7 @@ enum Inner {
     Fifo(Fifo),
     Lifo(Lifo),
     Random(Random),
-    Drr(Box<Drr>),
-    Priority(Priority),
     Rank(Box<Rank>),
-    Pifo(Box<Pifo>),
-    RoundRobin(Box<RoundRobin>),
 }
 
 macro_rules! each {
@@ -28,39 +103,19 @@ macro_rules! each {
             Inner::Fifo($o) => $body,
             Inner::Lifo($o) => $body,
             Inner::Random($o) => $body,
-            Inner::Drr($o) => $body,
-            Inner::Priority($o) => $body,
             Inner::Rank($o) => $body,
-            Inner::Pifo($o) => $body,
-            Inner::RoundRobin($o) => $body,
         }
     };
 }
 
 impl Inner {
-    fn new(spec: &OrderSpec, stream: Stream, rate: Rate) -> Result<Self, String> {
-        Ok(match *spec {
-            OrderSpec::Fifo => Self::Fifo(Fifo::default()),
-            OrderSpec::Lifo => Self::Lifo(Lifo::default()),
-            OrderSpec::Random => Self::Random(Random::new(stream)),
-            OrderSpec::Drr { quantum, overflow } => Self::Drr(Box::new(Drr::new(quantum, overflow)?)),
-            OrderSpec::Priority { classes } => Self::Priority(Priority::new(classes)?),
-            OrderSpec::Rank { flow_order } => Self::Rank(Box::new(Rank::new(flow_order, false))),
-            OrderSpec::Pifo { add_transmission, bucket } => {
-                Self::Pifo(Box::new(Pifo::new(add_transmission.then_some(rate), bucket)))
-            }
-            OrderSpec::RoundRobin { bins, codel } => {
-                Self::RoundRobin(Box::new(RoundRobin::new(bins, codel)?))
-            }
-            // FQ emulates a server that has the whole link; ADS has a clock; a plug-in is a whole discipline.
-            OrderSpec::Fq { .. }
-            | OrderSpec::InputRoundRobin
-            | OrderSpec::Parity { .. }
-            | OrderSpec::Ads(_)
-            | OrderSpec::Custom { .. } => {
-                return Err(format!("this order cannot be one of two classes: {spec:?}"));
-            }
-        })
+    fn new(order: ClassOrder, stream: Stream) -> Self {
+        match order {
+            ClassOrder::Fifo => Self::Fifo(Fifo::default()),
+            ClassOrder::Lifo => Self::Lifo(Lifo::default()),
+            ClassOrder::Random => Self::Random(Random::new(stream)),
+            ClassOrder::Sjf | ClassOrder::Srpt => Self::Rank(Box::new(Rank::new(true, false))),
+        }
     }
 }
 
@@ -74,18 +129,6 @@ pub struct Parity {
 }
 
 impl Parity {
-    /// `even` and `odd` inside the classes of even and odd flow numbers, at a port of `rate`.
-    ///
-    /// # Errors
-    /// If an order's parameters contradict each other, or it cannot be inside another.
-    pub fn new(even: &OrderSpec, odd: &OrderSpec, mut stream: Stream, rate: Rate) -> Result<Self, String> {
-        let mut inner = |spec, class| {
-            let stream = Stream::new(mix64(stream.bits()), "class", class);
-            Inner::new(spec, stream, rate)
-        };
-        Ok(Self { classes: [inner(even, 0)?, inner(odd, 1)?], packets: [0; 2], turn: 0 })
-    }
-
     fn forget(&mut self, class: usize, entry: Option<Entry>) -> Option<Entry> {
         self.packets[class] -= u32::from(entry.is_some());
         entry
@@ -117,11 +160,6 @@ impl Order for Parity {
     fn shed(&mut self, arriving: Handle) -> Option<Entry> {
         let class = usize::from(self.packets[1] > self.packets[0]);
         let entry = each!(&mut self.classes[class], o => o.shed(arriving));
-        self.forget(class, entry)
-    }
-    fn take_dropped(&mut self) -> Option<Entry> {
-        let class = 1 - usize::from(self.turn); // the one served last
-        let entry = each!(&mut self.classes[class], o => o.take_dropped());
         self.forget(class, entry)
     }
 }

@@ -17,10 +17,46 @@
 use super::heap::{self, Key, MAX_SLOTS};
 use super::interval_heap::IntervalHeap;
 use super::min_heap::MinHeap;
-use super::{Entry, Order};
+use super::{Around, At, Entry, Key as SortedBy, Needs, Order, Parameters, Problems};
 use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Serializer, Span, Time};
+
+/// A push-in first-out queue: lowest rank header first, in order of arrival among equals; drops the highest (Sivaraman
+/// et al., SIGCOMM 2016). Say what senders write: `transport.rank`.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Ranks are cut down to whole multiples of this (bytes; of slack, picoseconds) and packets of one bucket leave in order
+    /// of arrival, as in a calendar queue; exact if not given.
+    #[schemars(range(min = 1, max = 1_000_000_000_000_000_000_i64))]
+    pub bucket: Option<u64>,
+}
+
+impl Parameters for Params {
+    type Machine = Pifo;
+
+    fn needs(&self) -> Needs {
+        Needs { key: SortedBy::Rank, overtakes: true, ..Needs::NOTHING }
+    }
+    fn check(&self, _: &Around, problems: &mut Problems) {
+        if self.bucket == Some(0) {
+            problems.wrong(
+                "bucket",
+                "a bucket of 0 holds nothing",
+                "remove the key: ranks are exact without it",
+            );
+        }
+    }
+    fn make(&self, _: &At) -> Result<Pifo, String> {
+        Ok(Pifo::new(None, self.bucket.unwrap_or(0)))
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self { bucket: None }, Self { bucket: Some(5000) }]
+    }
+}
 
 /// Keys that are kept sorted; few in tests, so that these meet all forms.
 const SHORT: usize = if cfg!(test) { 4 } else { 32 };
@@ -43,14 +79,14 @@ pub struct Pifo {
     served: Option<(Key, Entry)>,
     /// Adds transmission times to keys.
     wire: Option<Serializer>,
-    /// Keys are cut down to whole multiples of so many ps; 0: not at all.
+    /// Keys are cut down to whole multiples of this; 0: not at all.
     bucket: i64,
 }
 
 impl Pifo {
-    /// Sorts by [`Packet::rank`], plus the transmission time at `add_transmission_at` if that is a rate, in buckets as wide
-    /// as `bucket` (zero: exactly).
-    pub fn new(add_transmission_at: Option<Rate>, bucket: Span) -> Self {
+    /// Sorts by [`Packet::rank`], plus the transmission time at `add_transmission_at` if that is a rate, in buckets of
+    /// `bucket` units of the rank (zero: exactly).
+    pub fn new(add_transmission_at: Option<Rate>, bucket: u64) -> Self {
         Self {
             short: Vec::new(),
             long: MinHeap::default(),
@@ -60,7 +96,7 @@ impl Pifo {
             arrivals: 0,
             served: None,
             wire: add_transmission_at.map(|rate| Serializer::new(rate, Span::ZERO)),
-            bucket: i64::try_from(bucket.ps()).unwrap_or(i64::MAX),
+            bucket: i64::try_from(bucket).unwrap_or(i64::MAX),
         }
     }
 

@@ -4,10 +4,46 @@
 //! up the newest packet of its least important class, which may be the one arriving.
 
 use super::levels::Levels;
-use super::{Entry, Order};
+use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
 use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+
+/// Strict priority over the traffic class; 0 is served first (IEEE 802.1Q §8.6.8.1).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Number of classes; higher classes share the last.
+    #[schemars(range(min = 1, max = 255))]
+    pub classes: u8,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { classes: 8 } // IEEE 802.1Q
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Priority;
+
+    fn needs(&self) -> Needs {
+        Needs { classes: Some(u16::from(self.classes)), overtakes: true, ..Needs::NOTHING }
+    }
+    fn check(&self, _: &Around, problems: &mut Problems) {
+        if self.classes == 0 {
+            problems.wrong("classes", "strict priority needs at least one class", "at least 1");
+        }
+    }
+    fn make(&self, _: &At) -> Result<Priority, String> {
+        Ok(Priority { levels: Levels::new(self.classes), served: None })
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self { classes: 3 }]
+    }
+}
 
 /// One FIFO per class.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -15,19 +51,6 @@ pub struct Priority {
     levels: Levels,
     /// The packet last served and its class.
     served: Option<(u8, Entry)>,
-}
-
-impl Priority {
-    /// `classes` classes; packets of higher classes share the last.
-    ///
-    /// # Errors
-    /// If there are none.
-    pub fn new(classes: u8) -> Result<Self, String> {
-        if classes == 0 {
-            return Err("strict priority needs at least one class".into());
-        }
-        Ok(Self { levels: Levels::new(classes), served: None })
-    }
 }
 
 impl Order for Priority {

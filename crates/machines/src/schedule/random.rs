@@ -1,10 +1,27 @@
 //! Random order: whenever the port is free, any of the waiting packets, all equally likely. A packet that does not fit
 //! is dropped. The default of "arbitrary" schedules in Mittal et al., NSDI 2016, §2.3.
 
-use super::{Entry, Order};
+use super::{At, Entry, Needs, Order, Parameters};
 use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, Time, mix64};
+
+/// Any waiting packet, all equally likely; drops the arriving packet.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = Random;
+
+    fn needs(&self) -> Needs {
+        Needs { overtakes: true, ..Needs::NOTHING }
+    }
+    fn make(&self, at: &At) -> Result<Random, String> {
+        Ok(Random::new(at.stream))
+    }
+}
 
 /// A bag.
 #[derive(Clone, Debug, Serialize, Deserialize)]

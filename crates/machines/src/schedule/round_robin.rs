@@ -8,12 +8,36 @@
 
 use super::heap::{self, IndexedHeap};
 use super::lanes::Lanes;
-use super::{Entry, Order};
+use super::{Around, At, Entry, Order, Parameters, Problems};
 use crate::packet::{Handle, Kind, Packet};
-use crate::stage::{Codel, CodelSpec, Departure};
+use crate::stage::{Codel, Departure, codel};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time, mix64};
+
+/// Packet by packet round robin over flows, new flows first; drops from the longest queue in packets (stochastic fair
+/// queueing: McKenney, INFOCOM 1990).
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Flows are hashed into so many queues; every flow and direction has its own if not given.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub bins: Option<u32>,
+}
+
+impl Parameters for Params {
+    type Machine = RoundRobin;
+
+    fn check(&self, _: &Around, problems: &mut Problems) {
+        if self.bins == Some(0) {
+            problems.wrong("bins", "round robin needs at least one", "at least 1");
+        }
+    }
+    fn make(&self, _: &At) -> Result<RoundRobin, String> {
+        RoundRobin::new(self.bins, None)
+    }
+}
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Bin {
@@ -40,7 +64,7 @@ pub struct RoundRobin {
     /// Bytes of all bins.
     bytes: u64,
     bins: Option<u32>,
-    codel: Option<CodelSpec>,
+    codel: Option<codel::Params>,
     dropped: Vec<Entry>,
 }
 
@@ -49,7 +73,7 @@ impl RoundRobin {
     ///
     /// # Errors
     /// If there are none.
-    pub fn new(bins: Option<u32>, codel: Option<CodelSpec>) -> Result<Self, String> {
+    pub fn new(bins: Option<u32>, codel: Option<codel::Params>) -> Result<Self, String> {
         if bins == Some(0) {
             return Err("round robin needs at least one bin".into());
         }
@@ -97,7 +121,7 @@ impl RoundRobin {
             }
             let (entry, came) = self.take(self.lanes.lane(lane).head);
             // CHOICE UPS §3.2 (CoDel): the backlog that may be an MTU is the port's, as in the authors' simulator.
-            let nearly_empty = self.lanes.lane_is_empty(lane) || self.bytes <= u64::from(spec.mtu);
+            let nearly_empty = self.lanes.lane_is_empty(lane) || self.bytes <= spec.mtu.get();
             Some((entry, Departure { waited: now.since(came), nearly_empty }))
         };
         let served = codel.serve(&spec, now, take, |entry| dropped.push(entry));

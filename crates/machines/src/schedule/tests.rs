@@ -13,14 +13,15 @@ mod round_robin;
 
 use super::*;
 use crate::packet::{Ecn, Kind};
-use crate::stage::{CodelSpec, RedEcnSpec, RedSpec, StageSpec, StepEcnSpec, Threshold};
+use crate::stage::{MarkAt, StageSpec, codel, red, step_ecn};
+use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
 
 /// 8 Gb/s: a byte lasts exactly 1 ns.
 const RATE: Rate = Rate::from_gbps(8);
 
 fn spec(order: OrderSpec, limit: Limit) -> DisciplineSpec {
-    DisciplineSpec { order, limit, stage: StageSpec::TailDrop, preemptive: false }
+    DisciplineSpec { order, limit, stage: StageSpec::tail_drop(), preemptive: false }
 }
 fn make(spec: &DisciplineSpec) -> Queue {
     spec.make(Stream::new(1, "queue", 0), RATE).unwrap()
@@ -30,6 +31,20 @@ fn data(flow: u32, rank: i64, wire: u32) -> Packet {
 }
 fn ack(flow: u32) -> Packet {
     Packet { flow: FlowId(flow), wire: 40, kind: Kind::Ack, ..Packet::default() }
+}
+
+fn drr(quantum: u64, overflow: FairOverflow) -> OrderSpec {
+    drr::Params { quantum: Bytes::new(quantum), overflow }.into()
+}
+fn fq(overflow: FairOverflow) -> OrderSpec {
+    fq::Params { overflow }.into()
+}
+fn srpt(flow_order: bool) -> OrderSpec {
+    srpt::Params { flow_order }.into()
+}
+fn fq_codel(bins: Option<u32>, codel: codel::Params) -> OrderSpec {
+    let codel::Params { target, interval, mtu } = codel;
+    crate::schedule::fq_codel::Params { bins, target, interval, mtu }.into()
 }
 
 /// A queue that numbers its arrivals and tells what happened in words.

@@ -5,19 +5,74 @@
 //! due. Who feeds it decides what a delay is: [`CodelStage`] sees the packets that leave a port; [`Codel::serve`] takes them
 //! from a queue in a loop (each bin of FQ-CoDel); [`super::EdgeCodel`] sees a path's packets one at a time.
 
-use super::{HeaderStage, Leave, Leaving, Needs, View};
+use super::{Acts, Around, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
-/// CoDel's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CodelSpec {
-    /// TARGET: the delay that may stand.
+/// Controlled delay (RFC 8289): drops as packets leave when they have waited too long for too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Queueing delay that may stand.
     pub target: Span,
-    /// INTERVAL: how long it must stand before the first drop.
+    /// How long it must stand before the first drop.
     pub interval: Span,
-    /// MTU, bytes: with no more than this left behind, the link could run dry, and delay does not count.
-    pub mtu: u32,
+    /// With no more than this in the queue delay does not count.
+    // The link could run dry.
+    pub mtu: Bytes,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            target: Span::from_ms(5),     // RFC 8289 §4.4
+            interval: Span::from_ms(100), // RFC 8289 §4.3
+            mtu: Bytes::new(1500),        // one full Ethernet payload
+        }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = CodelStage;
+
+    fn acts(&self) -> Acts {
+        Acts::Drops
+    }
+
+    fn check(&self, _: &Around, problems: &mut Problems) {
+        self.check_times(problems);
+    }
+
+    fn make(&self, _: Stream, _: Rate) -> Result<CodelStage, String> {
+        Ok(CodelStage::new(*self))
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self::SHORT]
+    }
+}
+
+impl Params {
+    /// So short that a queue of ten packets makes it drop.
+    #[cfg(test)]
+    pub(crate) const SHORT: Self =
+        Self { target: Span::from_us(2), interval: Span::from_us(6), mtu: Bytes::new(600) };
+
+    /// What is wrong with CoDel's times, wherever it stands.
+    pub fn check_times(&self, problems: &mut Problems) {
+        let Self { target, interval, mtu } = *self;
+        if interval.is_zero() {
+            problems.wrong("interval", "an interval of 0 drops everything", "for example \"100ms\"");
+        } else if target >= interval {
+            let reason = format!("the target, {target}, is not below the interval, {interval}");
+            problems.wrong("target", reason, "for example a twentieth of it");
+        }
+        if mtu.get() > 1 << 30 {
+            problems.wrong("mtu", format!("a packet of {mtu} is impossible"), "for example \"1500B\"");
+        }
+    }
 }
 
 /// The control law's state.
@@ -88,7 +143,7 @@ impl Codel {
     /// that are given up before it.
     pub fn serve<P>(
         &mut self,
-        spec: &CodelSpec,
+        spec: &Params,
         now: Time,
         mut take: impl FnMut() -> Option<(P, Departure)>,
         mut drop: impl FnMut(P),
@@ -115,7 +170,7 @@ impl Codel {
     }
 
     /// The packet, and whether it may be dropped. An empty queue has no delay.
-    fn look<P>(&mut self, spec: &CodelSpec, now: Time, next: Option<(P, Departure)>) -> (Option<P>, bool) {
+    fn look<P>(&mut self, spec: &Params, now: Time, next: Option<(P, Departure)>) -> (Option<P>, bool) {
         let below = next.as_ref().is_none_or(|(_, d)| d.waited < spec.target || d.nearly_empty);
         let may_drop = self.above(now, below, spec.interval);
         (next.map(|(packet, _)| packet), may_drop)
@@ -126,7 +181,7 @@ impl Codel {
 /// packet at the same instant if one was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodelStage {
-    spec: CodelSpec,
+    spec: Params,
     codel: Codel,
     before: Before,
 }
@@ -144,7 +199,7 @@ enum Before {
 
 impl CodelStage {
     /// A port at which delay has never been above target.
-    pub fn new(spec: CodelSpec) -> Self {
+    pub fn new(spec: Params) -> Self {
         Self { spec, codel: Codel::default(), before: Before::Sent }
     }
 
@@ -160,8 +215,8 @@ impl HeaderStage for CodelStage {
     }
 
     fn on_departure(&mut self, now: Time, view: &View, _packet: Leaving) -> Leave {
-        let CodelSpec { target, interval, mtu } = self.spec;
-        let below = view.waited < target || view.bytes <= u64::from(mtu);
+        let Params { target, interval, mtu } = self.spec;
+        let below = view.waited < target || view.bytes <= mtu.get();
         let may_drop = self.codel.above(now, below, interval);
         match std::mem::replace(&mut self.before, Before::Sent) {
             Before::First => {
@@ -205,7 +260,8 @@ mod tests {
             mtu in 0u32..1200,
         ) {
             let (target, interval) = (Span::from_us(target), Span::from_us(20));
-            let spec = CodelSpec { target, interval, mtu };
+            let mtu = Bytes::new(u64::from(mtu));
+            let spec = Params { target, interval, mtu };
             let (mut codel, mut stage) = (Codel::default(), CodelStage::new(spec));
             let mut queue: Vec<Time> = vec![];
             let mut now = Time::ZERO;
@@ -216,7 +272,7 @@ mod tests {
                     let (mut left, mut dropped) = (queue.clone().into_iter(), vec![]);
                     let take = || {
                         let came = left.next()?;
-                        let nearly_empty = left.len() as u64 * 500 <= u64::from(mtu);
+                        let nearly_empty = left.len() as u64 * 500 <= mtu.get();
                         Some((came, Departure { waited: now - came, nearly_empty }))
                     };
                     let sent = codel.serve(&spec, now, take, |came| dropped.push(came));
@@ -242,7 +298,8 @@ mod tests {
     }
 
     const MS: fn(u64) -> Time = Time::from_ms;
-    const SPEC: CodelSpec = CodelSpec { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 };
+    const SPEC: Params =
+        Params { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: Bytes::new(1500) };
 
     /// What is dropped at `at` from a queue without end whose packets have all waited `ms`.
     fn drops(codel: &mut Codel, at: Time, ms: u64) -> u32 {

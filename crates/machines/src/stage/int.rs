@@ -8,10 +8,27 @@
 //! the authors' simulator, which writes as the packet is taken out of the queue. Other reading: both with it.
 //! ```
 
-use super::{HeaderStage, Needs, View};
+use super::{Acts, HeaderStage, Needs, Parameters, View};
 use crate::packet::{IntHop, Packet, Side};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use thalweg_units::{Rate, Stream, Time};
+
+/// In-band telemetry: every hop writes its queue, bytes sent, time and rate (Li et al., SIGCOMM 2019).
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = Int;
+
+    fn acts(&self) -> Acts {
+        Acts::Writes
+    }
+    fn make(&self, _: Stream, _: Rate) -> Result<Int, String> {
+        Ok(Int)
+    }
+}
 
 /// Appends an [`IntHop`] to data packets whose source has made room for it ([`Side::Int`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +56,7 @@ impl HeaderStage for Int {
 mod tests {
     use super::*;
     use crate::packet::{IntStack, Kind};
-    use thalweg_units::{Rate, Span};
+    use thalweg_units::Span;
 
     fn view(bytes: u64) -> View {
         let (idle_for, waited) = (Span::ZERO, Span::ZERO);

@@ -1,43 +1,62 @@
-//! The one list of stages: parameters, dispatch, construction and the catalogue come from it.
+//! What follows from the list of stages: parameters, construction, dispatch.
 
-use super::{
-    Arrival, CodelSpec, CodelStage, HeaderStage, Int, Leave, Leaving, Needs, Red, RedEcn, RedEcnSpec,
-    RedSpec, StepEcn, StepEcnSpec, TailDrop, View,
-};
-use crate::packet::{Packet, Side};
-use serde::{Deserialize, Serialize};
-use thalweg_units::{Rate, Stream, Time};
-
+/// `module: Name(machine), "key in scenarios";` for each.
 macro_rules! stages {
-    ($stream:ident, $rate:ident; $($name:ident($machine:ty) $(of $spec:ty)?, $key:literal, $summary:literal,
-        $pattern:pat => $make:expr;)*) => {
-        /// The parameters of any stage.
-        #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-        pub enum StageSpec {
-            $(#[doc = $summary] $name $(($spec))?,)*
+    ($($module:ident: $name:ident($machine:ty), $key:literal;)*) => {
+        $(pub mod $module;)*
+
+        crate::kinds::kinds! {
+            /// Active queue management.
+            #[derive(Copy)]
+            StageSpec: $($module: $name, $key;)*
         }
 
         /// Any stage, statically dispatched. The large and rare ones are boxed.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         pub enum StageMachine {
-            $(#[doc = $summary] $name($machine),)*
+            $(#[allow(missing_docs)] $name($machine),)*
         }
 
-        /// Every stage: its name, one line about it.
-        pub const CATALOGUE: &[(&str, &str)] = &[$(($key, $summary)),*];
-
         impl StageSpec {
+            /// See [`Parameters::acts`].
+            pub fn acts(&self) -> Acts {
+                match self { $(Self::$name(p) => p.acts()),* }
+            }
+
+            /// See [`Parameters::resolve`].
+            pub fn resolve(&mut self, ecn_capable: bool) {
+                match self { $(Self::$name(p) => p.resolve(ecn_capable)),* }
+            }
+
+            /// See [`Parameters::check`].
+            pub fn problems(&self, at: &Around) -> Vec<Problem> {
+                let mut problems = Problems::default();
+                match self { $(Self::$name(p) => p.check(at, &mut problems)),* }
+                problems.0
+            }
+
+            /// What its machines must be told; nothing, if they cannot be made.
+            pub fn needs(&self) -> Needs {
+                self.make(Stream::default(), Rate::from_gbps(1)).map_or(Needs::default(), |made| made.needs())
+            }
+
             /// The stage of a port of `rate`; `stream` is what chance draws from.
             ///
             /// # Errors
             /// If parameters contradict each other.
-            #[allow(unused_variables)]
-            pub fn make(&self, $stream: Stream, $rate: Rate) -> Result<StageMachine, String> {
-                #[allow(unused_imports)]
-                use StageSpec::*;
-                match *self {
-                    $($pattern => $make.map(StageMachine::$name),)*
+            pub fn make(&self, stream: Stream, rate: Rate) -> Result<StageMachine, String> {
+                Problems(self.problems(&Around::ANY)).first(self.key())?;
+                match self {
+                    $(Self::$name(p) => p.make(stream, rate).map(|made| StageMachine::$name(made.into())),)*
                 }
+            }
+
+            /// What the laws are tried on.
+            #[cfg(test)]
+            pub(crate) fn variants() -> Vec<Self> {
+                let mut all = Vec::new();
+                $(all.extend($module::Params::variants().into_iter().map(Self::$name));)*
+                all
             }
         }
 
@@ -76,17 +95,4 @@ macro_rules! stages {
         }
     };
 }
-
-stages! { stream, rate;
-    TailDrop(TailDrop), "tail-drop", "None: the queue's limit alone", TailDrop => Ok::<_, String>(super::TailDrop);
-    StepEcn(StepEcn) of StepEcnSpec, "step", "Marks when the queue has reached a threshold: DCTCP's",
-        StepEcn(p) => Ok::<_, String>(super::StepEcn::new(p));
-    Red(Box<Red>) of RedSpec, "red", "Random early detection on the average queue, in packets",
-        Red(p) => super::Red::new(p, stream, rate).map(Box::new);
-    Codel(Box<CodelStage>) of CodelSpec, "codel", "Controlled delay: drops as packets leave",
-        Codel(p) => Ok::<_, String>(Box::new(CodelStage::new(p)));
-    RedEcn(Box<RedEcn>) of RedEcnSpec, "ramp", "Marks with a probability that rises with the queue in bytes: DCQCN's",
-        RedEcn(p) => super::RedEcn::new(p, stream).map(Box::new);
-    Int(Int), "int", "In-band telemetry: every hop writes its queue, bytes sent, time and rate",
-        Int => Ok::<_, String>(super::Int);
-}
+pub(super) use stages;

@@ -7,29 +7,35 @@
 //!
 //! The buffer's limit is not a stage: it belongs to the queue.
 
-mod codel;
+mod declare;
 mod edge;
-mod int;
 mod list;
-mod red;
-mod red_ecn;
 mod row;
-mod step_ecn;
-mod tail_drop;
 
-pub use codel::{Codel, CodelSpec, CodelStage, Departure};
+pub use codel::{Codel, CodelStage, Departure};
+pub use declare::{Acts, Around, MarkAt, Parameters};
 pub use edge::{EdgeCodel, EdgeSpec, edge_ecn};
 pub use int::Int;
-pub use list::{CATALOGUE, StageMachine, StageSpec};
-pub use red::{Red, RedSpec};
-pub use red_ecn::{RedEcn, RedEcnSpec};
+pub use red::Red;
+pub use red_ecn::RedEcn;
 pub use row::{Left, Row};
-pub use step_ecn::{StepEcn, StepEcnSpec, Threshold};
+pub use step_ecn::StepEcn;
 pub use tail_drop::TailDrop;
 
 use crate::packet::{Ecn, Packet, Side};
+use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Rate, Span, Time};
+use thalweg_units::{Rate, Span, Stream, Time};
+
+// The one list. Each stage has a file of its own, which declares its `Params` ([`Parameters`]). The large ones are boxed.
+list::stages! {
+    tail_drop: TailDrop(tail_drop::TailDrop), "none";
+    step_ecn: StepEcn(step_ecn::StepEcn), "step";
+    red: Red(Box<red::Red>), "red";
+    red_ecn: RedEcn(Box<red_ecn::RedEcn>), "red-ecn";
+    codel: Codel(Box<codel::CodelStage>), "codel";
+    int: Int(int::Int), "int";
+}
 
 /// A port as its stages see it when a packet arrives or leaves. That packet is not in the queue, not yet or no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

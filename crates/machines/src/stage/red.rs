@@ -5,34 +5,134 @@
 //! With `weight` 1, `min` K, `max` K + 1 and not gentle this is a step at K: what marks for DCTCP in
 //! ns-3. An arrival that finds more than K packets is marked, one that finds K or fewer is not.
 
-use super::{Arrival, HeaderStage, Needs, View};
+use super::{Acts, Around, Arrival, HeaderStage, Needs, Parameters, Problems, View};
 use crate::packet::{Ecn, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_units::notation::Capacity;
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
-/// RED's parameters, queue lengths in packets.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RedSpec {
-    /// min_th.
+/// Random early detection (Floyd & Jacobson, IEEE/ACM ToN 1993).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// min_th, packets.
+    #[schemars(extend("minimum" = 0.0, "examples" = [5]))]
     pub min: f64,
-    /// max_th.
+    /// max_th, packets.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "examples" = [15]))]
     pub max: f64,
     /// max_p.
+    #[serde(default = "default::max_probability")]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub max_probability: f64,
-    /// w_q, the weight of the instantaneous queue; 1 follows it exactly.
+    /// w_q, weight of the instantaneous queue in the average; 1 follows it exactly.
+    #[serde(default = "default::weight")]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub weight: f64,
-    /// Above max_th: probability rises linearly to 1 at twice max_th instead of jumping.
+    /// Above max_th the probability rises linearly to 1 at 2 max_th instead of jumping.
+    #[serde(default = "default::gentle")]
     pub gentle: bool,
-    /// Mark ECN-capable packets instead of dropping them.
-    pub ecn: bool,
-    /// Bytes of a typical packet, for the average over idle times.
-    pub mean_packet: u32,
+    /// Mark ECN-capable packets instead of dropping them; on if a transport is ECN-capable.
+    pub ecn: Option<bool>,
+    /// A typical packet, for the average over idle times.
+    #[serde(default = "default::mean_packet")]
+    pub mean_packet: Bytes,
+}
+
+mod default {
+    use thalweg_units::Bytes;
+    pub(super) fn max_probability() -> f64 {
+        0.1 // Floyd's "gentle" note, 2000
+    }
+    pub(super) fn weight() -> f64 {
+        0.002 // Floyd & Jacobson §6
+    }
+    pub(super) fn gentle() -> bool {
+        true
+    }
+    pub(super) fn mean_packet() -> Bytes {
+        Bytes::new(1500) // one full Ethernet payload
+    }
+}
+
+impl Default for Params {
+    /// Floyd's thresholds of 1997 ("RED: Discussions of Setting Parameters"); a scenario says for its own links.
+    fn default() -> Self {
+        Self {
+            min: 5.0,
+            max: 15.0,
+            max_probability: default::max_probability(),
+            weight: default::weight(),
+            gentle: default::gentle(),
+            ecn: None,
+            mean_packet: default::mean_packet(),
+        }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Red;
+
+    fn acts(&self) -> Acts {
+        if self.ecn == Some(false) { Acts::Drops } else { Acts::MarksOrDrops }
+    }
+
+    fn resolve(&mut self, ecn_capable: bool) {
+        self.ecn.get_or_insert(ecn_capable);
+    }
+
+    fn check(&self, at: &Around, problems: &mut Problems) {
+        let Self { min, max, max_probability, weight, ecn, mean_packet, .. } = *self;
+        if !(min >= 0.0 && min.is_finite() && max.is_finite()) {
+            problems.wrong(
+                "min",
+                format!("min = {min}, max = {max} are no queue lengths"),
+                "numbers of packets",
+            );
+        } else if max <= min {
+            problems.wrong("max", format!("max, {max}, is not above min, {min}"), "swap them");
+        }
+        problems.share("max_probability", max_probability);
+        problems.share("weight", weight);
+        let packets = match at.buffer {
+            Capacity::Packets(n) => f64::from(n),
+            _ => at.room as f64 / f64::from(at.full),
+        };
+        if min > packets {
+            let why = format!("the queue never reaches {min} packets, it holds {}", libm::floor(packets));
+            problems.useless("min", &why, "lower it or raise the buffer");
+        }
+        if ecn == Some(true) && !at.ecn_capable {
+            let why = "no transport is ECN-capable, packets are dropped";
+            problems.useless("ecn", why, "write false, or `transport.ecn = \"classic\"`");
+        }
+        problems.size(
+            "mean_packet",
+            mean_packet,
+            |size| format!("a packet of {size} is impossible"),
+            "1500B",
+        );
+    }
+
+    fn make(&self, stream: Stream, rate: Rate) -> Result<Red, String> {
+        Red::new(*self, stream, rate)
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let few = Self { min: 1.0, max: 5.0, max_probability: 0.2, weight: 0.3, ..Self::default() };
+        vec![
+            Self { ecn: Some(false), mean_packet: Bytes::new(800), ..few },
+            Self { ecn: Some(true), gentle: false, max: 3.0, weight: 0.5, ..few },
+        ]
+    }
 }
 
 /// RED's state at one port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Red {
-    p: RedSpec,
+    p: Params,
     /// avg: the filtered queue length.
     avg: f64,
     /// count: packets since the last mark while between the thresholds; −1 below min_th.
@@ -46,22 +146,12 @@ impl Red {
     /// A port of `rate` that has always been idle.
     ///
     /// # Errors
-    /// If the thresholds are not 0 ≤ min < max, or a weight or probability is outside (0, 1].
-    pub fn new(p: RedSpec, stream: Stream, rate: Rate) -> Result<Self, String> {
-        let unit = |x: f64| x > 0.0 && x <= 1.0;
-        if !(p.min >= 0.0 && p.min < p.max && p.max.is_finite()) {
-            return Err(format!("RED needs 0 <= min < max, not min = {}, max = {}", p.min, p.max));
-        }
-        if !unit(p.weight) || !unit(p.max_probability) {
-            return Err(format!(
-                "RED's weight and max_probability lie in (0, 1], not {} and {}",
-                p.weight, p.max_probability
-            ));
-        }
+    /// If the rate is zero.
+    fn new(p: Params, stream: Stream, rate: Rate) -> Result<Self, String> {
         if rate == Rate::ZERO {
             return Err("RED needs the port's rate to age its average, and the rate is zero".into());
         }
-        let s = Bytes::new(u64::from(p.mean_packet)) / rate;
+        let s = p.mean_packet / rate;
         Ok(Self { p, avg: 0.0, count: -1, s, stream })
     }
 
@@ -82,7 +172,7 @@ impl Red {
 
     /// p_b, or `None` where every packet is marked.
     fn p_b(&self) -> Option<f64> {
-        let RedSpec { min, max, max_probability: max_p, gentle, .. } = self.p;
+        let Params { min, max, max_probability: max_p, gentle, .. } = self.p;
         match self.avg {
             avg if avg < max => Some(max_p * (avg - min) / (max - min)),
             avg if gentle && avg < 2.0 * max => Some(max_p + (1.0 - max_p) * (avg - max) / max),
@@ -119,7 +209,7 @@ impl HeaderStage for Red {
         // allows dropping there; a step for DCTCP (min = K, max = K + 1) would then never mark.
         match self.congested() {
             false => Arrival::Admit,
-            true if self.p.ecn && packet.ecn != Ecn::NotEct => Arrival::Mark,
+            true if self.p.ecn == Some(true) && packet.ecn != Ecn::NotEct => Arrival::Mark,
             true => Arrival::Drop,
         }
     }
@@ -130,7 +220,8 @@ mod tests {
     use super::*;
 
     fn red(min: f64, max: f64, weight: f64, gentle: bool) -> Red {
-        let p = RedSpec { min, max, max_probability: 0.1, weight, gentle, ecn: true, mean_packet: 1000 };
+        let mean_packet = Bytes::new(1000);
+        let p = Params { min, max, max_probability: 0.1, weight, gentle, ecn: Some(true), mean_packet };
         Red::new(p, Stream::new(1, "red", 0), Rate::from_gbps(8)).unwrap() // s = 1 us
     }
     fn finds(packets: u32) -> View {
@@ -207,18 +298,13 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_its_value() {
-        let p = RedSpec {
-            min: 9.0,
-            max: 9.0,
-            max_probability: 0.1,
-            weight: 1.0,
-            gentle: false,
-            ecn: true,
-            mean_packet: 1,
+        let refuse = |p: Params, rate| {
+            super::super::StageSpec::from(p).make(Stream::new(1, "red", 0), rate).unwrap_err()
         };
-        let refuse = |p, rate| Red::new(p, Stream::new(1, "red", 0), rate).unwrap_err();
-        assert!(refuse(p, Rate::from_gbps(1)).contains("min = 9"));
-        assert!(refuse(RedSpec { max: 10.0, weight: 0.0, ..p }, Rate::from_gbps(1)).contains("(0, 1]"));
-        assert!(refuse(RedSpec { max: 10.0, ..p }, Rate::ZERO).contains("zero"));
+        let p = Params { min: 9.0, max: 9.0, ..Params::default() };
+        assert!(refuse(p, Rate::from_gbps(1)).contains("above min, 9"));
+        assert!(refuse(Params { max: 10.0, weight: 0.0, ..p }, Rate::from_gbps(1)).contains("weight"));
+        assert!(refuse(Params { max: f64::NAN, ..p }, Rate::from_gbps(1)).contains("NaN"));
+        assert!(refuse(Params { max: 10.0, ..p }, Rate::ZERO).contains("zero"));
     }
 }

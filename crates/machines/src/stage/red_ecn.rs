@@ -7,47 +7,89 @@
 //! The authors mark "arriving" packets: the queue then counts the packet itself. At departure the queue is what the packet
 //! leaves behind, as in the HPCC authors' simulator (Li et al., SIGCOMM 2019).
 
-use super::{Arrival, HeaderStage, Leave, Leaving, Needs, View};
+use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, MarkAt, Needs, Parameters, Problems, View};
 use crate::packet::{Ecn, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Stream, Time};
+use thalweg_units::{Bytes, Rate, Stream, Time};
 
-/// Parameters of [`RedEcn`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RedEcnSpec {
+/// Marks with a probability that rises with the queue as it is, in bytes: DCQCN's congestion point (Zhu et al., SIGCOMM
+/// 2015, §3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
     /// K_min: up to here nothing is marked.
+    #[schemars(extend("x-quantity" = "room", "examples" = ["5KB"]))]
     pub min: Bytes,
     /// K_max: above, everything is marked.
+    #[schemars(extend("x-quantity" = "room", "examples" = ["200KB"]))]
     pub max: Bytes,
-    /// P_max: probability at K_max.
+    /// P_max, the probability at K_max.
+    #[serde(default = "one_in_a_hundred")]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub max_probability: f64,
-    /// Mark packets as they leave, from the queue they leave behind; otherwise as they arrive, from the queue with them.
-    pub at_departure: bool,
+    /// When it is decided: as a packet arrives, from the queue with it; as it leaves, from the queue it leaves behind.
+    #[serde(default)]
+    pub at: MarkAt,
+}
+
+fn one_in_a_hundred() -> f64 {
+    0.01 // DCQCN §4
+}
+
+impl Default for Params {
+    /// DCQCN's deployment at 40 Gb/s (§4); a scenario says for its own links.
+    fn default() -> Self {
+        let (min, max) = (Bytes::kb(5), Bytes::kb(200));
+        Self { min, max, max_probability: one_in_a_hundred(), at: MarkAt::Arrival }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = RedEcn;
+
+    fn acts(&self) -> Acts {
+        Acts::Marks
+    }
+
+    fn check(&self, at: &Around, problems: &mut Problems) {
+        let Self { min, max, max_probability, .. } = *self;
+        problems.fraction("max_probability", max_probability);
+        if max < min {
+            problems.wrong("max", format!("max, {max}, is below min, {min}"), "swap them");
+        } else if min.get() >= at.room {
+            let why = format!("the queue never exceeds {min}, it holds {} B", at.room);
+            problems.useless("min", &why, "lower it or raise the buffer");
+        }
+    }
+
+    fn make(&self, stream: Stream, _: Rate) -> Result<RedEcn, String> {
+        Ok(RedEcn { p: *self, stream })
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let slope =
+            Self { min: Bytes::new(500), max: Bytes::new(6000), max_probability: 0.5, ..Self::default() };
+        vec![slope, Self { at: MarkAt::Departure, ..slope }]
+    }
+}
+
+impl Params {
+    #[inline]
+    fn departs(&self) -> bool {
+        self.at == MarkAt::Departure
+    }
 }
 
 /// The marker of one port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RedEcn {
-    p: RedEcnSpec,
+    p: Params,
     stream: Stream,
 }
 
 impl RedEcn {
-    /// A port that draws from `stream`.
-    ///
-    /// # Errors
-    /// If K_min is above K_max, or P_max is not a probability.
-    pub fn new(p: RedEcnSpec, stream: Stream) -> Result<Self, String> {
-        if p.min > p.max {
-            return Err(format!("RED-style ECN needs min <= max, not min = {}, max = {}", p.min, p.max));
-        }
-        if !(0.0..=1.0).contains(&p.max_probability) {
-            let given = p.max_probability;
-            return Err(format!("RED-style ECN's max_probability lies in 0 to 1, not {given}"));
-        }
-        Ok(Self { p, stream })
-    }
-
     /// The probability of a mark at a queue of so many bytes: 0 up to K_min, P_max at K_max, 1 above.
     fn probability(&self, bytes: u64) -> f64 {
         let (min, max) = (self.p.min.get(), self.p.max.get());
@@ -70,24 +112,24 @@ impl RedEcn {
 impl HeaderStage for RedEcn {
     #[inline]
     fn needs(&self) -> Needs {
-        Needs { departures: self.p.at_departure, ..Needs::default() }
+        Needs { departures: self.p.departs(), ..Needs::default() }
     }
     #[inline]
     fn on_arrival(&mut self, _now: Time, view: &View, packet: &Packet) -> Arrival {
-        let capable = packet.ecn != Ecn::NotEct && !self.p.at_departure;
+        let capable = packet.ecn != Ecn::NotEct && !self.p.departs();
         if capable && self.marks(view.bytes_with()) { Arrival::Mark } else { Arrival::Admit }
     }
     #[inline]
     fn on_departure(&mut self, _now: Time, view: &View, packet: Leaving) -> Leave {
-        let capable = packet.ecn_capable && self.p.at_departure;
+        let capable = packet.ecn_capable && self.p.departs();
         if capable && self.marks(view.bytes) { Leave::Mark } else { Leave::Pass }
     }
     fn quiet_below(&self) -> u32 {
         // At arrival a single packet may be longer than K_min.
-        if self.p.at_departure { u32::MAX } else { 0 }
+        if self.p.departs() { u32::MAX } else { 0 }
     }
     fn bypass_limit(&self) -> u64 {
-        if self.p.at_departure { u64::MAX } else { self.p.min.get() }
+        if self.p.departs() { u64::MAX } else { self.p.min.get() }
     }
 }
 
@@ -97,11 +139,11 @@ mod tests {
     use super::*;
 
     /// DCQCN's deployment values: 5 KB, 200 KB, 1 %.
-    const DCQCN: RedEcnSpec =
-        RedEcnSpec { min: Bytes::kb(5), max: Bytes::kb(200), max_probability: 0.01, at_departure: false };
+    const DCQCN: Params =
+        Params { min: Bytes::kb(5), max: Bytes::kb(200), max_probability: 0.01, at: MarkAt::Arrival };
 
-    fn red_ecn(p: RedEcnSpec) -> RedEcn {
-        RedEcn::new(p, Stream::new(1, "ramp", 0)).unwrap()
+    fn red_ecn(p: Params) -> RedEcn {
+        p.make(Stream::new(1, "red-ecn", 0), Rate::ZERO).unwrap()
     }
     fn finds(bytes: u64) -> View {
         super::super::tests::finds((bytes / 1000) as u32, bytes, 1000)
@@ -132,7 +174,7 @@ mod tests {
 
     #[test]
     fn on_arrival_the_queue_counts_the_packet_itself() {
-        let mut m = red_ecn(RedEcnSpec { max: Bytes::kb(5), ..DCQCN }); // a step above 5 KB
+        let mut m = red_ecn(Params { max: Bytes::kb(5), ..DCQCN }); // a step above 5 KB
         assert_eq!(m.on_arrival(Time::ZERO, &finds(4000), &capable()), Arrival::Admit);
         assert_eq!(m.on_arrival(Time::ZERO, &finds(4001), &capable()), Arrival::Mark);
         assert_eq!(m.on_arrival(Time::ZERO, &finds(99_000), &Packet::default()), Arrival::Admit);
@@ -141,7 +183,7 @@ mod tests {
 
     #[test]
     fn at_departure_the_queue_left_behind_decides_and_arrivals_are_never_marked() {
-        let mut m = red_ecn(RedEcnSpec { max: Bytes::kb(5), at_departure: true, ..DCQCN });
+        let mut m = red_ecn(Params { max: Bytes::kb(5), at: MarkAt::Departure, ..DCQCN });
         assert!(m.needs().departures);
         assert_eq!(m.on_arrival(Time::ZERO, &finds(99_000), &capable()), Arrival::Admit);
         assert!(!leaves(&mut m, 5000, true));
@@ -171,17 +213,19 @@ mod tests {
             leaves(&mut other, 150_000, true);
         }
         assert_eq!(story(&mut m), story(&mut other));
-        let mut at_end = red_ecn(RedEcnSpec { at_departure: true, ..DCQCN });
+        let mut at_end = red_ecn(Params { at: MarkAt::Departure, ..DCQCN });
         at_end.on_arrival(Time::ZERO, &finds(150_000), &capable());
         leaves(&mut at_end, 150_000, false);
-        assert_eq!(at_end.stream, Stream::new(1, "ramp", 0));
+        assert_eq!(at_end.stream, Stream::new(1, "red-ecn", 0));
     }
 
     #[test]
     fn nonsense_is_refused_with_its_value() {
-        let refuse = |p| RedEcn::new(p, Stream::new(1, "ramp", 0)).unwrap_err();
-        assert!(refuse(RedEcnSpec { min: Bytes::kb(201), ..DCQCN }).contains("min = 201KB"));
-        assert!(refuse(RedEcnSpec { max_probability: 1.5, ..DCQCN }).contains("1.5"));
-        assert!(refuse(RedEcnSpec { max_probability: f64::NAN, ..DCQCN }).contains("NaN"));
+        let refuse = |p: Params| {
+            super::super::StageSpec::from(p).make(Stream::new(1, "red-ecn", 0), Rate::ZERO).unwrap_err()
+        };
+        assert!(refuse(Params { min: Bytes::kb(201), ..DCQCN }).contains("min, 201KB"));
+        assert!(refuse(Params { max_probability: 1.5, ..DCQCN }).contains("1.5"));
+        assert!(refuse(Params { max_probability: f64::NAN, ..DCQCN }).contains("NaN"));
     }
 }

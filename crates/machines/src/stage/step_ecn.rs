@@ -4,41 +4,93 @@
 //! SIGCOMM 2010, §3.1 (1): an arriving packet is marked if the queue occupancy is K or more.
 //! Packets that are not ECN-capable are admitted unmarked; only a full buffer drops them.
 
-use super::{Arrival, HeaderStage, Leave, Leaving, Needs, View};
+use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, MarkAt, Needs, Parameters, Problems, View};
 use crate::packet::{Ecn, Packet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Time};
+#[cfg(test)]
+use thalweg_units::Bytes;
+use thalweg_units::notation::{Capacity, Length};
+use thalweg_units::{Rate, Stream, Time};
 
-/// Parameters of [`StepEcn`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepEcnSpec {
-    /// K.
-    pub threshold: Threshold,
-    /// Mark packets as they leave, from the queue they leave behind, instead of as they arrive.
-    pub at_departure: bool,
-    /// At departure: count the departing packet too and mark if the sum exceeds K (as htsim does); otherwise mark if what is
-    /// left behind is K or more.
+/// Marks ECN-capable packets when the queue has reached a threshold (DCTCP, SIGCOMM 2010).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// K: a packet is marked that meets at least this much.
+    pub threshold: Length,
+    /// When it is decided.
+    #[serde(default)]
+    pub at: MarkAt,
+    /// At departure: count the departing packet too, and mark above the threshold only.
+    // As htsim does; otherwise what is left behind counts, and K itself is marked.
+    #[serde(default)]
     pub include_self: bool,
 }
 
-/// A queue length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Threshold {
-    /// In packets.
-    Packets(u32),
-    /// In bytes.
-    Bytes(Bytes),
+impl Default for Params {
+    /// DCTCP §3.4's threshold for 1 Gb/s would be 20; this is the factor analysis' for 10 Gb/s. A scenario says which.
+    fn default() -> Self {
+        Self { threshold: Length::Packets(15), at: MarkAt::Arrival, include_self: false }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = StepEcn;
+
+    fn acts(&self) -> Acts {
+        Acts::Marks
+    }
+
+    fn check(&self, at: &Around, problems: &mut Problems) {
+        let Around { buffer, room, full, .. } = *at;
+        let never = match (self.threshold, buffer) {
+            (Length::Packets(k), Capacity::Packets(n)) => k > n,
+            (k, _) => k.bytes(full).get() > room,
+        };
+        if never {
+            let most = if room < buffer.bytes(full).get() { format!("{room}B") } else { buffer.to_string() };
+            let why = format!("the queue never reaches {}, it holds {most}", self.threshold);
+            problems.useless("threshold", &why, format!("at most \"{most}\""));
+        }
+        if self.include_self && self.at == MarkAt::Arrival {
+            let why = "the arriving packet never counts";
+            problems.useless("include_self", why, "write `at = \"departure\"` or remove the key");
+        }
+    }
+
+    fn make(&self, _: Stream, _: Rate) -> Result<StepEcn, String> {
+        Ok(StepEcn::new(*self))
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let (few, bytes) = (Length::Packets(3), Length::Bytes(Bytes::new(900)));
+        let at = MarkAt::Departure;
+        vec![
+            Self { threshold: few, ..Self::default() },
+            Self { threshold: few, at, include_self: false },
+            Self { threshold: bytes, at, include_self: true },
+        ]
+    }
+}
+
+impl Params {
+    #[inline]
+    fn departs(&self) -> bool {
+        self.at == MarkAt::Departure
+    }
 }
 
 /// The marker of one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepEcn {
-    p: StepEcnSpec,
+    p: Params,
 }
 
 impl StepEcn {
     /// A port's marker; it remembers nothing.
-    pub fn new(p: StepEcnSpec) -> Self {
+    pub fn new(p: Params) -> Self {
         Self { p }
     }
 }
@@ -46,41 +98,37 @@ impl StepEcn {
 impl HeaderStage for StepEcn {
     #[inline]
     fn needs(&self) -> Needs {
-        Needs { departures: self.p.at_departure, ..Needs::default() }
+        Needs { departures: self.p.departs(), ..Needs::default() }
     }
     #[inline]
     fn on_arrival(&mut self, _now: Time, view: &View, packet: &Packet) -> Arrival {
         let reached = match self.p.threshold {
-            Threshold::Packets(k) => view.packets >= k,
-            Threshold::Bytes(k) => view.bytes >= k.get(),
+            Length::Packets(k) => view.packets >= k,
+            Length::Bytes(k) => view.bytes >= k.get(),
         };
-        if reached && !self.p.at_departure && packet.ecn != Ecn::NotEct {
-            Arrival::Mark
-        } else {
-            Arrival::Admit
-        }
+        if reached && !self.p.departs() && packet.ecn != Ecn::NotEct { Arrival::Mark } else { Arrival::Admit }
     }
     #[inline]
     fn on_departure(&mut self, _now: Time, view: &View, packet: Leaving) -> Leave {
         let reached = match (self.p.threshold, self.p.include_self) {
-            (Threshold::Packets(k), false) => view.packets >= k,
-            (Threshold::Packets(k), true) => view.packets >= k, // packets + 1 > K
-            (Threshold::Bytes(k), false) => view.bytes >= k.get(),
-            (Threshold::Bytes(k), true) => view.bytes_with() > k.get(),
+            (Length::Packets(k), false) => view.packets >= k,
+            (Length::Packets(k), true) => view.packets >= k, // packets + 1 > K
+            (Length::Bytes(k), false) => view.bytes >= k.get(),
+            (Length::Bytes(k), true) => view.bytes_with() > k.get(),
         };
-        if reached && self.p.at_departure && packet.ecn_capable { Leave::Mark } else { Leave::Pass }
+        if reached && self.p.departs() && packet.ecn_capable { Leave::Mark } else { Leave::Pass }
     }
     fn quiet_below(&self) -> u32 {
         match self.p.threshold {
-            _ if self.p.at_departure => u32::MAX,
-            Threshold::Packets(k) => k,
-            Threshold::Bytes(_) => 0,
+            _ if self.p.departs() => u32::MAX,
+            Length::Packets(k) => k,
+            Length::Bytes(_) => 0,
         }
     }
     fn bypass_limit(&self) -> u64 {
         match self.p.threshold {
-            Threshold::Packets(0) => 0,
-            Threshold::Bytes(k) if self.p.at_departure && self.p.include_self || k.get() == 0 => k.get(),
+            Length::Packets(0) => 0,
+            Length::Bytes(k) if self.p.departs() && self.p.include_self || k.get() == 0 => k.get(),
             _ => u64::MAX,
         }
     }
@@ -94,35 +142,35 @@ mod tests {
     fn capable() -> Packet {
         Packet { ecn: Ecn::Ect0, wire: 1500, ..Packet::default() }
     }
-    fn arrival(p: StepEcnSpec, packets: u32, packet: Packet) -> Arrival {
+    fn arrival(p: Params, packets: u32, packet: Packet) -> Arrival {
         StepEcn::new(p).on_arrival(Time::ZERO, &finds(packets, u64::from(packets) * 1500, 1500), &packet)
     }
-    fn leave(p: StepEcnSpec, packets: u32, ecn_capable: bool) -> Leave {
+    fn leave(p: Params, packets: u32, ecn_capable: bool) -> Leave {
         let view = behind(packets, u64::from(packets) * 1500, 1500);
         StepEcn::new(p).on_departure(Time::ZERO, &view, Leaving { ecn_capable })
     }
 
     #[test]
     fn with_k_15_the_packet_that_finds_15_waiting_is_the_first_to_be_marked() {
-        let p = StepEcnSpec { threshold: Threshold::Packets(15), at_departure: false, include_self: false };
+        let p = Params { threshold: Length::Packets(15), at: MarkAt::Arrival, include_self: false };
         assert_eq!(arrival(p, 14, capable()), Arrival::Admit);
         assert_eq!(arrival(p, 15, capable()), Arrival::Mark);
         assert_eq!(arrival(p, 15, Packet::default()), Arrival::Admit, "not ECN-capable");
-        let bytes = StepEcnSpec { threshold: Threshold::Bytes(Bytes::new(22_500)), ..p };
+        let bytes = Params { threshold: Length::Bytes(Bytes::new(22_500)), ..p };
         assert_eq!(arrival(bytes, 14, capable()), Arrival::Admit);
         assert_eq!(arrival(bytes, 15, capable()), Arrival::Mark);
     }
 
     #[test]
     fn at_departure_the_queue_left_behind_decides_and_arrivals_are_never_marked() {
-        let threshold = Threshold::Bytes(Bytes::new(3000));
-        let p = StepEcnSpec { threshold, at_departure: true, include_self: false };
+        let threshold = Length::Bytes(Bytes::new(3000));
+        let p = Params { threshold, at: MarkAt::Departure, include_self: false };
         assert_eq!(arrival(p, 99, capable()), Arrival::Admit);
         assert_eq!(leave(p, 1, true), Leave::Pass);
         assert_eq!(leave(p, 2, true), Leave::Mark);
         assert_eq!(leave(p, 2, false), Leave::Pass);
         // With itself: 1500 + 1500 does not exceed 3000, 3000 + 1500 does.
-        let with_self = StepEcnSpec { include_self: true, ..p };
+        let with_self = Params { include_self: true, ..p };
         assert_eq!(leave(with_self, 1, true), Leave::Pass);
         assert_eq!(leave(with_self, 2, true), Leave::Mark);
     }

@@ -1,7 +1,25 @@
 //! No active management: a packet is refused only when the buffer is full.
 
-use super::HeaderStage;
+use super::{Acts, HeaderStage, Parameters};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Stream};
+
+/// The buffer's limit alone.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = TailDrop;
+
+    fn acts(&self) -> Acts {
+        Acts::Not
+    }
+    fn make(&self, _: Stream, _: Rate) -> Result<TailDrop, String> {
+        Ok(TailDrop)
+    }
+}
 
 /// Admits everything; the queue's limit does the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,8 @@
 
 use super::*;
 use proptest::prelude::*;
-use thalweg_units::{Bytes, Stream};
+use thalweg_units::Bytes;
+use thalweg_units::notation::Length;
 
 /// The queue before a packet of `wire` bytes joins it.
 pub(super) fn finds(packets: u32, bytes: u64, wire: u32) -> View {
@@ -16,33 +17,18 @@ pub(super) fn behind(packets: u32, bytes: u64, wire: u32) -> View {
 
 fn stages() -> impl Strategy<Value = StageSpec> {
     let k = prop_oneof![
-        (0u32..4).prop_map(Threshold::Packets),
-        (0u64..4000).prop_map(|k| Threshold::Bytes(Bytes::new(k))),
+        (0u32..4).prop_map(Length::Packets),
+        (0u64..4000).prop_map(|k| Length::Bytes(Bytes::new(k))),
     ];
-    let step = (k, any::<bool>(), any::<bool>()).prop_map(|(threshold, at_departure, include_self)| {
-        StageSpec::StepEcn(StepEcnSpec { threshold, at_departure, include_self })
+    let at = prop_oneof![Just(MarkAt::Arrival), Just(MarkAt::Departure)];
+    let step = (k, at.clone(), any::<bool>())
+        .prop_map(|(threshold, at, include_self)| step_ecn::Params { threshold, at, include_self }.into());
+    let red_ecn = (0u64..4000, 0u64..4000, 0.0..=1.0, at).prop_map(|(min, width, max_probability, at)| {
+        let (min, max) = (Bytes::new(min), Bytes::new(min + width));
+        red_ecn::Params { min, max, max_probability, at }.into()
     });
-    let red_ecn =
-        (0u64..4000, 0u64..4000, 0.0..=1.0, any::<bool>()).prop_map(|(min, width, p, at_departure)| {
-            let (min, max) = (Bytes::new(min), Bytes::new(min + width));
-            StageSpec::RedEcn(RedEcnSpec { min, max, max_probability: p, at_departure })
-        });
-    let red = (0u8..2, any::<bool>()).prop_map(|(gentle, ecn)| {
-        let (min, max, max_probability, weight) = (1.0, 3.0, 0.3, 0.5);
-        StageSpec::Red(RedSpec {
-            min,
-            max,
-            max_probability,
-            weight,
-            gentle: gentle == 1,
-            ecn,
-            mean_packet: 1000,
-        })
-    });
-    let codel = (0u64..5).prop_map(|us| {
-        StageSpec::Codel(CodelSpec { target: Span::from_us(us), interval: Span::from_us(9), mtu: 500 })
-    });
-    prop_oneof![Just(StageSpec::TailDrop), Just(StageSpec::Int), step, red_ecn, red, codel]
+    let listed = prop::sample::select(StageSpec::variants());
+    prop_oneof![step, red_ecn, listed]
 }
 
 fn make(spec: &StageSpec) -> StageMachine {
@@ -105,36 +91,23 @@ proptest! {
 
 #[test]
 fn the_first_stage_that_drops_is_the_last_that_sees_a_packet_and_marks_add_up() {
-    let always = |at_departure| {
-        let threshold = Threshold::Packets(0);
-        make(&StageSpec::StepEcn(StepEcnSpec { threshold, at_departure, include_self: false }))
+    let always = |at| {
+        let threshold = Length::Packets(0);
+        make(&step_ecn::Params { threshold, at, include_self: false }.into())
     };
     // Above max_th everything that is not marked is dropped.
     let red = |ecn| {
-        let (min, max, max_probability, weight) = (0.0, 1.0, 1.0, 1.0);
-        make(&StageSpec::Red(RedSpec {
-            min,
-            max,
-            max_probability,
-            weight,
-            gentle: false,
-            ecn,
-            mean_packet: 1,
-        }))
+        let p =
+            red::Params { min: 0.0, max: 1.0, max_probability: 1.0, weight: 1.0, ..red::Params::default() };
+        make(&red::Params { gentle: false, ecn: Some(ecn), mean_packet: Bytes::new(1), ..p }.into())
     };
     let packet = Packet { ecn: Ecn::Ect0, wire: 1000, ..Packet::default() };
     let arrives = |stages| Row::new(stages).on_arrival(Time::ZERO, &finds(5, 5000, 1000), &packet);
-    assert_eq!(arrives(vec![always(false), red(false)]), Arrival::Drop);
-    assert_eq!(arrives(vec![red(true), always(true)]), Arrival::Mark);
+    assert_eq!(arrives(vec![always(MarkAt::Arrival), red(false)]), Arrival::Drop);
+    assert_eq!(arrives(vec![red(true), always(MarkAt::Departure)]), Arrival::Mark);
     assert_eq!(arrives(vec![]), Arrival::Admit);
-    let mut row = Row::new(vec![always(true), red(true)]);
+    let mut row = Row::new(vec![always(MarkAt::Departure), red(true)]);
     assert_eq!(row.on_departure(Time::ZERO, &behind(0, 0, 1000), (&packet).into()), Left::Sent(true));
     assert_eq!(row.needs(), Needs { departures: true, idle_time: true, ..Needs::default() });
     assert_eq!(row.wake(), None);
-}
-
-#[test]
-fn every_stage_has_a_name_and_a_line() {
-    let names: std::collections::BTreeSet<&str> = CATALOGUE.iter().map(|(key, _)| *key).collect();
-    assert!(names.len() == CATALOGUE.len() && CATALOGUE.iter().all(|(_, line)| !line.is_empty()));
 }

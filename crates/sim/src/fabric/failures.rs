@@ -10,7 +10,7 @@ use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane};
 use crate::spec::{IncidentKind, RoutingSpec};
 use thalweg_machines::pause::{Classes, Frame};
-use thalweg_machines::schedule::Discipline;
+use thalweg_machines::schedule::{Discipline, OutputQueue};
 use thalweg_units::{FlowId, NodeId, PortId};
 
 /// An event for each incident.

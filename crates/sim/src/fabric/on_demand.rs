@@ -12,7 +12,7 @@ use crate::fabric::{Fabric, reference};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
-use thalweg_machines::schedule::{Discipline, Entry, Verdict};
+use thalweg_machines::schedule::{Discipline, Entry, OutputQueue, Verdict};
 use thalweg_machines::{Ecn, Handle, Kind};
 use thalweg_units::{PortId, Span, Time};
 

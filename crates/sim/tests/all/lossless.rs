@@ -46,7 +46,7 @@ pub fn lossy(limit: u64) -> InputSpec {
 }
 
 pub fn in_turns() -> DisciplineSpec {
-    DisciplineSpec { order: OrderSpec::InputRoundRobin, ..fifo() }
+    DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }
 }
 
 /// Two racks of four hosts behind a trunk as fast as one host; everybody sends to everybody.

@@ -10,7 +10,7 @@ use thalweg_units::{Bytes, Serializer, Span};
 /// Two racks of four hosts behind a trunk as fast as one host; everybody sends to everybody. Nothing is ever lost.
 fn two_racks(seed: u64, inputs: InputSpec) -> NetworkSpec {
     let mut spec = racks(seed, wide_open());
-    spec.disciplines = vec![DisciplineSpec { order: OrderSpec::InputRoundRobin, ..fifo() }];
+    spec.disciplines = vec![DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }];
     spec.inputs = Some(inputs);
     spec.nic.order = NicOrder::RoundRobin;
     // To the last ACK: only packets that leave are recorded.

@@ -26,7 +26,7 @@ fn incast(quanta: Option<u16>, incidents: Vec<Incident>) -> NetworkSpec {
         }),
         release_at_start: false,
     });
-    spec.disciplines = vec![DisciplineSpec { order: OrderSpec::InputRoundRobin, ..fifo() }];
+    spec.disciplines = vec![DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }];
     spec.incidents = incidents;
     spec.stop.until = Time::from_ms(20);
     spec

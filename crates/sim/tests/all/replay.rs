@@ -1,6 +1,6 @@
 //! Recorded schedules: complete, in order, and the same when they are run again.
 use crate::common::*;
-use thalweg_machines::schedule::{DisciplineSpec, FairOverflow, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, FairOverflow, Limit, OrderSpec, drr, priority};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{EdgeSpec, StageSpec};
 use thalweg_machines::transport::{EcnSpec, LossSpec, TransportSpec, UdpPace};
@@ -24,7 +24,7 @@ fn six_hosts(seed: u64, count: usize) -> Vec<FlowSpec> {
 }
 
 fn ordered(order: OrderSpec) -> DisciplineSpec {
-    DisciplineSpec { order, limit: Limit::Unlimited, stage: StageSpec::TailDrop, preemptive: false }
+    DisciplineSpec { order, limit: Limit::Unlimited, stage: StageSpec::tail_drop(), preemptive: false }
 }
 
 /// Runs to the end and returns everything recorded, taken in several helpings.
@@ -87,7 +87,7 @@ fn replay(mut spec: NetworkSpec, recorded: &Recorded, header: impl Fn(&Network, 
 
 #[test]
 fn a_recording_holds_every_packet_once_in_the_order_of_entry() {
-    for (order, seed) in [(OrderSpec::Fifo, 1), (OrderSpec::Priority { classes: 2 }, 2)] {
+    for (order, seed) in [(OrderSpec::fifo(), 1), (priority::Params { classes: 2 }.into(), 2)] {
         let mut tcp = wide_open();
         tcp.initial_window = Bytes::new(30_000);
         let mut spec = dumbbell(TransportSpec::Tcp(tcp), six_hosts(seed, 80));
@@ -122,8 +122,8 @@ fn the_same_discipline_replays_a_schedule_exactly() {
         for variant in 0..2 {
             let mut spec = spec.clone();
             if variant == 1 {
-                spec.disciplines = vec![ordered(OrderSpec::Priority { classes: 1 })];
-                spec.disciplines.push(ordered(OrderSpec::Fifo));
+                spec.disciplines = vec![ordered(priority::Params { classes: 1 }.into())];
+                spec.disciplines.push(ordered(OrderSpec::fifo()));
                 (0..6).for_each(|host| spec.port_discipline[2 * host] = 1);
             }
             let exits = replay(spec, &recorded, |_, _| 0);
@@ -151,7 +151,7 @@ fn least_time_to_exit_is_what_an_empty_network_takes() {
 fn random_service(seed: u64) -> (NetworkSpec, Recorded) {
     let mut spec = dumbbell(udp(1000, UdpPace::Burst), six_hosts(seed, 150));
     spec.seed = seed;
-    spec.disciplines = vec![ordered(OrderSpec::Random), ordered(OrderSpec::Fifo)];
+    spec.disciplines = vec![ordered(OrderSpec::random()), ordered(OrderSpec::fifo())];
     (0..6).for_each(|host| spec.port_discipline[2 * host] = 1);
     let recorded = record(spec.clone(), false);
     (spec, recorded)
@@ -159,8 +159,10 @@ fn random_service(seed: u64) -> (NetworkSpec, Recorded) {
 
 fn candidate(mut spec: NetworkSpec, rule: HopRule, add_transmission: bool, preemptive: bool) -> NetworkSpec {
     spec.hop_rule = rule;
-    spec.disciplines[0] =
-        DisciplineSpec { preemptive, ..ordered(OrderSpec::Pifo { add_transmission, bucket: Span::ZERO }) };
+    spec.disciplines[0] = DisciplineSpec {
+        preemptive,
+        ..ordered(if add_transmission { OrderSpec::lstf() } else { OrderSpec::pifo() })
+    };
     spec
 }
 
@@ -213,10 +215,7 @@ fn an_interrupted_transmission_is_resumed_where_it_was() {
     let mut spec = network(3, 1, links, udp(1000, UdpPace::Burst), vec![flow(0, 2, 1000, Time::ZERO)]);
     spec.replay = true;
     spec.stop.until = Time::MAX;
-    spec.disciplines = vec![DisciplineSpec {
-        preemptive: true,
-        ..ordered(OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO })
-    }];
+    spec.disciplines = vec![DisciplineSpec { preemptive: true, ..ordered(OrderSpec::pifo()) }];
     let mut sim = Network::new(spec).expect("a network");
     let us = |t: u64| Time::from_ps(t * 1_000_000);
     for (number, at, header, wire) in [(0, 10, 9, 1000), (1, 12, 5, 500), (2, 14, 7, 250), (3, 15, 1, 125)] {
@@ -270,9 +269,11 @@ fn a_replay_cut_anywhere_saved_and_loaded_goes_on_alike() {
 fn slack_used_is_the_time_spent_waiting_whatever_the_discipline() {
     // Edge ECN sees nothing but slack used (UPS §3.2.2); a recording adds up the waits by itself.
     let threshold = Span::from_us(20);
-    for order in
-        [OrderSpec::Fifo, OrderSpec::Drr { quantum: 1500, overflow: FairOverflow::Tail }, OrderSpec::Random]
-    {
+    for order in [
+        OrderSpec::fifo(),
+        drr::Params { overflow: FairOverflow::Tail, ..Default::default() }.into(),
+        OrderSpec::random(),
+    ] {
         let mut tcp = wide_open();
         tcp.ecn = EcnSpec::Classic;
         tcp.loss = LossSpec::Timeout; // what is sent again is not ECN-capable: nothing may be
@@ -312,7 +313,7 @@ fn a_flow_without_end_has_slack_without_end() {
     let udp = udp(1000, UdpPace::Constant(Rate::from_gbps(10)));
     let flows = vec![flow(0, 2, u64::MAX, Time::ZERO), flow(1, 2, 20_000, Time::from_us(100))];
     let mut spec = star(3, Rate::from_gbps(10), Span::from_us(1), udp, flows);
-    spec.disciplines = vec![ordered(OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }), fifo()];
+    spec.disciplines = vec![ordered(OrderSpec::lstf()), fifo()];
     (0..3).for_each(|host| spec.port_discipline[2 * host] = 1);
     spec.hop_rule = HopRule::Slack;
     let rule = SlackRule::FlowSize { unit: Span::from_secs(1), mss: 1000 };

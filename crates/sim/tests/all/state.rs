@@ -2,13 +2,14 @@
 use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::congestion::{ControllerSpec, dctcp};
-use thalweg_machines::schedule::{AdsMap, AdsSpec, DisciplineSpec, FairOverflow, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, ads, fq_codel, priority, srpt};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
-use thalweg_machines::stage::{CodelSpec, EdgeSpec, RedEcnSpec, StageSpec, StepEcnSpec, Threshold};
+use thalweg_machines::stage::{EdgeSpec, MarkAt, StageSpec, red_ecn, step_ecn};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
 use thalweg_sim::diff::first_difference;
 use thalweg_sim::sealed::{Kind, Sealing};
 use thalweg_sim::spec::*;
+use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// Eight hosts around a switch, random flows, small buffers, marks and losses.
@@ -40,8 +41,12 @@ pub fn busy(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
     spec
 }
 
+fn at(departure: bool) -> MarkAt {
+    if departure { MarkAt::Departure } else { MarkAt::Arrival }
+}
 fn step(at_departure: bool) -> StageSpec {
-    StageSpec::StepEcn(StepEcnSpec { threshold: Threshold::Packets(5), at_departure, include_self: false })
+    let threshold = Length::Packets(5);
+    step_ecn::Params { threshold, at: at(at_departure), include_self: false }.into()
 }
 
 /// Marking by packets, bytes (some packets are longer than the threshold) and chance, on arrival and at departure.
@@ -50,49 +55,34 @@ pub fn marking(seed: u64) -> StageSpec {
     let bytes = |n| Bytes::new(n);
     match seed / 2 % 4 {
         0 => step(at_departure),
-        1 => StageSpec::StepEcn(StepEcnSpec {
-            threshold: Threshold::Bytes(bytes(900)),
-            at_departure,
+        1 => step_ecn::Params {
+            threshold: Length::Bytes(bytes(900)),
+            at: at(at_departure),
             include_self: true,
-        }),
-        2 => StageSpec::RedEcn(RedEcnSpec {
+        }
+        .into(),
+        2 => StageSpec::RedEcn(red_ecn::Params {
             min: bytes(800),
             max: bytes(9_000),
             max_probability: 0.3,
-            at_departure,
+            at: at(at_departure),
         }),
-        _ => StageSpec::TailDrop,
+        _ => StageSpec::tail_drop(),
     }
 }
 
-pub fn codel() -> CodelSpec {
-    CodelSpec { target: Span::from_us(5), interval: Span::from_us(50), mtu: 1500 }
-}
-
 pub fn orders() -> Vec<OrderSpec> {
-    vec![
-        OrderSpec::Fifo,
-        OrderSpec::Drr { quantum: 1500, overflow: FairOverflow::LongestQueue },
-        OrderSpec::Fq { overflow: FairOverflow::LongestQueue },
-        OrderSpec::Priority { classes: 4 },
-        OrderSpec::Rank { flow_order: true },
-        OrderSpec::Rank { flow_order: false },
-        OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO },
-        OrderSpec::Lifo,
-        OrderSpec::Random,
-        OrderSpec::RoundRobin { bins: None, codel: None },
-        OrderSpec::RoundRobin { bins: Some(4), codel: Some(codel()) },
-        OrderSpec::Parity {
-            even: Box::new(OrderSpec::Rank { flow_order: true }),
-            odd: Box::new(OrderSpec::Fifo),
-        },
-        OrderSpec::Ads(AdsSpec {
-            queues: 4,
-            cap: Bytes::new(2_000_000),
-            mtu: 1500,
-            map: AdsMap::Dynamic { interval: Span::from_us(20), window: 5 },
-        }),
-    ]
+    let (target, interval) = (Span::from_us(5), Span::from_us(50));
+    let map = ads::Map::Dynamic { interval: Span::from_us(20), window: 5 };
+    let mut all: Vec<OrderSpec> =
+        OrderSpec::all().into_iter().filter(|order| !order.needs().anything()).collect();
+    all.extend([
+        priority::Params { classes: 4 }.into(),
+        srpt::Params { flow_order: false }.into(),
+        fq_codel::Params { bins: Some(4), target, interval, ..Default::default() }.into(),
+        ads::Params { queues: 4, map, ..Default::default() }.into(),
+    ]);
+    all
 }
 
 #[test]
@@ -109,8 +99,8 @@ fn express_and_on_demand_fifo_ports_give_the_same_results() {
     // Shared memory that never runs out forces events at the ends of transmissions; one class of priority is
     // FIFO that is dequeued as late as possible.
     for (seed, lazy) in (0..40).map(|i| (i / 2, i % 2 == 1)) {
-        let express = run(busy(seed, OrderSpec::Fifo, step(false)));
-        let order = if lazy { OrderSpec::Priority { classes: 1 } } else { OrderSpec::Fifo };
+        let express = run(busy(seed, OrderSpec::fifo(), step(false)));
+        let order = if lazy { priority::Params { classes: 1 }.into() } else { OrderSpec::fifo() };
         let mut spec = busy(seed, order, step(false));
         if !lazy {
             spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });
@@ -135,7 +125,7 @@ fn express_and_on_demand_fifo_ports_give_the_same_results() {
 
 #[test]
 fn deciding_late_and_deciding_at_once_give_the_same_results_under_every_discipline() {
-    let ranked = orders().into_iter().filter(|o| *o != OrderSpec::Fifo); // FIFO takes no decisions: it is express
+    let ranked = orders().into_iter().filter(|o| *o != OrderSpec::fifo()); // FIFO takes no decisions: it is express
     for (order, seed) in ranked.flat_map(|o| (0..16).map(move |seed| (o.clone(), seed))) {
         let mut spec = busy(seed, order.clone(), marking(seed));
         let late = run(spec.clone());
@@ -159,7 +149,7 @@ fn deciding_late_and_deciding_at_once_give_the_same_results_under_every_discipli
 #[test]
 fn what_waits_is_lost_with_its_link_wherever_it_waits() {
     for (order, seed) in orders().into_iter().flat_map(|o| (0..8).map(move |seed| (o.clone(), seed))) {
-        let mut spec = busy(seed, order.clone(), StageSpec::TailDrop);
+        let mut spec = busy(seed, order.clone(), StageSpec::tail_drop());
         let at = |us| Time::from_us(20 + 7 * seed + us);
         let (down, up) = (IncidentKind::LinkDown(seed as u32), IncidentKind::LinkUp(seed as u32));
         spec.incidents = vec![Incident { at: at(0), what: down }, Incident { at: at(30), what: up }];
@@ -203,7 +193,7 @@ proptest! {
             spec.edge = Some(EdgeSpec::Codel { target, interval, refresh });
             spec.probes.record = Some(RecordSpec { hops: true });
         }
-        spec.disciplines[0].preemptive = preemptive && spec.disciplines[0].can_preempt();
+        spec.disciplines[0].preemptive = preemptive && spec.disciplines[0].order.needs().overtakes;
         let mut straight = run(spec.clone());
         let mut sim = Network::new(spec).unwrap();
         for cut in cuts {
@@ -220,7 +210,7 @@ proptest! {
 
 #[test]
 fn damaged_and_foreign_snapshots_are_refused() {
-    let sim = run(busy(1, OrderSpec::Fifo, step(false)));
+    let sim = run(busy(1, OrderSpec::fifo(), step(false)));
     let saved = sim.save();
     assert!(Network::load(b"not a run").is_err());
     assert!(Network::load(&saved[..saved.len() / 2]).is_err());
@@ -233,7 +223,7 @@ fn damaged_and_foreign_snapshots_are_refused() {
 
 #[test]
 fn the_first_different_event_is_found() {
-    let spec = busy(1, OrderSpec::Fifo, step(false));
+    let spec = busy(1, OrderSpec::fifo(), step(false));
     let mut same = (Network::new(spec.clone()).unwrap(), Network::new(spec.clone()).unwrap());
     assert_eq!(first_difference(&mut same.0, &mut same.1), None);
     let mut later = spec.clone();

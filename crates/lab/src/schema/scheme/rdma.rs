@@ -47,7 +47,7 @@ pub(super) const RATES: &[Part] = &[
         "RoCE's go-back-N with DCQCN's rates",
         "Zhu et al., DCQCN, SIGCOMM 2015; UCB/EECS-2018-103 §4.3.1",
         "\"dcqcn\"",
-        "[switch]\nmarking = { kind = \"ramp\", min = \"5KB\", max = \"200KB\" }\n"
+        "[switch]\nmarking = { kind = \"red-ecn\", min = \"5KB\", max = \"200KB\" }\n"
     ),
     Part {
         name: "irn",
@@ -69,7 +69,7 @@ pub(super) const RATES: &[Part] = &[
         "IRN with DCQCN's rates",
         "UCB/EECS-2018-103 §4.3.1",
         "\"dcqcn\"",
-        "[switch]\nmarking = { kind = \"ramp\", min = \"5KB\", max = \"200KB\" }\n"
+        "[switch]\nmarking = { kind = \"red-ecn\", min = \"5KB\", max = \"200KB\" }\n"
     ),
     with!(
         "irn-aimd",

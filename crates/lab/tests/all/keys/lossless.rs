@@ -43,15 +43,15 @@ const TIGHT: &[&str] = &["switch.inputs={memory=\"3KB\"}", "traffic.1={kind=\"al
 const GBN: &[&str] = &["%.recovery=go-back-n"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5KB\"}"];
 const RAMP: &[&str] =
-    &["%.congestion=dcqcn", "switch.marking={kind=\"ramp\",min=\"5KB\",max=\"30KB\",max_probability=0.5}"];
+    &["%.congestion=dcqcn", "switch.marking={kind=\"red-ecn\",min=\"5KB\",max=\"30KB\",max_probability=0.5}"];
 /// Timers and bytes small enough for short runs; rates low enough to rise again.
 const DCQCN: &[&str] = &[
     "%.congestion={kind=\"dcqcn\",alpha_timer=\"20us\",rate_timer=\"15us\",byte_counter=\"10KB\",fast_recovery=1,gain=0.2}",
-    "switch.marking={kind=\"ramp\",min=\"2KB\",max=\"10KB\",max_probability=0.5}",
+    "switch.marking={kind=\"red-ecn\",min=\"2KB\",max=\"10KB\",max_probability=0.5}",
 ];
 const CHECKED: &[&str] = &[
     "%.congestion={kind=\"dcqcn\",decrease=\"checked\",byte_counter=\"none\"}",
-    "switch.marking={kind=\"ramp\",min=\"2KB\",max=\"10KB\",max_probability=0.5}",
+    "switch.marking={kind=\"red-ecn\",min=\"2KB\",max=\"10KB\",max_probability=0.5}",
 ];
 const TIMELY: &[&str] =
     &["%.congestion={kind=\"timely\",t_low=\"12us\",t_high=\"60us\"}", "%.rtt={segment=4}"];
@@ -75,7 +75,7 @@ const SEGMENTS: &[&str] = &["%.recovery=go-back-n", "%.segments={bytes=\"8KB\"}"
 const CNP: &[&str] = &[
     "%.congestion=dcqcn",
     "%.notification={kind=\"cnp\",interval=\"10us\"}",
-    "switch.marking={kind=\"ramp\",min=\"2KB\",max=\"10KB\",max_probability=0.5}",
+    "switch.marking={kind=\"red-ecn\",min=\"2KB\",max=\"10KB\",max_probability=0.5}",
 ];
 const FAILURE: &[&str] =
     &["incident=[{kind=\"link-failure\",at=\"200us\",link=[6,8]}]", "routing.convergence=100us"];
@@ -88,7 +88,7 @@ const RPC_POD: &[&str] = &[
     "traffic.0={kind=\"rpc\",load=0.3,request=\"10KB\",response=\"20KB\",until=\"200us\"}",
 ];
 const DCTCP: &[&str] =
-    &["%.congestion=dctcp", "@.marking={kind=\"ramp\",min=\"5KB\",max=\"15KB\",max_probability=0.5}"];
+    &["%.congestion=dctcp", "@.marking={kind=\"red-ecn\",min=\"5KB\",max=\"15KB\",max_probability=0.5}"];
 
 #[rustfmt::skip]
 pub const KEYS: &[Row] = &[
@@ -96,13 +96,13 @@ pub const KEYS: &[Row] = &[
     ("switch.scheduler=input-round-robin", LOSSY, &[], "input-round-robin", "fifo", Outcome),
     ("switch.mix.scheduler=input-round-robin", LOSSY, &["switch.scheduler=fifo", "switch.mix={scheduler=\"input-round-robin\",nodes=\"even\"}"], "input-round-robin", "round-robin", Outcome),
     ("nic.scheduler=input-round-robin", LOSSY, &["nic.order=queue"], "fifo", "input-round-robin", Refused),
-    ("@.marking=ramp", BUSY, DCTCP, "{kind=\"ramp\",min=\"5KB\",max=\"15KB\"}", "{kind=\"step\",threshold=\"5KB\"}", Outcome),
-    ("@.marking(ramp).min", BUSY, DCTCP, "5KB", "8KB", Outcome),
-    ("@.marking(ramp).max", BUSY, DCTCP, "15KB", "12KB", Outcome),
-    ("@.marking(ramp).max_probability", BUSY, DCTCP, "0.5", "0.2", Outcome),
-    ("@.marking(ramp).at", BUSY, DCTCP, "", "departure", Outcome),
-    ("@.marking(ramp).at=arrival", BUSY, DCTCP, "arrival", "departure", Outcome),
-    ("@.marking(ramp).at=departure", BUSY, DCTCP, "departure", "arrival", Outcome),
+    ("@.marking=red-ecn", BUSY, DCTCP, "{kind=\"red-ecn\",min=\"5KB\",max=\"15KB\"}", "{kind=\"step\",threshold=\"5KB\"}", Outcome),
+    ("@.marking(red-ecn).min", BUSY, DCTCP, "5KB", "8KB", Outcome),
+    ("@.marking(red-ecn).max", BUSY, DCTCP, "15KB", "12KB", Outcome),
+    ("@.marking(red-ecn).max_probability", BUSY, DCTCP, "0.5", "0.2", Outcome),
+    ("@.marking(red-ecn).at", BUSY, DCTCP, "", "departure", Outcome),
+    ("@.marking(red-ecn).at=arrival", BUSY, DCTCP, "arrival", "departure", Outcome),
+    ("@.marking(red-ecn).at=departure", BUSY, DCTCP, "departure", "arrival", Outcome),
     ("switch.inputs", RACKS, &[], "", "{memory=\"20KB\"}", Outcome),
     ("switch.inputs.memory", LOSSY, &[], "20KB", "30KB", Outcome),
     ("switch.inputs.shared", LOSSY, &["switch.inputs={shared=\"40KB\"}"], "40KB", "50KB", Outcome),

@@ -47,8 +47,8 @@ fn machine(spec: &EgressSpec, packets: &[(u64, u32)], until: Time) -> Vec<Fate> 
 }
 
 fn marking_fifo(link: LinkSpec, limit: u32, k: u32) -> EgressSpec {
-    let threshold = Threshold::Packets(k);
-    let step = StageSpec::StepEcn(StepEcnSpec { threshold, at_departure: false, include_self: false });
+    let threshold = Length::Packets(k);
+    let step = step_ecn::Params { threshold, at: MarkAt::Arrival, include_self: false }.into();
     let queue = DisciplineSpec { stage: step, ..fifo(Limit::Packets(limit)) };
     EgressSpec { link, ..spec(queue) }
 }

@@ -1,8 +1,7 @@
 //! ADS's control plane (§3.3.1): from counters to entries.
 
-use super::super::{AdsMap, AdsSpec};
-use super::split;
 use super::table::Table;
+use super::{Map, Params, split};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Span, Time};
@@ -33,20 +32,20 @@ impl Control {
     /// Writes the first map into `table`.
     ///
     /// # Errors
-    /// If the interval or window is zero, or the histogram is longer than the table.
-    pub fn new(spec: &AdsSpec, table: &mut Table) -> Result<Self, String> {
+    /// If the histogram is longer than the table.
+    pub fn new(spec: &Params, table: &mut Table) -> Result<Self, String> {
         // CHOICE ADS §3.3: before anything is known, a log-uniform split of the priorities.
         table.write(split::log_uniform(table.entries() as u32 - 1, spec.queues));
         match &spec.map {
-            AdsMap::Static { counts } => {
-                if counts.len() > table.entries() {
+            Map::Static { counts, .. } => {
+                let mut padded = counts.clone().unwrap_or_default();
+                if padded.len() > table.entries() {
                     return Err(format!(
                         "ADS's histogram has {} priorities, but cap and mtu give {}",
-                        counts.len(),
+                        padded.len(),
                         table.entries()
                     ));
                 }
-                let mut padded = counts.clone();
                 padded.resize(table.entries(), 0);
                 // CHOICE ADS §3.3: a port whose histogram is empty keeps the log-uniform split.
                 if let Some(queues) = split::equal(&padded, spec.queues) {
@@ -54,11 +53,7 @@ impl Control {
                 }
                 Ok(Self::Static)
             }
-            AdsMap::Dynamic { interval, .. } if interval.is_zero() => {
-                Err("ADS's interval must be above zero".into())
-            }
-            AdsMap::Dynamic { window: 0, .. } => Err("ADS's window must be at least one interval".into()),
-            &AdsMap::Dynamic { interval, window } => Ok(Self::Dynamic(Window {
+            &Map::Dynamic { interval, window } => Ok(Self::Dynamic(Window {
                 queues: spec.queues,
                 interval,
                 window: window as usize,

@@ -1,12 +1,14 @@
 //! Worked examples of the mapping and a brute-force control plane.
 
-use super::super::AdsMap;
 use super::*;
 use proptest::prelude::*;
 use thalweg_units::{Bytes, Span, Stream};
 
-fn spec(queues: u8, map: AdsMap) -> AdsSpec {
-    AdsSpec { queues, cap: Bytes::new(2_000_000), mtu: 1500, map }
+fn spec(queues: u8, map: Map) -> Params {
+    Params { queues, map, ..Params::default() }
+}
+fn given(counts: Vec<u64>) -> Map {
+    Map::Static { file: None, counts: Some(counts) }
 }
 fn equal(counts: &[u64], k: u8) -> Vec<u8> {
     split::equal(counts, k).unwrap().collect()
@@ -54,13 +56,12 @@ fn before_the_first_tick_powers_of_the_fourth_root_part_the_queues() {
 
 #[test]
 fn a_static_map_comes_from_its_histogram_and_an_empty_one_stays_log_uniform() {
-    let ads = Ads::new(&spec(2, AdsMap::Static { counts: vec![0, 5, 5] })).unwrap();
+    let ads = Ads::new(&spec(2, given(vec![0, 5, 5]))).unwrap();
     assert_eq!(ads.table().queues().take(4).collect::<Vec<_>>(), [0, 0, 1, 1]);
     assert_eq!(ads.wake(), None);
-    let empty = Ads::new(&spec(2, AdsMap::Static { counts: vec![] })).unwrap();
+    let empty = Ads::new(&spec(2, given(vec![]))).unwrap();
     assert!(empty.table().queues().eq(split::log_uniform(1334, 2)));
-    assert!(Ads::new(&spec(2, AdsMap::Static { counts: vec![1; 1336] })).unwrap_err().contains("1336"));
-    assert!(Ads::new(&spec(0, AdsMap::Static { counts: vec![] })).is_err());
+    assert!(Ads::new(&spec(2, given(vec![1; 1336]))).unwrap_err().contains("1336"));
 }
 
 proptest! {
@@ -81,7 +82,7 @@ proptest! {
 #[test]
 fn the_dynamic_map_is_that_of_the_last_w_intervals_recomputed_from_every_packet() {
     let (interval, window) = (Span::from_ms(5), 3);
-    let mut ads = Ads::new(&spec(4, AdsMap::Dynamic { interval, window })).unwrap();
+    let mut ads = Ads::new(&spec(4, Map::Dynamic { interval, window })).unwrap();
     let mut draw = Stream::new(5, "sizes", 0);
     let mut seen: Vec<Vec<u32>> = vec![];
     let mut expected: Vec<u8> = split::log_uniform(1334, 4).collect();
@@ -108,7 +109,7 @@ fn the_dynamic_map_is_that_of_the_last_w_intervals_recomputed_from_every_packet(
 
 #[test]
 fn a_late_tick_closes_one_long_interval_and_returns_to_the_grid() {
-    let map = AdsMap::Dynamic { interval: Span::from_ms(5), window: 3 };
+    let map = Map::Dynamic { interval: Span::from_ms(5), window: 3 };
     let mut ads = Ads::new(&spec(4, map)).unwrap();
     ads.on_tick(Time::from_ms(4));
     assert_eq!(ads.wake(), Some(Time::from_ms(5)), "too early: ignored");

@@ -2,14 +2,18 @@
 
 use super::*;
 
-const SRPT: OrderSpec = OrderSpec::Rank { flow_order: true };
-const SJF: OrderSpec = OrderSpec::Rank { flow_order: false };
-const FQ: OrderSpec = OrderSpec::Fq { overflow: FairOverflow::LongestQueue };
+/// Shortest job first as the definition has it: of the best packet's flow not the earliest, but that packet itself.
+fn sjf() -> OrderSpec {
+    srpt(false)
+}
+fn longest() -> OrderSpec {
+    fq(FairOverflow::LongestQueue)
+}
 const NONE: [u32; 0] = [];
 
 #[test]
 fn srpt_serves_the_flow_of_the_best_packet_from_its_earliest() {
-    let mut port = Port::new(SRPT, Limit::Unlimited);
+    let mut port = Port::new(srpt(true), Limit::Unlimited);
     for packet in [data(1, 3000, 1500), data(2, 2000, 1500), data(1, 1500, 1500)] {
         port.arrive(packet);
     }
@@ -19,7 +23,7 @@ fn srpt_serves_the_flow_of_the_best_packet_from_its_earliest() {
 
 #[test]
 fn without_flow_order_the_best_packet_itself_is_served() {
-    let mut port = Port::new(SJF, Limit::Unlimited);
+    let mut port = Port::new(sjf(), Limit::Unlimited);
     for packet in [data(1, 3000, 1500), data(2, 2000, 1500), data(1, 1500, 1500)] {
         port.arrive(packet);
     }
@@ -28,7 +32,7 @@ fn without_flow_order_the_best_packet_itself_is_served() {
 
 #[test]
 fn a_full_ranked_queue_drops_the_latest_of_the_largest_flow_even_if_it_is_the_one_arriving() {
-    let mut port = Port::new(SJF, Limit::Packets(3));
+    let mut port = Port::new(sjf(), Limit::Packets(3));
     for packet in [data(1, 9, 100), data(1, 9, 100), data(2, 5, 100)] {
         assert_eq!(port.arrive(packet), NONE);
     }
@@ -39,7 +43,7 @@ fn a_full_ranked_queue_drops_the_latest_of_the_largest_flow_even_if_it_is_the_on
 
 #[test]
 fn one_large_packet_may_push_out_several_small_ones() {
-    let mut port = Port::new(SJF, Limit::Bytes(Bytes::new(1500)));
+    let mut port = Port::new(sjf(), Limit::Bytes(Bytes::new(1500)));
     for rank in [7, 8, 9] {
         port.arrive(data(1, rank, 500));
     }
@@ -49,7 +53,7 @@ fn one_large_packet_may_push_out_several_small_ones() {
 
 #[test]
 fn acks_go_before_all_data_and_are_never_dropped_for_it() {
-    for order in [SJF, SRPT] {
+    for order in [sjf(), srpt(true)] {
         let mut port = Port::new(order, Limit::Packets(2));
         port.arrive(data(1, i64::MIN, 100));
         port.arrive(ack(2));
@@ -63,7 +67,7 @@ fn acks_go_before_all_data_and_are_never_dropped_for_it() {
 #[test]
 fn strict_priority_serves_class_0_first_and_pushes_out_the_tail_of_the_lowest_class() {
     let of = |class| Packet { class, wire: 100, ..Packet::default() };
-    let mut port = Port::new(OrderSpec::Priority { classes: 3 }, Limit::Packets(4));
+    let mut port = Port::new(priority::Params { classes: 3 }.into(), Limit::Packets(4));
     for class in [2, 1, 2, 0] {
         assert_eq!(port.arrive(of(class)), NONE);
     }
@@ -76,9 +80,9 @@ fn strict_priority_serves_class_0_first_and_pushes_out_the_tail_of_the_lowest_cl
 #[test]
 fn ads_pushes_out_the_tail_of_the_lowest_queue_and_serves_the_highest_first() {
     // Priorities 0, 1 into queue 0, 2 and above into queue 1.
-    let map = AdsMap::Static { counts: vec![0, 1, 1] };
-    let ads = AdsSpec { queues: 2, cap: Bytes::new(15_000), mtu: 1500, map };
-    let mut port = Port::new(OrderSpec::Ads(ads), Limit::Packets(3));
+    let map = ads::Map::Static { file: None, counts: Some(vec![0, 1, 1]) };
+    let ads = ads::Params { queues: 2, cap: Bytes::new(15_000), map, ..ads::Params::default() };
+    let mut port = Port::new(ads.into(), Limit::Packets(3));
     for rank in [9000, 1500, 3000] {
         assert_eq!(port.arrive(data(1, rank, 1500)), NONE);
     }
@@ -90,7 +94,7 @@ fn ads_pushes_out_the_tail_of_the_lowest_queue_and_serves_the_highest_first() {
 
 #[test]
 fn fq_lets_a_short_packet_of_a_new_flow_overtake_a_backlog() {
-    let mut port = Port::new(FQ, Limit::Unlimited);
+    let mut port = Port::new(longest(), Limit::Unlimited);
     // Flow 1: finish numbers 1000, 2000, 3000. Flow 2 arrives 1000 ns later: the round has reached 1000 bytes.
     for _ in 0..3 {
         port.arrive_at(0, data(1, 0, 1000));
@@ -103,7 +107,7 @@ fn fq_lets_a_short_packet_of_a_new_flow_overtake_a_backlog() {
 
 #[test]
 fn fq_remembers_a_flow_that_was_served_ahead_of_its_share() {
-    let mut port = Port::new(FQ, Limit::Unlimited);
+    let mut port = Port::new(longest(), Limit::Unlimited);
     port.arrive_at(0, data(1, 0, 1000)); // F = 1000
     port.arrive_at(0, data(2, 0, 1000)); // F = 1000
     assert_eq!(port.leave_at(0), Some(0));
@@ -115,7 +119,7 @@ fn fq_remembers_a_flow_that_was_served_ahead_of_its_share() {
 
 #[test]
 fn the_longest_queue_in_bytes_gives_way_in_fair_queues() {
-    for order in [FQ, OrderSpec::Drr { quantum: 1500, overflow: FairOverflow::LongestQueue }] {
+    for order in [longest(), drr(1500, FairOverflow::LongestQueue)] {
         let mut port = Port::new(order, Limit::Bytes(Bytes::new(4000)));
         port.arrive(data(1, 0, 1500));
         port.arrive(data(1, 0, 1500));
@@ -133,7 +137,7 @@ fn the_longest_queue_in_bytes_gives_way_in_fair_queues() {
 #[test]
 fn drr_as_in_the_papers_figure() {
     // Shreedhar & Varghese, Figures 3 and 4: quantum 500; queue 1 holds 200, 750, 20; queue 2: 500, 500.
-    let mut port = Port::new(OrderSpec::Drr { quantum: 500, overflow: FairOverflow::Tail }, Limit::Unlimited);
+    let mut port = Port::new(drr(500, FairOverflow::Tail), Limit::Unlimited);
     for (flow, wire) in [(1, 200), (2, 500), (1, 750), (2, 500), (1, 20)] {
         port.arrive(data(flow, 0, wire));
     }
@@ -144,9 +148,7 @@ fn drr_as_in_the_papers_figure() {
 #[test]
 fn two_backlogged_flows_differ_by_less_than_a_quantum_and_a_packet_in_drr_and_by_a_packet_in_fq() {
     let quantum = 1500;
-    for (order, bound) in
-        [(OrderSpec::Drr { quantum, overflow: FairOverflow::Tail }, u64::from(quantum) + 1500), (FQ, 1500)]
-    {
+    for (order, bound) in [(drr(quantum, FairOverflow::Tail), quantum + 1500), (longest(), 1500)] {
         let mut port = Port::new(order, Limit::Unlimited);
         let sizes = [[1500, 1500, 1500], [100, 900, 1400], [40, 40, 41]];
         let mut flow_of = vec![];
@@ -172,9 +174,9 @@ fn two_backlogged_flows_differ_by_less_than_a_quantum_and_a_packet_in_drr_and_by
 
 #[test]
 fn step_marking_at_departure_looks_at_what_is_left_behind() {
-    let threshold = Threshold::Packets(2);
-    let stage = StageSpec::StepEcn(StepEcnSpec { threshold, at_departure: true, include_self: false });
-    let mut queue = make(&DisciplineSpec { stage, ..spec(OrderSpec::Fifo, Limit::Unlimited) });
+    let threshold = Length::Packets(2);
+    let stage = step_ecn::Params { threshold, at: MarkAt::Departure, include_self: false }.into();
+    let mut queue = make(&DisciplineSpec { stage, ..spec(OrderSpec::fifo(), Limit::Unlimited) });
     let packet = Packet { ecn: Ecn::Ect0, wire: 1500, ..Packet::default() };
     for i in 0..4 {
         assert_eq!(queue.enqueue(Time::ZERO, &packet, Handle(i), &mut vec![]), Verdict::Queued);
@@ -186,18 +188,18 @@ fn step_marking_at_departure_looks_at_what_is_left_behind() {
 
 #[test]
 fn red_sees_the_port_idle_only_after_the_last_packet_has_left_the_wire() {
-    let p = RedSpec {
+    let stage = red::Params {
         min: 0.4,
         max: 0.5,
         max_probability: 1.0,
         weight: 0.5,
         gentle: false,
-        ecn: false,
-        mean_packet: 1000,
-    };
+        ecn: Some(false),
+        mean_packet: Bytes::new(1000),
+    }
+    .into();
     // Four packets at once find 0, 1, 2, 3: averages 0, 0.5 (dropped: at max).
-    let mut queue =
-        make(&DisciplineSpec { stage: StageSpec::Red(p), ..spec(OrderSpec::Fifo, Limit::Unlimited) });
+    let mut queue = make(&DisciplineSpec { stage, ..spec(OrderSpec::fifo(), Limit::Unlimited) });
     let packet = data(1, 0, 1000);
     let arrive = |q: &mut Queue, us| q.enqueue(Time::from_us(us), &packet, Handle(0), &mut vec![]);
     assert_eq!(arrive(&mut queue, 0), Verdict::Queued);

@@ -6,11 +6,15 @@ use std::collections::BTreeMap;
 
 #[test]
 fn fq_codel_with_a_target_that_no_packet_reaches_is_plain_round_robin() {
-    let lax = CodelSpec { target: Span::from_secs(1000), interval: Span::from_ms(100), mtu: 1500 };
+    let lax = codel::Params {
+        target: Span::from_secs(1000),
+        interval: Span::from_secs(1001),
+        mtu: Bytes::new(1500),
+    };
     for seed in 0..500u64 {
         let limit = Limit::Packets([5, 1000][seed as usize % 2]);
-        let mut plain = Port::new(OrderSpec::RoundRobin { bins: None, codel: None }, limit);
-        let mut codel = Port::new(OrderSpec::RoundRobin { bins: None, codel: Some(lax) }, limit);
+        let mut plain = Port::new(OrderSpec::round_robin(), limit);
+        let mut codel = Port::new(fq_codel(None, lax), limit);
         let mut draw = Stream::new(seed, "lax", 0);
         for now in 0..100 {
             if draw.below(20) < 11 {
@@ -28,8 +32,9 @@ fn fq_codel_with_a_target_that_no_packet_reaches_is_plain_round_robin() {
 
 #[test]
 fn fq_codel_drops_from_the_bin_that_stands_and_never_a_bins_last_packet() {
-    let spec = CodelSpec { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 };
-    let mut port = Port::new(OrderSpec::RoundRobin { bins: None, codel: Some(spec) }, Limit::Unlimited);
+    let spec =
+        codel::Params { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: Bytes::new(1500) };
+    let mut port = Port::new(fq_codel(None, spec), Limit::Unlimited);
     let ms = |t: u64| Time::from_ms(t);
     (0..200).for_each(|_| assert!(port.arrive(data(1, 0, 1500)).is_empty())); // 0 ... 199 at 0
     let (mut sent, mut dropped) = (vec![], vec![]);
@@ -56,8 +61,10 @@ fn fq_codel_drops_from_the_bin_that_stands_and_never_a_bins_last_packet() {
 
 #[test]
 fn codel_in_front_of_a_fifo_drops_as_packets_leave() {
-    let codel = CodelSpec { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: 1500 };
-    let spec = DisciplineSpec { stage: StageSpec::Codel(codel), ..spec(OrderSpec::Fifo, Limit::Packets(50)) };
+    let codel =
+        codel::Params { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: Bytes::new(1500) };
+    let spec =
+        DisciplineSpec { stage: StageSpec::Codel(codel), ..spec(OrderSpec::fifo(), Limit::Packets(50)) };
     let mut port = Port { queue: make(&spec), arrivals: 0 };
     (0..40).for_each(|_| assert!(port.arrive(data(1, 0, 1500)).is_empty()));
     let (mut sent, mut dropped) = (vec![], vec![]);
@@ -94,7 +101,7 @@ impl NaiveCodel {
         }
         self.bins.entry(bin).or_default().1.push((packet, now));
     }
-    fn leave(&mut self, spec: &CodelSpec, now: Time, dropped: &mut Vec<u32>) -> Option<u32> {
+    fn leave(&mut self, spec: &codel::Params, now: Time, dropped: &mut Vec<u32>) -> Option<u32> {
         while !self.list.is_empty() {
             let (bin, _) = self.list.remove(0);
             let mut all: usize = self.bins.values().map(|b| b.1.len()).sum();
@@ -106,7 +113,7 @@ impl NaiveCodel {
             let take = || {
                 let (packet, came) = (!packets.is_empty()).then(|| packets.remove(0))?;
                 all -= 1;
-                let nearly_empty = packets.is_empty() || all * 1000 <= spec.mtu as usize;
+                let nearly_empty = packets.is_empty() || all * 1000 <= spec.mtu.get() as usize;
                 Some((packet, Departure { waited: now.since(came), nearly_empty }))
             };
             return codel.serve(spec, now, take, |packet| dropped.push(packet));
@@ -117,10 +124,10 @@ impl NaiveCodel {
 
 #[test]
 fn fq_codel_equals_one_whose_bins_never_forget() {
-    let spec = CodelSpec { target: Span::from_us(3), interval: Span::from_us(10), mtu: 1000 };
+    let spec = codel::Params { target: Span::from_us(3), interval: Span::from_us(10), mtu: Bytes::new(1000) };
     let (mut total, mut again) = (0, 0);
     for seed in 0..400u64 {
-        let mut port = Port::new(OrderSpec::RoundRobin { bins: None, codel: Some(spec) }, Limit::Unlimited);
+        let mut port = Port::new(fq_codel(None, spec), Limit::Unlimited);
         let (mut naive, mut draw) = (NaiveCodel::default(), Stream::new(seed, "fq-codel", 0));
         let mut now = Time::ZERO;
         for step in 0..600 {

@@ -151,7 +151,7 @@ impl Naive {
 fn compare(seed: u64) -> Option<()> {
     let (longest, limit) = (seed.is_multiple_of(2), [u64::MAX, 9_000][seed as usize / 2 % 2]);
     let overflow = if longest { FairOverflow::LongestQueue } else { FairOverflow::Tail };
-    let mut port = Port::new(OrderSpec::Fq { overflow }, Limit::Bytes(Bytes::new(limit)));
+    let mut port = Port::new(fq(overflow), Limit::Bytes(Bytes::new(limit)));
     let finish = [Exact::ZERO; FLOWS];
     let mut naive =
         Naive { round: Exact::ZERO, now: 0, finish, queue: vec![], longest, limit, rounded: false };

@@ -8,7 +8,7 @@ fn from(input: u8) -> Packet {
     Packet { input, wire: 100, ..Packet::default() }
 }
 fn port(limit: Limit) -> Port {
-    Port::new(OrderSpec::InputRoundRobin, limit)
+    Port::new(OrderSpec::input_round_robin(), limit)
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_turn_is_a_packet_whatever_its_size_kind_or_class_and_a_full_port_drops_what
 
 #[test]
 fn what_it_gives_up_is_the_newest_packet_of_the_input_it_came_by() {
-    let mut order = crate::schedule::InputRoundRobin::default();
+    let mut order = crate::schedule::input_round_robin::InputRoundRobin::default();
     for (handle, input) in [(0, 1), (1, 1), (2, 1), (3, 1), (4, 0)] {
         order.push(Time::ZERO, &from(input), Handle(handle));
     }

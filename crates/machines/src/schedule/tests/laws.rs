@@ -3,45 +3,9 @@
 use super::*;
 use std::collections::BTreeMap;
 
-/// So short that a queue of ten packets makes it drop.
-const CODEL: CodelSpec = CodelSpec { target: Span::from_us(2), interval: Span::from_us(6), mtu: 600 };
-
-fn parity(even: OrderSpec, odd: OrderSpec) -> OrderSpec {
-    OrderSpec::Parity { even: Box::new(even), odd: Box::new(odd) }
-}
-
-pub(crate) fn orders() -> Vec<(&'static str, OrderSpec)> {
-    let ads = |map| OrderSpec::Ads(AdsSpec { queues: 4, cap: Bytes::new(20_000), mtu: 1500, map });
-    let (tail, longest) = (FairOverflow::Tail, FairOverflow::LongestQueue);
-    vec![
-        ("fifo", OrderSpec::Fifo),
-        ("drr, tail", OrderSpec::Drr { quantum: 1500, overflow: tail }),
-        ("drr, longest", OrderSpec::Drr { quantum: 700, overflow: longest }),
-        ("fq, tail", OrderSpec::Fq { overflow: tail }),
-        ("fq, longest", OrderSpec::Fq { overflow: longest }),
-        ("priority", OrderSpec::Priority { classes: 3 }),
-        ("sjf", OrderSpec::Rank { flow_order: false }),
-        ("srpt", OrderSpec::Rank { flow_order: true }),
-        ("lifo", OrderSpec::Lifo),
-        ("random", OrderSpec::Random),
-        ("pifo", OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO }),
-        ("lstf", OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }),
-        ("round robin", OrderSpec::RoundRobin { bins: None, codel: None }),
-        ("fq-codel", OrderSpec::RoundRobin { bins: None, codel: Some(CODEL) }),
-        ("fq-codel, hashed", OrderSpec::RoundRobin { bins: Some(4), codel: Some(CODEL) }),
-        ("inputs", OrderSpec::InputRoundRobin),
-        ("sjf / fifo", parity(OrderSpec::Rank { flow_order: false }, OrderSpec::Fifo)),
-        (
-            "lstf / lifo",
-            parity(OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }, OrderSpec::Lifo),
-        ),
-        (
-            "fq-codel / random",
-            parity(OrderSpec::RoundRobin { bins: None, codel: Some(CODEL) }, OrderSpec::Random),
-        ),
-        ("ads static", ads(AdsMap::Static { counts: vec![0, 5, 3, 2, 2, 1, 1, 1] })),
-        ("ads dynamic", ads(AdsMap::Dynamic { interval: Span::from_us(20), window: 3 })),
-    ]
+/// Every order, in the variants that differ most.
+pub(crate) fn orders() -> Vec<OrderSpec> {
+    OrderSpec::variants()
 }
 
 pub(crate) fn limits() -> [Limit; 5] {
@@ -54,27 +18,9 @@ pub(crate) fn limits() -> [Limit; 5] {
     ]
 }
 
-pub(crate) fn markings() -> [StageSpec; 6] {
-    let threshold = Threshold::Packets(3);
-    let p = RedSpec {
-        min: 1.0,
-        max: 5.0,
-        max_probability: 0.2,
-        weight: 0.3,
-        gentle: true,
-        ecn: false,
-        mean_packet: 800,
-    };
-    let (min, max) = (Bytes::new(500), Bytes::new(6000));
-    let ramp = RedEcnSpec { min, max, max_probability: 0.5, at_departure: false };
-    [
-        StageSpec::TailDrop,
-        StageSpec::StepEcn(StepEcnSpec { threshold, at_departure: true, include_self: false }),
-        StageSpec::Red(p),
-        StageSpec::Codel(CODEL),
-        StageSpec::RedEcn(ramp),
-        StageSpec::RedEcn(RedEcnSpec { at_departure: true, ..ramp }),
-    ]
+/// Every stage that may stand inside a queue.
+pub(crate) fn markings() -> Vec<StageSpec> {
+    StageSpec::variants().into_iter().filter(|stage| !stage.needs().headers).collect()
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -170,13 +116,13 @@ impl Run {
 }
 
 fn everywhere(law: impl Fn(&DisciplineSpec, u64)) {
-    for (name, order) in orders() {
+    for order in orders() {
         for (i, limit) in limits().into_iter().enumerate() {
             for (j, stage) in markings().into_iter().enumerate() {
                 let spec = DisciplineSpec { order: order.clone(), limit, stage, preemptive: false };
                 let seed = (i * 8 + j) as u64;
                 let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| law(&spec, seed)));
-                assert!(checked.is_ok(), "{name}, {limit:?}, {stage:?}");
+                assert!(checked.is_ok(), "{order:?}, {limit:?}, {stage:?}");
             }
         }
     }
@@ -197,13 +143,13 @@ fn packets_and_bytes_are_conserved_and_the_limit_is_never_exceeded() {
 #[test]
 fn the_same_inputs_give_the_same_outputs_and_shifting_every_time_changes_nothing() {
     everywhere(|spec, seed| {
-        let dynamic = matches!(&spec.order, OrderSpec::Ads(a) if matches!(a.map, AdsMap::Dynamic { .. }));
+        let ticks = make(spec).wake().is_some();
         let (mut a, mut b, mut later) = (Run::new(spec, seed), Run::new(spec, seed), Run::new(spec, seed));
         for _ in 0..600 {
             let event = a.step(Span::ZERO);
             assert_eq!(event, b.step(Span::ZERO));
             // Ticks stay on their own grid; they are not shifted, and a map does not ask for the time.
-            let shift = if dynamic { Span::ZERO } else { Span::from_us(77_777) };
+            let shift = if ticks { Span::ZERO } else { Span::from_us(77_777) };
             assert_eq!(event, later.step(shift));
         }
     });
@@ -233,14 +179,14 @@ fn a_clone_and_a_saved_and_loaded_queue_continue_identically() {
 
 #[test]
 fn an_empty_queue_takes_whatever_fits_exactly() {
-    for (name, order) in orders() {
+    for order in orders() {
         for limit in [Limit::Bytes(Bytes::new(1500)), Limit::Packets(1)] {
             let mut port = Port::new(order.clone(), limit);
-            assert_eq!(port.arrive(data(1, 5, 1500)), [0; 0], "{name}");
+            assert_eq!(port.arrive(data(1, 5, 1500)), [0; 0], "{order:?}");
             if limit != Limit::Packets(1) {
-                assert_eq!(port.arrive(data(2, 0, 1501)), [1], "{name}: larger than the whole buffer");
+                assert_eq!(port.arrive(data(2, 0, 1501)), [1], "{order:?}: larger than the whole buffer");
             }
-            assert_eq!(port.queue.packets(), 1, "{name}");
+            assert_eq!(port.queue.packets(), 1, "{order:?}");
         }
     }
 }
@@ -253,10 +199,19 @@ fn an_idle_port_is_small() {
 #[test]
 fn parameters_that_cannot_work_are_refused() {
     let refuse = |order| spec(order, Limit::Unlimited).make(Stream::new(1, "q", 0), RATE).unwrap_err();
-    assert!(refuse(OrderSpec::Drr { quantum: 0, overflow: FairOverflow::Tail }).contains("quantum"));
-    assert!(refuse(OrderSpec::Priority { classes: 0 }).contains("class"));
-    assert!(refuse(OrderSpec::Custom { name: "no such".into(), params: vec![] }).contains("no such"));
-    let fq = spec(OrderSpec::Fq { overflow: FairOverflow::Tail }, Limit::Unlimited);
+    assert!(refuse(drr(0, FairOverflow::Tail)).contains("quantum"));
+    assert!(refuse(priority::Params { classes: 0 }.into()).contains("class"));
+    assert!(
+        refuse(custom::Params { name: "no such".into(), ..Default::default() }.into()).contains("no such")
+    );
+    let fq = spec(fq(FairOverflow::Tail), Limit::Unlimited);
     assert!(fq.make(Stream::new(1, "q", 0), Rate::ZERO).unwrap_err().contains("rate"));
     assert!(fq.make(Stream::new(1, "q", 0), Rate::INFINITE).is_ok());
+}
+
+#[test]
+fn every_order_has_a_name_of_its_own_and_the_first_is_the_default() {
+    let names: std::collections::BTreeSet<_> = OrderSpec::all().iter().map(OrderSpec::key).collect();
+    assert_eq!(names.len(), OrderSpec::all().len());
+    assert_eq!(OrderSpec::default(), OrderSpec::fifo());
 }

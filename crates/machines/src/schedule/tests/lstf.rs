@@ -57,8 +57,7 @@ fn defined(packets: &mut [Travelling], choose: Choose) -> Schedule {
 
 /// The same port as a PIFO whose network rewrites the header: + now on arrival, − now as transmission starts.
 fn hooked(packets: &mut [Travelling]) -> Schedule {
-    let mut port =
-        Port::new(OrderSpec::Pifo { add_transmission: true, bucket: Span::ZERO }, Limit::Unlimited);
+    let mut port = Port::new(OrderSpec::lstf(), Limit::Unlimited);
     let mut order: Vec<usize> = (0..packets.len()).collect();
     order.sort_by_key(|&i| packets[i].arrives);
     let (mut next, mut now, mut out) = (0, 0u64, vec![]);

@@ -59,6 +59,14 @@ impl Naive {
     }
 }
 
+fn sorted(add_transmission: bool, bucket: Span) -> OrderSpec {
+    let bucket = Some(bucket).filter(|b| !b.is_zero());
+    match add_transmission {
+        true => crate::schedule::lstf::Params { bucket }.into(),
+        false => pifo::Params { bucket: bucket.map(Span::ps) }.into(),
+    }
+}
+
 /// The largest multiple of `bucket` that is not above `key` and can be written.
 fn floored(key: i64, bucket: Span) -> i64 {
     let (exact, width) = (i128::from(key), i128::from(bucket.ps().max(1)));
@@ -72,7 +80,7 @@ fn it_equals_the_definition_with_ties_overflow_and_preemption_on_thousands_of_ra
         let limit = [Limit::Packets(6), Limit::Bytes(Bytes::new(6000)), Limit::Unlimited][seed as usize % 3];
         let (add_transmission, bucket) =
             (seed % 2 == 0, Span::from_ps([0, 1, 1_000_003][seed as usize / 6 % 3]));
-        let mut port = Port::new(OrderSpec::Pifo { add_transmission, bucket }, limit);
+        let mut port = Port::new(sorted(add_transmission, bucket), limit);
         let mut naive = Naive { queue: vec![], limit, in_service: None };
         let mut draw = Stream::new(seed, "pifo", 0);
         for step in 0..80 {
@@ -113,8 +121,7 @@ fn it_equals_the_definition_with_ties_overflow_and_preemption_on_thousands_of_ra
 
 #[test]
 fn of_equals_the_latest_that_waits_gives_way_to_the_one_arriving() {
-    let mut port =
-        Port::new(OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO }, Limit::Packets(3));
+    let mut port = Port::new(OrderSpec::pifo(), Limit::Packets(3));
     for rank in [9, 9, 5] {
         assert_eq!(port.arrive(data(1, rank, 100)), [0; 0]);
     }
@@ -126,7 +133,7 @@ fn of_equals_the_latest_that_waits_gives_way_to_the_one_arriving() {
 
 #[test]
 fn packets_in_one_bucket_leave_in_order_of_arrival_and_do_not_preempt_each_other() {
-    let order = |bucket| OrderSpec::Pifo { add_transmission: false, bucket };
+    let order = |bucket| sorted(false, bucket);
     let of = |bucket| {
         let spec = DisciplineSpec { preemptive: true, ..spec(order(bucket), Limit::Unlimited) };
         Port { queue: make(&spec), arrivals: 0 }
@@ -151,7 +158,7 @@ fn the_key_is_the_slack_of_the_last_bit() {
     // Slack 100 ns and 200 B (200 ns at 8 Gb/s) is later than slack 150 ns and 100 B.
     let packets = [data(1, 100_000, 200), data(2, 150_000, 100)];
     for (add_transmission, order) in [(true, [1, 0]), (false, [0, 1])] {
-        let mut port = Port::new(OrderSpec::Pifo { add_transmission, bucket: Span::ZERO }, Limit::Unlimited);
+        let mut port = Port::new(sorted(add_transmission, Span::ZERO), Limit::Unlimited);
         packets.into_iter().for_each(|p| assert!(port.arrive(p).is_empty()));
         assert_eq!(port.drain(), order);
     }

@@ -4,13 +4,13 @@ use super::*;
 
 fn preemptive(order: OrderSpec) -> Port {
     let spec = DisciplineSpec { preemptive: true, ..spec(order, Limit::Unlimited) };
-    assert!(spec.can_preempt());
+    assert!(spec.order.needs().overtakes);
     Port { queue: make(&spec), arrivals: 0 }
 }
 
 #[test]
 fn in_a_stack_whoever_comes_goes_first_and_the_interrupted_one_keeps_its_place() {
-    let mut port = preemptive(OrderSpec::Lifo);
+    let mut port = preemptive(OrderSpec::lifo());
     port.arrive(data(1, 0, 100));
     port.arrive(data(1, 0, 100));
     assert_eq!(port.leave_at(0), Some(1));
@@ -27,7 +27,7 @@ fn in_a_stack_whoever_comes_goes_first_and_the_interrupted_one_keeps_its_place()
 #[test]
 fn a_strictly_more_important_class_goes_first_and_the_interrupted_packet_leads_its_class() {
     let of = |class| Packet { class, wire: 100, ..Packet::default() };
-    let mut port = preemptive(OrderSpec::Priority { classes: 3 });
+    let mut port = preemptive(priority::Params { classes: 3 }.into());
     port.arrive(of(1));
     port.arrive(of(1));
     assert_eq!(port.leave_at(0), Some(0));
@@ -45,7 +45,7 @@ fn a_random_port_draws_anew_at_every_arrival_among_all_the_one_in_service_includ
     let (mut kept, mut served) = (0, [0u32; 4]);
     const RUNS: u32 = 40_000;
     for seed in 0..RUNS {
-        let spec = DisciplineSpec { preemptive: true, ..spec(OrderSpec::Random, Limit::Unlimited) };
+        let spec = DisciplineSpec { preemptive: true, ..spec(OrderSpec::random(), Limit::Unlimited) };
         let queue = spec.make(Stream::new(u64::from(seed), "queue", 0), RATE).unwrap();
         let mut port = Port { queue, arrivals: 0 };
         port.arrive(data(1, 0, 100));
@@ -73,7 +73,7 @@ fn random_order_is_uniform_over_all_orders() {
     let mut counts = [0u32; 27];
     const RUNS: u32 = 60_000;
     for seed in 0..RUNS {
-        let spec = spec(OrderSpec::Random, Limit::Unlimited);
+        let spec = spec(OrderSpec::random(), Limit::Unlimited);
         let queue = spec.make(Stream::new(9, "queue", u64::from(seed)), RATE).unwrap();
         let mut port = Port { queue, arrivals: 0 };
         (0..3).for_each(|_| assert!(port.arrive(data(1, 0, 100)).is_empty()));
@@ -87,17 +87,17 @@ fn random_order_is_uniform_over_all_orders() {
 
 #[test]
 fn orders_that_serve_in_turns_refuse_to_be_preemptive_and_never_are() {
-    let parity = OrderSpec::Parity { even: Box::new(OrderSpec::Lifo), odd: Box::new(OrderSpec::Lifo) };
+    let parity = OrderSpec::parity();
     for order in [
-        OrderSpec::Fifo,
-        OrderSpec::Drr { quantum: 1500, overflow: FairOverflow::Tail },
-        OrderSpec::Fq { overflow: FairOverflow::Tail },
-        OrderSpec::RoundRobin { bins: None, codel: None },
-        OrderSpec::InputRoundRobin,
+        OrderSpec::fifo(),
+        drr(1500, FairOverflow::Tail),
+        fq(FairOverflow::Tail),
+        OrderSpec::round_robin(),
+        OrderSpec::input_round_robin(),
         parity,
     ] {
         let spec = spec(order, Limit::Unlimited);
-        assert!(!spec.can_preempt());
+        assert!(!spec.order.needs().overtakes);
         let refused = DisciplineSpec { preemptive: true, ..spec.clone() }.make(Stream::new(1, "q", 0), RATE);
         assert!(refused.unwrap_err().contains("preemptive"));
         let mut port = Port { queue: make(&spec), arrivals: 0 };
@@ -106,7 +106,7 @@ fn orders_that_serve_in_turns_refuse_to_be_preemptive_and_never_are() {
         port.arrive(data(2, -5, 100));
         assert!(!port.queue.preempt(Time::ZERO));
     }
-    let stage = StageSpec::Codel(CodelSpec { target: Span::ZERO, interval: Span::ZERO, mtu: 0 });
-    let both = DisciplineSpec { stage, preemptive: true, ..spec(OrderSpec::Lifo, Limit::Unlimited) };
-    assert!(both.make(Stream::new(1, "q", 0), RATE).unwrap_err().contains("CoDel"));
+    let stage = StageSpec::Codel(codel::Params::SHORT);
+    let both = DisciplineSpec { stage, preemptive: true, ..spec(OrderSpec::lifo(), Limit::Unlimited) };
+    assert!(both.make(Stream::new(1, "q", 0), RATE).unwrap_err().contains("codel"));
 }

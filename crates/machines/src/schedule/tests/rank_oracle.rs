@@ -77,7 +77,7 @@ fn sjf_and_srpt_equal_the_definition_on_thousands_of_random_inputs() {
         let limit = [Limit::Packets(6), Limit::Bytes(Bytes::new(6000)), Limit::Unlimited][seed as usize % 3];
         let preemptive = seed % 4 > 1;
         let new = if preemptive { Port::preemptive } else { Port::new };
-        let mut port = new(OrderSpec::Rank { flow_order }, limit);
+        let mut port = new(srpt(flow_order), limit);
         let mut naive = Naive { queue: vec![], limit, flow_order, in_service: None };
         let mut draw = Stream::new(seed, "rank", 0);
         for step in 0..80 {

@@ -2,11 +2,9 @@
 
 use super::*;
 
-const PLAIN: OrderSpec = OrderSpec::RoundRobin { bins: None, codel: None };
-
 #[test]
 fn a_new_bin_goes_before_all_old_ones_and_behind_other_new_ones() {
-    let mut port = Port::new(PLAIN, Limit::Unlimited);
+    let mut port = Port::new(OrderSpec::round_robin(), Limit::Unlimited);
     for flow in [1, 1, 1, 2, 2] {
         port.arrive(data(flow, 0, 100)); // 0 1 2 | 3 4
     }
@@ -18,7 +16,7 @@ fn a_new_bin_goes_before_all_old_ones_and_behind_other_new_ones() {
 
 #[test]
 fn an_emptied_bin_is_old_until_its_next_turn_and_new_after_it() {
-    let mut port = Port::new(PLAIN, Limit::Unlimited);
+    let mut port = Port::new(OrderSpec::round_robin(), Limit::Unlimited);
     for flow in [1, 2, 2, 2] {
         port.arrive(data(flow, 0, 100)); // 0 | 1 2 3
     }
@@ -37,7 +35,7 @@ fn an_emptied_bin_is_old_until_its_next_turn_and_new_after_it() {
 
 #[test]
 fn data_and_acks_of_a_connection_are_two_flows_and_one_packet_is_a_turn_whatever_its_size() {
-    let mut port = Port::new(PLAIN, Limit::Unlimited);
+    let mut port = Port::new(OrderSpec::round_robin(), Limit::Unlimited);
     for packet in [data(1, 0, 1500), data(1, 0, 1500), ack(1), ack(1), data(2, 0, 40)] {
         port.arrive(packet);
     }
@@ -46,7 +44,7 @@ fn data_and_acks_of_a_connection_are_two_flows_and_one_packet_is_a_turn_whatever
 
 #[test]
 fn the_tail_of_the_bin_with_the_most_packets_goes_be_it_the_one_arriving() {
-    let mut port = Port::new(PLAIN, Limit::Packets(4));
+    let mut port = Port::new(OrderSpec::round_robin(), Limit::Packets(4));
     for packet in [data(1, 0, 100), data(1, 0, 100), data(2, 0, 1500), data(2, 0, 1500)] {
         port.arrive(packet);
     }
@@ -94,7 +92,7 @@ impl Naive {
 fn it_equals_a_plain_list_on_thousands_of_random_inputs() {
     for seed in 0..3000u64 {
         let limit = [4, 9, 1000][seed as usize % 3];
-        let mut port = Port::new(PLAIN, Limit::Packets(limit));
+        let mut port = Port::new(OrderSpec::round_robin(), Limit::Packets(limit));
         let (mut naive, mut draw) = (Naive::default(), Stream::new(seed, "round robin", 0));
         for step in 0..90 {
             if draw.below(20) < 11 {
@@ -113,7 +111,8 @@ fn it_equals_a_plain_list_on_thousands_of_random_inputs() {
 #[test]
 fn hashed_bins_are_shared_and_the_same_at_every_port() {
     let turns = |bins| {
-        let mut port = Port::new(OrderSpec::RoundRobin { bins: Some(bins), codel: None }, Limit::Unlimited);
+        let mut port =
+            Port::new(crate::schedule::round_robin::Params { bins: Some(bins) }.into(), Limit::Unlimited);
         (0..200).for_each(|i| assert!(port.arrive(data(i / 2, 0, 100)).is_empty()));
         port.drain()
     };
@@ -127,9 +126,8 @@ fn hashed_bins_are_shared_and_the_same_at_every_port() {
 
 #[test]
 fn two_classes_send_a_packet_each_in_turn_and_the_longer_one_gives_way() {
-    let lifo = Box::new(OrderSpec::Lifo);
-    let parity = OrderSpec::Parity { even: Box::new(OrderSpec::Rank { flow_order: false }), odd: lifo };
-    let mut port = Port::new(parity, Limit::Packets(6));
+    let parity = parity::Params { even: parity::ClassOrder::Sjf, odd: parity::ClassOrder::Lifo };
+    let mut port = Port::new(parity.into(), Limit::Packets(6));
     for (flow, rank) in [(0, 9), (2, 1), (4, 5), (6, 3), (1, 0), (1, 0)] {
         assert!(port.arrive(data(flow, rank, 100)).is_empty());
     }
@@ -137,18 +135,18 @@ fn two_classes_send_a_packet_each_in_turn_and_the_longer_one_gives_way() {
     assert_eq!(port.arrive(data(5, 0, 100)), [7], "now the odd one does: a stack refuses what comes");
     assert_eq!(port.arrive(data(8, 4, 100)), [2], "the even class's largest rank");
     assert_eq!(port.drain(), [1, 6, 3, 5, 8, 4]);
-    let inner = OrderSpec::Fq { overflow: FairOverflow::Tail };
-    let refused = OrderSpec::Parity { even: Box::new(inner), odd: Box::new(OrderSpec::Fifo) };
-    assert!(spec(refused, Limit::Unlimited).make(Stream::new(1, "q", 0), RATE).is_err());
+    let two_ranks = parity::Params { even: parity::ClassOrder::Sjf, odd: parity::ClassOrder::Srpt };
+    let refused = spec(two_ranks.into(), Limit::Unlimited).make(Stream::new(1, "q", 0), RATE);
+    assert!(refused.unwrap_err().contains("different ranks"));
 }
 
 #[test]
-fn of_two_classes_only_the_arriving_packet_itself_is_spared_among_equals() {
-    let pifo = || Box::new(OrderSpec::Pifo { add_transmission: false, bucket: Span::ZERO });
-    let mut port = Port::new(OrderSpec::Parity { even: pifo(), odd: pifo() }, Limit::Packets(4));
+fn of_two_classes_the_even_one_gives_way_among_equals_and_in_it_the_latest() {
+    let srpt = parity::ClassOrder::Srpt;
+    let mut port = Port::new(parity::Params { even: srpt, odd: srpt }.into(), Limit::Packets(4));
     for flow in [0, 0, 0, 1] {
         assert!(port.arrive(data(flow, 7, 100)).is_empty());
     }
     assert_eq!(port.arrive(data(1, 7, 100)), [2], "the latest of the even class, which nobody joins");
-    assert_eq!(port.arrive(data(1, 7, 100)), [4], "not itself");
+    assert_eq!(port.arrive(data(1, 7, 100)), [5], "itself: now the odd class holds more");
 }

@@ -17,9 +17,9 @@ pub type Network = Sim<Calendar>;
 
 pub fn fifo() -> DisciplineSpec {
     DisciplineSpec {
-        order: OrderSpec::Fifo,
+        order: OrderSpec::fifo(),
         limit: Limit::Unlimited,
-        stage: StageSpec::TailDrop,
+        stage: StageSpec::tail_drop(),
         preemptive: false,
     }
 }

@@ -1,0 +1,79 @@
+//! A choice out of a list of algorithms, each with a file of its own that declares its parameters.
+
+/// The enum `$spec` of `module::Params`, one variant for each line `module: Name, "key in scenarios";`: its form in files (in
+/// text a table with a `kind`, in binary by number, as that cannot look ahead), its JSON Schema, and a constructor with the
+/// defaults that is called as the module. The first line is the default.
+macro_rules! kinds {
+    (@first $module:ident $($others:ident)*) => { Self::$module() };
+    ($(#[$meta:meta])* $spec:ident: $($module:ident: $name:ident, $key:literal;)*) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, schemars::JsonSchema)]
+        #[serde(tag = "kind")]
+        pub enum $spec {
+            $(#[allow(missing_docs)] #[serde(rename = $key)] $name($module::Params),)*
+        }
+
+        impl $spec {
+            /// Every kind with its defaults.
+            pub fn all() -> Vec<Self> {
+                vec![$(Self::$module()),*]
+            }
+
+            /// Its name in scenarios.
+            pub fn key(&self) -> &'static str {
+                match self { $(Self::$name(_) => $key),* }
+            }
+
+            $(#[doc = concat!("`", $key, "` with its defaults.")]
+            pub fn $module() -> Self {
+                Self::$name(Default::default())
+            })*
+        }
+
+        impl Default for $spec {
+            fn default() -> Self {
+                crate::kinds::kinds!(@first $($module)*)
+            }
+        }
+
+        $(impl From<$module::Params> for $spec {
+            fn from(params: $module::Params) -> Self {
+                Self::$name(params)
+            }
+        })*
+
+        const _: () = {
+            use serde::{Deserialize, Deserializer, Serialize, Serializer};
+            #[derive(Serialize, Deserialize)]
+            #[serde(tag = "kind")]
+            #[allow(clippy::large_enum_variant)]
+            enum Text {
+                $(#[serde(rename = $key)] $name($module::Params),)*
+            }
+            #[derive(Serialize, Deserialize)]
+            #[allow(clippy::large_enum_variant)]
+            enum Binary {
+                $($name($module::Params),)*
+            }
+            impl Serialize for $spec {
+                fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                    if s.is_human_readable() {
+                        match self.clone() { $(Self::$name(p) => Text::$name(p)),* }.serialize(s)
+                    } else {
+                        match self.clone() { $(Self::$name(p) => Binary::$name(p)),* }.serialize(s)
+                    }
+                }
+            }
+            impl<'de> Deserialize<'de> for $spec {
+                fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                    if d.is_human_readable() {
+                        Text::deserialize(d).map(|read| match read { $(Text::$name(p) => Self::$name(p)),* })
+                    } else {
+                        Binary::deserialize(d).map(|read| match read { $(Binary::$name(p) => Self::$name(p)),* })
+                    }
+                }
+            }
+        };
+    };
+}
+pub(crate) use kinds;
