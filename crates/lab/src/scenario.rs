@@ -6,11 +6,11 @@ use crate::diagnostic::{shown, suggest};
 use crate::estimate::Estimate;
 use crate::parse::flows::{self, FlowRow};
 use crate::parse::trace;
-use crate::schema::{Document, SECTIONS, Shape, scheme};
+use crate::schema::{Document, SECTIONS, scheme};
 use crate::text::check::{self, Named};
 use crate::text::emit;
 use crate::text::tree::{Node, Origin, Place, Value, stamp};
-use crate::topology::{self, Graph, Overlays};
+use crate::topology::{self, Family, Graph, Overlays};
 use crate::{Diagnostic, Stop, estimate, network, resolve, validate, workload};
 use std::path::{Path, PathBuf};
 use thalweg_sim::spec::NetworkSpec;
@@ -248,10 +248,7 @@ impl Scenario {
     /// The files that the scenario reads, relative to its folder: a copy of the scenario needs them too.
     pub fn files(&self) -> Vec<String> {
         use crate::schema::{Pattern, RoutingRule, Sizes};
-        let mut out = Vec::new();
-        if let Shape::File(f) = &self.doc.topology.shape {
-            out.push(f.file.clone());
-        }
+        let mut out: Vec<String> = self.doc.topology.shape.file().map(str::to_owned).into_iter().collect();
         let traces = self.doc.link.iter().filter_map(|l| l.transmitter.as_ref()?.file());
         out.extend(traces.map(str::to_owned));
         match &self.doc.routing.rule {

@@ -5,11 +5,11 @@ mod rdma;
 
 pub(crate) use lossless::Headroom;
 
-use crate::quantity::{Capacity, Q};
+use crate::quantity::Capacity;
 use crate::schema::{
-    Document, EcnMode, Flight, LossDetection, Pattern, Rank, Rdma, RdmaAcks, Scheduler, Shape, Tcp, Transport,
+    Document, EcnMode, Flight, LossDetection, Pattern, Rank, Rdma, RdmaAcks, Scheduler, Tcp, Transport,
 };
-use crate::topology::{Frames, Graph};
+use crate::topology::{Family, Frames, Graph};
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
@@ -235,9 +235,5 @@ pub(crate) fn resolve(doc: &mut Document) {
             _ => {}
         }
     }
-    match &mut doc.topology.shape {
-        Shape::Star(s) => drop(s.sink_rate.get_or_insert(s.rate)),
-        Shape::Internet2(i) if i.edge_routers => drop(i.edge_rate.get_or_insert(Q::of("1Gbps"))),
-        _ => {}
-    }
+    doc.topology.shape.resolve();
 }

@@ -19,7 +19,6 @@ mod sizes;
 mod slack;
 mod switch;
 mod tcp;
-mod topology;
 mod traffic;
 mod transport;
 
@@ -34,11 +33,11 @@ pub use sizes::*;
 pub use slack::*;
 pub use switch::*;
 pub use tcp::*;
-pub use topology::*;
 pub use traffic::*;
 pub use transport::*;
 
-// Algorithms declare their tables themselves.
+// Algorithms and families of networks declare their tables themselves.
+pub use crate::topology::{GraphFile, GraphFormat, Shape, Topology};
 pub use thalweg_machines::schedule::OrderSpec as Scheduler;
 pub use thalweg_machines::stage::StageSpec as Marking;
 

@@ -3,42 +3,100 @@
 //! Stands for the Rocketfuel map of "Universal Packet Scheduling" (NSDI 2016 §2.3), of which only the size is published: 83
 //! core routers, 131 links, half of them slower than the access links of 1 Gb/s.
 
-use super::{Graph, MOST_LINKS, lowest};
+use super::{Family, Graph, MOST_LINKS, default, lowest};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;
-use crate::schema::Backbone;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use thalweg_units::{Rate, Span, Stream};
 
-pub(super) fn build(cx: &Cx<'_>, b: &Backbone) -> Result<Graph, Diagnostic> {
-    let (fewest, most) = (b.routers - 1, 2 * b.routers - 3);
-    if b.links < fewest || b.links > most {
-        let reason = format!("{} routers cannot have {} links", b.routers, b.links);
-        return Err(cx.error("topology.links", reason, format!("from {fewest} to {most}")));
+/// A random backbone by preferential attachment (Barabási & Albert, Science 1999), its links as fast as uniform
+/// traffic asks for; edge routers with a host each.
+// Its C core routers are numbered first among the switches; host h is linked to edge router h, that to core router
+// h mod C. Core links are as fast as the number of pairs of core routers that use them (routing `lowest`, the busier
+// direction), scaled so that the median is `median_rate`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Backbone {
+    /// Number of core routers.
+    #[serde(default = "published_routers")]
+    #[schemars(range(min = 3, max = 2_000))]
+    pub routers: u32,
+    /// Number of links between them: each router that joins brings one or two.
+    #[serde(default = "published_links")]
+    pub links: u32,
+    /// Seed of the graph (traffic has its own).
+    #[serde(default = "first_seed")]
+    #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_i64))]
+    pub seed: u64,
+    /// Edge routers, with one host each, on every core router.
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub edges_per_router: u32,
+    /// Of every host's link, each direction.
+    #[serde(default = "default::ten_gbps")]
+    pub host_rate: Q<Rate>,
+    /// Of the links between edge and core, each direction.
+    #[serde(default = "default::one_gbps")]
+    pub edge_rate: Q<Rate>,
+    /// Median of the rates of the links between core routers, each direction.
+    #[serde(default = "default::one_gbps")]
+    pub median_rate: Q<Rate>,
+    /// One-way propagation delay of the links between core routers.
+    #[serde(default = "default::core_delay")]
+    pub core_delay: Q<Span>,
+    /// One-way propagation delay of all other links.
+    #[serde(default = "default::access_delay")]
+    pub access_delay: Q<Span>,
+}
+
+// CHOICE UPS §2.3: the Rocketfuel map is not named, only its size and that half of the core links are slower
+// than the access links (1 Gb/s).
+fn published_routers() -> u32 {
+    83
+}
+fn published_links() -> u32 {
+    131
+}
+fn first_seed() -> u64 {
+    1
+}
+fn ten() -> u32 {
+    10 // NSDI 2016 §2.3
+}
+
+impl Family for Backbone {
+    fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic> {
+        let (fewest, most) = (self.routers - 1, 2 * self.routers - 3);
+        if self.links < fewest || self.links > most {
+            let reason = format!("{} routers cannot have {} links", self.routers, self.links);
+            return Err(cx.error("topology.links", reason, format!("from {fewest} to {most}")));
+        }
+        let hosts = self.routers * self.edges_per_router;
+        if 2 * u64::from(hosts) + u64::from(self.links) > MOST_LINKS || hosts < 2 {
+            let reason = format!("the network would have {hosts} hosts");
+            return Err(cx.error("topology.edges_per_router", reason, "use fewer edge routers"));
+        }
+        let links = attach(self.routers, self.links, self.seed);
+        let pairs = pairs_over(self.routers, &links);
+        let median = median(&pairs);
+        let (core0, edge0) = (hosts, hosts + self.routers);
+        let mut g = Graph::tiers(hosts, &[("core", self.routers), ("edge", hosts)]);
+        for h in 0..hosts {
+            g.link(h, edge0 + h, self.host_rate, self.access_delay.0);
+        }
+        for h in 0..hosts {
+            g.link(edge0 + h, core0 + h % self.routers, self.edge_rate, self.access_delay.0);
+        }
+        for ((x, y), k) in links.iter().zip(&pairs) {
+            let bps = (u128::from(self.median_rate.0.bps()) * u128::from(*k)).div_ceil(u128::from(median));
+            let rate = Q(Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX - 1)));
+            g.link(core0 + x, core0 + y, rate, self.core_delay.0);
+        }
+        Ok(g)
     }
-    let hosts = b.routers * b.edges_per_router;
-    if 2 * u64::from(hosts) + u64::from(b.links) > MOST_LINKS || hosts < 2 {
-        let reason = format!("the network would have {hosts} hosts");
-        return Err(cx.error("topology.edges_per_router", reason, "use fewer edge routers"));
-    }
-    let links = attach(b.routers, b.links, b.seed);
-    let pairs = pairs_over(b.routers, &links);
-    let median = median(&pairs);
-    let (core0, edge0) = (hosts, hosts + b.routers);
-    let mut g = Graph::tiers(hosts, &[("core", b.routers), ("edge", hosts)]);
-    for h in 0..hosts {
-        g.link(h, edge0 + h, b.host_rate, b.access_delay.0);
-    }
-    for h in 0..hosts {
-        g.link(edge0 + h, core0 + h % b.routers, b.edge_rate, b.access_delay.0);
-    }
-    for ((x, y), k) in links.iter().zip(&pairs) {
-        let bps = (u128::from(b.median_rate.0.bps()) * u128::from(*k)).div_ceil(u128::from(median));
-        let rate = Q(Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX - 1)));
-        g.link(core0 + x, core0 + y, rate, b.core_delay.0);
-    }
-    Ok(g)
 }
 
 /// Routers 0 and 1 are linked; every later one joins with one or two links to different earlier ones, drawn by the

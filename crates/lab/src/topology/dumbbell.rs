@@ -1,15 +1,63 @@
 //! Two switches with a bottleneck between them.
 
-use super::Graph;
-use crate::schema::Dumbbell;
-use thalweg_units::Span;
+use super::{Delays, Family, Graph, default};
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Span};
 
-pub(super) fn build(d: &Dumbbell) -> Graph {
-    let hosts = 2 * d.pairs;
-    let mut g = Graph::new(hosts, 2);
-    for h in 0..hosts {
-        g.link(h, hosts + u32::from(h >= d.pairs), d.host_rate, Span::ZERO);
+/// Two switches with a bottleneck between them; hosts `0 .. n` left, `n .. 2n` right.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-renamed" = { "bottleneck_delay": "delay" }))]
+pub struct Dumbbell {
+    /// Hosts on each side.
+    #[schemars(range(min = 1, max = 500_000))]
+    pub pairs: u32,
+    /// Of every host's link, each direction.
+    #[serde(default = "default::ten_gbps")]
+    pub host_rate: Q<Rate>,
+    /// Of the link between the switches, each direction.
+    #[serde(default = "default::ten_gbps")]
+    pub bottleneck_rate: Q<Rate>,
+    /// One-way propagation delay of the link between the switches; `1us` if neither this nor `base_rtt` is given.
+    pub delay: Option<Q<Span>>,
+    /// One-way propagation delay of every host's link; as `delay` if not given.
+    pub host_delay: Option<Q<Span>>,
+    /// Instead of `delay`: the round trip of a full packet and its ACK from one side to the other when nothing waits,
+    /// serialisation at every hop included; what `host_delay` leaves of it is the bottleneck's, without `host_delay` each
+    /// link has a third.
+    pub base_rtt: Option<Q<Span>>,
+}
+
+impl Family for Dumbbell {
+    fn build(&self, _: &Cx<'_>) -> Result<Graph, Diagnostic> {
+        let hosts = 2 * self.pairs;
+        let mut g = Graph::new(hosts, 2);
+        for h in 0..hosts {
+            g.link(h, hosts + u32::from(h >= self.pairs), self.host_rate, Span::ZERO);
+        }
+        g.link(hosts, hosts + 1, self.bottleneck_rate, Span::ZERO);
+        Ok(g)
     }
-    g.link(hosts, hosts + 1, d.bottleneck_rate, Span::ZERO);
-    g
+
+    fn delays(&mut self) -> Option<Delays<'_>> {
+        let Self { delay, base_rtt, host_delay, .. } = self;
+        Some(Delays { delay, base_rtt, host_delay: Some(host_delay) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{distance, graph};
+
+    #[test]
+    fn a_dumbbell_has_one_core_link_between_its_sides() {
+        let g = graph("[topology]\nkind = \"dumbbell\"\npairs = 3\nbottleneck_rate = \"1Gbps\"");
+        assert_eq!((g.hosts, g.switches, g.links.len()), (6, 2, 7));
+        assert_eq!(g.core_links(), vec![6]);
+        assert_eq!((distance(&g, 0, 1), distance(&g, 0, 3)), (2, 3));
+    }
 }

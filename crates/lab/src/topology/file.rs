@@ -1,28 +1,82 @@
 //! Any graph from a file: reads, numbers hosts first, checks.
 
-use super::{Graph, MOST_LINKS, Names};
+use super::{Family, Graph, MOST_LINKS, Names};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::diagnostic::quoted;
 use crate::parse::graph::{RawGraph, graphml, hpcc, links_csv, native, rocketfuel};
-use crate::schema::{GraphFile, GraphFormat};
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thalweg_sim::spec::LinkSpec;
-use thalweg_units::{NodeId, Span};
+use thalweg_units::{NodeId, Rate, Span};
 
-pub(super) fn build(cx: &Cx<'_>, f: &GraphFile) -> Result<Graph, Diagnostic> {
-    let text = cx.read("topology.file", &f.file)?;
-    let raw = match f.format {
-        GraphFormat::ThalwegToml => native::toml(&text),
-        GraphFormat::ThalwegJson => native::json(&text),
-        GraphFormat::Hpcc => hpcc::parse(&text),
-        GraphFormat::Graphml => graphml::parse(&text),
-        GraphFormat::LinksCsv => links_csv::parse(&text),
-        GraphFormat::Rocketfuel => rocketfuel::cch(&text),
-        GraphFormat::RocketfuelWeights => rocketfuel::weights(&text),
-        GraphFormat::RocketfuelLatencies => rocketfuel::latencies(&text),
-    };
-    let raw = raw.map_err(|e| e.in_file(&f.file))?;
-    assemble(cx, f, &with_hosts(cx, f, raw)?)
+/// Any graph from a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GraphFile {
+    /// Where it is, relative to the scenario.
+    #[schemars(extend("examples" = ["links.csv"]))]
+    pub file: String,
+    /// How it is written.
+    pub format: GraphFormat,
+    /// Of links for which the file gives none, each direction.
+    pub rate: Option<Q<Rate>>,
+    /// One-way propagation delay of links for which the file gives none.
+    pub delay: Option<Q<Span>>,
+    /// Hosts on every router, for maps of routers (rocketfuel): host h is on router h / hosts_per_router.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub hosts_per_router: Option<u32>,
+    /// Of these hosts' links; as `rate` if not given.
+    pub host_rate: Option<Q<Rate>>,
+    /// One-way propagation delay of these hosts' links; as `delay` if not given.
+    pub host_delay: Option<Q<Span>>,
+}
+
+/// Formats of graph files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GraphFormat {
+    /// thalweg's own: `hosts = 16`, `switches = 20`, `[[links]] a = 0, b = 16, rate = "10Gbps", delay = "1us"`;
+    /// if wanted `names = ["web", ..]`.
+    ThalwegToml,
+    /// The same as JSON.
+    ThalwegJson,
+    /// The HPCC ns-3 simulator's `topology.txt`: nodes, switches and links; switch ids; `src dst rate delay error`.
+    Hpcc,
+    /// GraphML; hosts are the nodes with one link; nodes are called by their `label`, else by their id.
+    Graphml,
+    /// CSV with a header: `a,b` and optionally `rate,delay`; nodes by number or by name; hosts are the nodes with one link.
+    LinksCsv,
+    /// A router map of Rocketfuel (`.cch`; Spring, Mahajan, Wetherall, SIGCOMM 2002): links within the ISP, of the
+    /// largest connected part.
+    Rocketfuel,
+    /// Rocketfuel's link weights: `a b weight`. Weights are checked and not used: routes are the shortest in hops.
+    RocketfuelWeights,
+    /// Rocketfuel's link latencies: `a b milliseconds`.
+    RocketfuelLatencies,
+}
+
+impl Family for GraphFile {
+    fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic> {
+        let text = cx.read("topology.file", &self.file)?;
+        let raw = match self.format {
+            GraphFormat::ThalwegToml => native::toml(&text),
+            GraphFormat::ThalwegJson => native::json(&text),
+            GraphFormat::Hpcc => hpcc::parse(&text),
+            GraphFormat::Graphml => graphml::parse(&text),
+            GraphFormat::LinksCsv => links_csv::parse(&text),
+            GraphFormat::Rocketfuel => rocketfuel::cch(&text),
+            GraphFormat::RocketfuelWeights => rocketfuel::weights(&text),
+            GraphFormat::RocketfuelLatencies => rocketfuel::latencies(&text),
+        };
+        let raw = raw.map_err(|e| e.in_file(&self.file))?;
+        assemble(cx, self, &with_hosts(cx, self, raw)?)
+    }
+
+    fn file(&self) -> Option<&str> {
+        Some(&self.file)
+    }
 }
 
 /// Maps of routers get hosts; the other formats bring theirs.

@@ -6,12 +6,13 @@
 //! hops, then the lowest-numbered next hop) leads over it in each direction: with uniform traffic between different core
 //! routers all core links and all edge links have one average utilisation.
 
-use super::Graph;
+use super::{Family, Graph, default};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;
-use crate::schema::Internet2;
-use thalweg_units::Rate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Span};
 
 /// Core links: their ends, k, Mb/s.
 pub(super) const CORE: [(u32, u32, u32, u64); 16] = [
@@ -36,24 +37,62 @@ pub(super) const CORE: [(u32, u32, u32, u64); 16] = [
 const HOSTS: u32 = 100;
 const CORES: u32 = 10;
 
-pub(super) fn build(cx: &Cx<'_>, i: &Internet2) -> Result<Graph, Diagnostic> {
-    if !i.edge_routers && i.edge_rate.is_some() {
-        let reason = "it has no effect: hosts are linked to the core";
-        return Err(cx.error("topology.edge_rate", reason, "remove the key or `edge_routers = false`"));
+/// The Internet2 backbone as simulations of universal packet scheduling have it (Mittal et al., NSDI 2016 §2.3):
+/// 10 core routers, 16 core links, 100 edge routers with a host each.
+// Host h is linked to edge router 110 + h, that to core router 100 + h mod 10. The rates of the core links are such that
+// uniform traffic between different core routers loads all of them alike (routing `lowest`, sources of 1 Gb/s:
+// `of = { rate = "1Gbps" }`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Internet2 {
+    /// Whether hosts have edge routers of their own; without them host h is linked to core router 100 + h mod 10.
+    #[serde(default = "default::yes")]
+    pub edge_routers: bool,
+    /// Of every host's link, each direction.
+    #[serde(default = "default::ten_gbps")]
+    pub host_rate: Q<Rate>,
+    /// Of the links between edge and core, each direction; `1Gbps` if not given. Only with edge routers.
+    pub edge_rate: Option<Q<Rate>>,
+    /// Every rate is divided by this.
+    #[serde(default = "default::one")]
+    #[schemars(range(min = 1, max = 1_000))]
+    pub slower: u32,
+    /// One-way propagation delay of the links between core routers.
+    #[serde(default = "default::core_delay")]
+    pub core_delay: Q<Span>,
+    /// One-way propagation delay of all other links.
+    #[serde(default = "default::access_delay")]
+    pub access_delay: Q<Span>,
+}
+
+impl Family for Internet2 {
+    fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic> {
+        if !self.edge_routers && self.edge_rate.is_some() {
+            let reason = "it has no effect: hosts are linked to the core";
+            return Err(cx.error("topology.edge_rate", reason, "remove the key or `edge_routers = false`"));
+        }
+        let slower = |rate: Rate| Q(Rate::from_bps(rate.bps() / u64::from(self.slower)));
+        let (host, edge) =
+            (slower(self.host_rate.0), slower(self.edge_rate.map_or(self.host_rate.0, |r| r.0)));
+        let (core0, edge0) = (HOSTS, HOSTS + CORES);
+        let mut g =
+            Graph::tiers(HOSTS, &[("core", CORES), ("edge", if self.edge_routers { HOSTS } else { 0 })]);
+        for h in 0..HOSTS {
+            let router = if self.edge_routers { edge0 + h } else { core0 + h % CORES };
+            g.link(h, router, host, self.access_delay.0);
+        }
+        for e in (0..HOSTS).filter(|_| self.edge_routers) {
+            g.link(edge0 + e, core0 + e % CORES, edge, self.access_delay.0);
+        }
+        for (a, b, _, mbps) in CORE {
+            g.link(core0 + a, core0 + b, slower(Rate::from_mbps(mbps)), self.core_delay.0);
+        }
+        Ok(g)
     }
-    let slower = |rate: Rate| Q(Rate::from_bps(rate.bps() / u64::from(i.slower)));
-    let (host, edge) = (slower(i.host_rate.0), slower(i.edge_rate.map_or(i.host_rate.0, |r| r.0)));
-    let (core0, edge0) = (HOSTS, HOSTS + CORES);
-    let mut g = Graph::tiers(HOSTS, &[("core", CORES), ("edge", if i.edge_routers { HOSTS } else { 0 })]);
-    for h in 0..HOSTS {
-        let router = if i.edge_routers { edge0 + h } else { core0 + h % CORES };
-        g.link(h, router, host, i.access_delay.0);
+
+    fn resolve(&mut self) {
+        if self.edge_routers {
+            self.edge_rate.get_or_insert(default::one_gbps());
+        }
     }
-    for e in (0..HOSTS).filter(|_| i.edge_routers) {
-        g.link(edge0 + e, core0 + e % CORES, edge, i.access_delay.0);
-    }
-    for (a, b, _, mbps) in CORE {
-        g.link(core0 + a, core0 + b, slower(Rate::from_mbps(mbps)), i.core_delay.0);
-    }
-    Ok(g)
 }

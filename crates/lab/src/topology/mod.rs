@@ -1,19 +1,15 @@
 //! Networks as graphs: one file per shape, and what can be asked of any graph.
 
-mod backbone;
-mod dumbbell;
-mod fat_tree;
-mod file;
-mod internet2;
-mod leaf_spine;
+mod declare;
 mod links;
+mod list;
 pub mod lowest;
 pub mod names;
 pub(crate) mod near;
-mod parking_lot;
 mod reach;
-mod star;
 
+pub(crate) use declare::{Delays, Family};
+pub use file::GraphFormat;
 pub(crate) use links::{Overlays, ports};
 pub use names::Names;
 pub(crate) use reach::round_trip_bytes;
@@ -21,9 +17,37 @@ pub(crate) use reach::round_trip_bytes;
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::{LONGEST, Q};
-use crate::schema::{Shape, Topology};
+use declare::default;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use thalweg_sim::spec::LinkSpec;
 use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
+
+// The one list. Each family has a file of its own, which declares its keys ([`Family`]).
+list::topologies! {
+    pair: Pair, "pair";
+    star: Star, "star";
+    dumbbell: Dumbbell, "dumbbell";
+    parking_lot: ParkingLot, "parking-lot";
+    leaf_spine: LeafSpine, "leaf-spine";
+    fat_tree: FatTree, "fat-tree";
+    internet2: Internet2, "internet2";
+    backbone: Backbone, "backbone";
+    file: GraphFile, "file";
+}
+
+/// The network's shape; hosts are nodes `0 .. hosts`, switches follow. Every node also has a name: hosts `h0`, `h1`, .., switches
+/// by their tier (`leaf0`, `spine0`, `edge0`, `agg0`, `core0`, else `switch0`), or as the file says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Topology {
+    /// Which one.
+    #[serde(flatten)]
+    pub shape: Shape,
+    /// Serialisation times are cut down to whole multiples of this, as simulators with nanosecond clocks do;
+    /// `0ps` keeps them exact (rounded up to 1 ps).
+    #[serde(default)]
+    pub time_quantum: Q<Span>,
+}
 
 /// A network without queues: hosts `0 .. hosts`, switches after them.
 #[derive(Clone, Debug, PartialEq)]
@@ -264,21 +288,7 @@ fn shape(
     links: &Overlays,
 ) -> Result<Graph, Diagnostic> {
     let quantum = topology.time_quantum.0;
-    let mut graph = match &topology.shape {
-        Shape::Pair(p) => {
-            let mut g = Graph::new(2, 0);
-            g.link(0, 1, p.rate, Span::ZERO);
-            g
-        }
-        Shape::Star(s) => star::build(s),
-        Shape::Dumbbell(d) => dumbbell::build(d),
-        Shape::ParkingLot(p) => parking_lot::build(p),
-        Shape::LeafSpine(l) => leaf_spine::build(cx, l)?,
-        Shape::FatTree(f) => fat_tree::build(cx, f)?,
-        Shape::Internet2(i) => internet2::build(cx, i)?,
-        Shape::Backbone(b) => backbone::build(cx, b)?,
-        Shape::File(f) => file::build(cx, f)?,
-    };
+    let mut graph = topology.shape.build(cx)?;
     for l in &mut graph.links {
         l.set_quantum(quantum);
         if l.rate() < SLOWEST {
@@ -287,19 +297,8 @@ fn shape(
         }
     }
     links.lay(cx, &mut graph, quantum)?;
-    let own = match &topology.shape {
-        Shape::Dumbbell(d) => d.host_delay,
-        _ => None,
-    };
-    let (delay, base_rtt) = match &mut topology.shape {
-        Shape::Pair(p) => (&mut p.delay, &mut p.base_rtt),
-        Shape::Star(s) => (&mut s.delay, &mut s.base_rtt),
-        Shape::ParkingLot(p) => (&mut p.delay, &mut p.base_rtt),
-        Shape::LeafSpine(l) => (&mut l.delay, &mut l.base_rtt),
-        Shape::FatTree(f) => (&mut f.delay, &mut f.base_rtt),
-        Shape::Dumbbell(d) => (&mut d.delay, &mut d.base_rtt),
-        Shape::Internet2(_) | Shape::Backbone(_) | Shape::File(_) => return Ok(graph),
-    };
+    let Some(Delays { delay, base_rtt, host_delay }) = topology.shape.delays() else { return Ok(graph) };
+    let own = host_delay.as_deref().copied().flatten();
     // Links whose delay is given by itself.
     let mut longest = graph.longest();
     if let Some(own) = own {
@@ -345,8 +344,8 @@ fn shape(
         let own = own.filter(|_| l.a.0 < hosts || l.b.0 < hosts);
         l.set_delay(own.map_or(solved, |own| own.0));
     }
-    if let Shape::Dumbbell(d) = &mut topology.shape {
-        d.host_delay.get_or_insert(Q(solved));
+    if let Some(host_delay) = host_delay {
+        host_delay.get_or_insert(Q(solved));
     }
     Ok(graph)
 }

@@ -1,14 +1,61 @@
 //! Hosts around one switch.
 
-use super::Graph;
-use crate::schema::Star;
-use thalweg_units::Span;
+use super::{Delays, Family, Graph, default};
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Span};
 
-pub(super) fn build(s: &Star) -> Graph {
-    let mut g = Graph::new(s.hosts, 1);
-    for h in 0..s.hosts {
-        let rate = if h == 0 { s.sink_rate.unwrap_or(s.rate) } else { s.rate };
-        g.link(h, s.hosts, rate, Span::ZERO);
+/// Hosts around one switch; host 0 may have a link of its own speed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Star {
+    /// Number of hosts.
+    #[schemars(range(min = 2, max = 1_000_000))]
+    pub hosts: u32,
+    /// Of every host's link, each direction.
+    #[serde(default = "default::ten_gbps")]
+    pub rate: Q<Rate>,
+    /// Of host 0's link, each direction; the same as `rate` if not given.
+    pub sink_rate: Option<Q<Rate>>,
+    /// One-way propagation delay of each link; `1us` if neither this nor `base_rtt` is given.
+    pub delay: Option<Q<Span>>,
+    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path when nothing
+    /// waits, serialisation at every hop included; the delay of the links is solved from it.
+    pub base_rtt: Option<Q<Span>>,
+}
+
+impl Family for Star {
+    fn build(&self, _: &Cx<'_>) -> Result<Graph, Diagnostic> {
+        let mut g = Graph::new(self.hosts, 1);
+        for h in 0..self.hosts {
+            let rate = if h == 0 { self.sink_rate.unwrap_or(self.rate) } else { self.rate };
+            g.link(h, self.hosts, rate, Span::ZERO);
+        }
+        Ok(g)
     }
-    g
+
+    fn delays(&mut self) -> Option<Delays<'_>> {
+        let Self { delay, base_rtt, .. } = self;
+        Some(Delays { delay, base_rtt, host_delay: None })
+    }
+
+    fn resolve(&mut self) {
+        self.sink_rate.get_or_insert(self.rate);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::graph;
+    use thalweg_units::Rate;
+
+    #[test]
+    fn a_star_is_a_switch_with_hosts_of_which_the_first_may_have_a_link_of_its_own() {
+        let g = graph("[topology]\nkind = \"star\"\nhosts = 5\nsink_rate = \"20Gbps\"");
+        assert_eq!((g.hosts, g.switches, g.links.len()), (5, 1, 5));
+        assert_eq!((g.links[0].rate(), g.links[1].rate()), (Rate::from_gbps(20), Rate::from_gbps(10)));
+    }
 }

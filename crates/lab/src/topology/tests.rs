@@ -2,7 +2,7 @@ use super::*;
 use crate::text::tree::Origin;
 use std::path::Path;
 
-fn graph(topology: &str) -> Graph {
+pub(super) fn graph(topology: &str) -> Graph {
     let doc = format!("{topology}\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n");
     let s = crate::load(&doc, "t.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]));
     let g = s.graph().clone();
@@ -11,50 +11,8 @@ fn graph(topology: &str) -> Graph {
     g
 }
 
-/// k³/4 hosts, 5k²/4 switches, 3k³/4 links; hosts of different pods are 6 links apart.
-#[test]
-fn a_fat_tree_has_the_published_counts() {
-    for k in [2u32, 4, 8, 16] {
-        let g = graph(&format!("[topology]\nkind = \"fat-tree\"\nk = {k}"));
-        assert_eq!((g.hosts, g.switches), (k * k * k / 4, 5 * k * k / 4));
-        assert_eq!(g.links.len() as u32, 3 * k * k * k / 4);
-        let distance = g.distances(&g.adjacency(), NodeId(0));
-        assert_eq!(distance[g.hosts as usize - 1], 6);
-        let degree = g.adjacency();
-        assert!(degree[g.hosts as usize..].iter().all(|n| n.len() as u32 == k), "every switch has k ports");
-    }
-}
-
-/// ADS §2.2: 9 × 16 hosts, full bisection: 4 × 40 Gb/s up against 16 × 10 Gb/s down.
-#[test]
-fn the_leaf_spine_of_ads_has_full_bisection_and_its_round_trip_is_solved_exactly() {
-    let g = graph(
-        "[topology]\nkind = \"leaf-spine\"\nleaves = 9\nspines = 4\nhosts_per_leaf = 16\nbase_rtt = \"16us\"",
-    );
-    assert_eq!((g.hosts, g.switches, g.links.len()), (144, 13, 144 + 36));
-    assert_eq!(g.core_capacity(), 144 * 10_000_000_000);
-    // Data 1200 + 300 + 300 + 1200 ns, ACK 32 + 8 + 8 + 32 ns; (16000 − 3080) / 8 = 1615 ns.
-    assert_eq!(g.links[0].delay(), Span::from_ns(1615));
-    assert_eq!(g.base_rtt(Frames { full: 1500, ack: 40 }), Span::from_us(16));
-    assert_eq!(g.racks()[17], NodeId(145));
-}
-
-#[test]
-fn small_topologies_are_what_their_names_say() {
-    let g = graph("[topology]\nkind = \"pair\"\nrate = \"100Gbps\"");
-    assert_eq!((g.hosts, g.switches, g.links.len()), (2, 0, 1));
-    let g = graph("[topology]\nkind = \"star\"\nhosts = 5\nsink_rate = \"20Gbps\"");
-    assert_eq!((g.hosts, g.switches, g.links.len()), (5, 1, 5));
-    assert_eq!((g.links[0].rate(), g.links[1].rate()), (Rate::from_gbps(20), Rate::from_gbps(10)));
-    let g = graph("[topology]\nkind = \"dumbbell\"\npairs = 3\nbottleneck_rate = \"1Gbps\"");
-    assert_eq!((g.hosts, g.switches, g.links.len()), (6, 2, 7));
-    assert_eq!(g.core_links(), vec![6]);
-    let distance = |g: &Graph, a, b: u32| g.distances(&g.adjacency(), NodeId(a))[b as usize];
-    assert_eq!((distance(&g, 0, 1), distance(&g, 0, 3)), (2, 3));
-    let g = graph("[topology]\nkind = \"parking-lot\"\nbottlenecks = 3");
-    assert_eq!((g.hosts, g.switches, g.links.len()), (8, 4, 11));
-    assert_eq!(distance(&g, 0, 1), 5);
-    assert_eq!([distance(&g, 2, 3), distance(&g, 4, 5), distance(&g, 6, 7)], [3, 3, 3]);
+pub(super) fn distance(g: &Graph, from: u32, to: u32) -> u32 {
+    g.distances(&g.adjacency(), NodeId(from))[to as usize]
 }
 
 /// Every shape with every link rate gets its round trip to within two picoseconds per link.
@@ -123,13 +81,8 @@ fn an_odd_fat_tree_is_refused_where_it_is_written() {
     let origin = Origin::parse("[topology]\nkind = \"fat-tree\"\nk = 5\n", "f.toml", &[]).expect("parses");
     let stop = crate::Stop::default();
     let cx = Cx { origin: &origin, dir: Path::new("."), stop: &stop };
-    let mut t = crate::schema::Topology {
-        shape: Shape::FatTree(crate::schema::FatTree {
-            k: 5,
-            rate: Q::of("10Gbps"),
-            delay: None,
-            base_rtt: None,
-        }),
+    let mut t = Topology {
+        shape: Shape::FatTree(FatTree { k: 5, rate: Q::of("10Gbps"), delay: None, base_rtt: None }),
         time_quantum: Q(Span::ZERO),
     };
     let e = build(&cx, &mut t, Frames { full: 1500, ack: 40 }, &Overlays::default()).expect_err("odd");

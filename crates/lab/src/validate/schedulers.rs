@@ -12,8 +12,11 @@ use thalweg_machines::schedule::{Around, Key, Manages};
 /// What a scheduler's own settings say.
 pub(super) fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
     let key = format!("{section}.scheduler");
-    let buffer = if section == "nic" { doc.nic.buffer } else { None }.unwrap_or(doc.switch.room());
-    let at = Around { overflows: buffer != Capacity::Unlimited, end: doc.run.until.0 };
+    let (section, buffer) = match section {
+        "nic" => ("nic", doc.nic.buffer.unwrap_or(doc.switch.room())),
+        _ => ("switch", doc.switch.room()),
+    };
+    let at = Around { section, overflows: buffer != Capacity::Unlimited, end: doc.run.until.0 };
     r.tell(&key, s.problems(&at));
     if let Scheduler::Custom(user) = s {
         let known = thalweg_machines::custom::disciplines();
@@ -83,7 +86,8 @@ pub(super) fn turns(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     if let Some((section, _)) = turned {
         let reason = format!("`{section}.scheduler` never puts a later packet before the one being sent");
         let able: Vec<&str> = Scheduler::all().iter().filter(|s| overtakes(s)).map(Scheduler::key).collect();
-        r.error(key, reason, format!("remove the key, or use one of {}", able.join(", ")));
+        let (last, others) = able.split_last().unwrap_or((&"", &[]));
+        r.error(key, reason, format!("remove the key, or use {} or {last}", others.join(", ")));
     } else if doc.switch.shared_buffer.is_some() {
         let reason = "an interrupted packet has left the shared memory";
         r.error(key, reason, "remove the key or `switch.shared_buffer`");

@@ -221,7 +221,7 @@ fn who_cannot_be_interrupted() {
     wrong(
         &plain,
         "scheduler = \"drr\"\npreemptive = true\n",
-        "s.toml:7: `switch.preemptive`: `switch.scheduler` never puts a later packet before the one being sent; remove the key, or use lstf, pifo, sjf, srpt, priority, lifo or random",
+        "s.toml:7: `switch.preemptive`: `switch.scheduler` never puts a later packet before the one being sent; remove the key, or use priority, sjf, srpt, lifo, random, lstf or pifo",
     );
     wrong(
         &plain,
@@ -236,7 +236,7 @@ fn who_cannot_be_interrupted() {
     wrong(
         &plain,
         "scheduler = \"lifo\"\npreemptive = true\nmix = { scheduler = \"fq\" }\n",
-        "s.toml:7: `switch.preemptive`: `switch.mix.scheduler` never puts a later packet before the one being sent; remove the key, or use lstf, pifo, sjf, srpt, priority, lifo or random",
+        "s.toml:7: `switch.preemptive`: `switch.mix.scheduler` never puts a later packet before the one being sent; remove the key, or use priority, sjf, srpt, lifo, random, lstf or pifo",
     );
 }
 

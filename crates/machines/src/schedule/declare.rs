@@ -114,6 +114,8 @@ pub enum Manages {
 /// What an order's checks may ask about the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Around {
+    /// The section of the scenario that says how much it may hold.
+    pub section: &'static str,
     /// It has a limit.
     pub overflows: bool,
     /// When the run ends.
@@ -122,7 +124,7 @@ pub struct Around {
 
 impl Around {
     /// A queue about which nothing is known.
-    pub const ANY: Self = Self { overflows: true, end: Span::MAX };
+    pub const ANY: Self = Self { section: "switch", overflows: true, end: Span::MAX };
 }
 
 /// The port that an order is made for.

@@ -250,7 +250,7 @@ impl FairOverflow {
     /// Whom it would hit where nothing is ever given up.
     pub(super) fn check(self, at: &Around, problems: &mut Problems) {
         if self != Self::default() && !at.overflows {
-            let hint = "limit the buffer or remove the key";
+            let hint = format!("limit `{}.buffer` or remove the key", at.section);
             problems.useless("overflow", "the buffer never overflows", hint);
         }
     }

@@ -31,6 +31,8 @@ pub const KEYS: &[Row] = &[
     ("@.scheduler=priority", BUSY, &["~.scheduler=priority", "traffic.1.class=1"], "priority", "fifo", Outcome),
     ("@.scheduler(priority).classes", BUSY, &["~.scheduler=priority", "@.scheduler=priority", "traffic.0.class=1", "traffic.1.class=2"], "3", "2", Outcome),
     ("@.scheduler=sjf", BUSY, &["~.scheduler=fifo", "%.rank=flow-size"], "sjf", "{kind=\"custom\",name=\"lifo\"}", Outcome),
+    ("@.scheduler(srpt).flow_order", BUSY, &["@.scheduler=srpt"], "", "false", Outcome),
+    ("@.scheduler(pifo).bucket", BUSY, &["@.scheduler=pifo", "%.rank=flow-size"], "", "1000000000", Outcome),
     ("@.scheduler=srpt", BUSY, &["~.scheduler=srpt"], "srpt", "fifo", Outcome),
     ("@.scheduler=ads", BUSY, &["~.scheduler=srpt"], "{kind=\"ads\",map={kind=\"dynamic\",interval=\"100us\"}}", "srpt", Outcome),
     ("@.scheduler(ads).queues", BUSY, &["@.scheduler={kind=\"ads\",map={kind=\"dynamic\",interval=\"100us\"}}"], "", "2", Outcome),
