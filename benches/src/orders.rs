@@ -7,7 +7,7 @@ use std::time::Instant;
 use thalweg_machines::schedule::{Discipline, DisciplineSpec, Key, Limit, OrderSpec, srpt};
 use thalweg_machines::stage::StageSpec;
 use thalweg_machines::{Handle, Packet};
-use thalweg_units::{FlowId, Rate, Span, Stream, Time};
+use thalweg_units::{FlowId, Rate, Stream, Time};
 
 /// The queue lengths.
 pub const LENGTHS: [u32; 5] = [10, 100, 1000, 10_000, 100_000];

@@ -30,7 +30,8 @@ ENGINE = [
     path
     for crate in ("units", "machines", "sim", "lab", "python")
     for path in sorted((ROOT / "crates" / crate / "src").rglob("*.rs"))
-    if not any(part.endswith("tests") for part in path.parts) and not path.stem.startswith("test")
+    if not any(part.endswith("tests") for part in path.parts)
+    and not path.stem.startswith("test")
     and not path.stem.endswith("tests")
 ]
 # Where a list stands, what its enum is called, and who else may name a member: machines that are made of others, and those
@@ -76,7 +77,9 @@ def test_it_is_one_file_and_one_line_in_one_list(kind):
     section = TEXT.split(f"## {kind}\n")[1].split("\n## ")[0]
     assert len(re.findall(r"^\| `crates/", section, flags=re.MULTILINE)) == 2
     folder, named, others = LISTS[kind]
-    listed = re.findall(r"^    (\w+): (\w+)\(?.*\"[\w-]+\";$", (ROOT / folder / "mod.rs").read_text(encoding="utf-8"), re.M)
+    listed = re.findall(
+        r"^    (\w+): (\w+)\(?.*\"[\w-]+\";$", (ROOT / folder / "mod.rs").read_text(encoding="utf-8"), re.M
+    )
     assert len(listed) > 5
     wrong = {}
     for module, name in listed:

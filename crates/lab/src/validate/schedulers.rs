@@ -95,7 +95,7 @@ pub(super) fn turns(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         let reason = "a packet that is being forwarded while it arrives cannot be interrupted";
         r.error(key, reason, "remove the key or `switch.cut_through`");
     } else if doc.switch.marking.needs().wait {
-        let reason = format!("an interrupted packet has passed {} already", doc.switch.marking.key());
+        let reason = format!("an interrupted packet has passed `{}` already", doc.switch.marking.key());
         r.error(key, reason, "remove the key, or write `switch.marking = \"none\"`");
     }
 }

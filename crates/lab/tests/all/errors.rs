@@ -63,6 +63,12 @@ fn unknown_keys_and_choices() {
         "hosts = 4\nleaves = 2",
         "s.toml:5: `topology.leaves`: unknown key; known: base_rtt, delay, hosts, rate, sink_rate, time_quantum",
     );
+    // What was called by its shape has the field's name.
+    wrong(
+        "\"fifo\"",
+        "\"fifo\"\nmarking = { kind = \"ramp\", min = \"5KB\", max = \"20KB\" }",
+        "s.toml:7: `switch.marking`: `ramp` is not a choice; it is called `red-ecn` now",
+    );
     wrong(
         "\"fifo\"",
         "\"ffio\"",

@@ -231,7 +231,7 @@ fn who_cannot_be_interrupted() {
     wrong(
         &plain,
         "scheduler = \"lifo\"\npreemptive = true\nmarking = \"codel\"\n",
-        "s.toml:7: `switch.preemptive`: an interrupted packet has passed CoDel already; remove the key, or write `switch.marking = \"none\"`",
+        "s.toml:7: `switch.preemptive`: an interrupted packet has passed `codel` already; remove the key, or write `switch.marking = \"none\"`",
     );
     wrong(
         &plain,

@@ -6,7 +6,8 @@ macro_rules! orders {
         $(pub mod $module;)*
 
         crate::kinds::kinds! {
-            /// Order of service. What happens on overflow is part of it, since it decides the victim.
+            /// Order of service.
+            // What happens on overflow is part of it, since it decides the victim.
             OrderSpec: $($module: $name, $key;)*
         }
 

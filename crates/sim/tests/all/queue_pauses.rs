@@ -3,7 +3,7 @@ use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
 use thalweg_machines::pause::{Classes, Frame, QueueSet};
-use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, priority};
 use thalweg_machines::transport::UdpPace;
 use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
@@ -31,7 +31,7 @@ fn two_classes(seed: u64) -> NetworkSpec {
         }),
         release_at_start: false,
     };
-    let order = OrderSpec::Priority { classes: 2 };
+    let order = priority::Params { classes: 2 }.into();
     NetworkSpec { seed, inputs: Some(inputs), disciplines: vec![DisciplineSpec { order, ..fifo() }], ..spec }
 }
 
