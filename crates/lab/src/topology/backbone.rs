@@ -3,7 +3,8 @@
 //! Stands for the Rocketfuel map of "Universal Packet Scheduling" (NSDI 2016 §2.3), of which only the size is published: 83
 //! core routers, 131 links, half of them slower than the access links of 1 Gb/s.
 
-use super::{Family, Graph, MOST_LINKS, default, lowest};
+use super::declare::default;
+use super::{Family, Graph, MOST_LINKS, lowest};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;

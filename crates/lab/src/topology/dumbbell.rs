@@ -1,6 +1,7 @@
 //! Two switches with a bottleneck between them.
 
-use super::{Delays, Family, Graph, default};
+use super::declare::default;
+use super::{Delays, Family, Graph};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;

@@ -1,7 +1,8 @@
 //! k-ary fat-tree: k pods of k/2 edge and k/2 aggregation switches, (k/2)² core switches, k³/4 hosts
 //! (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008 §3). Switches are numbered edge, aggregation, core.
 
-use super::{Delays, Family, Graph, default};
+use super::declare::default;
+use super::{Delays, Family, Graph};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;

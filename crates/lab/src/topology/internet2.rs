@@ -6,7 +6,8 @@
 //! hops, then the lowest-numbered next hop) leads over it in each direction: with uniform traffic between different core
 //! routers all core links and all edge links have one average utilisation.
 
-use super::{Family, Graph, default};
+use super::declare::default;
+use super::{Family, Graph};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;

@@ -1,6 +1,7 @@
 //! Leaf–spine: every leaf is linked to every spine.
 
-use super::{Delays, Family, Graph, MOST_LINKS, default};
+use super::declare::default;
+use super::{Delays, Family, Graph, MOST_LINKS};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;

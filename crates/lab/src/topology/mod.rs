@@ -17,7 +17,6 @@ pub(crate) use reach::round_trip_bytes;
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::{LONGEST, Q};
-use declare::default;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_sim::spec::LinkSpec;

@@ -1,6 +1,7 @@
 //! A chain of bottlenecks: one pair of hosts across all of them, one pair across each.
 
-use super::{Delays, Family, Graph, default};
+use super::declare::default;
+use super::{Delays, Family, Graph};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;

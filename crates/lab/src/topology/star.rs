@@ -1,6 +1,7 @@
 //! Hosts around one switch.
 
-use super::{Delays, Family, Graph, default};
+use super::declare::default;
+use super::{Delays, Family, Graph};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::quantity::Q;

@@ -1,10 +1,13 @@
 //! The open door: a discipline registered by the user ([`crate::custom::register_discipline`]).
 
-use super::{At, Key, Manages, Needs, Parameters};
+use super::{At, Discipline, Entry, Key, Limit, Machine, Manages, Needs, OutputQueue, Parameters};
 use crate::congestion::custom::Json;
-use crate::custom::CustomDiscipline;
+use crate::custom::{CustomDiscipline, Limited};
+use crate::packet::Handle;
+use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
 
 /// A scheduler registered by the user.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -31,5 +34,24 @@ impl Parameters for Params {
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![] // it obeys its author
+    }
+}
+
+/// A user's own, behind the port's limit; marking is its own affair.
+impl Machine for CustomDiscipline {
+    type Queue = Limited;
+    fn queue(self, limit: Limit, _: &StageSpec, _: &At) -> Result<Limited, String> {
+        Ok(Limited { discipline: self, limit })
+    }
+}
+
+impl OutputQueue for Limited {
+    fn serve(
+        &mut self,
+        now: Time,
+        out: &mut Vec<Handle>,
+        look: impl FnOnce(Handle) -> Entry,
+    ) -> Option<(Entry, bool)> {
+        self.dequeue(now, out).map(|served| (look(served.handle), served.mark))
     }
 }

@@ -1,15 +1,14 @@
 //! What an order of service says of itself, once: its keys with their defaults, documentation and ranges, and what it needs of
 //! senders and switches. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from here.
 
-use super::{Discipline, DisciplineSpec, Entry, Managed, Order};
-use crate::custom::{CustomDiscipline, Limited};
-use crate::packet::Handle;
+use super::{Limit, OutputQueue};
 use crate::problems::Problems;
+use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
-use thalweg_units::{Rate, Span, Stream, Time};
+use thalweg_units::{Rate, Span, Stream};
 
 /// An order's parameters: its table in scenarios. The doc comment of the struct is the order's summary, with its source in
 /// parentheses; those of the fields document the keys; [`Default`] holds the defaults.
@@ -134,7 +133,7 @@ pub struct At {
     pub rate: Rate,
     /// What chance draws from; the queue's stage draws from it too.
     pub stream: Stream,
-    /// Transmissions give way ([`DisciplineSpec::preemptive`]).
+    /// Transmissions give way ([`preemptive`](super::DisciplineSpec::preemptive)).
     pub preemptive: bool,
 }
 
@@ -146,72 +145,5 @@ pub trait Machine {
     ///
     /// # Errors
     /// If limit or stage do not fit.
-    fn queue(self, spec: &DisciplineSpec, at: &At) -> Result<Self::Queue, String>;
-}
-
-impl<O: Order> Machine for O {
-    type Queue = Managed<O>;
-    fn queue(self, spec: &DisciplineSpec, at: &At) -> Result<Managed<O>, String> {
-        Managed::new(self, spec, at.stream, at.rate)
-    }
-}
-
-/// A user's own, behind the port's limit; marking is its own affair.
-impl Machine for CustomDiscipline {
-    type Queue = Limited;
-    fn queue(self, spec: &DisciplineSpec, _: &At) -> Result<Limited, String> {
-        Ok(Limited { discipline: self, limit: spec.limit })
-    }
-}
-
-/// A port's queue, with the short cuts around it that whoever runs it may take.
-pub trait OutputQueue: Discipline {
-    /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked. Most queues remember what is to be known of
-    /// the packet; for the others, `look` looks.
-    fn serve(
-        &mut self,
-        now: Time,
-        out: &mut Vec<Handle>,
-        look: impl FnOnce(Handle) -> Entry,
-    ) -> Option<(Entry, bool)>;
-
-    /// Which packet would probably be next: a hint for prefetching.
-    #[inline]
-    fn upcoming(&self) -> Option<Handle> {
-        None
-    }
-
-    /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes nothing here
-    /// but what [`OutputQueue::note_bypass`] notes, and leaves unmarked: then it need not come in. If another does come, it may
-    /// still join, as of its own arrival, and is then admitted unmarked. 0: all must come in.
-    fn bypass_limit(&self) -> u64 {
-        0
-    }
-
-    /// True if a control packet of `wire` bytes, for which there is room, would leave before everything that waits and whatever
-    /// may come, and change nothing but the count: then it need not come in, and is counted until
-    /// [`OutputQueue::cancel_reserve`].
-    #[inline]
-    fn reserve(&mut self, _wire: u32) -> bool {
-        false
-    }
-
-    /// A packet of `wire` bytes that was reserved for has left.
-    #[inline]
-    fn cancel_reserve(&mut self, _wire: u32) {}
-
-    /// A packet that came by `input` of the switch has bypassed the queue.
-    #[inline]
-    fn note_bypass(&mut self, _input: u8) {}
-}
-
-impl OutputQueue for Limited {
-    fn serve(
-        &mut self,
-        now: Time,
-        out: &mut Vec<Handle>,
-        look: impl FnOnce(Handle) -> Entry,
-    ) -> Option<(Entry, bool)> {
-        self.dequeue(now, out).map(|served| (look(served.handle), served.mark))
-    }
+    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self::Queue, String>;
 }

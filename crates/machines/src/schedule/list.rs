@@ -45,9 +45,9 @@ macro_rules! orders {
                 match self { $(Self::$name(p) => p.memory(packets_per_second)),* }
             }
 
-            fn queue(&self, spec: &DisciplineSpec, at: &At) -> Result<Queue, String> {
+            fn queue(&self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Queue, String> {
                 match self {
-                    $(Self::$name(p) => p.make(at)?.queue(spec, at).map(|queue| Queue::$name(Box::new(queue))),)*
+                    $(Self::$name(p) => p.make(at)?.queue(limit, stage, at).map(|queue| Queue::$name(Box::new(queue))),)*
                 }
             }
 

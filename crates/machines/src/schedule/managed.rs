@@ -1,93 +1,10 @@
 //! Admission around an order of service: marking, the limit, and who gives way when it is reached.
 
-use super::{Discipline, DisciplineSpec, Limit, OutputQueue, Served, Sojourn, Verdict};
-use crate::packet::{Ecn, Handle, Packet};
-use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, View};
+use super::{At, Discipline, Entry, Limit, Machine, Order, OutputQueue, Served, Sojourn, Verdict};
+use crate::packet::{Handle, Packet};
+use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Rate, Serializer, Span, Stream, Time};
-
-/// A waiting packet, as far as a queue must know it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Entry {
-    /// Which.
-    pub handle: Handle,
-    /// Bytes on the wire.
-    pub wire: u32,
-    /// Its [`Packet::route`]: with it, whoever sends the packet on need not look at it.
-    pub route: u32,
-    /// It may be marked as it leaves.
-    pub ecn_capable: bool,
-    /// See [`Packet::is_control`].
-    pub control: bool,
-}
-
-impl Entry {
-    /// What is kept of `packet`.
-    #[inline]
-    pub fn new(packet: &Packet, handle: Handle) -> Self {
-        let Packet { wire, route, ecn, .. } = *packet;
-        Self { handle, wire, route, ecn_capable: ecn != Ecn::NotEct, control: packet.is_control() }
-    }
-}
-
-/// An order of service: which packet next, and which one to give up. Knows no limit.
-pub trait Order {
-    /// On overflow the arriving packet joins and [`Order::shed`] chooses; otherwise the arriving one is dropped.
-    fn pushes_out(&self) -> bool;
-    /// A packet that joins when nothing waits and leaves before another comes changes nothing but what
-    /// [`Order::note_bypass`] notes.
-    fn is_transparent(&self) -> bool {
-        false
-    }
-    /// Such a packet, come by `input` of its switch, did not join.
-    #[inline]
-    fn note_bypass(&mut self, _input: u8) {}
-    /// A control packet would leave before everything that waits and whatever may come, would not be given up while
-    /// anything else could be, and its leaving would change nothing.
-    #[inline]
-    fn puts_control_first(&self) -> bool {
-        false
-    }
-    /// No further packet can be numbered.
-    fn is_full(&self) -> bool {
-        false
-    }
-    /// A packet joins.
-    fn push(&mut self, now: Time, packet: &Packet, handle: Handle);
-    /// The next to leave. `None`: nothing waits, or all of it is held back ([`Order::is_held`]).
-    fn pop(&mut self, now: Time) -> Option<Entry>;
-    /// The first to be given up, perhaps the one `arriving`, which has joined; `None` if nothing waits.
-    fn shed(&mut self, arriving: Handle) -> Option<Entry>;
-    /// Queues that can be paused one by one, numbered from 0; 0: the port can only be paused as a whole.
-    fn queues(&self) -> u16 {
-        0
-    }
-    /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
-    fn pause(&mut self, _queue: u16, _paused: bool) {}
-    /// If anything waits, none of it may leave now: every queue that holds any is paused.
-    fn is_held(&self) -> bool {
-        false
-    }
-    /// Packets that the last [`Order::pop`] gave up on its way (CoDel inside the order), one per call.
-    #[inline]
-    fn take_dropped(&mut self) -> Option<Entry> {
-        None
-    }
-    /// See [`Discipline::preempt`]: what is taken back waits again.
-    fn preempt(&mut self, _now: Time) -> Option<Entry> {
-        None
-    }
-    /// Which packet would probably be next: a hint for prefetching.
-    fn upcoming(&self) -> Option<Handle> {
-        None
-    }
-    /// See [`Discipline::wake`].
-    fn wake(&self) -> Option<Time> {
-        None
-    }
-    /// See [`Discipline::on_tick`].
-    fn on_tick(&mut self, _now: Time) {}
-}
+use thalweg_units::{Serializer, Span, Time};
 
 /// An order with a limit and a stage: a whole [`Discipline`].
 ///
@@ -113,29 +30,29 @@ pub struct Managed<O> {
 }
 
 impl<O: Order> Managed<O> {
-    /// `order` with the limit and the marking of `spec`, at a port of `rate`.
+    /// `order` with a limit and a stage.
     ///
     /// # Errors
     /// If the parameters of the marking contradict each other, the stage writes headers, which a queue does not see, or
     /// measures waits, which a preemptive port interrupts.
-    pub fn new(order: O, spec: &DisciplineSpec, stream: Stream, rate: Rate) -> Result<Self, String> {
-        let stage = spec.stage.make(stream, rate)?;
+    pub fn new(order: O, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self, String> {
+        let name = stage.key();
+        let stage = stage.make(at.stream, at.rate)?;
         let needs = stage.needs();
         if needs.headers {
             return Err("a stage that writes headers stands behind a queue, not inside it".into());
         }
-        if spec.preemptive && needs.wait {
-            let stage = spec.stage.key();
+        if at.preemptive && needs.wait {
             return Err(format!(
-                "{stage} measures until the first bit leaves: it does not go with a preemptive port"
+                "{name} measures until the first bit leaves: it does not go with a preemptive port"
             ));
         }
-        let (max_packets, max_bytes) = match spec.limit {
+        let (max_packets, max_bytes) = match limit {
             Limit::Bytes(bytes) => (u32::MAX, bytes.get()),
             Limit::Packets(packets) => (packets, u64::MAX),
             Limit::Unlimited => (u32::MAX, u64::MAX),
         };
-        let wire = Serializer::new(rate, Span::ZERO);
+        let wire = Serializer::new(at.rate, Span::ZERO);
         let passive = matches!(stage, StageMachine::TailDrop(_));
         Ok(Self {
             packets: 0,
@@ -235,6 +152,13 @@ impl<O: Order> Managed<O> {
             out.push(entry.handle);
         }
         admitted
+    }
+}
+
+impl<O: Order> Machine for O {
+    type Queue = Managed<O>;
+    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Managed<O>, String> {
+        Managed::new(self, limit, stage, at)
     }
 }
 

@@ -1,10 +1,10 @@
 //! A whole output queue as data.
 
-use super::{Around, At, OrderSpec, Queue};
+use super::{Around, At, Limit, OrderSpec, Queue};
 use crate::problems::Problems;
 use crate::stage::StageSpec;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Stream};
+use thalweg_units::{Rate, Stream};
 
 /// A whole output queue: its limit, its marking and its order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,17 +30,6 @@ impl DisciplineSpec {
             return Err(format!("an order that serves in turns cannot be preemptive: {:?}", self.order));
         }
         Problems(self.order.problems(&Around::ANY)).first(self.order.key())?;
-        self.order.queue(self, &At { rate, stream, preemptive: self.preemptive })
+        self.order.queue(self.limit, &self.stage, &At { rate, stream, preemptive: self.preemptive })
     }
-}
-
-/// How much may wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Limit {
-    /// Bytes over all queues of the port.
-    Bytes(Bytes),
-    /// Packets over all queues of the port.
-    Packets(u32),
-    /// Never full.
-    Unlimited,
 }

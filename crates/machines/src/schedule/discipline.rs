@@ -1,0 +1,75 @@
+//! The contract of output queues: what arrives, what leaves, what is given up.
+
+use crate::packet::{Handle, Packet};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Time};
+
+/// What became of an arriving packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Verdict {
+    /// It is in the queue.
+    Queued,
+    /// It is in the queue, and its owner must set CE on it.
+    Marked,
+    /// It was refused; its owner still has it and must discard it. Not listed in `out`.
+    Dropped,
+}
+
+/// A packet that leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Served {
+    /// Which.
+    pub handle: Handle,
+    /// Its owner must set CE on it (marking at departure).
+    pub mark: bool,
+}
+
+/// An output queue: admission and order. Never sees the network it is in.
+pub trait Discipline {
+    /// A packet arrives. Packets pushed out to make room (never the arriving one) are appended to `out`.
+    fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict;
+    /// The port is free: what leaves? Packets dropped at departure (CoDel) are appended to `out`.
+    fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served>;
+    /// The packet last dequeued is still being transmitted. If one that waits should go before it, takes it back into
+    /// its old place (key, arrival number) and returns true: the port then dequeues again. Asked after the arrivals of
+    /// an instant, of disciplines made [`preemptive`](super::DisciplineSpec::preemptive).
+    fn preempt(&mut self, _now: Time) -> bool {
+        false
+    }
+    /// Queues that can be paused one by one, numbered from 0; 0: the port can only be paused as a whole.
+    fn queues(&self) -> u16 {
+        0
+    }
+    /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
+    fn pause(&mut self, _queue: u16, _paused: bool) {}
+    /// Something waits, and none of it may leave now: [`Discipline::dequeue`] would return nothing.
+    fn is_held(&self) -> bool {
+        false
+    }
+    /// Packets waiting.
+    fn packets(&self) -> u32;
+    /// Bytes waiting.
+    fn bytes(&self) -> u64;
+    /// When [`Discipline::on_tick`] wants to be called (control planes: ADS maps, PIE).
+    fn wake(&self) -> Option<Time> {
+        None
+    }
+    /// The instant named by [`Discipline::wake`] has come.
+    fn on_tick(&mut self, _now: Time) {}
+    /// True if nothing waits.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.packets() == 0
+    }
+}
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Limit {
+    /// Bytes over all queues of the port.
+    Bytes(Bytes),
+    /// Packets over all queues of the port.
+    Packets(u32),
+    /// Never full.
+    Unlimited,
+}

@@ -1,0 +1,130 @@
+//! The contract of orders of service, and of queues as whoever runs ports sees them.
+
+use super::Discipline;
+use crate::packet::{Ecn, Handle, Packet};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// A waiting packet, as far as a queue must know it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// Which.
+    pub handle: Handle,
+    /// Bytes on the wire.
+    pub wire: u32,
+    /// Its [`Packet::route`]: with it, whoever sends the packet on need not look at it.
+    pub route: u32,
+    /// It may be marked as it leaves.
+    pub ecn_capable: bool,
+    /// See [`Packet::is_control`].
+    pub control: bool,
+}
+
+impl Entry {
+    /// What is kept of `packet`.
+    #[inline]
+    pub fn new(packet: &Packet, handle: Handle) -> Self {
+        let Packet { wire, route, ecn, .. } = *packet;
+        Self { handle, wire, route, ecn_capable: ecn != Ecn::NotEct, control: packet.is_control() }
+    }
+}
+
+/// An order of service: which packet next, and which one to give up. Knows no limit.
+pub trait Order {
+    /// On overflow the arriving packet joins and [`Order::shed`] chooses; otherwise the arriving one is dropped.
+    fn pushes_out(&self) -> bool;
+    /// A packet that joins when nothing waits and leaves before another comes changes nothing but what
+    /// [`Order::note_bypass`] notes.
+    fn is_transparent(&self) -> bool {
+        false
+    }
+    /// Such a packet, come by `input` of its switch, did not join.
+    #[inline]
+    fn note_bypass(&mut self, _input: u8) {}
+    /// A control packet would leave before everything that waits and whatever may come, would not be given up while
+    /// anything else could be, and its leaving would change nothing.
+    #[inline]
+    fn puts_control_first(&self) -> bool {
+        false
+    }
+    /// No further packet can be numbered.
+    fn is_full(&self) -> bool {
+        false
+    }
+    /// A packet joins.
+    fn push(&mut self, now: Time, packet: &Packet, handle: Handle);
+    /// The next to leave. `None`: nothing waits, or all of it is held back ([`Order::is_held`]).
+    fn pop(&mut self, now: Time) -> Option<Entry>;
+    /// The first to be given up, perhaps the one `arriving`, which has joined; `None` if nothing waits.
+    fn shed(&mut self, arriving: Handle) -> Option<Entry>;
+    /// Queues that can be paused one by one, numbered from 0; 0: the port can only be paused as a whole.
+    fn queues(&self) -> u16 {
+        0
+    }
+    /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
+    fn pause(&mut self, _queue: u16, _paused: bool) {}
+    /// If anything waits, none of it may leave now: every queue that holds any is paused.
+    fn is_held(&self) -> bool {
+        false
+    }
+    /// Packets that the last [`Order::pop`] gave up on its way (CoDel inside the order), one per call.
+    #[inline]
+    fn take_dropped(&mut self) -> Option<Entry> {
+        None
+    }
+    /// See [`Discipline::preempt`]: what is taken back waits again.
+    fn preempt(&mut self, _now: Time) -> Option<Entry> {
+        None
+    }
+    /// Which packet would probably be next: a hint for prefetching.
+    fn upcoming(&self) -> Option<Handle> {
+        None
+    }
+    /// See [`Discipline::wake`].
+    fn wake(&self) -> Option<Time> {
+        None
+    }
+    /// See [`Discipline::on_tick`].
+    fn on_tick(&mut self, _now: Time) {}
+}
+
+/// A port's queue, with the short cuts around it that whoever runs it may take.
+pub trait OutputQueue: Discipline {
+    /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked. Most queues remember what is to be known of
+    /// the packet; for the others, `look` looks.
+    fn serve(
+        &mut self,
+        now: Time,
+        out: &mut Vec<Handle>,
+        look: impl FnOnce(Handle) -> Entry,
+    ) -> Option<(Entry, bool)>;
+
+    /// Which packet would probably be next: a hint for prefetching.
+    #[inline]
+    fn upcoming(&self) -> Option<Handle> {
+        None
+    }
+
+    /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes nothing here
+    /// but what [`OutputQueue::note_bypass`] notes, and leaves unmarked: then it need not come in. If another does come, it may
+    /// still join, as of its own arrival, and is then admitted unmarked. 0: all must come in.
+    fn bypass_limit(&self) -> u64 {
+        0
+    }
+
+    /// True if a control packet of `wire` bytes, for which there is room, would leave before everything that waits and whatever
+    /// may come, and change nothing but the count: then it need not come in, and is counted until
+    /// [`OutputQueue::cancel_reserve`].
+    #[inline]
+    fn reserve(&mut self, _wire: u32) -> bool {
+        false
+    }
+
+    /// A packet of `wire` bytes that was reserved for has left.
+    #[inline]
+    fn cancel_reserve(&mut self, _wire: u32) {}
+
+    /// A packet that came by `input` of the switch has bypassed the queue.
+    #[inline]
+    fn note_bypass(&mut self, _input: u8) {}
+}
