@@ -9,8 +9,8 @@ use crate::{Diagnostic, Scenario, Table};
 use serde_json::{Value as Json, json};
 use thalweg_machines::link::TransmitterKind;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, lstf, pifo};
-use thalweg_machines::stage::StageSpec;
-use thalweg_sim::spec::{HopRule, NetworkSpec, NicOrder, NicSpec, ProbeSpec, RoutingSpec, StopSpec};
+use thalweg_machines::stage::{CarriedSpec, StageSpec};
+use thalweg_sim::spec::{NetworkSpec, NicOrder, NicSpec, ProbeSpec, RoutingSpec, StopSpec};
 use thalweg_sim::{Exit, Injection};
 use thalweg_units::{FlowId, NodeId, Serializer, Span, Time};
 
@@ -54,12 +54,12 @@ impl Candidate {
         matches!(self, Self::Lstf | Self::Edf)
     }
 
-    fn rule(self) -> HopRule {
+    fn rule(self) -> CarriedSpec {
         match self {
-            Self::Lstf => HopRule::Slack,
-            Self::Edf => HopRule::Deadline,
-            Self::Priority => HopRule::Plain,
-            Self::Omniscient => HopRule::Timetable,
+            Self::Lstf => CarriedSpec::Slack,
+            Self::Edf => CarriedSpec::Deadline,
+            Self::Priority => CarriedSpec::Nothing,
+            Self::Omniscient => CarriedSpec::Timetable,
         }
     }
 }
@@ -373,7 +373,7 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
         port_discipline: ends.map(|from| u16::from(!is_host(from))).collect(),
         disciplines: vec![unlimited(OrderSpec::fifo()), switch],
         shared_buffer: None,
-        hop_rule: candidate.rule(),
+        carried: candidate.rule(),
         stages: vec![],
         slack: None,
         edge: None,

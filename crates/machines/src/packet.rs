@@ -86,10 +86,10 @@ pub struct Packet {
     pub stamp: Time,
     /// Data: offset of the first payload byte in the flow. ACK: the next byte expected (cumulative).
     pub seq: u64,
-    /// ACK: `seq` of the data packet that triggered it. Data: the slack that its NIC gave it (as `i64`), for the
-    /// receiving edge; 0 without slack.
+    /// ACK: `seq` of the data packet that triggered it. Data: [`Packet::initial_slack`].
     pub echo: u64,
-    /// What ranked schedulers sort by, lower first: remaining bytes, flow size, slack, a priority.
+    /// What ranked schedulers sort by, lower first: remaining bytes, flow size, a priority, or the key that a stage has made of
+    /// what the packet carries ([`Packet::carried`]).
     pub rank: i64,
     /// The flow it belongs to, in both directions.
     pub flow: FlowId,
@@ -142,7 +142,56 @@ impl Default for Packet {
     }
 }
 
+/// What [`Packet::rank`] holds: one field of the header, which means different things in different places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Meaning {
+    /// What its source wrote: bytes, a priority. May be taken for any other.
+    Rank,
+    /// The slack that is left, ps.
+    Slack,
+    /// The deadline at the exit, ps.
+    Deadline,
+    /// At a switch: what its queue sorts by.
+    Key,
+}
+
+impl Meaning {
+    const ALL: [Self; 4] = [Self::Rank, Self::Slack, Self::Deadline, Self::Key];
+    /// Where debug builds note the meaning, in [`Flags`].
+    const SHIFT: u32 = 14;
+}
+
 impl Packet {
+    /// What the header holds, which must mean this (debug builds check it).
+    #[inline(always)]
+    #[track_caller]
+    pub fn carried(&self, meaning: Meaning) -> i64 {
+        if cfg!(debug_assertions) {
+            let found = Meaning::ALL[usize::from(self.flags.0 >> Meaning::SHIFT)];
+            assert!(found == meaning || found == Meaning::Rank, "a {found:?} is not a {meaning:?}");
+        }
+        self.rank
+    }
+    /// Writes the header.
+    #[inline(always)]
+    pub fn carry(&mut self, meaning: Meaning, value: i64) {
+        self.rank = value;
+        if cfg!(debug_assertions) {
+            self.flags.0 = self.flags.0 & !(3 << Meaning::SHIFT) | (meaning as u16) << Meaning::SHIFT;
+        }
+    }
+    /// Data: the slack that its NIC gave it, for the receiving edge; 0 without slack.
+    #[inline]
+    pub fn initial_slack(&self) -> i64 {
+        debug_assert!(self.kind == Kind::Data, "an ACK echoes in that field");
+        self.echo as i64
+    }
+    /// Writes that down.
+    #[inline]
+    pub fn set_initial_slack(&mut self, slack: i64) {
+        debug_assert!(self.kind == Kind::Data, "an ACK echoes in that field");
+        self.echo = slack as u64;
+    }
     /// True for everything that is not a flow's payload: ACKs, set-up, control.
     #[inline(always)]
     pub fn is_control(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::fabric::gate::Gates;
 use crate::fabric::memory::{Memory, number_ports};
 use crate::fabric::outages::Outages;
 use crate::fabric::preemption::Preempted;
-use crate::fabric::stages::{Stages, Timetables};
+use crate::fabric::stages::Stages;
 use crate::fabric::{Fabric, failures};
 use crate::features::Features;
 use crate::flows::Flows;
@@ -229,7 +229,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         sides: Arena::default(),
         routes,
         paths: Paths::new(spec, longest),
-        stages: Stages::new(spec.replay.then(|| Timetables::new(longest)), writers, spec.stages.len()),
+        stages: Stages::new(spec.carried.make(longest), writers, spec.stages.len()),
         preempted: Preempted::default(),
         outages: Outages::new(spec),
         tx_ready: Vec::new(),

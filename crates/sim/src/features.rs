@@ -1,6 +1,7 @@
 //! Which code paths a network takes: computed once from its specification, read at every hop.
 
-use crate::spec::{HopRule, NetworkSpec, NicOrder, RoutingSpec};
+use crate::spec::{NetworkSpec, NicOrder, RoutingSpec};
+use thalweg_machines::stage::CarriedSpec;
 
 /// From so many ports on a network counts as larger than the caches.
 const WIDE: usize = 2048;
@@ -38,7 +39,7 @@ impl Features {
     /// Of a network of which some ports have `queues`.
     pub fn of(spec: &NetworkSpec, queues: bool) -> Self {
         let headers = spec.replay
-            || spec.hop_rule != HopRule::Plain
+            || spec.carried != CarriedSpec::Nothing
             || spec.slack.is_some()
             || spec.probes.record.is_some();
         Self {

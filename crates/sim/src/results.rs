@@ -221,7 +221,7 @@ impl<Q: Events> Sim<Q> {
     /// # Panics
     /// If the network is not a replay, the flow does not exist or the timetable is longer than its path can be.
     pub fn push(&mut self, next: Injection<'_>) {
-        let longest = self.fabric.stages.timetables.as_ref().map_or(0, |t| t.stride());
+        let longest = self.fabric.paths.middle();
         assert!(next.flow.at() < self.cx.spec.flows.len() && next.times.len() <= longest);
         self.hosts.replay.as_mut().expect("a replay").push(&mut self.cx, next);
     }

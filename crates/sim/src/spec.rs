@@ -6,7 +6,7 @@ use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
-use thalweg_machines::stage::{EdgeSpec, StageSpec};
+use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{Bytes, FlowId, HostId, NodeId, PortId, Rate, Span, Time};
 
@@ -39,8 +39,8 @@ pub struct NetworkSpec {
     pub incidents: Vec<Incident>,
     /// From a change of the topology to new routes.
     pub convergence: Span,
-    /// What ports do to the headers of the packets they pass on.
-    pub hop_rule: HopRule,
+    /// What packets carry from hop to hop for schedulers to go by.
+    pub carried: CarriedSpec,
     /// Stages behind the queue of every switch port, in their order: what they write into packets as transmission begins.
     pub stages: Vec<StageSpec>,
     /// What NICs write into the header of every packet as its transmission begins.
@@ -186,20 +186,6 @@ pub struct SharedBufferSpec {
     pub total: Bytes,
     /// A port may hold `alpha` × the free bytes; infinite: complete sharing.
     pub alpha: f64,
-}
-
-/// What a switch port does to [`thalweg_machines::Packet::rank`], before its queue looks at it and as transmission
-/// begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HopRule {
-    /// Nothing.
-    Plain,
-    /// Slack, ps: + now on arrival, − now at transmission. What is left is the slack minus the wait.
-    Slack,
-    /// The deadline o(p) at the exit, ps: minus the least time from here to the exit while the packet waits.
-    Deadline,
-    /// Replays only: a priority for every hop, from the packet's timetable.
-    Timetable,
 }
 
 /// Cut-through forwarding.

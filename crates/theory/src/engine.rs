@@ -15,12 +15,12 @@ use crate::candidate::{Candidate, Replay, Rule, Ties};
 use crate::headers::Headers;
 use crate::instance::Instance;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
-use thalweg_machines::stage::StageSpec;
+use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
 use thalweg_sim::events::Calendar;
 use thalweg_sim::spec::{
-    FlowSpec, HopRule, LinkSpec, NetworkSpec, NicOrder, NicSpec, PinnedPath, ProbeSpec, RecordSpec,
-    RoutingSpec, StopSpec,
+    FlowSpec, LinkSpec, NetworkSpec, NicOrder, NicSpec, PinnedPath, ProbeSpec, RecordSpec, RoutingSpec,
+    StopSpec,
 };
 use thalweg_sim::{Exit, Injection, Sim};
 use thalweg_units::{FlowId, HostId, NodeId, Rate, Span, Time};
@@ -91,11 +91,11 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
     }
     let mut port_discipline = vec![0; 2 * links.len()];
     (0..nodes).for_each(|node| port_discipline[2 * node] = 1);
-    let (hop_rule, add_transmission) = match candidate.rule {
-        Rule::Lstf => (HopRule::Slack, true),
-        Rule::Edf => (HopRule::Deadline, true),
-        Rule::Omniscient => (HopRule::Timetable, false),
-        Rule::Priority | Rule::FifoPlus => (HopRule::Plain, false),
+    let (carried, add_transmission) = match candidate.rule {
+        Rule::Lstf => (CarriedSpec::Slack, true),
+        Rule::Edf => (CarriedSpec::Deadline, true),
+        Rule::Omniscient => (CarriedSpec::Timetable, false),
+        Rule::Priority | Rule::FifoPlus => (CarriedSpec::Nothing, false),
     };
     let path = |f: usize| {
         let through = instance.flows[f].path.iter().zip(&v[f]);
@@ -135,7 +135,7 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         control_first: false,
         incidents: Vec::new(),
         convergence: Span::ZERO,
-        hop_rule,
+        carried,
         stages: vec![],
         slack: None,
         edge: None,

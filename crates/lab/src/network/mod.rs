@@ -15,8 +15,8 @@ use crate::context::Cx;
 use crate::resolve;
 use crate::schema::Document;
 use crate::topology::Graph;
-use thalweg_machines::stage::StageSpec;
-use thalweg_sim::spec::{CutThrough, HopRule, NetworkSpec, StopSpec};
+use thalweg_machines::stage::{CarriedSpec, StageSpec};
+use thalweg_sim::spec::{CutThrough, NetworkSpec, StopSpec};
 use thalweg_units::Time;
 
 /// Builds everything.
@@ -37,8 +37,8 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         control_first: doc.switch.control_first,
         incidents: fabric::incidents(doc, graph),
         convergence: doc.routing.convergence.0,
-        hop_rule: if doc.slack.is_some() { HopRule::Slack } else { HopRule::Plain },
-        stages: if resolve::has_telemetry(doc) { vec![StageSpec::Int] } else { Vec::new() },
+        carried: if doc.slack.is_some() { CarriedSpec::Slack } else { CarriedSpec::Nothing },
+        stages: if resolve::has_telemetry(doc) { vec![StageSpec::int()] } else { Vec::new() },
         slack: doc.slack.as_ref().map(|s| header::slack(s, doc)),
         edge: doc.edge.map(|e| header::edge(e, doc, graph)),
         replay: false,

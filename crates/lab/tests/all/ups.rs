@@ -2,7 +2,7 @@
 use crate::common::*;
 use std::path::Path;
 use thalweg_lab::{Run, Scenario, load};
-use thalweg_sim::spec::HopRule;
+use thalweg_machines::stage::CarriedSpec;
 
 /// A scenario file with settings on top.
 #[track_caller]
@@ -84,7 +84,7 @@ fn slack_rules_and_weights_reach_the_simulator() {
     let rates = vec![Rate::from_mbps(250)];
     let slack = one.slack.expect("slack");
     assert_eq!(slack.rule, SlackRule::VirtualClock { rates, ack_full_size: None });
-    assert_eq!(one.hop_rule, HopRule::Slack);
+    assert_eq!(one.carried, CarriedSpec::Slack);
     assert_eq!(one.probes.record.map(|r| r.hops), Some(false));
     assert_eq!(
         spec(&[("slack", "{kind=\"constant\"}"), ("measure.packets.hops", "true")])

@@ -7,11 +7,13 @@
 //!
 //! The buffer's limit is not a stage: it belongs to the queue.
 
+mod carried;
 mod declare;
 mod edge;
 mod list;
 mod row;
 
+pub use carried::Carry;
 pub use codel::{Codel, CodelStage, Departure};
 pub use declare::{Acts, Around, MarkAt, Parameters};
 pub use edge::{EdgeCodel, EdgeSpec, edge_ecn};
@@ -22,7 +24,7 @@ pub use row::{Left, Row};
 pub use step_ecn::StepEcn;
 pub use tail_drop::TailDrop;
 
-use crate::packet::{Ecn, Packet, Side};
+use crate::packet::{Ecn, Handle, Packet, Side};
 use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
@@ -35,6 +37,16 @@ list::stages! {
     red_ecn: RedEcn(Box<red_ecn::RedEcn>), "red-ecn";
     codel: Codel(Box<codel::CodelStage>), "codel";
     int: Int(int::Int), "int";
+}
+
+// The one list of what packets carry. Each has a file of its own: two stages around the queues of switches ([`Carry`]).
+carried::carried! {
+    /// Slack, ps: what is left of it when what was waited is taken off.
+    slack: Slack;
+    /// The deadline o(p) at the exit, ps.
+    deadline: Deadline;
+    /// A priority for every hop, known from the packet's entry on.
+    timetable: Timetable;
 }
 
 /// A port as its stages see it when a packet arrives or leaves. That packet is not in the queue, not yet or no longer.

@@ -1,48 +1,42 @@
-//! What ports do to the header of the packets they pass on: two hooks around any order of service.
-//!
-//! Mittal, Agarwal, Ratnasamy, Shenker, "Universal Packet Scheduling", NSDI 2016, §5: least slack time first is a
-//! push-in first-out queue between an ingress stage, which turns the slack in the header into a priority that
-//! does not change while the packet waits, and an egress stage, which turns it back into what slack is left when
-//! transmission begins. Network-wide EDF and the omniscient timetable fit the same two stages. While a packet
-//! waits at a switch port [`thalweg_machines::Packet::rank`] holds the priority, everywhere else the header.
+//! Where packets meet the stages around a port's queue: what they carry is turned into the key that the queue sorts by, and
+//! back (Mittal, Agarwal, Ratnasamy, Shenker, "Universal Packet Scheduling", NSDI 2016, §5). The stages themselves are machines
+//! ([`thalweg_machines::stage::Carry`]); here they are shown packet, clock and path. Those who follow packets on their way look
+//! on at the same places.
 
 use crate::cx::Cx;
 use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::paths::travels_forward;
 use crate::port::flying::{Flying, Load};
-use crate::spec::HopRule;
-use thalweg_machines::stage::View;
-use thalweg_machines::{Handle, Kind, NO_SIDE};
+use thalweg_machines::stage::{Carry, View};
+use thalweg_machines::{Handle, Kind, Meaning, NO_SIDE};
 use thalweg_units::{PortId, Span, Time};
 
 impl Fabric {
-    /// Ingress stage: a packet is about to join the queue of a port.
+    /// A packet is about to join the queue of a port.
     pub(crate) fn note_arrival<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
         if self.ports[id.at()].place.from_host {
             return;
         }
-        self.write_priority(cx, handle);
+        let Self { packets, stages, paths, ports, .. } = self;
+        let packet = &mut packets[handle];
+        let (route, wire) = (packet.route, packet.wire);
+        stages.carried.on_arrival(cx.now, packet, handle, || paths.time_to_exit(ports, route, wire));
         if let Some(journal) = &mut cx.instruments.journal {
             journal.arrive(handle, cx.now);
         }
     }
 
-    /// Egress stage: a packet begins its transmission at `at`, or, where transmissions are interrupted, would have
-    /// begun it then had it not been.
+    /// A packet begins its transmission at `at`, or, where transmissions are interrupted, would have begun it then had it not
+    /// been.
     pub(crate) fn note_departure<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, at: Time) {
         if self.ports[id.at()].place.from_host {
             return self.enter(cx, handle, at);
         }
-        let packet = &self.packets[handle];
-        let rank = match cx.spec.hop_rule {
-            HopRule::Slack => packet.rank.saturating_sub(at.ps() as i64),
-            HopRule::Deadline => packet
-                .rank
-                .saturating_add(self.paths.time_to_exit(&self.ports, packet.route, packet.wire).ps() as i64),
-            HopRule::Timetable | HopRule::Plain => packet.rank,
-        };
-        self.packets[handle].rank = rank;
+        let Self { packets, stages, paths, ports, .. } = self;
+        let packet = &mut packets[handle];
+        let (route, wire) = (packet.route, packet.wire);
+        stages.carried.on_departure(at, packet, || paths.time_to_exit(ports, route, wire));
         if let Some(journal) = &mut cx.instruments.journal {
             journal.depart(handle, at);
         }
@@ -73,7 +67,7 @@ impl Fabric {
         self.stages.write(id, at, &view, packet, side);
     }
 
-    /// Both stages of a port whose departures are known on arrival.
+    /// Both, at a port whose departures are known on arrival.
     pub(crate) fn note_booked<Q: Events>(
         &mut self,
         cx: &mut Cx<Q>,
@@ -84,29 +78,11 @@ impl Fabric {
         if self.ports[id.at()].place.from_host {
             return self.enter(cx, handle, begins);
         }
-        if cx.spec.hop_rule == HopRule::Slack {
-            let packet = &mut self.packets[handle];
-            packet.rank = packet.rank.saturating_sub((begins - cx.now).ps() as i64);
-        }
-        if let Some(timetables) = &mut self.stages.timetables {
-            timetables.pass(handle);
-        }
+        self.stages.carried.on_booking(cx.now, begins, &mut self.packets[handle], handle);
         if let Some(journal) = &mut cx.instruments.journal {
             journal.arrive(handle, cx.now);
             journal.depart(handle, begins);
         }
-    }
-
-    fn write_priority<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
-        let packet = &self.packets[handle];
-        self.packets[handle].rank = match cx.spec.hop_rule {
-            HopRule::Plain => packet.rank,
-            HopRule::Slack => packet.rank.saturating_add(cx.now.ps() as i64),
-            HopRule::Deadline => packet
-                .rank
-                .saturating_sub(self.paths.time_to_exit(&self.ports, packet.route, packet.wire).ps() as i64),
-            HopRule::Timetable => self.stages.timetables.as_mut().map_or(packet.rank, |t| t.next(handle)),
-        };
     }
 
     /// A host's NIC begins to transmit a packet: it enters the network, and the header is written.
@@ -118,9 +94,9 @@ impl Fabric {
             let clock = self.stages.clock(slot, !travels_forward(packet.kind));
             let initial = slack.initial(clock, flow.group, flow.size, packet, begins);
             let packet = &mut self.packets[handle];
-            packet.rank = initial;
+            packet.carry(Meaning::Slack, initial);
             if packet.kind == Kind::Data {
-                packet.echo = initial as u64;
+                packet.set_initial_slack(initial);
             }
         }
         if let Some(journal) = &mut cx.instruments.journal {

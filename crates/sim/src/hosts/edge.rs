@@ -3,7 +3,7 @@
 use crate::cx::Cx;
 use crate::hosts::Hosts;
 use thalweg_machines::stage::{EdgeCodel, EdgeSpec, edge_ecn};
-use thalweg_machines::{Ecn, Kind, Packet};
+use thalweg_machines::{Ecn, Kind, Meaning, Packet};
 use thalweg_units::Span;
 
 impl Hosts {
@@ -14,8 +14,10 @@ impl Hosts {
         if packet.kind != Kind::Data {
             return true;
         }
-        let used = Span::from_ps((packet.echo as i64).saturating_sub(packet.rank).max(0) as u64);
-        packet.echo = 0;
+        let used = Span::from_ps(
+            packet.initial_slack().saturating_sub(packet.carried(Meaning::Slack)).max(0) as u64,
+        );
+        packet.set_initial_slack(0);
         match edge {
             EdgeSpec::Ecn { threshold } => {
                 if edge_ecn(threshold, used) && packet.ecn != Ecn::NotEct {

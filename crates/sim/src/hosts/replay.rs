@@ -10,6 +10,7 @@ use crate::paths::NO_SLOT;
 use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use thalweg_machines::stage::Carry;
 use thalweg_machines::{Handle, Kind, Packet};
 use thalweg_units::{FlowId, PortId, Span, Time};
 
@@ -28,7 +29,7 @@ pub struct Injection<'a> {
     pub at: Time,
     /// [`Packet::rank`] as it enters: slack, o(p), a priority, ps.
     pub header: i64,
-    /// [`crate::spec::HopRule::Timetable`]: its priority at every switch port of its path; otherwise unused.
+    /// [`CarriedSpec::Timetable`](thalweg_machines::stage::CarriedSpec::Timetable): its priority at every switch port of its path; otherwise unused.
     pub times: &'a [i64],
 }
 
@@ -143,9 +144,7 @@ impl Replay {
         }
         self.packets[slot] += 1;
         let times = self.times.drain(..next.times as usize);
-        if let Some(timetables) = &mut fabric.stages.timetables {
-            timetables.enter(handle, times);
-        }
+        fabric.stages.carried.on_entry(handle, times);
         if let Some(journal) = &mut cx.instruments.journal {
             journal.hand(handle, cx.now);
         }

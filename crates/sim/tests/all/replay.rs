@@ -2,7 +2,7 @@
 use crate::common::*;
 use thalweg_machines::schedule::{DisciplineSpec, FairOverflow, Limit, OrderSpec, drr, priority};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
-use thalweg_machines::stage::{EdgeSpec, StageSpec};
+use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};
 use thalweg_machines::transport::{EcnSpec, LossSpec, TransportSpec, UdpPace};
 use thalweg_sim::spec::*;
 use thalweg_sim::{Exit, Injection, Recorded};
@@ -157,8 +157,13 @@ fn random_service(seed: u64) -> (NetworkSpec, Recorded) {
     (spec, recorded)
 }
 
-fn candidate(mut spec: NetworkSpec, rule: HopRule, add_transmission: bool, preemptive: bool) -> NetworkSpec {
-    spec.hop_rule = rule;
+fn candidate(
+    mut spec: NetworkSpec,
+    rule: CarriedSpec,
+    add_transmission: bool,
+    preemptive: bool,
+) -> NetworkSpec {
+    spec.carried = rule;
     spec.disciplines[0] = DisciplineSpec {
         preemptive,
         ..ordered(if add_transmission { OrderSpec::lstf() } else { OrderSpec::pifo() })
@@ -168,7 +173,7 @@ fn candidate(mut spec: NetworkSpec, rule: HopRule, add_transmission: bool, preem
 
 /// LSTF and what its header says when packets leave.
 fn lstf(spec: &NetworkSpec, recorded: &Recorded, preemptive: bool) -> Vec<Exit> {
-    let spec = candidate(spec.clone(), HopRule::Slack, true, preemptive);
+    let spec = candidate(spec.clone(), CarriedSpec::Slack, true, preemptive);
     replay(spec, recorded, |sim, row| {
         let t_min = sim.t_min(FlowId(recorded.flow[row]), recorded.forward[row] == 1, recorded.wire[row]);
         (recorded.exit[row] - recorded.ingress[row]) as i64 - t_min.ps() as i64
@@ -196,7 +201,7 @@ fn slack_left_at_the_exit_is_how_early_a_packet_is() {
 fn least_slack_and_network_wide_earliest_deadline_first_are_one_schedule() {
     for (seed, preemptive) in (0..6).map(|i| (i / 2, i % 2 == 1)) {
         let (spec, recorded) = random_service(seed);
-        let edf = candidate(spec.clone(), HopRule::Deadline, true, preemptive);
+        let edf = candidate(spec.clone(), CarriedSpec::Deadline, true, preemptive);
         let edf = replay(edf, &recorded, |_, row| recorded.exit[row] as i64);
         let lstf = lstf(&spec, &recorded, preemptive);
         for (a, b) in lstf.iter().zip(&edf) {
@@ -235,7 +240,7 @@ fn a_replay_cut_anywhere_saved_and_loaded_goes_on_alike() {
     let spec = NetworkSpec {
         replay: true,
         stop: StopSpec { until: Time::MAX, ..spec.stop },
-        ..candidate(spec, HopRule::Slack, true, true)
+        ..candidate(spec, CarriedSpec::Slack, true, true)
     };
     let start = |sim: &mut Network| {
         for row in 0..recorded.flow.len() {
@@ -279,7 +284,7 @@ fn slack_used_is_the_time_spent_waiting_whatever_the_discipline() {
         tcp.loss = LossSpec::Timeout; // what is sent again is not ECN-capable: nothing may be
         let mut spec = dumbbell(TransportSpec::Tcp(tcp), six_hosts(5, 100));
         spec.disciplines = vec![ordered(order.clone())];
-        spec.hop_rule = HopRule::Slack;
+        spec.carried = CarriedSpec::Slack;
         spec.slack =
             Some(SlackSpec { rule: SlackRule::Constant(Span::from_secs(1)), class_offset: Span::ZERO });
         spec.edge = Some(EdgeSpec::Ecn { threshold });
@@ -315,7 +320,7 @@ fn a_flow_without_end_has_slack_without_end() {
     let mut spec = star(3, Rate::from_gbps(10), Span::from_us(1), udp, flows);
     spec.disciplines = vec![ordered(OrderSpec::lstf()), fifo()];
     (0..3).for_each(|host| spec.port_discipline[2 * host] = 1);
-    spec.hop_rule = HopRule::Slack;
+    spec.carried = CarriedSpec::Slack;
     let rule = SlackRule::FlowSize { unit: Span::from_secs(1), mss: 1000 };
     spec.slack = Some(SlackSpec { rule, class_offset: Span::ZERO });
     spec.stop.until = Time::from_us(300);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use thalweg_machines::congestion::{ControllerSpec, dctcp};
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, ads, fq_codel, priority, srpt};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
-use thalweg_machines::stage::{EdgeSpec, MarkAt, StageSpec, red_ecn, step_ecn};
+use thalweg_machines::stage::{CarriedSpec, EdgeSpec, MarkAt, StageSpec, red_ecn, step_ecn};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
 use thalweg_sim::diff::first_difference;
 use thalweg_sim::sealed::{Kind, Sealing};
@@ -186,7 +186,7 @@ proptest! {
     ) {
         let mut spec = busy(seed, orders()[which.index(orders().len())].clone(), step(departure));
         if watched {
-            spec.hop_rule = HopRule::Slack;
+            spec.carried = CarriedSpec::Slack;
             let rule = SlackRule::VirtualClock { rates: vec![Rate::from_mbps(500)], ack_full_size: None };
             spec.slack = Some(SlackSpec { rule, class_offset: Span::ZERO });
             let (target, interval, refresh) = (Span::from_us(5), Span::from_us(50), Span::from_us(20));

@@ -3,7 +3,7 @@
 
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
-use thalweg_machines::stage::StageSpec;
+use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_machines::transport::{
     AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, RtoSpec, SackSpec, TcpSpec, TransportSpec, UdpPace,
     UdpSpec,
@@ -94,7 +94,7 @@ pub fn network(
         control_first: false,
         incidents: Vec::new(),
         convergence: Span::ZERO,
-        hop_rule: HopRule::Plain,
+        carried: CarriedSpec::Nothing,
         stages: vec![],
         slack: None,
         edge: None,
