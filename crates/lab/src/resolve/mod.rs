@@ -5,7 +5,7 @@ mod rdma;
 
 pub(crate) use lossless::Headroom;
 
-use crate::quantity::Capacity;
+use crate::quantity::{Capacity, Q};
 use crate::schema::{
     Document, EcnMode, Flight, LossDetection, Pattern, Rank, Rdma, RdmaAcks, Scheduler, Tcp, Transport,
 };

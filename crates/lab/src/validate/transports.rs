@@ -13,7 +13,6 @@ use thalweg_machines::IntStack;
 use thalweg_machines::congestion::{ControllerSpec, Gives, Marks};
 use thalweg_machines::schedule::Key;
 use thalweg_units::Bytes;
-use thalweg_units::Bytes;
 
 /// The largest packet, bytes: fits the counters of every machine.
 pub(super) const LARGEST: u64 = 1_000_000;
