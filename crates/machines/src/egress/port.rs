@@ -4,7 +4,7 @@ use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::{Change, Frame, Paused};
-use crate::schedule::{Discipline, DisciplineSpec, Entry, OrderSpec, OutputQueue, Queue, Sojourn, Verdict};
+use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
 use crate::stage::{Arrival, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -63,9 +63,9 @@ impl Egress {
         let mut order = spec.queue.clone();
         let mut stages = Vec::new();
         // A queue keeps one number as its rate; out here its stage sees the link.
-        let own = !matches!(order.order, OrderSpec::Custom { .. });
-        if own && order.stage != StageSpec::TailDrop {
-            let stage = std::mem::replace(&mut order.stage, StageSpec::TailDrop);
+        let own = order.order.needs().manages != Manages::Everything;
+        if own && order.stage != StageSpec::default() {
+            let stage = std::mem::take(&mut order.stage);
             stages.push(stage.make(stream, rate)?);
         }
         let queue = order.make(stream, rate)?;

@@ -203,7 +203,7 @@ fn a_pause_can_hold_control_packets_and_a_frame_takes_the_place_of_the_one_it_co
 
 #[test]
 fn a_port_that_is_drained_gives_up_what_is_paused_too_and_has_sent_none_of_it() {
-    let queue = DisciplineSpec { order: OrderSpec::Priority { classes: 3 }, ..fifo(Limit::Unlimited) };
+    let queue = DisciplineSpec { order: priority::Params { classes: 3 }.into(), ..fifo(Limit::Unlimited) };
     let mut run = Run::new(&EgressSpec { control_first: true, ..spec(queue) });
     let ack = Input::Packet(Packet { kind: Kind::Ack, ..data(60) });
     run.story(&[(NS(0), Input::Frame(Frame::Xoff { classes: Classes::one(0), hold: None }))]);

@@ -49,9 +49,9 @@ impl Reference {
         }
         let pulls = !in_switch && spec.nic.order.pulls();
         let plain = DisciplineSpec {
-            order: OrderSpec::Fifo,
+            order: OrderSpec::default(),
             limit: Limit::Unlimited,
-            stage: StageSpec::TailDrop,
+            stage: StageSpec::default(),
             preemptive: false,
         };
         let egress = EgressSpec {

@@ -1,7 +1,7 @@
 //! The reference lane: short cuts change nothing, and any link works.
 use crate::common::*;
 use crate::lossless::{dynamic, in_turns, kinds, lossy, pfc};
-use crate::state::{busy, codel, orders};
+use crate::state::{busy, orders};
 use proptest::prelude::*;
 use std::sync::Arc;
 use thalweg_machines::congestion::{ControllerSpec, dcqcn, dctcp};
@@ -11,9 +11,10 @@ use thalweg_machines::link::{
 };
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
-use thalweg_machines::stage::{RedEcnSpec, RedSpec, StageSpec, StepEcnSpec, Threshold};
+use thalweg_machines::stage::{CarriedSpec, MarkAt, StageSpec, codel, red, red_ecn, step_ecn};
 use thalweg_machines::transport::*;
 use thalweg_sim::spec::*;
+use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 
 /// Both ways, to the end: all that can be seen from outside is the same.
@@ -53,37 +54,30 @@ fn agree(spec: NetworkSpec) -> Result<(), TestCaseError> {
 }
 
 fn stages() -> Vec<StageSpec> {
-    let step = |at_departure| {
-        StageSpec::StepEcn(StepEcnSpec {
-            threshold: Threshold::Packets(4),
-            at_departure,
-            include_self: false,
-        })
-    };
-    let kb = |n: u64| Bytes::new(n * 1000);
-    let red_ecn = |at_departure| {
-        StageSpec::RedEcn(RedEcnSpec { min: kb(1), max: kb(12), max_probability: 0.4, at_departure })
-    };
+    let step = |at| step_ecn::Params { threshold: Length::Packets(4), at, include_self: false }.into();
+    let (min, max) = (Bytes::kb(1), Bytes::kb(12));
+    let red_ecn = |at| red_ecn::Params { min, max, max_probability: 0.4, at }.into();
+    let (target, interval, mtu) = (Span::from_us(5), Span::from_us(50), Bytes::new(1500));
     vec![
-        StageSpec::TailDrop,
-        step(false),
-        step(true),
-        red_ecn(false),
-        red_ecn(true),
-        StageSpec::Codel(codel()),
+        StageSpec::tail_drop(),
+        step(MarkAt::Arrival),
+        step(MarkAt::Departure),
+        red_ecn(MarkAt::Arrival),
+        red_ecn(MarkAt::Departure),
+        codel::Params { target, interval, mtu }.into(),
         red(),
     ]
 }
 
 fn red() -> StageSpec {
-    StageSpec::Red(RedSpec {
+    StageSpec::Red(red::Params {
         min: 2.0,
         max: 8.0,
         max_probability: 0.2,
         weight: 0.05,
         gentle: true,
-        ecn: true,
-        mean_packet: 1000,
+        ecn: Some(true),
+        mean_packet: Bytes::new(1000),
     })
 }
 
@@ -214,7 +208,7 @@ fn build(c: &Choice) -> NetworkSpec {
     let mut spec = network(hosts, switches, links, transports()[c.transport].clone(), flows);
     spec.seed = c.seed;
     let mut all = orders();
-    all.push(OrderSpec::InputRoundRobin);
+    all.push(OrderSpec::input_round_robin());
     let limit = match c.limit {
         0 => Limit::Unlimited,
         1 => Limit::Bytes(Bytes::new(12_000)),
@@ -246,7 +240,7 @@ fn build(c: &Choice) -> NetworkSpec {
         _ => RoutingSpec::Modulo,
     };
     if c.headers {
-        spec.hop_rule = HopRule::Slack;
+        spec.carried = CarriedSpec::Slack;
         let rule = SlackRule::Constant(Span::from_us(50));
         spec.slack = Some(SlackSpec { rule, class_offset: Span::ZERO });
         spec.probes.record = Some(RecordSpec { hops: true });
@@ -299,7 +293,7 @@ fn every_kind_of_gated_network_agrees() {
 #[test]
 fn a_rate_that_changes_never_is_a_fixed_rate() {
     for seed in 0..4 {
-        let fixed = busy(seed, OrderSpec::Fifo, StageSpec::TailDrop);
+        let fixed = busy(seed, OrderSpec::fifo(), StageSpec::tail_drop());
         let mut stepped = fixed.clone();
         for link in &mut stepped.links {
             for direction in [&mut link.ab, &mut link.ba] {
@@ -445,7 +439,7 @@ proptest! {
 
 #[test]
 fn a_link_that_fails_loses_what_is_on_it_also_if_it_is_odd() {
-    let mut spec = odd_star(3, OrderSpec::Fifo, StageSpec::TailDrop);
+    let mut spec = odd_star(3, OrderSpec::fifo(), StageSpec::tail_drop());
     // Batches one way, overtaking the other: that cannot fail; losses and a plain one can.
     let at = Time::from_us;
     let fails = |link| {
@@ -467,7 +461,7 @@ fn what_cannot_run_without_short_cuts_is_refused_with_the_reason() {
     let loss = Some(Losses::Independent { probability: 0.1 });
     let lossy_link = || behind(Direction { loss, ..gbps() }, udp(1000, UdpPace::Burst), 5000);
     let mut spec = lossy_link();
-    spec.disciplines[0] = DisciplineSpec { order: OrderSpec::Lifo, preemptive: true, ..fifo() };
+    spec.disciplines[0] = DisciplineSpec { order: OrderSpec::lifo(), preemptive: true, ..fifo() };
     let said = refused(spec);
     assert!(
         said.starts_with("port 2: on links that are not plain") && said.contains("interrupted"),
@@ -484,7 +478,7 @@ fn what_cannot_run_without_short_cuts_is_refused_with_the_reason() {
     spec.inputs = Some(lossy(20_000));
     let said = refused(spec);
     assert!(said.contains("per-ingress accounting"), "{said}");
-    let mut spec = busy(1, OrderSpec::Lifo, StageSpec::TailDrop);
+    let mut spec = busy(1, OrderSpec::lifo(), StageSpec::tail_drop());
     spec.disciplines[0].preemptive = true;
     spec.shortcuts = false;
     assert!(refused(spec).contains("without short cuts"));
