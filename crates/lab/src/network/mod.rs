@@ -9,7 +9,6 @@ mod rdma;
 mod routing;
 mod transports;
 
-
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::resolve;

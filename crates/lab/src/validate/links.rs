@@ -3,8 +3,8 @@
 
 use super::{Report, incidents};
 use crate::resolve;
-use crate::schema::{Direction, Document, Shape, WhichLinks};
-use crate::topology::{self, Graph, Overlays};
+use crate::schema::{Direction, Document, WhichLinks};
+use crate::topology::{self, Family, Graph, Overlays};
 use thalweg_machines::link::TransmitterKind;
 use thalweg_units::{PortId, Rate};
 
@@ -108,7 +108,7 @@ fn same_rates(r: &mut Report<'_>, doc: &Document, plain: &Graph) {
 /// Rates under `[topology]` that nobody has, because all their links have a transmitter of their own.
 fn idle_rates(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph, links: &Overlays) {
     // (Of a file the rate is that of links without one: those that there are need it.)
-    if matches!(doc.topology.shape, Shape::File(_)) || doc.link.iter().all(|l| l.transmitter.is_none()) {
+    if doc.topology.shape.file().is_some() || doc.link.iter().all(|l| l.transmitter.is_none()) {
         return;
     }
     for key in
