@@ -269,7 +269,7 @@ fn overrides_name_themselves() {
     assert_eq!(
         at(&[("swich.buffer", "1MB")]),
         [
-            "--set swich.buffer: `swich`: unknown key; did you mean `switch`? (known: edge, incident, measure, name, nic, routing, run, scheme, seed, slack, switch, topology, traffic, transport, transports)"
+            "--set swich.buffer: `swich`: unknown key; did you mean `switch`? (known: edge, incident, link, measure, name, nic, routing, run, scheme, seed, slack, switch, topology, traffic, transport, transports)"
         ]
     );
     assert_eq!(
