@@ -215,8 +215,13 @@ class Reference:
     def below(self, properties: dict, at: str, level: int) -> None:
         self.note(properties, at)
         for key, node in properties.items():
-            if key != "kind" and (self.kinds(node) or self.properties(node)):
+            if key == "kind":
+                continue
+            if self.kinds(node) or self.properties(node):
                 self.section(f"{at}.{key}", node, level)
+            for items in (b["items"] for b in self.branches(node) if "items" in b):
+                if self.properties(items):  # a list of tables
+                    self.section(f"{at}.{key}", items | {"description": self.describe(items)}, level)
 
     def section(self, at: str, node: dict, level: int) -> None:
         signature = self.signature(node)
