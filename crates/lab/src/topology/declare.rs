@@ -36,6 +36,13 @@ pub(crate) struct Delays<'a> {
     pub host_delay: Option<&'a mut Option<Q<Span>>>,
 }
 
+impl<'a> Delays<'a> {
+    /// One delay for all links.
+    pub fn alike(delay: &'a mut Option<Q<Span>>, base_rtt: &'a mut Option<Q<Span>>) -> Self {
+        Self { delay, base_rtt, host_delay: None }
+    }
+}
+
 /// Defaults that families share.
 pub(super) mod default {
     use crate::quantity::Q;

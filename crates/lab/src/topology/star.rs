@@ -39,8 +39,7 @@ impl Family for Star {
     }
 
     fn delays(&mut self) -> Option<Delays<'_>> {
-        let Self { delay, base_rtt, .. } = self;
-        Some(Delays { delay, base_rtt, host_delay: None })
+        Some(Delays::alike(&mut self.delay, &mut self.base_rtt))
     }
 
     fn resolve(&mut self) {

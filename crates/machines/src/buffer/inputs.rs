@@ -134,6 +134,7 @@ impl Inputs {
     }
 
     /// A packet of `wire` bytes arrives at an input: false if it must be dropped, else it is stored.
+    #[inline]
     pub fn take(&mut self, input: usize, wire: u32) -> bool {
         let wire = u64::from(wire);
         let after = self.inputs[input].bytes + wire;
@@ -213,18 +214,6 @@ impl Inputs {
     pub fn on_released(&mut self, now: Time, input: usize) -> Option<Frame> {
         let held = self.held(input);
         self.policy.as_mut().and_then(|policy| policy.on_released(now, input, held))
-    }
-
-    /// When the policy is to be told of the time.
-    pub fn wake(&self) -> Option<Time> {
-        self.policy.as_ref().and_then(|policy| policy.wake())
-    }
-
-    /// That instant has come: frames for the neighbours of inputs are appended to `out`.
-    pub fn tick(&mut self, now: Time, out: &mut Vec<(usize, Frame)>) {
-        if let Some(policy) = &mut self.policy {
-            policy.tick(now, out);
-        }
     }
 
     /// The neighbour behind `output` has said something.

@@ -14,7 +14,7 @@ mod port;
 pub use port::{Egress, EgressSpec};
 
 use crate::packet::{Handle, Packet, Side};
-use crate::pause::Frame;
+use crate::pause::Posted;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
@@ -44,7 +44,7 @@ pub enum Sent {
     /// A packet.
     Packet(Handle),
     /// A frame for the node at the far end.
-    Frame(Frame),
+    Frame(Posted),
 }
 
 /// What a port does now.

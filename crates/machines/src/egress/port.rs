@@ -3,7 +3,7 @@
 use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
 use crate::packet::{Ecn, Handle, Packet};
-use crate::pause::{Change, Frame, Paused};
+use crate::pause::{Change, Frame, Outbox, Paused, Posted};
 use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
 use crate::stage::{Arrival, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
@@ -34,8 +34,8 @@ pub struct Egress {
     queue: Queue,
     stages: Row,
     paused: Paused,
-    /// To be sent ahead of everything, the oldest first.
-    frames: VecDeque<Frame>,
+    /// To be sent ahead of everything.
+    frames: Outbox,
     control: Option<VecDeque<(Handle, u32)>>,
     pause_control: bool,
     frame_wire: u32,
@@ -79,7 +79,7 @@ impl Egress {
             queue,
             stages,
             paused: Paused::default(),
-            frames: VecDeque::new(),
+            frames: Outbox::default(),
             control: spec.control_first.then(VecDeque::new),
             pause_control: spec.pause_control,
             frame_wire: spec.frame_wire,
@@ -141,15 +141,14 @@ impl Egress {
         self.apply(change)
     }
 
-    /// The neighbour is to be told something, ahead of all that waits, instead of what would change nothing beside it.
-    pub fn post(&mut self, frame: Frame) {
-        self.frames.retain(|waits| !frame.supersedes(waits));
-        self.frames.push_back(frame);
+    /// The neighbour is to be told something, ahead of all that waits.
+    pub fn post(&mut self, posted: Posted) {
+        self.frames.post(posted);
     }
 
-    /// Forgets the frames that wait: how many there were.
-    pub fn drop_frames(&mut self) -> usize {
-        self.frames.drain(..).count()
+    /// Gives up the next frame that waits.
+    pub fn drop_frame(&mut self) -> Option<Posted> {
+        self.frames.pop()
     }
 
     /// Gives up all that waits in the queue, paused or not: as if it left, but the link carries none of it. Appended to `out`.
@@ -219,10 +218,10 @@ impl Egress {
         if opens > now {
             return if opens == Time::MAX { Poll::Idle } else { Poll::Wait(opens) };
         }
-        if let Some(frame) = self.frames.pop_front() {
+        if let Some(posted) = self.frames.pop() {
             self.totals.frames += 1;
             self.free_at = self.link.send(now, Load::one(self.frame_wire));
-            return self.transmitting(Sent::Frame(frame));
+            return self.transmitting(Sent::Frame(posted));
         }
         if let Some((handle, wire)) = self.next_control() {
             self.note_sent(1, u64::from(wire));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::link::{BatchedSpec, LinkSpec, LossSpec, Trace, TracedSpec, TransmitterSpec};
 use crate::packet::{Ecn, IntHop, IntStack, Kind};
-use crate::pause::Classes;
+use crate::pause::{Classes, Frame, Posted};
 use crate::schedule::tests::laws;
 use crate::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec, priority};
 use crate::stage::{MarkAt, StageSpec, codel, red_ecn, step_ecn};
@@ -108,7 +108,7 @@ impl Run {
                     self.dropped.extend(out.drain(..).map(|h| (now, h)));
                 }
                 Input::Frame(frame) => drop(self.port.frame(now, frame)),
-                Input::Post(frame) => self.port.post(frame),
+                Input::Post(frame) => self.port.post(because(frame)),
             }
         }
         self.next_poll = loop {
@@ -146,6 +146,11 @@ impl Run {
     }
 }
 
+/// A frame with a cause that is to come back with it.
+fn because(frame: Frame) -> Posted {
+    Posted { frame, cause: 7 }
+}
+
 fn packets(at: u64, wires: &[u32]) -> Vec<(Time, Input)> {
     wires.iter().map(|wire| (NS(at), Input::Packet(data(*wire)))).collect()
 }
@@ -175,7 +180,7 @@ fn frames_go_first_then_control_packets_then_the_queue_and_a_pause_holds_the_que
     run.advance(NS(9999));
     let order: Vec<Sent> = run.sent.iter().map(|s| s.2).collect();
     let [a, b, c] = [0, 1, 2].map(|h| Sent::Packet(Handle(h)));
-    assert_eq!(order, [a, Sent::Frame(told), c, b]);
+    assert_eq!(order, [a, Sent::Frame(because(told)), c, b]);
     assert_eq!(run.sent.iter().map(|s| s.1).collect::<Vec<_>>(), [1000, 1064, 1124, 4000].map(NS));
     assert_eq!((run.port.totals().frames, run.port.paused().lasted(NS(9999))), (1, Span::from_ns(2993)));
 }
@@ -198,7 +203,7 @@ fn a_pause_can_hold_control_packets_and_a_frame_takes_the_place_of_the_one_it_co
     run.advance(NS(9999));
     let sent: Vec<(Time, Sent)> = run.sent.iter().map(|s| (s.1, s.2)).collect();
     let [a, b] = [0, 1].map(|h| Sent::Packet(Handle(h)));
-    assert_eq!(sent, [(NS(1000), a), (NS(1064), Sent::Frame(xon)), (NS(5060), b)]);
+    assert_eq!(sent, [(NS(1000), a), (NS(1064), Sent::Frame(because(xon))), (NS(5060), b)]);
 }
 
 #[test]

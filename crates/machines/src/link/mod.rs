@@ -35,7 +35,7 @@ pub use loss::{Loss, LossSpec};
 pub use stepped::{Step, Stepped, SteppedSpec};
 pub use trace::Trace;
 pub use traced::{OPPORTUNITY, Traced, TracedSpec};
-pub use transmitter::{CATALOGUE, TransmitterMachine, TransmitterSpec};
+pub use transmitter::{TransmitterMachine, TransmitterSpec};
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};

@@ -87,10 +87,10 @@ proptest! {
 
 #[test]
 fn every_transmitter_of_the_list_obeys_the_laws() {
-    let keys: Vec<&str> = transmitters().iter().map(TransmitterSpec::key).collect();
-    for (key, summary) in CATALOGUE {
-        assert!(keys.contains(key) && !summary.is_empty(), "{key} is not tested");
-    }
+    let (all, mut tested): (Vec<usize>, Vec<usize>) =
+        transmitters().iter().map(TransmitterSpec::number).unzip();
+    tested.dedup();
+    assert_eq!(tested, (0..all[0]).collect::<Vec<_>>(), "one is not tested, or they are out of order");
 }
 
 #[test]

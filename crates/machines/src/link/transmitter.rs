@@ -1,4 +1,4 @@
-//! The one list of transmitters: dispatch, construction and the catalogue come from it.
+//! The one list of transmitters: dispatch and construction come from it.
 
 use super::{
     Batched, BatchedSpec, Fixed, FixedSpec, Load, Stepped, SteppedSpec, Traced, TracedSpec, Transmitter,
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Stream, Time};
 
 macro_rules! transmitters {
-    ($stream:ident; $($name:ident($spec:ty), $key:literal, $summary:literal, $given:ident => $make:expr;)*) => {
+    ($stream:ident; $($name:ident($spec:ty), $summary:literal, $given:ident => $make:expr;)*) => {
         /// The parameters of any transmitter.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum TransmitterSpec {
@@ -26,9 +26,6 @@ macro_rules! transmitters {
         pub enum TransmitterMachine {
             $(#[doc = $summary] $name($name),)*
         }
-
-        /// Every transmitter: its name in scenarios, one line about it.
-        pub const CATALOGUE: &[(&str, &str)] = &[$(($key, $summary)),*];
 
         impl TransmitterSpec {
             /// The transmitter; `stream` is what chance draws from.
@@ -57,11 +54,12 @@ macro_rules! transmitters {
                 }
             }
 
-            /// Its name in [`CATALOGUE`].
-            pub fn key(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => $key,)*
-                }
+            /// How many there are, and its number among them: so that a test can ask for every one.
+            #[cfg(test)]
+            pub(super) fn number(&self) -> (usize, usize) {
+                let names = [$(stringify!($name)),*];
+                let name = match self { $(Self::$name(_) => stringify!($name)),* };
+                (names.len(), names.iter().position(|n| *n == name).expect("one of them"))
             }
         }
 
@@ -91,8 +89,8 @@ macro_rules! transmitters {
 }
 
 transmitters! { stream;
-    Fixed(FixedSpec), "fixed", "A fixed rate", spec => Fixed::new(*spec);
-    Stepped(SteppedSpec), "stepped", "A rate that changes at known instants", spec => Stepped::new(spec.clone());
-    Traced(TracedSpec), "traced", "Delivery opportunities of a recorded cellular link", spec => Traced::new(spec.clone());
-    Batched(BatchedSpec), "batched", "Batches with an overhead: a Wi-Fi access point", spec => Batched::new(*spec, stream);
+    Fixed(FixedSpec), "A fixed rate", spec => Fixed::new(*spec);
+    Stepped(SteppedSpec), "A rate that changes at known instants", spec => Stepped::new(spec.clone());
+    Traced(TracedSpec), "Delivery opportunities of a recorded cellular link", spec => Traced::new(spec.clone());
+    Batched(BatchedSpec), "Batches with an overhead: a Wi-Fi access point", spec => Batched::new(*spec, stream);
 }

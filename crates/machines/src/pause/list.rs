@@ -1,11 +1,11 @@
-//! The one list of pause policies: parameters, construction, dispatch and the catalogue come from it.
+//! The one list of pause policies: parameters, construction and dispatch come from it.
 
 use super::{Frame, Held, Passing, PausePolicy, Pfc, PfcSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
 macro_rules! policies {
-    ($($name:ident($spec:ty), $key:literal, $summary:literal;)*) => {
+    ($($name:ident($spec:ty), $summary:literal;)*) => {
         /// The parameters of any policy.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         pub enum PauseSpec {
@@ -17,9 +17,6 @@ macro_rules! policies {
         pub enum PauseMachine {
             $(#[doc = $summary] $name($name),)*
         }
-
-        /// Every policy: its name, one line about it.
-        pub const CATALOGUE: &[(&str, &str)] = &[$(($key, $summary)),*];
 
         impl PauseSpec {
             /// The policy of a switch with so many inputs.
@@ -49,12 +46,6 @@ macro_rules! policies {
             fn on_frame(&mut self, now: Time, output: usize, frame: Frame) {
                 match self { $(Self::$name(m) => m.on_frame(now, output, frame)),* }
             }
-            fn wake(&self) -> Option<Time> {
-                match self { $(Self::$name(m) => m.wake()),* }
-            }
-            fn tick(&mut self, now: Time, out: &mut Vec<(usize, Frame)>) {
-                match self { $(Self::$name(m) => m.tick(now, out)),* }
-            }
             #[inline]
             fn has_paused(&self, input: usize) -> bool {
                 match self { $(Self::$name(m) => m.has_paused(input)),* }
@@ -68,5 +59,5 @@ macro_rules! policies {
 }
 
 policies! {
-    Pfc(PfcSpec), "pfc", "Priority flow control: XOFF and XON by the bytes of an input";
+    Pfc(PfcSpec), "Priority flow control: XOFF and XON by the bytes of an input";
 }

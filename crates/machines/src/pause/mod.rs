@@ -5,11 +5,13 @@
 
 mod frame;
 mod list;
+mod outbox;
 mod paused;
 mod pfc;
 
 pub use frame::{Classes, Frame, QueueSet};
-pub use list::{CATALOGUE, PauseMachine, PauseSpec};
+pub use list::{PauseMachine, PauseSpec};
+pub use outbox::{Outbox, Posted};
 pub use paused::{Change, Paused};
 pub use pfc::{Pfc, PfcSpec, PfcThreshold};
 
@@ -50,14 +52,8 @@ pub trait PausePolicy {
     }
     /// Bytes were released, and their input now holds this: what is that input's neighbour told?
     fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame>;
-    /// The neighbour behind `output` has said something that is not about pauses alone; they reach the port without the policy.
+    /// The neighbour behind `output` has said something. What it pauses reaches the port without the policy.
     fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}
-    /// When [`PausePolicy::tick`] is to be called.
-    fn wake(&self) -> Option<Time> {
-        None
-    }
-    /// That instant has come: frames for the neighbours of inputs are appended to `out`.
-    fn tick(&mut self, _now: Time, _out: &mut Vec<(usize, Frame)>) {}
     /// The last thing that the neighbour of `input` was told is to stop, wholly or in part.
     fn has_paused(&self, input: usize) -> bool;
     /// Some neighbour is paused: every departure matters at once.

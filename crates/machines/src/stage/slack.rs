@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(packet.carried(Meaning::Slack), -2);
     }
 
-    /// That a sender wrote a rank where slack is read is no error: it is taken for slack.
+    /// What a sender wrote is taken for slack; what another port left behind is not.
     #[test]
     #[should_panic(expected = "Key")]
     #[cfg(debug_assertions)]

@@ -4,32 +4,21 @@ use crate::arena::Arena;
 use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::pause::{Frame, Paused};
+use thalweg_machines::pause::{Frame, Outbox, Paused, Posted};
 use thalweg_units::Time;
 
-/// A frame for the far end of a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Posted {
-    /// What is said.
-    pub frame: Frame,
-    /// What made it necessary ([`crate::PauseRecord::cause`]).
-    pub cause: u32,
-}
-
-impl Posted {
-    /// How the digest of a run knows it.
-    pub fn word(&self) -> u64 {
-        let words = match self.frame {
-            Frame::Xoff { .. } => u32::MAX,
-            Frame::Xon { .. } => u32::MAX - 1,
-            Frame::PauseQueue { queue } => (1 << 30) + 2 * u32::from(queue) + 1,
-            Frame::ResumeQueue { queue } => (1 << 30) + 2 * u32::from(queue),
-            Frame::Bitmap(queues) => {
-                1 << 31 | queues.iter().fold(0, |h: u32, q| h.rotate_left(7) ^ u32::from(q)) >> 1
-            }
-        };
-        u64::from(words)
-    }
+/// How the digest of a run knows a frame.
+pub(crate) fn frame_word(frame: &Frame) -> u64 {
+    let word = match frame {
+        Frame::Xoff { .. } => u32::MAX,
+        Frame::Xon { .. } => u32::MAX - 1,
+        Frame::PauseQueue { queue } => (1 << 30) + 2 * u32::from(*queue) + 1,
+        Frame::ResumeQueue { queue } => (1 << 30) + 2 * u32::from(*queue),
+        Frame::Bitmap(queues) => {
+            (1 << 31) + (queues.iter().fold(0, |h: u32, q| h.rotate_left(7) ^ u32::from(q)) >> 1)
+        }
+    };
+    u64::from(word)
 }
 
 /// The gates of a network, by port, and the frames on their wires; empty if no port is gated.
@@ -95,8 +84,8 @@ pub(crate) struct Gate {
     pub expiry_pending: bool,
     /// The record of the pause that stands.
     pub record: Option<u32>,
-    /// Frames to be sent, the oldest first.
-    pub frames: VecDeque<Posted>,
+    /// Frames to be sent; on the reference lane the machine has them.
+    pub frames: Outbox,
     /// Packets that bypass the queue, by their priority.
     pub control: VecDeque<Flying>,
     /// What the neighbour has paused.
@@ -105,14 +94,6 @@ pub(crate) struct Gate {
     pub asked: Asked,
     /// The bypass limit of the port, while a pause of single queues has it see every packet.
     pub bypass_limit: Option<u64>,
-}
-
-impl Gate {
-    /// Frames that were not sent yet and say nothing beside this one are dropped.
-    pub fn post(&mut self, posted: Posted) {
-        self.frames.retain(|waits| !posted.frame.supersedes(&waits.frame));
-        self.frames.push_back(posted);
-    }
 }
 
 /// What a port remembers that has sent an XOFF for a time.

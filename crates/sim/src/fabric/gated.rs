@@ -13,14 +13,14 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::egress::frame_wire;
-use crate::fabric::gate::Posted;
+use crate::fabric::gate::frame_word;
 use crate::fabric::on_demand::Tx;
 use crate::fabric::{Fabric, reference};
 use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Place};
 use thalweg_machines::Handle;
-use thalweg_machines::pause::{Change, Classes, Frame};
+use thalweg_machines::pause::{Change, Classes, Frame, Posted};
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
 
@@ -53,9 +53,11 @@ impl Fabric {
 
     /// A port is to send a frame.
     pub(crate) fn post_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, frame: Frame, cause: u32) {
-        self.gates[id.at()].post(Posted { frame, cause });
+        let posted = Posted { frame, cause };
         if self.is_reference(id) {
-            reference::post(self, id, frame);
+            reference::post(self, id, posted);
+        } else {
+            self.gates[id.at()].frames.post(posted);
         }
         self.wake(cx, id);
     }
@@ -90,7 +92,7 @@ impl Fabric {
             return Tx::Done;
         }
         self.release_deferred(cx, id);
-        if let Some(posted) = self.gates[id.at()].frames.pop_front() {
+        if let Some(posted) = self.gates[id.at()].frames.pop() {
             self.send_frame(cx, id, posted);
         } else if !self.gates[id.at()].control.is_empty() && !self.holds_control(cx, id) {
             self.send_control(cx, id);
@@ -171,7 +173,7 @@ impl Fabric {
             Frame::Xon { .. } | Frame::ResumeQueue { .. } => cx.instruments.tally.resume_frames += 1,
             Frame::PauseQueue { .. } | Frame::Bitmap(_) => cx.instruments.tally.pause_frames += 1,
         }
-        cx.mark_digest(1 << 62 | u64::from(id.0) << 32 | posted.word());
+        cx.mark_digest(1 << 62 | u64::from(id.0) << 32 | frame_word(&posted.frame));
         Flying::of_frame(self.gates.frames.insert(posted), frame_wire(&cx.spec))
     }
 

@@ -43,20 +43,30 @@ impl Fabric {
             // Releases are up to date; a headroom may fill where nothing else sets a record.
             peaks.note(inputs, at);
         }
-        let was_pausing = inputs.is_pausing();
-        let packet = &mut self.packets[handle];
-        packet.input = input;
-        let passing = Passing { input: at, output: usize::from(output), packet };
-        let told = if quiet { None } else { inputs.on_taken(cx.now, passing) };
+        self.packets[handle].input = input;
         self.memory.hold(switch, input, output, |bytes| bytes + wire);
-        if let Some(frame) = told {
+        if !quiet {
+            self.tell_of_taken(cx, from, out, handle);
+        }
+        true
+    }
+
+    /// A packet was stored, and that matters: what its ingress' neighbour is told. Not inlined: most packets pass quietly.
+    #[inline(never)]
+    fn tell_of_taken<Q: Events>(&mut self, cx: &mut Cx<Q>, from: PortId, out: PortId, handle: Handle) {
+        let place = &self.ports[out.at()].place;
+        let (switch, output) = (place.owner as usize, usize::from(place.number));
+        let packet = &self.packets[handle];
+        let passing = Passing { input: usize::from(packet.input), output, packet };
+        let inputs = &mut self.memory.switches[switch];
+        let was_pausing = inputs.is_pausing();
+        if let Some(frame) = inputs.on_taken(cx.now, passing) {
             let cause = self.gates[out.at()].record.unwrap_or(u32::MAX);
             self.post_frame(cx, PortId(from.0 ^ 1), frame, cause);
             if !was_pausing {
                 self.make_eager(cx, switch);
             }
         }
-        true
     }
 
     /// A packet waits no longer at a switch port: which switch, and the packet's ingress there.
@@ -106,21 +116,27 @@ impl Fabric {
     }
 
     /// Bytes of an ingress are free again.
+    #[inline]
     fn release<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize, input: u8, wire: u32) {
         let inputs = &mut self.memory.switches[switch];
         inputs.release(usize::from(input), wire);
-        if !inputs.is_pausing() {
-            return;
+        if inputs.is_pausing() {
+            self.tell_of_released(cx, switch, input);
         }
-        if let Some(frame) = inputs.on_released(cx.now, usize::from(input)) {
-            let still = inputs.is_pausing();
-            let out = self.memory.links[switch][usize::from(input)];
-            self.post_frame(cx, out, frame, u32::MAX);
-            if !still {
-                for &port in &self.memory.links[switch] {
-                    let port = &mut self.ports[port.at()];
-                    port.state.eager = port.mode.lane == Lane::Reference;
-                }
+    }
+
+    /// Bytes were released while some neighbour is paused: what that of their ingress is told.
+    #[inline(never)]
+    fn tell_of_released<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize, input: u8) {
+        let inputs = &mut self.memory.switches[switch];
+        let Some(frame) = inputs.on_released(cx.now, usize::from(input)) else { return };
+        let still = inputs.is_pausing();
+        let out = self.memory.links[switch][usize::from(input)];
+        self.post_frame(cx, out, frame, u32::MAX);
+        if !still {
+            for &port in &self.memory.links[switch] {
+                let port = &mut self.ports[port.at()];
+                port.state.eager = port.mode.lane == Lane::Reference;
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::fabric::egress::Held;
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
-use thalweg_machines::pause::Frame;
+use thalweg_machines::pause::Posted;
 use thalweg_machines::schedule::Discipline;
 use thalweg_machines::{Handle, Kind};
 use thalweg_units::{PortId, Span, Time};
@@ -62,8 +62,8 @@ pub(crate) fn enqueue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId
 }
 
 /// The port is to send a frame.
-pub(crate) fn post(fabric: &mut Fabric, id: PortId, frame: Frame) {
-    fabric.egresses[fabric.ports[id.at()].queue as usize].egress.post(frame);
+pub(crate) fn post(fabric: &mut Fabric, id: PortId, posted: Posted) {
+    fabric.egresses[fabric.ports[id.at()].queue as usize].egress.post(posted);
 }
 
 /// A packet takes the lane of control packets, which neither memory nor queue counts.
@@ -136,8 +136,8 @@ pub(crate) fn tx<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> 
 
 /// Frames cannot leave: the link has failed.
 fn drop_frames(fabric: &mut Fabric, id: PortId) {
-    fabric.egresses[fabric.ports[id.at()].queue as usize].egress.drop_frames();
-    while fabric.gates[id.at()].frames.pop_front().is_some() {
+    let Fabric { ports, egresses, .. } = fabric;
+    while egresses[ports[id.at()].queue as usize].egress.drop_frame().is_some() {
         fabric.outages.lose_frame();
     }
 }
@@ -153,7 +153,7 @@ fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
             fabric.ports[id.at()].free_at = until;
             match what {
                 Sent::Packet(handle) => depart(fabric, cx, id, handle, arrives),
-                Sent::Frame(_) => send_frame(fabric, cx, id, arrives),
+                Sent::Frame(posted) => send_frame(fabric, cx, id, posted, arrives),
             }
         }
         if !fabric.pushed_out.is_empty() {
@@ -192,8 +192,13 @@ fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
 }
 
 /// A frame begins its transmission.
-fn send_frame<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, arrives: Option<Time>) {
-    let Some(posted) = fabric.gates[id.at()].frames.pop_front() else { return };
+fn send_frame<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    id: PortId,
+    posted: Posted,
+    arrives: Option<Time>,
+) {
     let flying = fabric.note_frame(cx, id, posted);
     match arrives {
         Some(arrive) => fly(fabric, cx, id, Flying { arrive, ..flying }),

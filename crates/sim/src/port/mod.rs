@@ -366,7 +366,7 @@ impl Port {
     }
 
     /// On demand: transmits a packet now; the port is free again at [`Port::free_at`].
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, now: Time, flying: Flying) -> Booked {
         debug_assert!(self.free_at <= now);
         let wire = flying.wire;

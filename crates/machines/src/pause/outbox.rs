@@ -1,0 +1,52 @@
+//! Frames that wait for a port to send them.
+
+use super::Frame;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// A frame for the far end of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Posted {
+    /// What is said.
+    pub frame: Frame,
+    /// Why, in the words of whoever posted it; the port gives it back.
+    pub cause: u32,
+}
+
+/// The frames of one port, the oldest first. One that says anew what another says that was not sent yet takes its place at the
+/// end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outbox(VecDeque<Posted>);
+
+impl Outbox {
+    /// A frame is to be sent.
+    pub fn post(&mut self, posted: Posted) {
+        self.0.retain(|waits| !posted.frame.supersedes(&waits.frame));
+        self.0.push_back(posted);
+    }
+    /// The next to be sent.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Posted> {
+        self.0.pop_front()
+    }
+    /// Nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_takes_the_place_of_one_that_it_says_anew_and_of_no_other() {
+        let mut outbox = Outbox::default();
+        let frames =
+            [Frame::PauseQueue { queue: 1 }, Frame::PauseQueue { queue: 2 }, Frame::ResumeQueue { queue: 1 }];
+        (0..).zip(frames).for_each(|(cause, frame)| outbox.post(Posted { frame, cause }));
+        let sent: Vec<u32> = std::iter::from_fn(|| outbox.pop()).map(|posted| posted.cause).collect();
+        assert_eq!((sent, outbox.is_empty()), (vec![1, 2], true));
+    }
+}
