@@ -3,6 +3,7 @@ use crate::common::*;
 use crate::lossless::{dynamic, in_turns, kinds, lossy, pfc};
 use crate::state::{busy, orders};
 use proptest::prelude::*;
+use proptest::sample::Index;
 use std::sync::Arc;
 use thalweg_machines::congestion::{ControllerSpec, dcqcn, dctcp};
 use thalweg_machines::link::{
@@ -159,10 +160,10 @@ fn shape(which: usize, seed: u64, delay: Span) -> (u32, u32, Vec<LinkSpec>) {
 struct Choice {
     seed: u64,
     shape: usize,
-    order: usize,
+    order: Index,
     limit: usize,
-    stage: usize,
-    transport: usize,
+    stage: Index,
+    transport: Index,
     memory: usize,
     nic: usize,
     routing: usize,
@@ -174,7 +175,7 @@ struct Choice {
 }
 
 fn choices(memories: std::ops::Range<usize>, nics: std::ops::Range<usize>) -> impl Strategy<Value = Choice> {
-    let first = (0u64..1000, 0usize..4, 0usize..14, 0usize..4, 0usize..7, 0usize..5, memories, nics);
+    let first = (0u64..1000, 0usize..4, any::<Index>(), 0usize..4, any::<Index>(), any::<Index>(), memories, nics);
     let second = (0usize..4, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
     let bits = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (first, second, bits).prop_map(|(a, b, c)| {
@@ -205,10 +206,8 @@ fn build(c: &Choice) -> NetworkSpec {
     let (hosts, switches, links) = shape(c.shape, c.seed, delay);
     let mut flows = random_flows(c.seed, 40, u64::from(hosts), 40_000, 60_000);
     flows.iter_mut().enumerate().for_each(|(i, flow)| flow.class = (i % 4) as u8);
-    let mut spec = network(hosts, switches, links, transports()[c.transport].clone(), flows);
+    let mut spec = network(hosts, switches, links, c.transport.get(&transports()).clone(), flows);
     spec.seed = c.seed;
-    let mut all = orders();
-    all.push(OrderSpec::input_round_robin());
     let limit = match c.limit {
         0 => Limit::Unlimited,
         1 => Limit::Bytes(Bytes::new(12_000)),
@@ -217,8 +216,8 @@ fn build(c: &Choice) -> NetworkSpec {
     };
     let per_input = c.memory >= 2;
     let limit = if per_input { Limit::Unlimited } else { limit };
-    let order = all[c.order].clone();
-    spec.disciplines = vec![DisciplineSpec { order, limit, stage: stages()[c.stage], preemptive: false }];
+    let order = c.order.get(&orders()).clone();
+    spec.disciplines = vec![DisciplineSpec { order, limit, stage: *c.stage.get(&stages()), preemptive: false }];
     spec.shared_buffer =
         (c.memory == 1).then_some(SharedBufferSpec { total: Bytes::new(60_000), alpha: 1.0 });
     spec.inputs = match c.memory {
@@ -418,10 +417,10 @@ proptest! {
 
     #[test]
     fn on_odd_links_laws_hold_and_a_run_cut_anywhere_goes_on_alike(
-        seed in 0u64..50, which in 0usize..13, stage in 0usize..7, shared: bool,
+        seed in 0u64..50, order: Index, stage: Index, shared: bool,
         cuts in proptest::collection::vec(1u64..4000, 1..4),
     ) {
-        let mut spec = odd_star(seed, orders()[which].clone(), stages()[stage]);
+        let mut spec = odd_star(seed, order.get(&orders()).clone(), *stage.get(&stages()));
         let total = Bytes::new(50_000);
         spec.shared_buffer = shared.then_some(SharedBufferSpec { total, alpha: 1.0 });
         let straight = run_checked(spec.clone(), 53);
