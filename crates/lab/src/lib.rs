@@ -39,6 +39,7 @@ mod table;
 mod tables;
 mod text;
 pub mod topology;
+mod transport;
 mod validate;
 pub mod workload;
 

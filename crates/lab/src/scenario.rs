@@ -73,7 +73,7 @@ pub fn load_unless(
         let cx = Cx { origin: &draft, dir, stop };
         let mut probe = written(&cx)?;
         resolve::resolve(&mut probe);
-        let frames = resolve::frames(&probe);
+        let frames = probe.transport.frames();
         let plain = Overlays::default();
         let graph = topology::build(&cx, &mut probe.topology, frames, &plain).map_err(|e| vec![e])?;
         number(&mut origin, &named, &graph)?;
@@ -82,7 +82,7 @@ pub fn load_unless(
     let written = written(&cx)?;
     let mut doc = written.clone();
     resolve::resolve(&mut doc);
-    let frames = resolve::frames(&doc);
+    let frames = doc.transport.frames();
     let links = Overlays::read(&cx, &doc).map_err(sorted)?;
     let graph = topology::build(&cx, &mut doc.topology, frames, &links).map_err(|e| vec![e])?;
     resolve::by_graph(&mut doc, &graph);
@@ -112,7 +112,7 @@ fn written(cx: &Cx<'_>) -> Result<Document, Vec<Diagnostic>> {
     // No length in products changes the network's shape or the size of packets: any will do to find out the product.
     let mut probe = with(Bytes::new(1))?;
     resolve::resolve(&mut probe);
-    let frames = resolve::frames(&probe);
+    let frames = probe.transport.frames();
     let links = Overlays::read(cx, &probe).map_err(sorted)?;
     let graph = topology::build(cx, &mut probe.topology, frames, &links).map_err(|e| vec![e])?;
     with(graph.bandwidth_delay(frames))
@@ -232,7 +232,7 @@ impl Scenario {
 
     /// The round trip of a full packet and its ACK over the longest path when nothing waits.
     pub fn base_rtt(&self) -> thalweg_units::Span {
-        self.graph.base_rtt(resolve::frames(&self.doc))
+        self.graph.base_rtt(self.doc.transport.frames())
     }
 
     /// The resolved scenario as JSON.

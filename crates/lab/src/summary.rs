@@ -28,12 +28,8 @@ fn statistics(mut values: Vec<f64>) -> Json {
 
 /// Bytes on the wire of a flow without loss.
 fn wire(size: u64, transport: &TransportSpec) -> f64 {
-    let (payload, header) = match transport {
-        TransportSpec::Tcp(t) => (t.mss, t.header),
-        TransportSpec::Udp(u) => (u.payload, u.header),
-        TransportSpec::Rdma(r) => (r.payload, r.header),
-    };
-    size as f64 + size.div_ceil(u64::from(payload.max(1))) as f64 * f64::from(header)
+    let wire = transport.wire();
+    size as f64 + wire.packets(size) as f64 * f64::from(wire.header)
 }
 
 /// Loads in the part of the measured window in which flows arrive at random or from a list (all of it if none
@@ -114,11 +110,9 @@ fn endless(run: &Run, rows: &[FlowRow<'_>]) -> Json {
         if life > 0.0 {
             throughput.push(r.outcome.delivered as f64 * 8e-9 / life);
         }
-        let frames = match &spec.transports[usize::from(r.spec.transport)] {
-            TransportSpec::Tcp(t) => Frames { full: t.mss.saturating_add(t.header), ack: t.ack_wire },
-            TransportSpec::Rdma(t) => Frames { full: t.payload.saturating_add(t.header), ack: t.ack_wire },
-            TransportSpec::Udp(_) => continue,
-        };
+        let wire = spec.transports[usize::from(r.spec.transport)].wire();
+        let Some(ack) = wire.ack else { continue };
+        let frames = Frames { full: wire.full(), ack };
         let Some(rtt) = r.outcome.rtt else { continue };
         let alone = *empty.entry((r.spec.src.0, r.spec.dst.0, r.spec.transport)).or_insert_with(|| {
             let path = graph.path(&adjacency, NodeId(r.spec.src.0), NodeId(r.spec.dst.0));

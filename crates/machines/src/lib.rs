@@ -7,6 +7,7 @@
 //!
 //! * [`congestion`]: how much one flow may have in the network, and how fast.
 //! * [`transport`]: reliability, apart from congestion control: a sender and a receiver machine.
+//! * [`host`]: what has to know of several flows of a host: one agent above them.
 //! * [`schedule`]: which packet an output port sends next, and which one it gives up.
 //! * [`stage`]: what a port does to packets besides ordering them: admit, mark, drop, write into headers.
 //! * [`egress`]: an egress port, whole: link, queue, stages and pauses as one machine, the reference.
@@ -23,6 +24,7 @@ pub mod buffer;
 pub mod congestion;
 pub mod custom;
 pub mod egress;
+pub mod host;
 mod kinds;
 pub mod link;
 mod packet;

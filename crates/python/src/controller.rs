@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use thalweg_machines::congestion::{self, AckSample, CongestionControl, Permit, Start};
 use thalweg_machines::custom::{self, ControllerFactory, Declared, PluggedController};
-use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// The Python classes by name, and what their calls have cost.
 static CLASSES: Mutex<BTreeMap<String, Class>> = Mutex::new(BTreeMap::new());
@@ -430,15 +430,13 @@ pub fn controller_costs() -> Vec<(String, u64, u64)> {
 #[pyfunction]
 pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()> {
     let start = Start {
-        flow: FlowId(0),
-        stream: Stream::default(),
         mss: 1460,
         initial_window: Bytes::new(14_600),
         max_window: Bytes::MAX,
         initial_threshold: Bytes::MAX,
         line_rate: Rate::from_gbps(10),
         base_rtt: Span::from_us(16),
-        time_quantum: Span::ZERO,
+        ..Start::default()
     };
     let made = py.detach(|| custom::CustomController::make(name, &start, b""));
     raise(py)?;

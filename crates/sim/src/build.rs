@@ -65,7 +65,7 @@ impl<Q: Events> Sim<Q> {
         let fabric = build_fabric(&spec, routes, longest)?;
         let horizon = fabric.ports.iter().map(|p| (p.span(1500) + p.timing.delay).ps()).max().unwrap_or(1);
         let mut sim = Self {
-            hosts: Hosts::new(&spec),
+            hosts: Hosts::new(&spec, |host| fabric.ports[fabric.routes.nic(host).at()].serializer.rate()),
             flows: Flows::new(&spec),
             cx: Cx {
                 now: Time::ZERO,
@@ -80,6 +80,7 @@ impl<Q: Events> Sim<Q> {
             processed: 0,
         };
         sim.dry_run_transports()?;
+        sim.check_needs()?;
         if !sim.cx.spec.replay {
             sim.flows.schedule_next_start(&mut sim.cx, 0);
         }
@@ -90,43 +91,52 @@ impl<Q: Events> Sim<Q> {
     }
 
     /// Makes a sender of every transport once, so that refusals come before the run, not in it: at the
-    /// slowest line of the hosts that send with it.
+    /// slowest line of the hosts that send with it, and of the longest of its flows.
     fn dry_run_transports(&self) -> Result<(), BuildError> {
-        use thalweg_machines::congestion::Start;
-        use thalweg_machines::transport::Sender;
         let mut slowest = vec![None; self.cx.spec.transports.len()];
         for flow in &self.cx.spec.flows {
             let line = self.fabric.ports[self.fabric.routes.nic(flow.src).at()].serializer.rate();
-            let known = slowest[usize::from(flow.transport)].get_or_insert(line);
-            *known = line.min(*known);
+            let (known, size) = slowest[usize::from(flow.transport)].get_or_insert((line, flow.size));
+            (*known, *size) = (line.min(*known), flow.size.max(*size));
         }
         for (transport, spec) in self.cx.spec.transports.iter().enumerate() {
-            let Some(line_rate) = slowest[transport] else { continue };
-            let (base_rtt, time_quantum) = (Span::from_us(1), Span::ZERO);
-            let (mss, initial_window) = match spec {
-                TransportSpec::Tcp(tcp) => (tcp.mss, tcp.initial_window),
-                TransportSpec::Udp(udp) => (udp.payload, thalweg_units::Bytes::MAX),
-                TransportSpec::Rdma(rdma) => (rdma.payload, thalweg_units::Bytes::MAX),
-            };
-            let mut start = Start {
-                flow: FlowId(0),
-                stream: Stream::default(),
-                mss,
-                initial_window,
-                max_window: thalweg_units::Bytes::MAX,
-                initial_threshold: thalweg_units::Bytes::MAX,
-                line_rate,
-                base_rtt,
-                time_quantum,
-            };
-            if let TransportSpec::Rdma(rdma) = spec {
-                start = rdma.start(line_rate, base_rtt, time_quantum);
-            }
-            Sender::new(spec, FlowId(0), 1, &start, Stream::new(0, "dry run", 0))
+            let Some((line_rate, size)) = slowest[transport] else { continue };
+            let start = spec.start(line_rate, Span::from_us(1), Span::ZERO);
+            spec.sender(FlowId(0), size, &start, Stream::new(0, "dry run", 0))
                 .map_err(|reason| BuildError::Transport { transport, reason })?;
         }
         Ok(())
     }
+
+    /// Transports find what they need of the network ([`thalweg_machines::transport::PathNeeds`]).
+    fn check_needs(&self) -> Result<(), BuildError> {
+        let spec = &self.cx.spec;
+        for (transport, needs) in spec.transports.iter().map(TransportSpec::needs).enumerate() {
+            let refuse = |reason: &str| Err(BuildError::Transport { transport, reason: reason.into() });
+            if needs.pulls && !spec.nic.order.pulls() {
+                return refuse(
+                    "it decides which packet leaves when the link is free: NICs must pull from flows",
+                );
+            }
+            if !needs.symmetric {
+                continue;
+            }
+            let mut flows =
+                (0..).map(FlowId).zip(&spec.flows).filter(|(_, f)| usize::from(f.transport) == transport);
+            let back = |flow| mirrored(&self.fabric.lay_path(spec, flow), self.fabric.paths.middle());
+            if self.cx.features.spraying || !flows.all(|(flow, _)| back(flow)) {
+                return refuse("what comes back must pass the same switches as the data, in reverse");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The second half of a path leads back over the links of the first. (Both directions of a link are neighbours.)
+fn mirrored(path: &[PortId], middle: usize) -> bool {
+    let there = path[..middle].iter().filter(|id| **id != PortId::NONE);
+    let back = path[middle..].iter().filter(|id| **id != PortId::NONE);
+    there.map(|id| id.0 ^ 1).eq(back.rev().map(|id| id.0))
 }
 
 fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
@@ -389,4 +399,18 @@ fn is_express(kind: &DisciplineSpec, stage: &StageMachine, shared: bool) -> bool
 pub fn ends(spec: &NetworkSpec, port: PortId) -> (NodeId, NodeId) {
     let link = &spec.links[port.at() / 2];
     if port.0.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_mirrored_if_it_leads_back_over_the_same_links() {
+        let path = |ports: [u32; 6]| ports.map(PortId);
+        let none = PortId::NONE.0;
+        assert!(mirrored(&path([0, 4, none, 5, 1, none]), 3));
+        assert!(!mirrored(&path([0, 4, none, 7, 1, none]), 3), "another way back");
+        assert!(!mirrored(&path([0, 4, none, 5, none, none]), 3));
+    }
 }

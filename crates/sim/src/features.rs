@@ -1,6 +1,7 @@
 //! Which code paths a network takes: computed once from its specification, read at every hop.
 
 use crate::spec::{NetworkSpec, NicOrder, RoutingSpec};
+use thalweg_machines::host::Agent;
 use thalweg_machines::stage::CarriedSpec;
 
 /// From so many ports on a network counts as larger than the caches.
@@ -33,6 +34,8 @@ pub(crate) struct Features {
     pub spraying: bool,
     /// Round trips are probed.
     pub completions: bool,
+    /// Some transport has agents above its flows: see [`thalweg_machines::host`].
+    pub agents: bool,
 }
 
 impl Features {
@@ -55,6 +58,7 @@ impl Features {
             failures: !spec.incidents.is_empty(),
             spraying: matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. }),
             completions: spec.probes.completions.is_some(),
+            agents: spec.transports.iter().any(Agent::serves),
         }
     }
 }

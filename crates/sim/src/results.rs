@@ -14,7 +14,7 @@ use crate::routing::{Routes, flow_pick};
 use crate::sim::Sim;
 use crate::spec::{NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::Inputs;
-use thalweg_machines::transport::TransportSpec;
+use thalweg_machines::transport::SetUp;
 use thalweg_units::{FlowId, PortId, Span, Time, mix64};
 
 /// What a run has done so far.
@@ -277,25 +277,17 @@ impl<Q: Events> Sim<Q> {
             routes.path(spec.src, spec.dst, pick(false), &mut data);
             routes.path(spec.dst, spec.src, pick(true), &mut ack);
         }
-        let (payload, header, ack_wire) = match &self.cx.spec.transports[spec.transport as usize] {
-            TransportSpec::Tcp(tcp) => (tcp.mss, tcp.header, tcp.ack_wire),
-            TransportSpec::Udp(udp) => (udp.payload, udp.header, 0),
-            TransportSpec::Rdma(rdma) => (rdma.payload, rdma.header, rdma.ack_wire),
-        };
-        let packets = spec.size.div_ceil(u64::from(payload));
-        let last = (spec.size - (packets - 1) * u64::from(payload)) as u32 + header;
-        let shape = Shape { packets, full: payload + header, last, ack: ack_wire };
-        let handshake = match &self.cx.spec.transports[spec.transport as usize] {
-            TransportSpec::Tcp(tcp) if tcp.handshake => {
-                let syn = Shape { packets: 1, full: tcp.syn_wire, last: tcp.syn_wire, ack: tcp.ack_wire };
-                completion(&self.fabric.ports, &data, &ack, syn).1
-            }
-            TransportSpec::Udp(_) => {
-                let (received, _) = completion(&self.fabric.ports, &data, &[], shape);
-                return (received, received);
-            }
-            _ => Span::ZERO,
-        };
+        let wire = self.cx.spec.transports[spec.transport as usize].wire();
+        let (packets, last) = (wire.packets(spec.size), wire.last(spec.size));
+        let shape = Shape { packets, full: wire.full(), last, ack: wire.ack.unwrap_or(0) };
+        if wire.ack.is_none() {
+            let (received, _) = completion(&self.fabric.ports, &data, &[], shape);
+            return (received, received);
+        }
+        let handshake = wire.set_up.map_or(Span::ZERO, |SetUp { request, answer }| {
+            let shape = Shape { packets: 1, full: request, last: request, ack: answer };
+            completion(&self.fabric.ports, &data, &ack, shape).1
+        });
         let (received, acked) = completion(&self.fabric.ports, &data, &ack, shape);
         (handshake + received, handshake + acked)
     }

@@ -120,6 +120,7 @@ impl<Q: Events> Sim<Q> {
             Phase::Incident => failures::incident(fabric, cx, entity),
             Phase::Stop => hosts.stop(cx, fabric, flows, flow),
             Phase::Quanta => fabric.quanta_over(cx, entity),
+            Phase::Agent => hosts.agent_timer(cx, fabric, entity),
             Phase::Arrive | Phase::Decide => unreachable!("dispatched above"),
         }
     }

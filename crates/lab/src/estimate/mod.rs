@@ -7,12 +7,10 @@ mod ways;
 
 use crate::Diagnostic;
 use crate::context::Cx;
-use crate::quantity::Q;
-use crate::schema::{Document, Pattern, RdmaAcks, Transport};
+use crate::schema::{Document, Pattern, Transport};
 use crate::topology::Graph;
 use crate::workload;
 use course::{Course, Frame};
-use thalweg_units::Bytes;
 use ways::Ways;
 
 /// Costs of a run, before it is run. Retransmissions and drops are not known yet and not counted.
@@ -57,26 +55,16 @@ struct Totals {
 
 /// Sizes of a section's packets.
 fn frame(pattern: &Pattern, transport: &Transport) -> Frame {
-    let telemetry = |size: Option<Q<Bytes>>| size.map_or(0, |q| q.0.get());
-    let (payload, header, acks) = match (pattern, transport) {
-        (Pattern::Udp(u), _) => (u.payload.0.get(), u.header.0.get(), 0.0),
-        (_, Transport::Tcp(t)) => (t.mss.0.get(), t.header.0.get() + telemetry(t.telemetry), 1.0),
-        (_, Transport::Udp(u)) => (u.payload.0.get(), u.header.0.get(), 0.0),
-        (_, Transport::Rdma(r)) => {
-            let segment = match r.segments {
-                Some(s) => s.bytes.0.get() as f64 / r.mtu.0.get() as f64,
-                None => f64::from(r.rtt.segment),
-            };
-            let acks = match r.acks {
-                None | Some(RdmaAcks::PerPacket) => 1.0,
-                Some(RdmaAcks::PerSegment) => 1.0 / segment.max(1.0),
-                Some(RdmaAcks::Never) => 0.0,
-            };
-            let header = r.header.0.get().saturating_add(r.extra_header.0.get());
-            (r.mtu.0.get(), header.saturating_add(telemetry(r.telemetry)), acks)
-        }
-    };
-    Frame { payload: payload.max(1) as f64, header: header as f64, acks }
+    if let Pattern::Udp(u) = pattern {
+        return Frame {
+            payload: u.payload.0.get().max(1) as f64,
+            header: u.header.0.get() as f64,
+            acks: 0.0,
+        };
+    }
+    let wire = transport.wire();
+    let header = f64::from(wire.largest() - wire.payload);
+    Frame { payload: f64::from(wire.payload.max(1)), header, acks: wire.acks }
 }
 
 pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Estimate, Diagnostic> {

@@ -1,7 +1,7 @@
 //! `[slack]` and `[edge]` as the simulator wants them.
 
 use crate::quantity::Delay;
-use crate::schema::{Document, Edge, Slack, SlackRule, Transport};
+use crate::schema::{Document, Edge, Slack, SlackRule};
 use crate::topology::Graph;
 use crate::validate::full_packet;
 use thalweg_machines::slack as m;
@@ -11,7 +11,9 @@ use thalweg_units::{Rate, Serializer, Span};
 pub(super) fn slack(slack: &Slack, doc: &Document) -> m::SlackSpec {
     let rule = match &slack.rule {
         SlackRule::Constant(c) => m::SlackRule::Constant(c.value.0),
-        SlackRule::FlowSize(f) => m::SlackRule::FlowSize { unit: f.unit.0, mss: payload(&doc.transport) },
+        SlackRule::FlowSize(f) => {
+            m::SlackRule::FlowSize { unit: f.unit.0, mss: doc.transport.wire().payload }
+        }
         SlackRule::VirtualClock(v) => m::SlackRule::VirtualClock {
             rates: doc.traffic.iter().map(|t| entitled(v.rate.0, t.weight)).collect(),
             ack_full_size: v.ack_full_size.map(|b| b.0.get() as u32),
@@ -23,15 +25,6 @@ pub(super) fn slack(slack: &Slack, doc: &Document) -> m::SlackSpec {
 /// r_est of a flow of some weight, to the nearest bit per second.
 pub(crate) fn entitled(rate: Rate, weight: f64) -> Rate {
     Rate::from_bps(libm::round(rate.bps() as f64 * weight) as u64)
-}
-
-/// Payload of a full packet.
-pub(crate) fn payload(transport: &Transport) -> u32 {
-    match transport {
-        Transport::Tcp(t) => t.mss.0.get() as u32,
-        Transport::Udp(u) => u.payload.0.get() as u32,
-        Transport::Rdma(r) => r.mtu.0.get() as u32,
-    }
 }
 
 pub(super) fn edge(edge: Edge, doc: &Document, graph: &Graph) -> EdgeSpec {

@@ -5,9 +5,7 @@ mod flows;
 pub(crate) mod header;
 mod probes;
 mod queues;
-mod rdma;
 mod routing;
-mod transports;
 
 use crate::Diagnostic;
 use crate::context::Cx;
@@ -43,7 +41,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         replay: false,
         routing: routing::routing(cx, doc, graph, &flows, &labels)?,
         cut_through: (header > 0).then_some(CutThrough { header: header as u32 }),
-        transports: transports::transports(doc),
+        transports: crate::transport::specs(doc),
         probes: probes::probes(cx, doc, graph, flows.len())?,
         stop: StopSpec {
             until: Time::from_ps(doc.run.until.0.ps()),

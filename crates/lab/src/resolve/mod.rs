@@ -1,19 +1,19 @@
 //! Fills in what depends on other keys, so that a resolved scenario says everything.
 
 mod lossless;
-mod rdma;
+mod transports;
 
 pub(crate) use lossless::Headroom;
+pub(crate) use transports::reads_telemetry;
 
-use crate::quantity::{Capacity, Q};
-use crate::schema::{
-    Document, EcnMode, Flight, LossDetection, Pattern, Rank, Rdma, RdmaAcks, Scheduler, Tcp, Transport,
-};
-use crate::topology::{Family, Frames, Graph};
-use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
+use crate::quantity::Capacity;
+use crate::schema::{Document, Pattern, Rank, Scheduler, Transport, of_kind};
+use crate::topology::{Family, Graph};
+use thalweg_machines::congestion::{ControllerSpec, Paths};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
-use thalweg_units::{Bytes, Span};
+use thalweg_units::Span;
+use transports::Dependent;
 
 /// The rank that a scheduler sorts by, if it sorts by one.
 pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
@@ -46,11 +46,6 @@ pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
     matches!(scheduler.needs().key, Key::Rank | Key::Slack)
 }
 
-/// The ECN that a controller has, unless the scenario says otherwise.
-pub(crate) fn ecn_of(congestion: &ControllerSpec) -> EcnMode {
-    if congestion.needs().marks.by_default() { EcnMode::Accurate } else { EcnMode::Off }
-}
-
 /// Every transport with its dotted key, `[transport]` first.
 pub(crate) fn transports(doc: &Document) -> Vec<(String, &Transport)> {
     let named = doc.transports.iter().map(|(name, t)| (format!("transports.{name}"), t));
@@ -59,31 +54,13 @@ pub(crate) fn transports(doc: &Document) -> Vec<(String, &Transport)> {
 
 /// True if some transport's packets may be marked.
 pub(crate) fn ecn_capable(doc: &Document) -> bool {
-    transports(doc).iter().any(|(_, t)| match t {
-        Transport::Tcp(t) => t.ecn.unwrap_or(ecn_of(&t.congestion)) != EcnMode::Off,
-        Transport::Udp(_) => false,
-        Transport::Rdma(r) => rdma::is_ecn_capable(r),
-    })
+    transports(doc).iter().any(|(_, t)| of_kind!(t, |t| t.ecn_capable()))
 }
 
 /// True if some controller cannot do without marks (whether or not its ECN is on).
 pub(crate) fn wants_marks(doc: &Document) -> bool {
-    transports(doc).iter().any(|(_, t)| match t {
-        Transport::Tcp(Tcp { congestion, .. }) | Transport::Rdma(Rdma { congestion, .. }) => {
-            congestion.needs().marks.by_default()
-        }
-        Transport::Udp(_) => false,
-    })
-}
-
-/// What a transport's senders write into the rank header.
-pub(crate) fn written_rank(transport: &Transport) -> Rank {
-    let rank = match transport {
-        Transport::Tcp(t) => t.rank,
-        Transport::Udp(u) => u.rank,
-        Transport::Rdma(_) => None,
-    };
-    rank.unwrap_or(Rank::None)
+    let wants = |c: &ControllerSpec| c.needs().marks.by_default();
+    transports(doc).iter().any(|(_, t)| t.congestion().is_some_and(wants))
 }
 
 /// Every transport that traffic uses.
@@ -92,53 +69,9 @@ pub(crate) fn used(doc: &Document) -> impl Iterator<Item = &Transport> {
     own.map(|t| doc.transports.get(&t.transport).unwrap_or(&doc.transport))
 }
 
-/// True if senders hear of what has arrived.
-pub(crate) fn is_acknowledged(transport: &Transport) -> bool {
-    match transport {
-        Transport::Tcp(_) => true,
-        Transport::Udp(_) => false,
-        Transport::Rdma(r) => r.acks != Some(RdmaAcks::Never),
-    }
-}
-
-/// True if the controller reads what switches write into packets.
-pub(crate) fn reads_telemetry(congestion: &ControllerSpec) -> bool {
-    congestion.needs().feedback == FeedbackKind::Int
-}
-
 /// True if some transport that traffic uses has a controller that reads telemetry.
 pub(crate) fn has_telemetry(doc: &Document) -> bool {
-    used(doc).any(|t| match t {
-        Transport::Tcp(Tcp { congestion, .. }) | Transport::Rdma(Rdma { congestion, .. }) => {
-            reads_telemetry(congestion)
-        }
-        Transport::Udp(_) => false,
-    })
-}
-
-/// A full packet and its ACK on the wire, telemetry included.
-pub(crate) fn wire(transport: &Transport) -> (u64, u64) {
-    let sum = |sizes: &[Q<Bytes>]| sizes.iter().fold(0u64, |sum, q| sum.saturating_add(q.0.get()));
-    let none = Q(Bytes::ZERO);
-    match transport {
-        Transport::Tcp(t) => {
-            let telemetry = t.telemetry.unwrap_or(none);
-            (sum(&[t.mss, t.header, telemetry]), sum(&[t.ack_size, telemetry]))
-        }
-        Transport::Udp(u) => (sum(&[u.payload, u.header]), 0),
-        Transport::Rdma(r) => {
-            let telemetry = r.telemetry.unwrap_or(none);
-            let ack = if is_acknowledged(transport) { sum(&[r.ack_size, telemetry]) } else { 0 };
-            (sum(&[r.mtu, r.header, telemetry]), ack)
-        }
-    }
-}
-
-/// The full packet and ACK of `[transport]`.
-pub(crate) fn frames(doc: &Document) -> Frames {
-    let whole = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-    let (full, ack) = wire(&doc.transport);
-    Frames { full: whole(full), ack: whole(ack) }
+    used(doc).any(|t| t.congestion().is_some_and(reads_telemetry))
 }
 
 /// The longest path of a network. Looked for at most once each, as it takes long in large networks, and few want it.
@@ -163,22 +96,14 @@ impl Paths for Longest<'_> {
 pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
     let mut paths = Longest { graph, propagation: None, base_rtt: None, wire: (0, 0) };
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
-        (paths.base_rtt, paths.wire) = (None, wire(t));
-        match t {
-            Transport::Tcp(t) => t.congestion.resolve(&mut paths),
-            Transport::Udp(_) => {}
-            Transport::Rdma(r) => {
-                r.congestion.resolve(&mut paths);
-                rdma::by_graph(r, graph, &mut paths);
-            }
+        let frames = t.frames();
+        (paths.base_rtt, paths.wire) = (None, (u64::from(frames.full), u64::from(frames.ack)));
+        if let Some(congestion) = t.congestion_mut() {
+            congestion.resolve(&mut paths);
         }
+        of_kind!(t, |t| t.by_graph(graph, &mut paths));
     }
     lossless::by_graph(doc, graph);
-}
-
-/// Five hops of 8 B and 2 B: HPCC §4.1.
-fn telemetry_of(congestion: &ControllerSpec) -> Option<Q<Bytes>> {
-    reads_telemetry(congestion).then(|| Q::of("42B"))
 }
 
 /// Writes every dependent default into the document.
@@ -209,21 +134,7 @@ pub(crate) fn resolve(doc: &mut Document) {
         .filter(|_| doc.slack.is_none());
     let lossless = doc.switch.pfc.is_some();
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
-        match t {
-            Transport::Tcp(t) => {
-                t.ecn.get_or_insert(ecn_of(&t.congestion));
-                t.telemetry = t.telemetry.or(telemetry_of(&t.congestion));
-                t.rank.get_or_insert(wanted.unwrap_or(Rank::None));
-                // Counted by span, nothing leaves on a duplicate ACK.
-                let counts = t.loss != LossDetection::TimeoutOnly && t.flight == Flight::Pipe;
-                t.limited_transmit.get_or_insert(counts);
-            }
-            Transport::Udp(u) => {
-                let size = matches!(wanted, Some(Rank::FlowSize));
-                u.rank.get_or_insert(if size { Rank::FlowSize } else { Rank::None });
-            }
-            Transport::Rdma(r) => rdma::resolve(r, lossless),
-        }
+        of_kind!(t, |t| t.resolve(wanted, lossless));
     }
     let run = doc.run.until;
     let measured = *doc.measure.until.get_or_insert(run);

@@ -6,17 +6,36 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate};
 
-/// How the two ends of a flow talk.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-#[schemars(extend("x-default-kind" = "tcp"))]
-pub enum Transport {
+/// `Name(its table);` for each. `of_kind!(transport, |table| ...)` does the same with the table of whichever kind it is.
+macro_rules! transports {
+    ($d:tt $($(#[$doc:meta])* $name:ident($table:ty);)*) => {
+        /// How the two ends of a flow talk.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "kind", rename_all = "kebab-case")]
+        #[schemars(extend("x-default-kind" = "tcp"))]
+        pub enum Transport {
+            $($(#[$doc])* $name($table),)*
+        }
+
+        macro_rules! of_kind {
+            ($d transport:expr, |$d table:ident| $d call:expr) => {
+                match $d transport {
+                    $($crate::schema::Transport::$name($d table) => $d call,)*
+                }
+            };
+        }
+        pub(crate) use of_kind;
+    };
+}
+
+// The one list. What the laboratory makes of each kind is in `crate::transport`.
+transports! { $
     /// A byte stream with acknowledgements.
-    Tcp(Tcp),
+    Tcp(Tcp);
     /// Open loop: datagrams, no feedback.
-    Udp(Udp),
+    Udp(Udp);
     /// Queue pairs: RoCE's go-back-N, IRN's selective retransmission (Mittal et al., SIGCOMM 2018), TIMELY's segments.
-    Rdma(Rdma),
+    Rdma(Rdma);
 }
 
 impl Default for Transport {

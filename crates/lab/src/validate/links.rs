@@ -48,7 +48,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         }
     }
     if let Ok(plain) =
-        topology::build(r.cx, &mut doc.topology.clone(), resolve::frames(doc), &Overlays::default())
+        topology::build(r.cx, &mut doc.topology.clone(), doc.transport.frames(), &Overlays::default())
     {
         same_rates(r, doc, &plain);
     }
@@ -145,6 +145,6 @@ fn is_idle(
     let other = Rate::from_bps(if rate.bps() < 1 << 40 { 2 * rate.bps() } else { rate.bps() / 2 });
     resolved[key] = other.to_string().into();
     let mut topology = serde_json::from_value(resolved).ok()?;
-    let changed = topology::build(r.cx, &mut topology, resolve::frames(doc), links).ok()?;
+    let changed = topology::build(r.cx, &mut topology, doc.transport.frames(), links).ok()?;
     Some(changed.links == graph.links)
 }

@@ -9,7 +9,7 @@ use thalweg_units::Bytes;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     nic(r, doc);
-    if doc.switch.control_first && !resolve::used(doc).any(resolve::is_acknowledged) {
+    if doc.switch.control_first && !resolve::used(doc).any(|t| t.wire().is_acknowledged()) {
         let why = "nothing is acknowledged, so there are no control packets";
         r.useless("switch.control_first", why, "remove the key");
     }

@@ -3,7 +3,7 @@
 use super::{Report, marking, schedulers};
 use crate::quantity::Capacity;
 use crate::resolve;
-use crate::schema::{Document, Marking, Mix, Nodes, Scheduler, Sharing, Switch, Transport};
+use crate::schema::{Document, Marking, Mix, Nodes, Scheduler, Sharing, Switch};
 use crate::topology::Graph;
 use thalweg_machines::stage::Around;
 
@@ -156,11 +156,7 @@ fn never_shared(r: &mut Report<'_>, doc: &Document, graph: &Graph, full: u32) {
 
 /// The largest packet that any traffic sends, bytes on the wire.
 pub(crate) fn full_packet(doc: &Document) -> u32 {
-    let sizes = resolve::transports(doc).into_iter().map(|(_, t)| match t {
-        Transport::Rdma(r) => resolve::wire(t).0.saturating_add(r.extra_header.0.get()),
-        Transport::Tcp(_) | Transport::Udp(_) => resolve::wire(t).0,
-    });
-    u32::try_from(sizes.max().unwrap_or(1500)).unwrap_or(u32::MAX)
+    resolve::transports(doc).into_iter().map(|(_, t)| t.wire().largest()).max().unwrap_or(1500)
 }
 
 fn buffer(r: &mut Report<'_>, section: &str, buffer: Capacity, full: u32) {

@@ -1,36 +1,49 @@
 //! `[transport]` of kind `rdma`.
 
-use super::transports::{LARGEST, marks, sizes, telemetry};
+use super::transports::{Checked, LARGEST, marks, sizes, telemetry};
 use super::{Report, rates};
 use crate::quantity::Cap;
-use crate::schema::{Document, Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips};
+use crate::schema::{Document, NicOrder, Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips};
 use crate::topology::Graph;
 use thalweg_machines::congestion::{Gives, Marks};
 use thalweg_units::{Bytes, Span};
 
-pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: &Graph) {
-    let at = |name: &str| format!("{key}.{name}");
-    telemetry(r, key, t.telemetry, &t.congestion, doc, graph);
-    let telemetry = t.telemetry.map_or(0, |q| q.0.get());
-    let headers =
-        [t.extra_header.0.get(), telemetry].iter().fold(t.header.0.get(), |a, b| a.saturating_add(*b));
-    sizes(r, key, "mtu", t.mtu.0, Bytes::new(headers));
-    for (name, size) in
-        [("ack_size", t.ack_size.0), ("nack_size", t.nack_size.map_or(Bytes::new(70), |q| q.0))]
-    {
-        packet(r, &at(name), size, "70B");
+impl Checked for Rdma {
+    fn check(&self, r: &mut Report<'_>, key: &str, doc: &Document, graph: &Graph) {
+        let t = self;
+        let at = |name: &str| format!("{key}.{name}");
+        telemetry(r, key, t.telemetry, &t.congestion, doc, graph);
+        let telemetry = t.telemetry.map_or(0, |q| q.0.get());
+        let headers =
+            [t.extra_header.0.get(), telemetry].iter().fold(t.header.0.get(), |a, b| a.saturating_add(*b));
+        sizes(r, key, "mtu", t.mtu.0, Bytes::new(headers));
+        for (name, size) in
+            [("ack_size", t.ack_size.0), ("nack_size", t.nack_size.map_or(Bytes::new(70), |q| q.0))]
+        {
+            packet(r, &at(name), size, "70B");
+        }
+        if let Recovery::GoBackN { repeat_nack: Some(every) } = t.recovery
+            && every.0.is_zero()
+        {
+            r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
+        }
+        timer(r, key, t);
+        acks(r, key, t);
+        notification(r, key, t, doc);
+        round_trips(r, key, t);
+        segments(r, key, t, graph);
+        rates::controller(r, &at("congestion"), &t.congestion, graph);
     }
-    if let Recovery::GoBackN { repeat_nack: Some(every) } = t.recovery
-        && every.0.is_zero()
-    {
-        r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
+
+    fn must_end(&self, doc: &Document) -> Option<(&'static str, &'static str)> {
+        let unbounded = self.segments.is_none()
+            && matches!(self.cap, None | Some(Cap::Off))
+            && self.congestion.needs().gives == Gives::Nothing;
+        (unbounded && doc.nic.order == NicOrder::Queue).then_some((
+            "a flow without end, cap, pace or window would fill the NIC's queue at once and for ever",
+            "write `nic.order = \"round-robin\"`, or give the transport a `cap`",
+        ))
     }
-    timer(r, key, t);
-    acks(r, key, t);
-    notification(r, key, t, doc);
-    round_trips(r, key, t);
-    segments(r, key, t, graph);
-    rates::controller(r, &at("congestion"), &t.congestion, graph);
 }
 
 fn packet(r: &mut Report<'_>, key: &str, size: Bytes, example: &str) {

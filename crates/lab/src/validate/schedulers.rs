@@ -5,8 +5,9 @@ use super::Report;
 use crate::diagnostic::suggest;
 use crate::quantity::Capacity;
 use crate::resolve;
-use crate::schema::{Document, Marking, Rank, Scheduler, Transport};
+use crate::schema::{Document, Marking, Rank, Scheduler};
 use crate::topology::Graph;
+use crate::transport::Ranks;
 use thalweg_machines::schedule::{Around, Key, Manages};
 
 /// What a scheduler's own settings say.
@@ -52,17 +53,17 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
         r.useless(&key, "all traffic is of class 0", hint);
     }
     match resolve::rank_of(s) {
-        Some(_) if resolve::used(doc).any(|t| matches!(t, Transport::Rdma(_))) => {
+        Some(_) if resolve::used(doc).any(|t| t.ranks() == Ranks::Never) => {
             let reason = "transports of kind rdma write no ranks to sort by";
             r.error(&key, reason, "write \"fifo\" or \"round-robin\"");
         }
-        Some(Rank::Remaining) if !resolve::used(doc).any(|t| matches!(t, Transport::Tcp(_))) => {
+        Some(Rank::Remaining) if !resolve::used(doc).any(|t| t.ranks() == Ranks::Remaining) => {
             let why = "nothing is acknowledged, so nobody knows what remains";
             r.useless(&key, why, "write \"sjf\", or use a transport of kind tcp");
         }
         None if needs.key == Key::Rank
             && doc.slack.is_none()
-            && resolve::used(doc).all(|t| resolve::written_rank(t) == Rank::None) =>
+            && resolve::used(doc).all(|t| t.rank() == Rank::None) =>
         {
             let reason = "without ranks the scheduler cannot tell packets apart";
             let hint = "write `transport.rank = \"flow-size\"`, or [slack]";

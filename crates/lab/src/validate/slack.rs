@@ -1,10 +1,10 @@
 //! `[slack]`, `[edge]`, and what reads them.
 
 use super::Report;
-use crate::network::header::{entitled, payload};
+use crate::network::header::entitled;
 use crate::quantity::Delay;
 use crate::resolve;
-use crate::schema::{Document, Edge, Scheduler, Slack, SlackRule, Transport};
+use crate::schema::{Document, Edge, Scheduler, Slack, SlackRule};
 use crate::topology::Graph;
 use thalweg_machines::problems::Problems;
 use thalweg_machines::schedule::Key;
@@ -100,11 +100,13 @@ fn rule(r: &mut Report<'_>, slack: &Slack, doc: &Document) {
             if f.unit.0.is_zero() {
                 r.error("slack.unit", "with a unit of 0 all flows are alike", "for example \"1s\"");
             }
-            let mine = payload(&doc.transport);
-            let other = resolve::transports(doc).into_iter().find(|(_, t)| payload(t) != mine);
+            let mine = doc.transport.wire().payload;
+            let other = resolve::transports(doc).into_iter().find(|(_, t)| t.wire().payload != mine);
             if let Some((key, t)) = other {
-                let reason =
-                    format!("flow sizes count in packets of {mine} bytes, but {key} has {}", payload(t));
+                let reason = format!(
+                    "flow sizes count in packets of {mine} bytes, but {key} has {}",
+                    t.wire().payload
+                );
                 r.error("slack.kind", reason, "give all transports packets of one size");
             }
         }
@@ -141,7 +143,7 @@ fn edge(r: &mut Report<'_>, edge: Edge, doc: &Document, graph: &Graph) {
                 let reason = format!("a gap of {} is no longer than the target, {}", refresh.0, target.0);
                 r.error("edge.refresh", reason, "two to four times the target");
             }
-            if !resolve::used(doc).any(|t| matches!(t, Transport::Tcp(_))) {
+            if !resolve::used(doc).any(|t| t.slows_on_loss()) {
                 let why = "no transport slows down when packets are dropped";
                 r.useless("edge", why, "use a transport of kind tcp, or remove [edge]");
             }

@@ -2,11 +2,11 @@
 
 use super::{Report, rates};
 use crate::diagnostic::suggest;
-use crate::quantity::{Cap, Capacity, Q};
+use crate::quantity::{Capacity, Q};
 use crate::resolve;
 use crate::schema::{
-    Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, NicOrder, Pace, Pattern, Rank,
-    Rdma, Rto, Tcp, Traffic, Transport, Udp,
+    Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto, Tcp,
+    Traffic, Udp, of_kind,
 };
 use crate::topology::Graph;
 use thalweg_machines::IntStack;
@@ -17,14 +17,20 @@ use thalweg_units::Bytes;
 /// The largest packet, bytes: fits the counters of every machine.
 pub(super) const LARGEST: u64 = 1_000_000;
 
+/// A kind of transport, whose keys can be wrong.
+pub(super) trait Checked {
+    /// What is impossible or cannot take effect in its table, which stands under `key`.
+    fn check(&self, r: &mut Report<'_>, key: &str, doc: &Document, graph: &Graph);
+    /// Why a flow without end cannot run over it, and the way out.
+    fn must_end(&self, _doc: &Document) -> Option<(&'static str, &'static str)> {
+        None
+    }
+}
+
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     unused(r, doc, graph);
     for (key, transport) in resolve::transports(doc) {
-        match transport {
-            Transport::Tcp(t) => tcp(r, &key, t, doc, graph),
-            Transport::Udp(u) => udp(r, &key, u),
-            Transport::Rdma(rdma) => super::rdma::check(r, &key, rdma, doc, graph),
-        }
+        of_kind!(transport, |t| t.check(r, &key, doc, graph));
     }
     if doc.transports.contains_key("default") {
         r.error("transports.default", "`default` is the name of [transport]", "choose another name");
@@ -55,28 +61,15 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             continue;
         }
         let transport = doc.transports.get(&t.transport).unwrap_or(&doc.transport);
-        acknowledged |= resolve::is_acknowledged(transport);
-        if t.connection == Connection::PerPair && !matches!(transport, Transport::Rdma(_)) {
+        acknowledged |= transport.wire().is_acknowledged();
+        if t.connection == Connection::PerPair && !transport.carries_many() {
             let reason = "only queue pairs carry one flow after the other";
             let hint = "write \"fresh\", or use a transport of kind rdma";
             r.error(&format!("traffic.{i}.connection"), reason, hint);
         }
-        let burst = matches!(transport, Transport::Udp(Udp { pace: Pace::Burst, .. }));
-        if burst && matches!(t.pattern, Pattern::Backlogged(_)) {
-            r.error(
-                &key,
-                "a flow without end cannot leave in one burst",
-                "give the transport another `pace`",
-            );
-        }
-        let unbounded = matches!(transport, Transport::Rdma(q) if q.segments.is_none()
-            && matches!(q.cap, None | Some(Cap::Off)) && q.congestion.needs().gives == Gives::Nothing);
-        if unbounded && doc.nic.order == NicOrder::Queue && matches!(t.pattern, Pattern::Backlogged(_)) {
-            r.error(
-                &key,
-                "a flow without end, cap, pace or window would fill the NIC's queue at once and for ever",
-                "write `nic.order = \"round-robin\"`, or give the transport a `cap`",
-            );
+        let endless = matches!(t.pattern, Pattern::Backlogged(_));
+        if let Some((reason, hint)) = of_kind!(transport, |t| t.must_end(doc)).filter(|_| endless) {
+            r.error(&key, reason, hint);
         }
     }
     if doc.measure.fct == Fct::Sender && !acknowledged {
@@ -93,18 +86,7 @@ fn unused(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     if doc.scheme.is_some() || doc.traffic.iter().any(uses) {
         return;
     }
-    let transport = match doc.transport {
-        Transport::Tcp(Tcp { mss, header, ack_size, .. }) => {
-            Transport::Tcp(Tcp { mss, header, ack_size, ..Tcp::default() })
-        }
-        Transport::Udp(Udp { payload, header, .. }) => {
-            Transport::Udp(Udp { payload, header, ..Udp::default() })
-        }
-        Transport::Rdma(Rdma { mtu, header, extra_header, ack_size, .. }) => {
-            Transport::Rdma(Rdma { mtu, header, extra_header, ack_size, ..Rdma::default() })
-        }
-    };
-    let mut plain = Document { transport, ..doc.clone() };
+    let mut plain = Document { transport: doc.transport.bare(), ..doc.clone() };
     resolve::resolve(&mut plain);
     resolve::by_graph(&mut plain, graph);
     if plain.transport != doc.transport {
@@ -122,55 +104,63 @@ pub(super) fn sizes(r: &mut Report<'_>, key: &str, name: &str, payload: Bytes, h
     }
 }
 
-fn tcp(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document, graph: &Graph) {
-    let at = |name: &str| format!("{key}.{name}");
-    telemetry(r, key, t.telemetry, &t.congestion, doc, graph);
-    let telemetry = t.telemetry.map_or(0, |q| q.0.get());
-    sizes(r, key, "mss", t.mss.0, Bytes::new(t.header.0.get().saturating_add(telemetry)));
-    if t.ack_size.0.get() == 0 || t.ack_size.0.get() > LARGEST {
-        r.error(&at("ack_size"), format!("an ACK of {} is impossible", t.ack_size.0), "for example \"40B\"");
-    }
-    let mss = t.mss.0.get().clamp(1, LARGEST) as u32;
-    let initial = t.initial_window.bytes(mss);
-    if initial.get() == 0 {
-        r.error(&at("initial_window"), "a window of nothing never sends", "at least \"1pkts\"");
-    }
-    if t.max_window.bytes(mss) < initial {
-        let reason = format!("it is below the initial window, {}", t.initial_window);
-        r.error(&at("max_window"), reason, "raise it, or lower `initial_window`");
-    }
-    windows(r, key, t, mss);
-    if t.syn_size.is_some() && !t.handshake {
-        r.useless(&at("syn_size"), "without a handshake there is no SYN", "write `handshake = true`");
-    }
-    match t.rto {
-        Rto::Rfc6298 { initial, min, max } => {
-            if min.0 > max.0 {
-                let reason = format!("the floor, {}, is above the ceiling, {}", min.0, max.0);
-                r.error(&at("rto.min"), reason, "swap them");
-            } else if initial.0 > max.0 {
-                let reason = format!("the first time-out, {}, is above the ceiling, {}", initial.0, max.0);
-                r.error(&at("rto.initial"), reason, "lower it");
-            } else if initial.0.is_zero() || max.0.is_zero() {
-                r.error(&at("rto"), "a time-out of 0 repeats for ever", "write a time above zero");
+impl Checked for Tcp {
+    fn check(&self, r: &mut Report<'_>, key: &str, doc: &Document, graph: &Graph) {
+        let t = self;
+        let at = |name: &str| format!("{key}.{name}");
+        telemetry(r, key, t.telemetry, &t.congestion, doc, graph);
+        let telemetry = t.telemetry.map_or(0, |q| q.0.get());
+        sizes(r, key, "mss", t.mss.0, Bytes::new(t.header.0.get().saturating_add(telemetry)));
+        if t.ack_size.0.get() == 0 || t.ack_size.0.get() > LARGEST {
+            r.error(
+                &at("ack_size"),
+                format!("an ACK of {} is impossible", t.ack_size.0),
+                "for example \"40B\"",
+            );
+        }
+        let mss = t.mss.0.get().clamp(1, LARGEST) as u32;
+        let initial = t.initial_window.bytes(mss);
+        if initial.get() == 0 {
+            r.error(&at("initial_window"), "a window of nothing never sends", "at least \"1pkts\"");
+        }
+        if t.max_window.bytes(mss) < initial {
+            let reason = format!("it is below the initial window, {}", t.initial_window);
+            r.error(&at("max_window"), reason, "raise it, or lower `initial_window`");
+        }
+        windows(r, key, t, mss);
+        if t.syn_size.is_some() && !t.handshake {
+            r.useless(&at("syn_size"), "without a handshake there is no SYN", "write `handshake = true`");
+        }
+        match t.rto {
+            Rto::Rfc6298 { initial, min, max } => {
+                if min.0 > max.0 {
+                    let reason = format!("the floor, {}, is above the ceiling, {}", min.0, max.0);
+                    r.error(&at("rto.min"), reason, "swap them");
+                } else if initial.0 > max.0 {
+                    let reason =
+                        format!("the first time-out, {}, is above the ceiling, {}", initial.0, max.0);
+                    r.error(&at("rto.initial"), reason, "lower it");
+                } else if initial.0.is_zero() || max.0.is_zero() {
+                    r.error(&at("rto"), "a time-out of 0 repeats for ever", "write a time above zero");
+                }
             }
+            Rto::Fixed { value } if value.0.is_zero() => {
+                r.error(&at("rto.value"), "a time-out of 0 repeats for ever", "write a time above zero");
+            }
+            Rto::Fixed { .. } => {}
         }
-        Rto::Fixed { value } if value.0.is_zero() => {
-            r.error(&at("rto.value"), "a time-out of 0 repeats for ever", "write a time above zero");
+        if t.loss == LossDetection::TimeoutOnly && t.limited_transmit == Some(true) {
+            let why = "it acts on duplicate ACKs, and `loss` is timeout-only";
+            r.useless(&at("limited_transmit"), why, "write false, or `loss = \"dup-ack\"`");
         }
-        Rto::Fixed { .. } => {}
+        if t.flight != Flight::Pipe && t.limited_transmit == Some(true) {
+            let why = "counted by span, nothing leaves on a duplicate ACK";
+            r.useless(&at("limited_transmit"), why, "write false, or `flight = \"pipe\"`");
+        }
+        ecn(r, key, t, doc);
+        rank(r, &at("rank"), t.rank, doc);
+        rates::controller(r, &at("congestion"), &t.congestion, graph);
     }
-    if t.loss == LossDetection::TimeoutOnly && t.limited_transmit == Some(true) {
-        let why = "it acts on duplicate ACKs, and `loss` is timeout-only";
-        r.useless(&at("limited_transmit"), why, "write false, or `loss = \"dup-ack\"`");
-    }
-    if t.flight != Flight::Pipe && t.limited_transmit == Some(true) {
-        let why = "counted by span, nothing leaves on a duplicate ACK";
-        r.useless(&at("limited_transmit"), why, "write false, or `flight = \"pipe\"`");
-    }
-    ecn(r, key, t, doc);
-    rank(r, &at("rank"), t.rank, doc);
-    rates::controller(r, &at("congestion"), &t.congestion, graph);
 }
 
 /// In-band telemetry: who reads it, and who can write it.
@@ -326,15 +316,23 @@ fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Document) {
     }
 }
 
-fn udp(r: &mut Report<'_>, key: &str, u: &Udp) {
-    sizes(r, key, "payload", u.payload.0, u.header.0);
-    if !matches!(u.rank, None | Some(Rank::None | Rank::FlowSize)) {
-        let reason = "nothing is acknowledged, so nobody knows what remains";
-        r.error(&format!("{key}.rank"), reason, "write \"none\" or \"flow-size\"");
+impl Checked for Udp {
+    fn check(&self, r: &mut Report<'_>, key: &str, _: &Document, _: &Graph) {
+        let u = self;
+        sizes(r, key, "payload", u.payload.0, u.header.0);
+        if !matches!(u.rank, None | Some(Rank::None | Rank::FlowSize)) {
+            let reason = "nothing is acknowledged, so nobody knows what remains";
+            r.error(&format!("{key}.rank"), reason, "write \"none\" or \"flow-size\"");
+        }
+        if let Pace::Constant { rate } | Pace::Poisson { rate } = u.pace
+            && rate.0.bps() == 0
+        {
+            r.error(&format!("{key}.pace.rate"), "a rate of 0bps sends nothing", "write a rate above zero");
+        }
     }
-    if let Pace::Constant { rate } | Pace::Poisson { rate } = u.pace
-        && rate.0.bps() == 0
-    {
-        r.error(&format!("{key}.pace.rate"), "a rate of 0bps sends nothing", "write a rate above zero");
+
+    fn must_end(&self, _: &Document) -> Option<(&'static str, &'static str)> {
+        let burst = ("a flow without end cannot leave in one burst", "give the transport another `pace`");
+        (self.pace == Pace::Burst).then_some(burst)
     }
 }

@@ -6,15 +6,13 @@ use proptest::prelude::*;
 /// A flow's start with an initial window in segments and no limits.
 pub fn start(mss: u32, segments: u64) -> Start {
     Start {
-        flow: FlowId(0),
-        stream: Stream::default(),
         mss,
         initial_window: Bytes::new(segments * u64::from(mss)),
         max_window: Bytes::MAX,
         initial_threshold: Bytes::MAX,
         line_rate: Rate::from_gbps(10),
         base_rtt: Span::from_us(16),
-        time_quantum: Span::ZERO,
+        ..Start::default()
     }
 }
 

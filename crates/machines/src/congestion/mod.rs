@@ -160,6 +160,8 @@ pub struct Start {
     pub stream: Stream,
     /// The flow it is made for; the first of several on one connection.
     pub flow: FlowId,
+    /// Its traffic class: what the transport writes into its packets, unless it knows better.
+    pub class: u8,
     /// Payload bytes of a full segment.
     pub mss: u32,
     /// Initial window in payload bytes.

@@ -1,6 +1,27 @@
 //! What senders write into the rank header: the host's half of size-based scheduling.
 
-use super::RankSpec;
+use serde::{Deserialize, Serialize};
+use thalweg_units::Bytes;
+
+/// What senders write into the rank header; lower is served first by ranked schedulers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RankSpec {
+    /// Zero everywhere.
+    None,
+    /// The flow's size in bytes (SJF).
+    FlowSize,
+    /// Bytes of the flow not yet acknowledged (cumulatively or selectively) when the packet is sent (SRPT).
+    Remaining,
+    /// Bytes of the flow from the packet's own first byte on, whatever is acknowledged (SRPT as pFabric's priority of a
+    /// packet "at the time it is sent" reads without losses; ups, baselines).
+    FromHere,
+    /// Bytes waiting in the socket's send buffer or outstanding, as an unmodified application leaves
+    /// them there (ADS §3.2): it writes as fast as the buffer accepts.
+    SocketBuffer {
+        /// Size of the send buffer.
+        buffer: Bytes,
+    },
+}
 
 impl RankSpec {
     /// The rank of the packet at `seq` of a flow of `size` bytes, of which the receiver is known to have `acked`
@@ -25,7 +46,6 @@ impl RankSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_units::Bytes;
 
     #[test]
     fn a_flow_of_ten_megabytes_with_four_acknowledged_and_one_sacked() {

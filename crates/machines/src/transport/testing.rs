@@ -4,6 +4,7 @@ use super::*;
 use crate::congestion::ControllerSpec;
 use crate::packet::{Ecn, Flags, Kind};
 use std::collections::BTreeMap;
+pub use thalweg_units::Bytes;
 
 /// What becomes of a packet that a host hands out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,10 +115,10 @@ impl Pair {
     }
 
     pub fn starting(spec: TcpSpec, size: u64, origin: Time) -> Self {
-        let start = spec.start(Rate::from_gbps(10), ONE_WAY + ONE_WAY);
+        let start = spec.start(Rate::from_gbps(10), ONE_WAY + ONE_WAY, Span::ZERO);
         let spec = TransportSpec::Tcp(spec);
-        let sender = Sender::new(&spec, FlowId(7), size, &start, Stream::new(1, "test", 0)).unwrap();
-        let receiver = Receiver::new(&spec, FlowId(7), size);
+        let sender = spec.sender(FlowId(7), size, &start, Stream::new(1, "test", 0)).unwrap();
+        let receiver = spec.receiver(FlowId(7), size);
         let mut pair = Self {
             spec,
             sender,

@@ -3,5 +3,6 @@
 mod ecn;
 mod properties;
 mod recovery;
+mod says;
 mod telemetry;
 mod timers;

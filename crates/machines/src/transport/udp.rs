@@ -1,14 +1,57 @@
 //! Open-loop datagrams: no feedback, no repair. The receiver only counts.
 
-use super::{Endpoint, Expiry, Heard, RankSpec, SenderStats, Transmit, UdpPace, UdpSpec};
+use super::{
+    Endpoint, Expiry, Heard, Protocol, RankSpec, ReceivingEnd, SenderStats, SendingEnd, Transmit, Wire,
+};
+use crate::congestion::Start;
 use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+
+/// Open-loop datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UdpSpec {
+    /// Payload bytes of a datagram.
+    pub payload: u32,
+    /// Header bytes on the wire.
+    pub header: u32,
+    /// When datagrams leave.
+    pub pace: UdpPace,
+    /// What senders write into the rank header ([`RankSpec::None`] or [`RankSpec::FlowSize`]).
+    pub rank: RankSpec,
+}
+
+/// Departure process of open-loop datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum UdpPace {
+    /// All at once, when the flow starts.
+    Burst,
+    /// Evenly spaced at this wire rate.
+    Constant(Rate),
+    /// Exponential gaps with this mean wire rate.
+    Poisson(Rate),
+}
+
+impl Protocol for UdpSpec {
+    type Sender = UdpSender;
+    type Receiver = UdpReceiver;
+
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<UdpSender, String> {
+        UdpSender::new(self, flow, size, start, stream)
+    }
+    fn receiver(&self, _: FlowId, size: u64) -> UdpReceiver {
+        UdpReceiver::new(size)
+    }
+    fn wire(&self) -> Wire {
+        Wire { payload: self.payload, header: self.header, ..Wire::default() }
+    }
+}
 
 /// Sends datagrams at their departure process, whatever becomes of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UdpSender {
     flow: FlowId,
+    class: u8,
     started: bool,
     size: u64,
     sent: u64,
@@ -23,7 +66,7 @@ impl UdpSender {
     ///
     /// # Errors
     /// If a parameter is out of range or has no meaning without acknowledgements.
-    pub fn new(spec: &UdpSpec, flow: FlowId, size: u64, stream: Stream) -> Result<Self, String> {
+    fn new(spec: &UdpSpec, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<Self, String> {
         if spec.payload == 0 {
             return Err("udp: payload is 0, allowed: at least 1".into());
         }
@@ -45,23 +88,16 @@ impl UdpSender {
         if !matches!(spec.rank, RankSpec::None | RankSpec::FlowSize) {
             return Err("udp: rank needs acknowledgements; allowed: none, flow size".into());
         }
-        Ok(Self { flow, started: false, size, sent: 0, packets: 0, next: Time::ZERO, stream })
-    }
-
-    /// The flow starts.
-    pub fn start(&mut self, spec: &UdpSpec, now: Time) {
-        self.started = true;
-        self.next = now;
-        // A Poisson process is stationary: its first event, too, comes after an exponential gap.
-        if let UdpPace::Poisson(_) = spec.pace {
-            self.next = now.saturating_add(self.gap(spec, spec.payload + spec.header));
-        }
-    }
-
-    /// The flow ends with what it has sent. How many bytes that is.
-    pub fn stop(&mut self) -> u64 {
-        self.size = self.size.min(self.sent);
-        self.size
+        Ok(Self {
+            flow,
+            class: start.class,
+            started: false,
+            size,
+            sent: 0,
+            packets: 0,
+            next: Time::ZERO,
+            stream,
+        })
     }
 
     /// From the departure of a datagram of `wire` bytes to the next.
@@ -73,17 +109,6 @@ impl UdpSender {
                 let mean = f64::from(wire) * 8.0 / rate.bps() as f64;
                 Span::from_secs_f64(self.stream.exponential(mean))
             }
-        }
-    }
-
-    /// What it has done.
-    pub fn stats(&self) -> SenderStats {
-        SenderStats {
-            acked_bytes: self.sent,
-            sent_packets: self.packets,
-            window: Bytes::MAX,
-            threshold: Bytes::MAX,
-            ..SenderStats::default()
         }
     }
 }
@@ -113,6 +138,7 @@ impl Endpoint for UdpSender {
             wire,
             payload,
             kind: Kind::Data,
+            class: self.class,
             ..Packet::default()
         };
         self.sent += u64::from(payload);
@@ -134,6 +160,32 @@ impl Endpoint for UdpSender {
     }
 }
 
+impl SendingEnd for UdpSender {
+    fn start(&mut self, spec: &UdpSpec, now: Time) {
+        self.started = true;
+        self.next = now;
+        // A Poisson process is stationary: its first event, too, comes after an exponential gap.
+        if let UdpPace::Poisson(_) = spec.pace {
+            self.next = now.saturating_add(self.gap(spec, spec.payload + spec.header));
+        }
+    }
+
+    fn stop(&mut self, _: &UdpSpec, _: Time) -> u64 {
+        self.size = self.size.min(self.sent);
+        self.size
+    }
+
+    fn stats(&self) -> SenderStats {
+        SenderStats {
+            acked_bytes: self.sent,
+            sent_packets: self.packets,
+            window: Bytes::MAX,
+            threshold: Bytes::MAX,
+            ..SenderStats::default()
+        }
+    }
+}
+
 /// Counts what arrives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UdpReceiver {
@@ -143,16 +195,8 @@ pub struct UdpReceiver {
 
 impl UdpReceiver {
     /// Expects `size` bytes.
-    pub fn new(size: u64) -> Self {
+    fn new(size: u64) -> Self {
         Self { size, received: 0 }
-    }
-    /// The flow has no more than `size` bytes after all.
-    pub fn stop(&mut self, size: u64) {
-        self.size = size;
-    }
-    /// Payload bytes that arrived (datagrams have no order to wait for).
-    pub fn received(&self) -> u64 {
-        self.received
     }
 }
 
@@ -180,6 +224,16 @@ impl Endpoint for UdpReceiver {
     }
 }
 
+impl ReceivingEnd for UdpReceiver {
+    fn stop(&mut self, size: u64) {
+        self.size = size;
+    }
+    /// Payload bytes that arrived (datagrams have no order to wait for).
+    fn received(&self) -> u64 {
+        self.received
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +243,8 @@ mod tests {
 
     /// Departures of a whole flow: (instant, payload).
     fn departures(spec: &UdpSpec, size: u64, at: Time) -> Vec<(Time, u32)> {
-        let mut sender = UdpSender::new(spec, FlowId(0), size, Stream::new(1, "udp", 0)).unwrap();
+        let mut sender =
+            UdpSender::new(spec, FlowId(0), size, &Start::default(), Stream::new(1, "udp", 0)).unwrap();
         let (mut now, mut out) = (at, vec![]);
         let (mut p, mut side) = (Packet::default(), Side::default());
         assert_eq!(sender.poll_transmit(spec, now, &mut p, &mut side), Transmit::Idle);
@@ -223,8 +278,9 @@ mod tests {
 
     #[test]
     fn what_cannot_work_is_refused() {
-        let refuse =
-            |spec: UdpSpec, size| UdpSender::new(&spec, FlowId(0), size, Stream::new(1, "udp", 0)).is_err();
+        let refuse = |spec: UdpSpec, size| {
+            UdpSender::new(&spec, FlowId(0), size, &Start::default(), Stream::new(1, "udp", 0)).is_err()
+        };
         assert!(refuse(SPEC, u64::MAX));
         assert!(refuse(UdpSpec { payload: 0, ..SPEC }, 1));
         assert!(refuse(UdpSpec { rank: RankSpec::Remaining, ..SPEC }, 1));

@@ -42,10 +42,12 @@ pub enum Phase {
     Stop,
     /// A pause expires, or is to be refreshed. Entity: twice the port, and one more for the latter.
     Quanta,
+    /// A host agent's timer. Entity: agent.
+    Agent,
 }
 
 impl Phase {
-    const ALL: [Phase; 12] = [
+    const ALL: [Phase; 13] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -58,6 +60,7 @@ impl Phase {
         Phase::Incident,
         Phase::Stop,
         Phase::Quanta,
+        Phase::Agent,
     ];
 }
 

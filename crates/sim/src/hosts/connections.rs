@@ -13,8 +13,9 @@ use crate::paths::NO_SLOT;
 use crate::port::Port;
 use crate::spec::FlowSpec;
 use thalweg_machines::congestion::Start;
+use thalweg_machines::host::End;
 use thalweg_machines::stage::EdgeCodel;
-use thalweg_machines::transport::{Receiver, Sender, TransportSpec};
+use thalweg_machines::transport::{Sender, TransportSpec};
 use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 
 impl Hosts {
@@ -40,6 +41,9 @@ impl Hosts {
         }
         let transport = &cx.spec.transports[spec.transport as usize];
         self.sending[slot].sender.start(transport, cx.now);
+        if cx.features.agents {
+            self.agent_begins(cx, fabric, slot, flow);
+        }
         self.pump_sender(cx, fabric, flows, slot, flow);
         self.close_if_over(fabric, flows, flow);
     }
@@ -70,10 +74,15 @@ impl Hosts {
         let nic = &fabric.ports[fabric.routes.nic(spec.src).at()];
         let middle = fabric.paths.middle();
         let stream = Stream::new(cx.spec.seed, "congestion", u64::from(flow.0));
-        let start = Start { flow, stream, ..start_of(transport, nic, &fabric.ports, &path, middle) };
+        let start = Start {
+            flow,
+            stream,
+            class: spec.class,
+            ..start_of(transport, nic, &fabric.ports, &path, middle)
+        };
         let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
-        let mut sender = Sender::new(transport, flow, spec.size, &start, stream).expect("checked when built");
-        let receiver = Receiver::new(transport, flow, spec.size);
+        let mut sender = transport.sender(flow, spec.size, &start, stream).expect("checked when built");
+        let receiver = transport.receiver(flow, spec.size);
         self.inherit(spec.connection, &mut sender);
         let sending = Sending {
             sender,
@@ -82,7 +91,6 @@ impl Hosts {
             peer: spec.dst,
             balance: 0,
             transport: spec.transport,
-            class: spec.class,
             ready: false,
             complete: false,
         };
@@ -110,7 +118,7 @@ impl Hosts {
     /// What the flow before on the same connection has learnt.
     fn inherit(&mut self, connection: u32, sender: &mut Sender) {
         let before = self.shared.get_mut(connection as usize).and_then(|c| c.before.take());
-        if let (Some(before), Sender::Rdma(sender)) = (before, sender) {
+        if let Some(before) = before {
             sender.take_over(before);
         }
     }
@@ -125,6 +133,9 @@ impl Hosts {
         flow: FlowId,
     ) {
         self.receiving[slot].complete = true;
+        if cx.features.agents {
+            self.agent_forgets(cx, slot, flow, End::Destination);
+        }
         flows.received(cx, flow);
         self.count_if_done(cx, flows, slot, flow);
     }
@@ -140,12 +151,13 @@ impl Hosts {
         flow: FlowId,
     ) {
         flows.acked(cx.now, flow);
+        if cx.features.agents {
+            self.agent_forgets(cx, slot, flow, End::Source);
+        }
         self.count_if_done(cx, flows, slot, flow);
         let number = cx.spec.flows[flow.at()].connection;
         let Some(connection) = self.shared.get_mut(number as usize) else { return };
-        if let Sender::Rdma(sender) = &self.sending[slot].sender {
-            connection.before = Some(sender.hand_over());
-        }
+        connection.before = self.sending[slot].sender.hand_over();
         match connection.waiting.pop_front() {
             Some(next) => self.begin(cx, fabric, flows, next),
             None => connection.busy = false,
@@ -184,43 +196,13 @@ impl Hosts {
 
 /// What a controller starts from: line rate and the empty path's round trip.
 fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortId], middle: usize) -> Start {
-    let (data, ack) = match transport {
-        TransportSpec::Tcp(tcp) => (tcp.mss + tcp.header, tcp.ack_wire),
-        TransportSpec::Udp(udp) => (udp.payload + udp.header, 0),
-        TransportSpec::Rdma(rdma) => (rdma.payload + rdma.header, rdma.ack_wire),
-    };
+    let wire = transport.wire();
     let leg = |ids: &[PortId], wire: u32| -> Span {
         ids.iter()
             .filter(|id| **id != PortId::NONE)
             .map(|id| ports[id.at()].span(wire) + ports[id.at()].timing.delay)
             .sum()
     };
-    let base_rtt = leg(&path[..middle], data) + leg(&path[middle..], ack);
-    let line_rate = nic.serializer.rate();
-    let time_quantum = nic.serializer.quantum();
-    match transport {
-        TransportSpec::Tcp(tcp) => Start {
-            flow: FlowId(0),
-            stream: Stream::default(),
-            mss: tcp.mss,
-            initial_window: tcp.initial_window,
-            max_window: tcp.max_window,
-            initial_threshold: tcp.initial_threshold,
-            line_rate,
-            base_rtt,
-            time_quantum,
-        },
-        TransportSpec::Udp(udp) => Start {
-            flow: FlowId(0),
-            stream: Stream::default(),
-            mss: udp.payload,
-            initial_window: thalweg_units::Bytes::MAX,
-            max_window: thalweg_units::Bytes::MAX,
-            initial_threshold: thalweg_units::Bytes::MAX,
-            line_rate,
-            base_rtt,
-            time_quantum,
-        },
-        TransportSpec::Rdma(rdma) => rdma.start(line_rate, base_rtt, time_quantum),
-    }
+    let base_rtt = leg(&path[..middle], wire.full()) + leg(&path[middle..], wire.ack.unwrap_or(0));
+    transport.start(nic.serializer.rate(), base_rtt, nic.serializer.quantum())
 }

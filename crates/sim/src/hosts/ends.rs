@@ -3,8 +3,7 @@
 use crate::spec::FlowSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::transport::rdma::HandOver;
-use thalweg_machines::transport::{Receiver, Sender};
+use thalweg_machines::transport::{HandOver, Receiver, Sender};
 use thalweg_units::{FlowId, HostId, Time};
 
 /// The sending end of an active flow.
@@ -23,8 +22,6 @@ pub struct Sending {
     pub balance: u32,
     /// Index of the flow's transport.
     pub transport: u16,
-    /// Class of its data.
-    pub class: u8,
     /// It is in the round-robin list of its host's NIC.
     pub ready: bool,
     /// Every byte is acknowledged, and this has been recorded.

@@ -1,5 +1,7 @@
 //! The hosts: thin drivers of the transports' two ends, above the fabric and the flows' records.
 
+mod agent_calls;
+mod agents;
 mod connections;
 mod edge;
 pub(crate) mod ends;
@@ -14,14 +16,15 @@ use crate::instruments::probe::Completion;
 use crate::paths::{NO_SLOT, travels_forward};
 use crate::port::flying::Flying;
 use crate::spec::NetworkSpec;
+use agents::Agents;
 use ends::{Connection, Receiving, Sending};
 use nic::Nic;
 use replay::Replay;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::stage::EdgeCodel;
-use thalweg_machines::transport::{Expiry, FlightSpec, Receiver, Sender, Transmit, TransportSpec};
+use thalweg_machines::transport::{Expiry, Receiver, Sender, Transmit};
 use thalweg_machines::{Flags, Handle, NO_SIDE, Packet, Side};
-use thalweg_units::{FlowId, HostId, PortId, Span, Time};
+use thalweg_units::{FlowId, HostId, PortId, Rate, Span, Time};
 
 /// The ends of the active flows, and what hosts have besides.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -34,6 +37,8 @@ pub(crate) struct Hosts {
     edges: Vec<EdgeCodel>,
     /// By port: NICs that pull; empty if none does.
     nics: Vec<Nic>,
+    /// Above the flows.
+    agents: Agents,
     /// Connections that carry more than one flow.
     shared: Vec<Connection>,
     /// Instead of transports: recorded packets.
@@ -43,10 +48,12 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    pub fn new(spec: &NetworkSpec) -> Self {
+    /// Of a network; those of its hosts' links that carry packets away from them have these rates.
+    pub fn new(spec: &NetworkSpec, line_rate: impl Fn(HostId) -> Rate) -> Self {
         let nics = if spec.nic.order.pulls() { 2 * spec.links.len() } else { 0 };
         Self {
             nics: vec![Nic::default(); nics],
+            agents: Agents::new(spec, line_rate),
             shared: ends::connections(&spec.flows),
             replay: spec.replay.then(Replay::default),
             ..Self::default()
@@ -56,6 +63,7 @@ impl Hosts {
     /// Takes the place of these freshly built hosts.
     pub fn resume(self, saved: Self) -> Result<Self, String> {
         let fits = saved.sending.len() == saved.receiving.len() && saved.nics.len() == self.nics.len();
+        let fits = fits && saved.agents.fits(&self.agents);
         if fits { Ok(saved) } else { Err("its hosts do not fit its network".into()) }
     }
 
@@ -89,6 +97,9 @@ impl Hosts {
             receiving.receiver.on_packet(transport, cx.now, &packet, side);
             let newly_complete = !receiving.complete && receiving.receiver.is_done();
             fabric.discard(handle, &packet);
+            if cx.features.agents {
+                self.agent_hears(cx, fabric, slot, &packet);
+            }
             self.pump_receiver(cx, fabric, slot, packet.flow);
             if newly_complete {
                 self.received(cx, flows, slot, packet.flow);
@@ -107,6 +118,9 @@ impl Hosts {
                 self.note_completion(cx, slot, packet.flow, rtt);
             }
             fabric.discard(handle, &packet);
+            if cx.features.agents {
+                self.agent_hears(cx, fabric, slot, &packet);
+            }
             self.pump_sender(cx, fabric, flows, slot, packet.flow);
             if self.sending[slot].complete {
                 self.close_if_over(fabric, flows, packet.flow);
@@ -175,12 +189,11 @@ impl Hosts {
             match sending.sender.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch) {
                 Transmit::Packet => {
                     if packet.flags.has(Flags::RETRANSMISSION)
-                        && omniscient(transport)
+                        && transport.sees_receiver()
                         && self.receiving[slot].receiver.holds(packet.seq, packet.payload)
                     {
                         continue;
                     }
-                    packet.class = sending.class;
                     sending.balance = sending.balance.wrapping_add(1);
                     let (host, peer) = (sending.host, sending.peer);
                     let path = fabric.paths.start(slot);
@@ -313,8 +326,7 @@ impl Hosts {
         let transport = &cx.spec.transports[sending.transport as usize];
         let expiry = sending.sender.on_timer(transport, cx.now);
         let host = sending.host;
-        let controllers = expiry != Expiry::Retransmission;
-        if cx.features.hpcc_nic && matches!(transport, TransportSpec::Rdma(_)) && controllers {
+        if cx.features.hpcc_nic && expiry == Expiry::Controller {
             // A timer of the controller's is none of the NIC's.
             let scan = self.scan_of(fabric.routes.nic(host), flow, cx.now);
             if scan != Some(cx.now) {
@@ -355,10 +367,4 @@ impl Hosts {
             cx.instruments.probes.completions.push(Completion { at: cx.now, flow, rtt, pace });
         }
     }
-}
-
-/// Senders know what their receivers have.
-#[cold]
-fn omniscient(transport: &TransportSpec) -> bool {
-    matches!(transport, TransportSpec::Tcp(tcp) if tcp.flight == FlightSpec::SpanOmniscient)
 }

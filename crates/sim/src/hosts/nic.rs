@@ -15,7 +15,7 @@ use crate::paths::{NO_SLOT, Paths};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::transport::{Sender, Transmit};
+use thalweg_machines::transport::Transmit;
 use thalweg_machines::{Packet, Side};
 use thalweg_units::{FlowId, PortId, Time};
 
@@ -23,7 +23,7 @@ use thalweg_units::{FlowId, PortId, Time};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Nic {
     /// Round-robin list: flows that may have something to send, each once, the next one first.
-    ready: VecDeque<FlowId>,
+    pub ready: VecDeque<FlowId>,
     /// Or as the HPCC authors' simulator has it.
     hpcc: HpccNic,
 }
@@ -51,9 +51,7 @@ impl Hosts {
         let mut scan = Time::MAX;
         if cx.features.hpcc_nic {
             nic.hpcc.join(flow, sending.sender.is_done());
-            if let Sender::Rdma(sender) = &mut sending.sender
-                && let Some(at) = sender.take_moved()
-            {
+            if let Some(at) = sending.sender.take_moved() {
                 nic.hpcc.bring_forward(flow, at, cx.now);
             }
             wake(cx, fabric, id, nic.is_ready());
@@ -87,7 +85,7 @@ impl Hosts {
 
     fn pull_next<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
         let mut packet = Packet::default();
-        while let Some(flow) = self.nics[id.at()].ready.pop_front() {
+        while let Some(flow) = self.next_ready(cx, fabric, id) {
             let slot = fabric.paths.slot(flow);
             if slot == NO_SLOT {
                 continue;
@@ -114,6 +112,16 @@ impl Hosts {
             }
             self.close_if_over(fabric, flows, flow);
         }
+    }
+
+    /// The flow that is asked next leaves the round-robin list.
+    #[inline]
+    fn next_ready<Q>(&mut self, cx: &Cx<Q>, fabric: &Fabric, id: PortId) -> Option<FlowId> {
+        if !cx.features.agents {
+            return self.nics[id.at()].ready.pop_front();
+        }
+        let place = self.next_by_agent(fabric, id);
+        self.nics[id.at()].ready.remove(place)
     }
 
     fn pull_hpcc<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
@@ -153,7 +161,6 @@ impl Hosts {
         packet: &mut Packet,
     ) {
         let sending = &mut self.sending[slot];
-        packet.class = sending.class;
         sending.balance = sending.balance.wrapping_add(1);
         let ends = (sending.host, sending.peer);
         let path = fabric.paths.start(slot);
@@ -188,10 +195,7 @@ impl Backlog for Senders<'_> {
     }
 
     fn due(&self, flow: FlowId) -> Option<Time> {
-        match &self.sending[self.paths.slot(flow) as usize].sender {
-            Sender::Rdma(sender) => sender.next_departure(),
-            Sender::Tcp(_) | Sender::Udp(_) => None,
-        }
+        self.sending[self.paths.slot(flow) as usize].sender.next_departure()
     }
 
     fn poll(&mut self, flow: FlowId) -> Transmit {

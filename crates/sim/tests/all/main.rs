@@ -2,6 +2,7 @@
 
 mod common;
 
+mod agents;
 mod lone_flow;
 mod lossless;
 mod peaks;

@@ -4,6 +4,7 @@
 
 mod bitmap;
 pub mod go_back_n;
+mod hand_over;
 pub mod irn;
 mod layout;
 mod psn;
@@ -17,28 +18,47 @@ mod tests;
 pub mod timer;
 
 pub use bitmap::Bitmap;
+pub use hand_over::State;
 pub use psn::Psn;
 pub use receiver::RdmaReceiver;
-pub use sender::{HandOver, RdmaSender};
+pub use sender::RdmaSender;
 
-use super::RdmaSpec;
+use super::{Protocol, RdmaAcks, RdmaSpec, Windows, Wire};
 use crate::congestion::Start;
-use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
+use thalweg_units::{Bytes, FlowId, Stream};
 
-impl RdmaSpec {
-    /// What its controllers are told at the start of a flow on such a path: windows start full, at the cap.
-    pub fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
-        let full = self.cap.map_or(Bytes::MAX, |cap| Bytes::new(u64::from(cap) * u64::from(self.payload)));
-        Start {
-            flow: FlowId(0),
-            stream: Stream::default(),
-            mss: self.payload,
-            initial_window: full,
-            max_window: full,
-            initial_threshold: full,
-            line_rate,
-            base_rtt,
-            time_quantum,
+impl Protocol for RdmaSpec {
+    type Sender = RdmaSender;
+    type Receiver = RdmaReceiver;
+
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<RdmaSender, String> {
+        RdmaSender::new(self, flow, size, start, stream)
+    }
+    fn receiver(&self, flow: FlowId, size: u64) -> RdmaReceiver {
+        RdmaReceiver::new(self, flow, size)
+    }
+    fn wire(&self) -> Wire {
+        let group = match &self.segments {
+            Some(posted) => f64::from(posted.bytes) / f64::from(self.payload.max(1)),
+            None => f64::from(self.rtt.segment),
+        };
+        let acks = match self.acks {
+            RdmaAcks::PerPacket => 1.0,
+            RdmaAcks::PerSegment => 1.0 / group.max(1.0),
+            RdmaAcks::Never => 0.0,
+        };
+        Wire {
+            payload: self.payload,
+            header: self.header,
+            extra_header: self.extra_header,
+            ack: Some(self.ack_wire),
+            acks,
+            ..Wire::default()
         }
+    }
+    /// Windows start full, at the cap.
+    fn windows(&self) -> Windows {
+        let full = self.cap.map_or(Bytes::MAX, |cap| Bytes::new(u64::from(cap) * u64::from(self.payload)));
+        Windows { initial: full, max: full, threshold: full }
     }
 }

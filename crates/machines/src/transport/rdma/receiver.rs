@@ -1,7 +1,9 @@
 //! A queue pair's responder side: data in; ACKs, NACKs and congestion notifications out (IRN §4.2, §4.1.1; DCQCN's
 //! notification point, Zhu et al., SIGCOMM 2015, §3.1).
 
-use super::super::{Endpoint, Expiry, Heard, Notification, RdmaAcks, RdmaSpec, RecoverySpec, Transmit};
+use super::super::{
+    Endpoint, Expiry, Heard, Notification, RdmaAcks, RdmaSpec, ReceivingEnd, RecoverySpec, Transmit,
+};
 use super::Psn;
 use super::go_back_n::{GbnReply, GoBackNReceiver};
 use super::irn::{IrnReceiver, ReplyKind};
@@ -67,21 +69,6 @@ impl RdmaReceiver {
             notify: false,
             notified: Time::MAX,
         }
-    }
-
-    /// The flow has no more than `size` bytes after all.
-    pub fn stop(&mut self, size: u64) {
-        self.size = size;
-    }
-
-    /// Payload bytes received in order.
-    pub fn received(&self) -> u64 {
-        self.received
-    }
-
-    /// Distinct payload bytes received, those above a gap included.
-    pub fn unique_bytes(&self) -> u64 {
-        self.received + self.above
     }
 
     /// A data packet: whether to answer, and if so, with a NACK?
@@ -208,5 +195,19 @@ impl Endpoint for RdmaReceiver {
 
     fn is_done(&self) -> bool {
         self.received >= self.size
+    }
+}
+
+impl ReceivingEnd for RdmaReceiver {
+    fn stop(&mut self, size: u64) {
+        self.size = size;
+    }
+
+    fn received(&self) -> u64 {
+        self.received
+    }
+
+    fn unique_bytes(&self) -> u64 {
+        self.received + self.above
     }
 }

@@ -7,7 +7,10 @@ mod emit;
 mod feedback;
 
 use super::super::delivery::SendLog;
-use super::super::{Endpoint, Expiry, Heard, RdmaAcks, RdmaSpec, Rto, SenderStats, Transmit};
+use super::super::{
+    Endpoint, Expiry, HandOver, Heard, RdmaAcks, RdmaSpec, Rto, SenderStats, SendingEnd, Transmit,
+};
+use super::hand_over::State;
 use super::layout::Layout;
 use super::recovery::Recovery;
 use super::segments::{Pace, Segments};
@@ -17,23 +20,11 @@ use crate::packet::{Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
-/// What a connection carries from one flow to the next.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct HandOver {
-    controller: Controller,
-    /// The rate limiter allows nothing before.
-    next_tx: Time,
-    /// Bytes that the connection has sent.
-    origin: u64,
-    /// When the last flow was done.
-    finished: Time,
-    segments: Option<Box<Segments>>,
-}
-
 /// A queue pair's requester side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RdmaSender {
     flow: FlowId,
+    class: u8,
     started: bool,
     /// When the connection's earlier flow was done, if there was one.
     predecessor: Option<Time>,
@@ -105,6 +96,7 @@ impl RdmaSender {
         check::check(spec, size, start, &controller)?;
         Ok(Self {
             flow,
+            class: start.class,
             started: false,
             predecessor: None,
             acknowledged: spec.acks != RdmaAcks::Never,
@@ -146,63 +138,6 @@ impl RdmaSender {
         &self.controller
     }
 
-    /// What the next flow of the same connection goes on with.
-    pub fn hand_over(&self) -> HandOver {
-        HandOver {
-            controller: self.controller.clone(),
-            next_tx: self.next_tx,
-            origin: self.origin + self.sent_to,
-            finished: self.finished,
-            segments: self.segments.as_ref().map(|s| Box::new(s.successor())),
-        }
-    }
-
-    /// This flow follows another on its connection: rate, state and pacing go on. Before [`RdmaSender::start`].
-    pub fn take_over(&mut self, before: HandOver) {
-        debug_assert!(!self.started);
-        self.controller = before.controller;
-        self.next_tx = before.next_tx;
-        self.origin = before.origin;
-        self.predecessor = Some(before.finished);
-        if let (Some(ours), Some(theirs)) = (&mut self.segments, before.segments) {
-            *ours = theirs;
-        }
-    }
-
-    /// The flow starts: from now on `poll_transmit` answers.
-    pub fn start(&mut self, spec: &RdmaSpec, now: Time) {
-        if self.started {
-            return;
-        }
-        self.started = true;
-        let idle = self.predecessor.map_or(Span::ZERO, |finished| now.since(finished));
-        if self.predecessor.is_some() {
-            self.catch_up(now);
-            if !idle.is_zero() {
-                self.controller.on_restart(now, idle);
-            }
-        }
-        if let Some(segments) = &mut self.segments {
-            segments.start(now, self.predecessor.is_some() && idle.is_zero());
-        }
-        self.post(spec, now);
-    }
-
-    /// The flow ends with what it has sent or posted, to the end of what one acknowledgement covers; that is still sent and
-    /// repaired until the receiver has it. How many bytes it is.
-    pub fn stop(&mut self, spec: &RdmaSpec, now: Time) -> u64 {
-        let layout = Layout::new(spec, self.size);
-        let posted = self.segments.as_ref().map_or(0, |segments| segments.posted());
-        let whole = if self.segments.is_some() { RdmaAcks::PerSegment } else { spec.acks };
-        let begun = self.recovery.high().max(posted).next_multiple_of(layout.per_ack(whole));
-        self.size = layout.offset(begun.min(self.packets));
-        self.packets = Layout::new(spec, self.size).packets();
-        if self.is_done() {
-            self.finished = now;
-        }
-        self.size
-    }
-
     /// The timers of a controller that was taken over have run while the connection was silent.
     fn catch_up(&mut self, now: Time) {
         while let Some(wake) = self.controller.permit().wake.filter(|wake| *wake < now) {
@@ -217,34 +152,6 @@ impl RdmaSender {
     /// [`SenderStats::rtt_samples`] has risen.
     pub fn last_round_trip(&self) -> Option<Span> {
         (self.rtt_samples > 0).then_some(self.last_rtt)
-    }
-
-    /// When the pace allows the next packet, whatever the window says; `None` if there is none to send, or the host posts them.
-    pub fn next_departure(&self) -> Option<Time> {
-        let any = self.started && self.segments.is_none() && self.recovery.nxt() < self.packets;
-        any.then_some(self.next_tx)
-    }
-
-    /// When the pace allows the next packet, if an ACK has moved that since this was asked last.
-    pub fn take_moved(&mut self) -> Option<Time> {
-        std::mem::take(&mut self.moved).then_some(self.next_tx)
-    }
-
-    /// What it has done and where it stands.
-    pub fn stats(&self) -> SenderStats {
-        SenderStats {
-            acked_bytes: if self.acknowledged { self.acked_to } else { self.next_to },
-            sent_packets: self.sent_packets,
-            retransmitted_packets: self.retransmitted,
-            timeouts: self.timeouts,
-            window: self.controller.permit().window,
-            threshold: self.controller.threshold(),
-            in_flight: Bytes::new(self.in_flight()),
-            srtt: self.rto.srtt(),
-            rtt_sum: self.rtt_sum,
-            rtt_samples: self.rtt_samples,
-            pace: self.controller.permit().pace,
-        }
     }
 
     /// Payload bytes believed to be in the network.
@@ -333,7 +240,7 @@ impl Endpoint for RdmaSender {
 
     fn on_timer(&mut self, spec: &RdmaSpec, now: Time) -> Expiry {
         if !self.started || self.is_done() {
-            return Expiry::Other;
+            return Expiry::Controller;
         }
         let permit = self.controller.permit();
         let outlook =
@@ -346,7 +253,7 @@ impl Endpoint for RdmaSender {
             self.controller.on_tick(now);
         }
         self.post(spec, now);
-        if expired { Expiry::Retransmission } else { Expiry::Other }
+        if expired { Expiry::Retransmission } else { Expiry::Controller }
     }
 
     fn poll_transmit(
@@ -408,5 +315,86 @@ impl Endpoint for RdmaSender {
     fn is_done(&self) -> bool {
         let reached = if self.acknowledged { self.recovery.una() } else { self.recovery.nxt() };
         reached >= self.packets
+    }
+}
+
+impl SendingEnd for RdmaSender {
+    fn hand_over(&self) -> Option<HandOver> {
+        Some(HandOver(State {
+            controller: self.controller.clone(),
+            next_tx: self.next_tx,
+            origin: self.origin + self.sent_to,
+            finished: self.finished,
+            segments: self.segments.as_ref().map(|s| Box::new(s.successor())),
+        }))
+    }
+
+    /// Rate, state and pacing go on.
+    fn take_over(&mut self, HandOver(before): HandOver) {
+        debug_assert!(!self.started);
+        self.controller = before.controller;
+        self.next_tx = before.next_tx;
+        self.origin = before.origin;
+        self.predecessor = Some(before.finished);
+        if let (Some(ours), Some(theirs)) = (&mut self.segments, before.segments) {
+            *ours = theirs;
+        }
+    }
+
+    fn start(&mut self, spec: &RdmaSpec, now: Time) {
+        if self.started {
+            return;
+        }
+        self.started = true;
+        let idle = self.predecessor.map_or(Span::ZERO, |finished| now.since(finished));
+        if self.predecessor.is_some() {
+            self.catch_up(now);
+            if !idle.is_zero() {
+                self.controller.on_restart(now, idle);
+            }
+        }
+        if let Some(segments) = &mut self.segments {
+            segments.start(now, self.predecessor.is_some() && idle.is_zero());
+        }
+        self.post(spec, now);
+    }
+
+    /// With what it has posted, too, to the end of what one acknowledgement covers.
+    fn stop(&mut self, spec: &RdmaSpec, now: Time) -> u64 {
+        let layout = Layout::new(spec, self.size);
+        let posted = self.segments.as_ref().map_or(0, |segments| segments.posted());
+        let whole = if self.segments.is_some() { RdmaAcks::PerSegment } else { spec.acks };
+        let begun = self.recovery.high().max(posted).next_multiple_of(layout.per_ack(whole));
+        self.size = layout.offset(begun.min(self.packets));
+        self.packets = Layout::new(spec, self.size).packets();
+        if self.is_done() {
+            self.finished = now;
+        }
+        self.size
+    }
+
+    fn stats(&self) -> SenderStats {
+        SenderStats {
+            acked_bytes: if self.acknowledged { self.acked_to } else { self.next_to },
+            sent_packets: self.sent_packets,
+            retransmitted_packets: self.retransmitted,
+            timeouts: self.timeouts,
+            window: self.controller.permit().window,
+            threshold: self.controller.threshold(),
+            in_flight: Bytes::new(self.in_flight()),
+            srtt: self.rto.srtt(),
+            rtt_sum: self.rtt_sum,
+            rtt_samples: self.rtt_samples,
+            pace: self.controller.permit().pace,
+        }
+    }
+
+    fn next_departure(&self) -> Option<Time> {
+        let any = self.started && self.segments.is_none() && self.recovery.nxt() < self.packets;
+        any.then_some(self.next_tx)
+    }
+
+    fn take_moved(&mut self) -> Option<Time> {
+        std::mem::take(&mut self.moved).then_some(self.next_tx)
     }
 }

@@ -1,7 +1,7 @@
 //! TCP's receiving end: reassembly, acknowledgements (RFC 5681 §4.2, RFC 2018), ECN echo (RFC 3168 §6.1.3
 //! and RFC 8257 §3.2).
 
-use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, SackSpec, TcpSpec, Transmit};
+use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, ReceivingEnd, SackSpec, TcpSpec, Transmit};
 use crate::packet::{Ecn, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
@@ -107,28 +107,6 @@ impl TcpReceiver {
             pending: Pending::Nothing,
             deadline: Time::MAX,
         }
-    }
-
-    /// The flow has no more than `size` bytes after all.
-    pub fn stop(&mut self, size: u64) {
-        self.size = size;
-    }
-
-    /// Bytes received in order.
-    pub fn received(&self) -> u64 {
-        self.next
-    }
-
-    /// All `len` bytes from `seq` on have arrived.
-    pub fn holds(&self, seq: u64, len: u32) -> bool {
-        let end = seq + u64::from(len);
-        let above = self.above.as_ref().map_or(&[][..], |r| &r.ranges);
-        end <= self.next || above.iter().any(|&(from, to)| from <= seq && end <= to)
-    }
-
-    /// Distinct bytes received.
-    pub fn unique_bytes(&self) -> u64 {
-        self.next + self.above.as_ref().map_or(0, |r| r.held)
     }
 
     fn on_data(&mut self, spec: &TcpSpec, now: Time, packet: &Packet) {
@@ -309,5 +287,25 @@ impl Endpoint for TcpReceiver {
     #[inline]
     fn is_done(&self) -> bool {
         self.next >= self.size
+    }
+}
+
+impl ReceivingEnd for TcpReceiver {
+    fn stop(&mut self, size: u64) {
+        self.size = size;
+    }
+
+    fn received(&self) -> u64 {
+        self.next
+    }
+
+    fn holds(&self, seq: u64, len: u32) -> bool {
+        let end = seq + u64::from(len);
+        let above = self.above.as_ref().map_or(&[][..], |r| &r.ranges);
+        end <= self.next || above.iter().any(|&(from, to)| from <= seq && end <= to)
+    }
+
+    fn unique_bytes(&self) -> u64 {
+        self.next + self.above.as_ref().map_or(0, |r| r.held)
     }
 }

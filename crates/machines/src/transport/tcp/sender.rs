@@ -10,7 +10,7 @@ mod choose;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    EcnSpec, Endpoint, Expiry, Heard, LossSpec, Rto, SackSpec, SenderStats, TcpSpec, Transmit,
+    EcnSpec, Endpoint, Expiry, Heard, LossSpec, Rto, SackSpec, SenderStats, SendingEnd, TcpSpec, Transmit,
 };
 use super::Scoreboard;
 use crate::congestion::{
@@ -67,6 +67,7 @@ struct Segment {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TcpSender {
     flow: FlowId,
+    class: u8,
     /// Duplicate ACKs in a row.
     dup_acks: u32,
     /// Payload bytes of the flow; `u64::MAX`: without end.
@@ -125,6 +126,7 @@ impl TcpSender {
         let needs = spec.controller.needs();
         Ok(Self {
             flow,
+            class: start.class,
             dup_acks: 0,
             size,
             una: 0,
@@ -153,37 +155,6 @@ impl TcpSender {
             telemetry: needs.feedback == FeedbackKind::Int,
             controller: spec.controller.make(start)?,
         })
-    }
-
-    /// The flow starts.
-    pub fn start(&mut self, spec: &TcpSpec, now: Time) {
-        if self.connection == Connection::Closed {
-            self.connection = if spec.handshake { Connection::SynDue } else { Connection::Open };
-            self.next_send = now;
-        }
-    }
-
-    /// The flow ends with what it has sent, which is still repaired until the receiver has it. How many bytes that is.
-    pub fn stop(&mut self) -> u64 {
-        self.size = self.size.min(self.sent_to);
-        self.size
-    }
-
-    /// What it has done and where it stands.
-    pub fn stats(&self) -> SenderStats {
-        SenderStats {
-            acked_bytes: self.una,
-            sent_packets: self.sent_packets,
-            retransmitted_packets: u64::from(self.retransmitted),
-            timeouts: u64::from(self.timeouts),
-            window: self.controller.permit().window,
-            threshold: self.controller.threshold(),
-            in_flight: Bytes::new(self.in_flight()),
-            srtt: self.rto.srtt(),
-            rtt_sum: Span::from_ps(self.rtt_sum),
-            rtt_samples: self.rtt_samples,
-            pace: self.controller.permit().pace,
-        }
     }
 
     /// The controller, for tests and tools.
@@ -531,6 +502,7 @@ impl TcpSender {
             seq,
             rank: spec.rank.of(self.size, self.una, self.sacked(), seq),
             flow: self.flow,
+            class: self.class,
             wire: len + spec.header,
             payload: len,
             kind: Kind::Data,
@@ -568,6 +540,7 @@ impl TcpSender {
         *packet = Packet {
             stamp: now,
             flow: self.flow,
+            class: self.class,
             wire: spec.syn_wire,
             kind: Kind::Syn,
             flags: if self.syn_resent { Flags::RETRANSMISSION } else { Flags::default() },
@@ -588,6 +561,7 @@ impl TcpSender {
             stamp: now,
             seq: self.una,
             flow: self.flow,
+            class: self.class,
             wire: spec.ack_wire,
             payload: 0,
             kind: Kind::Data,
@@ -675,5 +649,35 @@ impl Endpoint for TcpSender {
     #[inline]
     fn is_done(&self) -> bool {
         self.una >= self.size
+    }
+}
+
+impl SendingEnd for TcpSender {
+    fn start(&mut self, spec: &TcpSpec, now: Time) {
+        if self.connection == Connection::Closed {
+            self.connection = if spec.handshake { Connection::SynDue } else { Connection::Open };
+            self.next_send = now;
+        }
+    }
+
+    fn stop(&mut self, _: &TcpSpec, _: Time) -> u64 {
+        self.size = self.size.min(self.sent_to);
+        self.size
+    }
+
+    fn stats(&self) -> SenderStats {
+        SenderStats {
+            acked_bytes: self.una,
+            sent_packets: self.sent_packets,
+            retransmitted_packets: u64::from(self.retransmitted),
+            timeouts: u64::from(self.timeouts),
+            window: self.controller.permit().window,
+            threshold: self.controller.threshold(),
+            in_flight: Bytes::new(self.in_flight()),
+            srtt: self.rto.srtt(),
+            rtt_sum: Span::from_ps(self.rtt_sum),
+            rtt_samples: self.rtt_samples,
+            pace: self.controller.permit().pace,
+        }
     }
 }

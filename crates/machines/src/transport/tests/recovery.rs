@@ -269,8 +269,8 @@ fn a_pace_spreads_a_window() {
 #[test]
 fn parameters_that_cannot_work_are_refused_by_name() {
     let refusal = |spec: TcpSpec| {
-        let start = spec.start(Rate::from_gbps(10), Span::from_us(100));
-        Sender::new(&TransportSpec::Tcp(spec), FlowId(0), 1, &start, Stream::new(1, "test", 0)).unwrap_err()
+        let start = spec.start(Rate::from_gbps(10), Span::from_us(100), Span::ZERO);
+        TransportSpec::Tcp(spec).sender(FlowId(0), 1, &start, Stream::new(1, "test", 0)).unwrap_err()
     };
     assert!(refusal(TcpSpec { mss: 0, ..tcp() }).contains("mss"));
     assert!(refusal(iw(0, tcp())).contains("initial_window"));

@@ -140,7 +140,7 @@ fn tcp_receivers_send_back_the_newest_and_gaps_go_before() {
         sack: SackSpec::Blocks { blocks: 4, on_wire: false },
         ..tcp()
     };
-    let start = spec.start(Rate::from_gbps(10), Span::from_us(10));
+    let start = spec.start(Rate::from_gbps(10), Span::from_us(10), Span::ZERO);
     let mut sender = tcp::TcpSender::new(&spec, FlowId(0), 50_000, &start).unwrap();
     sender.start(&spec, Time::ZERO);
     let (data, room) = leaves(&mut sender, &spec, Time::ZERO).unwrap();

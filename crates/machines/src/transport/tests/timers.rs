@@ -270,9 +270,10 @@ fn gaps_of_a_pace_are_cut_to_the_time_quantum() {
         ..tcp()
     };
     for (quantum, gap) in [(Span::ZERO, 832), (Span::from_ns(100), 800)] {
-        let start = Start { time_quantum: quantum, ..spec.start(Rate::from_gbps(10), ONE_WAY + ONE_WAY) };
+        let start =
+            Start { time_quantum: quantum, ..spec.start(Rate::from_gbps(10), ONE_WAY + ONE_WAY, Span::ZERO) };
         let all = TransportSpec::Tcp(spec.clone());
-        let mut sender = Sender::new(&all, FlowId(7), 5000, &start, Stream::new(1, "test", 0)).unwrap();
+        let mut sender = all.sender(FlowId(7), 5000, &start, Stream::new(1, "test", 0)).unwrap();
         sender.start(&all, Time::ZERO);
         let (mut packet, mut side) = (Packet::default(), Side::default());
         assert_eq!(sender.poll_transmit(&all, Time::ZERO, &mut packet, &mut side), Transmit::Packet);

@@ -32,6 +32,7 @@ impl RdmaSender {
             stamp: now,
             seq,
             flow: self.flow,
+            class: self.class,
             wire: len + spec.header + spec.extra_header,
             payload: len,
             kind: Kind::Data,

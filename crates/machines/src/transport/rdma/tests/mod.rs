@@ -12,6 +12,7 @@ mod selective;
 
 use super::super::*;
 use crate::congestion::{CongestionControl, ControllerSpec, Permit};
+use thalweg_units::Bytes;
 
 /// IRN without congestion control; packets of 1000 B, so that offsets read as numbers, and 1250 B on the wire: 1 us at
 /// 10 Gb/s.

@@ -184,7 +184,7 @@ fn a_connections_next_flow_goes_on_with_rate_pacing_and_count() {
     assert_eq!(first.now, Time::from_us(24));
     let start = spec.start(LINE, Span::from_us(21), Span::ZERO);
     let mut next = RdmaSender::new(&spec, FlowId(8), 4000, &start, Stream::new(1, "test", 1)).unwrap();
-    next.take_over(first.sender.hand_over());
+    next.take_over(first.sender.hand_over().expect("queue pairs go on"));
     permit(Permit { wake: Some(Time::from_us(25)), ..first.sender.controller().permit() });
     next.start(&spec, Time::from_us(30)); // the controller's own timer ran out while nothing was sent
     let told = calls();

@@ -1,24 +1,49 @@
 //! Transports of kind `rdma`.
 
-use crate::quantity::{Cap, Q};
-use crate::schema::{Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, TimerRestart};
+use super::{Kind, Ranks, bytes};
+use crate::quantity::Cap;
+use crate::schema::{Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, TimerRestart, Transport};
+use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport as t;
-use thalweg_units::Bytes;
 
-fn wire(bytes: Q<Bytes>) -> u32 {
-    bytes.0.get() as u32
+impl Kind for Rdma {
+    fn spec(&self) -> t::TransportSpec {
+        t::TransportSpec::Rdma(rdma(self))
+    }
+    fn congestion(&self) -> Option<&ControllerSpec> {
+        Some(&self.congestion)
+    }
+    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
+        Some(&mut self.congestion)
+    }
+    fn ranks(&self) -> Ranks {
+        Ranks::Never
+    }
+    fn rank(&self) -> Option<Rank> {
+        None
+    }
+    fn slows_on_loss(&self) -> bool {
+        false
+    }
+    fn carries_many(&self) -> bool {
+        true
+    }
+    fn bare(&self) -> Transport {
+        let Self { mtu, header, extra_header, ack_size, .. } = *self;
+        Transport::Rdma(Self { mtu, header, extra_header, ack_size, ..Self::default() })
+    }
 }
 
-pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
-    let telemetry = r.telemetry.map_or(0, wire);
+fn rdma(r: &Rdma) -> t::RdmaSpec {
+    let telemetry = r.telemetry.map_or(0, bytes);
     t::RdmaSpec {
         controller: r.congestion.clone(),
-        payload: wire(r.mtu),
-        header: wire(r.header) + telemetry,
-        extra_header: wire(r.extra_header),
-        ack_wire: wire(r.ack_size) + telemetry,
+        payload: bytes(r.mtu),
+        header: bytes(r.header).saturating_add(telemetry),
+        extra_header: bytes(r.extra_header),
+        ack_wire: bytes(r.ack_size).saturating_add(telemetry),
         // (Resolved by the recovery.)
-        nack_wire: wire(r.nack_size.unwrap_or(r.ack_size)) + telemetry,
+        nack_wire: bytes(r.nack_size.unwrap_or(r.ack_size)).saturating_add(telemetry),
         recovery: match r.recovery {
             Recovery::Irn { sack, nack_threshold, enter_on_advance } => {
                 t::RecoverySpec::Selective { sack, nack_threshold, enter_on_advance }
@@ -56,7 +81,7 @@ pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
             None | Some(Notification::Off) => t::Notification::Off,
             Some(Notification::Echo) => t::Notification::Echo,
             Some(Notification::Cnp { interval, size }) => {
-                t::Notification::Packet { interval: interval.0, wire: wire(size) }
+                t::Notification::Packet { interval: interval.0, wire: bytes(size) }
             }
         },
         rtt: t::RttSpec {
@@ -67,7 +92,7 @@ pub(super) fn rdma(r: &Rdma) -> t::RdmaSpec {
             noise: r.rtt.noise.0,
         },
         segments: r.segments.map(|s| t::SegmentSpec {
-            bytes: wire(s.bytes),
+            bytes: bytes(s.bytes),
             outstanding: s.outstanding,
             nic_pace: s.nic_pace.map(|q| q.0),
         }),

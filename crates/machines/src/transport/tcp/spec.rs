@@ -1,21 +1,9 @@
-//! The one list of transports and their parameters. Defaults live in the scenario schema, not here.
-
-pub use super::rdma::spec::*;
+//! TCP as data. Defaults live in the scenario schema, not here.
 
 use crate::congestion::ControllerSpec;
+use crate::transport::RankSpec;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Span};
-
-/// How a flow's two ends talk.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum TransportSpec {
-    /// Byte-stream with acknowledgements.
-    Tcp(TcpSpec),
-    /// Open loop: datagrams, no feedback.
-    Udp(UdpSpec),
-    /// RoCE, IRN and what lies between.
-    Rdma(RdmaSpec),
-}
+use thalweg_units::{Bytes, Span};
 
 /// TCP as data: what a scheme switches on or off. One per kind of transport, shared by all its flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,7 +87,7 @@ pub enum FlightSpec {
     Span,
     /// As [`FlightSpec::Span`], and the sender knows what the receiver has: such a packet is passed over where
     /// it would be resent, whether or not its ACK has come. The same simulator to the letter. Only the owner
-    /// of both ends can tell, so it discards such packets ([`crate::transport::Receiver::holds`]).
+    /// of both ends can tell, so it discards such packets ([`crate::transport::ReceivingEnd::holds`]).
     SpanOmniscient,
 }
 
@@ -135,48 +123,4 @@ pub enum EcnSpec {
     Classic,
     /// RFC 8257: every ACK echoes exactly the marks of the packets it covers.
     Accurate,
-}
-
-/// What senders write into the rank header; lower is served first by ranked schedulers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum RankSpec {
-    /// Zero everywhere.
-    None,
-    /// The flow's size in bytes (SJF).
-    FlowSize,
-    /// Bytes of the flow not yet acknowledged (cumulatively or selectively) when the packet is sent (SRPT).
-    Remaining,
-    /// Bytes of the flow from the packet's own first byte on, whatever is acknowledged (SRPT as pFabric's priority of a
-    /// packet "at the time it is sent" reads without losses; ups, baselines).
-    FromHere,
-    /// Bytes waiting in the socket's send buffer or outstanding, as an unmodified application leaves
-    /// them there (ADS §3.2): it writes as fast as the buffer accepts.
-    SocketBuffer {
-        /// Size of the send buffer.
-        buffer: Bytes,
-    },
-}
-
-/// Open-loop datagrams.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct UdpSpec {
-    /// Payload bytes of a datagram.
-    pub payload: u32,
-    /// Header bytes on the wire.
-    pub header: u32,
-    /// When datagrams leave.
-    pub pace: UdpPace,
-    /// What senders write into the rank header ([`RankSpec::None`] or [`RankSpec::FlowSize`]).
-    pub rank: RankSpec,
-}
-
-/// Departure process of open-loop datagrams.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum UdpPace {
-    /// All at once, when the flow starts.
-    Burst,
-    /// Evenly spaced at this wire rate.
-    Constant(Rate),
-    /// Exponential gaps with this mean wire rate.
-    Poisson(Rate),
 }

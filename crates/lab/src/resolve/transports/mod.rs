@@ -1,0 +1,58 @@
+//! `[transport]`: what follows from a scenario's other keys and from the topology, for each kind.
+
+mod rdma;
+
+use crate::quantity::Q;
+use crate::schema::{EcnMode, Flight, LossDetection, Rank, Tcp, Udp};
+use crate::topology::Graph;
+use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
+use thalweg_units::Bytes;
+
+/// A kind of transport with keys that depend on others.
+pub(super) trait Dependent {
+    /// Its packets may be marked; asked before it is resolved, too.
+    fn ecn_capable(&self) -> bool;
+    /// What follows from the rank that the schedulers want, and from flow control.
+    fn resolve(&mut self, wanted: Option<Rank>, lossless: bool);
+    /// What follows from the topology, the controller's parameters apart.
+    fn by_graph(&mut self, _graph: &Graph, _paths: &mut dyn Paths) {}
+}
+
+/// The ECN that a controller has, unless the scenario says otherwise.
+fn ecn_of(congestion: &ControllerSpec) -> EcnMode {
+    if congestion.needs().marks.by_default() { EcnMode::Accurate } else { EcnMode::Off }
+}
+
+/// True if the controller reads what switches write into packets.
+pub(crate) fn reads_telemetry(congestion: &ControllerSpec) -> bool {
+    congestion.needs().feedback == FeedbackKind::Int
+}
+
+/// Five hops of 8 B and 2 B: HPCC §4.1.
+fn telemetry_of(congestion: &ControllerSpec) -> Option<Q<Bytes>> {
+    reads_telemetry(congestion).then(|| Q::of("42B"))
+}
+
+impl Dependent for Tcp {
+    fn ecn_capable(&self) -> bool {
+        self.ecn.unwrap_or(ecn_of(&self.congestion)) != EcnMode::Off
+    }
+    fn resolve(&mut self, wanted: Option<Rank>, _: bool) {
+        self.ecn.get_or_insert(ecn_of(&self.congestion));
+        self.telemetry = self.telemetry.or(telemetry_of(&self.congestion));
+        self.rank.get_or_insert(wanted.unwrap_or(Rank::None));
+        // Counted by span, nothing leaves on a duplicate ACK.
+        let counts = self.loss != LossDetection::TimeoutOnly && self.flight == Flight::Pipe;
+        self.limited_transmit.get_or_insert(counts);
+    }
+}
+
+impl Dependent for Udp {
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+    fn resolve(&mut self, wanted: Option<Rank>, _: bool) {
+        let size = matches!(wanted, Some(Rank::FlowSize));
+        self.rank.get_or_insert(if size { Rank::FlowSize } else { Rank::None });
+    }
+}

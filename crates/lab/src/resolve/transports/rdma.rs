@@ -1,0 +1,72 @@
+//! `[transport]` of kind `rdma`: what follows from the recovery, the controller, flow control and the topology.
+
+use super::{Dependent, telemetry_of};
+use crate::quantity::{Cap, Q};
+use crate::schema::{Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery};
+use crate::topology::{Graph, round_trip_bytes};
+use thalweg_machines::congestion::{ControllerSpec, Marks, Paths};
+use thalweg_units::Bytes;
+
+/// Which notifications a controller has, unless the scenario says otherwise.
+fn notification_of(congestion: &ControllerSpec) -> Notification {
+    match congestion.needs().marks {
+        Marks::Notifications => Notification::cnp(),
+        Marks::Wanted | Marks::Echoes => Notification::Echo,
+        Marks::Ignored | Marks::Heard => Notification::Off,
+    }
+}
+
+/// The ACKs that somebody waits for.
+fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
+    let needs = r.congestion.needs();
+    let capped = matches!(r.cap, Some(Cap::Packets(_) | Cap::Auto));
+    let timed = !matches!(r.timer, None | Some(RdmaTimer::Off));
+    match r.recovery {
+        Recovery::Irn { .. } => RdmaAcks::PerPacket,
+        Recovery::GoBackN { .. } if r.segments.is_some() => RdmaAcks::PerSegment,
+        // IRN §4.4.2: the baseline's ACKs are not charged to it where nobody needs them.
+        Recovery::GoBackN { .. } if lossless && !capped && !timed => match r.notification {
+            Some(Notification::Echo) => RdmaAcks::PerPacket,
+            _ if needs.gives.moves_window() => RdmaAcks::PerPacket,
+            _ if needs.round_trips => RdmaAcks::PerSegment,
+            _ => RdmaAcks::Never,
+        },
+        Recovery::GoBackN { .. } => RdmaAcks::PerPacket,
+    }
+}
+
+impl Dependent for Rdma {
+    fn ecn_capable(&self) -> bool {
+        self.notification.unwrap_or(notification_of(&self.congestion)) != Notification::Off
+    }
+
+    fn resolve(&mut self, _: Option<Rank>, lossless: bool) {
+        self.notification.get_or_insert(notification_of(&self.congestion));
+        self.telemetry = self.telemetry.or(telemetry_of(&self.congestion));
+        let named = if matches!(self.recovery, Recovery::Irn { .. }) { 4 } else { 0 };
+        self.nack_size.get_or_insert(Q(Bytes::new(self.ack_size.0.get().saturating_add(named))));
+        let acks = acks_of(self, lossless);
+        let acks = *self.acks.get_or_insert(acks);
+        self.timer.get_or_insert(match self.recovery {
+            // IRN §4.3.1: without losses every expiry would be a mistake.
+            _ if lossless || acks == RdmaAcks::Never => RdmaTimer::Off,
+            Recovery::Irn { .. } => RdmaTimer::pair(),
+            Recovery::GoBackN { .. } => RdmaTimer::fixed(),
+        });
+        self.cap.get_or_insert(match self.recovery {
+            Recovery::Irn { .. } => Cap::Auto,
+            Recovery::GoBackN { .. } => Cap::Off,
+        });
+    }
+
+    fn by_graph(&mut self, graph: &Graph, paths: &mut dyn Paths) {
+        if self.cap == Some(Cap::Auto) {
+            // IRN §4.2.2: the product of bandwidth and delay in packets on the wire, rounded down.
+            let telemetry = self.telemetry.map_or(0, |q| q.0.get());
+            let packet =
+                self.mtu.0.get().saturating_add(self.header.0.get()).saturating_add(telemetry).max(1);
+            let product = round_trip_bytes(graph.fastest_host(), paths.propagation());
+            self.cap = Some(Cap::Packets((product.get() / packet).clamp(1, u64::from(u32::MAX)) as u32));
+        }
+    }
+}

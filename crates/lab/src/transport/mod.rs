@@ -1,0 +1,114 @@
+//! What the laboratory wants to know of a transport, whichever it is: each kind answers in a file of its own.
+
+mod rdma;
+mod tcp;
+mod udp;
+
+use crate::quantity::Q;
+use crate::schema::{Document, Pattern, Rank, Transport, of_kind};
+use crate::topology::Frames;
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::transport::{RankSpec, TransportSpec, Wire};
+use thalweg_units::Bytes;
+
+/// How much a sender knows of what it could write into the rank header.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Ranks {
+    /// It writes nothing.
+    Never,
+    /// Its flow's size.
+    Size,
+    /// And what of it remains.
+    Remaining,
+}
+
+/// A kind of transport, as written in a scenario.
+pub(crate) trait Kind {
+    /// As the machines want it. Sizes too large for a packet become the largest there are.
+    fn spec(&self) -> TransportSpec;
+    /// Its controller.
+    fn congestion(&self) -> Option<&ControllerSpec>;
+    /// The same, to fill in what follows from elsewhere.
+    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec>;
+    /// What its senders could write into the rank header.
+    fn ranks(&self) -> Ranks;
+    /// What the scenario has them write.
+    fn rank(&self) -> Option<Rank>;
+    /// Its senders slow down when packets are dropped, whatever the controller.
+    fn slows_on_loss(&self) -> bool;
+    /// A connection can carry one flow after the other.
+    fn carries_many(&self) -> bool;
+    /// The same packets, all else by default.
+    fn bare(&self) -> Transport;
+}
+
+impl Transport {
+    /// As the machines want it.
+    pub(crate) fn spec(&self) -> TransportSpec {
+        of_kind!(self, |t| t.spec())
+    }
+    /// What it puts on the wire.
+    pub(crate) fn wire(&self) -> Wire {
+        self.spec().wire()
+    }
+    /// A full packet and its ACK, if any comes without losses.
+    pub(crate) fn frames(&self) -> Frames {
+        let wire = self.wire();
+        let ack = wire.ack.filter(|_| wire.is_acknowledged());
+        Frames { full: wire.full(), ack: ack.unwrap_or(0) }
+    }
+    /// See [`Kind::congestion`].
+    pub(crate) fn congestion(&self) -> Option<&ControllerSpec> {
+        of_kind!(self, |t| t.congestion())
+    }
+    /// See [`Kind::congestion_mut`].
+    pub(crate) fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
+        of_kind!(self, |t| t.congestion_mut())
+    }
+    /// See [`Kind::ranks`].
+    pub(crate) fn ranks(&self) -> Ranks {
+        of_kind!(self, |t| t.ranks())
+    }
+    /// See [`Kind::rank`].
+    pub(crate) fn rank(&self) -> Rank {
+        of_kind!(self, |t| t.rank()).unwrap_or(Rank::None)
+    }
+    /// See [`Kind::slows_on_loss`].
+    pub(crate) fn slows_on_loss(&self) -> bool {
+        of_kind!(self, |t| t.slows_on_loss())
+    }
+    /// See [`Kind::carries_many`].
+    pub(crate) fn carries_many(&self) -> bool {
+        of_kind!(self, |t| t.carries_many())
+    }
+    /// See [`Kind::bare`].
+    pub(crate) fn bare(&self) -> Transport {
+        of_kind!(self, |t| t.bare())
+    }
+}
+
+/// `[transport]`, then `[transports]` by name, then those of traffic of kind `udp`.
+pub(crate) fn specs(doc: &Document) -> Vec<TransportSpec> {
+    let own = std::iter::once(&doc.transport).chain(doc.transports.values()).map(Transport::spec);
+    let streams = doc.traffic.iter().filter_map(|traffic| match &traffic.pattern {
+        Pattern::Udp(stream) => Some(udp::stream(stream)),
+        _ => None,
+    });
+    own.chain(streams).collect()
+}
+
+/// Bytes on the wire.
+fn bytes(size: Q<Bytes>) -> u32 {
+    u32::try_from(size.0.get()).unwrap_or(u32::MAX)
+}
+
+/// What senders write into the rank header.
+fn rank(rank: Option<Rank>) -> RankSpec {
+    match rank {
+        None | Some(Rank::None) => RankSpec::None,
+        Some(Rank::FlowSize) => RankSpec::FlowSize,
+        Some(Rank::Remaining) => RankSpec::Remaining,
+        Some(Rank::FromHere) => RankSpec::FromHere,
+        Some(Rank::SocketBuffer { buffer }) => RankSpec::SocketBuffer { buffer: buffer.0 },
+    }
+}

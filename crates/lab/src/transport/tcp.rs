@@ -1,0 +1,78 @@
+//! Transports of kind `tcp`.
+
+use super::{Kind, Ranks, bytes, rank};
+use crate::schema::{DelayedAcks, EcnMode, Flight, LossDetection, Rank, Rto, Sack, Tcp, Transport};
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::transport as t;
+
+impl Kind for Tcp {
+    fn spec(&self) -> t::TransportSpec {
+        let mss = bytes(self.mss);
+        let telemetry = self.telemetry.map_or(0, bytes);
+        t::TransportSpec::Tcp(t::TcpSpec {
+            controller: self.congestion.clone(),
+            mss,
+            header: bytes(self.header).saturating_add(telemetry),
+            ack_wire: bytes(self.ack_size).saturating_add(telemetry),
+            syn_wire: bytes(self.syn_size.unwrap_or(self.ack_size)),
+            flight: match self.flight {
+                Flight::Pipe => t::FlightSpec::Pipe,
+                Flight::Span => t::FlightSpec::Span,
+                Flight::SpanOmniscient => t::FlightSpec::SpanOmniscient,
+            },
+            initial_window: self.initial_window.bytes(mss),
+            max_window: self.max_window.bytes(mss),
+            initial_threshold: self.initial_threshold.bytes(mss),
+            rto: match self.rto {
+                Rto::Rfc6298 { initial, min, max } => {
+                    t::RtoSpec::Rfc6298 { initial: initial.0, min: min.0, max: max.0 }
+                }
+                Rto::Fixed { value } => t::RtoSpec::Fixed(value.0),
+            },
+            loss: match self.loss {
+                LossDetection::DupAck { threshold } => t::LossSpec::DupAck { threshold },
+                LossDetection::TimeoutOnly => t::LossSpec::Timeout,
+            },
+            limited_transmit: self.limited_transmit.unwrap_or(false),
+            sack: match self.sack {
+                Sack::Off => t::SackSpec::Off,
+                Sack::Blocks { blocks, on_wire } => t::SackSpec::Blocks { blocks, on_wire },
+            },
+            ack: match self.delayed_acks {
+                DelayedAcks::Off => t::AckSpec { every: 1, delay: thalweg_units::Span::ZERO },
+                DelayedAcks::On { every, delay } => t::AckSpec { every, delay: delay.0 },
+            },
+            handshake: self.handshake,
+            ecn: match self.ecn {
+                None | Some(EcnMode::Off) => t::EcnSpec::Off,
+                Some(EcnMode::Classic) => t::EcnSpec::Classic,
+                Some(EcnMode::Accurate) => t::EcnSpec::Accurate,
+            },
+            timestamps: self.timestamps,
+            probe_after: (self.probe_after > 0).then_some(self.probe_after),
+            rank: rank(self.rank),
+        })
+    }
+    fn congestion(&self) -> Option<&ControllerSpec> {
+        Some(&self.congestion)
+    }
+    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
+        Some(&mut self.congestion)
+    }
+    fn ranks(&self) -> Ranks {
+        Ranks::Remaining
+    }
+    fn rank(&self) -> Option<Rank> {
+        self.rank
+    }
+    fn slows_on_loss(&self) -> bool {
+        true
+    }
+    fn carries_many(&self) -> bool {
+        false
+    }
+    fn bare(&self) -> Transport {
+        let Self { mss, header, ack_size, .. } = *self;
+        Transport::Tcp(Self { mss, header, ack_size, ..Self::default() })
+    }
+}

@@ -1,0 +1,70 @@
+//! What follows from the list of agents: construction and dispatch, by the name that the transport has in its own list.
+
+/// `Name(agent);` for each.
+macro_rules! agents {
+    ($($(#[$doc:meta])* $name:ident($agent:ty);)*) => {
+        /// A host's agent for one transport.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        pub enum Agent {
+            $($(#[$doc])* $name($agent),)*
+        }
+
+        impl Agent {
+            /// Of a host whose link has this rate; `None` if the transport has none.
+            pub fn new(spec: &TransportSpec, line_rate: Rate) -> Option<Self> {
+                match spec {
+                    $(TransportSpec::$name(part) => Some(Self::$name(<$agent>::new(part, line_rate))),)*
+                    _ => None,
+                }
+            }
+            /// The transport has one.
+            pub fn serves(spec: &TransportSpec) -> bool {
+                matches!(spec, $(TransportSpec::$name(_))|*)
+            }
+            /// See [`HostAgent::on_start`].
+            pub fn on_start(&mut self, spec: &TransportSpec, now: Time, flow: FlowId, size: u64) {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_start(part, now, flow, size),)*
+                    _ => debug_assert!(false, "an agent was called with another one's parameters"),
+                }
+            }
+            /// See [`HostAgent::on_over`].
+            pub fn on_over(&mut self, spec: &TransportSpec, now: Time, flow: FlowId, end: End) {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_over(part, now, flow, end),)*
+                    _ => debug_assert!(false, "an agent was called with another one's parameters"),
+                }
+            }
+            /// See [`HostAgent::on_packet`].
+            pub fn on_packet(&mut self, spec: &TransportSpec, now: Time, came: Came<'_>) {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_packet(part, now, came),)*
+                    _ => debug_assert!(false, "an agent was called with another one's parameters"),
+                }
+            }
+            /// See [`HostAgent::on_timer`].
+            pub fn on_timer(&mut self, spec: &TransportSpec, now: Time) {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_timer(part, now),)*
+                    _ => debug_assert!(false, "an agent was called with another one's parameters"),
+                }
+            }
+            /// See [`HostAgent::poll_transmit`].
+            pub fn poll_transmit(&mut self, spec: &TransportSpec, now: Time, packet: &mut Packet) -> Transmit {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.poll_transmit(part, now, packet),)*
+                    _ => Transmit::Idle,
+                }
+            }
+            /// See [`HostAgent::timer`].
+            pub fn timer(&self) -> Option<Time> {
+                match self { $(Self::$name(m) => m.timer()),* }
+            }
+            /// See [`HostAgent::rank`].
+            pub fn rank(&self, flow: FlowId) -> u64 {
+                match self { $(Self::$name(m) => m.rank(flow)),* }
+            }
+        }
+    };
+}
+pub(super) use agents;

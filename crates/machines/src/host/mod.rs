@@ -1,0 +1,72 @@
+//! Above the flows of a host: one agent for all flows of a transport that begin or end there.
+//!
+//! A flow's two ends know of nothing but their flow. What has to know of several is the agent's: which of the flows that want to
+//! send goes next, to which of those that arrive the downlink is promised (pHost's tokens, Homa's grants, ExpressPass' credits),
+//! how often a host may complain (DCQCN's notifications per NIC). It sees flows begin and end and packets arrive, and sends
+//! control packets of its own; like every machine it owns no clock and does no I/O.
+//!
+//! A packet first comes to the end of its flow, then to the agent. After [`HostAgent::on_start`], [`HostAgent::on_packet`] and
+//! [`HostAgent::on_timer`] the agent is polled until it answers something else than
+//! [`Transmit::Packet`], and its timer is looked at. What it sends travels as that flow's:
+//! requests and data to the destination, everything else to the source; so an agent sends for a flow only while it is told of
+//! it.
+
+mod list;
+mod tokens;
+
+pub use tokens::TokenAgent;
+
+use crate::packet::Packet;
+use crate::transport::{Transmit, TransportSpec};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{FlowId, Rate, Time};
+
+/// One end of a flow, as its host sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// It begins here.
+    Source,
+    /// It ends here.
+    Destination,
+}
+
+/// A packet that has come to the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Came<'a> {
+    /// The packet.
+    pub packet: &'a Packet,
+    /// To which end of its flow.
+    pub end: End,
+    /// Distinct payload bytes that this end knows to have arrived, by this packet too: acknowledged at the source, received at
+    /// the destination.
+    pub arrived: u64,
+}
+
+/// What sees all flows of a transport at a host.
+pub trait HostAgent {
+    /// What its transport shares between flows.
+    type Spec;
+    /// A flow of `size` bytes begins here.
+    fn on_start(&mut self, _spec: &Self::Spec, _now: Time, _flow: FlowId, _size: u64) {}
+    /// An end of a flow is over: every byte is acknowledged, or has arrived. Nothing is heard of it any more.
+    fn on_over(&mut self, _spec: &Self::Spec, _now: Time, _flow: FlowId, _end: End) {}
+    /// A packet has come, and its flow knows.
+    fn on_packet(&mut self, spec: &Self::Spec, now: Time, came: Came<'_>);
+    /// The instant named by [`HostAgent::timer`] has come (calls before it are ignored).
+    fn on_timer(&mut self, spec: &Self::Spec, now: Time);
+    /// Fills in the next control packet: every field but destination and route.
+    fn poll_transmit(&mut self, spec: &Self::Spec, now: Time, packet: &mut Packet) -> Transmit;
+    /// The next instant at which [`HostAgent::on_timer`] must be called, those of [`Transmit::At`] apart.
+    fn timer(&self) -> Option<Time>;
+    /// Of the flows that begin here and may have something to send the one with the lowest goes first, where the NIC pulls; of
+    /// equals, the one that has waited longest.
+    fn rank(&self, _flow: FlowId) -> u64 {
+        0
+    }
+}
+
+// The one list: transports with an agent. Each has a file of its own.
+list::agents! {
+    /// Tokens for the least remaining bytes first.
+    Tokens(TokenAgent);
+}

@@ -1,0 +1,270 @@
+//! What a transport is: its two ends, and what it says of itself to everybody else.
+
+use super::rdma;
+use crate::congestion::Start;
+use crate::packet::{Packet, Side};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+
+/// A kind of transport, by the parameters that its flows share.
+pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
+    /// The machine at a flow's source.
+    type Sender: SendingEnd<Spec = Self>;
+    /// The machine at its destination.
+    type Receiver: ReceivingEnd<Spec = Self>;
+
+    /// A sender of `size` payload bytes (`u64::MAX`: without end) that has not started. `stream` is the flow's own.
+    ///
+    /// # Errors
+    /// If a parameter is out of range, or parameters exclude each other; the message names them.
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<Self::Sender, String>;
+
+    /// A receiver of `size` payload bytes (`u64::MAX`: without end).
+    fn receiver(&self, flow: FlowId, size: u64) -> Self::Receiver;
+
+    /// What it puts on the wire.
+    fn wire(&self) -> Wire;
+
+    /// What its controllers are told of windows; those without a controller have none.
+    fn windows(&self) -> Windows {
+        Windows::default()
+    }
+
+    /// What it needs of the network besides queues and routes.
+    fn needs(&self) -> PathNeeds {
+        PathNeeds::default()
+    }
+
+    /// A sender knows what its receiver has, whether or not the ACK has come (a quirk of NetSys/simulator): the owner of both
+    /// ends discards what would be sent again for nothing ([`ReceivingEnd::holds`]).
+    fn sees_receiver(&self) -> bool {
+        false
+    }
+
+    /// What its flows are told when they start, on such a path: the owner adds which flow it is, its class, and a stream.
+    fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
+        let Windows { initial, max, threshold } = self.windows();
+        Start {
+            mss: self.wire().payload,
+            initial_window: initial,
+            max_window: max,
+            initial_threshold: threshold,
+            line_rate,
+            base_rtt,
+            time_quantum,
+            ..Start::default()
+        }
+    }
+}
+
+/// What a transport puts on the wire: bytes, headers of all layers included.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Wire {
+    /// Payload of a full data packet.
+    pub payload: u32,
+    /// Headers of a data packet.
+    pub header: u32,
+    /// More of them, which an ideal completion time does not count.
+    pub extra_header: u32,
+    /// An acknowledgement; `None`: nothing ever comes back.
+    pub ack: Option<u32>,
+    /// Acknowledgements per data packet, without losses. (None at all, where only losses are answered.)
+    pub acks: f64,
+    /// What is exchanged before the first data.
+    pub set_up: Option<SetUp>,
+}
+
+/// One round trip before the first data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SetUp {
+    /// Bytes of what the sender sends.
+    pub request: u32,
+    /// Bytes of the answer.
+    pub answer: u32,
+}
+
+impl Wire {
+    /// A full data packet, as ideal completion times count it.
+    pub fn full(&self) -> u32 {
+        self.payload.saturating_add(self.header)
+    }
+    /// The largest data packet that there is.
+    pub fn largest(&self) -> u32 {
+        self.full().saturating_add(self.extra_header)
+    }
+    /// The data packets of a flow of `size` bytes.
+    pub fn packets(&self, size: u64) -> u64 {
+        size.div_ceil(u64::from(self.payload.max(1)))
+    }
+    /// The last of them: what is left, and a header.
+    pub fn last(&self, size: u64) -> u32 {
+        let before = self.packets(size).saturating_sub(1) * u64::from(self.payload);
+        (size - before) as u32 + self.header
+    }
+    /// Acknowledgements come even where nothing is lost.
+    pub fn is_acknowledged(&self) -> bool {
+        self.acks > 0.0
+    }
+}
+
+/// Windows of flows that start, in payload bytes; [`Bytes::MAX`]: none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Windows {
+    /// At the start.
+    pub initial: Bytes,
+    /// The largest.
+    pub max: Bytes,
+    /// Slow-start threshold.
+    pub threshold: Bytes,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { initial: Bytes::MAX, max: Bytes::MAX, threshold: Bytes::MAX }
+    }
+}
+
+/// What a transport needs of the network besides queues and routes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PathNeeds {
+    /// What comes back passes the same switches as the data, in reverse (ExpressPass' credits meter the data's links).
+    pub symmetric: bool,
+    /// NICs pull: which packet leaves is decided when the link is free, not before (receiver-driven transports).
+    pub pulls: bool,
+}
+
+/// The answer to "anything to send?".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transmit {
+    /// The packet was filled in; ask again.
+    Packet,
+    /// Nothing until something arrives or a timer fires.
+    Idle,
+    /// Nothing before this instant: the pace does not allow it.
+    At(Time),
+}
+
+/// What a packet told the end of a flow that is of interest outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Heard {
+    /// A sender: a round trip, as [`SenderStats::rtt_sum`] counts them.
+    pub round_trip: Option<Span>,
+}
+
+/// Why a timer was due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Expiry {
+    /// It was not, or some other clock's.
+    Other,
+    /// The retransmission timer expired.
+    Retransmission,
+    /// The controller's clock, or that of the host's rate limiter.
+    Controller,
+}
+
+/// One end of one flow.
+pub trait Endpoint {
+    /// What its kind of transport shares between flows.
+    type Spec;
+    /// A packet for this end has arrived; `side` holds its cold headers, if it carried any.
+    fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard;
+    /// The instant named by [`Endpoint::timer`] has come (calls before it are ignored).
+    fn on_timer(&mut self, spec: &Self::Spec, now: Time) -> Expiry;
+    /// Fills in the next packet: every field but destination and route, which are left at their defaults. Its class is the
+    /// transport's to write: that of its flow ([`Start::class`]), or another. To send cold headers, it fills `side` and sets
+    /// `packet.side` to 0; otherwise `packet.side` is [`NO_SIDE`](crate::NO_SIDE) and `side` is undefined.
+    fn poll_transmit(
+        &mut self,
+        spec: &Self::Spec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit;
+    /// The next instant at which [`Endpoint::on_timer`] must be called.
+    fn timer(&self) -> Option<Time>;
+    /// Sender: every byte is acknowledged (UDP: sent). Receiver: every byte has arrived.
+    fn is_done(&self) -> bool;
+}
+
+/// The end at a flow's source.
+pub trait SendingEnd: Endpoint {
+    /// The flow starts: from now on `poll_transmit` answers.
+    fn start(&mut self, spec: &Self::Spec, now: Time);
+    /// The flow ends with what it has sent; that is still repaired until the receiver has it. How many bytes that is: the
+    /// receiver is to be told ([`ReceivingEnd::stop`]).
+    fn stop(&mut self, spec: &Self::Spec, now: Time) -> u64;
+    /// What it has done and where it stands.
+    fn stats(&self) -> SenderStats;
+    /// When the pace allows the next packet, whatever the window says; `None` if there is none to send, nobody paces, or the
+    /// host posts them.
+    fn next_departure(&self) -> Option<Time> {
+        None
+    }
+    /// When the pace allows the next packet, if an ACK has moved that since this was asked last.
+    fn take_moved(&mut self) -> Option<Time> {
+        None
+    }
+    /// What the next flow of the same connection goes on with; `None`: its connections carry one flow.
+    fn hand_over(&self) -> Option<HandOver> {
+        None
+    }
+    /// This flow follows another on its connection. Before [`SendingEnd::start`].
+    fn take_over(&mut self, _before: HandOver) {}
+}
+
+/// The end at a flow's destination.
+pub trait ReceivingEnd: Endpoint {
+    /// The flow has no more than `size` bytes after all ([`SendingEnd::stop`]).
+    fn stop(&mut self, size: u64);
+    /// Payload bytes received in order: what the application has got.
+    fn received(&self) -> u64;
+    /// Distinct payload bytes received, those above a gap included.
+    fn unique_bytes(&self) -> u64 {
+        self.received()
+    }
+    /// All `len` bytes from `seq` on have arrived.
+    fn holds(&self, _seq: u64, _len: u32) -> bool {
+        false
+    }
+}
+
+/// What a connection carries from one flow to the next.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HandOver(pub(super) rdma::State);
+
+/// What a sender has done and where it stands, for tables and time series.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SenderStats {
+    /// Payload bytes acknowledged cumulatively (UDP: sent).
+    pub acked_bytes: u64,
+    /// Data packets handed out, retransmissions included, probes and set-up not.
+    pub sent_packets: u64,
+    /// Of these, retransmissions.
+    pub retransmitted_packets: u64,
+    /// Expiries of the retransmission timer, those of the set-up included.
+    pub timeouts: u64,
+    /// The controller's window.
+    pub window: Bytes,
+    /// The controller's slow-start threshold; [`Bytes::MAX`]: none.
+    pub threshold: Bytes,
+    /// Payload bytes believed to be in the network.
+    pub in_flight: Bytes,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Span,
+    /// Sum of the round trips that ACKs of new data measured by their time stamps, those of segments sent again and of
+    /// the set-up included (RFC 7323 §4.1). RDMA: of those that the controller was told.
+    pub rtt_sum: Span,
+    /// How many these were.
+    pub rtt_samples: u32,
+    /// The controller's pace, if it has one.
+    pub pace: Option<Rate>,
+}
+
+impl SenderStats {
+    /// Mean of the measured round trips; `None` before the first.
+    pub fn mean_rtt(&self) -> Option<Span> {
+        (self.rtt_samples > 0).then(|| self.rtt_sum / u64::from(self.rtt_samples))
+    }
+}

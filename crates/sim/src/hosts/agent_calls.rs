@@ -1,0 +1,139 @@
+//! What hosts tell their agents ([`thalweg_machines::host`]), and send for them. Networks without a transport that has any pass
+//! by with one branch.
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::hosts::Hosts;
+use crate::hosts::agents::Seat;
+use crate::paths::{NO_SLOT, travels_forward};
+use thalweg_machines::Packet;
+use thalweg_machines::host::{Came, End};
+use thalweg_machines::transport::Transmit;
+use thalweg_units::{FlowId, PortId, Time};
+
+impl Hosts {
+    /// A flow begins: its source's agent is told.
+    #[cold]
+    pub(super) fn agent_begins<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        slot: usize,
+        flow: FlowId,
+    ) {
+        let sending = &self.sending[slot];
+        let Some(at) = self.agents.at(sending.host, sending.transport) else { return };
+        let Seat { agent, transport, .. } = &mut self.agents.all[at];
+        let transport = &cx.spec.transports[usize::from(*transport)];
+        agent.on_start(transport, cx.now, flow, cx.spec.flows[flow.at()].size);
+        self.pump_agent(cx, fabric, at);
+    }
+
+    /// A packet has come to an end of its flow: the agent of its host is told, too, unless the end is over.
+    #[inline(never)]
+    pub(super) fn agent_hears<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        slot: usize,
+        packet: &Packet,
+    ) {
+        let (sending, receiving) = (&self.sending[slot], &self.receiving[slot]);
+        let (host, over, end, arrived) = if travels_forward(packet.kind) {
+            let arrived = receiving.receiver.unique_bytes();
+            (receiving.host, receiving.complete, End::Destination, arrived)
+        } else {
+            (sending.host, sending.complete, End::Source, sending.sender.stats().acked_bytes)
+        };
+        let Some(at) = self.agents.at(host, sending.transport).filter(|_| !over) else { return };
+        let Seat { agent, transport, .. } = &mut self.agents.all[at];
+        let transport = &cx.spec.transports[usize::from(*transport)];
+        agent.on_packet(transport, cx.now, Came { packet, end, arrived });
+        self.pump_agent(cx, fabric, at);
+    }
+
+    /// An end of a flow is over.
+    #[cold]
+    pub(super) fn agent_forgets<Q>(&mut self, cx: &Cx<Q>, slot: usize, flow: FlowId, end: End) {
+        let host = match end {
+            End::Source => self.sending[slot].host,
+            End::Destination => self.receiving[slot].host,
+        };
+        let Some(at) = self.agents.at(host, self.sending[slot].transport) else { return };
+        let Seat { agent, transport, .. } = &mut self.agents.all[at];
+        agent.on_over(&cx.spec.transports[usize::from(*transport)], cx.now, flow, end);
+    }
+
+    /// An agent's timer event.
+    #[cold]
+    pub fn agent_timer<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, at: u32) {
+        let at = at as usize;
+        let Seat { agent, transport, timer } = &mut self.agents.all[at];
+        if *timer != cx.now {
+            return; // re-armed earlier since
+        }
+        *timer = Time::MAX;
+        agent.on_timer(&cx.spec.transports[usize::from(*transport)], cx.now);
+        self.pump_agent(cx, fabric, at);
+    }
+
+    /// Sends what an agent has to send, and keeps its timer event early enough.
+    fn pump_agent<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, at: usize) {
+        let mut packet = Packet::default();
+        let mut paced = Time::MAX;
+        loop {
+            let Seat { agent, transport, .. } = &mut self.agents.all[at];
+            let transport = &cx.spec.transports[usize::from(*transport)];
+            match agent.poll_transmit(transport, cx.now, &mut packet) {
+                Transmit::Packet => self.send_for_agent(cx, fabric, &mut packet),
+                Transmit::Idle => break,
+                Transmit::At(time) => {
+                    paced = time;
+                    break;
+                }
+            }
+        }
+        let Seat { agent, timer, .. } = &mut self.agents.all[at];
+        let deadline = agent.timer().unwrap_or(Time::MAX).min(paced);
+        if deadline < *timer {
+            *timer = deadline;
+            cx.schedule(deadline.max(cx.now), Phase::Agent, at as u32);
+        }
+    }
+
+    /// A control packet travels as its flow's.
+    fn send_for_agent<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, packet: &mut Packet) {
+        let flow = packet.flow;
+        let slot = fabric.paths.slot(flow);
+        if slot == NO_SLOT {
+            debug_assert!(false, "an agent sends for a flow that is over");
+            return;
+        }
+        let slot = slot as usize;
+        let path = fabric.paths.start(slot);
+        let (sending, receiving) = (&mut self.sending[slot], &mut self.receiving[slot]);
+        let (ends, path) = if travels_forward(packet.kind) {
+            sending.balance = sending.balance.wrapping_add(1);
+            ((sending.host, sending.peer), path)
+        } else {
+            receiving.balance = receiving.balance.wrapping_add(1);
+            ((receiving.host, receiving.peer), path + fabric.paths.middle())
+        };
+        self.inject(cx, fabric, flow, ends, path, packet);
+    }
+
+    /// Where the flow that a NIC takes next stands in its round-robin list: in front, unless an agent has its own order for the
+    /// flows of that one's transport.
+    #[inline(never)]
+    pub(super) fn next_by_agent(&self, fabric: &Fabric, id: PortId) -> usize {
+        let slots = || self.nics[id.at()].ready.iter().map(|flow| (flow, fabric.paths.slot(*flow)));
+        let sending = |slot: u32| self.sending.get(slot as usize);
+        let Some(first) = slots().next().and_then(|(_, slot)| sending(slot)) else { return 0 };
+        let Some(at) = self.agents.at(first.host, first.transport) else { return 0 };
+        let agent = &self.agents.all[at].agent;
+        let same = |slot| sending(slot).is_some_and(|s| s.transport == first.transport);
+        let theirs = slots().enumerate().filter(|(_, (_, slot))| same(*slot));
+        theirs.min_by_key(|(place, (flow, _))| (agent.rank(**flow), *place)).map_or(0, |(place, _)| place)
+    }
+}
