@@ -14,6 +14,8 @@ pub(crate) struct Features {
     pub headers: bool,
     /// Switches write into data packets as their transmission begins: see [`Fabric::write_headers`](crate::fabric::Fabric::write_headers).
     pub writes: bool,
+    /// Any of these, or [`Features::ingress_accounting`]: other parts see what waits at a port.
+    pub observed: bool,
     /// Switches read the packets that they pass on, not only where these go: a hint for prefetching.
     pub prefetch: bool,
     /// The network is larger than the caches: it pays to look ahead ([`crate::lookahead`]).
@@ -45,9 +47,11 @@ impl Features {
             || spec.carried != CarriedSpec::Nothing
             || spec.slack.is_some()
             || spec.probes.record.is_some();
+        let writes = !spec.stages.is_empty();
         Self {
             headers,
-            writes: !spec.stages.is_empty(),
+            writes,
+            observed: headers || writes || spec.inputs.is_some(),
             prefetch: headers || queues,
             look_ahead: 2 * spec.links.len() > WIDE,
             ingress_accounting: spec.inputs.is_some(),

@@ -56,8 +56,7 @@ impl WaitGraph<'_> {
     fn kept_by(&self, id: PortId, set: &[PortId]) -> u64 {
         let back = &self.ports[(id.0 ^ 1) as usize];
         let switch = back.place.owner as usize;
-        let held =
-            |out: &PortId| self.memory.held(switch, back.place.number, self.ports[out.at()].place.number);
+        let held = |out: &PortId| self.memory.held(*out, back.place.number);
         self.memory.links[switch].iter().filter(|out| set.contains(out)).map(|out| u64::from(held(out))).sum()
     }
 
@@ -73,8 +72,7 @@ impl WaitGraph<'_> {
             }
             let switch = back.place.owner as usize;
             for &out in &self.memory.links[switch] {
-                let waits =
-                    self.memory.held(switch, back.place.number, self.ports[out.at()].place.number) > 0;
+                let waits = self.memory.held(out, back.place.number) > 0;
                 if waits && out == from {
                     return true;
                 }

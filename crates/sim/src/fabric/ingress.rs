@@ -23,7 +23,7 @@ impl Fabric {
         wire: u32,
     ) -> bool {
         let Fabric { ports, memory, .. } = self;
-        let (switch, output) = (ports[out.at()].place.owner as usize, ports[out.at()].place.number);
+        let switch = ports[out.at()].place.owner as usize;
         let input = ports[(from.0 ^ 1) as usize].place.number;
         let at = usize::from(input);
         let quiet = memory.switches[switch].is_quiet(at, wire);
@@ -44,7 +44,7 @@ impl Fabric {
             peaks.note(inputs, at);
         }
         self.packets[handle].input = input;
-        self.memory.hold(switch, input, output, |bytes| bytes + wire);
+        self.memory.hold(out, input, |bytes| bytes + wire);
         if !quiet {
             self.tell_of_taken(cx, from, out, handle);
         }
@@ -72,10 +72,9 @@ impl Fabric {
     /// A packet waits no longer at a switch port: which switch, and the packet's ingress there.
     #[inline]
     fn waits_no_more(&mut self, id: PortId, handle: Handle, wire: u32) -> (usize, u8) {
-        let port = &self.ports[id.at()];
-        let (switch, output) = (port.place.owner as usize, port.place.number);
+        let switch = self.ports[id.at()].place.owner as usize;
         let input = self.packets[handle].input;
-        self.memory.hold(switch, input, output, |bytes| bytes - wire);
+        self.memory.hold(id, input, |bytes| bytes - wire);
         (switch, input)
     }
 

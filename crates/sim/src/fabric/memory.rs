@@ -17,8 +17,10 @@ pub(crate) struct Memory {
     pub switches: Vec<Inputs>,
     /// By port: ingress and bytes of the packet being transmitted, to be released as it ends; zero bytes: none.
     pub deferred: Vec<(u8, u32)>,
-    /// By switch: bytes waiting, by ingress and egress, under flow control.
-    held: Vec<Vec<u32>>,
+    /// By port, [`Memory::stride`] numbers each: bytes waiting there by the ingress at which they came, under flow control.
+    held: Vec<u32>,
+    /// Ports of the switch that has most.
+    stride: usize,
     /// Packets refused.
     pub dropped: u64,
     /// By switch: the most it has held; empty without that probe.
@@ -32,18 +34,17 @@ impl Memory {
     /// If the sizes contradict each other.
     pub fn new(spec: InputSpec, links: Vec<Vec<PortId>>, ports: usize, peaks: bool) -> Result<Self, String> {
         let switches = links.iter().map(|own| Inputs::new(spec, own.len())).collect::<Result<_, _>>()?;
-        let held = |own: &Vec<PortId>| vec![0; own.len() * own.len()];
-        let held = if spec.pfc.is_some() { links.iter().map(held).collect() } else { Vec::new() };
+        let stride = links.iter().map(Vec::len).max().unwrap_or(0);
+        let held = if spec.pfc.is_some() { vec![0; ports * stride] } else { Vec::new() };
         let none = |own: &Vec<PortId>| MemoryPeaks::new(own.len());
         let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
         let pools = Vec::new();
-        Ok(Self { links, pools, switches, deferred: vec![(0, 0); ports], held, dropped: 0, peaks })
+        Ok(Self { links, pools, switches, deferred: vec![(0, 0); ports], held, stride, dropped: 0, peaks })
     }
 
-    /// Bytes from `input` that wait at `output`.
-    pub fn held(&self, switch: usize, input: u8, output: u8) -> u32 {
-        let n = self.switches[switch].inputs().len();
-        self.held[switch][usize::from(input) * n + usize::from(output)]
+    /// Bytes that came at the ingress `input` and wait at a port.
+    pub fn held(&self, out: PortId, input: u8) -> u32 {
+        self.held[out.at() * self.stride + usize::from(input)]
     }
 
     /// A port transmits a packet whose bytes are still accounted for.
@@ -51,12 +52,11 @@ impl Memory {
         self.deferred.get(id.at()).is_some_and(|(_, wire)| *wire > 0)
     }
 
-    /// Bytes from `input` that wait at `output` change.
+    /// They change.
     #[inline]
-    pub fn hold(&mut self, switch: usize, input: u8, output: u8, change: impl FnOnce(u32) -> u32) {
-        if let Some(held) = self.held.get_mut(switch) {
-            let n = self.switches[switch].inputs().len();
-            let cell = &mut held[usize::from(input) * n + usize::from(output)];
+    pub fn hold(&mut self, out: PortId, input: u8, change: impl FnOnce(u32) -> u32) {
+        // Without flow control nothing is kept.
+        if let Some(cell) = self.held.get_mut(out.at() * self.stride + usize::from(input)) {
             *cell = change(*cell);
         }
     }

@@ -62,12 +62,14 @@ impl Fabric {
         if cx.features.priority_bypass && self.priority_bypass(cx, id, flying) {
             return false;
         }
-        let counts = cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX;
+        let port = &self.ports[id.at()];
+        let counts = cx.features.ingress_accounting && port.place.owner != u32::MAX;
+        let reference = port.mode.lane == Lane::Reference;
         if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
             self.lose(cx, flying.handle);
             return false;
         }
-        if self.ports[id.at()].mode.lane == Lane::Reference {
+        if reference {
             reference::enqueue(self, cx, id, flying);
             return false;
         }
@@ -95,7 +97,7 @@ impl Fabric {
     /// A packet joins the queue of an on-demand port that has caught up.
     fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
         let Flying { handle, wire, route, load, .. } = flying;
-        let unobserved = !cx.features.headers & !cx.features.writes & !cx.features.ingress_accounting;
+        let unobserved = !cx.features.observed;
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         if load == Load::Control && unobserved && port.may_bypass_control() && queue.reserve(wire) {
@@ -275,8 +277,7 @@ impl Fabric {
             self.release_deferred(cx, id);
         }
         let port = &mut self.ports[id.at()];
-        let observed = cx.features.headers | cx.features.writes | cx.features.ingress_accounting;
-        let unobserved = !observed & !port.state.eager;
+        let unobserved = !cx.features.observed & !port.state.eager;
         if port.bypass() != Bypass::Empty {
             if !unobserved {
                 return self.send_bypass(cx, id, at);

@@ -5,6 +5,8 @@
 //!
 //! Such a port is gated: frames, pauses and NICs that pull are the business of [`crate::fabric`], gated ports, but what is
 //! paused and what waits, control packets and frames too, the machine knows.
+//!
+//! Nothing here is inlined: the way of a packet on the other lanes should fit into the instruction cache.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -19,6 +21,7 @@ use thalweg_machines::{Handle, Kind};
 use thalweg_units::{PortId, Span, Time};
 
 /// A packet for which there is room in the switch joins the port.
+#[inline(never)]
 pub(crate) fn enqueue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
     let Flying { handle, route, wire, .. } = flying;
     fabric.packets[handle].route = route;
@@ -62,11 +65,13 @@ pub(crate) fn enqueue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId
 }
 
 /// The port is to send a frame.
+#[inline(never)]
 pub(crate) fn post(fabric: &mut Fabric, id: PortId, posted: Posted) {
     fabric.egresses[fabric.ports[id.at()].queue as usize].egress.post(posted);
 }
 
 /// A packet takes the lane of control packets, which neither memory nor queue counts.
+#[inline(never)]
 pub(crate) fn enqueue_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
     fabric.packets[flying.handle].route = flying.route;
     debug_assert!(fabric.packets[flying.handle].is_control(), "NICs that pull are handed nothing else");
@@ -75,6 +80,7 @@ pub(crate) fn enqueue_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: 
 }
 
 /// A NIC has pulled a packet: it leaves, unless the link is shut just now.
+#[inline(never)]
 pub(crate) fn transmit_pulled<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
     fabric.packets[flying.handle].route = flying.route;
     let arrived = arrive(fabric, cx, id, flying.handle);
@@ -116,6 +122,7 @@ fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
 }
 
 /// The instant has come at which the port wanted to be asked. True: a NIC is to pull a packet from its host's flows.
+#[inline(never)]
 pub(crate) fn tx<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> bool {
     if fabric.ports[id.at()].free_at <= cx.now {
         fabric.release_deferred(cx, id);
@@ -216,6 +223,7 @@ fn fly<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flyin
 }
 
 /// After a decision: the next one is an event if anything is to be decided; blocked if only another part can unblock the port.
+#[inline(never)]
 pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     let port = &fabric.ports[id.at()];
     if port.state.tx_pending {
@@ -244,6 +252,7 @@ pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
 }
 
 /// The neighbour has paused something, or lets it go on. True: nothing that waits may leave.
+#[inline(never)]
 pub(crate) fn set_paused(fabric: &mut Fabric, id: PortId) -> bool {
     let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
     egress.set_paused(&fabric.gates[id.at()].paused);
@@ -251,6 +260,7 @@ pub(crate) fn set_paused(fabric: &mut Fabric, id: PortId) -> bool {
 }
 
 /// The machine's control planes wake; something that was held back may be sent.
+#[inline(never)]
 pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
     egress.tick(cx.now);
@@ -268,6 +278,7 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
 }
 
 /// Loses what waits at a port whose link has failed.
+#[inline(never)]
 pub(crate) fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
     let egress = &mut egresses[ports[id.at()].queue as usize].egress;

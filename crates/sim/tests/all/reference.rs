@@ -175,7 +175,8 @@ struct Choice {
 }
 
 fn choices(memories: std::ops::Range<usize>, nics: std::ops::Range<usize>) -> impl Strategy<Value = Choice> {
-    let first = (0u64..1000, 0usize..4, any::<Index>(), 0usize..4, any::<Index>(), any::<Index>(), memories, nics);
+    let first =
+        (0u64..1000, 0usize..4, any::<Index>(), 0usize..4, any::<Index>(), any::<Index>(), memories, nics);
     let second = (0usize..4, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
     let bits = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (first, second, bits).prop_map(|(a, b, c)| {
@@ -217,7 +218,8 @@ fn build(c: &Choice) -> NetworkSpec {
     let per_input = c.memory >= 2;
     let limit = if per_input { Limit::Unlimited } else { limit };
     let order = c.order.get(&orders()).clone();
-    spec.disciplines = vec![DisciplineSpec { order, limit, stage: *c.stage.get(&stages()), preemptive: false }];
+    spec.disciplines =
+        vec![DisciplineSpec { order, limit, stage: *c.stage.get(&stages()), preemptive: false }];
     spec.shared_buffer =
         (c.memory == 1).then_some(SharedBufferSpec { total: Bytes::new(60_000), alpha: 1.0 });
     spec.inputs = match c.memory {
