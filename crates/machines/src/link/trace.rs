@@ -12,6 +12,17 @@ pub struct Trace {
     once: bool,
 }
 
+/// One opportunity among those of all rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    /// When its round began.
+    round: Time,
+    /// Its number in the round.
+    index: u64,
+    /// When it comes; [`Time::MAX`]: never, the trace is over.
+    pub at: Time,
+}
+
 impl Trace {
     /// Opportunities at these milliseconds, one for each entry; the last is the period.
     ///
@@ -50,15 +61,33 @@ impl Trace {
         Span::from_ms(self.ms.last().copied().map_or(1, u64::from))
     }
 
-    /// When opportunity `k` comes, counted from 0 through all rounds; [`Time::MAX`]: there are not so many.
-    pub(super) fn at(&self, k: u64) -> Time {
+    /// Where opportunity `k` is, counted from 0 through all rounds.
+    pub(super) fn place(&self, k: u64) -> Place {
         let n = self.ms.len() as u64;
-        if self.once && k >= n {
-            return Time::MAX;
+        self.placed(
+            Time::ZERO.saturating_add(self.period().saturating_mul(k / n)),
+            k % n,
+            self.once && k >= n,
+        )
+    }
+
+    /// The one that comes so many after another. Next to it is near: no division.
+    #[inline]
+    pub(super) fn after(&self, from: Place, more: u64) -> Place {
+        let n = self.ms.len() as u64;
+        let index = from.index + more;
+        if index < n || from.at == Time::MAX {
+            return self.placed(from.round, index.min(n - 1), from.at == Time::MAX);
         }
-        let offset = u64::from(self.ms[(k % n) as usize]);
-        let ms = Span::from_ms(1).saturating_mul(offset);
-        Time::ZERO.saturating_add(self.period().saturating_mul(k / n)).saturating_add(ms)
+        let rounds = self.period().saturating_mul(index / n);
+        self.placed(from.round.saturating_add(rounds), index % n, self.once)
+    }
+
+    /// Opportunity `index` of the round that begins there; over: the trace has ended before.
+    #[inline]
+    fn placed(&self, round: Time, index: u64, over: bool) -> Place {
+        let offset = Span::from_ms(1).saturating_mul(u64::from(self.ms[index as usize]));
+        Place { round, index, at: if over { Time::MAX } else { round.saturating_add(offset) } }
     }
 
     /// How many opportunities come before `at`.

@@ -7,7 +7,7 @@
 //! last byte. With nothing to send, the rest of an opportunity is lost. The trace begins again at its last instant.
 
 use super::declare::{Making, Parameters};
-use super::trace::{self, Trace, rate};
+use super::trace::{self, Place, Trace, rate};
 use super::{Load, Transmitter, Unused};
 use crate::problems::Problems;
 use schemars::JsonSchema;
@@ -95,8 +95,8 @@ impl TracedSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traced {
     spec: TracedSpec,
-    /// The opportunity in use, or the next one, counted through all rounds: those before it are used up, or told.
-    next: u64,
+    /// The opportunity in use, or the next one: those before it are used up, or told.
+    next: Place,
     /// What is left of it.
     left: u32,
 }
@@ -110,26 +110,29 @@ impl Traced {
         if spec.bytes == 0 {
             return Err("an opportunity of a traced link needs at least 1 byte".into());
         }
-        let left = spec.bytes;
-        Ok(Self { spec, next: 0, left })
+        let (left, next) = (spec.bytes, spec.trace.place(0));
+        Ok(Self { spec, next, left })
     }
 
+    #[inline]
     fn advance(&mut self) {
-        self.next += 1;
+        self.next = self.spec.trace.after(self.next, 1);
         self.left = self.spec.bytes;
     }
 
     /// The first opportunity from `now` on with something left.
-    fn upcoming(&self, now: Time) -> u64 {
-        let next = self.next + u64::from(self.left == 0);
-        if self.spec.trace.at(next) >= now { next } else { self.spec.trace.before(now) }
+    #[inline]
+    fn upcoming(&self, now: Time) -> Place {
+        let trace = &self.spec.trace;
+        let next = if self.left == 0 { trace.after(self.next, 1) } else { self.next };
+        if next.at >= now { next } else { trace.place(trace.before(now)) }
     }
 }
 
 impl Transmitter for Traced {
     #[inline]
     fn opens(&self, now: Time) -> Time {
-        self.spec.trace.at(self.upcoming(now))
+        self.upcoming(now).at
     }
 
     fn send(&mut self, now: Time, load: Load) -> Time {
@@ -138,7 +141,7 @@ impl Transmitter for Traced {
             self.next = upcoming;
             self.left = self.spec.bytes;
         }
-        debug_assert_eq!(self.spec.trace.at(self.next), now, "handed over at an opportunity");
+        debug_assert_eq!(self.next.at, now, "handed over at an opportunity");
         if load.bytes <= u64::from(self.left) {
             self.left -= load.bytes as u32;
             return now;
@@ -146,9 +149,14 @@ impl Transmitter for Traced {
         // Whole opportunities at once: a packet may need thousands of small ones.
         let beyond = load.bytes - u64::from(self.left);
         let whole = u64::from(self.spec.bytes);
-        self.next += beyond.div_ceil(whole);
-        self.left = ((whole - beyond % whole) % whole) as u32;
-        self.spec.trace.at(self.next)
+        let (more, over) = if beyond <= whole {
+            (1, whole - beyond)
+        } else {
+            (beyond.div_ceil(whole), (whole - beyond % whole) % whole)
+        };
+        self.next = self.spec.trace.after(self.next, more);
+        self.left = over as u32;
+        self.next.at
     }
 
     /// Over the last 100 ms; before that much has passed, the trace's mean.
@@ -165,7 +173,7 @@ impl Transmitter for Traced {
         if self.left == 0 {
             self.advance();
         }
-        let at = self.spec.trace.at(self.next);
+        let at = self.next.at;
         if at >= before {
             return None;
         }
@@ -384,8 +392,26 @@ mod tests {
             ms.sort_unstable();
             prop_assume!(*ms.last().unwrap() > 0);
             let trace = Trace::from_ms(ms).unwrap();
-            let counted = (0..).take_while(|k| trace.at(*k) < Time::from_ps(at)).count() as u64;
+            let counted = (0..).take_while(|k| trace.place(*k).at < Time::from_ps(at)).count() as u64;
             prop_assert_eq!(trace.before(Time::from_ps(at)), counted);
+        }
+
+        /// From one opportunity to the next is the same as counting from the start, through the ends of rounds.
+        #[test]
+        fn the_next_opportunity_is_found_from_the_last_as_from_the_start(
+            mut ms in prop::collection::vec(0u32..30, 1..12), once: bool,
+            steps in prop::collection::vec(0u64..30, 1..20),
+        ) {
+            ms.sort_unstable();
+            prop_assume!(*ms.last().unwrap() > 0);
+            let trace = Trace::from_ms(ms).unwrap();
+            let trace = if once { trace.once() } else { trace };
+            let (mut place, mut k) = (trace.place(0), 0);
+            for step in steps {
+                k += step;
+                place = trace.after(place, step);
+                prop_assert_eq!(place.at, trace.place(k).at);
+            }
         }
     }
 }

@@ -155,7 +155,9 @@ fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
         let egress = &mut egresses[ports[id.at()].queue as usize].egress;
         let poll = egress.poll(cx.now, &mut Held { packets, sides }, pushed_out);
-        note_queue(fabric, cx.now, id);
+        if matches!(poll, Poll::Transmit { .. }) || !fabric.pushed_out.is_empty() {
+            note_queue(fabric, cx.now, id);
+        }
         if let Poll::Transmit { what, until, arrives } = poll {
             fabric.ports[id.at()].free_at = until;
             match what {
