@@ -74,12 +74,22 @@ MINTCP = {
 }
 
 
+# Its pHost: control packets first, all data alike (`capability_prio_thresh` 0); a token per 1540 B. Its NIC has a queue; here it asks its flows.
+PHOST = {
+    "nic.order": "round-robin",
+    "switch.scheduler": '{ kind = "priority", classes = 3 }',
+    "transport": '{ kind = "phost", free_class = 2, token_class = 2, spacing = "1232ns" }',
+}
+
+
 def pfabric(flows: str, mode: str, **extra) -> Outcome:
     overrides = {"traffic.0.file": f"flows_{flows}.csv", **extra}
-    if mode == "pfabric_spray":
+    if mode.endswith("spray"):
         overrides["routing"] = SPRAY
     if mode == "mintcp_hash":
         overrides |= MINTCP
+    if mode.startswith("phost"):
+        overrides |= PHOST
     return by_flow(run("pfabric.toml", "pfabric", overrides), read("pfabric", f"fct_{flows}_{mode}.csv"))
 
 
@@ -444,6 +454,10 @@ def all_sets() -> dict[str, Callable[[], Outcome]]:
     for flows in ("aditya_60", "aditya_80", "dctcp_60", "dctcp_80"):
         for mode in ("pfabric_hash", "pfabric_spray"):
             sets[f"pfabric/{flows}/{mode}"] = partial(pfabric, flows, mode)
+    for flows in ("aditya_60", "aditya_80", "dctcp_60", "dctcp_80"):
+        sets[f"pfabric/{flows}/phost_hash"] = partial(pfabric, flows, "phost_hash")
+    for flows in ("aditya_60", "aditya_80"):
+        sets[f"pfabric/{flows}/phost_spray"] = partial(pfabric, flows, "phost_spray")
     sets["pfabric/aditya_60/mintcp_hash"] = partial(pfabric, "aditya_60", "mintcp_hash")
     for flows in ("lone", "websearch", "hadoop"):
         sets[f"hpcc-star/{flows}"] = partial(hpcc_star, flows)

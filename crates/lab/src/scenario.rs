@@ -6,7 +6,7 @@ use crate::diagnostic::{shown, suggest};
 use crate::estimate::Estimate;
 use crate::parse::flows::{self, FlowRow};
 use crate::parse::trace;
-use crate::schema::{Document, SECTIONS, scheme};
+use crate::schema::{Document, SECTIONS, Transport, scheme};
 use crate::text::check::{self, Named};
 use crate::text::emit;
 use crate::text::tree::{Node, Origin, Place, Value, stamp};
@@ -184,7 +184,7 @@ fn adopt_kind(mine: &mut Node, under: &Node) {
     if let Some(kind) = at(under, "kind")
         && at(mine, "kind").is_none()
         && let Some(Node { value: Value::Table(entries), .. }) = mine.get_mut("transport")
-        && !entries.iter().any(|(key, _)| key == "tcp" || key == "udp" || key == "rdma")
+        && !entries.iter().any(|(key, _)| Transport::KINDS.contains(&key.as_str()))
     {
         entries.push(("kind".to_owned(), kind));
     }

@@ -46,6 +46,14 @@ pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
     matches!(scheduler.needs().key, Key::Rank | Key::Slack)
 }
 
+/// How many classes the schedulers tell apart, or slack does; 0: nobody looks at them.
+pub(crate) fn classes(doc: &Document) -> u32 {
+    // Slack that is longer for each class: any number of them.
+    let offset = doc.slack.as_ref().is_some_and(|s| !s.class_offset.0.is_zero());
+    let known = schedulers(doc).map(|(_, s)| s.needs().classes.map_or(0, u32::from));
+    known.chain(offset.then_some(256)).max().unwrap_or(0)
+}
+
 /// Every transport with its dotted key, `[transport]` first.
 pub(crate) fn transports(doc: &Document) -> Vec<(String, &Transport)> {
     let named = doc.transports.iter().map(|(name, t)| (format!("transports.{name}"), t));
@@ -132,9 +140,10 @@ pub(crate) fn resolve(doc: &mut Document) {
         .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining))
         // NICs overwrite what senders wrote.
         .filter(|_| doc.slack.is_none());
-    let lossless = doc.switch.pfc.is_some();
+    let (lossless, classes) = (doc.switch.pfc.is_some(), classes(doc));
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
         of_kind!(t, |t| t.resolve(wanted, lossless));
+        of_kind!(t, |t| t.by_classes(classes));
     }
     let run = doc.run.until;
     let measured = *doc.measure.until.get_or_insert(run);

@@ -1,20 +1,25 @@
 //! `[transport]`: how the two ends of a flow talk.
 
-use super::{Rdma, Tcp};
+use super::{Phost, Rdma, Tcp};
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate};
 
-/// `Name(its table);` for each. `of_kind!(transport, |table| ...)` does the same with the table of whichever kind it is.
+/// `Name(its table), "key in scenarios";` for each. `of_kind!(transport, |table| ...)` does the same with the table of whichever kind it is.
 macro_rules! transports {
-    ($d:tt $($(#[$doc:meta])* $name:ident($table:ty);)*) => {
+    ($d:tt $($(#[$doc:meta])* $name:ident($table:ty), $key:literal;)*) => {
         /// How the two ends of a flow talk.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(tag = "kind", rename_all = "kebab-case")]
+        #[serde(tag = "kind")]
         #[schemars(extend("x-default-kind" = "tcp"))]
         pub enum Transport {
-            $($(#[$doc])* $name($table),)*
+            $($(#[$doc])* #[serde(rename = $key)] $name($table),)*
+        }
+
+        impl Transport {
+            /// What a scenario calls them.
+            pub(crate) const KINDS: &[&str] = &[$($key),*];
         }
 
         macro_rules! of_kind {
@@ -31,11 +36,13 @@ macro_rules! transports {
 // The one list. What the laboratory makes of each kind is in `crate::transport`.
 transports! { $
     /// A byte stream with acknowledgements.
-    Tcp(Tcp);
+    Tcp(Tcp), "tcp";
     /// Open loop: datagrams, no feedback.
-    Udp(Udp);
+    Udp(Udp), "udp";
     /// Queue pairs: RoCE's go-back-N, IRN's selective retransmission (Mittal et al., SIGCOMM 2018), TIMELY's segments.
-    Rdma(Rdma);
+    Rdma(Rdma), "rdma";
+    /// Receiver-driven: packets answer tokens of their destination (pHost, Gao et al., CoNEXT 2015).
+    Phost(Phost), "phost";
 }
 
 impl Default for Transport {

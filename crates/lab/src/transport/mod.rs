@@ -1,5 +1,6 @@
 //! What the laboratory wants to know of a transport, whichever it is: each kind answers in a file of its own.
 
+mod phost;
 mod rdma;
 mod tcp;
 mod udp;
@@ -38,6 +39,10 @@ pub(crate) trait Kind {
     fn slows_on_loss(&self) -> bool;
     /// A connection can carry one flow after the other.
     fn carries_many(&self) -> bool;
+    /// Classes below the flow's own that its packets are of.
+    fn classes(&self) -> u8 {
+        0
+    }
     /// The same packets, all else by default.
     fn bare(&self) -> Transport;
 }
@@ -80,6 +85,10 @@ impl Transport {
     /// See [`Kind::carries_many`].
     pub(crate) fn carries_many(&self) -> bool {
         of_kind!(self, |t| t.carries_many())
+    }
+    /// See [`Kind::classes`].
+    pub(crate) fn classes(&self) -> u8 {
+        of_kind!(self, |t| t.classes())
     }
     /// See [`Kind::bare`].
     pub(crate) fn bare(&self) -> Transport {

@@ -5,6 +5,7 @@ mod links;
 mod lossless;
 mod marking;
 mod name;
+mod phost;
 mod queues;
 mod rates;
 mod rdma;

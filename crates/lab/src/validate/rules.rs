@@ -79,12 +79,7 @@ fn every(r: &mut Report<'_>, key: &str, every: Span, end: Span) {
 }
 
 fn classes(r: &mut Report<'_>, doc: &Document) {
-    // Slack that is longer for each class: any number of them.
-    let offset = doc.slack.as_ref().is_some_and(|s| !s.class_offset.0.is_zero());
-    let mut classes = if offset { 256 } else { 0u32 };
-    for (_, s) in resolve::schedulers(doc) {
-        classes = classes.max(s.needs().classes.map_or(0, u32::from));
-    }
+    let classes = resolve::classes(doc);
     for (i, t) in doc.traffic.iter().enumerate().filter(|(_, t)| t.class > 0) {
         let key = format!("traffic.{i}.class");
         if classes == 0 {

@@ -48,7 +48,8 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
         }
         _ => {}
     }
-    if needs.classes.is_some() && !needs.anything() && doc.traffic.iter().all(|t| t.class == 0) {
+    let plain = || doc.traffic.iter().all(|t| t.class == 0) && resolve::used(doc).all(|t| t.classes() == 0);
+    if needs.classes.is_some() && !needs.anything() && plain() {
         let hint = "write `class = 1` in a [[traffic]] section, or another scheduler";
         r.useless(&key, "all traffic is of class 0", hint);
     }

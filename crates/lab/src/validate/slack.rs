@@ -122,7 +122,9 @@ fn rule(r: &mut Report<'_>, slack: &Slack, doc: &Document) {
             }
         }
     }
-    if !slack.class_offset.0.is_zero() && doc.traffic.iter().all(|t| t.class == 0) {
+    let one_class =
+        || doc.traffic.iter().all(|t| t.class == 0) && resolve::used(doc).all(|t| t.classes() == 0);
+    if !slack.class_offset.0.is_zero() && one_class() {
         let hint = "write `class = 1` in a [[traffic]] section, or remove the key";
         r.useless("slack.class_offset", "all traffic is of class 0", hint);
     }

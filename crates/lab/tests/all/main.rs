@@ -18,6 +18,7 @@ mod lossless;
 mod mahimahi;
 mod mutations;
 mod names;
+mod phost;
 mod products;
 mod queueing;
 mod references;

@@ -12,9 +12,9 @@
 //! it.
 
 mod list;
-mod tokens;
+mod phost;
 
-pub use tokens::TokenAgent;
+pub use phost::PhostAgent;
 
 use crate::packet::Packet;
 use crate::transport::{Transmit, TransportSpec};
@@ -68,5 +68,5 @@ pub trait HostAgent {
 // The one list: transports with an agent. Each has a file of its own.
 list::agents! {
     /// Tokens for the least remaining bytes first.
-    Tokens(TokenAgent);
+    Phost(PhostAgent);
 }

@@ -15,29 +15,29 @@
 mod contract;
 mod delivery;
 mod list;
+pub mod phost;
 mod rank;
 pub mod rdma;
 mod rto;
 pub mod tcp;
-pub mod tokens;
 pub mod udp;
 
 pub use contract::*;
+pub use phost::spec::*;
 pub use rank::RankSpec;
 pub use rdma::spec::*;
 pub use rto::Rto;
 pub use tcp::spec::*;
-pub use tokens::spec::*;
 pub use udp::{UdpPace, UdpSpec};
 
 use crate::congestion::Start;
 use crate::packet::{Packet, Side};
 use list::mismatch;
+use phost::{PhostReceiver, PhostSender};
 use rdma::{RdmaReceiver, RdmaSender};
 use serde::{Deserialize, Serialize};
 use tcp::{TcpReceiver, TcpSender};
 use thalweg_units::{FlowId, Rate, Span, Stream, Time};
-use tokens::{TokenReceiver, TokenSender};
 use udp::{UdpReceiver, UdpSender};
 
 // The one list.
@@ -49,7 +49,7 @@ list::transports! {
     /// RoCE, IRN and what lies between: queue pairs.
     Rdma(RdmaSpec): Box<RdmaSender>, RdmaReceiver;
     /// Receiver-driven: a packet per token.
-    Tokens(TokenSpec): TokenSender, TokenReceiver;
+    Phost(PhostSpec): PhostSender, PhostReceiver;
 }
 
 #[cfg(test)]

@@ -95,10 +95,10 @@ impl Hosts {
             }
         }
         let Seat { agent, timer, .. } = &mut self.agents.all[at];
-        let deadline = agent.timer().unwrap_or(Time::MAX).min(paced);
+        let deadline = agent.timer().unwrap_or(Time::MAX).min(paced).max(cx.now);
         if deadline < *timer {
             *timer = deadline;
-            cx.schedule(deadline.max(cx.now), Phase::Agent, at as u32);
+            cx.schedule(deadline, Phase::Agent, at as u32);
         }
     }
 

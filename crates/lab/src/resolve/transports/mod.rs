@@ -1,5 +1,6 @@
 //! `[transport]`: what follows from a scenario's other keys and from the topology, for each kind.
 
+mod phost;
 mod rdma;
 
 use crate::quantity::Q;
@@ -14,6 +15,8 @@ pub(super) trait Dependent {
     fn ecn_capable(&self) -> bool;
     /// What follows from the rank that the schedulers want, and from flow control.
     fn resolve(&mut self, wanted: Option<Rank>, lossless: bool);
+    /// What follows from how many classes the schedulers tell apart.
+    fn by_classes(&mut self, _classes: u32) {}
     /// What follows from the topology, the controller's parameters apart.
     fn by_graph(&mut self, _graph: &Graph, _paths: &mut dyn Paths) {}
 }

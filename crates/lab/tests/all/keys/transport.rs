@@ -9,6 +9,11 @@ const SRPT: &[&str] = &["switch.scheduler=srpt"];
 const CUBIC: &[&str] = &["%.congestion={kind=\"cubic\",c=1000.0,hystart=false}"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
 
+const PULL: &[&str] = &["nic.order=round-robin"];
+const PHOST: &[&str] = &["nic.order=round-robin", "%={kind=\"phost\"}"];
+const PHOST_CLASSES: &[&str] =
+    &["nic.order=round-robin", "%={kind=\"phost\"}", "switch.scheduler={kind=\"priority\",classes=3}"];
+
 #[rustfmt::skip]
 pub const KEYS: &[Row] = &[
     // ---- transport
@@ -110,5 +115,21 @@ pub const KEYS: &[Row] = &[
     ("%(udp).rank=remaining", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "none", "remaining", Refused),
     ("%(udp).rank=socket-buffer", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "none", "{kind=\"socket-buffer\",buffer=\"20KB\"}", Refused),
     ("%(udp).rank(socket-buffer).buffer", BUSY, &["%={kind=\"udp\"}", "measure.priority_histogram={}"], "", "20KB", Refused),
+    ("%=phost", BUSY, PULL, "{kind=\"phost\"}", "{kind=\"udp\"}", Outcome),
+    ("%(phost).payload", BUSY, PHOST, "", "1000B", Outcome),
+    ("%(phost).header", BUSY, PHOST, "", "60B", Outcome),
+    ("%(phost).control_size", BUSY, PHOST, "", "64B", Outcome),
+    ("%(phost).free_tokens", BUSY, PHOST, "", "2", Outcome),
+    ("%(phost).free_for", BUSY, PHOST, "", "all", Outcome),
+    ("%(phost).free_for=short", BUSY, PHOST, "short", "all", Outcome),
+    ("%(phost).free_for=all", BUSY, PHOST, "all", "short", Outcome),
+    ("%(phost).spacing", BUSY, PHOST, "", "2us", Outcome),
+    ("%(phost).again", BUSY, PHOST, "", "100us", Outcome),
+    ("%(phost).window", BUSY, PHOST, "", "3", Outcome),
+    ("%(phost).token_life", BUSY, PHOST, "", "200us", Outcome),
+    ("%(phost).patience", BUSY, PHOST, "", "200us", Outcome),
+    ("%(phost).retry", BUSY, PHOST, "", "60us", Outcome),
+    ("%(phost).free_class", BUSY, PHOST_CLASSES, "", "2", Outcome),
+    ("%(phost).token_class", BUSY, PHOST_CLASSES, "", "1", Outcome),
     ("transports", PLAIN, &[], "{x={initial_window=\"2pkts\"}}", "{x={initial_window=\"3pkts\"}}", Outcome),
 ];

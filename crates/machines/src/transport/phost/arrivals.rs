@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A bit for each packet, and the lowest that is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Arrivals {
+pub(crate) struct Arrivals {
     words: Vec<u64>,
     packets: u64,
     lowest: u64,
@@ -48,10 +48,6 @@ impl Arrivals {
     pub fn count(&self) -> u64 {
         self.count
     }
-
-    pub fn is_full(&self) -> bool {
-        self.count == self.packets
-    }
 }
 
 #[cfg(test)]
@@ -68,6 +64,6 @@ mod tests {
         for i in 0..130 {
             arrivals.insert(i);
         }
-        assert!(arrivals.is_full() && arrivals.missing(0).is_none());
+        assert!(arrivals.count() == 130 && arrivals.missing(0).is_none());
     }
 }

@@ -1,31 +1,40 @@
-//! The source's end: a request, free packets, then a packet per token (pHost, Algorithm 1).
+//! The source's end: a request, then a packet per token (pHost, Algorithm 1).
 
-use super::super::{Endpoint, Expiry, Heard, SenderStats, SendingEnd, TokenSpec, Transmit};
-use super::arrivals::Arrivals;
+use super::super::{Endpoint, Expiry, Heard, PhostSpec, SenderStats, SendingEnd, Transmit};
+use super::Arrivals;
 use crate::congestion::Start;
 use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, FlowId, Span, Time};
 
+/// Leave to send one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Token {
+    /// It is worth nothing after this.
+    until: Time,
+    /// Which packet.
+    index: u64,
+    /// Its number among the flow's, from 1.
+    number: u64,
+    free: bool,
+}
+
 /// The source's end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct TokenSender {
+pub struct PhostSender {
     flow: FlowId,
     size: u64,
     payload: u32,
-    packets: u64,
     started: bool,
+    done: bool,
     request: Request,
-    /// The next packet never sent.
-    next: u64,
-    /// So many more may leave without tokens.
-    free: u64,
-    /// When each token is worth nothing any more.
-    tokens: VecDeque<Time>,
-    acked: Arrivals,
-    /// Where the search for a packet to send again goes on.
-    again: u64,
+    tokens: VecDeque<Token>,
+    sent: Arrivals,
+    /// Bytes that the destination has, as far as it has said.
+    acked: u64,
+    /// How long free tokens are worth something.
+    free_life: Span,
     counts: Counts,
 }
 
@@ -50,76 +59,71 @@ struct Counts {
     rtt_samples: u32,
 }
 
-impl TokenSender {
+impl PhostSender {
     /// A sender that has not started.
     ///
     /// # Errors
     /// If a parameter is out of range; the message names it.
-    pub(super) fn new(spec: &TokenSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
-        let refuse = |what: &str| Err(format!("tokens: {what}"));
+    pub(super) fn new(spec: &PhostSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
+        let refuse = |what: &str| Err(format!("pHost: {what}"));
         if spec.payload == 0 || start.mss != spec.payload {
             return refuse("payload is 0 or not what the flow was told; allowed: at least 1");
         }
-        if spec.payload.checked_add(spec.header).is_none() || spec.control == 0 {
+        let Some(wire) = spec.payload.checked_add(spec.header).filter(|_| spec.control > 0) else {
             return refuse("a packet of no bytes, or of more than 4 GB");
-        }
+        };
         if size == 0 || size == u64::MAX {
             return refuse("a request names the flow's size: at least 1 byte, and an end");
         }
         if spec.window == 0 {
             return refuse("window is 0: no token would ever be sent; allowed: at least 1");
         }
-        if spec.life.is_zero() || spec.patience.is_zero() || spec.retry.is_zero() {
-            return refuse("life, patience or retry is 0; allowed: above");
+        let times = [spec.spacing, spec.life, spec.patience, spec.again, spec.retry];
+        if times.iter().any(|time| time.is_zero()) {
+            return refuse("spacing, life, patience, again or retry is 0; allowed: above");
         }
-        let packets = size.div_ceil(u64::from(spec.payload));
+        let packets = spec.packets(size);
+        let free = spec.free_of(packets);
+        let all = Bytes::new(free.saturating_mul(u64::from(wire))) / start.line_rate;
         Ok(Self {
             flow,
             size,
             payload: spec.payload,
-            packets,
             started: false,
+            done: false,
             request: Request { due: false, sent: false, retry_at: Time::MAX },
-            next: 0,
-            free: packets.min(u64::from(spec.free)),
             tokens: VecDeque::new(),
-            acked: Arrivals::new(packets),
-            again: 0,
+            sent: Arrivals::new(packets),
+            acked: 0,
+            free_life: all + spec.life,
             counts: Counts::default(),
         })
     }
 
-    /// Which packet leaves now, and as what class, if there is leave for one.
-    fn choose(&mut self, spec: &TokenSpec, now: Time) -> Option<(u64, u8)> {
-        while self.tokens.front().is_some_and(|end| *end < now) {
-            self.tokens.pop_front();
+    /// The next token that is worth something.
+    fn spend(&mut self, now: Time) -> Option<Token> {
+        while let Some(token) = self.tokens.pop_front() {
+            if token.until >= now {
+                return Some(token);
+            }
         }
-        // CHOICE pHost: tokens, which age, before free packets, which do not. Other reading: free ones first, at the cost
-        // of the tokens that come meanwhile.
-        if self.tokens.is_empty() {
-            let free = self.free > 0 && self.next < self.packets;
-            self.free -= u64::from(free);
-            return free.then_some((self.next, spec.free_class));
-        }
-        let index = if self.next < self.packets { self.next } else { self.acked.missing(self.again)? };
-        self.tokens.pop_front();
-        Some((index, spec.token_class))
+        None
     }
 }
 
-impl Endpoint for TokenSender {
-    type Spec = TokenSpec;
+impl Endpoint for PhostSender {
+    type Spec = PhostSpec;
 
-    fn on_packet(&mut self, spec: &TokenSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, spec: &PhostSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
         let mut heard = Heard::default();
         match packet.kind {
-            Kind::Control => self.tokens.push_back(now.saturating_add(spec.life)),
+            Kind::Control => {
+                let (until, index) = (now.saturating_add(spec.life), packet.seq / u64::from(spec.payload));
+                self.tokens.push_back(Token { until, index, number: packet.echo, free: false });
+                self.acked = self.acked.max(self.size.saturating_sub(packet.rank.unsigned_abs()));
+            }
             Kind::Ack => {
-                let payload = u64::from(spec.payload);
-                for index in self.acked.lowest()..packet.seq.div_ceil(payload) {
-                    self.acked.insert(index);
-                }
-                self.acked.insert(packet.echo / payload);
+                (self.done, self.acked) = (true, self.size);
                 let rtt = now.since(packet.stamp);
                 self.counts.rtt_sum += rtt;
                 self.counts.rtt_samples = self.counts.rtt_samples.saturating_add(1);
@@ -131,7 +135,7 @@ impl Endpoint for TokenSender {
         heard
     }
 
-    fn on_timer(&mut self, _: &TokenSpec, now: Time) -> Expiry {
+    fn on_timer(&mut self, _: &PhostSpec, now: Time) -> Expiry {
         if self.is_done() || now < self.request.retry_at {
             return Expiry::Other;
         }
@@ -140,39 +144,28 @@ impl Endpoint for TokenSender {
         Expiry::Retransmission
     }
 
-    fn poll_transmit(&mut self, spec: &TokenSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+    fn poll_transmit(&mut self, spec: &PhostSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
         if !self.started || self.is_done() {
             return Transmit::Idle;
         }
+        let flow = self.flow;
+        let mut flags = Flags::default();
         if std::mem::take(&mut self.request.due) {
-            let mut flags = Flags::default();
             if std::mem::replace(&mut self.request.sent, true) {
                 flags.set(Flags::RETRANSMISSION);
             }
             self.request.retry_at = now.saturating_add(spec.retry);
-            let (flow, wire) = (self.flow, spec.control);
             // The request says how long the flow is.
-            *packet = Packet {
-                stamp: now,
-                seq: self.size,
-                flow,
-                wire,
-                kind: Kind::Syn,
-                flags,
-                ..Packet::default()
-            };
+            let (seq, wire) = (self.size, spec.control);
+            *packet = Packet { stamp: now, seq, flow, wire, kind: Kind::Syn, flags, ..Packet::default() };
             return Transmit::Packet;
         }
-        let Some((index, class)) = self.choose(spec, now) else { return Transmit::Idle };
+        let Some(Token { index, number, free, .. }) = self.spend(now) else { return Transmit::Idle };
         let seq = index * u64::from(spec.payload);
         let payload = (self.size - seq).min(u64::from(spec.payload)) as u32;
-        let mut flags = Flags::default();
-        if index < self.next {
+        if !self.sent.insert(index) {
             flags.set(Flags::RETRANSMISSION);
-            self.again = index + 1;
             self.counts.resent += 1;
-        } else {
-            self.next = index + 1;
         }
         if seq + u64::from(payload) == self.size {
             flags.set(Flags::LAST);
@@ -181,11 +174,12 @@ impl Endpoint for TokenSender {
         *packet = Packet {
             stamp: now,
             seq,
-            flow: self.flow,
+            echo: number,
+            flow,
             wire: payload + spec.header,
             payload,
             kind: Kind::Data,
-            class,
+            class: if free { spec.free_class } else { spec.token_class },
             flags,
             ..Packet::default()
         };
@@ -198,30 +192,33 @@ impl Endpoint for TokenSender {
     }
 
     fn is_done(&self) -> bool {
-        self.acked.is_full()
+        self.done
     }
 }
 
-impl SendingEnd for TokenSender {
-    fn start(&mut self, _: &TokenSpec, _: Time) {
+impl SendingEnd for PhostSender {
+    fn start(&mut self, spec: &PhostSpec, now: Time) {
         (self.started, self.request.due) = (true, true);
+        let until = now.saturating_add(self.free_life);
+        let free = 0..spec.free_of(spec.packets(self.size));
+        self.tokens.extend(free.map(|index| Token { until, index, number: index + 1, free: true }));
     }
 
     /// Flows without an end are refused, so that none is stopped before its own.
-    fn stop(&mut self, _: &TokenSpec, _: Time) -> u64 {
+    fn stop(&mut self, _: &PhostSpec, _: Time) -> u64 {
         self.size
     }
 
     fn stats(&self) -> SenderStats {
-        let bytes = |packets: u64| packets * u64::from(self.payload);
+        let sent = self.sent.count().saturating_mul(u64::from(self.payload)).min(self.size);
         SenderStats {
-            acked_bytes: bytes(self.acked.lowest()).min(self.size),
+            acked_bytes: self.acked,
             sent_packets: self.counts.sent,
             retransmitted_packets: self.counts.resent,
             timeouts: self.counts.silences,
             window: Bytes::MAX,
             threshold: Bytes::MAX,
-            in_flight: Bytes::new(bytes(self.next.saturating_sub(self.acked.count()))),
+            in_flight: Bytes::new(sent.saturating_sub(self.acked)),
             rtt_sum: self.counts.rtt_sum,
             rtt_samples: self.counts.rtt_samples,
             ..SenderStats::default()

@@ -1,0 +1,36 @@
+//! `[transport]` of kind `phost`: times by the hosts' rate, classes by the schedulers.
+
+use super::Dependent;
+use crate::quantity::Q;
+use crate::schema::{Phost, Rank};
+use crate::topology::Graph;
+use thalweg_machines::congestion::Paths;
+use thalweg_units::Bytes;
+
+impl Dependent for Phost {
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+
+    fn resolve(&mut self, _: Option<Rank>, _: bool) {}
+
+    fn by_classes(&mut self, classes: u32) {
+        let highest = classes.saturating_sub(1).min(2) as u8;
+        let free = *self.free_class.get_or_insert(highest.min(1));
+        self.token_class.get_or_insert(highest.max(free));
+    }
+
+    fn by_graph(&mut self, graph: &Graph, _: &mut dyn Paths) {
+        let rate = graph.fastest_host();
+        if rate.bps() == 0 {
+            return;
+        }
+        let wire = self.payload.0.get().saturating_add(self.header.0.get());
+        let packet = Bytes::new(wire) / rate;
+        self.spacing.get_or_insert(Q(packet));
+        self.token_life.get_or_insert(Q(packet.saturating_mul(3) / 2));
+        self.patience.get_or_insert(Q(packet.saturating_mul(25)));
+        self.again.get_or_insert(Q(packet.saturating_mul(9)));
+        self.retry.get_or_insert(Q(packet.saturating_mul(250)));
+    }
+}

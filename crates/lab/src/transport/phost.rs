@@ -1,0 +1,58 @@
+//! Transports of kind `phost`.
+
+use super::{Kind, Ranks, bytes};
+use crate::quantity::Q;
+use crate::schema::{FreeFor, Phost, Rank, Transport};
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::transport::{self, PhostSpec, TransportSpec};
+use thalweg_units::Span;
+
+impl Kind for Phost {
+    fn spec(&self) -> TransportSpec {
+        // (Times and classes have been resolved.)
+        let span = |time: Option<Q<Span>>| time.map_or(Span::MAX, |q| q.0);
+        TransportSpec::Phost(PhostSpec {
+            payload: bytes(self.payload),
+            header: bytes(self.header),
+            control: bytes(self.control_size),
+            free: self.free_tokens,
+            free_for: match self.free_for {
+                FreeFor::Short => transport::FreeFor::Short,
+                FreeFor::All => transport::FreeFor::All,
+            },
+            spacing: span(self.spacing),
+            window: self.window,
+            life: span(self.token_life),
+            patience: span(self.patience),
+            again: span(self.again),
+            retry: span(self.retry),
+            free_class: self.free_class.unwrap_or(0),
+            token_class: self.token_class.unwrap_or(0),
+        })
+    }
+    fn congestion(&self) -> Option<&ControllerSpec> {
+        None
+    }
+    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
+        None
+    }
+    fn ranks(&self) -> Ranks {
+        Ranks::Never
+    }
+    fn rank(&self) -> Option<Rank> {
+        None
+    }
+    fn slows_on_loss(&self) -> bool {
+        false
+    }
+    fn carries_many(&self) -> bool {
+        false
+    }
+    fn classes(&self) -> u8 {
+        self.free_class.max(self.token_class).unwrap_or(0)
+    }
+    fn bare(&self) -> Transport {
+        let Self { payload, header, control_size, .. } = *self;
+        Transport::Phost(Self { payload, header, control_size, ..Self::default() })
+    }
+}
