@@ -10,6 +10,7 @@ from pathlib import Path
 
 import thalweg
 from thalweg import _core, controllers, papers
+from thalweg.papers._verdicts import table as verdict_table
 
 CATALOGUES = {
     "schedulers": ("Schedulers", "switch.scheduler", "What `switch.scheduler` and `nic.scheduler` may be."),
@@ -316,6 +317,8 @@ def write(app) -> None:
         "catalogue.md": catalogue_page(),
         "columns.inc": columns_page(),
     }
+    for name in papers.discover():
+        pages[f"verdicts-{name}.inc"] = verdict_table(papers.find(name))
     for name, text in pages.items():
         path = folder / name
         if not path.is_file() or path.read_text(encoding="utf-8") != text:

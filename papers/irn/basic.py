@@ -11,25 +11,26 @@ from .outcome import CLASSES, METRICS, drop_rate, flows, m3, m3_of_class, named,
 from .settings import BASELINES, CONTROLS, NAMES, at, judged, mean, needs
 
 FOUR = ("irn", "irn-pfc", "roce", "roce-pfc")
-PLACE = "default"
+PLACE, LONG = "default", "long"  # Figures 4.1 and 4.2 are of the long one
 WITH = CONTROLS[1:]
 
 
 def runs(scale: str) -> list:
-    return [r for cc in CONTROLS for name in FOUR for r in at(PLACE, name, cc, scale)]
+    made = [r for cc in CONTROLS for name in FOUR for r in at(PLACE, name, cc, scale)]
+    return made + [r for name in BASELINES for r in at(LONG, name, "none", scale)]
 
 
-def metrics(runs, name: str, cc: str = "none") -> dict[str, float]:
-    return m3(runs, f"{PLACE}:{name}.{cc}")
+def metrics(runs, name: str, cc: str = "none", place: str = PLACE) -> dict[str, float]:
+    return m3(runs, f"{place}:{name}.{cc}")
 
 
-def over(runs, a: str, b: str, cc: str = "none") -> dict[str, float]:
+def over(runs, a: str, b: str, cc: str = "none", place: str = PLACE) -> dict[str, float]:
     """Ratio of two schemes under the same congestion control."""
-    return ratio(metrics(runs, a, cc), metrics(runs, b, cc))
+    return ratio(metrics(runs, a, cc, place), metrics(runs, b, cc, place))
 
 
-def claim(name: str, schemes, controls=CONTROLS, by=measure):
-    return by(name, needs=needs(PLACE, schemes, controls))
+def claim(name: str, schemes, controls=CONTROLS, by=measure, place: str = PLACE):
+    return by(name, needs=needs(place, schemes, controls))
 
 
 @claim("IRN-P0c", ("irn",), ("none",))
@@ -48,22 +49,22 @@ def _(runs):
     }
 
 
-@claim("IRN-F1a", ("irn", "roce-pfc"), ("none",), judged)
+@claim("IRN-F1a", ("irn", "roce-pfc"), ("none",), judged, LONG)
 def _(runs):
-    return named("RoCE+PFC / IRN", over(runs, "roce-pfc", "irn")) | unfinished(runs)
+    return named("RoCE+PFC / IRN", over(runs, "roce-pfc", "irn", place=LONG)) | unfinished(runs)
 
 
-@claim("IRN-F2a", ("irn", "irn-pfc"), ("none",), judged)
+@claim("IRN-F2a", ("irn", "irn-pfc"), ("none",), judged, LONG)
 def _(runs):
-    return named("IRN+PFC / IRN", over(runs, "irn-pfc", "irn")) | unfinished(runs)
+    return named("IRN+PFC / IRN", over(runs, "irn-pfc", "irn", place=LONG)) | unfinished(runs)
 
 
-@claim("IRN-F2b", ("irn", "irn-pfc"), ("none",))
+@claim("IRN-F2b", ("irn", "irn-pfc"), ("none",), place=LONG)
 def _(runs):
     return {
-        "drop rate, IRN": mean(runs, f"{PLACE}:irn.none", drop_rate),
-        "drop rate, IRN+PFC": mean(runs, f"{PLACE}:irn-pfc.none", drop_rate),
-        "largest R2": max(over(runs, "irn", "irn-pfc").values()),
+        "drop rate, IRN": mean(runs, f"{LONG}:irn.none", drop_rate),
+        "drop rate, IRN+PFC": mean(runs, f"{LONG}:irn-pfc.none", drop_rate),
+        "largest R2": max(over(runs, "irn", "irn-pfc", place=LONG).values()),
     }
 
 
@@ -81,7 +82,8 @@ def both(runs, a: str, b: str) -> dict[str, float]:
 @claim("IRN-F4a", ("irn", "roce-pfc"), WITH, judged)
 def _(runs):
     found = both(runs, "roce-pfc", "irn")
-    return found | {"largest": max(found.values())} | unfinished(runs)
+    largest = {f"{NAMES[cc]} largest": max(x for k, x in found.items() if k.startswith(NAMES[cc])) for cc in WITH}
+    return found | largest | unfinished(runs)
 
 
 @claim("IRN-F5a", ("irn", "irn-pfc"), WITH)

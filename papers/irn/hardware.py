@@ -1,7 +1,9 @@
-"""Set-up, NIC state and published hardware figures (§4.1.3, §4.3.1, §4.4.3, §4.5): arithmetic, no runs."""
+"""Set-up, NIC state and published hardware figures (§4.1.3, §4.3.1, §4.4.3, §4.5): arithmetic and the state machines' own fields, no
+runs."""
 
 from __future__ import annotations
 
+from thalweg import verbs
 from thalweg.papers import measure
 
 from . import numbers as n
@@ -47,36 +49,60 @@ def _(runs):
     }
 
 
+PAIRS, ELEMENTS = (
+    2000,
+    20_000,
+)  # CHOICE §4.5.1: "a couple of thousand" queue pairs, "tens of thousands" of work queue elements
+
+
+def nic(rate: float) -> dict:
+    """What the state machines keep for a cap at this rate."""
+    return verbs.nic_state(n.cap(rate), PAIRS, ELEMENTS)
+
+
 @measure("IRN-S1f", needs=[])
 def _(runs):
-    return {"buffered out of order, 1000 flows (MB)": 110 * 1000 * 1000 / 1e6}
+    return {"buffered out of order, 1000 flows (MB)": n.cap(40 * GIGA) * 1000 * 1000 / 1e6}
 
 
 @measure("IRN-S1a", needs=[])
 def _(runs):
-    return {"bits at each end": n.TRANSPORT_BITS, "bits per QP": n.state_bits()}
+    found = nic(40 * GIGA)
+    return {"bits at each end": found["end_bits"], "bits per QP": found["transport_bits"]}
 
 
 @measure("IRN-S1b", needs=[])
 def _(runs):
-    return {"bits in bitmaps": n.BITMAPS * n.bitmap_bits(40 * GIGA), "BDP in MTUs": n.bdp(40 * GIGA) / n.MTU}
+    return {"bits in bitmaps": nic(40 * GIGA)["bitmap_bits"], "BDP in MTUs": n.bdp(40 * GIGA) / n.MTU}
 
 
 @measure("IRN-S1c", needs=[])
 def _(runs):
-    return {"bytes per WQE": n.WQE_BYTES, "share of a 64 B WQE": n.WQE_BYTES / 64, "bytes for all QPs": n.SHARED_BYTES}
+    found = nic(40 * GIGA)
+    more = {"share of a 64 B WQE": found["wqe_bytes"] / 64}
+    return {"bytes per WQE": found["wqe_bytes"], "bytes for all QPs": found["shared_bytes"]} | more
 
 
 @measure("IRN-S1d", needs=[])
 def _(runs):
-    """2000 queue pairs and 20 000 work queue elements."""
-    at40, at100 = (n.nic_bytes(2000, 20_000, n.bitmap_bits(r * GIGA)) for r in (40, 100))
+    # Less what all queue pairs share (IRN-S1c).
+    at40, at100 = (nic(r * GIGA)["nic_bytes"] - nic(r * GIGA)["shared_bytes"] for r in (40, 100))
     return {
         "40 Gb/s (KB)": at40 / 1e3,
         "100 Gb/s (KB)": at100 / 1e3,
         "share of 2.6 MB at 40 Gb/s": at40 / 2.6e6,
         "share of 8.7 MB at 40 Gb/s": at40 / 8.7e6,
         "share of 5 MB at 100 Gb/s": at100 / 5e6,
+    }
+
+
+@measure("IRN-T9d", needs=[])
+def _(runs):
+    """The module of the timer against the others, in words of bitmap that one event touches at most."""
+    words = nic(40 * GIGA)["words"]
+    others = [x for name, x in words.items() if name != "timeout"]
+    return {"timeout (words)": words["timeout"], "fewest of the others (words)": min(others)} | {
+        f"{name} (words)": x for name, x in words.items() if name != "timeout"
     }
 
 

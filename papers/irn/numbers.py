@@ -118,31 +118,3 @@ def outstanding(sent, acked) -> int:
             next_ = max(next_, p + 1)
             most = max(most, next_ - lowest)
     return most
-
-
-# --- State and headers (§4.4.3, §4.5.1) ----------------------------------------------------------------------------------
-
-PSN_BITS, FLAGS = 24, 4
-TRANSPORT_BITS = 2 * PSN_BITS + FLAGS  # rtx, rec, four flags: at requester and responder alike
-RESPONDER_BITS = 56  # timer for Reads, index of the Read in progress
-BITMAPS = 5  # responder two, requester one for Read responses, one for SACKs at either
-WQE_BYTES, SHARED_BYTES = 3, 10  # PSN per work queue element; cap, RTO_low, N of all queue pairs
-
-
-def state_bits() -> int:
-    return 2 * TRANSPORT_BITS + RESPONDER_BITS
-
-
-def bitmap_bits(rate: float) -> int:
-    """Of one bitmap: the bandwidth-delay product in MTUs, as whole words of 64 bits; at 40 Gb/s 128."""
-    return math.ceil(bdp(rate) / MTU / 64) * 64
-
-
-def pair_bytes(bitmap: int) -> float:
-    """Of a queue pair."""
-    return (state_bits() + BITMAPS * bitmap) / 8
-
-
-def nic_bytes(pairs: int, elements: int, bitmap: int) -> float:
-    """What the queue pairs and work queue elements need; what all share, SHARED_BYTES, is nothing beside it."""
-    return pairs * pair_bytes(bitmap) + elements * WQE_BYTES

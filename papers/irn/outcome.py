@@ -92,8 +92,8 @@ def named(prefix: str, values: dict[str, float]) -> dict[str, float]:
 
 
 def drop_rate(results) -> float:
-    """Dropped packets (ACKs among them) over data packets sent, those sent again included."""
-    return results.summary["drops"] / max(int(results.flows["packets"].sum()), 1)
+    """Dropped data packets over data packets sent, those sent again included."""
+    return int(results.flows["data_drops"].sum()) / max(int(results.flows["packets"].sum()), 1)
 
 
 def pauses(results) -> float:

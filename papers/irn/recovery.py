@@ -11,7 +11,7 @@ from .settings import run
 
 PS = 1e-12
 PACKET = numbers.WIRE * 8 / 40e9  # s on the wire at 40 Gb/s
-FIRST, GAP, HOLES = 20, 2, 3  # packets 20, 22 and 24 are lost
+FIRST, HOLES = 20, 3  # packets 20, 21 and 22 are lost
 FLOW, OTHER = 0, 1  # numbers of the flows in scenarios/holes.toml
 RTO_LOW = 100e-6
 
@@ -27,7 +27,7 @@ def runs(scale: str) -> list:
     lone = [
         run(f"lone:{k}", "lone", s, 1) for k, s in {"fault-free": {}, "lost": {"incident": [down([0, 3], 0)]}}.items()
     ]
-    lost = [down([0, 4], FIRST + GAP * n) for n in range(HOLES)]
+    lost = [down([0, 4], FIRST + n) for n in range(HOLES)]
     cases = {
         "fault-free": {},
         "one": {"incident": lost[:1]},
@@ -90,7 +90,7 @@ def _(runs):
 
     def repair(key: str) -> tuple[float, int]:
         p = Packets(runs[f"holes:{key}@1"])
-        last = FIRST + GAP * (HOLES - 1)
+        last = FIRST + HOLES - 1
         return float(p.heard[p.cumulative > last].min() - p.sent[p.again].min()), int(p.again.sum())
 
     (without, n), (with_, m) = repair("several-nosack"), repair("several")

@@ -79,15 +79,20 @@ class Point:
 
 
 UNIFORM_FLOWS = {"quick": 500, "full": 50_000}  # they are ten times as large
+LARGER = {"quick": 12_000, "full": 50_000}  # more hosts: as long a window as 5000 flows of 54 hosts have
+# Without congestion control queues and pauses go on growing for longer than the window of the quick scale: the default row is judged on
+# as many flows as at full scale.
+LONG = {"quick": 50_000, "full": 50_000}
 POINTS = {
     "default": Point(),
+    "long": Point("default, 50 000 flows", flows=LONG),
     "load-30": Point("30 % load", load=0.3),
     "load-50": Point("50 % load", load=0.5),
     "load-90": Point("90 % load", load=0.9),
     "rate-10": Point("10 Gb/s", rate=10),
     "rate-100": Point("100 Gb/s", rate=100),
-    "k-8": Point("128 servers", k=8),
-    "k-10": Point("250 servers", k=10),
+    "k-8": Point("128 servers", k=8, flows=LARGER),
+    "k-10": Point("250 servers", k=10, flows=LARGER),
     "uniform": Point("uniform 500 KB to 5 MB", workload="uniform", flows=UNIFORM_FLOWS),
     "memory-60": Point("60 KB per input", memory=60),
     "memory-120": Point("120 KB per input", memory=120),
@@ -122,6 +127,7 @@ NAMES = {
     "none": "no CC",
     "timely": "TIMELY",
     "dcqcn": "DCQCN",
+    "dcqcn-scaled": "DCQCN, thresholds by memory",
     "aimd": "AIMD",
     "dctcp": "DCTCP",
 }
@@ -152,25 +158,39 @@ TIMELY = {
     "gradient_cap": 1.0,
     "max_decrease": 1.0,
     "min_rate": "10Mbps",
+    # M6, step 5: flows always have something to send, what was lost at last; no rule for idle applications.
+    "idle_holds": False,
 }
-RAMP = {"kind": "red-ecn", "min": "5KB", "max": "200KB", "max_probability": 0.01, "at": "arrival"}
 STEP = {"kind": "step", "threshold": "65KB"}
+K_MIN, K_MAX = 5_000, 200_000  # B: DCQCN's deployment at 40 Gb/s
+DEFAULT_MEMORY = 240_000  # B, which these go with
 
 
-def control(name: str) -> dict:
+def ramp(share: float = 1.0) -> dict:
+    """DCQCN's marking; `share`: of the published thresholds."""
+    low, high = round(K_MIN * share), round(K_MAX * share)
+    return {"kind": "red-ecn", "min": f"{low}B", "max": f"{high}B", "max_probability": 0.01, "at": "arrival"}
+
+
+def control(name: str, point: Point) -> dict:
     """Congestion control, and the marking that it needs."""
     if name == "none":
         return {"transport.congestion": "fixed"}
     if name == "timely":
         return {"transport.congestion": TIMELY}
     if name == "dcqcn":
-        return {"transport.congestion": DCQCN, "switch.marking": RAMP}
+        return {"transport.congestion": DCQCN, "switch.marking": ramp()}
+    if name == "dcqcn-scaled":
+        # As large a part of an input's memory as by default; memories are twice the bandwidth-delay product where only the rate differs.
+        return {"transport.congestion": DCQCN, "switch.marking": ramp(point.bytes / DEFAULT_MEMORY)}
     if name == "aimd":
         return {"transport.congestion": "aimd"}
-    return {"transport.congestion": {"kind": "dctcp"}, "switch.marking": STEP}
+    # M7: window and losses as AIMD's.
+    return {"transport.congestion": {"kind": "dctcp", "growth": "always", "losses": "aimd"}, "switch.marking": STEP}
 
 
 GO_BACK_N = {"kind": "go-back-n"}
+UNLIMITED = 4000  # packets: more than any flow of the heavy-tailed workload has, as a window must begin somewhere
 
 
 def pfc(point: Point) -> dict:
@@ -195,11 +215,12 @@ def scheme(name: str, cc: str, point: Point) -> dict:
         "max_in_flight": point.few,
         "max_rate_factor": 4,
     }
-    out = {"transport.timer": pair} | control(cc)
-    # Windows need acknowledgements, and begin at the cap (§4.3.4). CHOICE: so with RoCE.
+    out = {"transport.timer": pair} | control(cc, point)
+    # Windows need acknowledgements, and begin full (§4.3.4): at IRN's cap. RoCE has no cap, with a window neither: it begins with
+    # all that a flow has.
     windows = cc in ("aimd", "dctcp")
     if name.startswith("roce"):
-        out |= {"transport.recovery": GO_BACK_N, "transport.cap": "auto" if windows else "none"}
+        out |= {"transport.recovery": GO_BACK_N, "transport.cap": UNLIMITED if windows else "none"}
     if name == "roce":
         out |= {"transport.timer": {"kind": "fixed", "value": f"{point.rto}us"}, "transport.acks": "per-packet"}
     if name == "roce-pfc":

@@ -61,7 +61,9 @@ TABLES = {
 ROWS = tuple(dict.fromkeys(p for rows in TABLES.values() for p in rows))
 # Rows that differ from the default in timers only: none of their baselines has any (§4.3.1).
 TIMERS = ("rto-640", "rto-1280", "few-10", "few-15")
-ONLY_FULL = ("k-8", "k-10", "xoff-160", "xoff-100")
+ONLY_FULL = ("xoff-160", "xoff-100")
+# Where DCQCN's thresholds, 5 and 200 KB by default, are also run as parts of the memory: it is smaller there.
+SCALED = ("rate-10", "memory-60", "memory-120")
 THRESHOLDS = {220: "default", 160: "xoff-160", 100: "xoff-100", 40: "xoff-40"}
 
 # What the claims are called.
@@ -92,6 +94,8 @@ def runs(scale: str) -> list:
         if place != "default" and there(place, scale):
             names = ("irn",) if place in TIMERS else BASELINES
             made += [r for cc in CONTROLS for n in names for r in at(place, n, cc, scale)]
+    for place in SCALED:
+        made += [r for n in BASELINES for r in at(place, n, "dcqcn-scaled", scale)]
     for place in THRESHOLDS.values():
         if place != "default" and there(place, scale):
             made += [r for n in ("irn-pfc", "roce-pfc") for r in at(place, n, "none", scale)]
@@ -101,6 +105,11 @@ def runs(scale: str) -> list:
 def baseline(place: str) -> str:
     """Where a row's baselines with flow control were run."""
     return "default" if place in TIMERS else place
+
+
+def judged_at(place: str, cc: str) -> str:
+    """Where a row is judged by itself: the default row without congestion control on more flows."""
+    return "long" if (place, cc) == ("default", "none") else place
 
 
 def row_needs(place: str, controls=CONTROLS) -> list[str]:
@@ -134,7 +143,36 @@ def claim(name: str, place: str, cc: str) -> None:
 
 for _name, _place in NAMES.items():
     for _letter, _cc in LETTERS.items():
-        claim(f"{_name}-{_letter}", _place, _cc)
+        claim(f"{_name}-{_letter}", judged_at(_place, _cc), _cc)
+
+
+def scaled_needs(place: str) -> list[str]:
+    return [*row_needs(place, ("none", "dcqcn")), *needs(place, BASELINES, ("dcqcn-scaled",))]
+
+
+def marked(runs, place: str) -> dict[str, float]:
+    """A row with DCQCN, with the published thresholds and with the same parts of the memory (`scaled`); and how far its average FCT is
+    from that without congestion control, where equal means that DCQCN does not act."""
+    free = m3(runs, f"{place}:irn.none")["fct"]
+    out = {}
+    for cc, name in (("dcqcn", ""), ("dcqcn-scaled", ", scaled")):
+        irn, r1, r2 = row(runs, place, cc)
+        out |= {f"{k}{name}": x for k, x in (named("R1", r1) | named("R2", r2)).items()}
+        out[f"average FCT, DCQCN{name} / no CC"] = irn["fct"] / free
+    return out
+
+
+@measure("IRN-T3-10-d", needs=scaled_needs("rate-10"))
+def _(runs):
+    return marked(runs, "rate-10") | unfinished(runs)
+
+
+@measure("IRN-K", needs=list(dict.fromkeys(k for p in SCALED for k in scaled_needs(p))))
+def _(runs):
+    found = {p: marked(runs, p) for p in SCALED}
+    key = "average FCT, DCQCN, scaled / no CC"
+    out = {"largest average FCT, scaled / no CC": max(v[key] for v in found.values())}
+    return out | {f"{k}, {POINTS[p].title}": x for p, v in found.items() for k, x in v.items()}
 
 
 # --- Trends over a table -------------------------------------------------------------------------------------------------

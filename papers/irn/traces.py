@@ -1,11 +1,18 @@
 """Traces: the authors' own incast (§4.5.2), by which the rule is chosen that restarts IRN's timer, and TIMELY's rates in an incast
-of ten, which show why IRN-F9a and F9b fail."""
+of ten, which show why IRN-F9a and F9b fail.
+
+`$THALWEG_IRN_TRACES` names a folder with the authors' receiver trace, `recvInput-40Gbps-incast.txt` and `recvOutput-40Gbps-incast.txt`
+(`irn_receiver/traces` of the public repository NetSys/irn-vivado-hls); it is not part of this repository."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg import _core
+from thalweg.papers import NotCheckable, measure
 
 from . import numbers
 from .incast import events
@@ -81,6 +88,59 @@ def answered(results) -> dict[str, float]:
         "arrivals": len(ahead),
         "timeouts": int(results.flows["timeouts"].sum()),
     }
+
+
+SILENCE, BIN = 330e-6, 100e-6  # s: longer than RTO_high, and a bin of the histogram
+
+
+def silences(flow) -> np.ndarray:
+    """Seconds of each silence of a flow of at least 330 us, for arrivals in their order. The authors' trace has no times: the link to the
+    receiver is busy all along, so an arrival stands for a packet's time on the wire, here as there."""
+    packet = numbers.WIRE * 8 / 40e9
+    found = np.concatenate([np.diff(np.flatnonzero(flow == f)) for f in np.unique(flow)]) * packet
+    return found[found >= SILENCE]
+
+
+def quiet(flow) -> dict[str, float]:
+    """How many silences there are, and where most of them lie."""
+    found = silences(flow)
+    count, edges = np.histogram(found, np.arange(0.0, 3e-3, BIN))
+    return {"silences": len(found), "fullest bin from (us)": round(1e6 * edges[int(count.argmax())])}
+
+
+@measure("IRN-V1c", needs=["trace:*", "trace-progress:*"])
+def _(runs):
+    found = {key.split(":")[0]: quiet(recorded(results, True)[0]) for key, results in runs.items()}
+    return found["trace"] | {f"{k}, timer restarted by progress only": x for k, x in found["trace-progress"].items()}
+
+
+def authors() -> tuple[np.ndarray, np.ndarray]:
+    """The authors' receiver trace: queue pair and number of every arrival; the answers: NACK or not, and the number expected next."""
+    folder = os.environ.get("THALWEG_IRN_TRACES")
+    if not folder:
+        raise NotCheckable(
+            "the authors' trace is not part of this repository: THALWEG_IRN_TRACES names no folder with it (see README.md)"
+        )
+    tables = []
+    for name, skip in (("recvInput", 1), ("recvOutput", 0)):
+        file = Path(folder) / f"{name}-40Gbps-incast.txt"
+        try:
+            tables.append(np.loadtxt(file, dtype=np.int64, skiprows=skip, ndmin=2))
+        except (OSError, ValueError) as e:
+            raise NotCheckable(f"{file}: {str(e).splitlines()[0]}") from None
+    came, said = tables
+    if len(came) != len(said) or came.ndim != 2 or said.ndim != 2 or came.shape[1] < 3 or said.shape[1] < 2:
+        raise NotCheckable(f"{folder}: {len(came)} arrivals and {len(said)} answers of other columns than the authors'")
+    return came[:, (0, 2)], said[:, :2]
+
+
+@measure("IRN-V1a", needs=[])
+def _(runs):
+    """The receiver's half: the engine's own receiver on the authors' arrivals, answer by answer."""
+    came, said = authors()
+    nack, expected = _core.irn_answers(came[:, 0].tolist(), came[:, 1].tolist())
+    alike = (np.array(nack, dtype=np.int64) == said[:, 0]) & (np.array(expected) == said[:, 1])
+    return {"answers alike / answers": float(alike.mean()), "answers": len(alike)} | quiet(came[:, 0])
 
 
 @measure("IRN-V1b", needs=["trace:*", "trace-progress:*"])

@@ -23,8 +23,8 @@ K = {"quick": 6, "full": 8}
 WINDOW = {"quick": (40, 80), "full": (100, 300)}
 SETTLED = {"quick": (100, 160), "full": (200, 400)}
 LOADS = {
-    "quick": (0.1, 0.3, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9),
-    "full": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9, 1.0),
+    "quick": (0.1, 0.3, 0.5, 0.6, 0.625, 0.65, 0.675, 0.7, 0.8, 0.9),
+    "full": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.625, 0.65, 0.675, 0.7, 0.8, 0.9, 1.0),
 }
 BACKGROUND = (0.167, 0.3, 0.5)
 FAN_IN = 40
@@ -190,7 +190,8 @@ def near(runs) -> float:
     return load
 
 
-ALL = ["fabric-*"]
+ALL = [f"fabric-*:{s}@*" for s in SCHEMES]
+LOW = 0.3  # loads up to here are before saturation
 
 
 @measure("TIM-F17-a", needs=ALL)
@@ -202,9 +203,9 @@ def _(runs):
     return out
 
 
-@measure("TIM-F17-b", needs=ALL)
+@measure("TIM-F17-b", needs=[f"fabric-0.[123]:{s}@*" for s in SCHEMES])
 def _(runs):
-    both = {load: [mean(runs, fabric(s, load), accepted) for s in SCHEMES] for load in LOADS[runs.scale] if load <= 0.3}
+    both = {load: [mean(runs, fabric(s, load), accepted) for s in SCHEMES] for load in LOADS[runs.scale] if load <= LOW}
     return {"largest |TIMELY / PFC - 1|": max(abs(a / b - 1) for a, b in both.values())}
 
 
@@ -221,12 +222,25 @@ def _(runs):
     for s in SCHEMES:
         for n in (50, 99):
             out |= {f"{s}, p{n} at {x:g} (us)": v for x, v in curve(runs, s, rtt(n)).items() if x >= 0.5}
-    return out | around(runs)
+    return out
 
 
-def around(runs) -> dict[str, float]:
+def nearly(runs, scheme: str) -> float:
+    """The largest of the loads around saturation that a scheme accepts."""
+    return saturation({load: mean(runs, fabric(scheme, load), share) for load in AROUND})
+
+
+@measure("TIM-F18-b", needs=[f"fabric-{load:g}:*" for load in AROUND])
+def _(runs):
     """Around saturation: what TIMELY gets to see of it, and what other readings of Algorithm 1 make of that."""
+    ping = {n: mean(runs, fabric("pfc", 0.65), rtt(n)) for n in (50, 99)}
     out = {}
+    for name in READINGS:
+        scheme = f"timely-{name}"
+        for n, word in ((50, "median"), (99, "p99")):
+            out[f"{name}: {word}, PFC / TIMELY at 0.65"] = ping[n] / mean(runs, fabric(scheme, 0.65), rtt(n))
+        # TIM-F17-a with this reading: holds if not below zero.
+        out[f"{name}: saturation, TIMELY - PFC"] = nearly(runs, scheme) - nearly(runs, "pfc")
     for load in AROUND:
         for s in ("timely", *(f"timely-{name}" for name in READINGS)):
             words = ("high", "high, of these silent", "moved", "held") if s == "timely" else ("moved", "held")
@@ -251,7 +265,8 @@ def _(runs):
     return out
 
 
-INCAST = ["incast-*", "background-*"]
+CROWDED = "incast-*"
+INCAST = [CROWDED, "background-*"]
 
 
 def lost(runs, scheme: str, load: float) -> float:
@@ -272,7 +287,7 @@ def _(runs):
     return out | {f"{s} loses at {x:g}": v for s in SCHEMES for x, v in zip(BACKGROUND, loss[s], strict=True)}
 
 
-@measure("TIM-F20-b", needs=INCAST)
+@measure("TIM-F20-b", needs=[CROWDED])
 def _(runs):
     p99 = {(s, x): mean(runs, background(s, x, True), rtt(99)) for s in SCHEMES for x in BACKGROUND}
     out = {"largest p99 RTT, TIMELY / PFC": max(p99["timely", x] / p99["pfc", x] for x in BACKGROUND)}

@@ -52,11 +52,12 @@ def refreshed(ms: int) -> str:
 
 
 def dctcp() -> dict[str, dict]:
-    """g = 1/16; α starts at 0 as in the artifact. Edge-ECN marks from 15 packet times at 10 Gb/s of queueing on."""
+    """g = 1/16; α starts at 0 as in the artifact. Switches mark what meets more than 15 packets, Edge-ECN what has queued for longer than
+    15 packet times at 10 Gb/s."""
     sender = {"transport.congestion": {"kind": "dctcp", "initial_alpha": 0.0}}
     return {
         "no-ecn": SCHEMES["fifo"],  # DCTCP without marks is TCP
-        "in-switch": SCHEMES["fifo"] | sender | {"switch.marking": {"kind": "step", "threshold": "15pkts"}},
+        "in-switch": SCHEMES["fifo"] | sender | {"switch.marking": {"kind": "step", "threshold": "16pkts"}},
         "edge-ecn": SCHEMES["fifo+"] | sender | {"edge": {"kind": "ecn", "threshold": "17.52us"}},
     }
 

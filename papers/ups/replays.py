@@ -23,6 +23,7 @@ TABLE = {
     ("tenth-70", "random"): (0.0127, 1e-5),
     ("rocketfuel-70", "random"): (0.0246, 0.0063),
     ("datacenter-70", "random"): (0.0164, 0.0154),
+    ("datacenter-pairs-70", "random"): (0.0164, 0.0154),
     ("i2-70", "fifo"): (0.0143, 0.0006),
     ("i2-70", "fq"): (0.0271, 0.0002),
     ("i2-70", "sjf"): (0.1833, 0.0019),
@@ -43,7 +44,7 @@ BUCKETS = {
     "full": (DEFAULT, ("i2-70", "fifo"), ("i2-70", "sjf"), ("datacenter-70", "random")),
 }
 # Simulated from an empty network; CHOICE: 10 s for I2 / 10, where as many packets take ten times as long.
-DURATION = {"tenth": "10s", "datacenter": "100ms"}
+DURATION = {"tenth": "10s", "datacenter": "100ms", "datacenter-pairs": "100ms"}
 
 
 # How the engine calls the candidates.
@@ -144,6 +145,7 @@ claim("UPS-T1f", "1g-1g-70")
 claim("UPS-T1g", "10g-10g-70")
 claim("UPS-T1h", "tenth-70")
 claim("UPS-T1j", "datacenter-70")
+claim("UPS-T1j.pairs", "datacenter-pairs-70")
 claim("UPS-T1k", "i2-70", "fifo")
 claim("UPS-T1l", "i2-70", "fq")
 claim("UPS-T1m", "i2-70", "sjf")
@@ -152,7 +154,7 @@ claim("UPS-T1p0", "i2-70", "sjf-fifo")
 
 ROCKETFUEL = ("rocketfuel-70", "random")
 HARD = (("i2-70", "sjf"), ("i2-70", "lifo"), ("10g-10g-70", "random"))
-LATE_BY_T = (("10g-10g-70", "random"), ("datacenter-70", "random"))
+LATE_BY_T = (("10g-10g-70", "random"), ("datacenter-70", "random"), ("datacenter-pairs-70", "random"))
 
 
 @measure("UPS-T1i", needs=needs([DEFAULT, ROCKETFUEL]))

@@ -62,6 +62,10 @@ NETWORKS = {
     "tenth-double-rtt": Network("I2 / 10, double RTT", "i2", "i2-tcp", SLOWER | DOUBLE_RTT, packet_time(10**8)),
     "rocketfuel": Network("Rocketfuel", "rocketfuel", "rocketfuel", {}, None),
     "datacenter": Network("Datacenter", "fat-tree", "fat-tree", {}, packet_time(10**10)),
+    # The paper does not say what ECMP hashes: flows, or pairs of hosts.
+    "datacenter-pairs": Network(
+        "Datacenter, paths by pair", "fat-tree", "fat-tree", {"routing": {"kind": "ecmp-pairs"}}, packet_time(10**10)
+    ),
 }
 
 

@@ -47,6 +47,15 @@ def header_bytes(dialect: str) -> dict[str, int]:
     return known[dialect]
 
 
+def nic_state(cap: int, queue_pairs: int = 1, wqes: int = 0) -> dict:
+    """What IRN adds to a NIC whose bitmaps have room for `cap` packets, counted from the fields of the state machines: bits per queue pair
+    at one end (`end_bits`), at both with Reads (`transport_bits`), in bitmaps; bytes per work queue element, shared, and in all; and
+    by module the most 64-bit `words` of bitmap that one event touches."""
+    if cap < 1:
+        raise refuse(f"a cap of {cap} packets holds nothing", hint="at least 1")
+    return _core.verbs_state(cap, queue_pairs, wqes)
+
+
 @dataclass(frozen=True)
 class Completion:
     """A request is over. `status`: success, remote-access, remote-invalid-request, remote-operational, local-access, flushed."""

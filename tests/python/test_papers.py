@@ -133,7 +133,7 @@ def test_claims_are_judged_with_reasons(tiny, cli):
     assert answer.keys() == {"paper", "scale", "claims", "seconds"}
     assert (answer["paper"], answer["scale"]) == ("tiny", "quick")
     rows = {c["id"]: c for c in answer["claims"]}
-    assert all(r.keys() == {"id", "status", "published", "measured", "bound", "reason"} for r in rows.values())
+    assert all(r.keys() == {"id", "status", "published", "measured", "bound", "reason", "full"} for r in rows.values())
     assert {i: r["status"] for i, r in rows.items()} == {
         "T-1": "pass",
         "T-2": "fail",
@@ -322,3 +322,59 @@ def test_bounds_by_hand():
     assert len(claim.judge({"r": 2.1, "s": 3})) == 2
     with pytest.raises(ValueError, match="bound is on `s`"):
         claim.judge({"r": 1})
+
+
+# --- Verdicts kept beside the claims ---------------------------------------------------------------------------------------
+
+
+def test_verdicts_are_kept_beside_the_claims_and_those_not_asked_for_stay(tiny, cli):
+    from thalweg.papers import _verdicts
+
+    file = tiny / "quick" / "verdicts.json"
+    assert cli("reproduce", "tiny", "--claim", "T-1", "--quiet", "--out", "o").code == 0
+    assert not file.exists()
+    for claim in ("T-1", "T-2"):
+        assert cli("reproduce", "tiny", "--claim", claim, "--quiet", "--keep-verdicts", "--out", "o").code == 0
+    kept = _verdicts.kept(papers.find("tiny"), "quick")
+    assert {i: (v.status, v.runs) for i, v in kept.items()} == {"T-1": ("pass", 2), "T-2": ("fail", 1)}
+    assert kept["T-1"].seconds > 0 and kept["T-1"].machine and len(file.read_text().splitlines()) == 4
+    # A verdict on a bound that has changed is no verdict.
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(text.replace("max = 100", "max = 90"))
+    assert list(_verdicts.kept(papers.find("tiny"), "quick")) == ["T-2"]
+
+
+def test_a_quick_verdict_that_the_full_scale_contradicts_is_marked(tiny, cli):
+    assert cli("reproduce", "tiny", "--quiet", "--keep-verdicts", "--out", "o").code == 1
+    (tiny / "full").mkdir()
+    file = tiny / "full" / "verdicts.json"
+    file.write_text((tiny / "quick" / "verdicts.json").read_text().replace('"pass"', '"fail"'))
+    said = json.loads(cli("reproduce", "tiny", "--json", "--quiet", "--out", "o").out)
+    rows = {c["id"]: c for c in said["claims"]}
+    assert (rows["T-1"]["status"], rows["T-1"]["full"]) == ("pass", "fail")
+    assert rows["T-1"]["reason"].startswith("not decisive: fail at full scale")
+    assert rows["T-2"]["full"] == "fail" and "decisive" not in rows["T-2"]["reason"] and rows["T-3"]["full"] is None
+    assert "full scale" in cli("reproduce", "tiny", "--claim", "T-1", "--out", "o").out
+    from thalweg.papers import _verdicts
+
+    page = _verdicts.table(papers.find("tiny"))
+    assert "| T-1 | Load hurts | 2.0 | ratio " in page and "| pass, *not decisive* |" in page
+    assert "- **T-2**: slowdowns are at least 1." in page and "- **T-4**: needs hardware." in page
+    assert "`--scale quick`: 1 of the 2 claims judged there hold; `--scale full`: 0 of the 2" in page
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"claims": 3}', '{"claims": {"T-1": {"status": "pass"}}}'])
+def test_a_damaged_file_of_verdicts_is_refused_by_name(tiny, cli, text):
+    (tiny / "full").mkdir()
+    (tiny / "full" / "verdicts.json").write_text(text)
+    said = cli("reproduce", "tiny", "--claim", "T-1", "--quiet", "--out", "o")
+    assert said.code == 2 and "verdicts.json" in said.err and "--keep-verdicts" in said.err
+
+
+def test_a_claim_that_holds_only_because_runs_are_short_fails(tiny, cli):
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(text.replace('origin = "made up"', 'origin = "made up"\nshort = "1.0 after a day"', 1))
+    (row,) = json.loads(cli("reproduce", "tiny", "--claim", "T-1", "--json", "--quiet", "--out", "o").out)["claims"]
+    assert row["status"] == "fail" and "runs are short: 1.0 after a day" in row["reason"]
+    (full,) = json.loads(cli("reproduce", "tiny", "--scale", "full", "--claim", "T-1", "--json", "--quiet").out)["claims"]
+    assert full["status"] == "pass"

@@ -29,6 +29,10 @@ impl Engine {
     pub fn run_checked(&mut self, max_events: u64) -> Result<bool, String> {
         self.sim.run_checked(max_events, CHECK_EVERY).map_err(|e| e.to_string())
     }
+    /// What a network with flow control has dropped although it may not.
+    pub fn check_lossless(&self) -> Result<(), String> {
+        self.sim.check_lossless()
+    }
     pub fn now(&self) -> Time {
         self.sim.now()
     }

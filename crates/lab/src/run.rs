@@ -146,6 +146,9 @@ impl Run {
             } else {
                 self.engine.run(max_events)
             };
+            if !self.running && self.violation.is_none() {
+                self.violation = self.engine.check_lossless().err();
+            }
         }
         self.running
     }
@@ -164,7 +167,8 @@ impl Run {
         self.running || self.violation.is_some()
     }
 
-    /// The invariant that did not hold, if `check` found one: a bug of the simulator.
+    /// The invariant that did not hold: a bug of the simulator. Most are looked at with `check` only; that a network with flow
+    /// control drops nothing, always.
     pub fn violation(&self) -> Option<&str> {
         self.violation.as_deref()
     }
@@ -233,5 +237,43 @@ impl Run {
             serde_json::from_slice(head).map_err(|e| format!("this saved run is damaged: {e}"))?;
         // Rows that were taken before the run was saved are not in it: a recording cannot be continued.
         Ok(Self { engine: Engine::load(body)?, meta, running, violation, recorded: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seven hosts send to one; a threshold of 20 packets, and a packet less headroom than it takes.
+    const SHORT: &str = r#"
+scheme = "roce+voq-pfc"
+topology = { kind = "star", hosts = 16 }
+switch = { inputs = { memory = "26544B" }, pfc = { headroom = "4744B", lossy_ok = true } }
+run = { until = "5ms" }
+[[traffic]]
+kind = "incast"
+fan_in = 15
+receiver = 0
+size = "262144B"
+[[traffic]]
+kind = "permutation"
+size = "1048576B"
+jitter = "10us"
+"#;
+
+    #[test]
+    fn a_network_with_flow_control_that_drops_is_an_error_without_checks_too() {
+        let scenario = crate::load(SHORT, "short.toml", std::path::Path::new("."), &[]).expect("a scenario");
+        let ended = |meant: bool| {
+            let mut run = Run::new(&scenario).expect("a network");
+            let mut spec = run.spec().clone();
+            spec.inputs.as_mut().and_then(|i| i.pfc.as_mut()).expect("flow control").lossy_ok = meant;
+            run.engine = Engine::new(spec).expect("a network");
+            while run.step(1_000_000) {}
+            run.violation().map(str::to_owned)
+        };
+        assert_eq!(ended(true), None);
+        let told = ended(false).expect("a violation");
+        assert!(told.starts_with("flow control is on, and ") && told.ends_with(" packets were dropped"), "{told}");
     }
 }

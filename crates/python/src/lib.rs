@@ -96,6 +96,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<verbs::VerbsPair>()?;
     m.add_function(wrap_pyfunction!(verbs::verbs_settings, m)?)?;
     m.add_function(wrap_pyfunction!(verbs::verbs_headers, m)?)?;
+    m.add_function(wrap_pyfunction!(verbs::verbs_state, m)?)?;
+    m.add_function(wrap_pyfunction!(verbs::irn_answers, m)?)?;
     m.add_function(wrap_pyfunction!(bench_workloads, m)?)?;
     m.add_function(wrap_pyfunction!(bench_run, m)?)?;
     m.add_function(wrap_pyfunction!(take_panic, m)?)?;

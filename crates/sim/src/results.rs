@@ -127,6 +127,7 @@ impl<Q: Events> Sim<Q> {
             retransmitted: record.retransmitted,
             timeouts: record.timeouts,
             drops: record.drops,
+            data_drops: record.data_drops,
             end: self.end(flow),
             ideal,
             ideal_acked,

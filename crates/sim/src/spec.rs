@@ -201,6 +201,8 @@ pub enum RoutingSpec {
     /// Per-flow ECMP: at each switch the next hop is a hash of (source, destination, flow, direction)
     /// salted by the switch.
     Ecmp,
+    /// As `Ecmp`, without the flow: all flows between two hosts take one path each way.
+    EcmpPairs,
     /// Per-flow: next hop number (src + dst + flow) mod n at each switch, data and ACK alike.
     Modulo,
     /// All: the lowest-numbered next hop.

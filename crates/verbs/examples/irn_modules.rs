@@ -11,6 +11,7 @@ use thalweg_machines::transport::rdma::irn::{IrnOptions, IrnSender};
 use thalweg_units::{Stream, Time};
 use thalweg_verbs::Setup;
 use thalweg_verbs::bitmap2::{Bitmap2, Class, Passed};
+use thalweg_verbs::state::words;
 use thalweg_verbs::timer::Rto;
 
 const STATES: usize = 1024;
@@ -161,33 +162,31 @@ fn modules(cap: u32) -> Vec<Module> {
         black_box(timeout(rto, sender, &setup, *now));
     };
 
-    let map = &maps[0].0;
-    // A sender's bitmap: whole words of a power of two, and one of them twice, as the head may fall into it.
-    let sender_words = cap.div_ceil(64).next_power_of_two() + 1;
+    let [receive_words, free_words, ack_words, timer_words] = words(cap).map(|(_, words)| words);
     vec![
         Module {
             name: "receiveData",
             random: measure(&maps, &arrivals, receive),
             worst: measure(&full_maps, &gaps, receive),
-            words: 2 + 2 * map.words_bound(), // mark; run; advance
+            words: receive_words,
         },
         Module {
             name: "txFree",
             random: measure(&senders, &opportunities, free),
             worst: measure(&searching, &opportunities, free),
-            words: sender_words,
+            words: free_words,
         },
         Module {
             name: "receiveAck",
             random: measure(&senders, &acks, ack),
             worst: measure(&whole, &everything, ack),
-            words: sender_words + 1, // shift; mark
+            words: ack_words,
         },
         Module {
             name: "timeout",
             random: measure(&timers(&senders), &nows, expire),
             worst: measure(&timers(&whole), &late, expire),
-            words: 0,
+            words: timer_words,
         },
     ]
 }

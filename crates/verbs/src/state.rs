@@ -1,5 +1,6 @@
 //! What IRN adds to a NIC's memory (§4.5.1), counted from the fields themselves: per queue pair, per WQE, shared.
 
+use crate::bitmap2::Bitmap2;
 use crate::wire::{NUMBER, Serial};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_machines::transport::rdma::irn::IrnState;
@@ -75,6 +76,18 @@ pub const fn cap(rate: u64, rtt_ns: u64, wire: u64) -> u32 {
     (rate as u128 * rtt_ns as u128 / 8 / 1_000_000_000 / wire as u128) as u32
 }
 
+/// IRN's four modules (§4.5.2), and the most 64-bit words of bitmap that one event of each touches with room for `cap` packets.
+pub fn words(cap: u32) -> [(&'static str, u32); 4] {
+    // A sender's bitmap: whole words of a power of two, and one of them twice, as the head may fall into it.
+    let sender = cap.div_ceil(64).next_power_of_two() + 1;
+    [
+        ("receiveData", 2 + 2 * Bitmap2::new(cap).words_bound()), // mark; run; advance
+        ("txFree", sender),
+        ("receiveAck", sender + 1), // shift; mark
+        ("timeout", 0),
+    ]
+}
+
 /// A sender's loss recovery as a NIC would keep it: [`TRANSPORT`]'s fields side by side.
 pub fn pack(state: &IrnState, low: bool) -> u64 {
     let values = [
@@ -108,7 +121,6 @@ pub fn unpack(mut packed: u64, nxt: Psn, una: Psn) -> (IrnState, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bitmap2::Bitmap2;
     use crate::wire::{BTH, SURROUNDINGS};
     use thalweg_machines::transport::rdma::irn::{IrnOptions, IrnSender};
     use thalweg_units::Stream;
@@ -132,6 +144,13 @@ mod tests {
             }
         }
         sender
+    }
+
+    /// The order of Table 4.9's throughputs: receiveData is the slowest module, the timer's by far the fastest.
+    #[test]
+    fn an_event_touches_few_words_and_the_timer_none() {
+        assert_eq!(words(110).map(|(_, n)| n), [2 + 4 * 3, 3, 4, 0]);
+        assert!(words(275).iter().all(|(_, n)| *n < 64));
     }
 
     /// IRN-S1a: and no field is forgotten, since the state comes back whole.

@@ -237,6 +237,11 @@ def build() -> Parser:
     voice(p, "print the verdicts as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
     p.add_argument("--strict", action="store_true", help="exit code 1 also if a claim fails")
+    p.add_argument(
+        "--keep-verdicts",
+        action="store_true",
+        help="write the verdicts into the study's folder, SCALE/verdicts.json, beside those that are there",
+    )
 
     p = command("list", "asking:list_", "what there is to choose from")
     p.add_argument(

@@ -148,6 +148,7 @@ def reproduce(args) -> int:
         draw=not args.no_figures,
         handful=args.handful,
         force=args.force,
+        keep_verdicts=args.keep_verdicts,
     )
     if args.json:
         print(json.dumps(study.to_dict(), ensure_ascii=False))
@@ -177,11 +178,13 @@ def print_study(study) -> None:
         title=f"{study.paper} · scale {study.scale}" + (f" ({study.scaled})" if study.scaled else ""),
         title_justify="left",
     )
-    for head in ("id", "published", "measured", "bound", "status", "reason"):
+    beside = any(c.full for c in study.claims)
+    for head in ("id", "published", "measured", "bound", "status", *(["full scale"] if beside else []), "reason"):
         table.add_column(head, overflow="fold")
     for c in study.claims:
         cells = (c.id, c.published, c.measured_text(), c.bound)
-        table.add_row(*map(Text, cells), Text(c.status, colours[c.status]), Text(c.reason))
+        full = [Text(c.full or "–", colours.get(c.full or "", ""))] if beside else []
+        table.add_row(*map(Text, cells), Text(c.status, colours[c.status]), *full, Text(c.reason))
     console().print(table)
     counts = ", ".join(f"{study.count(s)} {s}" for s in colours if study.count(s))
     print(f"{counts} · {_format.wall(study.seconds)}")

@@ -7,6 +7,7 @@ A paper is a folder `papers/NAME/`:
     scenarios/      scenario files
     study.py        which runs there are, and what each claim measures in them
     figures.py      the figures (optional)
+    quick/, full/   verdicts.json: what was judged at that scale (`thalweg reproduce --keep-verdicts`); shown beside each other
 
 **claims.toml**
 
@@ -30,7 +31,8 @@ A paper is a folder `papers/NAME/`:
     origin = "40 % around the published ratio"                    # where the bound comes from
     bounds = { "FIFO/SRPT" = { min = 5.8, max = 13.6 }, "FQ/SRPT" = { min = 1.3, max = 2.5 } }
     # optional: scales = ["full"] (elsewhere not checkable), unchecked = "why it cannot be checked at all",
-    #           known = "the reason found, if it fails"
+    #           known = "the reason found, if it fails",
+    #           short = "what longer runs showed", if it holds at quick scale only because its runs are short: then it fails there
 
 A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equals`. A claim that measures one number may write
 `bounds = { min = …, max = … }` without a name.

@@ -38,6 +38,7 @@ _CLAIM_KEYS = {
     "scales",
     "unchecked",
     "known",
+    "short",
 }
 
 
@@ -167,6 +168,7 @@ class Claim:
     scales: tuple[str, ...] | None = None
     unchecked: str = ""
     known: str = ""
+    short: str = ""
 
     def bound_text(self) -> str:
         parts = []
@@ -273,7 +275,7 @@ def _claim(entry: dict, n: int, file: Path) -> tuple[Claim | None, list[Diagnost
         return None, wrong
     text = {
         k: str(entry.get(k, ""))
-        for k in ("id", "statement", "section", "published", "strictness", "origin", "unchecked", "known")
+        for k in ("id", "statement", "section", "published", "strictness", "origin", "unchecked", "known", "short")
     }
     scales = tuple(entry["scales"]) if "scales" in entry else None
     return Claim(**text, bounds=bounds, scales=scales), []

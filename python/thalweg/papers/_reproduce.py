@@ -14,6 +14,7 @@ from typing import Any
 
 from thalweg import _places, recording
 from thalweg.errors import nearest, refuse
+from thalweg.papers import _verdicts
 from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, belongs, find
 from thalweg.pool import Job, Replay, perform_all
 from thalweg.results import Results
@@ -24,7 +25,8 @@ SCALES = ("quick", "full")
 
 @dataclass
 class ClaimResult:
-    """One row of the answer: `status` is pass, fail, not-checkable or error."""
+    """One row of the answer: `status` is pass, fail, not-checkable or error; `full` what the study's folder keeps of the full scale, if
+    anything (pass or fail)."""
 
     id: str
     status: str
@@ -34,6 +36,12 @@ class ClaimResult:
     reason: str
     statement: str = ""
     section: str = ""
+    full: str | None = None
+
+    @property
+    def decisive(self) -> bool:
+        """The full scale does not say otherwise."""
+        return _verdicts.together(self.status, self.full or "") != "not decisive"
 
     def measured_text(self) -> str:
         if self.measured is None:
@@ -152,10 +160,12 @@ def reproduce(
     draw: bool = True,
     handful: bool = False,
     force: bool = False,
+    keep_verdicts: bool = False,
 ) -> Study:
     """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges its claims. `draw`:
     draws the figures, of claims those that belong to them. `handful`: the few claims that the study's `claims.toml` names for quick
-    looks. `force`: also runs that need more memory than is free."""
+    looks. `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's folder
+    (`SCALE/verdicts.json`), beside those of other claims that are there."""
     begun = time.monotonic()
     paper = name if isinstance(name, Paper) else find(name)
     if handful:
@@ -206,6 +216,10 @@ def reproduce(
         answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False, force=force)
 
     rows = [_judge(c, scale, paper, measures, specs, answers, folders) for c in claims]
+    _note_full(rows, paper, scale)
+    if keep_verdicts:
+        cost = {c.id: _cost(c, measures, specs, answers, folders) for c in claims}
+        _verdicts.keep(paper, scale, rows, cost)
     study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)
     drawings = list(_draw(figures, specs, answers, folders, folder, study))
     study.seconds = time.monotonic() - begun
@@ -289,7 +303,27 @@ def _judge(claim: Claim, scale, paper, measures, specs, answers, folders) -> Cla
         return row
     row.status = "fail" if wrong else "pass"
     row.reason = "; ".join(wrong) + (f" ({claim.known})" if wrong and claim.known else "")
+    if not wrong and scale == "quick" and claim.short:
+        row.status, row.reason = "fail", f"within its bounds only because runs are short: {claim.short}"
     return row
+
+
+def _note_full(rows: Sequence[ClaimResult], paper: Paper, scale: str) -> None:
+    """Beside a quick verdict stands what the full scale was found to say."""
+    if scale == "full":
+        return
+    found = _verdicts.kept(paper, "full")
+    for row in rows:
+        row.full = getattr(found.get(row.id), "status", None)
+        if not row.decisive:
+            row.reason = "; ".join(x for x in (f"not decisive: {row.full} at full scale", row.reason) if x)
+
+
+def _cost(claim: Claim, measures, specs, answers, folders) -> tuple[int, float]:
+    """How many runs a claim needed, and how long they took one after the other."""
+    keys = measures[claim.id].keys(specs, "study.py") if claim.id in measures else []
+    ran = [k for k in keys if k in folders and not isinstance(answers.get(k), Exception)]
+    return len(ran), sum(Results.load(folders[k]).meta.get("seconds") or 0.0 for k in ran)
 
 
 def _one_line(e: BaseException) -> str:
@@ -312,7 +346,7 @@ def _report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
     from thalweg import report
 
     about = paper.about
-    head = ("id", "statement", "§", "published", "measured", "bound", "status", "reason")
+    head = ("id", "statement", "§", "published", "measured", "bound", "status", "full scale", "reason")
     rows = [
         (
             c.id,
@@ -322,6 +356,7 @@ def _report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
             c.measured_text(),
             c.bound,
             (c.status, c.status),
+            (c.full, c.full) if c.full else "",
             c.reason,
         )
         for c in study.claims

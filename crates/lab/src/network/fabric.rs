@@ -39,6 +39,7 @@ fn pfc(pfc: Pfc) -> b::PfcSpec {
         headroom: pfc.headroom.unwrap_or_default().0,
         frame_wire: pfc.frame.0.get() as u32,
         quanta: pfc.quanta,
+        lossy_ok: pfc.lossy_ok,
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn routing(
 ) -> Result<RoutingSpec, Diagnostic> {
     Ok(match &doc.routing.rule {
         RoutingRule::Ecmp => RoutingSpec::Ecmp,
+        RoutingRule::EcmpPairs => RoutingSpec::EcmpPairs,
         RoutingRule::Lowest => RoutingSpec::Lowest,
         RoutingRule::Modulo => RoutingSpec::Modulo,
         RoutingRule::SprayRandom => RoutingSpec::SprayRandom,

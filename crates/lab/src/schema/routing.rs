@@ -31,6 +31,8 @@ pub enum RoutingRule {
     /// Per flow: at each switch a salted hash of the flow chooses (RFC 2992).
     #[default]
     Ecmp,
+    /// Per pair of hosts: as `ecmp`, by a hash of source and destination alone.
+    EcmpPairs,
     /// One path per pair of nodes: at each switch the lowest-numbered next hop (the default static routing of ns-2).
     Lowest,
     /// Per flow: next hop number (source + destination + flow) mod n, data and ACKs alike.

@@ -40,6 +40,9 @@ pub struct Tcp {
     /// One new segment on each of the first two duplicate ACKs (RFC 3042); on unless `loss` is timeout-only
     /// or `flight` is span.
     pub limited_transmit: Option<bool>,
+    /// Without SACK: while losses are repaired the timer restarts with the first partial ACK only, not with each (RFC 6582 §4; NewReno as
+    /// ns-2 has it).
+    pub impatient: bool,
     /// Selective acknowledgements (RFC 2018).
     pub sack: Sack,
     /// Whether the receiver waits before it acknowledges.
@@ -73,6 +76,7 @@ impl Default for Tcp {
             rto: Rto::default(),
             loss: LossDetection::default(),
             limited_transmit: None,
+            impatient: false, // RFC 6582 §4: "slow but steady"
             sack: Sack::default(),
             delayed_acks: DelayedAcks::default(),
             handshake: false,

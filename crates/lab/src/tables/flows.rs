@@ -125,6 +125,7 @@ pub(super) fn table(run: &Run) -> Table {
                 "packets lost in queues and on links, ACKs included",
                 u32s(&|r| r.outcome.drops),
             ),
+            column("data_drops", "", "of those, data packets", u32s(&|r| r.outcome.data_drops)),
             column("group", "", "traffic section", u32s(&|r| u32::from(r.spec.group))),
             column("class", "", "traffic class", u32s(&|r| u32::from(r.spec.class))),
             column(

@@ -34,6 +34,7 @@ impl Kind for Tcp {
                 LossDetection::TimeoutOnly => t::LossSpec::Timeout,
             },
             limited_transmit: self.limited_transmit.unwrap_or(false),
+            impatient: self.impatient,
             sack: match self.sack {
                 Sack::Off => t::SackSpec::Off,
                 Sack::Blocks { blocks, on_wire } => t::SackSpec::Blocks { blocks, on_wire },

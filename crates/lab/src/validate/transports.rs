@@ -5,8 +5,8 @@ use crate::diagnostic::suggest;
 use crate::quantity::{Capacity, Q};
 use crate::resolve;
 use crate::schema::{
-    Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto, Tcp,
-    Traffic, Udp, of_kind,
+    Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto, Sack,
+    Tcp, Traffic, Udp, of_kind,
 };
 use crate::topology::Graph;
 use thalweg_machines::IntStack;
@@ -156,6 +156,10 @@ impl Checked for Tcp {
         if t.flight != Flight::Pipe && t.limited_transmit == Some(true) {
             let why = "counted by span, nothing leaves on a duplicate ACK";
             r.useless(&at("limited_transmit"), why, "write false, or `flight = \"pipe\"`");
+        }
+        if t.impatient && t.sack != Sack::Off {
+            let why = "it acts on partial ACKs without SACK";
+            r.useless(&at("impatient"), why, "write `sack = \"off\"` or remove the key");
         }
         ecn(r, key, t, doc);
         rank(r, &at("rank"), t.rank, doc);

@@ -434,6 +434,7 @@ fn the_computed_headroom_loses_nothing_and_one_packet_less_does() {
         let set = [("switch.inputs.memory".to_owned(), memory), ("switch.pfc".to_owned(), pfc)];
         let run = finish(&scenario(FULL_DUPLEX, Path::new("."), &set));
         let summary = run.summary();
+        assert_eq!(run.violation(), None, "losses that are meant are no error");
         let most = summary["memory"]["most_bytes"].as_u64().expect("measured");
         (most - 21_800, summary["drops"].as_u64().expect("counted"))
     };

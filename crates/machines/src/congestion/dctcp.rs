@@ -1,11 +1,13 @@
 //! DCTCP: the window shrinks by the fraction of bytes that met congestion. Alizadeh et al., "Data Center
 //! TCP", SIGCOMM 2010, §3.1; RFC 8257 §3.3. Needs: echoes per packet (`EcnSpec::Accurate`) and a queue
-//! that marks above K. Growth and losses are NewReno's.
+//! that marks above K. Growth and losses are NewReno's, or AIMD's.
 
 mod growth;
 mod htsim;
+mod losses;
 
 pub use growth::Growth;
+pub use losses::Losses;
 
 use super::newreno::NewReno;
 use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
@@ -28,6 +30,8 @@ pub struct Params {
     pub growth: Growth,
     /// As csg-htsim's DCTCP: cut by α/2 at the end of every window as long as α > 0, marks or not.
     pub cut_without_marks: bool,
+    /// What a loss does.
+    pub losses: Losses,
 }
 
 impl Default for Params {
@@ -37,6 +41,7 @@ impl Default for Params {
             initial_alpha: 1.0, // RFC 8257 §3.3
             growth: Growth::default(),
             cut_without_marks: false,
+            losses: Losses::default(),
         }
     }
 }
@@ -63,6 +68,7 @@ impl Parameters for Params {
             variant(Growth::UnmarkedAcks, false),
             variant(Growth::Room, true),
             variant(Growth::Always, true),
+            Self { losses: Losses::Aimd, ..Self::default() },
         ]
     }
 }
@@ -83,16 +89,18 @@ pub struct Dctcp {
     window_end: u64,
     growth: Growth,
     cut_without_marks: bool,
+    losses: Losses,
 }
 
 impl Dctcp {
     /// The window of a flow that starts.
     fn new(start: &Start, params: &Params) -> Self {
-        let Params { gain, initial_alpha, growth, cut_without_marks } = *params;
+        let Params { gain, initial_alpha, growth, cut_without_marks, losses } = *params;
         let reno = NewReno::new(start);
         // RFC 8257 §3.3: WindowEnd begins at SND.UNA, so the first ACK is an observation window of its own.
         let window_end = if cut_without_marks { htsim::window_end(&reno) } else { 0 };
-        Self { reno, gain, alpha: initial_alpha, acked: 0, marked: 0, window_end, growth, cut_without_marks }
+        let (alpha, acked, marked) = (initial_alpha, 0, 0);
+        Self { reno, gain, alpha, acked, marked, window_end, growth, cut_without_marks, losses }
     }
 
     /// α: the estimated fraction of bytes that meet congestion.
@@ -114,7 +122,7 @@ impl Dctcp {
             self.window_end = ack.sent_to;
         }
         // At most once per window of data, at the first echo of it.
-        if ack.marked > Bytes::ZERO && ack.acked_to > self.reno.cut_to && !ack.in_recovery {
+        if ack.marked > Bytes::ZERO && ack.acked_to > self.reno.cut_to && !self.losses.freeze(ack) {
             let whole = self.reno.window;
             self.cut(ack.sent_to);
             if self.growth == Growth::GradualCwr {
@@ -145,17 +153,23 @@ impl CongestionControl for Dctcp {
         } else {
             self.cut_when_marked(ack);
         }
-        let growth = if ack.in_recovery { 0 } else { self.growth.of(ack, &self.reno) };
+        let growth = if self.losses.freeze(ack) { 0 } else { self.growth.of(ack, &self.reno) };
         if growth > 0 {
             self.reno.grow(growth);
         }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.reno.on_loss(loss);
+        match self.losses {
+            Losses::Newreno => self.reno.on_loss(loss),
+            Losses::Aimd => losses::halve(&mut self.reno, loss),
+        }
     }
     fn on_timeout(&mut self, loss: &Loss) {
-        self.reno.on_timeout(loss);
+        match self.losses {
+            Losses::Newreno => self.reno.on_timeout(loss),
+            Losses::Aimd => losses::halve(&mut self.reno, loss),
+        }
     }
     #[inline]
     fn permit(&self) -> Permit {
@@ -173,7 +187,8 @@ mod tests {
 
     /// g = 1/16.
     fn with(start: &Start, initial_alpha: f64, growth: Growth, cut_without_marks: bool) -> Dctcp {
-        Dctcp::new(start, &Params { gain: 1.0 / 16.0, initial_alpha, growth, cut_without_marks })
+        let params = Params { gain: 1.0 / 16.0, initial_alpha, growth, cut_without_marks, ..Params::default() };
+        Dctcp::new(start, &params)
     }
     fn dctcp(window: u64, alpha: f64) -> Dctcp {
         with(&start(1000, window), alpha, Growth::OutsideCwr, false)

@@ -63,6 +63,9 @@ pub struct Params {
     /// rule.
     // CHOICE TIMELY §3.3: what a pause does is not published.
     pub forgets: bool,
+    /// The rate does not rise while the application uses no more than 80 % of it (§3.4); IRN's study, whose flows always
+    /// have something to send until they end, is without this rule.
+    pub idle_holds: bool,
     /// A decrease is at most this fraction of the rate.
     // CHOICE TIMELY §3.3: the paper has no such bound; the authors' published snippet has.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
@@ -90,6 +93,7 @@ impl Default for Params {
             once_per_round: false,
             first_counts: false,
             forgets: true,
+            idle_holds: true, // TIMELY §3.4
             max_decrease: 0.5,
             min_rate: Rate::from_mbps(10), // CHOICE TIMELY §3.3: without a floor recovery takes seconds
             back_off: None,
@@ -286,7 +290,7 @@ impl CongestionControl for Timely {
         if self.params.once_per_round && !self.opens_round(ack) {
             return; // the HPCC authors' simulator
         }
-        self.on_sample(ack.now, rtt, ack.app_limited);
+        self.on_sample(ack.now, rtt, ack.app_limited && self.params.idle_holds);
     }
 
     fn on_loss(&mut self, loss: &Loss) {

@@ -16,6 +16,8 @@ pub struct PfcSpec {
     pub frame_wire: u32,
     /// A pause expires after so many quanta of 512 bit times unless it is refreshed; `None`: it lasts until XON.
     pub quanta: Option<u16>,
+    /// Less headroom than it takes is meant: packets may be lost all the same.
+    pub lossy_ok: bool,
 }
 
 /// When an input asks for a pause, and for its end.
@@ -133,7 +135,7 @@ mod tests {
     const XON: Option<Frame> = Some(Frame::Xon { classes: Classes::ALL });
 
     fn pfc(threshold: PfcThreshold) -> Result<Pfc, String> {
-        Pfc::new(&PfcSpec { threshold, headroom: Bytes::new(100), frame_wire: 64, quanta: None }, 2)
+        Pfc::new(&PfcSpec { threshold, headroom: Bytes::new(100), frame_wire: 64, quanta: None, lossy_ok: false }, 2)
     }
     fn held(bytes: u64, headroom: u64, threshold: u64) -> Held {
         Held { bytes, headroom, threshold }

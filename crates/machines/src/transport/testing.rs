@@ -55,6 +55,7 @@ pub fn tcp() -> TcpSpec {
         },
         loss: LossSpec::DupAck { threshold: 3 },
         limited_transmit: true,
+        impatient: false,
         sack: SackSpec::Blocks { blocks: 4, on_wire: false },
         ack: AckSpec { every: 1, delay: Span::from_us(500) },
         handshake: false,

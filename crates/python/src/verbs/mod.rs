@@ -3,7 +3,7 @@
 mod settings;
 mod show;
 
-pub use show::verbs_headers;
+pub use show::{irn_answers, verbs_headers, verbs_state};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};

@@ -3,7 +3,10 @@
 use super::settings::DIALECTS;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use thalweg_machines::transport::rdma::Psn;
+use thalweg_machines::transport::rdma::irn::{IrnReceiver, ReplyKind};
 use thalweg_verbs::pair::Way;
+use thalweg_verbs::state;
 use thalweg_verbs::wire::{Dialect, Opcode, Packet, Refusal, Syndrome};
 use thalweg_verbs::{Arrived, Counters, Status};
 
@@ -100,4 +103,30 @@ pub fn verbs_headers(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         all.set_item(name, sizes)?;
     }
     Ok(all)
+}
+
+/// What IRN adds to a NIC with bitmaps for `cap` packets (§4.5.1), and the words that its modules touch (§4.5.2).
+#[pyfunction]
+pub fn verbs_state(py: Python<'_>, cap: u32, queue_pairs: u64, wqes: u64) -> PyResult<Bound<'_, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("end_bits", state::bits(&state::TRANSPORT))?;
+    all.set_item("transport_bits", state::transport_bits())?;
+    all.set_item("bitmap_bits", state::bits(&state::BITMAPS) * state::bitmap_bits(cap))?;
+    all.set_item("wqe_bytes", state::WQE_BYTES)?;
+    all.set_item("shared_bytes", size_of::<state::Shared>())?;
+    all.set_item("nic_bytes", state::nic_bytes(cap, queue_pairs, wqes))?;
+    all.set_item("words", state::words(cap).into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
+    Ok(all)
+}
+
+/// What IRN's receivers answer to packets in their order of arrival, of many flows: whether with a NACK, and the number expected next.
+#[pyfunction]
+pub fn irn_answers(flows: Vec<u32>, numbers: Vec<u32>) -> (Vec<bool>, Vec<u32>) {
+    let mut receivers = std::collections::BTreeMap::new();
+    let answers = flows.into_iter().zip(numbers).map(|(flow, number)| {
+        let receiver = receivers.entry(flow).or_insert_with(|| IrnReceiver::new(Psn::new(0)));
+        let reply = receiver.on_data(Psn::new(number));
+        (reply.kind == ReplyKind::Nack, reply.cum.value())
+    });
+    answers.unzip()
 }

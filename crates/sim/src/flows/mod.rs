@@ -7,6 +7,7 @@ use crate::events::{Events, Phase};
 use crate::spec::NetworkSpec;
 use record::FlowRecord;
 use serde::{Deserialize, Serialize};
+use thalweg_machines::{Kind, Packet};
 use thalweg_machines::transport::SenderStats;
 use thalweg_units::{FlowId, Span, Time};
 
@@ -110,8 +111,10 @@ impl Flows {
     }
 
     /// A packet of a flow is lost.
-    pub fn lose(&mut self, flow: FlowId) {
-        self.records[flow.at()].drops += 1;
+    pub fn lose(&mut self, packet: &Packet) {
+        let record = &mut self.records[packet.flow.at()];
+        record.drops += 1;
+        record.data_drops += u32::from(packet.kind == Kind::Data);
     }
 
     /// Copies what the two ends of a flow know into its record.

@@ -23,8 +23,10 @@ pub struct FlowRecord {
     pub retransmitted: u32,
     /// Expiries of its retransmission timer.
     pub timeouts: u32,
-    /// Its packets lost in queues, ACKs included.
+    /// Its packets lost in queues and on links, ACKs included.
     pub drops: u32,
+    /// Of those, data packets.
+    pub data_drops: u32,
 }
 
 impl Default for FlowRecord {
@@ -39,6 +41,7 @@ impl Default for FlowRecord {
             retransmitted: 0,
             timeouts: 0,
             drops: 0,
+            data_drops: 0,
         }
     }
 }
@@ -92,8 +95,10 @@ pub struct FlowOutcome {
     pub retransmitted: u32,
     /// Expiries of its retransmission timer.
     pub timeouts: u32,
-    /// Its packets lost in queues, ACKs included.
+    /// Its packets lost in queues and on links, ACKs included.
     pub drops: u32,
+    /// Of those, data packets.
+    pub data_drops: u32,
     /// How it ended.
     pub end: FlowEnd,
     /// Time to its last byte, alone on the same path at line rate.

@@ -157,7 +157,7 @@ impl Hosts {
 
     /// A packet was lost in the fabric, or at the edge.
     pub fn lose(&mut self, fabric: &mut Fabric, flows: &mut Flows, packet: &Packet) {
-        flows.lose(packet.flow);
+        flows.lose(packet);
         let slot = fabric.paths.slot(packet.flow) as usize;
         let balance = if travels_forward(packet.kind) {
             &mut self.sending[slot].balance

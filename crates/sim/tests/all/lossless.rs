@@ -3,7 +3,7 @@ use crate::common::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_machines::transport::{RtoSpec, TcpSpec, TransportSpec, UdpPace};
-use thalweg_sim::FlowEnd;
+use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 
@@ -19,6 +19,7 @@ pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
             headroom: Bytes::new(headroom),
             frame_wire: 64,
             quanta: None,
+            lossy_ok: false,
         }),
         release_at_start: false,
     }
@@ -36,6 +37,7 @@ pub fn dynamic(total: u64) -> InputSpec {
             headroom: Bytes::new(12_000),
             frame_wire: 64,
             quanta: None,
+            lossy_ok: false,
         }),
         release_at_start: true,
     }
@@ -117,10 +119,30 @@ fn flow_control_prevents_the_drops_that_it_is_there_to_prevent() {
     let without = counters(two_racks(1, Some(lossy(20_000)), PULL, in_turns()));
     let with = counters(two_racks(1, Some(pfc(20_000, 20_000, 9000)), PULL, in_turns()));
     assert!(without.packets_dropped > 0 && without.pause_frames == 0);
+    let mut sim = Network::new(two_racks(1, Some(lossy(20_000)), PULL, in_turns())).unwrap();
+    while sim.run(1_000_000) {}
+    let sum = |of: fn(&FlowOutcome) -> u32| (0..80).map(|f| u64::from(of(&sim.outcome(FlowId(f))))).sum::<u64>();
+    assert_eq!(sum(|o| o.drops), without.packets_dropped);
+    assert!(sum(|o| o.data_drops) < without.packets_dropped, "ACKs are dropped too");
     assert_eq!(with.packets_dropped, 0);
     assert!(with.pause_frames > 0);
     // An XOFF that is still waiting when its XON comes is replaced by a needless XON.
     assert!(with.resume_frames >= with.pause_frames);
+}
+
+#[test]
+fn a_headroom_that_is_too_small_breaks_the_promise_unless_it_is_meant() {
+    let ended = |lossy_ok| {
+        let mut inputs = pfc(20_000, 15_000, 1000);
+        inputs.pfc.as_mut().expect("flow control").lossy_ok = lossy_ok;
+        let mut sim = Network::new(two_racks(1, Some(inputs), PULL, fifo())).unwrap();
+        while sim.run(1_000_000) {}
+        assert!(sim.counters().packets_dropped > 0);
+        (sim.check_lossless(), sim.check().is_ok())
+    };
+    let (told, holds) = ended(false);
+    assert!(told.expect_err("it drops").starts_with("flow control is on, and ") && !holds);
+    assert_eq!(ended(true), (Ok(()), true));
 }
 
 #[test]

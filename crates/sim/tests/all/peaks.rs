@@ -25,6 +25,7 @@ fn memory(memory: InputMemory, threshold: Option<PfcThreshold>, release_at_start
         headroom: Bytes::new(12_000),
         frame_wire: 64,
         quanta: None,
+        lossy_ok: false,
     });
     InputSpec { memory, pfc, release_at_start }
 }

@@ -23,6 +23,7 @@ fn incast(quanta: Option<u16>, incidents: Vec<Incident>) -> NetworkSpec {
             headroom: Bytes::new(10_000),
             frame_wire: 64,
             quanta,
+            lossy_ok: false,
         }),
         release_at_start: false,
     });

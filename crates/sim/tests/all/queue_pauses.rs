@@ -28,6 +28,7 @@ fn two_classes(seed: u64) -> NetworkSpec {
             headroom: Bytes::new(1 << 20),
             frame_wire: 64,
             quanta: None,
+            lossy_ok: false,
         }),
         release_at_start: false,
     };

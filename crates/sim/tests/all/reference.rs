@@ -351,6 +351,7 @@ fn what_a_link_loses_is_missed_like_a_drop_and_counted_apart() {
     let flow = sim.outcome(thalweg_units::FlowId(0));
     assert_eq!((flow.delivered, u64::from(flow.drops)), (400_000, sim.totals(PortId(2)).lost));
     assert!(flow.retransmitted > 0 && flow.drops > 0);
+    assert_eq!(flow.data_drops, flow.drops, "data alone goes that way");
 }
 
 /// 1000 B take 8 us, and the wire adds up to 80: a packet overtakes up to ten others.

@@ -20,6 +20,7 @@ pub fn busy(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
         initial_alpha: 1.0,
         growth: dctcp::Growth::Always,
         cut_without_marks: false,
+        losses: dctcp::Losses::default(),
     });
     tcp.initial_window = Bytes::new(14_600);
     tcp.ecn = EcnSpec::Accurate;

@@ -64,6 +64,12 @@ const SPARSE: &[&str] = &[
     "%.rtt={segment=2}",
     "traffic.0.connection=per-pair",
 ];
+/// Round trips are below T_low: the last ones of a flow raise the rate with which the connection's next one starts, or do not.
+const TAILS: &[&str] = &[
+    "%.congestion={kind=\"timely\",initial_share=0.1,t_low=\"900us\",t_high=\"950us\",additive=\"500Mbps\"}",
+    "%.rtt={segment=2}",
+    "traffic.0.connection=per-pair",
+];
 const PATCHED: &[&str] = &[
     "%.congestion={kind=\"timely\",t_low=\"1us\",t_high=\"60us\",variant={kind=\"patched\",rtt_ref=\"20us\"}}",
     "%.rtt={segment=2}",
@@ -243,6 +249,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion(timely).once_per_round", LOSSY, BAND, "false", "true", Outcome),
     ("%(rdma).congestion(timely).first_counts", LOSSY, BAND, "false", "true", Outcome),
     ("%(rdma).congestion(timely).forgets", LOSSY, SPARSE, "true", "false", Outcome),
+    ("%(rdma).congestion(timely).idle_holds", LOSSY, TAILS, "true", "false", Outcome),
     ("%(rdma).congestion(timely).max_decrease", LOSSY, BAND, "", "0.1", Outcome),
     ("%(rdma).congestion(timely).min_rate", LOSSY, BAND, "", "5Gbps", Outcome),
     ("%(rdma).congestion(timely).back_off", LOSSY, BAND, "", "24us", Outcome),

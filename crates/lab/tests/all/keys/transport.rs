@@ -7,6 +7,9 @@ use Shows::*;
 const SRPT: &[&str] = &["switch.scheduler=srpt"];
 /// A curve so steep that losses follow each other in seconds; slow start overshoots.
 const CUBIC: &[&str] = &["%.congestion={kind=\"cubic\",c=1000.0,hystart=false}"];
+/// A buffer so small that DCTCP loses packets, too.
+const LOSSES: &[&str] =
+    &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}", "switch.buffer=10KB"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
 
 const PULL: &[&str] = &["nic.order=round-robin"];
@@ -50,6 +53,9 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(dctcp).growth=gradual-cwr", BUSY, STEP, "gradual-cwr", "outside-cwr", Outcome),
     ("%(tcp).congestion(dctcp).growth=room", BUSY, STEP, "room", "always", Outcome),
     ("%(tcp).congestion(dctcp).cut_without_marks", BUSY, STEP, "", "true", Outcome),
+    ("%(tcp).congestion(dctcp).losses", BUSY, LOSSES, "", "aimd", Outcome),
+    ("%(tcp).congestion(dctcp).losses=newreno", BUSY, LOSSES, "newreno", "aimd", Outcome),
+    ("%(tcp).congestion(dctcp).losses=aimd", BUSY, LOSSES, "aimd", "newreno", Outcome),
     ("%(tcp).congestion=dctcp-rate", BUSY, STEP, "dctcp-rate", "dctcp", Outcome),
     ("%(tcp).congestion(dctcp-rate).gain", BUSY, &["%.congestion=dctcp-rate", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"], "", "0.5", Outcome),
     ("%(tcp).congestion(dctcp-rate).initial_alpha", BUSY, &["%.congestion=dctcp-rate", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"], "", "0.5", Outcome),
@@ -75,6 +81,7 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).loss=dup-ack", BUSY, &[], "dup-ack", "timeout-only", Outcome),
     ("%(tcp).loss(dup-ack).threshold", BUSY, &["%.loss={kind=\"dup-ack\"}"], "", "6", Outcome),
     ("%(tcp).loss=timeout-only", BUSY, &[], "timeout-only", "dup-ack", Outcome),
+    ("%(tcp).impatient", WAN, &["%.sack=off", "%.rto={kind=\"rfc6298\",initial=\"200ms\",min=\"1ms\",max=\"1s\"}"], "false", "true", Outcome),
     ("%(tcp).limited_transmit", BUSY, &[], "", "false", Outcome),
     ("%(tcp).sack", BUSY, &[], "", "off", Outcome),
     ("%(tcp).sack=blocks", BUSY, &[], "{kind=\"blocks\"}", "off", Outcome),

@@ -16,11 +16,11 @@ fn shared(total: u64, pfc: Option<PfcSpec>) -> InputSpec {
 }
 fn fixed(xoff: u64, xon: u64, headroom: u64) -> Option<PfcSpec> {
     let threshold = PfcThreshold::Static { xoff: b(xoff), xon: b(xon) };
-    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64, quanta: None })
+    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64, quanta: None, lossy_ok: false })
 }
 fn dynamic(alpha: f64, reserve: u64, hysteresis: u64, headroom: u64) -> Option<PfcSpec> {
     let threshold = PfcThreshold::Dynamic { alpha, reserve: b(reserve), hysteresis: b(hysteresis) };
-    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64, quanta: None })
+    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64, quanta: None, lossy_ok: false })
 }
 /// The HPCC authors' switch with 16 ports of 100 Gb/s and 1 us.
 fn hpcc() -> Inputs {

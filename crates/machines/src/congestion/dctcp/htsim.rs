@@ -43,7 +43,8 @@ mod tests {
 
     /// Four segments of 1000 B, past slow start, g = 1/16, α = 1/2.
     fn htsims(growth: Growth) -> Dctcp {
-        let params = Params { gain: 1.0 / 16.0, initial_alpha: 0.5, growth, cut_without_marks: true };
+        let (gain, initial_alpha, cut_without_marks) = (1.0 / 16.0, 0.5, true);
+        let params = Params { gain, initial_alpha, growth, cut_without_marks, ..Params::default() };
         let mut c = Dctcp::new(&start(1000, 4), &params);
         c.reno.threshold = 4000;
         c

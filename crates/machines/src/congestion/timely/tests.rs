@@ -23,6 +23,7 @@ const PLAIN: Params = Params {
     once_per_round: false,
     first_counts: false,
     forgets: true,
+    idle_holds: true,
     max_decrease: 0.5,
     min_rate: Rate::from_mbps(10),
     back_off: None,
@@ -214,6 +215,13 @@ fn a_flow_that_its_application_limits_may_fall_but_not_rise() {
         c.rate.bps() / 1_000_000
     };
     assert_eq!([30, 30, 100, 99, 1000].map(&mut limited), [1000, 1000, 500, 500, 300]);
+    let mut c = timely(Params { idle_holds: false, ..PLAIN });
+    let rtt = Some(Span::from_us(30));
+    let samples = [0, 1].map(|_| {
+        c.on_ack(&AckSample { rtt, app_limited: true, ..ack(1000, 0) });
+        c.rate.bps() / 1_000_000
+    });
+    assert_eq!(samples, [1000, 1010], "the rule is off");
 }
 
 #[test]

@@ -107,6 +107,8 @@ pub struct TcpSender {
     cwr_due: bool,
     /// The SYN was sent more than once.
     syn_resent: bool,
+    /// The last ACK of new data was a partial one.
+    partial: bool,
     /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
     cwr_to: u64,
     /// For controllers that ask for delivery rates.
@@ -150,6 +152,7 @@ impl TcpSender {
             held: false,
             cwr_due: false,
             syn_resent: false,
+            partial: false,
             cwr_to: 0,
             log: needs.delivery.then(Box::default),
             telemetry: needs.feedback == FeedbackKind::Int,
@@ -265,9 +268,14 @@ impl TcpSender {
         }
         if advance > 0 {
             // CHOICE RFC 6582 §4: the timer restarts at every partial ACK too ("slow but steady"), as RFC
-            // 6298 §5.3 says of every ACK of new data. Other reading: at the first partial ACK only.
-            let done = self.una == self.sent_to;
-            self.deadline = if done { Time::MAX } else { now.saturating_add(self.rto.timeout(&spec.rto)) };
+            // 6298 §5.3 says of every ACK of new data. Other reading (`impatient`): at the first one only.
+            let partial = was_in_recovery && self.phase == Phase::Recovery;
+            let again = std::mem::replace(&mut self.partial, partial) && partial;
+            if !(again && spec.impatient && !has_sack) {
+                let done = self.una == self.sent_to;
+                self.deadline =
+                    if done { Time::MAX } else { now.saturating_add(self.rto.timeout(&spec.rto)) };
+            }
         }
 
         if acked + sacked > 0 {

@@ -30,6 +30,8 @@ pub struct TcpSpec {
     pub loss: LossSpec,
     /// Send one new segment on each of the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
+    /// Without SACK: while losses are repaired, the timer restarts at the first partial ACK only (RFC 6582 §4, "impatient").
+    pub impatient: bool,
     /// Selective acknowledgements.
     pub sack: SackSpec,
     /// How often the receiver acknowledges.

@@ -72,6 +72,7 @@ fn dctcp_cuts_by_half_of_alpha_once_per_window() {
         initial_alpha: 1.0,
         growth: dctcp::Growth::OutsideCwr,
         cut_without_marks: false,
+        losses: dctcp::Losses::default(),
     });
     let mut pair = Pair::new(TcpSpec { controller, ecn: EcnSpec::Accurate, ..tcp() }, 40);
     // Everything of the first window is marked: α stays 1, the first echo halves 10 to 5; the second

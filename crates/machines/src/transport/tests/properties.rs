@@ -12,6 +12,7 @@ fn every_transport() -> Vec<(&'static str, TcpSpec)> {
         initial_alpha: 1.0,
         growth: dctcp::Growth::OutsideCwr,
         cut_without_marks: false,
+        losses: dctcp::Losses::default(),
     });
     let delayed = AckSpec { every: 2, delay: Span::from_us(500) };
     vec![

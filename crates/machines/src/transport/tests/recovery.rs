@@ -95,6 +95,18 @@ fn without_sack_every_partial_ack_repairs_one_hole_per_round_trip() {
 }
 
 #[test]
+fn an_impatient_sender_restarts_its_timer_at_the_first_partial_ack_only() {
+    let ends = |impatient| {
+        let rto = RtoSpec::Fixed(Span::from_us(250));
+        let mut pair = Pair::new(TcpSpec { impatient, rto, ..reno() }, 30);
+        pair.run_losing(&[2, 3, 4, 5, 6]);
+        (pair.stats().timeouts, pair.stats().acked_bytes)
+    };
+    // Partial ACKs at 200, 300, 400 and 500: a deadline of 450 set by the first passes before the last hole is repaired.
+    assert_eq!((ends(false), ends(true)), ((0, 30_000), (1, 30_000)));
+}
+
+#[test]
 fn a_lost_retransmission_waits_for_the_timer() {
     for spec in [tcp(), reno()] {
         let mut pair = Pair::new(spec, 22);

@@ -38,6 +38,7 @@ pub fn wide_open() -> TcpSpec {
         rto: RtoSpec::Fixed(Span::from_secs(100)),
         loss: LossSpec::DupAck { threshold: 3 },
         limited_transmit: false,
+        impatient: false,
         sack: SackSpec::Blocks { blocks: 4, on_wire: false },
         ack: AckSpec { every: 1, delay: Span::ZERO },
         handshake: false,

@@ -78,7 +78,8 @@ impl RdmaSender {
                 marked: Bytes::new(if marked { acked + sacked } else { 0 }),
                 in_recovery,
                 app_limited: match &self.segments {
-                    None => self.recovery.nxt() >= self.packets,
+                    // While the tail is repaired there is something to send: what was lost.
+                    None => self.recovery.nxt() >= self.packets && !self.recovery.in_recovery(),
                     Some(segments) => segments.app_limited(),
                 },
             });

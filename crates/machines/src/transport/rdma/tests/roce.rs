@@ -145,8 +145,8 @@ fn samples_add_up_to_what_was_delivered_and_recovery_is_entered_once() {
     let rounded = |s: &AckSample| (s.acked_to, s.sent_to, s.in_flight.get(), s.in_recovery, s.app_limited);
     assert_eq!(rounded(&all[0]), (1000, 9500, 8500, false, true));
     assert_eq!(rounded(&all[2]), (2000, 9500, 6500, false, true)); // the NACK that finds the loss
-    assert_eq!(rounded(&all[3]), (2000, 9500, 5500, true, true));
-    assert_eq!(rounded(&all[8]), (5000, 9500, 1000, true, true));
+    assert_eq!(rounded(&all[3]), (2000, 9500, 5500, true, false)); // something to send: what was lost
+    assert_eq!(rounded(&all[8]), (5000, 9500, 1000, true, false));
     assert_eq!(rounded(&all[9]), (9500, 9500, 0, true, true));
     let losses: Vec<Loss> =
         calls().into_iter().filter_map(|c| if let Call::Loss(l) = c { Some(l) } else { None }).collect();
