@@ -373,8 +373,12 @@ def test_a_damaged_file_of_verdicts_is_refused_by_name(tiny, cli, text):
 
 def test_a_claim_that_holds_only_because_runs_are_short_fails(tiny, cli):
     text = (tiny / "claims.toml").read_text()
-    (tiny / "claims.toml").write_text(text.replace('origin = "made up"', 'origin = "made up"\nshort = "1.0 after a day"', 1))
+    (tiny / "claims.toml").write_text(
+        text.replace('origin = "made up"', 'origin = "made up"\nshort = "1.0 after a day"', 1)
+    )
     (row,) = json.loads(cli("reproduce", "tiny", "--claim", "T-1", "--json", "--quiet", "--out", "o").out)["claims"]
     assert row["status"] == "fail" and "runs are short: 1.0 after a day" in row["reason"]
-    (full,) = json.loads(cli("reproduce", "tiny", "--scale", "full", "--claim", "T-1", "--json", "--quiet").out)["claims"]
+    (full,) = json.loads(cli("reproduce", "tiny", "--scale", "full", "--claim", "T-1", "--json", "--quiet").out)[
+        "claims"
+    ]
     assert full["status"] == "pass"

@@ -274,6 +274,9 @@ jitter = "10us"
         };
         assert_eq!(ended(true), None);
         let told = ended(false).expect("a violation");
-        assert!(told.starts_with("flow control is on, and ") && told.ends_with(" packets were dropped"), "{told}");
+        assert!(
+            told.starts_with("flow control is on, and ") && told.ends_with(" packets were dropped"),
+            "{told}"
+        );
     }
 }

@@ -187,7 +187,8 @@ mod tests {
 
     /// g = 1/16.
     fn with(start: &Start, initial_alpha: f64, growth: Growth, cut_without_marks: bool) -> Dctcp {
-        let params = Params { gain: 1.0 / 16.0, initial_alpha, growth, cut_without_marks, ..Params::default() };
+        let params =
+            Params { gain: 1.0 / 16.0, initial_alpha, growth, cut_without_marks, ..Params::default() };
         Dctcp::new(start, &params)
     }
     fn dctcp(window: u64, alpha: f64) -> Dctcp {

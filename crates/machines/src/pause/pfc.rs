@@ -135,7 +135,10 @@ mod tests {
     const XON: Option<Frame> = Some(Frame::Xon { classes: Classes::ALL });
 
     fn pfc(threshold: PfcThreshold) -> Result<Pfc, String> {
-        Pfc::new(&PfcSpec { threshold, headroom: Bytes::new(100), frame_wire: 64, quanta: None, lossy_ok: false }, 2)
+        Pfc::new(
+            &PfcSpec { threshold, headroom: Bytes::new(100), frame_wire: 64, quanta: None, lossy_ok: false },
+            2,
+        )
     }
     fn held(bytes: u64, headroom: u64, threshold: u64) -> Held {
         Held { bytes, headroom, threshold }

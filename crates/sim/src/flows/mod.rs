@@ -7,8 +7,8 @@ use crate::events::{Events, Phase};
 use crate::spec::NetworkSpec;
 use record::FlowRecord;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::{Kind, Packet};
 use thalweg_machines::transport::SenderStats;
+use thalweg_machines::{Kind, Packet};
 use thalweg_units::{FlowId, Span, Time};
 
 /// Running totals of flows.

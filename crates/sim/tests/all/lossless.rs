@@ -3,8 +3,8 @@ use crate::common::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_machines::transport::{RtoSpec, TcpSpec, TransportSpec, UdpPace};
-use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_sim::spec::*;
+use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 
 const NIC: NicSpec = NicSpec { order: NicOrder::Queue, pause_control: true };
@@ -121,7 +121,8 @@ fn flow_control_prevents_the_drops_that_it_is_there_to_prevent() {
     assert!(without.packets_dropped > 0 && without.pause_frames == 0);
     let mut sim = Network::new(two_racks(1, Some(lossy(20_000)), PULL, in_turns())).unwrap();
     while sim.run(1_000_000) {}
-    let sum = |of: fn(&FlowOutcome) -> u32| (0..80).map(|f| u64::from(of(&sim.outcome(FlowId(f))))).sum::<u64>();
+    let sum =
+        |of: fn(&FlowOutcome) -> u32| (0..80).map(|f| u64::from(of(&sim.outcome(FlowId(f))))).sum::<u64>();
     assert_eq!(sum(|o| o.drops), without.packets_dropped);
     assert!(sum(|o| o.data_drops) < without.packets_dropped, "ACKs are dropped too");
     assert_eq!(with.packets_dropped, 0);

@@ -59,7 +59,8 @@ mod tests {
         let repaired = |losses, marked| {
             window(losses, |c| {
                 c.on_loss(&loss(16_000, 0, 16_000));
-                let ack = AckSample { in_recovery: true, acked_to: 1000, sent_to: 17_000, ..ack(1000, marked) };
+                let ack =
+                    AckSample { in_recovery: true, acked_to: 1000, sent_to: 17_000, ..ack(1000, marked) };
                 c.on_ack(&ack);
             })
         };
