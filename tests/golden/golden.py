@@ -145,8 +145,8 @@ def references(_: str) -> Iterator[Row]:
     plain, sets.run = sets.run, capture
     try:
         for name, compare in sets.all_sets().items():
-            if name.startswith("htsim-model"):
-                continue  # a model of the peer, not a run of ours
+            if name.startswith(("htsim-model", "mahimahi")):
+                continue  # a model of the peer, not a run of ours; recorded runs, whole
             try:
                 compare()
             except Found as found:

@@ -325,6 +325,10 @@ def ns3_aqm(mbps: int, aqm: str) -> dict:
     packet's time left in the second, and what is nearly empty holds that packet."""
     target = 5e6 + (PACKET + 2) * 8000 / mbps
     law = f'target = "{target:.0f}ns", interval = "100ms", mtu = "{PACKET + 2}B"'
+    if aqm == "pie":
+        # Less than two packets there, the one in the device besides here.
+        target += 10e6
+        return {"switch.marking": f'{{ kind = "pie", target = "{target:.0f}ns", mean_packet = "{2 * PACKET}B" }}'}
     if aqm == "codel":
         return {"switch.marking": f'{{ kind = "codel", {law} }}'}
     return {"switch.scheduler": f'{{ kind = "fq-codel", bins = 1024, {law} }}', "nic.scheduler": "fifo"}
@@ -422,6 +426,21 @@ def ns3_series(name: str, overrides: dict, flows: int, event: str, shape: bool =
     return out
 
 
+# What ns-3's controllers do otherwise: see README.md.
+# Where its Vegas leaves slow start, segments (the series' ssthresh).
+VEGAS_LEAVES = {(10, 20): 30, (10, 80): 35, (100, 20): 71, (100, 80): 143}
+AS_THERE = {"vegas": 'difference = "ns3"', "bbr": "quantum = 1, policer = false, high_gain = 2.89"}
+
+
+def ns3_kind(mbps: int, rtt: int, scheme: str, flows: int, **more) -> Outcome:
+    """The same for a built-in controller, with the peer's choices where it has several."""
+    overrides = bottleneck(mbps, rtt, math.ceil(bdp(mbps, rtt)))
+    overrides["transport.congestion"] = f'{{ kind = "{scheme}", {AS_THERE[scheme]} }}'
+    if scheme == "vegas":
+        overrides["transport.initial_threshold"] = f"{VEGAS_LEAVES[mbps, rtt]}pkts"
+    return ns3_series(f"long_{mbps}mbps_{rtt}ms_{scheme}_{flows}.csv", overrides | more, flows, "drops", shape=True)
+
+
 def ns3_short(mbps: int, rtt: int, queue: str, congestion: dict | None = None) -> Outcome:
     """One flow at a time, to the last byte at the receiver."""
     peer = read("ns3-bottleneck", f"short_{mbps}mbps_{rtt}ms_newreno_{queue}.csv")
@@ -444,6 +463,82 @@ def ns3_short(mbps: int, rtt: int, queue: str, congestion: dict | None = None) -
 
 def ns3_model_short(mbps: int, rtt: int) -> Outcome:
     return ns3_short(mbps, rtt, "bdp", ns3_rules("newreno"))
+
+
+# ---- Mahimahi -----------------------------------------------------------------------------------------
+
+TRACES = DATA / "../traces"
+LTE = ("Verizon-LTE-short.down", "Verizon-LTE-short.up", "TMobile-LTE-driving.down", "ATT-LTE-driving-2016.down")
+OPPORTUNITY, RUN_MS = 1504, 140_000
+CODEL = '{ kind = "codel", target = "50ms", interval = "100ms", mtu = "1504B" }'
+PIE = '{ kind = "pie", variant = "mahimahi", target = "50ms", burst = "100ms", mean_packet = "1504B" }'
+# Of each scheme there: congestion control, marking, and what else its sender does otherwise.
+EMULATED = {
+    "cubic": ("cubic", "none", {}),
+    "cubic-codel": ("cubic", CODEL, {}),
+    "cubic-pie": ("cubic", PIE, {}),
+    "reno": ("newreno", "none", {}),
+    "bbr": ("bbr", "none", {}),
+    # Its own sender over UDP: an ACK per packet of 1472 B.
+    "copa": ("copa", "none", {"transport.mss": "1416B", "transport.delayed_acks": "off"}),
+    "copa05": (
+        '{ kind = "copa", mode_switching = false }',
+        "none",
+        {"transport.mss": "1416B", "transport.delayed_acks": "off"},
+    ),
+}
+
+
+def mahimahi(trace: str, scheme: str, seed: int = 1, **more) -> Outcome:
+    """140 s of one flow: utilisation and queueing delays, all packets. The peer's value is the mean of its runs; `yardstick` their range."""
+    import tempfile
+
+    import numpy as np
+
+    import thalweg
+
+    peer = [
+        r
+        for r in read("mahimahi", "summary.csv")
+        if (r["trace"], r["scheme"]) == (trace, scheme) and r["run"][-1].isdigit()
+    ]
+    begin = int(peer[0]["flow_start_ms"])
+    ms = np.array(gzip.decompress((TRACES / f"{trace}.gz").read_bytes()).split(), dtype=np.int64)
+    congestion, marking, own = EMULATED[scheme]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / trace).write_bytes(gzip.decompress((TRACES / f"{trace}.gz").read_bytes()))
+        text = (HERE / "mahimahi.toml").read_text().replace("Verizon-LTE-short.down", trace)
+        text += f'[[traffic]]\nkind = "flow"\nsrc = 0\ndst = 1\nsize = "10GB"\nstart = "{begin}ms"\n'
+        overrides = {
+            "run.until": f"{begin + RUN_MS}ms", "transport.congestion": congestion, "switch.marking": marking, "seed": seed,
+        } | own | more  # fmt: skip
+        results = thalweg.run(
+            thalweg.Scenario(text, "mahimahi.toml", folder, overrides),
+            Path(folder) / "run",
+            record="hops",
+            progress=False,
+        )
+        packets = results.packets.collect()
+    data = packets.filter(packets["forward"] == 1)
+    came = data["arrivals_ps"].list.first().to_numpy().astype(float)
+    left = data["starts_ps"].list.first().to_numpy().astype(float)
+    sent = (left > 0) & (left < (begin + RUN_MS) * 1e9)
+    delay = np.sort((left[sent] - came[sent]) / 1e9)
+    laps = np.concatenate([ms + lap * ms[-1] for lap in range(1 + (begin + RUN_MS) // int(ms[-1]))])
+    chances = int(((laps >= begin) & (laps < begin + RUN_MS)).sum())
+
+    def quantile(p):
+        return delay[int(p * len(delay))]
+
+    ours = {
+        "util": data["wire"].to_numpy()[sent].sum() / (OPPORTUNITY * chances), "qdelay_mean_ms": delay.mean(),
+        "p50": quantile(0.5), "p95": quantile(0.95), "p99": quantile(0.99),
+    }  # fmt: skip
+    out = Outcome(seconds=results.meta["seconds"])
+    for name, value in ours.items():
+        theirs = [float(r[name]) for r in peer]
+        out.metrics.append((name, sum(theirs) / len(theirs), float(value)))
+    return out
 
 
 # ---- all ----------------------------------------------------------------------------------------------
@@ -484,6 +579,9 @@ def all_sets() -> dict[str, Callable[[], Outcome]]:
             for scheme in ("newreno", "dctcp"):
                 for flows in (1, 2):
                     sets[f"ns3/long/{mbps}mbps_{rtt}ms/{scheme}_{flows}"] = partial(ns3_long, mbps, rtt, scheme, flows)
+            for scheme in AS_THERE:
+                for flows in (1, 2):
+                    sets[f"ns3/long/{mbps}mbps_{rtt}ms/{scheme}_{flows}"] = partial(ns3_kind, mbps, rtt, scheme, flows)
             sets[f"ns3-model/short/{mbps}mbps_{rtt}ms/bdp"] = partial(ns3_model_short, mbps, rtt)
             for flows in (1, 2):
                 sets[f"ns3-model/long/{mbps}mbps_{rtt}ms/newreno_{flows}"] = partial(ns3_newreno, mbps, rtt, flows)
@@ -492,6 +590,9 @@ def all_sets() -> dict[str, Callable[[], Outcome]]:
                     sets[f"{name}/long/{mbps}mbps_{rtt}ms/cubic_{flows}"] = partial(
                         ns3_cubic, mbps, rtt, flows, model=model
                     )
-                for aqm in ("codel", "fqcodel"):
+                for aqm in ("codel", "fqcodel", "pie"):
                     sets[f"{name}/aqm/{mbps}mbps_{rtt}ms/{aqm}_2"] = partial(ns3_cubic, mbps, rtt, 2, aqm, model)
+    for trace in LTE:
+        for scheme in EMULATED:
+            sets[f"mahimahi/{trace}/{scheme}"] = partial(mahimahi, trace, scheme)
     return sets

@@ -97,13 +97,13 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     let said = explain("transport.congestion").expect("known");
     let [tcp, rdma] = said.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{said}") };
     assert!(
-        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, custom\n"),
+        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, vegas, bbr, copa, custom\n"),
         "{tcp}"
     );
     assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
     assert!(
         rdma.contains(
-            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, hpcc, custom\n"
+            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, hpcc, vegas, bbr, copa, custom\n"
         ),
         "{rdma}"
     );
@@ -123,7 +123,11 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     let both = "with: transport.kind = \"tcp\" and transport.congestion.kind = \"dctcp\", or \
                 transport.kind = \"rdma\" and transport.congestion.kind = \"dctcp\"\n";
     assert!(said.contains(both), "{said}");
-    assert!(explain("transport.rdma.congestion").expect("known").ends_with("timely, hpcc, custom"));
+    assert!(
+        explain("transport.rdma.congestion")
+            .expect("known")
+            .ends_with("timely, hpcc, vegas, bbr, copa, custom")
+    );
     assert!(!explain("traffic.0.class").expect("known").contains("with: "), "every kind has it");
 }
 

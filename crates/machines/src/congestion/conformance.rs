@@ -71,6 +71,8 @@ struct Story {
     sent_to: u64,
     /// What two switches on the way wrote; there if the controller asks for it.
     hops: Option<[IntHop; 2]>,
+    /// It asks for delivery rates.
+    delivers: bool,
 }
 
 impl Story {
@@ -78,7 +80,8 @@ impl Story {
         let start = Start { max_window: Bytes::new(1460 * 200), ..start(1460, 10) };
         let hop = IntHop { rate: Rate::from_gbps(10), ..IntHop::default() };
         let hops = (spec.needs().feedback == FeedbackKind::Int).then_some([hop; 2]);
-        Self { controller: spec.make(&start).unwrap(), now, una: 0, sent_to: 0, hops }
+        let delivers = spec.needs().delivery;
+        Self { controller: spec.make(&start).unwrap(), now, una: 0, sent_to: 0, hops, delivers }
     }
 
     fn tell(&mut self, told: &Told) -> Permit {
@@ -118,7 +121,12 @@ impl Story {
                     marked: Bytes::new(if *marked { acked + sacked } else { 0 }),
                     in_recovery: *in_recovery,
                     app_limited: false,
-                    delivery: None,
+                    delivery: self.delivers.then_some(Delivery {
+                        delivered: Bytes::new(acked + sacked + queue % 20_000),
+                        interval: Span::from_us(*rtt),
+                        lost: Bytes::ZERO,
+                        app_limited: queue % 7 == 0,
+                    }),
                     feedback,
                 });
             }

@@ -9,6 +9,7 @@ mod back_off;
 mod conformance;
 mod declare;
 mod list;
+mod windowed;
 
 pub use crate::problems::{Problem, Problems};
 pub use declare::{FeedbackKind, Gives, Marks, Needs, Parameters, Paths};
@@ -30,6 +31,9 @@ list::controllers! {
     dcqcn: Dcqcn(Box<dcqcn::Dcqcn>), "dcqcn";
     timely: Timely(Box<timely::Timely>), "timely";
     hpcc: Hpcc(Box<hpcc::Machine>), "hpcc";
+    vegas: Vegas(Box<vegas::Vegas>), "vegas";
+    bbr: Bbr(Box<bbr::Bbr>), "bbr";
+    copa: Copa(Box<copa::Copa>), "copa";
     custom: Custom(CustomController), "custom";
 }
 
@@ -164,6 +168,8 @@ pub struct Start {
     pub class: u8,
     /// Payload bytes of a full segment.
     pub mss: u32,
+    /// Headers on the wire of each: paces are rates on the wire, deliveries are payload.
+    pub header: u32,
     /// Initial window in payload bytes.
     pub initial_window: Bytes,
     /// Largest window in payload bytes ([`Bytes::MAX`]: none).

@@ -18,6 +18,7 @@ pub use codel::{Codel, CodelStage, Departure};
 pub use declare::{Acts, Around, MarkAt, Parameters};
 pub use edge::{EdgeCodel, EdgeSpec, edge_ecn};
 pub use int::Int;
+pub use pie::Pie;
 pub use red::Red;
 pub use red_ecn::RedEcn;
 pub use row::{Left, Row};
@@ -37,6 +38,7 @@ list::stages! {
     red_ecn: RedEcn(Box<red_ecn::RedEcn>), "red-ecn";
     codel: Codel(Box<codel::CodelStage>), "codel";
     int: Int(int::Int), "int";
+    pie: Pie(Box<pie::Pie>), "pie";
 }
 
 // The one list of what packets carry. Each has a file of its own: two stages around the queues of switches ([`Carry`]).

@@ -46,8 +46,10 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// What its flows are told when they start, on such a path: the owner adds which flow it is, its class, and a stream.
     fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
         let Windows { initial, max, threshold } = self.windows();
+        let wire = self.wire();
         Start {
-            mss: self.wire().payload,
+            mss: wire.payload,
+            header: wire.header.saturating_add(wire.extra_header),
             initial_window: initial,
             max_window: max,
             initial_threshold: threshold,

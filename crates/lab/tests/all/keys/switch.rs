@@ -8,6 +8,16 @@ const DCTCP: &[&str] = &["%.congestion=dctcp", "@.marking={kind=\"step\",thresho
 const RED: &[&str] = &["@.marking={kind=\"red\",min=3,max=8,weight=0.3}"];
 const FQ_CODEL: &str = "@.scheduler={kind=\"fq-codel\",target=\"10us\",interval=\"50us\"}";
 const CODEL: &[&str] = &["@.marking={kind=\"codel\",target=\"10us\",interval=\"50us\"}"];
+const PIE_RULE: &str =
+    "@.marking={kind=\"pie\",target=\"5us\",update=\"10us\",burst=\"20us\",alpha=500.0,beta=900.0}";
+const PIE: &[&str] = &[PIE_RULE];
+/// The emulator counts milliseconds.
+const PIE_MS: &[&str] = &[
+    "topology.rate=10Mbps",
+    "run.until=600ms",
+    "@.buffer=unlimited",
+    "@.marking={kind=\"pie\",target=\"2ms\",update=\"2ms\",burst=\"0ms\",alpha=100.0,beta=500.0}",
+];
 const EDGE: &[&str] = &["edge={kind=\"codel\",target=\"20us\",interval=\"100us\",refresh=\"40us\"}"];
 const EDGE_ECN: &[&str] = &["transport.congestion=dctcp", "edge={kind=\"ecn\",threshold=\"5pkts\"}"];
 const MIXED: &[&str] = &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\"}"];
@@ -97,6 +107,20 @@ pub const KEYS: &[Row] = &[
     ("@.marking(codel).target", BUSY, CODEL, "10us", "5us", Outcome),
     ("@.marking(codel).interval", BUSY, CODEL, "50us", "30us", Outcome),
     ("@.marking(codel).mtu", BUSY, CODEL, "", "15KB", Outcome),
+    ("@.marking=pie", BUSY, PIE, "{kind=\"pie\",target=\"5us\",update=\"10us\",burst=\"20us\",alpha=500.0,beta=900.0}", "none", Outcome),
+    ("@.marking(pie).target", BUSY, PIE, "5us", "10us", Outcome),
+    ("@.marking(pie).update", BUSY, PIE, "10us", "20us", Outcome),
+    ("@.marking(pie).burst", BUSY, PIE, "20us", "200us", Outcome),
+    ("@.marking(pie).alpha", BUSY, PIE, "500.0", "900.0", Outcome),
+    ("@.marking(pie).beta", BUSY, PIE, "900.0", "500.0", Outcome),
+    ("@.marking(pie).mean_packet", BUSY, PIE, "", "6000B", Outcome),
+    ("@.marking(pie).gradual", BUSY, &[PIE_RULE, "@.buffer=unlimited"], "true", "false", Outcome),
+    ("@.marking(pie).derandomize", BUSY, PIE, "false", "true", Outcome),
+    ("@.marking(pie).ecn", BUSY, &[PIE_RULE, "@.buffer=unlimited", "~.marking={kind=\"step\",threshold=\"15pkts\"}", "%.ecn=classic"], "", "false", Outcome),
+    ("@.marking(pie).ecn_threshold", BUSY, &[PIE_RULE, "@.buffer=unlimited", "%.ecn=classic"], "", "1.0", Outcome),
+    ("@.marking(pie).variant", BUSY, PIE_MS, "", "mahimahi", Outcome),
+    ("@.marking(pie).variant=rfc8033", BUSY, PIE_MS, "rfc8033", "mahimahi", Outcome),
+    ("@.marking(pie).variant=mahimahi", BUSY, PIE_MS, "mahimahi", "rfc8033", Outcome),
     ("switch.preemptive", BUSY, &["switch.scheduler=lifo", "nic.scheduler=fifo"], "false", "true", Outcome),
     ("switch.mix", BUSY, &["topology={kind=\"dumbbell\",pairs=3}"], "", "{scheduler=\"lifo\"}", Outcome),
     ("switch.mix.scheduler", BUSY, MIXED, "lifo", "random", Outcome),

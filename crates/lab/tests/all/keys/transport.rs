@@ -10,6 +10,15 @@ const CUBIC: &[&str] = &["%.congestion={kind=\"cubic\",c=1000.0,hystart=false}"]
 /// A buffer so small that DCTCP loses packets, too.
 const LOSSES: &[&str] =
     &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}", "switch.buffer=10KB"];
+/// No slow start, which overshoots so far that nothing else happens.
+const VEGAS: &[&str] = &["%.congestion={kind=\"vegas\",alpha=10.0,beta=20.0}", "%.initial_threshold=10pkts"];
+/// A window that binds.
+const BBR: &[&str] = &["%.congestion={kind=\"bbr\",cwnd_gain=1.0}"];
+/// PROBE_RTT comes within the run.
+const PROBING: &[&str] = &["%.congestion={kind=\"bbr\",rtt_window=\"400ms\"}"];
+/// A third of the packets are lost.
+const LOSSY: &[&str] =
+    &["%.congestion=bbr", "link=[{which=\"core-links\",direction=\"forward\",loss={independent=0.35}}]"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
 
 const PULL: &[&str] = &["nic.order=round-robin"];
@@ -67,6 +76,28 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion=aimd", BUSY, &[], "aimd", "newreno", Outcome),
     ("%(tcp).congestion=timely", BUSY, &[], "timely", "newreno", Outcome),
     ("%(tcp).congestion=hpcc", BUSY, &[], "hpcc", "newreno", Outcome),
+    ("%(tcp).congestion=vegas", BUSY, &[], "vegas", "newreno", Outcome),
+    ("%(tcp).congestion(vegas).alpha", WAN, VEGAS, "10.0", "3.0", Outcome),
+    ("%(tcp).congestion(vegas).beta", WAN, &["%.congestion=vegas"], "", "100.0", Outcome),
+    ("%(tcp).congestion(vegas).gamma", WAN, &["%.congestion=vegas"], "", "100.0", Outcome),
+    ("%(tcp).congestion(vegas).difference", WAN, VEGAS, "", "paper", Outcome),
+    ("%(tcp).congestion(vegas).difference=linux", WAN, VEGAS, "linux", "paper", Outcome),
+    ("%(tcp).congestion(vegas).difference=paper", WAN, VEGAS, "paper", "linux", Outcome),
+    ("%(tcp).congestion(vegas).difference=ns3", WAN, VEGAS, "ns3", "linux", Outcome),
+    ("%(tcp).congestion=bbr", BUSY, &[], "bbr", "newreno", Outcome),
+    ("%(tcp).congestion(bbr).high_gain", WAN, BBR, "", "2.0", Outcome),
+    ("%(tcp).congestion(bbr).cwnd_gain", WAN, BBR, "1.0", "1.5", Outcome),
+    ("%(tcp).congestion(bbr).bw_rounds", WAN, LOSSY, "", "2", Outcome),
+    ("%(tcp).congestion(bbr).rtt_window", WAN, PROBING, "400ms", "10s", Outcome),
+    ("%(tcp).congestion(bbr).probe_rtt", WAN, PROBING, "", "50ms", Outcome),
+    ("%(tcp).congestion(bbr).margin", WAN, BBR, "", "0.1", Outcome),
+    ("%(tcp).congestion(bbr).quantum", WAN, BBR, "", "1", Outcome),
+    ("%(tcp).congestion(bbr).aggregation", WAN, BBR, "true", "false", Outcome),
+    ("%(tcp).congestion(bbr).policer", WAN, LOSSY, "true", "false", Outcome),
+    ("%(tcp).congestion=copa", BUSY, &[], "copa", "newreno", Outcome),
+    ("%(tcp).congestion(copa).delta", WAN, &["%.congestion=copa"], "", "0.1", Outcome),
+    ("%(tcp).congestion(copa).mode_switching", BUSY, &["%.congestion=copa"], "true", "false", Outcome),
+    ("%(tcp).congestion(copa).rtt_window", WAN, &["%.congestion={kind=\"copa\",delta=0.1}"], "", "100ms", Outcome),
     ("%(tcp).congestion=custom", BUSY, &[], "{kind=\"custom\",name=\"still\"}", "newreno", Outcome),
     ("%(tcp).congestion(custom).name", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "still", "calm", Outcome),
     ("%(tcp).congestion(custom).params", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "4", "9", Outcome),

@@ -1,0 +1,414 @@
+//! Copa: a window that aims at a rate of one packet per δ times the queueing delay, and swings around it so that queues empty
+//! once in a while. Arun, Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018, §2 and
+//! §2.2's mode switching, where the paper leaves something open as in the authors' published sender (venkatarun95/genericCC, which is what
+//! `auto:0.5` and `constant_delta:0.5` run). Needs: round trips, pacing.
+//!
+//! CHOICE Copa §2.1: the velocity doubles in every round trip in which the window mostly moves as in the last one, as the
+//! authors' sender does, and is at most δ w. Other reading (the paper): only after three round trips in one direction.
+//! CHOICE Copa §2: losses matter outside of competitive mode if more than three in ten packets are lost over two round trips and
+//! 20 packets: then the window falls to 0.7 (the authors' sender). What a timeout does is not published: two segments and slow
+//! start; the authors' sender begins anew after 2 s without an ACK.
+
+use super::windowed::{Largest, Smallest};
+use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// Copa: a window by queueing delay, with a mode for competitors that fill queues (Arun & Balakrishnan, NSDI 2018).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// δ: in equilibrium 1/δ packets of a flow wait in queues.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
+    pub delta: f64,
+    /// If queues never become nearly empty, competitors fill them: δ then shrinks as a Reno flow's window grows, and doubles at
+    /// a loss (§2.2).
+    pub mode_switching: bool,
+    /// How long the smallest round trip counts.
+    pub rtt_window: Span,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            delta: 0.5, // Copa §2
+            mode_switching: true,
+            rtt_window: Span::from_secs(10), // Copa §2.1
+        }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Copa;
+
+    fn needs(&self) -> Needs {
+        Needs { round_trips: true, gives: Gives::PaceAndOwnWindow, ..Needs::WINDOW }
+    }
+
+    fn check(&self, _: Rate, problems: &mut Problems) {
+        if !(self.delta > 0.0 && self.delta <= 10.0) {
+            problems.wrong(
+                "delta",
+                format!("{} is out of range", self.delta),
+                "allowed: above 0, at most 10",
+            );
+        }
+        problems.positive("rtt_window", self.rtt_window, "10s");
+    }
+
+    fn make(&self, start: &Start) -> Result<Copa, String> {
+        Ok(Copa::new(start, *self))
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let constant = Self { mode_switching: false, ..Self::default() };
+        vec![Self { rtt_window: Span::from_us(100), ..Self::default() }, constant]
+    }
+}
+
+/// Least window, segments.
+const LEAST: f64 = 2.0;
+/// A queue is nearly empty if its delay has been below this part of the largest one.
+const NEARLY_EMPTY: f64 = 0.1;
+/// More than this lost of so many segments, over two round trips, and the window falls.
+const LOSSY: (f64, f64) = (0.3, 20.0);
+const FALLS: f64 = 0.7;
+
+/// Copa's window; in segments, and picoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Copa {
+    params: Params,
+    mss: f64,
+    max_window: f64,
+    line: Rate,
+    /// Bits on the wire of a segment.
+    bits: f64,
+    /// cwnd.
+    window: f64,
+    /// δ as it is.
+    delta: f64,
+    slow_start: bool,
+    /// Segments to be acknowledged before the window moves: two round trips of the initial window.
+    probing: f64,
+    srtt: f64,
+    /// RTTmin, RTTstanding, and the least and largest round trip of four.
+    least: Smallest,
+    standing: Smallest,
+    near: Smallest,
+    most: Largest,
+    /// v, the velocity.
+    velocity: f64,
+    /// Segments acknowledged while the window rose, less those while it fell, in this round trip; whether it rose in the last.
+    balance: f64,
+    rises: bool,
+    round: Option<Time>,
+    /// δ moved last, and was last doubled.
+    delta_at: Option<Time>,
+    doubled_at: Option<Time>,
+    /// Bytes in flight; segments acknowledged and lost since.
+    in_flight: u64,
+    acked: f64,
+    lost: f64,
+    counts_from: Option<Time>,
+    pace: Rate,
+}
+
+impl Copa {
+    fn new(start: &Start, params: Params) -> Self {
+        let segments = |bytes: Bytes| bytes.get() as f64 / f64::from(start.mss);
+        let max_window = segments(start.max_window).max(1.0);
+        let window = segments(start.initial_window).clamp(1.0, max_window);
+        let mut copa = Self {
+            params,
+            mss: f64::from(start.mss),
+            max_window,
+            line: start.line_rate,
+            bits: f64::from(start.mss + start.header) * 8.0,
+            window,
+            delta: params.delta,
+            slow_start: true,
+            probing: 2.0 * window - 1.0,
+            srtt: 0.0,
+            least: Smallest::default(),
+            standing: Smallest::default(),
+            near: Smallest::default(),
+            most: Largest::default(),
+            velocity: 1.0,
+            balance: 0.0,
+            rises: true,
+            round: None,
+            delta_at: None,
+            doubled_at: None,
+            in_flight: 0,
+            acked: 0.0,
+            lost: 0.0,
+            counts_from: None,
+            pace: start.line_rate,
+        };
+        if !start.base_rtt.is_zero() {
+            copa.set_pace(start.base_rtt.ps() as f64);
+        }
+        copa
+    }
+
+    /// 2 cwnd / RTTstanding, §2.1: half a round trip's worth of bursts at most.
+    fn set_pace(&mut self, standing: f64) {
+        let bps = 2.0 * self.window * self.bits / (standing.max(1.0) * 1e-12);
+        self.pace = Rate::from_bps((bps as u64).clamp(1, self.line.bps()));
+    }
+
+    /// A round trip of `rtt`: what is known of the path; RTTstanding and RTTmin.
+    fn hear(&mut self, now: Time, rtt: u64) -> (f64, f64) {
+        self.srtt = if self.srtt == 0.0 { rtt as f64 } else { self.srtt + (rtt as f64 - self.srtt) / 16.0 };
+        let longest = self.params.rtt_window.ps();
+        let (at, of) = (now.ps(), |times: f64| ((times * self.srtt) as u64).min(longest));
+        let (half, four) = (of(0.5), of(4.0));
+        let least = self.least.update(longest, at, rtt);
+        let standing = self.standing.update(half, at, rtt);
+        self.near.update(four, at, rtt);
+        self.most.update(four, at, rtt);
+        (standing as f64, (least as f64).min(standing as f64))
+    }
+
+    /// §2.2: queues have been nearly empty within four round trips, or nobody fills them.
+    fn alone(&self, least: f64) -> bool {
+        let of = |seen: Option<u64>| seen.unwrap_or(0) as f64;
+        of(self.near.get()) < least + NEARLY_EMPTY * (of(self.most.get()) - least)
+    }
+
+    /// §2.2: δ by mode.
+    fn set_delta(&mut self, now: Time, rtt: Span, least: f64, lost: bool) {
+        if !self.params.mode_switching {
+            return;
+        }
+        let passed = |since: Option<Time>| since.is_none_or(|since| now > since.saturating_add(rtt));
+        if self.alone(least) {
+            if self.delta_at.is_none() || passed(self.doubled_at) {
+                self.delta = self.params.delta;
+                self.delta_at = Some(now);
+            }
+        } else if lost {
+            if passed(self.doubled_at) {
+                self.delta *= 2.0;
+                self.doubled_at = Some(now);
+            }
+        } else if passed(self.delta_at) {
+            self.delta = 1.0 / (1.0 / self.delta + 1.0);
+            self.delta_at = Some(now);
+        }
+        self.delta = self.delta.min(self.params.delta);
+    }
+
+    /// §2.1, steps 3 and 4, for `n` acknowledged segments.
+    fn move_window(&mut self, now: Time, rtt: Span, target: f64, n: f64) {
+        if self.round.is_none_or(|round| now > round.saturating_add(rtt)) {
+            // As in the last round trip, on the whole?
+            if self.balance != 0.0 && (self.balance > 0.0) == self.rises {
+                self.velocity *= 2.0;
+            } else {
+                self.velocity = 1.0;
+                self.rises = !self.rises;
+            }
+            (self.round, self.balance) = (Some(now), 0.0);
+        }
+        if self.velocity > self.window * self.delta {
+            self.velocity /= 2.0;
+        }
+        self.velocity = self.velocity.max(1.0);
+        let step = n * self.velocity / (self.delta * self.window);
+        if self.window < target {
+            self.balance += n;
+            self.window += step;
+        } else {
+            self.balance -= n;
+            self.window -= step;
+        }
+    }
+
+    /// Too many losses for whatever reason: `n` segments acknowledged, `lost` lost.
+    fn count_losses(&mut self, now: Time, rtt: Span, n: f64, lost: f64) {
+        self.acked += n;
+        self.lost += lost;
+        let since = *self.counts_from.get_or_insert(now);
+        let all = self.acked + self.lost;
+        if now > since.saturating_add(rtt.saturating_mul(2)) && all > LOSSY.1 {
+            if self.lost > LOSSY.0 * all {
+                self.window *= FALLS;
+            }
+            (self.acked, self.lost, self.counts_from) = (0.0, 0.0, Some(now));
+        }
+    }
+}
+
+impl CongestionControl for Copa {
+    fn on_sent(&mut self, _: Time, _: Bytes, in_flight: Bytes) {
+        self.in_flight = in_flight.get();
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        let bytes = (ack.acked + ack.sacked).get();
+        // What is neither in flight any more nor delivered is lost.
+        let lost = self.in_flight.saturating_sub(bytes + ack.in_flight.get()) as f64 / self.mss;
+        self.in_flight = ack.in_flight.get();
+        let (Some(rtt), n) = (ack.rtt, bytes as f64 / self.mss) else { return };
+        let (standing, least) = self.hear(ack.now, rtt.ps());
+        self.set_delta(ack.now, rtt, least, lost > 0.0);
+        if self.probing > 0.0 {
+            self.probing -= n;
+            return;
+        }
+        // §2.1, steps 1 and 2: λ = 1 / (δ d_q).
+        let waits = standing - least;
+        let target = if waits > 0.0 { standing / (self.delta * waits) } else { f64::INFINITY };
+        if self.slow_start {
+            self.window += n;
+            self.slow_start = self.window < target;
+        } else {
+            self.move_window(ack.now, rtt, target, n);
+        }
+        self.count_losses(ack.now, rtt, n, lost);
+        self.window = self.window.max(LEAST).min(self.max_window);
+        self.set_pace(standing);
+    }
+
+    fn on_loss(&mut self, _: &Loss) {
+        // Heard from the ACK that told of it, as every loss is.
+    }
+
+    fn on_timeout(&mut self, _: &Loss) {
+        self.window = LEAST.min(self.max_window);
+        (self.slow_start, self.velocity, self.in_flight) = (true, 1.0, 0);
+    }
+
+    #[inline]
+    fn permit(&self) -> Permit {
+        let window = Bytes::new((self.window.max(1.0) * self.mss) as u64);
+        Permit { window, pace: Some(self.pace), wake: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::{ack, loss, start};
+    use super::*;
+
+    /// Segments of 1000 B, 10 at first; it has probed. A base round trip of 100 ms.
+    fn copa(mode_switching: bool) -> Copa {
+        let start = Start { base_rtt: Span::from_ms(100), ..start(1000, 10) };
+        let mut c = Copa::new(&start, Params { mode_switching, ..Params::default() });
+        c.probing = 0.0;
+        c.least.update(1, 0, Span::from_ms(100).ps());
+        c
+    }
+    /// An ACK of one segment at `ms` with a round trip of `rtt` ms.
+    fn hears(c: &mut Copa, ms: u64, rtt: u64) {
+        c.in_flight = 10_000;
+        let in_flight = Bytes::new(9000);
+        c.on_ack(&AckSample {
+            now: Time::from_ms(ms),
+            rtt: Some(Span::from_ms(rtt)),
+            in_flight,
+            ..ack(1000, 0)
+        });
+    }
+
+    #[test]
+    fn the_first_two_round_trips_only_probe() {
+        let mut c = Copa::new(&Start { base_rtt: Span::from_ms(100), ..start(1000, 10) }, Params::default());
+        // 10 segments of 8000 bits in half of 100 ms.
+        assert_eq!(
+            c.permit(),
+            Permit { window: Bytes::new(10_000), pace: Some(Rate::from_bps(1_600_000)), wake: None }
+        );
+        (0..19).for_each(|n| hears(&mut c, n, 100));
+        assert_eq!(c.window, 10.0);
+        hears(&mut c, 19, 100);
+        assert_eq!(c.window, 11.0);
+    }
+
+    #[test]
+    fn slow_start_adds_a_segment_per_segment_until_the_target_is_met() {
+        let mut c = copa(false);
+        // 20 ms wait: 120 / (0.5 · 20) = 12.
+        hears(&mut c, 1, 120);
+        assert!(c.slow_start);
+        assert_eq!(c.window, 11.0);
+        hears(&mut c, 2, 120);
+        assert_eq!((c.window, c.slow_start), (12.0, false));
+        assert_eq!(c.permit().pace, Some(Rate::from_bps(1_600_000)), "2 · 12 · 8000 b in 120 ms");
+        hears(&mut c, 3, 120);
+        // At the target it falls: 1 / (0.5 · 12).
+        assert!((c.window - (12.0 - 1.0 / 6.0)).abs() < 1e-9);
+        hears(&mut c, 4, 120);
+        assert!((c.window - (12.0 - 1.0 / 6.0 + 1.0 / (0.5 * (12.0 - 1.0 / 6.0)))).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_velocity_doubles_while_the_window_keeps_its_direction_up_to_half_of_it() {
+        let mut c = copa(false);
+        (c.slow_start, c.window) = (false, 20.0);
+        let mut seen = Vec::new();
+        // One ACK per 101 ms, nothing waits: a round trip each.
+        for n in 1..8 {
+            hears(&mut c, 101 * n, 100);
+            seen.push(c.velocity);
+        }
+        // The first has nothing to compare with; the second sees a rise after a fall that was assumed.
+        // 16 would be more than half of the window.
+        assert_eq!(seen, [1.0, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0]);
+        // 0.1 + 0.1 + 0.2 + 0.39 + 0.77 + 0.74 + 0.71
+        assert!((c.window - 23.0).abs() < 0.05, "{}", c.window);
+    }
+
+    #[test]
+    fn the_standing_round_trip_is_the_least_of_half_a_smoothed_one() {
+        let mut c = copa(false);
+        assert_eq!(c.hear(Time::from_ms(1), 110_000_000_000), (110e9, 100e9));
+        assert_eq!(c.hear(Time::from_ms(20), 150_000_000_000), (110e9, 100e9));
+        // The smoothed one is 112.5 ms: after 56 ms the first does not count any more.
+        let (standing, least) = c.hear(Time::from_ms(90), 150_000_000_000);
+        assert_eq!((standing, least), (150e9, 100e9));
+    }
+
+    #[test]
+    fn with_queues_that_never_empty_delta_shrinks_as_a_reno_window_grows_and_a_loss_doubles_it() {
+        let mut c = copa(true);
+        let rtt = Span::from_ms(200);
+        // The least of four round trips is 150 ms where 100 would be empty and 200 full.
+        c.near.update(1, 0, Span::from_ms(150).ps());
+        c.most.update(1, 0, Span::from_ms(200).ps());
+        let at = |ms| Time::from_ms(ms);
+        c.set_delta(at(1), rtt, 100e9, false);
+        assert!((c.delta - 1.0 / 3.0).abs() < 1e-12);
+        c.set_delta(at(100), rtt, 100e9, false);
+        assert!((c.delta - 1.0 / 3.0).abs() < 1e-12, "once per round trip");
+        c.set_delta(at(202), rtt, 100e9, false);
+        assert!((c.delta - 0.25).abs() < 1e-12);
+        c.set_delta(at(203), rtt, 100e9, true);
+        c.set_delta(at(204), rtt, 100e9, true);
+        assert_eq!(c.delta, 0.5, "doubled once, and never above its own");
+        c.set_delta(at(500), rtt, 100e9, false);
+        c.near.update(1, at(500).ps(), Span::from_ms(105).ps());
+        c.set_delta(at(501), rtt, 100e9, false);
+        assert_eq!(c.delta, 0.5, "nearly empty again");
+    }
+
+    #[test]
+    fn only_many_losses_shrink_the_window_and_a_timeout_starts_over() {
+        let mut c = copa(false);
+        c.slow_start = false;
+        let rtt = Span::from_ms(100);
+        c.count_losses(Time::from_ms(0), rtt, 15.0, 7.0);
+        assert_eq!(c.window, 10.0);
+        c.count_losses(Time::from_ms(201), rtt, 0.0, 0.0);
+        assert_eq!(c.window, 7.0, "7 of 22 over two round trips");
+        c.count_losses(Time::from_ms(500), rtt, 15.0, 6.0);
+        assert_eq!(c.window, 7.0, "6 of 21 are less than three in ten");
+        c.on_loss(&loss(7000, 0, 7000));
+        assert_eq!(c.window, 7.0);
+        c.on_timeout(&loss(7000, 0, 7000));
+        assert_eq!((c.permit().window, c.slow_start), (Bytes::new(2000), true));
+    }
+}
