@@ -205,7 +205,10 @@ fn choices(memories: std::ops::Range<usize>, nics: std::ops::Range<usize>) -> im
 fn build(c: &Choice) -> NetworkSpec {
     let delay = Span::from_ns(c.delay_ns);
     let (hosts, switches, links) = shape(c.shape, c.seed, delay);
+    // Every other size is odd; none leaves a last datagram of so few bytes that they take no time where clocks tick in
+    // nanoseconds: which of several that come at one instant a queue sees first is a lane's own affair (see docs/limitations.md).
     let mut flows = random_flows(c.seed, 40, u64::from(hosts), 40_000, 60_000);
+    flows.iter_mut().for_each(|flow| flow.size += if flow.size % 1000 < 2 { 2 } else { 0 });
     flows.iter_mut().enumerate().for_each(|(i, flow)| flow.class = (i % 4) as u8);
     let mut spec = network(hosts, switches, links, c.transport.get(&transports()).clone(), flows);
     spec.seed = c.seed;
