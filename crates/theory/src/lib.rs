@@ -1,9 +1,9 @@
-//! Floor 3: what is proved about schedulers, as properties that are run.
+//! Floor 3: what is proved about schedulers and transports, as properties that are run.
 //!
 //! Universal packet scheduling: can one scheduler reproduce every schedule? Small random [`Instance`]s, an arbitrary
 //! [`original`] schedule, the [`candidate`] schedulers as an oracle written from their definitions, the same through
 //! the production simulator ([`engine`]), and the [`theorems`] with their counter-examples. [`checks`] lists
-//! every statement that can be run.
+//! every statement that can be run. [`rc3`]: a transport on a path of slots, packet by packet.
 #![forbid(unsafe_code)]
 
 pub mod candidate;
@@ -13,6 +13,7 @@ pub mod headers;
 pub mod instance;
 pub mod original;
 pub mod outcome;
+pub mod rc3;
 mod registry;
 pub mod search;
 pub mod table;

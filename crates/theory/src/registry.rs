@@ -1,6 +1,7 @@
 //! Every statement that can be run, by the name it has among the claims.
 
 use crate::outcome::Outcome;
+use crate::rc3;
 use crate::theorems::{self, examples, facts, laws};
 
 /// How much to try.
@@ -70,7 +71,7 @@ macro_rules! table {
     };
 }
 
-static CHECKS: [Check; 24] = table! {
+static CHECKS: [Check; 32] = table! {
     "UPS-TH3a" BeInTime 2000 theorems::th3,
         "omniscient per-hop initialisation, preemptive: nobody late over any number of hops, no arrival after the original's";
     "UPS-F7a" Hold 0 examples::no_universal,
@@ -119,4 +120,20 @@ static CHECKS: [Check; 24] = table! {
         "1 to 13 flows share a core link of Internet2, 1.111 Gb/s each";
     "UPS-F11c" Hold 0 facts::slack_step,
         "at 50 Mb/s the slack of consecutive packets of 1500 B grows by 0.24 ms";
+    "RC3-F3-a" Hold 0 rc3::example,
+        "66 segments, initial window 4, 21 and 22 lost: 40 at level 1, 22 at level 2, 50 in the first round trip, done in the fourth";
+    "RC3-F3-b" Hold 0 rc3::repaired,
+        "of these only 21 and 22 are repaired, and the primary loop sends nothing above 22";
+    "RC3-F1-a" Hold 0 rc3::levels,
+        "levels end 40, 440, 4440 segments before the tail";
+    "RC3-F1-b" Hold 300 rc3::properties,
+        "each segment once below class 0, whose ACKs change no window; nothing harvested is sent again; without harvest the loop is TCP";
+    "RC3-P-a" Hold 200 rc3::safe,
+        "whatever comes below class 0, its packets wait at most for the one on the wire, and none is dropped while others wait";
+    "RC3-F4-d" Hold 0 rc3::petabyte,
+        "sixteen priorities cover a petabyte";
+    "RC3-F2-a" Hold 0 rc3::fills,
+        "one long flow: both loops fill the pipe from the first round trip on, and the second falls silent once TCP does";
+    "RC3-F18-b" Hold 0 rc3::offload,
+        "super-segments of 64 KB mislabel at most 43 packets per border";
 };

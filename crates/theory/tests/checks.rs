@@ -45,7 +45,9 @@ statements! {
         hooks_and_a_priority_queue_are_lstf "UPS-H1a"
         lstf_is_work_conserving "UPS-L1"
         classes_can_be_put_in_strict_order "UPS-L2"
-        used_slack_is_waiting "UPS-L3";
+        used_slack_is_waiting "UPS-L3"
+        rc3_each_segment_once_and_a_primary_loop_that_is_tcp "RC3-F1-b"
+        rc3_class_zero_is_safe_from_the_others "RC3-P-a";
     fixed:
         no_universal_scheduler "UPS-F7a"
         its_schedules_are_viable "UPS-F7b"
@@ -54,5 +56,11 @@ statements! {
         three_is_too_many "UPS-TH3c"
         packet_time "UPS-T1x"
         fair_share "UPS-F4d"
-        slack_step "UPS-F11c";
+        slack_step "UPS-F11c"
+        rc3_worked_example "RC3-F3-a"
+        rc3_only_two_are_repaired "RC3-F3-b"
+        rc3_levels "RC3-F1-a"
+        rc3_petabyte "RC3-F4-d"
+        rc3_super_segments "RC3-F18-b"
+        rc3_fills_what_tcp_leaves "RC3-F2-a";
 }

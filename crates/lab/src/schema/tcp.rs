@@ -58,6 +58,84 @@ pub struct Tcp {
     pub probe_after: u32,
     /// What senders write into the rank header; what the schedulers need if not given.
     pub rank: Option<Rank>,
+    /// Class of ACKs, for switches and hosts that serve control packets by class; with `rc3` always the data's.
+    #[serde(skip_serializing_if = "AckClass::is_default")]
+    pub ack_class: AckClass,
+    /// An application that writes at its own pace; everything at once if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes: Option<Writes>,
+    /// A second loop that sends everything once more, backwards and in lower and lower classes (Mittal et al., NSDI 2014); none if
+    /// not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rc3: Option<Rc3>,
+}
+
+/// Class of ACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AckClass {
+    /// 0.
+    #[default]
+    First,
+    /// That of the data they answer.
+    Data,
+}
+
+impl AckClass {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// An application that writes at its own pace.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Writes {
+    /// What it writes when the flow starts.
+    #[schemars(extend("examples" = ["1500KB"]))]
+    pub first: Q<Bytes>,
+    /// What it writes each time after that, until the flow's size is reached; rounded up so that every write ends with a whole
+    /// segment.
+    #[schemars(extend("examples" = ["64KB"]))]
+    pub chunk: Q<Bytes>,
+    /// Time from one write to the next.
+    #[schemars(extend("examples" = ["100ms"]))]
+    pub every: Q<Span>,
+}
+
+/// RC3 (Mittal, Sherry, Ratnasamy, Shenker, NSDI 2014): everything above is its primary loop.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rc3 {
+    /// Segments of the first level, from the tail on; each further level has ten times as many.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub first: u32,
+    /// Low-priority levels: classes below the flow's own. What would be below the last is of the last.
+    #[schemars(range(min = 1, max = 254))]
+    pub levels: u8,
+    /// Where the levels end.
+    pub borders: Borders,
+    /// Segments that a host hands to its NIC as one: forwards, all in the class of the least important of them.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub together: u32,
+}
+
+impl Default for Rc3 {
+    fn default() -> Self {
+        // §2.1.1; four levels and the flow's own: five queues in the authors' simulator. Segmentation offload is off there.
+        Self { first: 40, levels: 4, borders: Borders::Quotas, together: 1 }
+    }
+}
+
+/// Where the levels of the second loop end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Borders {
+    /// Levels are quotas: with a first one of 40 they end 40, 440, 4440 segments before the tail (§2.1.1).
+    #[default]
+    Quotas,
+    /// Levels are distances: 40, 400, 4000 segments before the tail (the Linux implementation, §2.3.1).
+    Distances,
 }
 
 impl Default for Tcp {
@@ -84,6 +162,9 @@ impl Default for Tcp {
             timestamps: false, // as Karn's rule; the simulators compared with have none
             probe_after: 0,
             rank: None,
+            ack_class: AckClass::First,
+            writes: None,
+            rc3: None,
         }
     }
 }

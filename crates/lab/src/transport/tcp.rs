@@ -1,7 +1,9 @@
 //! Transports of kind `tcp`.
 
 use super::{Kind, Ranks, bytes, rank};
-use crate::schema::{DelayedAcks, EcnMode, Flight, LossDetection, Rank, Rto, Sack, Tcp, Transport};
+use crate::schema::{
+    AckClass, Borders, DelayedAcks, EcnMode, Flight, LossDetection, Rank, Rto, Sack, Tcp, Transport,
+};
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport as t;
 
@@ -9,7 +11,7 @@ impl Kind for Tcp {
     fn spec(&self) -> t::TransportSpec {
         let mss = bytes(self.mss);
         let telemetry = self.telemetry.map_or(0, bytes);
-        t::TransportSpec::Tcp(t::TcpSpec {
+        let primary = t::TcpSpec {
             controller: self.congestion.clone(),
             mss,
             header: bytes(self.header).saturating_add(telemetry),
@@ -52,7 +54,26 @@ impl Kind for Tcp {
             timestamps: self.timestamps,
             probe_after: (self.probe_after > 0).then_some(self.probe_after),
             rank: rank(self.rank),
-        })
+            acks_in_class: self.rc3.is_some() || self.ack_class == AckClass::Data,
+            writes: self.writes.map(|w| t::WritesSpec {
+                first: w.first.0,
+                chunk: w.chunk.0,
+                every: w.every.0,
+            }),
+        };
+        match self.rc3 {
+            None => t::TransportSpec::Tcp(primary),
+            Some(rc3) => t::TransportSpec::Rc3(t::Rc3Spec {
+                primary,
+                first: rc3.first,
+                levels: rc3.levels,
+                borders: match rc3.borders {
+                    Borders::Quotas => t::Borders::Quotas,
+                    Borders::Distances => t::Borders::Distances,
+                },
+                together: rc3.together,
+            }),
+        }
     }
     fn congestion(&self) -> Option<&ControllerSpec> {
         Some(&self.congestion)
@@ -71,6 +92,9 @@ impl Kind for Tcp {
     }
     fn carries_many(&self) -> bool {
         false
+    }
+    fn classes(&self) -> u8 {
+        self.rc3.map_or(0, |rc3| rc3.levels)
     }
     fn bare(&self) -> Transport {
         let Self { mss, header, ack_size, .. } = *self;

@@ -8,6 +8,7 @@ mod name;
 mod phost;
 mod queues;
 mod rates;
+mod rc3;
 mod rdma;
 mod rules;
 mod schedulers;

@@ -161,9 +161,16 @@ impl Checked for Tcp {
             let why = "it acts on partial ACKs without SACK";
             r.useless(&at("impatient"), why, "write `sack = \"off\"` or remove the key");
         }
+        super::rc3::check(r, key, t, doc);
         ecn(r, key, t, doc);
         rank(r, &at("rank"), t.rank, doc);
         rates::controller(r, &at("congestion"), &t.congestion, graph);
+    }
+
+    fn must_end(&self, _: &Document) -> Option<(&'static str, &'static str)> {
+        let tail =
+            ("a flow without end has no tail for rc3 to begin with", "give it a size, or remove `rc3`");
+        self.rc3.is_some().then_some(tail)
     }
 }
 

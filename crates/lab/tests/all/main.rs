@@ -21,6 +21,7 @@ mod names;
 mod phost;
 mod products;
 mod queueing;
+mod rc3;
 mod references;
 mod runs;
 mod scenarios;

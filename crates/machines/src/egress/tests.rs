@@ -208,7 +208,7 @@ fn a_pause_can_hold_control_packets_and_a_frame_takes_the_place_of_the_one_it_co
 
 #[test]
 fn a_port_that_is_drained_gives_up_what_is_paused_too_and_has_sent_none_of_it() {
-    let queue = DisciplineSpec { order: priority::Params { classes: 3 }.into(), ..fifo(Limit::Unlimited) };
+    let queue = DisciplineSpec { order: priority::Params::from(3).into(), ..fifo(Limit::Unlimited) };
     let mut run = Run::new(&EgressSpec { control_first: true, ..spec(queue) });
     let ack = Input::Packet(Packet { kind: Kind::Ack, ..data(60) });
     run.story(&[(NS(0), Input::Frame(Frame::Xoff { classes: Classes::one(0), hold: None }))]);
@@ -225,7 +225,7 @@ fn a_port_that_is_drained_gives_up_what_is_paused_too_and_has_sent_none_of_it() 
 
 #[test]
 fn a_class_that_is_paused_lets_the_others_pass_and_goes_on_when_its_quanta_are_over() {
-    let queue = DisciplineSpec { order: priority::Params { classes: 3 }.into(), ..fifo(Limit::Unlimited) };
+    let queue = DisciplineSpec { order: priority::Params::from(3).into(), ..fifo(Limit::Unlimited) };
     let mut run = Run::new(&spec(queue));
     let class = |class| Input::Packet(Packet { class, ..data(100) });
     let xoff = Frame::Xoff { classes: Classes::one(1), hold: Some(Span::from_ns(1000)) };

@@ -26,7 +26,7 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         let manages = Manages::Everything;
-        Needs { key: Key::Anything, classes: Some(256), inputs: false, overtakes: false, manages }
+        Needs { key: Key::Anything, classes: Some(256), manages, ..Needs::NOTHING }
     }
     fn make(&self, _: &At) -> Result<CustomDiscipline, String> {
         CustomDiscipline::make(&self.name, self.params.0.to_string().as_bytes())

@@ -62,6 +62,8 @@ pub struct Needs {
     pub key: Key,
     /// It serves [`Packet::class`](crate::Packet::class), of which it knows so many.
     pub classes: Option<u16>,
+    /// It serves control packets, too, by the class that they say.
+    pub control_classes: bool,
     /// It serves the inputs of a switch.
     pub inputs: bool,
     /// It can say of two packets which goes first whatever was sent before, so transmissions may give way; the others serve
@@ -73,8 +75,14 @@ pub struct Needs {
 
 impl Needs {
     /// Flow, size, time of arrival.
-    pub const NOTHING: Self =
-        Self { key: Key::Nothing, classes: None, inputs: false, overtakes: false, manages: Manages::Nothing };
+    pub const NOTHING: Self = Self {
+        key: Key::Nothing,
+        classes: None,
+        control_classes: false,
+        inputs: false,
+        overtakes: false,
+        manages: Manages::Nothing,
+    };
 
     /// Whatever it may be: it is a user's.
     pub fn anything(self) -> bool {

@@ -1,7 +1,7 @@
 //! Strict priority over traffic classes (the strict priority algorithm of IEEE 802.1Q, §8.6.8.1).
 //!
-//! Class 0 is served first, each class in order of arrival; control packets are of class 0. A full port gives
-//! up the newest packet of its least important class, which may be the one arriving.
+//! Class 0 is served first, each class in order of arrival; control packets are of class 0, or of their own. A full port gives
+//! up the newest packet of its least important class, which may be the one arriving: classes share the port's limit.
 
 use super::levels::Levels;
 use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
@@ -17,11 +17,31 @@ pub struct Params {
     /// Number of classes; higher classes share the last.
     #[schemars(range(min = 1, max = 255))]
     pub classes: u8,
+    /// What control packets (ACKs, set-up) are of.
+    pub control: Control,
+}
+
+/// Class of control packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Control {
+    /// Class 0, whatever they say.
+    #[default]
+    First,
+    /// The class that their header says, as data.
+    ByClass,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { classes: 8 } // IEEE 802.1Q
+        Self { classes: 8, control: Control::First } // IEEE 802.1Q
+    }
+}
+
+/// So many classes, control packets in class 0.
+impl From<u8> for Params {
+    fn from(classes: u8) -> Self {
+        Self { classes, control: Control::First }
     }
 }
 
@@ -29,7 +49,8 @@ impl Parameters for Params {
     type Machine = Priority;
 
     fn needs(&self) -> Needs {
-        Needs { classes: Some(u16::from(self.classes)), overtakes: true, ..Needs::NOTHING }
+        let control_classes = self.control == Control::ByClass;
+        Needs { classes: Some(u16::from(self.classes)), control_classes, overtakes: true, ..Needs::NOTHING }
     }
     fn check(&self, _: &Around, problems: &mut Problems) {
         if self.classes == 0 {
@@ -37,11 +58,11 @@ impl Parameters for Params {
         }
     }
     fn make(&self, _: &At) -> Result<Priority, String> {
-        Ok(Priority { levels: Levels::new(self.classes), served: None })
+        Ok(Priority { levels: Levels::new(self.classes), control: self.control, served: None })
     }
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        vec![Self { classes: 3 }]
+        vec![Self { classes: 3, ..Self::default() }, Self { classes: 3, control: Control::ByClass }]
     }
 }
 
@@ -49,6 +70,7 @@ impl Parameters for Params {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Priority {
     levels: Levels,
+    control: Control,
     /// The packet last served and its class.
     served: Option<(u8, Entry)>,
 }
@@ -63,7 +85,8 @@ impl Order for Priority {
     }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
-        let class = if packet.is_control() { 0 } else { packet.class.min(self.levels.last()) };
+        let first = self.control == Control::First && packet.is_control();
+        let class = if first { 0 } else { packet.class.min(self.levels.last()) };
         self.levels.push(class, Entry::new(packet, handle));
     }
     #[inline]

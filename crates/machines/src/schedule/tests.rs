@@ -10,6 +10,7 @@ mod pifo_oracle;
 mod preemption;
 mod rank_oracle;
 mod round_robin;
+mod strict_priority;
 
 use super::*;
 use crate::packet::{Ecn, Kind};

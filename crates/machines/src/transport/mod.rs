@@ -17,6 +17,7 @@ mod delivery;
 mod list;
 pub mod phost;
 mod rank;
+pub mod rc3;
 pub mod rdma;
 mod rto;
 pub mod tcp;
@@ -25,6 +26,7 @@ pub mod udp;
 pub use contract::*;
 pub use phost::spec::*;
 pub use rank::RankSpec;
+pub use rc3::spec::*;
 pub use rdma::spec::*;
 pub use rto::Rto;
 pub use tcp::spec::*;
@@ -34,6 +36,7 @@ use crate::congestion::Start;
 use crate::packet::{Packet, Side};
 use list::mismatch;
 use phost::{PhostReceiver, PhostSender};
+use rc3::{Rc3Receiver, Rc3Sender};
 use rdma::{RdmaReceiver, RdmaSender};
 use serde::{Deserialize, Serialize};
 use tcp::{TcpReceiver, TcpSender};
@@ -50,6 +53,8 @@ list::transports! {
     Rdma(RdmaSpec): Box<RdmaSender>, RdmaReceiver;
     /// Receiver-driven: a packet per token.
     Phost(PhostSpec): PhostSender, PhostReceiver;
+    /// TCP, and a second loop of lower and lower priorities over the same buffer.
+    Rc3(Rc3Spec): Box<Rc3Sender>, Rc3Receiver;
 }
 
 #[cfg(test)]

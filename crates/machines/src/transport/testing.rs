@@ -64,6 +64,8 @@ pub fn tcp() -> TcpSpec {
         timestamps: false,
         probe_after: None,
         rank: RankSpec::Remaining,
+        acks_in_class: false,
+        writes: None,
     }
 }
 

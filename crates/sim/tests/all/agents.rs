@@ -29,11 +29,8 @@ fn around(hosts: u32, room: Limit, flows: Vec<FlowSpec>) -> NetworkSpec {
     let transport = TransportSpec::Phost(TOKENS);
     let mut spec = star(hosts, Rate::from_gbps(10), Span::from_us(1), transport, flows);
     spec.nic.order = NicOrder::RoundRobin;
-    spec.disciplines = vec![DisciplineSpec {
-        order: OrderSpec::Priority(priority::Params { classes: 3 }),
-        limit: room,
-        ..fifo()
-    }];
+    spec.disciplines =
+        vec![DisciplineSpec { order: OrderSpec::Priority(priority::Params::from(3)), limit: room, ..fifo() }];
     spec.stop.until = Time::from_ms(100);
     spec
 }

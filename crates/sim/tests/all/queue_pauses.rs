@@ -32,7 +32,7 @@ fn two_classes(seed: u64) -> NetworkSpec {
         }),
         release_at_start: false,
     };
-    let order = priority::Params { classes: 2 }.into();
+    let order = priority::Params::from(2).into();
     NetworkSpec { seed, inputs: Some(inputs), disciplines: vec![DisciplineSpec { order, ..fifo() }], ..spec }
 }
 

@@ -87,7 +87,7 @@ fn replay(mut spec: NetworkSpec, recorded: &Recorded, header: impl Fn(&Network, 
 
 #[test]
 fn a_recording_holds_every_packet_once_in_the_order_of_entry() {
-    for (order, seed) in [(OrderSpec::fifo(), 1), (priority::Params { classes: 2 }.into(), 2)] {
+    for (order, seed) in [(OrderSpec::fifo(), 1), (priority::Params::from(2).into(), 2)] {
         let mut tcp = wide_open();
         tcp.initial_window = Bytes::new(30_000);
         let mut spec = dumbbell(TransportSpec::Tcp(tcp), six_hosts(seed, 80));
@@ -122,7 +122,7 @@ fn the_same_discipline_replays_a_schedule_exactly() {
         for variant in 0..2 {
             let mut spec = spec.clone();
             if variant == 1 {
-                spec.disciplines = vec![ordered(priority::Params { classes: 1 }.into())];
+                spec.disciplines = vec![ordered(priority::Params::from(1).into())];
                 spec.disciplines.push(ordered(OrderSpec::fifo()));
                 (0..6).for_each(|host| spec.port_discipline[2 * host] = 1);
             }

@@ -78,7 +78,7 @@ pub fn orders() -> Vec<OrderSpec> {
     let mut all: Vec<OrderSpec> =
         OrderSpec::all().into_iter().filter(|order| !order.needs().anything()).collect();
     all.extend([
-        priority::Params { classes: 4 }.into(),
+        priority::Params::from(4).into(),
         srpt::Params { flow_order: false }.into(),
         fq_codel::Params { bins: Some(4), target, interval, ..Default::default() }.into(),
         ads::Params { queues: 4, map, ..Default::default() }.into(),
@@ -101,7 +101,7 @@ fn express_and_on_demand_fifo_ports_give_the_same_results() {
     // FIFO that is dequeued as late as possible.
     for (seed, lazy) in (0..40).map(|i| (i / 2, i % 2 == 1)) {
         let express = run(busy(seed, OrderSpec::fifo(), step(false)));
-        let order = if lazy { priority::Params { classes: 1 }.into() } else { OrderSpec::fifo() };
+        let order = if lazy { priority::Params::from(1).into() } else { OrderSpec::fifo() };
         let mut spec = busy(seed, order, step(false));
         if !lazy {
             spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });

@@ -22,6 +22,15 @@ const EDGE: &[&str] = &["edge={kind=\"codel\",target=\"20us\",interval=\"100us\"
 const EDGE_ECN: &[&str] = &["transport.congestion=dctcp", "edge={kind=\"ecn\",threshold=\"5pkts\"}"];
 const MIXED: &[&str] = &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\"}"];
 
+/// ACKs of class 1, served so at the other place.
+const BY_CLASS: &[&str] = &[
+    "~.scheduler={kind=\"priority\",control=\"by-class\"}",
+    "@.scheduler={kind=\"priority\"}",
+    "transport.ack_class=data",
+    "traffic.0.class=1",
+    "traffic.1.class=1",
+];
+
 #[rustfmt::skip]
 pub const KEYS: &[Row] = &[
     // ---- switch and nic
@@ -39,6 +48,9 @@ pub const KEYS: &[Row] = &[
     ("@.scheduler(fq).overflow=longest-queue", BUSY, &["@.scheduler=fq"], "longest-queue", "tail", Outcome),
     ("@.scheduler(fq).overflow=tail", BUSY, &["@.scheduler=fq"], "tail", "longest-queue", Outcome),
     ("@.scheduler=priority", BUSY, &["~.scheduler=priority", "traffic.1.class=1"], "priority", "fifo", Outcome),
+    ("@.scheduler(priority).control", BUSY, BY_CLASS, "", "by-class", Outcome),
+    ("@.scheduler(priority).control=first", BUSY, BY_CLASS, "first", "by-class", Outcome),
+    ("@.scheduler(priority).control=by-class", BUSY, BY_CLASS, "by-class", "first", Outcome),
     ("@.scheduler(priority).classes", BUSY, &["~.scheduler=priority", "@.scheduler=priority", "traffic.0.class=1", "traffic.1.class=2"], "3", "2", Outcome),
     ("@.scheduler=sjf", BUSY, &["~.scheduler=fifo", "%.rank=flow-size"], "sjf", "{kind=\"custom\",name=\"lifo\"}", Outcome),
     ("@.scheduler(srpt).flow_order", BUSY, &["@.scheduler=srpt"], "", "false", Outcome),

@@ -19,6 +19,14 @@ const PROBING: &[&str] = &["%.congestion={kind=\"bbr\",rtt_window=\"400ms\"}"];
 /// A third of the packets are lost.
 const LOSSY: &[&str] =
     &["%.congestion=bbr", "link=[{which=\"core-links\",direction=\"forward\",loss={independent=0.35}}]"];
+/// Strict priority for ACKs too.
+const CLASSES: &[&str] = &["switch.scheduler={kind=\"priority\",classes=5,control=\"by-class\"}"];
+const RC3: &[&str] = &["switch.scheduler={kind=\"priority\",classes=5,control=\"by-class\"}", "%.rc3={}"];
+/// 11 segments from the tail are of the second level, or of the third.
+const BORDERS: &[&str] = &[RC3[0], "%.rc3={first=1}", "%.initial_window=2pkts"];
+const VIDEO: &[&str] = &["%.writes={first=\"10KB\",chunk=\"5KB\",every=\"50us\"}"];
+const ACKS: &[&str] =
+    &["switch.scheduler={kind=\"priority\",classes=5,control=\"by-class\"}", "traffic.0.class=1"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
 
 const PULL: &[&str] = &["nic.order=round-robin"];
@@ -138,6 +146,20 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).rank=remaining", BUSY, SRPT, "remaining", "{kind=\"socket-buffer\",buffer=\"20KB\"}", Outcome),
     ("%(tcp).rank=socket-buffer", BUSY, SRPT, "{kind=\"socket-buffer\",buffer=\"20KB\"}", "remaining", Outcome),
     ("%(tcp).rank(socket-buffer).buffer", BUSY, &["switch.scheduler=srpt", "%.rank={kind=\"socket-buffer\",buffer=\"20KB\"}"], "20KB", "5KB", Outcome),
+    ("%(tcp).ack_class", BUSY, ACKS, "", "data", Outcome),
+    ("%(tcp).ack_class=first", BUSY, ACKS, "first", "data", Outcome),
+    ("%(tcp).ack_class=data", BUSY, ACKS, "data", "first", Outcome),
+    ("%(tcp).writes", BUSY, &[], "", "{first=\"10KB\",chunk=\"5KB\",every=\"50us\"}", Outcome),
+    ("%(tcp).writes.first", BUSY, VIDEO, "10KB", "20KB", Outcome),
+    ("%(tcp).writes.chunk", BUSY, VIDEO, "5KB", "9KB", Outcome),
+    ("%(tcp).writes.every", BUSY, VIDEO, "50us", "20us", Outcome),
+    ("%(tcp).rc3", BUSY, &[CLASSES[0], "traffic.1.class=1"], "", "{}", Outcome),
+    ("%(tcp).rc3.first", BUSY, RC3, "", "5", Outcome),
+    ("%(tcp).rc3.levels", BUSY, &[RC3[0], "%.rc3={first=2}"], "", "1", Outcome),
+    ("%(tcp).rc3.borders", BUSY, BORDERS, "", "distances", Outcome),
+    ("%(tcp).rc3.borders=quotas", BUSY, BORDERS, "quotas", "distances", Outcome),
+    ("%(tcp).rc3.borders=distances", BUSY, BORDERS, "distances", "quotas", Outcome),
+    ("%(tcp).rc3.together", BUSY, RC3, "", "8", Outcome),
     ("%(udp).payload", BUSY, &["%={kind=\"udp\"}"], "", "1000B", Outcome),
     ("%(udp).header", BUSY, &["%={kind=\"udp\"}"], "", "60B", Outcome),
     ("%(udp).pace", BUSY, &["%={kind=\"udp\"}"], "", "{kind=\"constant\",rate=\"1Gbps\"}", Outcome),

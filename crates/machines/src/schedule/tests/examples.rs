@@ -67,7 +67,7 @@ fn acks_go_before_all_data_and_are_never_dropped_for_it() {
 #[test]
 fn strict_priority_serves_class_0_first_and_pushes_out_the_tail_of_the_lowest_class() {
     let of = |class| Packet { class, wire: 100, ..Packet::default() };
-    let mut port = Port::new(priority::Params { classes: 3 }.into(), Limit::Packets(4));
+    let mut port = Port::new(priority::Params::from(3).into(), Limit::Packets(4));
     for class in [2, 1, 2, 0] {
         assert_eq!(port.arrive(of(class)), NONE);
     }

@@ -200,7 +200,7 @@ fn an_idle_port_is_small() {
 fn parameters_that_cannot_work_are_refused() {
     let refuse = |order| spec(order, Limit::Unlimited).make(Stream::new(1, "q", 0), RATE).unwrap_err();
     assert!(refuse(drr(0, FairOverflow::Tail)).contains("quantum"));
-    assert!(refuse(priority::Params { classes: 0 }.into()).contains("class"));
+    assert!(refuse(priority::Params::from(0).into()).contains("class"));
     assert!(
         refuse(custom::Params { name: "no such".into(), ..Default::default() }.into()).contains("no such")
     );

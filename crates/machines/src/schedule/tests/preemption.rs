@@ -27,7 +27,7 @@ fn in_a_stack_whoever_comes_goes_first_and_the_interrupted_one_keeps_its_place()
 #[test]
 fn a_strictly_more_important_class_goes_first_and_the_interrupted_packet_leads_its_class() {
     let of = |class| Packet { class, wire: 100, ..Packet::default() };
-    let mut port = preemptive(priority::Params { classes: 3 }.into());
+    let mut port = preemptive(priority::Params::from(3).into());
     port.arrive(of(1));
     port.arrive(of(1));
     assert_eq!(port.leave_at(0), Some(0));

@@ -12,6 +12,7 @@ struct Trigger {
     stamp: Time,
     seq: u64,
     payload: u32,
+    class: u8,
     resent: bool,
 }
 
@@ -137,6 +138,7 @@ impl TcpReceiver {
             stamp: packet.stamp,
             seq: packet.seq,
             payload: packet.payload,
+            class: if spec.acks_in_class { packet.class } else { 0 },
             resent: packet.flags.has(Flags::RETRANSMISSION),
         };
         let (start, end) = (packet.seq, packet.seq + u64::from(packet.payload));
@@ -190,6 +192,7 @@ impl TcpReceiver {
             seq: next,
             echo: trigger.seq,
             flow: self.flow,
+            class: trigger.class,
             wire,
             payload: trigger.payload,
             kind,
@@ -231,7 +234,9 @@ impl Endpoint for TcpReceiver {
             }
             Kind::Syn => {
                 let resent = packet.flags.has(Flags::RETRANSMISSION);
-                self.first = First::SynAck(Trigger { stamp: packet.stamp, seq: 0, payload: 0, resent });
+                let class = if spec.acks_in_class { packet.class } else { 0 };
+                self.first =
+                    First::SynAck(Trigger { stamp: packet.stamp, seq: 0, payload: 0, class, resent });
             }
             Kind::Ack | Kind::SynAck | Kind::Control => {}
         }

@@ -5,6 +5,7 @@
 //! window is, is the controller's business. Which segment goes next is in `choose`, what parameters are
 //! allowed in `check`.
 
+mod beside;
 mod check;
 mod choose;
 
@@ -17,6 +18,7 @@ use crate::congestion::{
     AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Loss, Start,
 };
 use crate::packet::{Ecn, Flags, IntHop, Kind, Packet, Side};
+use beside::Beside;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Serializer, Span, Time};
 
@@ -85,7 +87,7 @@ pub struct TcpSender {
     rto: Rto,
     /// Loss repair; absent until first needed, then kept.
     board: Option<Box<Scoreboard>>,
-    sent_packets: u64,
+    sent_packets: u32,
     /// [`SenderStats::rtt_sum`], picoseconds.
     rtt_sum: u64,
     /// [`SenderStats::rtt_samples`].
@@ -95,7 +97,7 @@ pub struct TcpSender {
     quantum: u32,
     timeouts: u32,
     /// Expiries since the last ACK.
-    timeouts_in_row: u32,
+    timeouts_in_row: u16,
     connection: Connection,
     phase: Phase,
     probing: Probing,
@@ -111,6 +113,8 @@ pub struct TcpSender {
     partial: bool,
     /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
     cwr_to: u64,
+    /// What few flows have besides: an application that writes at its own pace, another loop over the same buffer.
+    beside: Option<Box<Beside>>,
     /// For controllers that ask for delivery rates.
     log: Option<Box<SendLog>>,
     /// Packets have room for telemetry.
@@ -154,6 +158,7 @@ impl TcpSender {
             syn_resent: false,
             partial: false,
             cwr_to: 0,
+            beside: spec.writes.map(|_| Box::default()),
             log: needs.delivery.then(Box::default),
             telemetry: needs.feedback == FeedbackKind::Int,
             controller: spec.controller.make(start)?,
@@ -214,7 +219,11 @@ impl TcpSender {
         blocks: &[(u64, u64)],
         telemetry: Option<&[IntHop]>,
     ) -> Heard {
-        if self.connection != Connection::Open || packet.seq > self.sent_to {
+        if self.connection != Connection::Open {
+            return Heard::default();
+        }
+        let harvests = self.take_in(packet.seq);
+        if packet.seq > self.sent_to {
             return Heard::default(); // nothing that was never sent can be acknowledged
         }
         self.timeouts_in_row = 0;
@@ -238,7 +247,13 @@ impl TcpSender {
         let duplicate = advance == 0
             && !stale
             && self.outstanding() > 0
-            && if has_sack { sacked > 0 } else { packet.payload > 0 };
+            && match harvests {
+                None if has_sack => sacked > 0,
+                None => packet.payload > 0,
+                // What triggered it lies above the hole. Otherwise a copy came of what another loop had brought, or (RC3
+                // §2.3.1) a bump is repeated: neither tells of a loss.
+                Some(_) => packet.payload > 0 && packet.echo > packet.seq,
+            };
 
         // Episode bookkeeping.
         let was_in_recovery = self.phase == Phase::Recovery;
@@ -252,6 +267,12 @@ impl TcpSender {
             }
         }
         self.refresh(spec);
+
+        if let Some(bumped) = harvests {
+            // RC3 §2.3.1: a segment's worth for every ACK that advances, however far, and for those that repeat a bump.
+            let grows = !stale && (advance > 0 || packet.seq == bumped);
+            acked = if grows { u64::from(spec.mss) } else { 0 };
+        }
 
         // RFC 7323 §4.1: a round trip from every ACK of new data.
         let measured = (advance > 0 && packet.payload > 0).then(|| now.since(packet.stamp));
@@ -299,7 +320,7 @@ impl TcpSender {
                 sent_to: self.sent_to,
                 marked: Bytes::new(if echo { acked + sacked } else { 0 }),
                 in_recovery: was_in_recovery,
-                app_limited: self.sent_to == self.size,
+                app_limited: self.sent_to == self.written(),
                 delivery,
                 feedback,
             });
@@ -380,7 +401,11 @@ impl TcpSender {
                 LossSpec::DupAck { threshold }
                     if has_sack && board.sacked() > 0 && self.phase != Phase::Timeout =>
                 {
-                    board.lost_boundary(threshold, spec.mss)
+                    let lost = board.lost_boundary(threshold, spec.mss);
+                    match &self.beside {
+                        Some(b) if b.harvests() => b.lost(lost, self.phase == Phase::Recovery, self.recover),
+                        _ => lost,
+                    }
                 }
                 _ => 0,
             };
@@ -440,7 +465,7 @@ impl TcpSender {
             self.deadline = Time::MAX; // runs again from when the SYN leaves
             return;
         }
-        self.timeouts_in_row += 1;
+        self.timeouts_in_row = self.timeouts_in_row.saturating_add(1);
         self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
         self.held = false;
         if self.probing != Probing::No {
@@ -451,6 +476,7 @@ impl TcpSender {
         // of it is acknowledged. SACKs are kept: CHOICE, receivers here never renege.
         self.controller.on_timeout(&self.loss(now));
         self.window_cut();
+        self.merge();
         self.phase = Phase::Timeout;
         self.recover = self.sent_to;
         self.dup_acks = 0;
@@ -459,7 +485,7 @@ impl TcpSender {
         let board = self.repair();
         (board.high_rxt, board.lost_to, board.inflation) = (una, sent_to, 0);
         self.refresh(spec);
-        if spec.probe_after.is_some_and(|n| self.timeouts_in_row >= n) {
+        if spec.probe_after.is_some_and(|n| u32::from(self.timeouts_in_row) >= n) {
             self.probing = Probing::Due;
         }
     }
@@ -480,7 +506,10 @@ impl TcpSender {
     fn emit(&mut self, spec: &TcpSpec, now: Time, segment: Segment, pace: Option<Rate>, packet: &mut Packet) {
         let Segment { seq, len, moves_high_rxt } = segment;
         let end = seq + u64::from(len);
-        let fresh = seq == self.sent_to;
+        let fresh = seq >= self.sent_to;
+        if seq > self.sent_to {
+            self.pass_over(seq);
+        }
         if self.log.is_some() {
             let (in_flight, last) = (self.in_flight(), end == self.size);
             if let Some(log) = &mut self.log {
@@ -518,7 +547,7 @@ impl TcpSender {
             flags,
             ..Packet::default()
         };
-        self.sent_packets += 1;
+        self.sent_packets = self.sent_packets.saturating_add(1);
         if let Some(board) = &mut self.board {
             board.pipe += u64::from(len);
             if moves_high_rxt {
@@ -603,6 +632,7 @@ impl Endpoint for TcpSender {
         if self.is_done() {
             return Expiry::Other;
         }
+        self.write(spec, now);
         let expired = self.deadline <= now;
         if expired {
             self.on_timeout(spec, now);
@@ -650,7 +680,7 @@ impl Endpoint for TcpSender {
             return None;
         }
         let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
-        let next = self.deadline.min(wake);
+        let next = self.deadline.min(wake).min(self.next_write());
         (next != Time::MAX).then_some(next)
     }
 
@@ -665,6 +695,7 @@ impl SendingEnd for TcpSender {
         if self.connection == Connection::Closed {
             self.connection = if spec.handshake { Connection::SynDue } else { Connection::Open };
             self.next_send = now;
+            self.begin_writing(spec, now);
         }
     }
 
@@ -676,7 +707,7 @@ impl SendingEnd for TcpSender {
     fn stats(&self) -> SenderStats {
         SenderStats {
             acked_bytes: self.una,
-            sent_packets: self.sent_packets,
+            sent_packets: u64::from(self.sent_packets),
             retransmitted_packets: u64::from(self.retransmitted),
             timeouts: u64::from(self.timeouts),
             window: self.controller.permit().window,

@@ -48,6 +48,21 @@ pub struct TcpSpec {
     pub probe_after: Option<u32>,
     /// What senders write into [`crate::Packet::rank`].
     pub rank: RankSpec,
+    /// ACKs are of the class of the data that triggered them; otherwise of class 0.
+    pub acks_in_class: bool,
+    /// The application writes little by little; `None`: all at once.
+    pub writes: Option<WritesSpec>,
+}
+
+/// An application that writes at its own pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WritesSpec {
+    /// Bytes it writes when the flow starts.
+    pub first: Bytes,
+    /// Bytes of every further write.
+    pub chunk: Bytes,
+    /// Time from one to the next.
+    pub every: Span,
 }
 
 /// Retransmission timer.

@@ -47,6 +47,8 @@ pub fn wide_open() -> TcpSpec {
         timestamps: false,
         probe_after: None,
         rank: RankSpec::None,
+        acks_in_class: false,
+        writes: None,
     }
 }
 

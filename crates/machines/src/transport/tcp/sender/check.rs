@@ -34,6 +34,11 @@ pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), Stri
     if spec.loss == (LossSpec::DupAck { threshold: 0 }) {
         return refuse("a duplicate-ACK threshold of 0; allowed: at least 1".into());
     }
+    if let Some(writes) = spec.writes
+        && (writes.chunk == Bytes::ZERO || writes.every.is_zero())
+    {
+        return refuse("an application that writes nothing, or without pause".into());
+    }
     match spec.rto {
         RtoSpec::Fixed(span) if span.is_zero() => refuse("a retransmission timeout of 0".into()),
         RtoSpec::Rfc6298 { initial, max, .. } if initial.is_zero() || max.is_zero() => {

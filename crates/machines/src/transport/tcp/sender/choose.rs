@@ -10,6 +10,9 @@ impl TcpSender {
         if spec.flight != FlightSpec::Pipe {
             return self.next_in_span(spec, window);
         }
+        if self.beside.is_some() && self.phase != Phase::Normal {
+            self.merge();
+        }
         match self.phase {
             Phase::Normal => {
                 let flight =
@@ -33,12 +36,18 @@ impl TcpSender {
     /// A segment never sent, if there is one and it fits.
     #[inline]
     fn new_data(&self, spec: &TcpSpec, flight: u64, window: u64) -> Option<Segment> {
-        let len = (self.size - self.sent_to).min(u64::from(spec.mss)) as u32;
-        (len > 0 && fits(flight, len, window)).then_some(Segment {
-            seq: self.sent_to,
-            len,
-            moves_high_rxt: false,
-        })
+        let (seq, end) = self.unsent();
+        let len = (end - seq).min(u64::from(spec.mss)) as u32;
+        (len > 0 && fits(flight, len, window)).then_some(Segment { seq, len, moves_high_rxt: false })
+    }
+
+    /// What was never sent, from its first byte as far as it is in one piece.
+    #[inline]
+    fn unsent(&self) -> (u64, u64) {
+        match &self.beside {
+            None => (self.sent_to, self.size),
+            Some(beside) => beside.unsent(self.sent_to, self.size),
+        }
     }
 
     /// What counts against the window on duplicate ACKs, before they are enough to infer a loss.
@@ -61,13 +70,15 @@ impl TcpSender {
     #[cold]
     fn next_in_recovery(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
         let (mss, sent_to) = (spec.mss, self.sent_to);
-        let board = self.board.as_ref()?;
-        let pipe = board.pipe;
         if self.resend_first {
             // RFC 6675 §5 (4.3), RFC 5681 §3.2 step 2: whatever the window says.
-            let (seq, len) = board.next_hole(self.una, sent_to, sent_to, mss)?;
-            return Some(Segment { seq, len, moves_high_rxt: true });
+            if let Some((seq, len)) = self.board.as_ref()?.next_hole(self.una, sent_to, sent_to, mss) {
+                return Some(Segment { seq, len, moves_high_rxt: true });
+            }
+            self.resend_first = false; // another loop has brought it meanwhile
         }
+        let board = self.board.as_ref()?;
+        let pipe = board.pipe;
         if spec.sack == SackSpec::Off {
             return self.new_data(spec, pipe, window);
         }
@@ -79,7 +90,8 @@ impl TcpSender {
         if let Some(segment) = hole(board.lost_by_sack) {
             return fits(pipe, segment.len, window).then_some(segment);
         }
-        if self.sent_to < self.size {
+        let (seq, end) = self.unsent();
+        if seq < end {
             return self.new_data(spec, pipe, window);
         }
         if let Some(segment) = hole(board.highest()) {

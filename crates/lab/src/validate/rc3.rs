@@ -1,0 +1,83 @@
+//! `rc3`, `ack_class` and `writes` of transports of kind `tcp`.
+
+use super::Report;
+use crate::resolve;
+use crate::schema::{AckClass, DelayedAcks, Document, Flight, LossDetection, Scheduler, Tcp};
+
+/// What is impossible in a table of kind `tcp`, or has no effect.
+pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
+    let at = |name: &str| format!("{key}.{name}");
+    if let Some(w) = t.writes {
+        if w.chunk.0.get() == 0 {
+            r.error(
+                &at("writes.chunk"),
+                "an application that writes nothing never ends",
+                "for example \"64KB\"",
+            );
+        }
+        if w.every.0.is_zero() {
+            r.error(&at("writes.every"), "writes without pause are one", "remove `writes`");
+        }
+    }
+    let by_class = |s: &Scheduler| s.needs().control_classes || s.needs().anything();
+    if t.ack_class == AckClass::Data {
+        if t.rc3.is_some() {
+            r.useless(&at("ack_class"), "with rc3 ACKs are of their data's class", "remove the key");
+        } else if !resolve::schedulers(doc).any(|(_, s)| by_class(s)) {
+            let hint = "write `control = \"by-class\"` in the scheduler priority, or remove the key";
+            r.useless(&at("ack_class"), "no scheduler looks at the class of ACKs", hint);
+        }
+    }
+    if t.rc3.is_none() {
+        return;
+    }
+    let (rc3_at, wrong) = (at("rc3"), |r: &mut Report<'_>, name: &str, reason: &str, hint: &str| {
+        r.error(&format!("{key}.{name}"), reason, hint);
+    });
+    if t.delayed_acks != DelayedAcks::Off {
+        wrong(r, "delayed_acks", "rc3 needs an ACK for each packet", "write \"off\"");
+    }
+    if t.flight != Flight::Pipe {
+        wrong(r, "flight", "what rc3 has delivered is not in flight", "write \"pipe\"");
+    }
+    if t.loss == LossDetection::TimeoutOnly {
+        wrong(r, "loss", "the primary loop of rc3 acts on duplicate ACKs", "write \"dup-ack\"");
+    }
+    if t.probe_after > 0 {
+        wrong(r, "probe_after", "the primary loop of rc3 has no probes", "remove the key");
+    }
+    let needs = t.congestion.needs();
+    if resolve::reads_telemetry(&t.congestion) || needs.delivery {
+        let reason = "it wants telemetry or delivery rates of every segment, and rc3 skips segments";
+        wrong(r, "congestion", reason, "use newreno, cubic or dctcp");
+    }
+    if !resolve::schedulers(doc).any(|(_, s)| s.needs().classes.is_some() || s.needs().anything()) {
+        let hint = "write `switch.scheduler = { kind = \"priority\", classes = 5, control = \"by-class\" }`";
+        r.error(&rc3_at, "no scheduler looks at classes, so its packets would delay all others", hint);
+    }
+}
+
+/// More levels than there are classes, which would share the last; the highest class of traffic has to leave them room.
+pub(super) fn classes(r: &mut Report<'_>, doc: &Document, classes: u32) {
+    for (key, t) in resolve::transports(doc) {
+        if t.classes() > 0 && classes > 0 && u32::from(t.classes()) >= classes {
+            let reason =
+                format!("{} levels below the flow's class, and there are {classes} classes", t.classes());
+            let fewer = classes - 1;
+            let hint = if fewer == 0 {
+                "give the scheduler more `classes`".to_owned()
+            } else {
+                format!("at most {fewer}, or give the scheduler more `classes`")
+            };
+            r.useless(&format!("{key}.rc3.levels"), &reason, hint);
+        }
+    }
+    let below = |name: &str| doc.transports.get(name).unwrap_or(&doc.transport).classes();
+    for (i, t) in doc.traffic.iter().enumerate() {
+        if u32::from(t.class) + u32::from(below(&t.transport)) > 255 {
+            let reason =
+                format!("rc3 has {} levels below it, and there are 256 classes", below(&t.transport));
+            r.error(&format!("traffic.{i}.class"), reason, "a smaller class");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! RC3 in scenarios: what is refused, literally, and that it keeps the simulator's laws and helps.
+
+use crate::common::*;
+use std::path::Path;
+use thalweg_lab::load;
+
+const RIGHT: &str = r#"
+topology = { kind = "star", hosts = 3, rate = "1Gbps", delay = "1ms" }
+switch = { buffer = "100KB", scheduler = { kind = "priority", classes = 5, control = "by-class" } }
+[nic]
+buffer = "unlimited"
+[transport]
+initial_window = "4pkts"
+rc3 = {}
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 1
+size = "300KB"
+[[traffic]]
+kind = "flow"
+src = 2
+dst = 1
+size = "200001B"
+[run]
+until = "1s"
+check = true
+"#;
+
+#[track_caller]
+fn wrong(set: &[(&str, &str)], expected: &str) {
+    let set: Vec<(String, String)> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let said = match load(RIGHT, "s.toml", Path::new("."), &set) {
+        Ok(_) => "nothing".to_owned(),
+        Err(errors) => errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+    };
+    assert!(said.lines().any(|line| line.ends_with(expected)), "{said}\nexpected: {expected}");
+}
+
+#[test]
+fn what_cannot_work_or_has_no_effect_is_refused() {
+    wrong(
+        &[("switch.scheduler", "fifo")],
+        "`transport.rc3`: no scheduler looks at classes, so its packets would delay all others; write `switch.scheduler = { kind = \"priority\", classes = 5, control = \"by-class\" }`",
+    );
+    wrong(
+        &[("switch.scheduler.classes", "3")],
+        "`transport.rc3.levels`: it has no effect: 4 levels below the flow's class, and there are 3 classes; at most 2, or give the scheduler more `classes`",
+    );
+    wrong(
+        &[("transport.rc3.first", "0")],
+        "`transport.rc3.first`: 0 is out of range; allowed: at least 1 and at most 1000000",
+    );
+    wrong(
+        &[("transport.delayed_acks", "on")],
+        "`transport.delayed_acks`: rc3 needs an ACK for each packet; write \"off\"",
+    );
+    wrong(
+        &[("transport.ack_class", "data")],
+        "`transport.ack_class`: it has no effect: with rc3 ACKs are of their data's class; remove the key",
+    );
+    wrong(
+        &[("transport.loss", "timeout-only")],
+        "`transport.loss`: the primary loop of rc3 acts on duplicate ACKs; write \"dup-ack\"",
+    );
+    wrong(
+        &[("traffic.0", "{kind=\"backlogged\",src=0,dst=1}")],
+        "a flow without end has no tail for rc3 to begin with; give it a size, or remove `rc3`",
+    );
+    wrong(
+        &[("transport.writes", "{first=\"1KB\",chunk=\"0B\",every=\"1ms\"}")],
+        "`transport.writes.chunk`: an application that writes nothing never ends; for example \"64KB\"",
+    );
+}
+
+/// Two flows that overflow a port: every law is checked after every event, and both are faster than with TCP alone.
+#[test]
+fn it_keeps_the_laws_and_is_faster() {
+    let set = |k: &str, v: &str| (k.to_owned(), v.to_owned());
+    let fct = |settings: &[(String, String)]| {
+        let run = finish(&scenario(RIGHT, Path::new("."), settings));
+        (column(&run, "flows", "fct_ps"), column(&run, "flows", "drops"))
+    };
+    let (rc3, drops) = fct(&[]);
+    let tcp = RIGHT.replace("rc3 = {}\n", "").replace(
+        "scheduler = { kind = \"priority\", classes = 5, control = \"by-class\" }",
+        "scheduler = \"fifo\"",
+    );
+    let (plain, _) = {
+        let run = finish(&scenario(&tcp, Path::new("."), &[]));
+        (column(&run, "flows", "fct_ps"), 0)
+    };
+    assert!(drops.iter().sum::<i128>() > 0, "nothing is pushed out");
+    assert!(rc3.iter().zip(&plain).all(|(r, t)| 0 < *r && r < t), "{rc3:?} {plain:?}");
+    let (levels, _) = fct(&[set("transport.rc3.levels", "1")]);
+    assert!(levels.iter().all(|x| *x > 0));
+}
+
+/// A cut and resumed run is the straight one, writers and second loop included.
+#[test]
+fn a_cut_run_goes_on_as_if_it_had_not_been_cut() {
+    let video = ("transport.writes".to_owned(), "{first=\"100KB\",chunk=\"20KB\",every=\"2ms\"}".to_owned());
+    let s = scenario(RIGHT, Path::new("."), std::slice::from_ref(&video));
+    let straight = finish(&s);
+    let mut cut = thalweg_lab::Run::new(&s).expect("a run");
+    while cut.step(200) {
+        cut = thalweg_lab::Run::load(&cut.save()).expect("resumed");
+    }
+    assert_eq!(cut.digest(), straight.digest());
+}

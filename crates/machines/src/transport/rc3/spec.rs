@@ -1,0 +1,29 @@
+//! RC3 as data.
+
+use crate::transport::TcpSpec;
+use serde::{Deserialize, Serialize};
+
+/// TCP and its RLP loop.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rc3Spec {
+    /// The primary loop.
+    pub primary: TcpSpec,
+    /// Segments of the first low-priority level; every further one has ten times as many.
+    pub first: u32,
+    /// Low-priority levels: classes below the flow's own. What would be below the last is of the last.
+    pub levels: u8,
+    /// What the borders between levels are.
+    pub borders: Borders,
+    /// Segments that the host hands to its NIC as one: they leave forwards, in the class of the last of them to come; 1: each
+    /// by itself.
+    pub together: u32,
+}
+
+/// What the borders between levels are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Borders {
+    /// Quotas: with a first one of 40 the levels end 40, 440, 4440, .. segments before the tail (§2.1.1).
+    Quotas,
+    /// Distances: 40, 400, 4000, .. segments before the tail (the Linux implementation, §2.3.1).
+    Distances,
+}

@@ -1,0 +1,199 @@
+//! What few flows have besides TCP's own loop: an application that writes at its own pace, and another loop over the same
+//! buffer, whose deliveries this one passes over (RC3, [`super::super::super::rc3`]).
+//!
+//! What that other loop delivers is no evidence of losses, makes no room in the window and moves no timer: only ACKs of this
+//! loop's own data do. It is taken into the scoreboard when such an ACK comes, and when something is to be repaired.
+
+use super::super::super::{TcpSpec, WritesSpec};
+use super::super::Scoreboard;
+use super::{Connection, TcpSender};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// What few flows have besides.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Beside {
+    writer: Option<Writer>,
+    /// There is another loop: what the receiver has, whoever sent it.
+    delivered: Option<Delivered>,
+}
+
+/// An application that writes at its own pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Writer {
+    /// Bytes of all writes so far, before they are rounded up to whole segments.
+    bytes: u64,
+    /// As far as there is data.
+    written: u64,
+    /// The next write.
+    next: Time,
+}
+
+/// What another loop has brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Delivered {
+    /// From the flow's first byte on.
+    board: Scoreboard,
+    /// Some of it below SND.NXT is not yet in the sender's own scoreboard.
+    fresh: bool,
+    /// The last ACK beyond SND.NXT; `u64::MAX`: none.
+    bumped: u64,
+}
+
+impl Beside {
+    /// Another loop over the same buffer delivers.
+    pub(super) fn harvests(&self) -> bool {
+        self.delivered.is_some()
+    }
+
+    /// What is lost, of what the scoreboard says is.
+    // CHOICE RC3 §2.3.1: duplicate ACKs alone begin an episode. In it a hole is lost if three segments above it are SACKed, as in
+    // RFC 6675, but only below the recovery point: above it lies what this loop passed over, which says nothing of what it has
+    // just sent.
+    pub(super) fn lost(&self, by_sack: u64, in_recovery: bool, recover: u64) -> u64 {
+        if in_recovery { by_sack.min(recover) } else { 0 }
+    }
+
+    /// What this loop never sent and nobody delivered: its first piece.
+    pub(super) fn unsent(&self, sent_to: u64, size: u64) -> (u64, u64) {
+        let written = self.writer.map_or(size, |w| w.written.min(size));
+        match &self.delivered {
+            None => (sent_to, written),
+            Some(delivered) => {
+                let whole = u32::MAX;
+                let hole = delivered.board.next_hole(sent_to, written, written, whole);
+                hole.map_or((written, written), |(seq, len)| (seq, seq + u64::from(len)))
+            }
+        }
+    }
+}
+
+impl TcpSender {
+    /// Another loop over the same buffer delivers: what it brings is told by [`TcpSender::is_delivered`].
+    pub(crate) fn harvest(&mut self) {
+        let delivered = Delivered { bumped: u64::MAX, ..Delivered::default() };
+        self.beside.get_or_insert_default().delivered = Some(delivered);
+    }
+
+    /// The receiver has these bytes, says an ACK.
+    pub(crate) fn is_delivered(&mut self, from: u64, to: u64) {
+        let (from, to) = (from, to.min(self.size));
+        if let Some(delivered) = self.delivered()
+            && from < to
+            && delivered.board.insert(from, to) > 0
+        {
+            delivered.fresh = true;
+        }
+    }
+
+    /// The receiver has all there is.
+    pub(crate) fn all_delivered(&self) -> bool {
+        let delivered = self.beside.as_ref().and_then(|b| b.delivered.as_ref());
+        delivered.is_some_and(|d| d.board.sacked() >= self.size)
+    }
+
+    /// What the receiver has in order, say ACKs of either loop.
+    pub(crate) fn in_order(&self) -> u64 {
+        let delivered = self.beside.as_ref().and_then(|b| b.delivered.as_ref());
+        let first = delivered.and_then(|d| d.board.ranges().first());
+        first.filter(|r| r.0 == 0).map_or(self.una, |r| r.1.max(self.una))
+    }
+
+    /// First byte this loop never sent, or passed over.
+    pub(crate) fn sent_to(&self) -> u64 {
+        self.sent_to
+    }
+
+    /// Data may be sent.
+    pub(crate) fn is_open(&self) -> bool {
+        self.connection == Connection::Open
+    }
+
+    /// How much data there is so far.
+    pub(crate) fn written(&self) -> u64 {
+        let writer = self.beside.as_ref().and_then(|b| b.writer);
+        writer.map_or(self.size, |w| w.written.min(self.size))
+    }
+
+    fn delivered(&mut self) -> Option<&mut Delivered> {
+        self.beside.as_mut()?.delivered.as_mut()
+    }
+
+    /// An ACK of this loop's data says `cumulative`: beyond SND.NXT it is a bump (RC3 §2.3.1), data that others delivered is
+    /// passed over. The last bump, if there is another loop at all; `u64::MAX`: none yet.
+    #[inline]
+    pub(super) fn take_in(&mut self, cumulative: u64) -> Option<u64> {
+        if self.delivered().is_none() {
+            return None;
+        }
+        if cumulative > self.sent_to {
+            self.pass_over(cumulative);
+            self.delivered()?.bumped = cumulative;
+        }
+        self.merge();
+        Some(self.delivered()?.bumped)
+    }
+
+    /// SND.NXT moves on over what others have delivered.
+    #[cold]
+    pub(super) fn pass_over(&mut self, to: u64) {
+        let from = self.sent_to;
+        self.repair().insert(from, to);
+        self.sent_to = to;
+    }
+
+    /// What others have delivered below SND.NXT comes into the scoreboard: it needs no repair.
+    pub(super) fn merge(&mut self) {
+        let (una, sent_to) = (self.una, self.sent_to);
+        let Some(mut beside) = self.beside.take() else { return };
+        if let Some(delivered) = beside.delivered.as_mut().filter(|d| d.fresh) {
+            delivered.fresh = false;
+            for &(from, to) in delivered.board.ranges() {
+                let (from, to) = (from.max(una), to.min(sent_to));
+                if from < to {
+                    self.repair().insert(from, to);
+                }
+            }
+        }
+        self.beside = Some(beside);
+    }
+
+    /// The flow starts, and with it its application.
+    pub(super) fn begin_writing(&mut self, spec: &TcpSpec, now: Time) {
+        let Some(writes) = spec.writes else { return };
+        let mut writer = Writer { bytes: 0, written: 0, next: now };
+        writer.bytes = writes.first.get();
+        writer.settle(&writes, spec.mss, now);
+        self.beside.get_or_insert_default().writer = Some(writer);
+    }
+
+    /// The application writes what is due.
+    #[inline]
+    pub(super) fn write(&mut self, spec: &TcpSpec, now: Time) {
+        if let Some(writes) = spec.writes
+            && let Some(writer) = self.beside.as_mut().and_then(|b| b.writer.as_mut())
+        {
+            while writer.next <= now && writer.written < self.size {
+                writer.bytes = writer.bytes.saturating_add(writes.chunk.get());
+                let due = writer.next;
+                writer.settle(&writes, spec.mss, due);
+            }
+        }
+    }
+
+    /// When the application writes next; [`Time::MAX`]: never.
+    #[inline]
+    pub(super) fn next_write(&self) -> Time {
+        let writer = self.beside.as_ref().and_then(|b| b.writer);
+        writer.filter(|w| w.written < self.size).map_or(Time::MAX, |w| w.next)
+    }
+}
+
+impl Writer {
+    /// After a write that was due at `at`.
+    // CHOICE: what a write ends with is sent as a whole segment, so that all segments but the flow's last are full.
+    fn settle(&mut self, writes: &WritesSpec, mss: u32, at: Time) {
+        self.written = self.bytes.div_ceil(u64::from(mss)).saturating_mul(u64::from(mss));
+        self.next = at.saturating_add(writes.every);
+    }
+}
