@@ -36,7 +36,7 @@ ROOT = HERE.parents[1]
 BENCHES = ROOT / "benches" / "scenarios"
 sys.path.insert(0, str(ROOT / "tests" / "reference"))
 
-STUDIES = ("ads", "ups", "irn", "timely")
+STUDIES = ("ads", "ups", "irn", "timely", "rc3")
 # Events after which a run is cut.
 STUDY, REFERENCE, BENCH = 100_000, 200_000, 300_000
 W7 = {
@@ -170,7 +170,7 @@ def recorded(_: str) -> Iterator[Row]:
 
 
 PARTS = {
-    "irn": study, "ads": study, "references": references, "timely": study, "ups": study, "benches": benches, "recorded": recorded,
+    "irn": study, "ads": study, "references": references, "timely": study, "ups": study, "rc3": study, "benches": benches, "recorded": recorded,
 }  # fmt: skip
 
 

@@ -33,9 +33,9 @@ impl<'a> Port<'a> {
         let queue = spec.make(Stream::new(1, "port", 0), RATE)?;
         let begins = vec![None; arrivals.len()];
         let mut port = Self { arrivals, queue, free: 0, begins, low_waiting: 0, wronged: 0 };
-        for i in 0..arrivals.len() {
-            if low || arrivals[i].1 == 0 {
-                port.arrive(i);
+        for (number, arrived) in arrivals.iter().enumerate() {
+            if low || arrived.1 == 0 {
+                port.arrive(number);
             }
         }
         port.serve(u64::MAX / 2);

@@ -123,9 +123,7 @@ impl TcpSender {
     /// passed over. The last bump, if there is another loop at all; `u64::MAX`: none yet.
     #[inline]
     pub(super) fn take_in(&mut self, cumulative: u64) -> Option<u64> {
-        if self.delivered().is_none() {
-            return None;
-        }
+        self.delivered()?;
         if cumulative > self.sent_to {
             self.pass_over(cumulative);
             self.delivered()?.bumped = cumulative;

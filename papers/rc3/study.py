@@ -1,0 +1,14 @@
+"""Which runs the study needs, and what every claim measures in them: one file per chapter of the paper."""
+
+from __future__ import annotations
+
+from thalweg.papers import include
+
+from . import baselines, completion, theory
+
+CHAPTERS = (completion, baselines)
+include(globals(), theory, *CHAPTERS)
+
+
+def runs(scale: str) -> list:
+    return [r for chapter in CHAPTERS for r in chapter.runs(scale)]
