@@ -39,7 +39,7 @@ pub(crate) trait Kind {
     fn slows_on_loss(&self) -> bool;
     /// A connection can carry one flow after the other.
     fn carries_many(&self) -> bool;
-    /// Classes below the flow's own that its packets are of.
+    /// The highest class that its packets are of by themselves; RC3: classes below the flow's own.
     fn classes(&self) -> u8 {
         0
     }

@@ -28,9 +28,7 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
             r.useless(&at("ack_class"), "no scheduler looks at the class of ACKs", hint);
         }
     }
-    if t.rc3.is_none() {
-        return;
-    }
+    let Some(rc3) = t.rc3 else { return };
     let (rc3_at, wrong) = (at("rc3"), |r: &mut Report<'_>, name: &str, reason: &str, hint: &str| {
         r.error(&format!("{key}.{name}"), reason, hint);
     });
@@ -55,28 +53,24 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         let hint = "write `switch.scheduler = { kind = \"priority\", classes = 5, control = \"by-class\" }`";
         r.error(&rc3_at, "no scheduler looks at classes, so its packets would delay all others", hint);
     }
+    levels(r, key, rc3.levels, doc);
 }
 
-/// More levels than there are classes, which would share the last; the highest class of traffic has to leave them room.
-pub(super) fn classes(r: &mut Report<'_>, doc: &Document, classes: u32) {
-    for (key, t) in resolve::transports(doc) {
-        if t.classes() > 0 && classes > 0 && u32::from(t.classes()) >= classes {
-            let reason =
-                format!("{} levels below the flow's class, and there are {classes} classes", t.classes());
-            let fewer = classes - 1;
-            let hint = if fewer == 0 {
-                "give the scheduler more `classes`".to_owned()
-            } else {
-                format!("at most {fewer}, or give the scheduler more `classes`")
-            };
-            r.useless(&format!("{key}.rc3.levels"), &reason, hint);
-        }
+/// More levels than there are classes, which would share the last; the classes of its traffic have to leave them room.
+fn levels(r: &mut Report<'_>, key: &str, levels: u8, doc: &Document) {
+    let classes = resolve::classes(doc);
+    if classes > 0 && u32::from(levels) >= classes {
+        let reason = format!("{levels} levels below the flow's class, and there are {classes} classes");
+        let hint = match classes - 1 {
+            0 => "give the scheduler more `classes`".to_owned(),
+            fewer => format!("at most {fewer}, or give the scheduler more `classes`"),
+        };
+        r.useless(&format!("{key}.rc3.levels"), &reason, hint);
     }
-    let below = |name: &str| doc.transports.get(name).unwrap_or(&doc.transport).classes();
-    for (i, t) in doc.traffic.iter().enumerate() {
-        if u32::from(t.class) + u32::from(below(&t.transport)) > 255 {
-            let reason =
-                format!("rc3 has {} levels below it, and there are 256 classes", below(&t.transport));
+    let name = key.strip_prefix("transports.").unwrap_or("default");
+    for (i, t) in doc.traffic.iter().enumerate().filter(|(_, t)| t.transport == name) {
+        if t.class.checked_add(levels).is_none() {
+            let reason = format!("rc3 has {levels} levels below it, and there are 256 classes");
             r.error(&format!("traffic.{i}.class"), reason, "a smaller class");
         }
     }

@@ -80,7 +80,6 @@ fn every(r: &mut Report<'_>, key: &str, every: Span, end: Span) {
 
 fn classes(r: &mut Report<'_>, doc: &Document) {
     let classes = resolve::classes(doc);
-    super::rc3::classes(r, doc, classes);
     for (i, t) in doc.traffic.iter().enumerate().filter(|(_, t)| t.class > 0) {
         let key = format!("traffic.{i}.class");
         if classes == 0 {

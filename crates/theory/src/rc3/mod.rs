@@ -42,6 +42,7 @@ pub fn rc3() -> Rc3Spec {
         probe_after: None,
         rank: RankSpec::None,
         acks_in_class: true,
+        impatient: false,
         writes: None,
     };
     Rc3Spec { primary, first: 40, levels: 4, borders: Borders::Quotas, together: 1 }
