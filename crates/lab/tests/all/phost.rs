@@ -113,6 +113,6 @@ fn what_cannot_work_is_refused_with_the_way_out() {
     );
     wrong(
         &[("transport.control_size", "0B")],
-        "`transport.control_size`: a packet of 0B is impossible; for example \"40B\")",
+        "`transport.control_size`: a packet of 0B is impossible; for example \"40B\"",
     );
 }

@@ -19,7 +19,7 @@ use super::{
     AckSample, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Start,
 };
 use aggregation::Aggregation;
-use policer::{Heard, Policer};
+use policer::{Heard, Policer, bits_per_second};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
@@ -493,11 +493,6 @@ impl Bbr {
         }
         self.cwnd = self.cwnd.min(self.max_window);
     }
-}
-
-/// Payload bits per second of so many bytes in so much time.
-fn bits_per_second(bytes: f64, span: Span) -> u64 {
-    (bytes * 8.0 / span.secs()) as u64
 }
 
 impl CongestionControl for Bbr {

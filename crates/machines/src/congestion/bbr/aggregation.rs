@@ -1,8 +1,8 @@
 //! How many more bytes are acknowledged than the bandwidth accounts for, because ACKs come in bursts (Wi-Fi, cable): the window
 //! allows for as much. Linux, tcp_bbr.c, "ack aggregation"; draft-ietf-ccwg-bbr §5.5.9.
 
-use super::Time;
 use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
 
 /// Rounds after which a maximum is forgotten, in two halves.
 const ROUNDS: u8 = 5;

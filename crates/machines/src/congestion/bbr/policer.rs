@@ -2,8 +2,8 @@
 //! with losses at both ends and more than a fifth lost, have the same throughput, that is taken for the policer's rate, and BBR
 //! paces at it for 48 rounds. Linux, tcp_bbr.c, "long-term bandwidth sampling".
 
-use super::{Span, Time, bits_per_second};
 use serde::{Deserialize, Serialize};
+use thalweg_units::{Span, Time};
 
 const LEAST_ROUNDS: u32 = 4;
 /// An interval as long as this had too few losses.
@@ -102,6 +102,11 @@ impl Policer {
         self.rate = rate;
         self.begin(heard);
     }
+}
+
+/// Payload bits per second of so many bytes in so much time.
+pub(super) fn bits_per_second(bytes: f64, span: Span) -> u64 {
+    (bytes * 8.0 / span.secs()) as u64
 }
 
 #[cfg(test)]
