@@ -83,8 +83,13 @@ impl Source {
         all.filter(|(_, fields)| *fields > 15).map(|(name, _)| name).collect()
     }
 
-    /// Types with methods in more than five files.
+    /// Types with methods in more than five files; several types of one name, each at home in its file, are several.
     pub fn spread(&self) -> BTreeSet<String> {
+        let declares = |text: &str, name: &str| {
+            let begins = |kind: &str| format!("pub {kind} {name} {{");
+            ["struct", "enum"].iter().any(|kind| text.contains(&begins(kind)))
+        };
+        let declared = |name: &str| self.files.values().filter(|text| declares(text, name)).count();
         let mut homes: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (file, text) in &self.files {
             for line in text.lines().filter(|line| line.starts_with("impl") && !line.contains(" for ")) {
@@ -94,7 +99,8 @@ impl Source {
                 homes.entry(name).or_default().insert(file);
             }
         }
-        homes.into_iter().filter(|(_, files)| files.len() > 5).map(|(name, _)| name.to_owned()).collect()
+        let spread = |(name, files): &(&str, BTreeSet<&str>)| files.len() > 5 && declared(name) < 2;
+        homes.into_iter().filter(spread).map(|(name, _)| name.to_owned()).collect()
     }
 
     /// The names of a path from the root, if it is one of this crate.
