@@ -19,7 +19,7 @@ def alone(place: str, scheme: str, set: dict, gap: float) -> RunSpec:
 
     def prepare(runs, folder) -> dict:
         found = ({"src": 0, "dst": 1, "size": 1460 * n, "start_ps": round(k * gap * 1e12)} for k, n in enumerate(ALONE))
-        return {"traffic": [{"kind": "list", "file": lists.write(folder, f"alone-{gap:g}", found)}]}
+        return {"traffic": [{"kind": "list", "file": lists.write(folder, f"{place}-{scheme}", found)}]}
 
     given = {"name": f"{place}:{scheme}", "run.until": f"{gap * len(ALONE):g}s"} | set | SCHEMES[scheme]
     given["transport.initial_window"] = "10pkts"

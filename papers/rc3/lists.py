@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -15,6 +16,8 @@ RC3 = TCP | {"rc3": {}}
 VIDEO = {"first": "1500000B", "chunk": "64000B", "every": "100ms"}
 BUFFERED, CHUNKS = 1_500_000, 20
 SESSION = BUFFERED + CHUNKS * 64_000
+# Lists are named relative to it, wherever the output folder is.
+SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 def half(hosts: int = 100) -> set[int]:
@@ -39,8 +42,9 @@ def write(folder: Path, name: str, found: Iterable[Mapping]) -> str:
     name = name.replace(":", "-")
     lines = ["id,src,dst,size_bytes,start_ns"]
     lines += [f"{i},{r['src']},{r['dst']},{r['size']},{r['start_ps'] // 1000}" for i, r in enumerate(found)]
-    (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return str(folder / f"{name}.csv")
+    path = folder / f"{name}.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return os.path.relpath(path, SCENARIOS)
 
 
 def split(
