@@ -63,7 +63,7 @@ def keep(paper: Paper, scale: str, rows, cost: Mapping[str, tuple[int, float]]) 
     for row in rows:
         if row.status in DECIDED:
             runs, seconds = cost[row.id]
-            found[row.id] = Verdict(row.status, row.measured, row.bound, runs, round(seconds, 1), machine)
+            found[row.id] = Verdict(row.status, row.measured, row.bound, runs, round(seconds, 3), machine)
     where = file(paper, scale)
     where.parent.mkdir(exist_ok=True)
     lines = [f"{json.dumps(c.id)}: {_row(found[c.id])}" for c in paper.claims if c.id in found]
