@@ -57,8 +57,11 @@ macro_rules! agents {
                 }
             }
             /// See [`HostAgent::timer`].
-            pub fn timer(&self) -> Option<Time> {
-                match self { $(Self::$name(m) => m.timer()),* }
+            pub fn timer(&self, spec: &TransportSpec) -> Option<Time> {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.timer(part),)*
+                    _ => None,
+                }
             }
             /// See [`HostAgent::rank`].
             pub fn rank(&self, flow: FlowId) -> u64 {

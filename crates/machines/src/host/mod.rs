@@ -57,7 +57,7 @@ pub trait HostAgent {
     /// Fills in the next control packet: every field but destination and route.
     fn poll_transmit(&mut self, spec: &Self::Spec, now: Time, packet: &mut Packet) -> Transmit;
     /// The next instant at which [`HostAgent::on_timer`] must be called, those of [`Transmit::At`] apart.
-    fn timer(&self) -> Option<Time>;
+    fn timer(&self, spec: &Self::Spec) -> Option<Time>;
     /// Of the flows that begin here and may have something to send the one with the lowest goes first, where the NIC pulls; of
     /// equals, the one that has waited longest.
     fn rank(&self, _flow: FlowId) -> u64 {

@@ -59,7 +59,6 @@ impl Incoming {
 /// A host's agent. Flows are told apart by their number, and there are tens of them at a time: a search costs little.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PhostAgent {
-    spec: PhostSpec,
     /// Time on the wire of a full packet.
     packet: Span,
     /// The next token leaves no earlier.
@@ -73,18 +72,18 @@ impl PhostAgent {
     /// Of a host whose link has this rate.
     pub(super) fn new(spec: &PhostSpec, line_rate: Rate) -> Self {
         let packet = Bytes::new(u64::from(spec.payload) + u64::from(spec.header)) / line_rate;
-        Self { spec: *spec, packet, next: Time::ZERO, incoming: BTreeMap::new(), outgoing: BTreeMap::new() }
+        Self { packet, next: Time::ZERO, incoming: BTreeMap::new(), outgoing: BTreeMap::new() }
     }
 
     /// A flow announces itself. What is repeated is known.
-    fn requested(&mut self, now: Time, flow: FlowId, size: u64) {
+    fn requested(&mut self, spec: &PhostSpec, now: Time, flow: FlowId, size: u64) {
         if self.incoming.contains_key(&flow) {
             return;
         }
-        let packets = self.spec.packets(size);
-        let free = self.spec.free_of(packets);
+        let packets = spec.packets(size);
+        let free = spec.free_of(packets);
         // The packets of free tokens have the link first.
-        self.next = self.next.max(now).saturating_add(self.spec.spacing.saturating_mul(free));
+        self.next = self.next.max(now).saturating_add(spec.spacing.saturating_mul(free));
         let arrived = Arrivals::new(packets);
         // CHOICE pHost §3.2: twice the time that they take. As the authors' simulator.
         let again_at = (free == packets).then(|| now.saturating_add(self.packet.saturating_mul(2 * free)));
@@ -103,8 +102,8 @@ impl PhostAgent {
     }
 
     /// The flow that gets the next token: the one with the fewest packets missing, of equals the oldest.
-    fn choose(&mut self) -> Option<(FlowId, &mut Incoming)> {
-        let eligible = self.incoming.iter_mut().filter(|(_, flow)| flow.is_eligible(&self.spec));
+    fn choose(&mut self, spec: &PhostSpec) -> Option<(FlowId, &mut Incoming)> {
+        let eligible = self.incoming.iter_mut().filter(|(_, flow)| flow.is_eligible(spec));
         eligible.min_by_key(|(id, flow)| (flow.missing(), **id)).map(|(id, flow)| (*id, flow))
     }
 }
@@ -125,7 +124,7 @@ impl HostAgent for PhostAgent {
 
     fn on_packet(&mut self, spec: &PhostSpec, now: Time, Came { packet, .. }: Came<'_>) {
         match packet.kind {
-            Kind::Syn => self.requested(now, packet.flow, packet.seq),
+            Kind::Syn => self.requested(spec, now, packet.flow, packet.seq),
             Kind::Data => {
                 if let Some(flow) = self.incoming.get_mut(&packet.flow) {
                     flow.arrived.insert(packet.seq / u64::from(spec.payload));
@@ -155,7 +154,7 @@ impl HostAgent for PhostAgent {
 
     fn poll_transmit(&mut self, spec: &PhostSpec, now: Time, packet: &mut Packet) -> Transmit {
         let next = self.next;
-        let Some((id, flow)) = self.choose() else { return Transmit::Idle };
+        let Some((id, flow)) = self.choose(spec) else { return Transmit::Idle };
         if now < next {
             return Transmit::At(next);
         }
@@ -180,8 +179,8 @@ impl HostAgent for PhostAgent {
     }
 
     /// When the next flow has waited long enough.
-    fn timer(&self) -> Option<Time> {
-        self.incoming.values().filter_map(|flow| flow.until(&self.spec)).min()
+    fn timer(&self, spec: &PhostSpec) -> Option<Time> {
+        self.incoming.values().filter_map(|flow| flow.until(spec)).min()
     }
 
     /// Bytes that have not arrived: shortest remaining first, as at the destination.
@@ -240,7 +239,7 @@ mod tests {
                 Transmit::At(at) => at,
                 Transmit::Idle => Time::MAX,
             };
-            let next = paced.min(a.timer().unwrap_or(Time::MAX));
+            let next = paced.min(a.timer(&SPEC).unwrap_or(Time::MAX));
             assert!(next > now, "asked again at once");
             now = next;
             if now <= end {
@@ -283,7 +282,7 @@ mod tests {
         assert_eq!(tokens(&mut a, US(4), US(5)), [(4, 1, 1, 3), (5, 2, 2, 3)]);
         a.on_over(&SPEC, US(6), FlowId(1), End::Destination);
         a.on_over(&SPEC, US(6), FlowId(2), End::Destination);
-        assert_eq!(a.timer(), None);
+        assert_eq!(a.timer(&SPEC), None);
     }
 
     #[test]
@@ -298,8 +297,8 @@ mod tests {
     /// Both of its waits are over at once: all were called for, and a window was not answered.
     #[test]
     fn a_flow_that_lost_everything_is_called_for_again() {
-        let mut a = PhostAgent::new(&PhostSpec { free: 9, ..SPEC }, Rate::from_gbps(8));
-        request(&mut a, US(0), 1, 9);
+        let (mut a, nine) = (agent(), PhostSpec { free: 9, ..SPEC });
+        a.requested(&nine, US(0), FlowId(1), 9 * 960);
         assert_eq!(tokens(&mut a, US(0), US(120)), [(50, 1, 0, 10), (100, 1, 1, 11)]);
     }
 

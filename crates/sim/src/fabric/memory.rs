@@ -20,7 +20,8 @@ pub(crate) struct Memory {
     /// By port, [`Memory::stride`] numbers each: bytes waiting there by the ingress at which they came, under flow control.
     held: Vec<u32>,
     /// Ports of the switch that has most.
-    stride: usize,
+    #[serde(skip)]
+    pub stride: usize,
     /// Packets refused.
     pub dropped: u64,
     /// By switch: the most it has held; empty without that probe.

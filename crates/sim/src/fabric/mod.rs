@@ -341,6 +341,7 @@ impl Fabric {
         }
         let mut next = Self { routes: self.routes, ..saved };
         next.memory.links = self.memory.links;
+        next.memory.stride = self.memory.stride;
         if !spec.incidents.is_empty() {
             let routes = next.outages.remaining_routes(spec);
             next.outages.intact = Some(Box::new(std::mem::replace(&mut next.routes, routes)));

@@ -94,8 +94,9 @@ impl Hosts {
                 }
             }
         }
-        let Seat { agent, timer, .. } = &mut self.agents.all[at];
-        let deadline = agent.timer().unwrap_or(Time::MAX).min(paced).max(cx.now);
+        let Seat { agent, transport, timer } = &mut self.agents.all[at];
+        let transport = &cx.spec.transports[usize::from(*transport)];
+        let deadline = agent.timer(transport).unwrap_or(Time::MAX).min(paced).max(cx.now);
         if deadline < *timer {
             *timer = deadline;
             cx.schedule(deadline, Phase::Agent, at as u32);
