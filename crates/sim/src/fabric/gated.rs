@@ -92,17 +92,24 @@ impl Fabric {
             return Tx::Done;
         }
         self.release_deferred(cx, id);
-        if let Some(posted) = self.gates[id.at()].frames.pop() {
-            self.send_frame(cx, id, posted);
-        } else if !self.gates[id.at()].control.is_empty() && !self.holds_control(cx, id) {
-            self.send_control(cx, id);
-        } else if !self.gates[id.at()].stopped {
-            let port = &self.ports[id.at()];
-            if port.place.pulls {
+        // A frame on a link that is down, or a packet shorter than the link's clock can tell, takes no time.
+        while self.ports[id.at()].free_at <= cx.now {
+            if let Some(posted) = self.gates[id.at()].frames.pop() {
+                self.send_frame(cx, id, posted);
+            } else if !self.gates[id.at()].control.is_empty() && !self.holds_control(cx, id) {
+                self.send_control(cx, id);
+            } else if self.gates[id.at()].stopped {
+                break;
+            } else if self.ports[id.at()].place.pulls {
                 return Tx::Pull;
-            } else if port.waiting.packets > 0 {
-                let now = cx.now;
-                self.dequeue_at(cx, id, now);
+            } else {
+                let (before, now) = (self.ports[id.at()].waiting.packets, cx.now);
+                if before > 0 {
+                    self.dequeue_at(cx, id, now);
+                }
+                if self.ports[id.at()].waiting.packets == before {
+                    break;
+                }
             }
         }
         self.rest(cx, id);
