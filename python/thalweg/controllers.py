@@ -22,11 +22,13 @@ wanted, or None; never in the past, nor in `__init__`, which does not know the t
 
 `params` declares the parameters with their defaults; a scenario that writes another name, or a value of another type, is refused.
 `ecn=True` lets packets be marked, and the sender hear of it in `ack.marked`, unless the scenario says otherwise.
+`telemetry=True` has switches write what they know into packets (in-band telemetry, as HPCC wants it), and receivers send it back.
 
 `flow`: `number`, `mss`, `initial_window`, `max_window`, `line_rate` (bit/s), `base_rtt_ps`, `params` (the defaults with what the scenario
 wrote). `ack`: `now_ps`, `rtt_ps` (None for retransmitted data), `acked`, `sacked`, `in_flight`, `acked_to`, `sent_to`,
 `marked`, `in_recovery`, `app_limited`, and how fast data is delivered: `delivered` since the newest segment acknowledged here was sent, in
-`interval_ps`, with `lost` meanwhile (None without a sample). `loss`: `now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload. A class that has
+`interval_ps`, with `lost` meanwhile (None without a sample); and `telemetry`, a list with a record of every switch on the way: `at_ps`, `tx_bytes`, `queue`,
+`rate` (bit/s) of the port that the packet left by (None unless it was asked for). `loss`: `now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload. A class that has
 `on_sent` is called with `(now_ps, bytes, in_flight)` after each transmission.
 
 State is data: an instance is saved as the plain values of its attributes. These may be numbers, texts, lists, tuples, dictionaries,
@@ -61,10 +63,10 @@ _FLOW = ("number", "mss", "initial_window", "max_window", "line_rate", "base_rtt
 _VERSION = 1
 
 
-def controller(name: str, *, ecn: bool = False, params: Mapping[str, Any] | None = None):
+def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params: Mapping[str, Any] | None = None):
     """Class decorator: makes the class available to scenarios under `name`.
 
-    `ecn`: it wants to hear of marks. `params`: its parameters with their defaults.
+    `ecn`: it wants to hear of marks. `telemetry`: and what switches write into packets. `params`: its parameters with their defaults.
     """
     if not isinstance(name, str) or not name:
         raise TypeError('a controller needs a name: @thalweg.controller("my-controller")')
@@ -80,7 +82,7 @@ def controller(name: str, *, ecn: bool = False, params: Mapping[str, Any] | None
         if missing:
             raise TypeError(f"controller {name!r}: {cls.__name__} has no {', '.join(missing)}")
         cls.thalweg_name, cls.thalweg_params, cls.thalweg_ecn = name, defaults, bool(ecn)
-        _core.register_controller(name, cls, bool(ecn), list(defaults))
+        _core.register_controller(name, cls, bool(ecn), bool(telemetry), list(defaults))
         return cls
 
     return register

@@ -9,6 +9,7 @@ import thalweg
 from conftest import python_controller
 from thalweg import _core, controllers
 from thalweg.examples import aimd
+from thalweg.examples import hpcc as python_hpcc
 
 
 class Base:
@@ -146,3 +147,33 @@ def test_a_dict_of_attributes_survives():
     one.window, one.more = 3, {"a": [1]}
     two, _ = controllers.load_state(Base, controllers.save_state(one))
     assert vars(two) == vars(one)
+
+
+@pytest.fixture
+def hpcc(tmp_path):
+    path = tmp_path / "hpcc.toml"
+    path.write_text(
+        'name = "hpcc"\nscheme = "hpcc+voq"\n'
+        'topology = { kind = "star", hosts = 6, rate = "10Gbps", delay = "2us" }\n'
+        'traffic = [{ kind = "incast", fan_in = 4, size = "300KB" }]\n'
+    )
+    return thalweg.Scenario.load(path)
+
+
+def test_a_controller_reads_what_switches_write_and_is_hpcc_then(hpcc):
+    """The published algorithm in Python, bit for bit what the built-in does with the same T."""
+    mine = hpcc.with_({"transport.congestion": {"kind": "custom", "name": python_hpcc.Hpcc.thalweg_name}})
+    assert mine.to_dict()["transport"]["telemetry"] == "42B", "room in the headers, as for HPCC"
+    assert thalweg.run(mine).digest == thalweg.run(hpcc).digest
+
+
+def test_who_does_not_ask_for_telemetry_is_told_none(hpcc):
+    told = []
+
+    @thalweg.controller("told-nothing")
+    class Told(Base):
+        def on_ack(self, ack):
+            told.append(ack.telemetry)
+
+    thalweg.run(hpcc.with_({"transport.congestion": {"kind": "custom", "name": "told-nothing"}}))
+    assert told and set(told) == {None}

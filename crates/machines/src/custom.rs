@@ -57,6 +57,8 @@ pub struct DisciplineFactory {
 pub struct Declared {
     /// It wants to hear of ECN marks, so its packets may be marked unless the scenario says otherwise.
     pub ecn: bool,
+    /// It wants to be told the telemetry that switches write into packets.
+    pub telemetry: bool,
     /// The names it knows under `params`; `None`: its factory alone decides.
     pub params: Option<Vec<String>>,
 }

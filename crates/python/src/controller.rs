@@ -11,7 +11,9 @@ use pyo3::types::PyBytes;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use thalweg_machines::congestion::{self, AckSample, CongestionControl, Permit, Start};
+
+use thalweg_machines::IntHop;
+use thalweg_machines::congestion::{self, AckSample, CongestionControl, Feedback, Permit, Start};
 use thalweg_machines::custom::{self, ControllerFactory, Declared, PluggedController};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
@@ -107,6 +109,28 @@ pub struct Ack {
     interval_ps: Option<u64>,
     /// Payload bytes found lost and sent again meanwhile.
     lost: Option<u64>,
+    /// What each switch wrote as the packet that this answers left it, in the order of the hops; `None` if none did.
+    telemetry: Option<Vec<Hop>>,
+}
+
+/// What a port of a switch said of itself as a packet left it.
+#[pyclass(frozen, get_all, skip_from_py_object, module = "thalweg._core")]
+#[derive(Clone)]
+pub struct Hop {
+    /// When, ps.
+    at_ps: u64,
+    /// Bytes sent by the port so far.
+    tx_bytes: u64,
+    /// Bytes waiting there.
+    queue: u64,
+    /// Rate of its link, bit/s.
+    rate: u64,
+}
+
+impl From<&IntHop> for Hop {
+    fn from(hop: &IntHop) -> Self {
+        Self { at_ps: hop.at.ps(), tx_bytes: hop.tx_bytes, queue: hop.queue, rate: hop.rate.bps() }
+    }
 }
 
 /// Packets were declared lost. Bytes are payload; times are picoseconds.
@@ -303,6 +327,10 @@ impl CongestionControl for PythonController {
             delivered: ack.delivery.map(|d| d.delivered.get()),
             interval_ps: ack.delivery.map(|d| d.interval.ps()),
             lost: ack.delivery.map(|d| d.lost.get()),
+            telemetry: match ack.feedback {
+                Feedback::Int(hops) => Some(hops.iter().map(Hop::from).collect()),
+                _ => None,
+            },
         };
         Python::attach(|py| self.call(py, "on_ack", ack.now, |py| Ok(Bound::new(py, told)?.into_any())));
         let nanoseconds = begun.elapsed().as_nanos() as u64;
@@ -414,9 +442,9 @@ fn load(name: &str, saved: &[u8]) -> Result<Box<dyn PluggedController>, String> 
 
 /// Makes a class available to scenarios as the controller `name`, with the names of its parameters.
 #[pyfunction]
-pub fn register_controller(name: String, class: Py<PyAny>, ecn: bool, params: Vec<String>) {
+pub fn register_controller(name: String, class: Py<PyAny>, ecn: bool, telemetry: bool, params: Vec<String>) {
     custom::register_controller(&name, ControllerFactory { make, load });
-    custom::declare_controller(&name, Declared { ecn, params: Some(params) });
+    custom::declare_controller(&name, Declared { ecn, telemetry, params: Some(params) });
     classes().insert(name, Class { class, acks: 0, nanoseconds: 0 });
 }
 
@@ -455,7 +483,7 @@ pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()
                 in_recovery: false,
                 app_limited: false,
                 delivery: None,
-                feedback: congestion::Feedback::None,
+                feedback: Feedback::None,
             });
         }
     });

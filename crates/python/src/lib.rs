@@ -79,6 +79,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<replay::Replay>()?;
     m.add_class::<controller::Flow>()?;
     m.add_class::<controller::Ack>()?;
+    m.add_class::<controller::Hop>()?;
     m.add_class::<controller::Loss>()?;
     m.add_function(wrap_pyfunction!(scenario::schema, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::kinds, m)?)?;

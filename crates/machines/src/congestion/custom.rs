@@ -1,6 +1,6 @@
 //! The open door: a controller registered by the user ([`crate::custom::register_controller`]).
 
-use super::{Gives, Marks, Needs, Parameters, Start};
+use super::{FeedbackKind, Gives, Marks, Needs, Parameters, Start};
 use crate::custom::{CustomController, declared};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,8 +23,10 @@ impl Parameters for Params {
     type Machine = CustomController;
 
     fn needs(&self) -> Needs {
-        let marks = if declared(&self.name).ecn { Marks::Wanted } else { Marks::Heard };
-        Needs { marks, round_trips: true, delivery: true, gives: Gives::Anything, ..Needs::WINDOW }
+        let declared = declared(&self.name);
+        let marks = if declared.ecn { Marks::Wanted } else { Marks::Heard };
+        let feedback = if declared.telemetry { FeedbackKind::Int } else { FeedbackKind::None };
+        Needs { marks, feedback, round_trips: true, delivery: true, gives: Gives::Anything, ..Needs::WINDOW }
     }
 
     fn make(&self, start: &Start) -> Result<CustomController, String> {
