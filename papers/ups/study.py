@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import edge, fairness, fct, replays, shares, tail, theory
+from . import edge, fairness, fct, rc3, replays, shares, tail, theory
 
-CHAPTERS = (replays, fct, tail, fairness, shares, edge)
+CHAPTERS = (replays, fct, tail, fairness, shares, edge, rc3)
 include(globals(), theory, *CHAPTERS)
 
 
