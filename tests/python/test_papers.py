@@ -71,8 +71,8 @@ STUDY = f"""
 from thalweg.papers import NotCheckable, RunSpec, measure
 
 def runs(scale):
-    return [RunSpec("low", "scenarios/base.toml", {{"{LOAD}": 0.2}}), RunSpec("high", "scenarios/base.toml", {{"{LOAD}": 0.8}}),
-            RunSpec("never", "scenarios/base.toml")]
+    low_and_high = [RunSpec("low", "scenarios/base.toml", {{"{LOAD}": 0.2}}), RunSpec("high", "scenarios/base.toml", {{"{LOAD}": 0.8}})]
+    return low_and_high + ([RunSpec("never", "scenarios/base.toml")] if scale == "full" else [])
 
 def mean(results):
     return results.measured()["slowdown"].mean()

@@ -218,7 +218,7 @@ def reproduce(
     rows = [_judge(c, scale, paper, measures, specs, answers, folders) for c in claims]
     _note_full(rows, paper, scale)
     if keep_verdicts:
-        cost = {c.id: _cost(c, measures, specs, answers, folders) for c in claims}
+        cost = {c.id: _cost(c, scale, measures, specs, answers, folders) for c in claims}
         _verdicts.keep(paper, scale, rows, cost)
     study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)
     drawings = list(_draw(figures, specs, answers, folders, folder, study))
@@ -319,9 +319,10 @@ def _note_full(rows: Sequence[ClaimResult], paper: Paper, scale: str) -> None:
             row.reason = "; ".join(x for x in (f"not decisive: {row.full} at full scale", row.reason) if x)
 
 
-def _cost(claim: Claim, measures, specs, answers, folders) -> tuple[int, float]:
+def _cost(claim: Claim, scale: str, measures, specs, answers, folders) -> tuple[int, float]:
     """How many runs a claim needed, and how long they took one after the other."""
-    keys = measures[claim.id].keys(specs, "study.py") if claim.id in measures else []
+    judged = claim.id in measures and _checkable(claim, scale)
+    keys = measures[claim.id].keys(specs, "study.py") if judged else []
     ran = [k for k in keys if k in folders and not isinstance(answers.get(k), Exception)]
     return len(ran), sum(Results.load(folders[k]).meta.get("seconds") or 0.0 for k in ran)
 
