@@ -113,7 +113,7 @@ fn seconds(span: Span) -> f64 {
 
 impl Cubic {
     /// The window of a flow that starts.
-    fn new(start: &Start, params: Params) -> Self {
+    pub(super) fn new(start: &Start, params: Params) -> Self {
         let segments = |bytes: Bytes| match bytes {
             Bytes::MAX => f64::INFINITY,
             bytes => bytes.get() as f64 / f64::from(start.mss),
@@ -132,6 +132,11 @@ impl Cubic {
             srtt: seconds(start.base_rtt),
             cut_to: 0,
         }
+    }
+
+    /// The window is at most so many bytes from now on: another one rules (ABC).
+    pub(super) fn cap(&mut self, bytes: f64) {
+        self.cwnd = self.cwnd.min((bytes / f64::from(self.mss)).max(1.0));
     }
 
     /// W_cubic(t) = C (t − K)³ + W_max, equation (1).

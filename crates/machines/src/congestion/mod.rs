@@ -34,6 +34,7 @@ list::controllers! {
     vegas: Vegas(Box<vegas::Vegas>), "vegas";
     bbr: Bbr(Box<bbr::Bbr>), "bbr";
     copa: Copa(Box<copa::Copa>), "copa";
+    abc: Abc(Box<abc::Abc>), "abc";
     custom: Custom(CustomController), "custom";
 }
 

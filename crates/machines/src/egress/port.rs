@@ -300,8 +300,9 @@ impl Egress {
             }
             let waited = self.sojourn.as_mut().map_or(Span::ZERO, |s| now.since(s.left(entry.handle)));
             let view = self.view(now, entry.wire, Span::ZERO, waited);
-            let Entry { handle, wire, ecn_capable, .. } = entry;
-            let Left::Sent(also) = self.stages.on_departure(now, &view, Leaving { ecn_capable }) else {
+            let Entry { handle, wire, ecn_capable, marked, .. } = entry;
+            let leaving = Leaving { ecn_capable, marked: marked || mark };
+            let Left::Sent(also) = self.stages.on_departure(now, &view, leaving) else {
                 self.totals.dropped += 1;
                 out.push(handle);
                 continue;
@@ -343,6 +344,8 @@ impl Egress {
             // Otherwise all that waits is paused.
             if self.queue.is_empty() {
                 self.stages.on_unused(unused.at);
+                self.stages.on_opportunity(unused.at, unused.bytes);
+                self.queue.on_opportunity(unused.at, unused.bytes);
             }
         }
     }

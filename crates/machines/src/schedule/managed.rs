@@ -83,7 +83,8 @@ impl<O: Order> Managed<O> {
             self.forget_dropped(out);
             let leave = if needs.departures {
                 let view = self.view(entry.wire, Span::ZERO, waited);
-                self.stage.on_departure(now, &view, Leaving { ecn_capable: entry.ecn_capable })
+                let Entry { ecn_capable, marked, .. } = entry;
+                self.stage.on_departure(now, &view, Leaving { ecn_capable, marked })
             } else {
                 Leave::Pass
             };
@@ -281,5 +282,8 @@ impl<O: Order> Discipline for Managed<O> {
     }
     fn on_tick(&mut self, now: Time) {
         self.order.on_tick(now);
+    }
+    fn on_opportunity(&mut self, at: Time, bytes: u32) {
+        self.stage.on_opportunity(at, bytes);
     }
 }

@@ -16,6 +16,8 @@ pub struct Entry {
     pub route: u32,
     /// It may be marked as it leaves.
     pub ecn_capable: bool,
+    /// It came marked.
+    pub marked: bool,
     /// See [`Packet::is_control`].
     pub control: bool,
 }
@@ -25,7 +27,8 @@ impl Entry {
     #[inline]
     pub fn new(packet: &Packet, handle: Handle) -> Self {
         let Packet { wire, route, ecn, .. } = *packet;
-        Self { handle, wire, route, ecn_capable: ecn != Ecn::NotEct, control: packet.is_control() }
+        let (ecn_capable, marked) = (ecn != Ecn::NotEct, ecn == Ecn::Ce);
+        Self { handle, wire, route, ecn_capable, marked, control: packet.is_control() }
     }
 }
 

@@ -80,6 +80,9 @@ macro_rules! stages {
             fn on_unused(&mut self, now: Time) {
                 match self { $(Self::$name(m) => m.on_unused(now)),* }
             }
+            fn on_opportunity(&mut self, at: Time, bytes: u32) {
+                match self { $(Self::$name(m) => m.on_opportunity(at, bytes)),* }
+            }
             fn wake(&self) -> Option<Time> {
                 match self { $(Self::$name(m) => m.wake()),* }
             }

@@ -13,6 +13,7 @@ mod edge;
 mod list;
 mod row;
 
+pub use abc::Abc;
 pub use carried::Carry;
 pub use codel::{Codel, CodelStage, Departure};
 pub use declare::{Acts, Around, MarkAt, Parameters};
@@ -39,6 +40,7 @@ list::stages! {
     codel: Codel(Box<codel::CodelStage>), "codel";
     int: Int(int::Int), "int";
     pie: Pie(Box<pie::Pie>), "pie";
+    abc: Abc(Box<abc::Abc>), "abc";
 }
 
 // The one list of what packets carry. Each has a file of its own: two stages around the queues of switches ([`Carry`]).
@@ -105,12 +107,14 @@ pub enum Leave {
 pub struct Leaving {
     /// It may be marked.
     pub ecn_capable: bool,
+    /// It came marked.
+    pub marked: bool,
 }
 
 impl From<&Packet> for Leaving {
     #[inline]
     fn from(packet: &Packet) -> Self {
-        Self { ecn_capable: packet.ecn != Ecn::NotEct }
+        Self { ecn_capable: packet.ecn != Ecn::NotEct, marked: packet.ecn == Ecn::Ce }
     }
 }
 
@@ -148,6 +152,9 @@ pub trait HeaderStage {
     /// The port could have sent at `now`, and nothing waited.
     #[inline]
     fn on_unused(&mut self, _now: Time) {}
+    /// Of a link with opportunities: one has passed with nothing to send, or not enough; so many bytes could have left.
+    #[inline]
+    fn on_opportunity(&mut self, _at: Time, _bytes: u32) {}
     /// When [`HeaderStage::tick`] is to be called.
     fn wake(&self) -> Option<Time> {
         None

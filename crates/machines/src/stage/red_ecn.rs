@@ -150,7 +150,7 @@ mod tests {
     }
     fn leaves(m: &mut RedEcn, bytes: u64, ecn_capable: bool) -> bool {
         let view = behind((bytes / 1000) as u32, bytes, 1000);
-        m.on_departure(Time::ZERO, &view, Leaving { ecn_capable }) == Leave::Mark
+        m.on_departure(Time::ZERO, &view, Leaving { ecn_capable, marked: false }) == Leave::Mark
     }
     fn capable() -> Packet {
         Packet { ecn: Ecn::Ect0, wire: 1000, ..Packet::default() }

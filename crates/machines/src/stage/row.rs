@@ -85,6 +85,13 @@ impl Row {
         }
     }
 
+    /// See [`HeaderStage::on_opportunity`].
+    pub fn on_opportunity(&mut self, at: Time, bytes: u32) {
+        for stage in &mut self.stages {
+            stage.on_opportunity(at, bytes);
+        }
+    }
+
     /// The earliest instant that a stage wants.
     pub fn wake(&self) -> Option<Time> {
         self.stages.iter().filter_map(HeaderStage::wake).min()

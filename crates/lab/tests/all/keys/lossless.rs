@@ -210,6 +210,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion=vegas", LOSSY, &[], "vegas", "newreno", Outcome),
     ("%(rdma).congestion=bbr", LOSSY, &[], "bbr", "newreno", Outcome),
     ("%(rdma).congestion=copa", LOSSY, &[], "copa", "newreno", Outcome),
+    ("%(rdma).congestion=abc", LOSSY, STEP, "abc", "dctcp", Outcome),
     ("%(rdma).congestion=mintcp", LOSSY, &[], "mintcp", "aimd", Outcome),
     ("%(rdma).congestion=dctcp-rate", LOSSY, STEP, "dctcp-rate", "dctcp", Outcome),
     ("%(rdma).congestion=dctcp", LOSSY, STEP, "dctcp", "dcqcn", Outcome),

@@ -18,6 +18,8 @@ const PIE_MS: &[&str] = &[
     "@.buffer=unlimited",
     "@.marking={kind=\"pie\",target=\"2ms\",update=\"2ms\",burst=\"0ms\",alpha=100.0,beta=500.0}",
 ];
+const ABC_RULE: &str = "@.marking={kind=\"abc\",window=\"20us\",drain=\"100us\",threshold=\"2us\"}";
+const ABC: &[&str] = &["%.congestion=abc", ABC_RULE];
 const EDGE: &[&str] = &["edge={kind=\"codel\",target=\"20us\",interval=\"100us\",refresh=\"40us\"}"];
 const EDGE_ECN: &[&str] = &["transport.congestion=dctcp", "edge={kind=\"ecn\",threshold=\"5pkts\"}"];
 const MIXED: &[&str] = &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\"}"];
@@ -133,6 +135,19 @@ pub const KEYS: &[Row] = &[
     ("@.marking(pie).variant", BUSY, PIE_MS, "", "mahimahi", Outcome),
     ("@.marking(pie).variant=rfc8033", BUSY, PIE_MS, "rfc8033", "mahimahi", Outcome),
     ("@.marking(pie).variant=mahimahi", BUSY, PIE_MS, "mahimahi", "rfc8033", Outcome),
+    ("@.marking=abc", BUSY, ABC, "{kind=\"abc\",window=\"20us\",drain=\"100us\",threshold=\"2us\"}", "{kind=\"step\",threshold=\"5pkts\"}", Outcome),
+    ("@.marking(abc).utilisation", BUSY, ABC, "", "0.8", Outcome),
+    ("@.marking(abc).drain", BUSY, ABC, "100us", "400us", Outcome),
+    ("@.marking(abc).threshold", BUSY, ABC, "2us", "10us", Outcome),
+    ("@.marking(abc).window", BUSY, ABC, "20us", "50us", Outcome),
+    ("@.marking(abc).tokens", BUSY, ABC, "", "20.0", Outcome),
+    ("@.marking(abc).random", BUSY, ABC, "false", "true", Outcome),
+    ("@.marking(abc).capacity", BUSY, ABC, "", "opportunities", Outcome),
+    ("@.marking(abc).capacity=rate", BUSY, ABC, "rate", "opportunities", Outcome),
+    ("@.marking(abc).capacity=opportunities", BUSY, ABC, "opportunities", "rate", Outcome),
+    ("@.marking(abc).compared", BUSY, ABC, "", "arrivals", Outcome),
+    ("@.marking(abc).compared=departures", BUSY, ABC, "departures", "arrivals", Outcome),
+    ("@.marking(abc).compared=arrivals", BUSY, ABC, "arrivals", "departures", Outcome),
     ("switch.preemptive", BUSY, &["switch.scheduler=lifo", "nic.scheduler=fifo"], "false", "true", Outcome),
     ("switch.mix", BUSY, &["topology={kind=\"dumbbell\",pairs=3}"], "", "{scheduler=\"lifo\"}", Outcome),
     ("switch.mix.scheduler", BUSY, MIXED, "lifo", "random", Outcome),

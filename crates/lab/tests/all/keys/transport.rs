@@ -27,6 +27,7 @@ const BORDERS: &[&str] = &[RC3[0], "%.rc3={first=1}", "%.initial_window=2pkts"];
 const VIDEO: &[&str] = &["%.writes={first=\"10KB\",chunk=\"5KB\",every=\"50us\"}"];
 const ACKS: &[&str] =
     &["switch.scheduler={kind=\"priority\",classes=5,control=\"by-class\"}", "traffic.0.class=1"];
+const ABC: &[&str] = &["%.congestion=abc", "switch.marking={kind=\"abc\",threshold=\"5ms\"}"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
 
 const PULL: &[&str] = &["nic.order=round-robin"];
@@ -106,6 +107,9 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(copa).delta", WAN, &["%.congestion=copa"], "", "0.1", Outcome),
     ("%(tcp).congestion(copa).mode_switching", BUSY, &["%.congestion=copa"], "true", "false", Outcome),
     ("%(tcp).congestion(copa).rtt_window", WAN, &["%.congestion={kind=\"copa\",delta=0.1}"], "", "100ms", Outcome),
+    ("%(tcp).congestion=abc", WAN, ABC, "abc", "dctcp", Outcome),
+    ("%(tcp).congestion(abc).additive", WAN, ABC, "", "0.0", Outcome),
+    ("%(tcp).congestion(abc).dual", WAN, &["%.congestion=abc", "switch.marking={kind=\"abc\"}", "switch.buffer=15pkts"], "true", "false", Outcome),
     ("%(tcp).congestion=custom", BUSY, &[], "{kind=\"custom\",name=\"still\"}", "newreno", Outcome),
     ("%(tcp).congestion(custom).name", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "still", "calm", Outcome),
     ("%(tcp).congestion(custom).params", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "4", "9", Outcome),

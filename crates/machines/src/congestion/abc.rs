@@ -1,0 +1,237 @@
+//! ABC's sender: every packet that was told to accelerate sends two, every packet told to brake none. Goyal, "Congestion Control
+//! in Highly Variable Networks" (MIT, 2022), §2.3.1.1, §2.3.1.3, §2.4.1 and §2.6; Goyal et al., NSDI 2020. Needs: an ABC router on the
+//! way (`marking = { kind = "abc" }`) and exact echoes: a marked byte brakes, one that is not accelerates (see the stage).
+//!
+//! CHOICE ABC §2.3: what a loss does to the ABC window is not said: nothing, losses belong to the other window. A timeout
+//! leaves it, too. The least window is two segments.
+//! CHOICE ABC §2.4.1: both windows are at most twice what is in flight and five segments (`slack`), as in the authors' published
+//! sender: without those the pair cannot leave a window of nothing.
+
+use super::cubic::Cubic;
+use super::{
+    AckSample, CongestionControl, Feedback, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// ABC's sender: two packets for each that accelerates, none for each that brakes (Goyal et al., NSDI 2020).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Segments that the window gains per round trip besides: what makes flows fair (§2.3.1.3).
+    #[schemars(extend("minimum" = 0.0, "maximum" = 1000.0))]
+    pub additive: f64,
+    /// A second window, CUBIC's, for bottlenecks that say nothing; the smaller one counts (§2.4.1).
+    pub dual: bool,
+    /// Segments by which both windows may exceed twice what is in flight.
+    #[schemars(extend("minimum" = 1.0, "maximum" = 1000.0))]
+    pub slack: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { additive: 1.0, dual: true, slack: 5.0 } // §2.3.1.3, §2.4.1, the authors' published sender
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Abc;
+
+    fn needs(&self) -> Needs {
+        Needs {
+            marks: Marks::Echoes,
+            round_trips: self.dual,
+            gives: Gives::Window { slow_start: self.dual },
+            ..Needs::WINDOW
+        }
+    }
+
+    fn check(&self, _: Rate, problems: &mut Problems) {
+        for (key, value, least) in [("additive", self.additive, 0.0), ("slack", self.slack, 1.0)] {
+            if !(least..=1000.0).contains(&value) {
+                problems.wrong(key, format!("{value} is out of range"), format!("allowed: {least} to 1000"));
+            }
+        }
+    }
+
+    fn make(&self, start: &Start) -> Result<Abc, String> {
+        Ok(Abc::new(start, *self))
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self::default(), Self { dual: false, additive: 0.0, ..Self::default() }]
+    }
+}
+
+/// Least window, segments.
+const LEAST: f64 = 2.0;
+
+/// ABC's windows, bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Abc {
+    params: Params,
+    mss: f64,
+    max_window: f64,
+    /// w_abc.
+    window: f64,
+    /// w_nonabc.
+    other: Option<Cubic>,
+    /// Bytes in flight after the last ACK.
+    in_flight: f64,
+}
+
+impl Abc {
+    fn new(start: &Start, params: Params) -> Self {
+        let mss = f64::from(start.mss);
+        let max_window = start.max_window.get().min(1 << 50) as f64;
+        let window = (start.initial_window.get().min(1 << 50) as f64).clamp(mss, max_window.max(mss));
+        // A queue at the wireless link must not end CUBIC's slow start.
+        let cubic = super::cubic::Params { hystart: false, ..Default::default() };
+        let other = params.dual.then(|| Cubic::new(start, cubic));
+        Self { params, mss, max_window, window, other, in_flight: window }
+    }
+
+    /// Both windows follow what is in flight, and each other through it.
+    fn cap(&mut self) {
+        let most = 2.0 * self.in_flight + self.params.slack * self.mss;
+        self.window = self.window.min(most).max(LEAST * self.mss).min(self.max_window).max(self.mss);
+        if let Some(other) = &mut self.other {
+            other.cap(most);
+        }
+    }
+}
+
+impl CongestionControl for Abc {
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        let acked = (ack.acked + ack.sacked).get() as f64;
+        let brakes = (ack.marked.get() as f64).min(acked);
+        let before = self.window;
+        // §2.3.1.1 and equation 2.3, by bytes: delayed and lost ACKs change nothing.
+        self.window += acked - 2.0 * brakes;
+        self.window += self.params.additive * self.mss * acked / before;
+        self.in_flight = ack.in_flight.get() as f64;
+        if let Some(other) = &mut self.other {
+            other.on_ack(&AckSample { marked: Bytes::ZERO, feedback: Feedback::None, ..*ack });
+        }
+        self.cap();
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        if let Some(other) = &mut self.other {
+            other.on_loss(loss);
+        }
+        self.cap();
+    }
+
+    fn on_timeout(&mut self, loss: &Loss) {
+        if let Some(other) = &mut self.other {
+            other.on_timeout(loss);
+        }
+    }
+
+    fn on_restart(&mut self, now: Time, idle: Span) {
+        if let Some(other) = &mut self.other {
+            other.on_restart(now, idle);
+        }
+    }
+
+    #[inline]
+    fn permit(&self) -> Permit {
+        let window = Bytes::new(self.window as u64);
+        Permit::window(self.other.as_ref().map_or(window, |other| window.min(other.permit().window)))
+    }
+
+    fn threshold(&self) -> Bytes {
+        self.other.as_ref().map_or(Bytes::MAX, CongestionControl::threshold)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::{ack, loss, start};
+    use super::*;
+
+    /// A single window of so many segments of 1000 B.
+    fn abc(segments: u64, additive: f64) -> Abc {
+        Abc::new(&start(1000, segments), Params { additive, dual: false, ..Params::default() })
+    }
+    /// One segment is acknowledged; plenty is in flight.
+    fn told(c: &mut Abc, brakes: bool) {
+        let marked = if brakes { 1000 } else { 0 };
+        c.on_ack(&AckSample { in_flight: Bytes::new(1 << 30), ..ack(1000, marked) });
+    }
+
+    #[test]
+    fn a_window_of_acks_of_which_a_share_accelerates_makes_twice_that_share_of_it() {
+        for (accelerate, after) in [(100, 200), (75, 150), (50, 100), (30, 60), (1, 2), (0, 2)] {
+            let mut c = abc(100, 0.0);
+            (0..100).for_each(|n| told(&mut c, n >= accelerate));
+            assert_eq!(c.permit().window, Bytes::new(1000 * after), "{accelerate}");
+        }
+    }
+
+    #[test]
+    fn acks_that_are_lost_make_changes_smaller_and_never_turn_them() {
+        // 60 of 100 accelerate; every other ACK is lost, and what it told with it.
+        let mut c = abc(100, 0.0);
+        (0..100).filter(|n| n % 2 == 0).for_each(|n| told(&mut c, n % 5 >= 3));
+        assert_eq!(c.permit().window, Bytes::new(110_000), "(2 · 0.6 − 1) · 0.5 · 100 more");
+    }
+
+    /// A share f below one half and one segment per round trip: w = 2 f w + 1.
+    #[test]
+    fn with_a_constant_share_the_window_settles_at_one_over_one_less_twice_the_share() {
+        for (f, settles) in [(0.4, 5.0), (0.45, 10.0), (0.48, 25.0), (0.49, 50.0)] {
+            let (mut c, mut credit) = (abc(20, 1.0), 0.0);
+            let mut sum = 0.0;
+            for n in 0..400_000 {
+                credit += f;
+                let accelerates = credit >= 1.0;
+                credit -= f64::from(u8::from(accelerates));
+                told(&mut c, !accelerates);
+                sum += if n >= 200_000 { c.window } else { 0.0 };
+            }
+            let mean = sum / 200_000.0 / 1000.0;
+            assert!((mean / settles - 1.0).abs() < 0.1, "{f}: {mean}");
+        }
+    }
+
+    #[test]
+    fn delayed_acks_count_by_bytes_and_the_gain_too() {
+        let (mut one, mut two) = (abc(10, 1.0), abc(10, 1.0));
+        let in_flight = Bytes::new(1 << 30);
+        two.on_ack(&AckSample { in_flight, ..ack(2000, 0) });
+        told(&mut one, false);
+        told(&mut one, false);
+        // 2000 B more and 2000 · 1000 / 10 000; one by one the second gains 1000 · 1000 / 11 100.
+        assert_eq!(two.permit().window, Bytes::new(12_200));
+        assert_eq!(one.permit().window, Bytes::new(12_190));
+    }
+
+    #[test]
+    fn both_windows_are_at_most_twice_what_is_in_flight_and_five_segments() {
+        let mut c = Abc::new(&start(1000, 100), Params::default());
+        c.on_ack(&AckSample { in_flight: Bytes::new(20_000), ..ack(1000, 0) });
+        assert_eq!(c.window, 45_000.0);
+        assert_eq!(c.other.as_ref().unwrap().permit().window, Bytes::new(45_000));
+        c.on_ack(&AckSample { in_flight: Bytes::ZERO, ..ack(20_000, 0) });
+        assert_eq!(c.permit().window, Bytes::new(5000));
+    }
+
+    #[test]
+    fn losses_belong_to_the_other_window_and_brakes_to_this_one() {
+        let mut c = Abc::new(&start(1000, 100), Params::default());
+        let in_flight = Bytes::new(100_000);
+        c.on_ack(&AckSample { in_flight, ..ack(1000, 1000) });
+        assert_eq!((c.window, c.other.as_ref().unwrap().permit().window), (99_010.0, Bytes::new(101_000)));
+        c.on_loss(&loss(100_000, 0, 100_000));
+        assert_eq!(c.window, 99_010.0);
+        assert_eq!(c.permit().window, Bytes::new(70_000), "0.7 of what was in flight");
+        let mut single = abc(100, 1.0);
+        single.on_loss(&loss(100_000, 0, 100_000));
+        single.on_timeout(&loss(100_000, 0, 100_000));
+        assert_eq!(single.permit().window, Bytes::new(100_000));
+    }
+}
