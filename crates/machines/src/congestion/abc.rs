@@ -4,7 +4,7 @@
 //!
 //! CHOICE ABC §2.3: what a loss does to the ABC window is not said: nothing, losses belong to the other window. A timeout
 //! leaves it, too. The least window is two segments.
-//! CHOICE ABC §2.4.1: both windows are at most twice what is in flight and five segments (`slack`), as in the authors' published
+//! CHOICE ABC §2.4.1: both windows are at most twice what is in flight and five segments, as in the authors' published
 //! sender: without those the pair cannot leave a window of nothing.
 
 use super::cubic::Cubic;
@@ -24,14 +24,11 @@ pub struct Params {
     pub additive: f64,
     /// A second window, CUBIC's, for bottlenecks that say nothing; the smaller one counts (§2.4.1).
     pub dual: bool,
-    /// Segments by which both windows may exceed twice what is in flight.
-    #[schemars(extend("minimum" = 1.0, "maximum" = 1000.0))]
-    pub slack: f64,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { additive: 1.0, dual: true, slack: 5.0 } // §2.3.1.3, §2.4.1, the authors' published sender
+        Self { additive: 1.0, dual: true } // §2.3.1.3, §2.4.1
     }
 }
 
@@ -48,10 +45,8 @@ impl Parameters for Params {
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {
-        for (key, value, least) in [("additive", self.additive, 0.0), ("slack", self.slack, 1.0)] {
-            if !(least..=1000.0).contains(&value) {
-                problems.wrong(key, format!("{value} is out of range"), format!("allowed: {least} to 1000"));
-            }
+        if !(0.0..=1000.0).contains(&self.additive) {
+            problems.wrong("additive", format!("{} is out of range", self.additive), "allowed: 0 to 1000");
         }
     }
 
@@ -61,12 +56,14 @@ impl Parameters for Params {
 
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        vec![Self::default(), Self { dual: false, additive: 0.0, ..Self::default() }]
+        vec![Self::default(), Self { dual: false, additive: 0.0 }]
     }
 }
 
 /// Least window, segments.
 const LEAST: f64 = 2.0;
+/// Segments by which both windows may exceed twice what is in flight.
+const SLACK: f64 = 5.0;
 
 /// ABC's windows, bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,7 +92,7 @@ impl Abc {
 
     /// Both windows follow what is in flight, and each other through it.
     fn cap(&mut self) {
-        let most = 2.0 * self.in_flight + self.params.slack * self.mss;
+        let most = 2.0 * self.in_flight + SLACK * self.mss;
         self.window = self.window.min(most).max(LEAST * self.mss).min(self.max_window).max(self.mss);
         if let Some(other) = &mut self.other {
             other.cap(most);
@@ -155,7 +152,7 @@ mod tests {
 
     /// A single window of so many segments of 1000 B.
     fn abc(segments: u64, additive: f64) -> Abc {
-        Abc::new(&start(1000, segments), Params { additive, dual: false, ..Params::default() })
+        Abc::new(&start(1000, segments), Params { additive, dual: false })
     }
     /// One segment is acknowledged; plenty is in flight.
     fn told(c: &mut Abc, brakes: bool) {
