@@ -24,11 +24,14 @@ pub struct Params {
     pub additive: f64,
     /// A second window, CUBIC's, for bottlenecks that say nothing; the smaller one counts (§2.4.1).
     pub dual: bool,
+    /// Packets leave at the pace of two windows per round trip, as those of the authors' published sender, instead of as ACKs
+    /// come.
+    pub paced: bool,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { additive: 1.0, dual: true } // §2.3.1.3, §2.4.1
+        Self { additive: 1.0, dual: true, paced: false } // §2.3.1.3, §2.4.1
     }
 }
 
@@ -38,7 +41,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs {
             marks: Marks::Echoes,
-            round_trips: self.dual,
+            round_trips: self.dual || self.paced,
             gives: Gives::Window { slow_start: self.dual },
             ..Needs::WINDOW
         }
@@ -56,7 +59,7 @@ impl Parameters for Params {
 
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        vec![Self::default(), Self { dual: false, additive: 0.0 }]
+        vec![Self::default(), Self { dual: false, additive: 0.0, paced: true }]
     }
 }
 
@@ -77,6 +80,11 @@ pub struct Abc {
     other: Option<Cubic>,
     /// Bytes in flight after the last ACK.
     in_flight: f64,
+    /// Of a paced one, from the first round trip on.
+    pace: Option<Rate>,
+    line: Rate,
+    /// Bytes on the wire per byte of payload.
+    overhead: f64,
 }
 
 impl Abc {
@@ -87,7 +95,9 @@ impl Abc {
         // A queue at the wireless link must not end CUBIC's slow start.
         let cubic = super::cubic::Params { hystart: false, ..Default::default() };
         let other = params.dual.then(|| Cubic::new(start, cubic));
-        Self { params, mss, max_window, window, other, in_flight: window }
+        let overhead = 1.0 + f64::from(start.header) / mss;
+        let line = start.line_rate;
+        Self { params, mss, max_window, window, other, in_flight: window, pace: None, line, overhead }
     }
 
     /// Both windows follow what is in flight, and each other through it.
@@ -113,6 +123,11 @@ impl CongestionControl for Abc {
             other.on_ack(&AckSample { marked: Bytes::ZERO, feedback: Feedback::None, ..*ack });
         }
         self.cap();
+        if let Some(rtt) = ack.rtt.filter(|_| self.params.paced) {
+            let window = self.permit().window.get() as f64;
+            let pace = 2.0 * window * self.overhead * 8.0 / rtt.secs().max(1e-9);
+            self.pace = Some(Rate::from_bps((pace as u64).max(1)).min(self.line));
+        }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
@@ -137,7 +152,8 @@ impl CongestionControl for Abc {
     #[inline]
     fn permit(&self) -> Permit {
         let window = Bytes::new(self.window as u64);
-        Permit::window(self.other.as_ref().map_or(window, |other| window.min(other.permit().window)))
+        let window = self.other.as_ref().map_or(window, |other| window.min(other.permit().window));
+        Permit { pace: self.pace, ..Permit::window(window) }
     }
 
     fn threshold(&self) -> Bytes {
@@ -152,7 +168,7 @@ mod tests {
 
     /// A single window of so many segments of 1000 B.
     fn abc(segments: u64, additive: f64) -> Abc {
-        Abc::new(&start(1000, segments), Params { additive, dual: false })
+        Abc::new(&start(1000, segments), Params { additive, dual: false, paced: false })
     }
     /// One segment is acknowledged; plenty is in flight.
     fn told(c: &mut Abc, brakes: bool) {
@@ -215,6 +231,17 @@ mod tests {
         assert_eq!(c.other.as_ref().unwrap().permit().window, Bytes::new(45_000));
         c.on_ack(&AckSample { in_flight: Bytes::ZERO, ..ack(20_000, 0) });
         assert_eq!(c.permit().window, Bytes::new(5000));
+    }
+
+    #[test]
+    fn who_is_paced_sends_two_windows_per_round_trip() {
+        let paced = Params { paced: true, dual: false, additive: 0.0 };
+        let mut c = Abc::new(&Start { header: 500, ..start(1000, 10) }, paced);
+        assert_eq!(c.permit().pace, None);
+        let rtt = Some(Span::from_ms(100));
+        c.on_ack(&AckSample { rtt, in_flight: Bytes::new(1 << 30), ..ack(1000, 0) });
+        // 11 segments of 1500 B on the wire, twice, in 100 ms.
+        assert_eq!(c.permit().pace, Some(Rate::from_bps(2_640_000)));
     }
 
     #[test]

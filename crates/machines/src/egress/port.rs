@@ -5,7 +5,7 @@ use crate::link::{Link, LinkSpec, Load};
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::{Change, Frame, Outbox, Paused, Posted};
 use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
-use crate::stage::{Arrival, Leaving, Left, Row, StageSpec, View};
+use crate::stage::{Arrival, HeaderStage, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Span, Stream, Time};
@@ -72,6 +72,7 @@ impl Egress {
         for (i, stage) in spec.stages.iter().enumerate() {
             stages.push(stage.make(Stream::new(seed, "stage", entity << 8 | i as u64), rate)?);
         }
+        stages.iter_mut().for_each(|stage| stage.stands_before(&spec.link.transmitter));
         let stages = Row::new(stages);
         Ok(Self {
             sojourn: stages.needs().wait.then(Sojourn::default),
@@ -345,7 +346,6 @@ impl Egress {
             if self.queue.is_empty() {
                 self.stages.on_unused(unused.at);
                 self.stages.on_opportunity(unused.at, unused.bytes);
-                self.queue.on_opportunity(unused.at, unused.bytes);
             }
         }
     }

@@ -47,6 +47,12 @@ macro_rules! transmitters {
                 }
             }
 
+            /// It sends at delivery opportunities: what it could have sent, and did not, it tells
+            /// ([`Transmitter::take_unused`]).
+            pub fn has_opportunities(&self) -> bool {
+                matches!(self, Self::Traced(_))
+            }
+
             /// What could have left by an instant, if something had always waited.
             pub fn offered(&self, until: Time) -> Bytes {
                 match self {

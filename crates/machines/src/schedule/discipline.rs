@@ -56,8 +56,6 @@ pub trait Discipline {
     }
     /// The instant named by [`Discipline::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
-    /// Nothing waited at an opportunity of the link, at which so many bytes could have left.
-    fn on_opportunity(&mut self, _at: Time, _bytes: u32) {}
     /// True if nothing waits.
     #[inline]
     fn is_empty(&self) -> bool {

@@ -127,9 +127,6 @@ macro_rules! orders {
             fn on_tick(&mut self, now: Time) {
                 match self { $(Self::$name(q) => q.on_tick(now)),* }
             }
-            fn on_opportunity(&mut self, at: Time, bytes: u32) {
-                match self { $(Self::$name(q) => q.on_opportunity(at, bytes)),* }
-            }
         }
     };
 }

@@ -283,7 +283,4 @@ impl<O: Order> Discipline for Managed<O> {
     fn on_tick(&mut self, now: Time) {
         self.order.on_tick(now);
     }
-    fn on_opportunity(&mut self, at: Time, bytes: u32) {
-        self.stage.on_opportunity(at, bytes);
-    }
 }

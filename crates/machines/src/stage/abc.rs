@@ -6,26 +6,19 @@
 //! queue on the way may mark for another reason. Left out: the encoding that uses both ECN codepoints beside routers that mark;
 //! a second queue for other traffic (§2.4.3).
 //!
+//! μ is the link's rate, or, of a link with delivery opportunities, what it offered in the window, used or not: the port says
+//! which.
+//!
 //! CHOICE ABC §2.3.1.2: the rates are those of a sliding window, `window`, which the dissertation leaves open; packets that are
 //! not ECN-capable take their part of capacity and departures, and earn no credit. Other reading: as if they were not there.
 
+use super::sliding::Sliding;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
+use crate::link::TransmitterSpec;
 use crate::packet::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use thalweg_units::{Rate, Span, Stream, Time};
-
-/// What a router takes for the link's capacity μ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Capacity {
-    /// The link's rate: where it is fixed.
-    #[default]
-    Rate,
-    /// What has left and what could have left meanwhile: traced and cellular links.
-    Opportunities,
-}
 
 /// Which rate the target is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +29,32 @@ pub enum Compared {
     Departures,
     /// That of arrivals, as explicit schemes before it did: about twice the delay (§2.2, Figure 2-2).
     Arrivals,
+}
+
+/// Which packets accelerate, at a given share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Credit {
+    /// By credit, a packet's worth each (Algorithm 1): least bursty.
+    #[default]
+    Packets,
+    /// By credit in bytes: small packets spend, and earn, less.
+    Bytes,
+    /// By chance, with the share as probability.
+    Chance,
+}
+
+/// Whose arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arithmetic {
+    /// Equations 2.1 and 2.2, Algorithm 1.
+    #[default]
+    Paper,
+    /// The authors' published queue: η of what leaves instead of what could, and η/2 of credit for each opportunity that nobody
+    /// used; credit is cut to its limit after it was spent; packets that are not ECN-capable are not seen at all. Its senders
+    /// are paced: bursts after a gap would find little credit left.
+    Artifact,
 }
 
 /// ABC's router: marks to brake, as many packets as keep the queue short and the link busy (Goyal et al., NSDI 2020).
@@ -54,12 +73,15 @@ pub struct Params {
     /// tokenLimit, packets: so many may accelerate in a row beyond their share; the credit at first.
     #[schemars(extend("exclusiveMinimum" = 1.0, "maximum" = 1_000_000.0))]
     pub tokens: f64,
-    /// Every packet accelerates by chance, with the share as its probability, instead of by credit.
-    pub random: bool,
-    /// What μ is.
-    pub capacity: Capacity,
+    /// Which packets accelerate.
+    pub credit: Credit,
     /// What the target rate is compared with.
     pub compared: Compared,
+    /// Whose arithmetic.
+    pub arithmetic: Arithmetic,
+    /// The router knows what its link will offer so much later: an upper bound on what ABC could do (PK-ABC, §2.7.6, with the
+    /// round trip here and a threshold of 20 ms). Nothing changes on links of a fixed rate.
+    pub foresight: Span,
 }
 
 impl Default for Params {
@@ -70,9 +92,10 @@ impl Default for Params {
             threshold: Span::from_ms(50), // the authors' published scripts
             window: Span::from_ms(20),    // the authors' published queue
             tokens: 5.0,                  // the authors' published queue
-            random: false,
-            capacity: Capacity::default(),
+            credit: Credit::default(),
             compared: Compared::default(),
+            arithmetic: Arithmetic::default(),
+            foresight: Span::ZERO,
         }
     }
 }
@@ -88,6 +111,11 @@ impl Parameters for Params {
         problems.share("utilisation", self.utilisation);
         problems.positive("drain", self.drain, "133ms");
         problems.positive("window", self.window, "20ms");
+        if self.foresight > Span::ZERO && self.foresight < self.window / 2 {
+            let reason =
+                format!("half of the window of {} lies before {} from now", self.window, self.foresight);
+            problems.wrong("foresight", reason, "the round trip, for example \"100ms\"");
+        }
         if !(self.tokens > 1.0 && self.tokens <= 1e6) {
             let reason = format!("{} is out of range: one token is never enough", self.tokens);
             problems.wrong("tokens", reason, "allowed: above 1, at most 1000000");
@@ -98,6 +126,7 @@ impl Parameters for Params {
         Ok(Abc {
             p: *self,
             token: self.tokens,
+            link: None,
             offered: Sliding::default(),
             departed: Sliding::default(),
             arrived: Sliding::default(),
@@ -114,43 +143,30 @@ impl Parameters for Params {
             window: Span::from_us(20),
             ..Self::default()
         };
-        let other =
-            Self { random: true, capacity: Capacity::Opportunities, compared: Compared::Arrivals, ..short };
-        vec![short, other]
+        let other = Self { credit: Credit::Chance, compared: Compared::Arrivals, ..short };
+        let artifact = Self { arithmetic: Arithmetic::Artifact, ..short };
+        let bytes = Self { credit: Credit::Bytes, ..short };
+        vec![short, other, artifact, bytes]
     }
 }
 
-/// Bytes of a sliding window.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Sliding {
-    seen: VecDeque<(Time, u32)>,
-    sum: u64,
-}
-
-impl Sliding {
-    fn push(&mut self, at: Time, bytes: u32) {
-        self.seen.push_back((at, bytes));
-        self.sum += u64::from(bytes);
-    }
-
-    /// Bytes in (now − window, now].
-    fn within(&mut self, now: Time, window: Span) -> u64 {
-        while let Some((at, bytes)) = self.seen.front().copied()
-            && at.saturating_add(window) <= now
-        {
-            self.sum -= u64::from(bytes);
-            self.seen.pop_front();
-        }
-        self.sum
-    }
+/// The link, as far as a router must know it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Known {
+    /// It has delivery opportunities.
+    Opportunities,
+    /// All of it, for who knows the future.
+    All(Box<TransmitterSpec>),
 }
 
 /// A router's state at one port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Abc {
     p: Params,
-    /// token, packets.
+    /// token, packets, or bytes in packets of [`PACKET`].
     token: f64,
+    /// `None`: its rate says all.
+    link: Option<Known>,
     /// Opportunities, used or not; departures; arrivals.
     offered: Sliding,
     departed: Sliding,
@@ -158,47 +174,74 @@ pub struct Abc {
     stream: Stream,
 }
 
+/// Bytes that the limit of credit in bytes calls a packet.
+const PACKET: f64 = 1500.0;
+
 impl Abc {
     /// f for a packet of `wire` bytes that leaves `behind` bytes in the queue of a link of `rate` (equations 2.1 and 2.2).
     fn share(&mut self, now: Time, behind: u64, wire: u32, rate: Rate) -> f64 {
-        let Params { utilisation: eta, drain, threshold, window, capacity, compared, .. } = self.p;
+        let Params { utilisation: eta, drain, threshold, window, compared, arithmetic, foresight, .. } =
+            self.p;
         let per_second = |bytes: u64| bytes as f64 / window.secs();
-        let offered = self.offered.within(now, window);
-        let mu = match capacity {
-            Capacity::Rate => rate.bps() as f64 / 8.0,
-            Capacity::Opportunities => per_second(offered),
+        let mu = match &self.link {
+            None => rate.bps() as f64 / 8.0,
+            Some(Known::Opportunities) => per_second(self.offered.within(now, window)),
+            Some(Known::All(link)) => {
+                let from = (now + foresight) - window / 2;
+                per_second((link.offered(from + window) - link.offered(from)).get())
+            }
         };
-        let cr = match compared {
+        if mu == 0.0 {
+            return 0.0; // foreseen: nothing will leave
+        }
+        let cr = per_second(match compared {
             Compared::Departures => self.departed.within(now, window),
             // At least a packet: it has arrived some time.
             Compared::Arrivals => self.arrived.within(now, window).max(u64::from(wire)),
-        };
+        });
         // x(t), with the packet itself.
         let x = (behind + u64::from(wire)) as f64 / mu;
-        let tr = eta * mu - mu / drain.secs() * (x - threshold.secs()).max(0.0);
-        (0.5 * tr / per_second(cr)).clamp(0.0, 1.0)
+        let aim = eta * if arithmetic == Arithmetic::Paper { mu } else { cr };
+        let tr = aim - mu / drain.secs() * (x - threshold.secs()).max(0.0);
+        (0.5 * tr / cr).clamp(0.0, 1.0)
     }
 
-    /// Algorithm 1: does a packet go on accelerating, at a share of f? What brakes already earns credit, too.
-    fn accelerates(&mut self, f: f64, brakes: bool) -> bool {
-        self.token = (self.token + f).min(self.p.tokens);
-        if brakes {
-            return false;
+    /// Algorithm 1: does a packet of `wire` bytes go on accelerating, at a share of f? What brakes already earns credit, too.
+    fn accelerates(&mut self, f: f64, wire: u32, brakes: bool) -> bool {
+        let Params { credit, arithmetic, tokens, .. } = self.p;
+        let cost = if credit == Credit::Bytes { f64::from(wire) / PACKET } else { 1.0 };
+        let late = arithmetic == Arithmetic::Artifact;
+        self.token += f * cost;
+        if !late {
+            self.token = self.token.min(tokens);
         }
-        if self.p.random {
-            return self.stream.unit() < f;
+        let enough =
+            !brakes && if credit == Credit::Chance { self.stream.unit() < f } else { self.token > cost };
+        if enough && credit != Credit::Chance {
+            self.token -= cost;
         }
-        let enough = self.token > 1.0;
-        if enough {
-            self.token -= 1.0;
+        if late {
+            self.token = self.token.min(tokens);
         }
         enough
+    }
+
+    fn counts_opportunities(&self) -> bool {
+        matches!(self.link, Some(Known::Opportunities))
     }
 }
 
 impl HeaderStage for Abc {
     fn needs(&self) -> Needs {
         Needs { departures: true, ..Needs::default() }
+    }
+
+    fn stands_before(&mut self, link: &TransmitterSpec) {
+        self.link = if !self.p.foresight.is_zero() {
+            Some(Known::All(Box::new(link.clone())))
+        } else {
+            link.has_opportunities().then_some(Known::Opportunities)
+        };
     }
 
     fn on_arrival(&mut self, now: Time, view: &View, _packet: &Packet) -> Arrival {
@@ -209,26 +252,31 @@ impl HeaderStage for Abc {
     }
 
     fn on_departure(&mut self, now: Time, view: &View, packet: Leaving) -> Leave {
-        if self.p.capacity == Capacity::Opportunities {
+        if self.counts_opportunities() {
             self.offered.push(now, view.wire);
         }
-        if self.p.compared == Compared::Departures {
+        if self.p.arithmetic == Arithmetic::Artifact && !packet.ecn_capable {
+            return Leave::Pass;
+        }
+        if self.p.compared == Compared::Departures || self.p.arithmetic == Arithmetic::Artifact {
             self.departed.push(now, view.wire);
         }
         let f = self.share(now, view.bytes, view.wire, view.rate);
-        if !packet.ecn_capable || packet.marked || self.accelerates(f, false) {
-            if packet.marked {
-                self.accelerates(f, true);
-            }
+        if !packet.ecn_capable {
             return Leave::Pass;
         }
-        Leave::Mark
+        let accelerates = self.accelerates(f, view.wire, packet.marked);
+        if accelerates || packet.marked { Leave::Pass } else { Leave::Mark }
     }
 
     fn on_opportunity(&mut self, at: Time, bytes: u32) {
-        if self.p.capacity == Capacity::Opportunities {
+        if self.counts_opportunities() {
             self.offered.push(at, bytes);
             self.offered.within(at, self.p.window);
+        }
+        if self.p.arithmetic == Arithmetic::Artifact {
+            // The limit applies only once a packet was marked.
+            self.token += self.p.utilisation / 2.0;
         }
     }
 
@@ -238,141 +286,4 @@ impl HeaderStage for Abc {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::{behind, finds};
-    use super::*;
-    use proptest::prelude::*;
-
-    fn abc(p: Params) -> Abc {
-        p.make(Stream::new(1, "abc", 0), Rate::ZERO).unwrap()
-    }
-    /// A router without credit.
-    fn spent() -> Abc {
-        Abc { token: 0.0, ..abc(Params::default()) }
-    }
-    const CAPABLE: Leaving = Leaving { ecn_capable: true, marked: false };
-
-    #[test]
-    fn half_of_the_packets_accelerate_in_turn_and_all_but_the_first_at_a_share_of_one() {
-        let mut half = spent();
-        let seen: Vec<bool> = (0..8).map(|_| half.accelerates(0.5, false)).collect();
-        assert_eq!(seen, [false, false, true, false, true, false, true, false], "1.0 is not above 1");
-        let mut all = spent();
-        let seen: Vec<bool> = (0..4).map(|_| all.accelerates(1.0, false)).collect();
-        assert_eq!(seen, [false, true, true, true]);
-    }
-
-    proptest! {
-        /// Never more than the share and the credit; at a constant share, that share.
-        #[test]
-        fn of_n_packets_the_sum_of_shares_accelerates_give_or_take_the_credit(
-            shares in prop::collection::vec(0.0f64..1.0, 1..300), constant in 0.05f64..1.0
-        ) {
-            let mut m = abc(Params::default());
-            let kept = shares.iter().filter(|f| m.accelerates(**f, false)).count() as f64;
-            prop_assert!(kept <= shares.iter().sum::<f64>() + 5.0);
-            let mut m = spent();
-            for n in 1..500 {
-                let before = m.clone();
-                let kept = f64::from(u8::from(m.accelerates(constant, false)));
-                prop_assert!((before.token + constant - kept - m.token).abs() < 1e-9, "{n}");
-                prop_assert!((0.0..=2.0).contains(&m.token));
-            }
-        }
-    }
-
-    /// The dissertation, §2.3.1.2: a chain of routers leaves the smallest share.
-    #[test]
-    fn through_several_routers_the_smallest_share_is_left() {
-        for shares in [vec![0.6, 0.5], vec![0.49, 0.5, 0.51], vec![0.9, 0.5, 0.7]] {
-            let mut routers: Vec<Abc> = shares.iter().map(|_| spent()).collect();
-            let mut kept = 0;
-            for _ in 0..20_000 {
-                let mut accelerates = true;
-                for (router, f) in routers.iter_mut().zip(&shares) {
-                    accelerates = router.accelerates(*f, !accelerates);
-                }
-                kept += u32::from(accelerates);
-            }
-            let least = shares.iter().copied().fold(1.0, f64::min);
-            assert!((f64::from(kept) / 20_000.0 - least).abs() < 1e-3, "{shares:?}: {kept}");
-        }
-    }
-
-    /// 1500 B per ms (12 Mb/s) have left for long; the packet leaves `packets` behind.
-    fn share(p: Params, packets: u64) -> f64 {
-        let mut m = abc(p);
-        let mut f = 0.0;
-        for ms in 0..100 {
-            m.offered.push(Time::from_ms(ms), 1500);
-            m.departed.push(Time::from_ms(ms), 1500);
-            f = m.share(Time::from_ms(ms), packets * 1500, 1500, Rate::from_mbps(12));
-        }
-        f
-    }
-
-    #[test]
-    fn the_share_is_half_the_target_over_what_leaves_and_falls_by_the_excess_delay() {
-        for capacity in [Capacity::Rate, Capacity::Opportunities] {
-            let p = Params { capacity, ..Params::default() };
-            assert!((share(p, 0) - 0.49).abs() < 1e-9);
-            assert!((share(p, 49) - 0.49).abs() < 1e-9, "50 ms may stand");
-            // 20 ms more: (0.98 − 20/133) / 2.
-            assert!((share(p, 69) - 0.5 * (0.98 - 20.0 / 133.0)).abs() < 1e-9);
-            assert_eq!(share(p, 300), 0.0, "a negative target is none");
-        }
-    }
-
-    #[test]
-    fn opportunities_that_nobody_used_are_capacity() {
-        let mut m = abc(Params { capacity: Capacity::Opportunities, ..Params::default() });
-        // One in two is used: the share is twice as large, at most 1.
-        for ms in 0..100 {
-            m.on_opportunity(Time::from_ms(ms), 1500);
-            assert_eq!(m.on_departure(Time::from_ms(ms), &behind(0, 0, 1500), CAPABLE), Leave::Pass);
-        }
-        assert_eq!((m.offered.sum, m.departed.sum), (60_000, 30_000));
-        assert!((m.share(Time::from_ms(99), 0, 1500, Rate::ZERO) - 0.98).abs() < 1e-9);
-    }
-
-    #[test]
-    fn compared_with_arrivals_a_burst_brakes_before_it_leaves() {
-        let mut m = abc(Params { compared: Compared::Arrivals, ..Params::default() });
-        for ms in 0..40 {
-            for _ in 0..2 {
-                m.on_arrival(Time::from_ms(ms), &finds(9, 13_500, 1500), &Packet::default());
-            }
-        }
-        // 3000 B arrive per ms where 1500 B can leave.
-        assert!((m.share(Time::from_ms(39), 0, 1500, Rate::from_mbps(12)) - 0.245).abs() < 1e-9);
-    }
-
-    #[test]
-    fn what_brakes_stays_so_and_what_cannot_is_let_alone() {
-        let mut m = Abc { token: 0.0, ..abc(Params { threshold: Span::ZERO, ..Params::default() }) };
-        let long = View { rate: Rate::from_mbps(12), ..behind(1000, 1_500_000, 1500) };
-        assert_eq!(m.on_departure(Time::from_ms(1), &long, CAPABLE), Leave::Mark);
-        let marked = Leaving { marked: true, ..CAPABLE };
-        assert_eq!(m.on_departure(Time::from_ms(1), &long, marked), Leave::Pass);
-        let other = Leaving { ecn_capable: false, marked: false };
-        assert_eq!(m.on_departure(Time::from_ms(1), &long, other), Leave::Pass);
-        assert_eq!(m.token, 0.0);
-    }
-
-    #[test]
-    fn by_chance_as_many_accelerate() {
-        let mut m = abc(Params { random: true, ..Params::default() });
-        let kept = (0..100_000).filter(|_| m.accelerates(0.3, false)).count();
-        assert!((29_000..31_000).contains(&kept), "{kept}");
-    }
-
-    #[test]
-    fn nonsense_is_refused_with_its_value() {
-        let refuse = |p: Params| {
-            super::super::StageSpec::from(p).make(Stream::new(1, "abc", 0), Rate::ZERO).unwrap_err()
-        };
-        assert!(refuse(Params { tokens: 1.0, ..Params::default() }).contains("never enough"));
-        assert!(refuse(Params { utilisation: 1.2, ..Params::default() }).contains("1.2"));
-        assert!(refuse(Params { drain: Span::ZERO, ..Params::default() }).contains("never passes"));
-    }
-}
+mod tests;

@@ -65,6 +65,9 @@ macro_rules! stages {
             fn needs(&self) -> Needs {
                 match self { $(Self::$name(m) => m.needs()),* }
             }
+            fn stands_before(&mut self, link: &TransmitterSpec) {
+                match self { $(Self::$name(m) => m.stands_before(link)),* }
+            }
             #[inline]
             fn on_arrival(&mut self, now: Time, view: &View, packet: &Packet) -> Arrival {
                 match self { $(Self::$name(m) => m.on_arrival(now, view, packet)),* }

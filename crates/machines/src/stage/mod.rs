@@ -12,6 +12,7 @@ mod declare;
 mod edge;
 mod list;
 mod row;
+mod sliding;
 
 pub use abc::Abc;
 pub use carried::Carry;
@@ -26,6 +27,7 @@ pub use row::{Left, Row};
 pub use step_ecn::StepEcn;
 pub use tail_drop::TailDrop;
 
+use crate::link::TransmitterSpec;
 use crate::packet::{Ecn, Handle, Packet, Side};
 use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
@@ -137,6 +139,8 @@ pub trait HeaderStage {
     fn needs(&self) -> Needs {
         Needs::default()
     }
+    /// The link behind it, where that is more than a fixed rate ([`View::rate`]): told before anything else.
+    fn stands_before(&mut self, _link: &TransmitterSpec) {}
     /// A packet arrives; `view` is the queue before it joins.
     #[inline]
     fn on_arrival(&mut self, _now: Time, _view: &View, _packet: &Packet) -> Arrival {

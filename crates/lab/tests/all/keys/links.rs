@@ -32,6 +32,8 @@ const STEPS: &[&str] = &[
 const SQUARE: &[&str] = &[
     "link=[{which=\"core-links\",transmitter={kind=\"square-wave\",first=\"10Mbps\",second=\"2Mbps\",half_period=\"100ms\"}}]",
 ];
+/// Behind a switch and behind a NIC.
+const WAVES: &str = "link=[{which=\"core-links\",transmitter={kind=\"square-wave\",first=\"10Mbps\",second=\"2Mbps\",half_period=\"50ms\"}},{which={between=[\"h0\",\"switch0\"]},transmitter={kind=\"square-wave\",first=\"10Mbps\",second=\"2Mbps\",half_period=\"50ms\"}}]";
 const TRACED: &[&str] = &["link=[{which=\"core-links\",transmitter={kind=\"traced\",file=\"cell.trace\"}}]"];
 const CELLULAR: &[&str] = &["link=[{which=\"core-links\",transmitter={kind=\"cellular\",length=\"5s\"}}]"];
 /// Outages within the second that it takes.
@@ -106,4 +108,5 @@ pub const KEYS: &[Row] = &[
     ("link[].jitter=exponential", SLOW, EXPONENTIAL, "{exponential=\"2ms\"}", "{uniform=\"2ms\"}", Outcome),
     ("link[].jitter(exponential).mean", SLOW, EXPONENTIAL, "2ms", "3ms", Outcome),
     ("link[].jitter(exponential).reorder", SLOW, EXPONENTIAL, "", "true", Outcome),
+    ("@.marking(abc).foresight", SLOW, &[WAVES, "transport.congestion=abc", "@.marking=abc"], "", "100ms", Outcome),
 ];

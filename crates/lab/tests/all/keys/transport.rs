@@ -109,6 +109,7 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(copa).rtt_window", WAN, &["%.congestion={kind=\"copa\",delta=0.1}"], "", "100ms", Outcome),
     ("%(tcp).congestion=abc", WAN, ABC, "abc", "dctcp", Outcome),
     ("%(tcp).congestion(abc).additive", WAN, ABC, "", "0.0", Outcome),
+    ("%(tcp).congestion(abc).paced", WAN, ABC, "false", "true", Outcome),
     ("%(tcp).congestion(abc).dual", WAN, &["%.congestion=abc", "switch.marking={kind=\"abc\"}", "switch.buffer=15pkts"], "true", "false", Outcome),
     ("%(tcp).congestion=custom", BUSY, &[], "{kind=\"custom\",name=\"still\"}", "newreno", Outcome),
     ("%(tcp).congestion(custom).name", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "still", "calm", Outcome),

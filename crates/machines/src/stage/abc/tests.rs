@@ -1,0 +1,208 @@
+use super::super::tests::{behind, finds};
+use super::*;
+use crate::link::{Trace, TracedSpec};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// Before a link of one opportunity of 1500 B per ms, of which the router knows all that passes.
+fn traced(p: Params) -> Abc {
+    let trace = Arc::new(Trace::from_ms((1..=100).collect()).unwrap());
+    let mut m = abc(p);
+    m.stands_before(&TracedSpec { trace, bytes: 1500 }.into());
+    m
+}
+fn abc(p: Params) -> Abc {
+    p.make(Stream::new(1, "abc", 0), Rate::ZERO).unwrap()
+}
+/// A router without credit.
+fn spent() -> Abc {
+    Abc { token: 0.0, ..abc(Params::default()) }
+}
+const CAPABLE: Leaving = Leaving { ecn_capable: true, marked: false };
+
+#[test]
+fn half_of_the_packets_accelerate_in_turn_and_all_but_the_first_at_a_share_of_one() {
+    let mut half = spent();
+    let seen: Vec<bool> = (0..8).map(|_| half.accelerates(0.5, 1500, false)).collect();
+    assert_eq!(seen, [false, false, true, false, true, false, true, false], "1.0 is not above 1");
+    let mut all = spent();
+    let seen: Vec<bool> = (0..4).map(|_| all.accelerates(1.0, 1500, false)).collect();
+    assert_eq!(seen, [false, true, true, true]);
+}
+
+proptest! {
+    /// Never more than the share and the credit; at a constant share, that share.
+    #[test]
+    fn of_n_packets_the_sum_of_shares_accelerates_give_or_take_the_credit(
+        shares in prop::collection::vec(0.0f64..1.0, 1..300), constant in 0.05f64..1.0
+    ) {
+        let mut m = abc(Params::default());
+        let kept = shares.iter().filter(|f| m.accelerates(**f, 1500, false)).count() as f64;
+        prop_assert!(kept <= shares.iter().sum::<f64>() + 5.0);
+        let mut m = spent();
+        for n in 1..500 {
+            let before = m.clone();
+            let kept = f64::from(u8::from(m.accelerates(constant, 1500, false)));
+            prop_assert!((before.token + constant - kept - m.token).abs() < 1e-9, "{n}");
+            prop_assert!((0.0..=2.0).contains(&m.token));
+        }
+    }
+}
+
+/// The dissertation, §2.3.1.2: a chain of routers leaves the smallest share.
+#[test]
+fn through_several_routers_the_smallest_share_is_left() {
+    for shares in [vec![0.6, 0.5], vec![0.49, 0.5, 0.51], vec![0.9, 0.5, 0.7]] {
+        let mut routers: Vec<Abc> = shares.iter().map(|_| spent()).collect();
+        let mut kept = 0;
+        for _ in 0..20_000 {
+            let mut accelerates = true;
+            for (router, f) in routers.iter_mut().zip(&shares) {
+                accelerates = router.accelerates(*f, 1500, !accelerates);
+            }
+            kept += u32::from(accelerates);
+        }
+        let least = shares.iter().copied().fold(1.0, f64::min);
+        assert!((f64::from(kept) / 20_000.0 - least).abs() < 1e-3, "{shares:?}: {kept}");
+    }
+}
+
+/// 1500 B per ms (12 Mb/s) have left for long; the packet leaves `packets` behind.
+fn share(mut m: Abc, packets: u64) -> f64 {
+    let mut f = 0.0;
+    for ms in 0..100 {
+        m.offered.push(Time::from_ms(ms), 1500);
+        m.departed.push(Time::from_ms(ms), 1500);
+        f = m.share(Time::from_ms(ms), packets * 1500, 1500, Rate::from_mbps(12));
+    }
+    f
+}
+
+#[test]
+fn the_share_is_half_the_target_over_what_leaves_and_falls_by_the_excess_delay() {
+    for m in [abc(Params::default()), traced(Params::default())] {
+        assert!((share(m.clone(), 0) - 0.49).abs() < 1e-9);
+        assert!((share(m.clone(), 49) - 0.49).abs() < 1e-9, "50 ms may stand");
+        // 20 ms more: (0.98 − 20/133) / 2.
+        assert!((share(m.clone(), 69) - 0.5 * (0.98 - 20.0 / 133.0)).abs() < 1e-9);
+        assert_eq!(share(m, 300), 0.0, "a negative target is none");
+    }
+}
+
+#[test]
+fn opportunities_that_nobody_used_are_capacity() {
+    let mut m = traced(Params::default());
+    // One in two is used: the share is twice as large, at most 1.
+    for ms in 0..100 {
+        m.on_opportunity(Time::from_ms(ms), 1500);
+        assert_eq!(m.on_departure(Time::from_ms(ms), &behind(0, 0, 1500), CAPABLE), Leave::Pass);
+    }
+    assert_eq!((m.offered.sum(), m.departed.sum()), (60_000, 30_000));
+    assert!((m.share(Time::from_ms(99), 0, 1500, Rate::ZERO) - 0.98).abs() < 1e-9);
+}
+
+/// The flaw of counting departures as capacity where there are no opportunities: they are never more than what leaves, so that
+/// nobody could accelerate.
+#[test]
+fn a_fixed_link_that_idles_has_its_whole_rate_to_give() {
+    let mut m = abc(Params::default());
+    let view = View { rate: Rate::from_mbps(12), ..behind(0, 0, 1500) };
+    for ms in (0..100).step_by(2) {
+        m.on_departure(Time::from_ms(ms), &view, CAPABLE);
+    }
+    assert!((m.share(Time::from_ms(98), 0, 1500, view.rate) - 0.98).abs() < 1e-9, "half of it is used");
+}
+
+#[test]
+fn who_knows_the_future_aims_at_what_the_link_will_offer() {
+    // 100 ms of two opportunities per ms, then 100 ms of one.
+    let ms = (1..=100).flat_map(|ms| [ms, ms]).chain(101..=200).collect();
+    let trace = Arc::new(Trace::from_ms(ms).unwrap());
+    let mut m = abc(Params { foresight: Span::from_ms(100), ..Params::default() });
+    m.stands_before(&TracedSpec { trace, bytes: 1500 }.into());
+    for ms in 1..=50 {
+        m.departed.push(Time::from_ms(ms), 3000);
+    }
+    let f = m.share(Time::from_ms(50), 0, 1500, Rate::ZERO);
+    assert!((f - 0.245).abs() < 1e-9, "half of what leaves now will do: {f}");
+    let f = m.share(Time::from_ms(60), 30 * 1500, 1500, Rate::ZERO);
+    assert!((f - 0.49).abs() < 1e-9, "half has left the window: {f}");
+}
+
+#[test]
+fn the_published_queue_aims_at_a_part_of_what_leaves_and_pays_for_what_nobody_used() {
+    let p = Params { arithmetic: Arithmetic::Artifact, tokens: 5.0, ..Params::default() };
+    let mut m = traced(p);
+    let other = Leaving { ecn_capable: false, marked: false };
+    m.on_departure(Time::from_ms(1), &behind(0, 0, 1500), other);
+    assert_eq!((m.departed.sum(), m.offered.sum()), (0, 1500), "not seen");
+    for ms in 2..12 {
+        m.on_opportunity(Time::from_ms(ms), 1500);
+    }
+    assert!((m.token - 9.9).abs() < 1e-9, "ten times 0.49, above the limit until a packet is marked");
+    assert_eq!(m.on_departure(Time::from_ms(12), &behind(0, 0, 1500), CAPABLE), Leave::Pass);
+    assert_eq!(m.token, 5.0);
+    assert!(
+        (m.share(Time::from_ms(12), 0, 1500, Rate::ZERO) - 0.49).abs() < 1e-9,
+        "whatever the link offers"
+    );
+}
+
+#[test]
+fn credit_in_bytes_is_the_same_for_full_packets_and_lets_small_ones_spend_less() {
+    let bytes = || Abc { token: 0.0, ..abc(Params { credit: Credit::Bytes, ..Params::default() }) };
+    let (mut a, mut b) = (bytes(), spent());
+    for _ in 0..100 {
+        assert_eq!(a.accelerates(0.3, 1500, false), b.accelerates(0.3, 1500, false));
+    }
+    let mut small = bytes();
+    small.accelerates(1.0, 1500, true);
+    assert!(
+        small.accelerates(0.0, 750, false) && !small.accelerates(0.0, 750, false),
+        "0.5 is not above 0.5"
+    );
+    assert!((small.token - 0.5).abs() < 1e-12);
+}
+
+#[test]
+fn compared_with_arrivals_a_burst_brakes_before_it_leaves() {
+    let mut m = abc(Params { compared: Compared::Arrivals, ..Params::default() });
+    for ms in 0..40 {
+        for _ in 0..2 {
+            m.on_arrival(Time::from_ms(ms), &finds(9, 13_500, 1500), &Packet::default());
+        }
+    }
+    // 3000 B arrive per ms where 1500 B can leave.
+    assert!((m.share(Time::from_ms(39), 0, 1500, Rate::from_mbps(12)) - 0.245).abs() < 1e-9);
+}
+
+#[test]
+fn what_brakes_stays_so_and_what_cannot_is_let_alone() {
+    let mut m = Abc { token: 0.0, ..abc(Params { threshold: Span::ZERO, ..Params::default() }) };
+    let long = View { rate: Rate::from_mbps(12), ..behind(1000, 1_500_000, 1500) };
+    assert_eq!(m.on_departure(Time::from_ms(1), &long, CAPABLE), Leave::Mark);
+    let marked = Leaving { marked: true, ..CAPABLE };
+    assert_eq!(m.on_departure(Time::from_ms(1), &long, marked), Leave::Pass);
+    let other = Leaving { ecn_capable: false, marked: false };
+    assert_eq!(m.on_departure(Time::from_ms(1), &long, other), Leave::Pass);
+    assert_eq!(m.token, 0.0);
+}
+
+#[test]
+fn by_chance_as_many_accelerate() {
+    let mut m = abc(Params { credit: Credit::Chance, ..Params::default() });
+    let kept = (0..100_000).filter(|_| m.accelerates(0.3, 1500, false)).count();
+    assert!((29_000..31_000).contains(&kept), "{kept}");
+}
+
+#[test]
+fn nonsense_is_refused_with_its_value() {
+    let refuse =
+        |p: Params| crate::stage::StageSpec::from(p).make(Stream::new(1, "abc", 0), Rate::ZERO).unwrap_err();
+    assert!(refuse(Params { tokens: 1.0, ..Params::default() }).contains("never enough"));
+    assert!(refuse(Params { utilisation: 1.2, ..Params::default() }).contains("1.2"));
+    assert!(
+        refuse(Params { foresight: Span::from_ms(5), ..Params::default() }).contains("half of the window")
+    );
+    assert!(refuse(Params { drain: Span::ZERO, ..Params::default() }).contains("never passes"));
+}
