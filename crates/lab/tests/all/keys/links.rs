@@ -108,5 +108,5 @@ pub const KEYS: &[Row] = &[
     ("link[].jitter=exponential", SLOW, EXPONENTIAL, "{exponential=\"2ms\"}", "{uniform=\"2ms\"}", Outcome),
     ("link[].jitter(exponential).mean", SLOW, EXPONENTIAL, "2ms", "3ms", Outcome),
     ("link[].jitter(exponential).reorder", SLOW, EXPONENTIAL, "", "true", Outcome),
-    ("@.marking(abc).foresight", SLOW, &[WAVES, "transport.congestion=abc", "@.marking=abc"], "", "100ms", Outcome),
+    ("@.marking(abc).foresight", SLOW, &[WAVES, "transport.congestion=abc", "@.marking=abc"], "", "50ms", Outcome),
 ];
