@@ -35,5 +35,8 @@ pub mod slack;
 pub mod stage;
 pub mod transport;
 
-pub use packet::{Ecn, Flags, Handle, IntHop, IntStack, Kind, Meaning, NO_SIDE, Packet, SackBlocks, Side};
+pub use packet::{
+    Ecn, Explicit, ExplicitHeader, ExplicitKind, Flags, Handle, IntHop, IntStack, Kind, Meaning, NO_SIDE,
+    Packet, SackBlocks, Side,
+};
 pub use problems::{Problem, Problems};

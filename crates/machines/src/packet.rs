@@ -1,7 +1,7 @@
 //! The packet as machines see it: one cache line of headers, cold headers beside it.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, HostId, Rate, Time};
+use thalweg_units::{FlowId, HostId, Rate, Span, Time};
 
 /// What a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -287,6 +287,90 @@ impl PartialEq for IntStack {
     }
 }
 
+/// What routers on the way tell senders outright, rather than by marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ExplicitKind {
+    /// By how much a window is to change (XCP).
+    Change,
+    /// A rate (RCP).
+    Rate,
+    /// How loaded the way is (VCP).
+    Load,
+}
+
+/// How loaded a link is, in two bits (VCP).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Load {
+    /// Far from full.
+    Low,
+    /// Nearly full.
+    High,
+    /// More comes than can leave.
+    Overload,
+}
+
+/// What was told: each router lowers it, or, for loads, raises it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Explicit {
+    /// Thousandths of a byte by which the window is to change; `None`: no router has said.
+    Change(Option<i64>),
+    /// The least rate on the way, on the wire; `None`: no router has said.
+    Rate(Option<Rate>),
+    /// The highest load on the way.
+    Load(Load),
+}
+
+impl Explicit {
+    /// As it leaves its source.
+    pub const fn unwritten(kind: ExplicitKind) -> Self {
+        match kind {
+            ExplicitKind::Change => Self::Change(None),
+            ExplicitKind::Rate => Self::Rate(None),
+            ExplicitKind::Load => Self::Load(Load::Low),
+        }
+    }
+
+    /// What an ACK says that answers another packet besides, which came later: changes add up, of the rest the later counts.
+    #[must_use]
+    pub fn and(self, later: Self) -> Self {
+        match (self, later) {
+            (Self::Change(Some(a)), Self::Change(Some(b))) => Self::Change(Some(a.saturating_add(b))),
+            (Self::Change(Some(_)), Self::Change(None)) => self,
+            _ => later,
+        }
+    }
+}
+
+/// The header of [`Explicit`] feedback. In an ACK there is room for as many ranges besides as a TCP option holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ExplicitHeader {
+    /// What routers have said.
+    pub what: Explicit,
+    /// Data: its sender's round trip; zero: not known.
+    pub rtt: Span,
+    count: u8,
+    blocks: [(u64, u64); ExplicitHeader::BLOCKS],
+}
+
+impl ExplicitHeader {
+    /// As many ranges as fit (RFC 2018 §3).
+    pub const BLOCKS: usize = 4;
+
+    /// Appends a selectively acknowledged range; false (and nothing done) if full.
+    pub fn push(&mut self, start: u64, end: u64) -> bool {
+        let room = usize::from(self.count) < Self::BLOCKS;
+        if room {
+            self.blocks[usize::from(self.count)] = (start, end);
+            self.count += 1;
+        }
+        room
+    }
+    /// The selectively acknowledged ranges, most recent first.
+    pub fn sack(&self) -> &[(u64, u64)] {
+        &self.blocks[..usize::from(self.count)]
+    }
+}
+
 /// Cold headers, which few packets carry, kept out of the hot cache line: one record, a variant per use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Side {
@@ -297,13 +381,19 @@ pub enum Side {
     Sack(SackBlocks),
     /// Telemetry: written by the ports that a data packet passes, echoed in its ACK.
     Int(IntStack),
+    /// What routers tell the sender: written as a data packet passes, echoed in its ACK.
+    Explicit(ExplicitHeader),
 }
 
 impl Side {
     /// The selectively acknowledged ranges; none if this is something else.
     #[inline]
     pub fn sack(&self) -> &[(u64, u64)] {
-        if let Self::Sack(blocks) = self { blocks.as_slice() } else { &[] }
+        match self {
+            Self::Sack(blocks) => blocks.as_slice(),
+            Self::Explicit(header) => header.sack(),
+            Self::Empty | Self::Int(_) => &[],
+        }
     }
     /// Room for selective acknowledgements, emptied. Costs nothing where the record held such before.
     #[inline]
@@ -324,6 +414,22 @@ impl Side {
         let Self::Int(stack) = self else { unreachable!("made above") };
         stack.clear();
         stack
+    }
+    /// Room for what routers tell, as its source knows it.
+    #[inline]
+    pub fn new_explicit(&mut self, what: Explicit, rtt: Span) {
+        let blocks = [(0, 0); ExplicitHeader::BLOCKS];
+        *self = Self::Explicit(ExplicitHeader { what, rtt, count: 0, blocks });
+    }
+    /// What routers tell, if there is room for it.
+    #[inline]
+    pub fn explicit(&self) -> Option<&ExplicitHeader> {
+        if let Self::Explicit(header) = self { Some(header) } else { None }
+    }
+    /// Likewise, to write.
+    #[inline]
+    pub fn explicit_mut(&mut self) -> Option<&mut ExplicitHeader> {
+        if let Self::Explicit(header) = self { Some(header) } else { None }
     }
     /// As `other`; of telemetry only the hops that it holds are copied.
     #[inline]
@@ -375,6 +481,29 @@ mod tests {
         let mut stack = IntStack::default();
         stack.set(&[hop(7); 9]);
         assert_eq!(stack.as_slice(), [hop(7); 8]);
+    }
+
+    #[test]
+    fn changes_told_by_several_packets_add_up_and_of_rates_and_loads_the_later_counts() {
+        let change = |b| Explicit::Change(b);
+        assert_eq!(change(Some(5)).and(change(Some(-7))), change(Some(-2)));
+        assert_eq!(change(None).and(change(Some(-7))), change(Some(-7)));
+        assert_eq!(change(Some(5)).and(change(None)), change(Some(5)));
+        let load = Explicit::Load;
+        assert_eq!(load(Load::Overload).and(load(Load::Low)), load(Load::Low));
+    }
+
+    #[test]
+    fn beside_explicit_feedback_there_is_room_for_four_ranges() {
+        let mut side = Side::default();
+        side.new_explicit(Explicit::unwritten(ExplicitKind::Rate), Span::from_ms(3));
+        let header = side.explicit_mut().unwrap();
+        assert_eq!(
+            (0..5).map(|n| header.push(n, n + 1)).collect::<Vec<_>>(),
+            [true, true, true, true, false]
+        );
+        assert_eq!(side.sack(), [(0, 1), (1, 2), (2, 3), (3, 4)]);
+        assert_eq!(side.explicit().unwrap().rtt, Span::from_ms(3));
     }
 
     #[test]

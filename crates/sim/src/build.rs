@@ -282,7 +282,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // idle where the link has a clock, sends what bypasses the queue, or fails.
             let idles_otherwise = gated || fails || !link.quantum().is_zero();
             let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
-            let lane = if !link.is_plain() || unseen || !spec.shortcuts && !instant {
+            // A stage that tells senders from what comes and goes sees all of a port only there.
+            let tells = stage.needs().headers;
+            let lane = if !link.is_plain() || unseen || tells || !spec.shortcuts && !instant {
                 Lane::Reference
             } else if express {
                 Lane::Express

@@ -10,8 +10,9 @@ use crate::schema::{
 };
 use crate::topology::Graph;
 use thalweg_machines::IntStack;
-use thalweg_machines::congestion::{ControllerSpec, Gives, Marks};
+use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Gives, Marks};
 use thalweg_machines::schedule::Key;
+use thalweg_machines::stage::Acts;
 use thalweg_units::Bytes;
 
 /// The largest packet, bytes: fits the counters of every machine.
@@ -174,6 +175,18 @@ impl Checked for Tcp {
     }
 }
 
+/// What routers tell outright: somebody must.
+fn explicit(r: &mut Report<'_>, key: &str, congestion: &ControllerSpec, doc: &Document) {
+    let FeedbackKind::Explicit(kind) = congestion.needs().feedback else { return };
+    let tells = |marking: &Marking| marking.acts() == Acts::Tells(kind);
+    if tells(&doc.switch.marking) || doc.nic.marking.as_ref().is_some_and(tells) {
+        return;
+    }
+    let name = Marking::all().iter().find(|marking| tells(marking)).map_or("", Marking::key);
+    let reason = "the controller does what routers tell it, and none does";
+    r.error(&format!("{key}.congestion"), reason, &format!("write `switch.marking = \"{name}\"`"));
+}
+
 /// In-band telemetry: who reads it, and who can write it.
 pub(super) fn telemetry(
     r: &mut Report<'_>,
@@ -183,6 +196,7 @@ pub(super) fn telemetry(
     doc: &Document,
     graph: &Graph,
 ) {
+    explicit(r, key, congestion, doc);
     if !resolve::reads_telemetry(congestion) {
         if size.is_some() {
             let why = "the controller does not read telemetry";

@@ -1,6 +1,7 @@
 //! What every controller of the list must hold to, whatever it is told.
 
 use super::*;
+use crate::packet::Load;
 use proptest::prelude::*;
 
 /// A flow's start with an initial window in segments and no limits.
@@ -71,6 +72,8 @@ struct Story {
     sent_to: u64,
     /// What two switches on the way wrote; there if the controller asks for it.
     hops: Option<[IntHop; 2]>,
+    /// What it is told outright.
+    explicit: Option<ExplicitKind>,
     /// It asks for delivery rates.
     delivers: bool,
 }
@@ -81,7 +84,11 @@ impl Story {
         let hop = IntHop { rate: Rate::from_gbps(10), ..IntHop::default() };
         let hops = (spec.needs().feedback == FeedbackKind::Int).then_some([hop; 2]);
         let delivers = spec.needs().delivery;
-        Self { controller: spec.make(&start).unwrap(), now, una: 0, sent_to: 0, hops, delivers }
+        let explicit = match spec.needs().feedback {
+            FeedbackKind::Explicit(kind) => Some(kind),
+            FeedbackKind::None | FeedbackKind::Int => None,
+        };
+        Self { explicit, controller: spec.make(&start).unwrap(), now, una: 0, sent_to: 0, hops, delivers }
     }
 
     fn tell(&mut self, told: &Told) -> Permit {
@@ -107,6 +114,11 @@ impl Story {
                 }
                 let feedback = match &self.hops {
                     Some(hops) => Feedback::Int(hops),
+                    None if self.explicit.is_some() => Feedback::Explicit(match self.explicit {
+                        Some(ExplicitKind::Change) => Explicit::Change(Some(*queue as i64 * 100 - 4_000_000)),
+                        Some(ExplicitKind::Rate) => Explicit::Rate(Some(Rate::from_bps(queue * queue))),
+                        _ => Explicit::Load([Load::Low, Load::High, Load::Overload][(queue % 3) as usize]),
+                    }),
                     None if *marked => Feedback::Mark,
                     None => Feedback::None,
                 };

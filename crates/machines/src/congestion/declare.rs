@@ -2,10 +2,11 @@
 //! gives. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from here.
 
 use super::{CongestionControl, Start};
+use crate::packet::ExplicitKind;
 use crate::problems::Problems;
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use thalweg_units::{Rate, Span};
 
@@ -94,12 +95,14 @@ impl Needs {
 }
 
 /// What the network writes into a controller's packets. More kinds will come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum FeedbackKind {
     /// Nothing but marks.
     None,
     /// Telemetry of every switch ([`Feedback::Int`](super::Feedback::Int)).
     Int,
+    /// What routers tell outright ([`Feedback::Explicit`](super::Feedback::Explicit)).
+    Explicit(ExplicitKind),
 }
 
 /// What a controller makes of congestion marks.

@@ -11,11 +11,13 @@ mod declare;
 mod list;
 mod windowed;
 
+pub use crate::packet::{Explicit, ExplicitKind};
 pub use crate::problems::{Problem, Problems};
 pub use declare::{FeedbackKind, Gives, Marks, Needs, Parameters, Paths};
 
 use crate::custom::CustomController;
 use crate::packet::IntHop;
+
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
@@ -35,6 +37,9 @@ list::controllers! {
     bbr: Bbr(Box<bbr::Bbr>), "bbr";
     copa: Copa(Box<copa::Copa>), "copa";
     abc: Abc(Box<abc::Abc>), "abc";
+    xcp: Xcp(xcp::Xcp), "xcp";
+    rcp: Rcp(rcp::Rcp), "rcp";
+    vcp: Vcp(vcp::Vcp), "vcp";
     custom: Custom(CustomController), "custom";
 }
 
@@ -94,6 +99,8 @@ pub enum Feedback<'a> {
     Mark,
     /// Telemetry of every hop, in their order (HPCC).
     Int(&'a [IntHop]),
+    /// What routers told (XCP, RCP, VCP).
+    Explicit(Explicit),
 }
 
 /// The transport declared packets lost.

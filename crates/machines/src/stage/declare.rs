@@ -2,6 +2,7 @@
 //! scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from here.
 
 use super::HeaderStage;
+use crate::packet::ExplicitKind;
 use crate::problems::Problems;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -51,6 +52,8 @@ pub enum Acts {
     MarksOrDrops,
     /// It drops packets.
     Drops,
+    /// It tells senders outright what to do, from what comes and goes: it stands around the queue.
+    Tells(ExplicitKind),
     /// It writes into headers: it stands behind a queue, not inside it.
     Writes,
 }

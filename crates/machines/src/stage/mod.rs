@@ -10,6 +10,7 @@
 mod carried;
 mod declare;
 mod edge;
+mod explicit;
 mod list;
 mod row;
 mod sliding;
@@ -21,11 +22,14 @@ pub use declare::{Acts, Around, MarkAt, Parameters};
 pub use edge::{EdgeCodel, EdgeSpec, edge_ecn};
 pub use int::Int;
 pub use pie::Pie;
+pub use rcp::Rcp;
 pub use red::Red;
 pub use red_ecn::RedEcn;
 pub use row::{Left, Row};
 pub use step_ecn::StepEcn;
 pub use tail_drop::TailDrop;
+pub use vcp::Vcp;
+pub use xcp::Xcp;
 
 use crate::link::TransmitterSpec;
 use crate::packet::{Ecn, Handle, Packet, Side};
@@ -43,6 +47,9 @@ list::stages! {
     int: Int(int::Int), "int";
     pie: Pie(Box<pie::Pie>), "pie";
     abc: Abc(Box<abc::Abc>), "abc";
+    xcp: Xcp(Box<xcp::Xcp>), "xcp";
+    rcp: Rcp(Box<rcp::Rcp>), "rcp";
+    vcp: Vcp(Box<vcp::Vcp>), "vcp";
 }
 
 // The one list of what packets carry. Each has a file of its own: two stages around the queues of switches ([`Carry`]).

@@ -28,6 +28,10 @@ impl Sliding {
         self.sum
     }
 
+    /// Entries, as of the last question.
+    pub(super) fn len(&self) -> usize {
+        self.seen.len()
+    }
     /// As of the last question.
     #[cfg(test)]
     pub(super) fn sum(&self) -> u64 {

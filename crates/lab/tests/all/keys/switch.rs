@@ -20,6 +20,10 @@ const PIE_MS: &[&str] = &[
 ];
 const ABC_RULE: &str = "@.marking={kind=\"abc\",window=\"20us\",drain=\"100us\",threshold=\"2us\"}";
 const ABC: &[&str] = &["%.congestion=abc", ABC_RULE];
+const XCP: &[&str] = &["%.congestion=xcp", "@.marking={kind=\"xcp\",rtt=\"20us\",queue_window=\"20us\"}"];
+const RCP: &[&str] = &["%.congestion=rcp", "@.marking={kind=\"rcp\",rtt=\"20us\",period=\"20us\"}"];
+const VCP: &[&str] =
+    &["%.congestion={kind=\"vcp\",freeze=\"20us\"}", "@.marking={kind=\"vcp\",period=\"20us\"}"];
 const EDGE: &[&str] = &["edge={kind=\"codel\",target=\"20us\",interval=\"100us\",refresh=\"40us\"}"];
 const EDGE_ECN: &[&str] = &["transport.congestion=dctcp", "edge={kind=\"ecn\",threshold=\"5pkts\"}"];
 const MIXED: &[&str] = &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\"}"];
@@ -151,6 +155,26 @@ pub const KEYS: &[Row] = &[
     ("@.marking(abc).compared", BUSY, ABC, "", "arrivals", Outcome),
     ("@.marking(abc).compared=departures", BUSY, ABC, "departures", "arrivals", Outcome),
     ("@.marking(abc).compared=arrivals", BUSY, ABC, "arrivals", "departures", Outcome),
+    ("@.marking=xcp", BUSY, XCP, "{kind=\"xcp\",rtt=\"20us\"}", "{kind=\"step\",threshold=\"5pkts\"}", Refused),
+    ("@.marking(xcp).alpha", BUSY, XCP, "", "0.1", Outcome),
+    ("@.marking(xcp).beta", BUSY, XCP, "", "0.05", Outcome),
+    ("@.marking(xcp).computed", BUSY, XCP, "", "sliding", Outcome),
+    ("@.marking(xcp).computed=intervals", BUSY, XCP, "intervals", "sliding", Outcome),
+    ("@.marking(xcp).computed=sliding", BUSY, XCP, "sliding", "intervals", Outcome),
+    ("@.marking(xcp).rtt", BUSY, XCP, "20us", "60us", Outcome),
+    ("@.marking(xcp).queue_window", BUSY, XCP, "20us", "300us", Outcome),
+    ("@.marking=rcp", BUSY, RCP, "{kind=\"rcp\",rtt=\"20us\"}", "{kind=\"step\",threshold=\"5pkts\"}", Refused),
+    ("@.marking(rcp).alpha", BUSY, RCP, "", "0.1", Outcome),
+    ("@.marking(rcp).beta", BUSY, RCP, "", "0.05", Outcome),
+    ("@.marking(rcp).utilisation", BUSY, RCP, "", "0.5", Outcome),
+    ("@.marking(rcp).period", BUSY, RCP, "20us", "60us", Outcome),
+    ("@.marking(rcp).rtt", BUSY, RCP, "20us", "60us", Outcome),
+    ("@.marking(rcp).least", BUSY, RCP, "", "3Gbps", Outcome),
+    ("@.marking=vcp", BUSY, VCP, "{kind=\"vcp\",period=\"20us\"}", "{kind=\"step\",threshold=\"5pkts\"}", Refused),
+    ("@.marking(vcp).period", BUSY, VCP, "20us", "60us", Outcome),
+    ("@.marking(vcp).queue_weight", BUSY, VCP, "", "5.0", Outcome),
+    ("@.marking(vcp).utilisation", BUSY, VCP, "", "0.5", Outcome),
+    ("@.marking(vcp).low", BUSY, VCP, "", "0.2", Outcome),
     ("switch.preemptive", BUSY, &["switch.scheduler=lifo", "nic.scheduler=fifo"], "false", "true", Outcome),
     ("switch.mix", BUSY, &["topology={kind=\"dumbbell\",pairs=3}"], "", "{scheduler=\"lifo\"}", Outcome),
     ("switch.mix.scheduler", BUSY, MIXED, "lifo", "random", Outcome),

@@ -28,6 +28,7 @@ const VIDEO: &[&str] = &["%.writes={first=\"10KB\",chunk=\"5KB\",every=\"50us\"}
 const ACKS: &[&str] =
     &["switch.scheduler={kind=\"priority\",classes=5,control=\"by-class\"}", "traffic.0.class=1"];
 const ABC: &[&str] = &["%.congestion=abc", "switch.marking={kind=\"abc\",threshold=\"5ms\"}"];
+const VCP: &[&str] = &["%.congestion=vcp", "switch.marking={kind=\"vcp\",period=\"40us\"}"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
 
 const PULL: &[&str] = &["nic.order=round-robin"];
@@ -111,6 +112,14 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(abc).additive", WAN, ABC, "", "0.0", Outcome),
     ("%(tcp).congestion(abc).paced", WAN, ABC, "false", "true", Outcome),
     ("%(tcp).congestion(abc).dual", WAN, &["%.congestion=abc", "switch.marking={kind=\"abc\"}", "switch.buffer=15pkts"], "true", "false", Outcome),
+    ("%(tcp).congestion=xcp", BUSY, &["%.congestion=xcp", "switch.marking=xcp"], "xcp", "newreno", Refused),
+    ("%(tcp).congestion=rcp", BUSY, &["%.congestion=rcp", "switch.marking=rcp"], "rcp", "newreno", Refused),
+    ("%(tcp).congestion(rcp).probe", BUSY, &["%.congestion=rcp", "switch.marking=rcp"], "", "2", Outcome),
+    ("%(tcp).congestion=vcp", BUSY, VCP, "vcp", "newreno", Refused),
+    ("%(tcp).congestion(vcp).alpha", BUSY, VCP, "", "20.0", Outcome),
+    ("%(tcp).congestion(vcp).beta", BUSY, VCP, "", "0.5", Outcome),
+    ("%(tcp).congestion(vcp).xi", BUSY, VCP, "", "0.5", Outcome),
+    ("%(tcp).congestion(vcp).freeze", BUSY, VCP, "", "20us", Outcome),
     ("%(tcp).congestion=custom", BUSY, &[], "{kind=\"custom\",name=\"still\"}", "newreno", Outcome),
     ("%(tcp).congestion(custom).name", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "still", "calm", Outcome),
     ("%(tcp).congestion(custom).params", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "4", "9", Outcome),

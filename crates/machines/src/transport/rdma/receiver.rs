@@ -8,9 +8,9 @@ use super::Psn;
 use super::go_back_n::{GbnReply, GoBackNReceiver};
 use super::irn::{IrnReceiver, ReplyKind};
 use super::layout::Layout;
-use crate::packet::{Ecn, Flags, IntStack, Kind, Packet, Side};
+use crate::packet::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, Time};
+use thalweg_units::{FlowId, Span, Time};
 
 /// What has arrived.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,6 +45,8 @@ pub struct RdmaReceiver {
     answer: Option<Answer>,
     /// Telemetry for it to carry back; there from the first that came.
     telemetry: Option<Box<IntStack>>,
+    /// What routers have told since the last answer.
+    explicit: Option<Explicit>,
     /// A notification is to be sent.
     notify: bool,
     /// When the last was; [`Time::MAX`]: never.
@@ -66,6 +68,7 @@ impl RdmaReceiver {
             arrived,
             answer: None,
             telemetry: None,
+            explicit: None,
             notify: false,
             notified: Time::MAX,
         }
@@ -143,8 +146,12 @@ impl Endpoint for RdmaReceiver {
             }
             let Packet { seq, payload, stamp, .. } = *packet;
             self.answer = Some(Answer { nack, seq, payload, stamp, flags });
-            if let Some(Side::Int(stack)) = side {
-                self.telemetry.get_or_insert_default().set(stack.as_slice());
+            match side {
+                Some(Side::Int(stack)) => self.telemetry.get_or_insert_default().set(stack.as_slice()),
+                Some(Side::Explicit(header)) => {
+                    self.explicit = Some(self.explicit.map_or(header.what, |before| before.and(header.what)));
+                }
+                _ => {}
             }
         }
         Heard::default()
@@ -174,7 +181,10 @@ impl Endpoint for RdmaReceiver {
                 flags,
                 ..Packet::default()
             };
-            if let Some(telemetry) = &self.telemetry {
+            if let Some(what) = self.explicit.take() {
+                side.new_explicit(what, Span::ZERO);
+                packet.side = 0;
+            } else if let Some(telemetry) = &self.telemetry {
                 side.new_int().set(telemetry.as_slice());
                 packet.side = 0;
             }

@@ -15,7 +15,7 @@ use super::layout::Layout;
 use super::recovery::Recovery;
 use super::segments::{Pace, Segments};
 use super::timer::{Outlook, Timer};
-use crate::congestion::{CongestionControl, Controller, FeedbackKind, Loss, Start};
+use crate::congestion::{CongestionControl, Controller, Explicit, FeedbackKind, Loss, Start};
 use crate::packet::{Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
@@ -68,8 +68,8 @@ pub struct RdmaSender {
     last_rtt: Span,
     /// For controllers that ask for delivery rates.
     log: Option<Box<SendLog>>,
-    /// Packets have room for telemetry.
-    telemetry: bool,
+    /// What packets have room for.
+    feedback: FeedbackKind,
     /// A new pace moves the departure planned: when the last packet left, and its bytes on the wire.
     planned: Option<(Time, u32)>,
     /// And it does.
@@ -125,7 +125,7 @@ impl RdmaSender {
             rtt_samples: 0,
             last_rtt: Span::ZERO,
             log: needs.delivery.then(Box::default),
-            telemetry: needs.feedback == FeedbackKind::Int,
+            feedback: needs.feedback,
             planned: None,
             moves: needs.moves_departures,
             moved: false,
@@ -291,10 +291,16 @@ impl Endpoint for RdmaSender {
             }
             if let Some(sent) = sent {
                 self.emit(spec, now, sent, packet);
-                if self.telemetry {
-                    side.new_int();
-                    packet.side = 0;
+                match self.feedback {
+                    FeedbackKind::None => return Transmit::Packet,
+                    FeedbackKind::Int => {
+                        side.new_int();
+                    }
+                    FeedbackKind::Explicit(kind) => {
+                        side.new_explicit(Explicit::unwritten(kind), self.rto.srtt());
+                    }
                 }
+                packet.side = 0;
                 return Transmit::Packet;
             }
         }

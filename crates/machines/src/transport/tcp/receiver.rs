@@ -2,9 +2,9 @@
 //! and RFC 8257 §3.2).
 
 use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, ReceivingEnd, SackSpec, TcpSpec, Transmit};
-use crate::packet::{Ecn, Flags, IntStack, Kind, Packet, Side};
+use crate::packet::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, Time};
+use thalweg_units::{FlowId, Span, Time};
 
 /// What an ACK says about the packet that triggered it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -50,6 +50,8 @@ struct Reassembly {
     held: u64,
     /// Telemetry of the data that came last, for the next ACK; there from the first that came.
     telemetry: Option<Box<IntStack>>,
+    /// What routers have told since the last ACK.
+    explicit: Option<Explicit>,
 }
 
 impl Reassembly {
@@ -201,15 +203,22 @@ impl TcpReceiver {
         };
     }
 
-    /// Appends the SACK option; its bytes on the wire.
+    /// Appends the SACK option, `beside` what routers told; its bytes on the wire.
     #[cold]
-    fn add_sack(&self, blocks: u8, on_wire: bool, packet: &mut Packet, side: &mut Side) {
-        let sack = side.new_sack();
+    fn add_sack(&self, blocks: u8, on_wire: bool, beside: bool, packet: &mut Packet, side: &mut Side) {
         let ranges = self.above.as_ref().map_or(&[][..], |r| &r.ranges);
-        for &(start, end) in ranges.iter().take(usize::from(blocks)) {
-            sack.push(start, end);
+        let ranges = ranges.iter().take(usize::from(blocks));
+        if !beside {
+            side.new_sack();
         }
-        let n = sack.as_slice().len() as u32;
+        for &(start, end) in ranges {
+            match side {
+                Side::Explicit(header) => header.push(start, end),
+                Side::Sack(sack) => sack.push(start, end),
+                Side::Empty | Side::Int(_) => unreachable!("made above"),
+            };
+        }
+        let n = side.sack().len() as u32;
         if n > 0 {
             packet.side = 0;
             if on_wire {
@@ -227,9 +236,17 @@ impl Endpoint for TcpReceiver {
         match packet.kind {
             Kind::Data => {
                 self.on_data(spec, now, packet);
-                if let Some(Side::Int(stack)) = side {
-                    let above = self.above.get_or_insert_default();
-                    above.telemetry.get_or_insert_default().set(stack.as_slice());
+                match side {
+                    Some(Side::Int(stack)) => {
+                        let above = self.above.get_or_insert_default();
+                        above.telemetry.get_or_insert_default().set(stack.as_slice());
+                    }
+                    Some(Side::Explicit(header)) => {
+                        let above = self.above.get_or_insert_default();
+                        let all = above.explicit.map_or(header.what, |before| before.and(header.what));
+                        above.explicit = Some(all);
+                    }
+                    _ => {}
                 }
             }
             Kind::Syn => {
@@ -272,11 +289,16 @@ impl Endpoint for TcpReceiver {
                 self.write(Kind::Ack, spec.ack_wire, trigger, next, ce, packet);
             }
         }
+        let explicit = self.above.as_mut().and_then(|above| above.explicit.take());
+        if let Some(what) = explicit {
+            side.new_explicit(what, Span::ZERO);
+            packet.side = 0;
+        }
         if let SackSpec::Blocks { blocks, on_wire } = spec.sack
             && self.above.as_ref().is_some_and(|r| !r.ranges.is_empty())
         {
             // CHOICE: in an ACK that names gaps there is no room for telemetry besides.
-            self.add_sack(blocks, on_wire, packet, side);
+            self.add_sack(blocks, on_wire, explicit.is_some(), packet, side);
         } else if let Some(telemetry) = self.above.as_ref().and_then(|r| r.telemetry.as_ref()) {
             side.new_int().set(telemetry.as_slice());
             packet.side = 0;

@@ -15,9 +15,9 @@ use super::super::{
 };
 use super::Scoreboard;
 use crate::congestion::{
-    AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Loss, Start,
+    AckSample, CongestionControl, Controller, Delivery, Explicit, Feedback, FeedbackKind, Loss, Start,
 };
-use crate::packet::{Ecn, Flags, IntHop, Kind, Packet, Side};
+use crate::packet::{Ecn, Flags, Kind, Packet, Side};
 use beside::Beside;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Serializer, Span, Time};
@@ -117,8 +117,8 @@ pub struct TcpSender {
     beside: Option<Box<Beside>>,
     /// For controllers that ask for delivery rates.
     log: Option<Box<SendLog>>,
-    /// Packets have room for telemetry.
-    telemetry: bool,
+    /// What packets have room for.
+    feedback: FeedbackKind,
     controller: Controller,
 }
 
@@ -160,7 +160,7 @@ impl TcpSender {
             cwr_to: 0,
             beside: spec.writes.map(|_| Box::default()),
             log: needs.delivery.then(Box::default),
-            telemetry: needs.feedback == FeedbackKind::Int,
+            feedback: needs.feedback,
             controller: spec.controller.make(start)?,
         })
     }
@@ -217,7 +217,7 @@ impl TcpSender {
         now: Time,
         packet: &Packet,
         blocks: &[(u64, u64)],
-        telemetry: Option<&[IntHop]>,
+        written: Feedback<'_>,
     ) -> Heard {
         if self.connection != Connection::Open {
             return Heard::default();
@@ -305,11 +305,7 @@ impl TcpSender {
                 self.window_cut();
             }
             let delivery = self.delivery(spec, now, blocks);
-            let feedback = match telemetry {
-                Some(hops) => Feedback::Int(hops),
-                None if echo => Feedback::Mark,
-                None => Feedback::None,
-            };
+            let feedback = if written == Feedback::None && echo { Feedback::Mark } else { written };
             self.controller.on_ack(&AckSample {
                 now,
                 rtt,
@@ -616,12 +612,13 @@ impl Endpoint for TcpSender {
     fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
         match packet.kind {
             Kind::Ack => {
-                let (blocks, telemetry): (&[_], _) = match side {
-                    Some(Side::Int(stack)) => (&[], Some(stack.as_slice())),
-                    Some(side) if spec.sack != SackSpec::Off => (side.sack(), None),
-                    _ => (&[], None),
+                let written = match side {
+                    Some(Side::Int(stack)) => Feedback::Int(stack.as_slice()),
+                    Some(Side::Explicit(header)) => Feedback::Explicit(header.what),
+                    _ => Feedback::None,
                 };
-                self.on_ack(spec, now, packet, blocks, telemetry)
+                let blocks = side.filter(|_| spec.sack != SackSpec::Off).map_or(&[][..], Side::sack);
+                self.on_ack(spec, now, packet, blocks, written)
             }
             Kind::SynAck => self.on_syn_ack(spec, now, packet),
             Kind::Data | Kind::Syn | Kind::Control => Heard::default(),
@@ -667,10 +664,14 @@ impl Endpoint for TcpSender {
             }
         }
         self.emit(spec, now, segment, permit.pace, packet);
-        if self.telemetry {
-            side.new_int();
-            packet.side = 0;
+        match self.feedback {
+            FeedbackKind::None => return Transmit::Packet,
+            FeedbackKind::Int => {
+                side.new_int();
+            }
+            FeedbackKind::Explicit(kind) => side.new_explicit(Explicit::unwritten(kind), self.rto.srtt()),
         }
+        packet.side = 0;
         Transmit::Packet
     }
 

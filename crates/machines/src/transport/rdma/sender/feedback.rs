@@ -62,6 +62,7 @@ impl RdmaSender {
             });
             let feedback = match side {
                 Some(Side::Int(stack)) => Feedback::Int(stack.as_slice()),
+                Some(Side::Explicit(header)) => Feedback::Explicit(header.what),
                 _ if marked => Feedback::Mark,
                 _ => Feedback::None,
             };

@@ -69,6 +69,7 @@ impl CongestionControl for Recorder {
         let AckSample { in_recovery, app_limited, delivery, .. } = *ack;
         let feedback = match ack.feedback {
             Feedback::Int(hops) => Feedback::Int(Box::leak(hops.into())),
+            Feedback::Explicit(what) => Feedback::Explicit(what),
             Feedback::Mark => Feedback::Mark,
             Feedback::None => Feedback::None,
         };

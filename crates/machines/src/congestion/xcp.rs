@@ -1,0 +1,92 @@
+//! XCP's sender: its window changes by what the routers say. Katabi, Handley, Rohrs, SIGCOMM 2002, §3.4. Needs: XCP's routers on the
+//! way (`marking = { kind = "xcp" }`).
+//!
+//! CHOICE XCP §3.4: a loss halves the window, as TCP's; a timeout leaves two segments, the least window.
+
+use super::{
+    AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
+    Parameters, Permit, Start,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::Bytes;
+
+/// XCP's sender: a window that changes by what routers say (Katabi et al., SIGCOMM 2002).
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = Xcp;
+
+    fn needs(&self) -> Needs {
+        let feedback = FeedbackKind::Explicit(ExplicitKind::Change);
+        Needs { feedback, gives: Gives::Window { slow_start: false }, ..Needs::WINDOW }
+    }
+
+    fn make(&self, start: &Start) -> Result<Xcp, String> {
+        let max_window = start.max_window.get().min(1 << 50) as f64;
+        let mss = f64::from(start.mss);
+        let window = (start.initial_window.get().min(1 << 50) as f64).min(max_window).max(mss);
+        Ok(Xcp { mss, max_window, window })
+    }
+}
+
+/// Least window, segments.
+const LEAST: f64 = 2.0;
+
+/// XCP's window, bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Xcp {
+    mss: f64,
+    max_window: f64,
+    window: f64,
+}
+
+impl Xcp {
+    fn set(&mut self, window: f64) {
+        self.window = window.max(LEAST * self.mss).min(self.max_window).max(self.mss);
+    }
+}
+
+impl CongestionControl for Xcp {
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        if let Feedback::Explicit(Explicit::Change(Some(thousandths))) = ack.feedback {
+            self.set(self.window + thousandths as f64 / 1000.0);
+        }
+    }
+    fn on_loss(&mut self, _: &Loss) {
+        self.set(self.window / 2.0);
+    }
+    fn on_timeout(&mut self, _: &Loss) {
+        self.set(0.0);
+    }
+    #[inline]
+    fn permit(&self) -> Permit {
+        Permit::window(Bytes::new(self.window as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::conformance::{ack, loss, start};
+    use super::*;
+
+    #[test]
+    fn the_window_changes_by_what_it_is_told_and_by_nothing_else() {
+        let mut c = Params {}.make(&start(1000, 10)).unwrap();
+        let mut told = |change: Option<i64>| {
+            c.on_ack(&AckSample { feedback: Feedback::Explicit(Explicit::Change(change)), ..ack(1000, 0) });
+            c.permit().window.get()
+        };
+        assert_eq!(told(Some(1_500_000)), 11_500);
+        assert_eq!(told(None), 11_500, "no router has said anything");
+        assert_eq!(told(Some(-500_250)), 10_999);
+        assert_eq!(told(Some(-50_000_000)), 2000);
+        assert_eq!(told(Some(18_000_000)), 20_000);
+        c.on_loss(&loss(20_000, 0, 20_000));
+        assert_eq!(c.permit().window, Bytes::new(10_000));
+        c.on_timeout(&loss(20_000, 0, 20_000));
+        assert_eq!(c.permit().window, Bytes::new(2000));
+    }
+}

@@ -1,0 +1,253 @@
+//! XCP's router: by how much the windows of those whose packets pass should change, each packet its share. Katabi, Handley, Rohrs,
+//! "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002, §3.5, and, recomputed at every packet over a sliding
+//! window, XCPw of Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.7.3 and appendix B.4.
+//!
+//! ```text
+//! CHOICE XCP §3.5.2: all packets of an interval get the same part of the feedback, without the shuffle and without the windows and round
+//! trips that scale it, as in the queue of ABC's authors: right for flows of one round trip. Other reading: p_i ∝ rtt² s / cwnd.
+//! CHOICE XCP §3.5.1: the persistent queue is the shortest of the last `queue_window`.
+//! ```
+
+use super::explicit::{Meter, Shortest};
+use super::sliding::Sliding;
+use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
+use crate::link::TransmitterSpec;
+use crate::packet::{Explicit, ExplicitKind, Packet, Side};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Span, Stream, Time};
+
+/// How often the feedback is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Computed {
+    /// Once per mean round trip (XCP).
+    #[default]
+    Intervals,
+    /// At every packet that leaves, over the last mean round trip (XCPw).
+    Sliding,
+}
+
+/// XCP's router: tells windows how to change (Katabi et al., SIGCOMM 2002).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// α: of the capacity that is spare, so much is given per round trip.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
+    pub alpha: f64,
+    /// β: of the queue that persists, so much is taken back.
+    #[schemars(extend("minimum" = 0.0, "maximum" = 10.0))]
+    pub beta: f64,
+    /// How often the feedback is computed.
+    pub computed: Computed,
+    /// The round trip of packets whose senders know none yet.
+    pub rtt: Span,
+    /// The persistent queue is the shortest of so long.
+    pub queue_window: Span,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            alpha: 0.55, // Goyal, §2.7.3; the original has 0.4
+            beta: 0.4,   // likewise; 0.226
+            computed: Computed::default(),
+            rtt: Span::from_ms(100),
+            queue_window: Span::from_ms(100), // the authors' published queue
+        }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Xcp;
+
+    fn acts(&self) -> Acts {
+        Acts::Tells(ExplicitKind::Change)
+    }
+
+    fn check(&self, _: &Around, problems: &mut Problems) {
+        for (key, value) in [("alpha", self.alpha), ("beta", self.beta)] {
+            if !(0.0..=10.0).contains(&value) || key == "alpha" && value == 0.0 {
+                problems.wrong(key, format!("{value} is out of range"), "for example 0.4");
+            }
+        }
+        problems.positive("rtt", self.rtt, "100ms");
+        problems.positive("queue_window", self.queue_window, "100ms");
+    }
+
+    fn make(&self, _: Stream, _: Rate) -> Result<Xcp, String> {
+        Ok(Xcp {
+            p: *self,
+            meter: Meter::default(),
+            d: self.rtt,
+            change: None,
+            shortest: Shortest::default(),
+            arrived: Sliding::default(),
+            offered: Sliding::default(),
+            rtts: Sliding::default(),
+        })
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let short = Self { rtt: Span::from_us(20), queue_window: Span::from_us(20), ..Self::default() };
+        vec![short, Self { computed: Computed::Sliding, ..short }]
+    }
+}
+
+/// A router's state at one port.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Xcp {
+    p: Params,
+    meter: Meter,
+    /// d: the mean round trip.
+    d: Span,
+    /// For each packet that leaves now, thousandths of a byte; `None`: nothing is known yet.
+    change: Option<i64>,
+    shortest: Shortest,
+    // Over the last d, for XCPw.
+    arrived: Sliding,
+    offered: Sliding,
+    /// Round trips in microseconds.
+    rtts: Sliding,
+}
+
+impl Xcp {
+    /// φ = α d (C − y) − β Q, equation (1), for each of `packets`: `offered` and `arrived` are d C and d y.
+    fn feedback(&self, offered: f64, arrived: f64, packets: u64) -> i64 {
+        let phi = self.p.alpha * (offered - arrived) - self.p.beta * self.shortest.get() as f64;
+        (1000.0 * phi / packets.max(1) as f64) as i64
+    }
+
+    /// All intervals that have ended.
+    fn catch_up(&mut self, now: Time, view: &View) {
+        if self.p.computed == Computed::Sliding {
+            return;
+        }
+        while let Some(seen) = self.meter.period(now, self.d, view.rate) {
+            self.change = Some(self.feedback(seen.offered, seen.arrived as f64, seen.packets));
+            self.d = seen.rtt.unwrap_or(self.d);
+            if seen.packets == 0 && seen.arrived == 0 {
+                self.meter.skip(now, self.d);
+            }
+        }
+    }
+
+    fn slide(&mut self, now: Time, rate: Rate) {
+        let d = self.d;
+        let offered = match self.meter.opportunities {
+            true => self.offered.within(now, d) as f64,
+            false => rate.bps() as f64 / 8.0 * d.secs(),
+        };
+        let arrived = self.arrived.within(now, d) as f64;
+        let sum = self.rtts.within(now, d);
+        let packets = self.rtts.len() as u64;
+        self.change = Some(self.feedback(offered, arrived, packets));
+        if let Some(mean) = sum.checked_div(packets) {
+            self.d = Span::from_us(mean.max(1));
+        }
+    }
+}
+
+impl HeaderStage for Xcp {
+    fn needs(&self) -> Needs {
+        Needs { departures: true, headers: true, ..Needs::default() }
+    }
+    fn stands_before(&mut self, link: &TransmitterSpec) {
+        self.meter.opportunities = link.has_opportunities();
+    }
+    fn on_arrival(&mut self, now: Time, view: &View, _: &Packet) -> Arrival {
+        self.catch_up(now, view);
+        self.shortest.update(now, self.p.queue_window, view.bytes);
+        match self.p.computed {
+            Computed::Intervals => self.meter.arrived(view.wire),
+            Computed::Sliding => self.arrived.push(now, view.wire),
+        }
+        Arrival::Admit
+    }
+    fn on_departure(&mut self, now: Time, view: &View, _: Leaving) -> Leave {
+        self.catch_up(now, view);
+        self.shortest.update(now, self.p.queue_window, view.bytes);
+        self.meter.offered(view.wire);
+        if self.p.computed == Computed::Sliding && self.meter.opportunities {
+            self.offered.push(now, view.wire);
+        }
+        Leave::Pass
+    }
+    fn write(&mut self, now: Time, view: &View, packet: &mut Packet, side: &mut Side) {
+        let header = if packet.is_control() { None } else { side.explicit_mut() };
+        let rtt = header.as_ref().map_or(Span::ZERO, |h| h.rtt);
+        let rtt = if rtt.is_zero() { self.p.rtt } else { rtt };
+        self.meter.left(rtt);
+        if self.p.computed == Computed::Sliding {
+            self.rtts.push(now, (rtt.ps() / 1_000_000).min(u64::from(u32::MAX)) as u32);
+            self.slide(now, view.rate);
+        }
+        if let (Some(header), Some(mine)) = (header, self.change)
+            && let Explicit::Change(least) = &mut header.what
+        {
+            *least = Some(least.map_or(mine, |least| least.min(mine)));
+        }
+    }
+    fn on_opportunity(&mut self, at: Time, bytes: u32) {
+        // The rate is not asked for: such links have none.
+        self.shortest.update(at, self.p.queue_window, 0);
+        self.meter.offered(bytes);
+        if self.p.computed == Computed::Sliding && self.meter.opportunities {
+            self.offered.push(at, bytes);
+            self.offered.within(at, self.d);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::explicit::tests::Router;
+    use super::*;
+
+    fn xcp(computed: Computed) -> Router<Xcp> {
+        let p = Params { computed, ..Params::default() };
+        Router(p.make(Stream::default(), Rate::ZERO).unwrap(), ExplicitKind::Change)
+    }
+
+    /// 12 Mb/s and d = 100 ms: 150 000 B can leave, half of them come.
+    #[test]
+    fn what_is_spare_is_given_to_the_packets_of_an_interval_in_equal_parts() {
+        for (computed, given) in [(Computed::Intervals, 825_000), (Computed::Sliding, 825_000)] {
+            let mut router = xcp(computed);
+            let mut last = None;
+            for ms in 0..301 {
+                if ms % 2 == 0 {
+                    last = router.passes(ms, 1500, 0, Span::from_ms(100));
+                }
+            }
+            // 0.55 · 75 000 B for 50 packets.
+            assert_eq!(last, Some(Explicit::Change(Some(given))), "{computed:?}");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_persists_is_taken_back() {
+        let mut router = xcp(Computed::Intervals);
+        let mut last = None;
+        for ms in 0..301 {
+            last = router.passes(ms, 1500, 15_000, Span::from_ms(100));
+        }
+        // As much comes as leaves: −0.4 · 15 000 B for 100 packets.
+        assert_eq!(last, Some(Explicit::Change(Some(-60_000))));
+    }
+
+    #[test]
+    fn the_least_of_the_way_stays_and_who_carries_nothing_is_let_alone() {
+        let mut router = xcp(Computed::Intervals);
+        for ms in 0..201 {
+            router.passes(ms, 1500, 15_000, Span::from_ms(100));
+        }
+        let lower = Explicit::Change(Some(-99_000));
+        assert_eq!(router.finds(201, lower), Some(lower));
+        assert_eq!(router.finds(202, Explicit::Change(Some(5))), Some(Explicit::Change(Some(-60_000))));
+        let (mut packet, mut side) = (Packet::default(), Side::Empty);
+        router.0.write(Time::from_ms(203), &super::super::tests::behind(0, 0, 1500), &mut packet, &mut side);
+        assert_eq!(side, Side::Empty);
+    }
+}
