@@ -208,7 +208,7 @@ def test_pie_drops_as_that_of_ns3(result, name):
     assert abs(measured["drops"]["difference"]) < 0.15
 
 
-@pytest.mark.parametrize("scheme", ["bbr", "copa", "copa05", "cubic-pie"])
+@pytest.mark.parametrize("scheme", ["abc", "bbr", "copa", "copa05", "cubic-pie"])
 @pytest.mark.parametrize("trace", ["Verizon-LTE-short.down", "ATT-LTE-driving-2016.down"])
 def test_over_a_traced_link_real_senders_use_as_much_of_it_and_wait_as_long(result, trace, scheme):
     # TMobile-LTE-driving, on which timeouts decide, is in the README beside the script.

@@ -479,7 +479,7 @@ EMULATED = {
     "cubic-pie": ("cubic", PIE, {}),
     "reno": ("newreno", "none", {}),
     "bbr": ("bbr", "none", {}),
-    "abc": ('{ kind = "abc", dual = false }', 'abc', {}),
+    "abc": ('{ kind = "abc", dual = false }', "abc", {}),
     # Its own sender over UDP: an ACK per packet of 1472 B.
     "copa": ("copa", "none", {"transport.mss": "1416B", "transport.delayed_acks": "off"}),
     "copa05": (
