@@ -2,13 +2,17 @@
 
 use std::path::Path;
 use thalweg_lab::{Run, catalogue, explain, load};
-use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::congestion::{ControllerSpec, FeedbackKind};
 
-/// Three senders, one receiver, marks for whoever needs them; a transport and a controller.
+/// Three senders, one receiver, marks and routers for whoever needs them; a transport and a controller.
 fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
     let controller = spec.key();
-    let marking =
-        if spec.needs().marks.required() { r#"{ kind = "step", threshold = "20KB" }"# } else { r#""none""# };
+    let needs = spec.needs();
+    let marking = match needs.feedback {
+        FeedbackKind::Explicit(_) => format!("{controller:?}"), // of the same name
+        _ if needs.marks.required() => r#"{ kind = "step", threshold = "20KB" }"#.into(),
+        _ => r#""none""#.into(),
+    };
     let text = format!(
         r#"
 topology = {{ kind = "star", hosts = 4 }}
