@@ -184,7 +184,7 @@ fn explicit(r: &mut Report<'_>, key: &str, congestion: &ControllerSpec, doc: &Do
     }
     let name = Marking::all().iter().find(|marking| tells(marking)).map_or("", Marking::key);
     let reason = "the controller does what routers tell it, and none does";
-    r.error(&format!("{key}.congestion"), reason, &format!("write `switch.marking = \"{name}\"`"));
+    r.error(&format!("{key}.congestion"), reason, format!("write `switch.marking = \"{name}\"`"));
 }
 
 /// In-band telemetry: who reads it, and who can write it.

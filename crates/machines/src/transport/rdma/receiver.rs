@@ -8,7 +8,7 @@ use super::Psn;
 use super::go_back_n::{GbnReply, GoBackNReceiver};
 use super::irn::{IrnReceiver, ReplyKind};
 use super::layout::Layout;
-use crate::packet::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
+use crate::packet::{Ecn, Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Time};
 
@@ -43,10 +43,8 @@ pub struct RdmaReceiver {
     above: u64,
     pub(super) arrived: Arrived,
     answer: Option<Answer>,
-    /// Telemetry for it to carry back; there from the first that came.
-    telemetry: Option<Box<IntStack>>,
-    /// What routers have told since the last answer.
-    explicit: Option<Explicit>,
+    /// Telemetry of the data that came last, or what routers have told since the last answer; there from the first that came.
+    told: Option<Box<Side>>,
     /// A notification is to be sent.
     notify: bool,
     /// When the last was; [`Time::MAX`]: never.
@@ -67,8 +65,7 @@ impl RdmaReceiver {
             above: 0,
             arrived,
             answer: None,
-            telemetry: None,
-            explicit: None,
+            told: None,
             notify: false,
             notified: Time::MAX,
         }
@@ -147,9 +144,13 @@ impl Endpoint for RdmaReceiver {
             let Packet { seq, payload, stamp, .. } = *packet;
             self.answer = Some(Answer { nack, seq, payload, stamp, flags });
             match side {
-                Some(Side::Int(stack)) => self.telemetry.get_or_insert_default().set(stack.as_slice()),
+                Some(Side::Int(stack)) => {
+                    self.told.get_or_insert_default().new_int().set(stack.as_slice());
+                }
                 Some(Side::Explicit(header)) => {
-                    self.explicit = Some(self.explicit.map_or(header.what, |before| before.and(header.what)));
+                    let told = self.told.get_or_insert_default();
+                    let what = told.explicit().map_or(header.what, |before| before.what.and(header.what));
+                    told.new_explicit(what, Span::ZERO);
                 }
                 _ => {}
             }
@@ -181,11 +182,15 @@ impl Endpoint for RdmaReceiver {
                 flags,
                 ..Packet::default()
             };
-            if let Some(what) = self.explicit.take() {
-                side.new_explicit(what, Span::ZERO);
-                packet.side = 0;
-            } else if let Some(telemetry) = &self.telemetry {
-                side.new_int().set(telemetry.as_slice());
+            if let Some(told) = self.told.as_deref_mut() {
+                match told {
+                    Side::Int(stack) => side.new_int().set(stack.as_slice()),
+                    Side::Explicit(header) => {
+                        side.new_explicit(header.what, Span::ZERO);
+                        *told = Side::Empty;
+                    }
+                    Side::Empty | Side::Sack(_) => return Transmit::Packet,
+                }
                 packet.side = 0;
             }
             return Transmit::Packet;
