@@ -51,6 +51,8 @@ impl Flags {
     pub const LAST: Flags = Flags(1 << 3);
     /// ACK: negative acknowledgement (a gap was seen).
     pub const NACK: Flags = Flags(1 << 4);
+    /// Hop-local: it found its queue here too long, and the queue it came from is paused until it leaves (BFC's `counterIncr`).
+    pub const HELD_BACK: Flags = Flags(1 << 5);
 
     /// True if every bit of `other` is set.
     #[inline(always)]
@@ -61,6 +63,11 @@ impl Flags {
     #[inline(always)]
     pub const fn set(&mut self, other: Flags) {
         self.0 |= other.0;
+    }
+    /// Clears the bits of `other`.
+    #[inline(always)]
+    pub const fn clear(&mut self, other: Flags) {
+        self.0 &= !other.0;
     }
     /// Both sets of bits.
     #[inline(always)]

@@ -357,8 +357,8 @@ fn build_writers(spec: &NetworkSpec) -> Result<Vec<StageMachine>, BuildError> {
 
 /// A port that may send something else than what its queue says: see [`crate::fabric`], gated ports.
 fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
-    let pfc = spec.inputs.is_some_and(|i| i.pfc.is_some());
-    pfc || spec.control_first || if in_switch { spec.inputs.is_some() } else { spec.nic.order.pulls() }
+    let pauses = spec.inputs.is_some_and(|i| i.frame_wire().is_some());
+    pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { spec.nic.order.pulls() }
 }
 
 /// The memory of switches with per-ingress accounting.

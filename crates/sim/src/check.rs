@@ -3,6 +3,8 @@
 use crate::events::Events;
 use crate::port::Bypass;
 use crate::sim::Sim;
+use thalweg_machines::buffer::Inputs;
+use thalweg_machines::pause::PauseMachine;
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::PortId;
 
@@ -101,7 +103,27 @@ impl<Q: Events> Sim<Q> {
                 ));
             }
         }
+        self.check_backpressure()?;
         self.check_lossless()
+    }
+
+    /// Pause counters count the packets that wait and were held against them.
+    fn check_backpressure(&self) -> Result<(), String> {
+        let counted = |inputs: &Inputs| match inputs.policy() {
+            Some(PauseMachine::Backpressure(policy)) => policy.counted(),
+            _ => 0,
+        };
+        for (switch, inputs) in self.fabric.memory.switches.iter().enumerate() {
+            let own = &self.fabric.memory.links[switch];
+            let waiting: u64 = own.iter().map(|id| u64::from(self.fabric.gates[id.at()].held_back)).sum();
+            if counted(inputs) != waiting {
+                let counted = counted(inputs);
+                return Err(format!(
+                    "switch {switch} holds {counted} packets against its neighbours, {waiting} wait"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// With flow control and nothing broken, no packet is refused for want of memory. Costs nothing: to be asked of every run.

@@ -14,6 +14,7 @@ use crate::routing::{Routes, flow_pick};
 use crate::sim::Sim;
 use crate::spec::{NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::Inputs;
+use thalweg_machines::pause::Paused;
 use thalweg_machines::transport::SetUp;
 use thalweg_units::{FlowId, PortId, Span, Time, mix64};
 
@@ -180,6 +181,11 @@ impl<Q: Events> Sim<Q> {
     /// Packets and bytes waiting at a port, without the one being transmitted.
     pub fn backlog(&self, port: PortId) -> (u32, u64) {
         self.fabric.backlog(port, self.cx.now)
+    }
+
+    /// What a port may not send at present; `None`: nobody can pause it.
+    pub fn paused(&self, port: PortId) -> Option<&Paused> {
+        self.fabric.gates.get(port.at()).map(|gate| &gate.paused)
     }
 
     /// Every pause so far, in the order in which they began.

@@ -3,6 +3,7 @@
 use crate::schema::{Document, Incident, NicOrder, Pfc, PfcThreshold, Release, Sharing};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
+use thalweg_machines::pause::BackpressureSpec;
 use thalweg_sim::spec as s;
 use thalweg_units::{PortId, Span, Time};
 
@@ -22,7 +23,13 @@ pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
         Some(shared) => b::InputMemory::Shared(shared.0),
         None => b::InputMemory::PerInput(inputs.memory.unwrap_or_default().0),
     };
-    Some(b::InputSpec { memory, pfc, release_at_start: inputs.release == Release::Start })
+    let backpressure = doc.switch.backpressure.map(|b| BackpressureSpec {
+        frame_wire: b.frame.0.get() as u32,
+        every: b.every.0,
+        expires: b.expires.0,
+        nics: b.nics,
+    });
+    Some(b::InputSpec { memory, pfc, backpressure, release_at_start: inputs.release == Release::Start })
 }
 
 fn pfc(pfc: Pfc) -> b::PfcSpec {

@@ -1,7 +1,7 @@
 //! `switch.pfc`: thresholds and headroom from the topology.
 
 use crate::quantity::Q;
-use crate::schema::{Document, PfcThreshold};
+use crate::schema::{Document, PfcThreshold, Scheduler};
 use crate::topology::Graph;
 use crate::validate::full_packet;
 use std::fmt;
@@ -42,6 +42,16 @@ impl fmt::Display for Headroom {
 
 /// What follows from the topology.
 pub(super) fn by_graph(doc: &mut Document, graph: &Graph) {
+    let hop =
+        graph.links.iter().map(|link| link.delay().saturating_mul(2)).max().filter(|hop| !hop.is_zero());
+    let mixed = doc.switch.mix.as_mut().map(|mix| &mut mix.scheduler);
+    for scheduler in
+        [Some(&mut doc.switch.scheduler), mixed, doc.nic.scheduler.as_mut()].into_iter().flatten()
+    {
+        if let Scheduler::Bfc(bfc) = scheduler {
+            bfc.hop_rtt = bfc.hop_rtt.or(hop);
+        }
+    }
     let room = Headroom::of(doc, graph);
     let memory = doc.switch.inputs.and_then(|i| i.memory);
     let Some(pfc) = &mut doc.switch.pfc else { return };

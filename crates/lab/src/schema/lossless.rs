@@ -4,7 +4,7 @@ use super::defaults;
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Span};
 
 /// Switch memory by the input at which packets came: either `memory` or `shared`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +55,29 @@ pub struct Pfc {
     // CHOICE IRN §4.3.1: no quanta, as in the simulators compared with; a lost frame then stops a port until the next comes.
     #[schemars(range(min = 1, max = 65_535), extend("examples" = [65_535]))]
     pub quanta: Option<u16>,
+}
+
+/// Backpressure flow control (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022): a queue of the hop before pauses as long as packets of
+/// it wait that made a queue of the scheduler `bfc` too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Backpressure {
+    /// A neighbour of which queues are paused, or were two reminders ago, is told all of them as often as this: a lost frame costs no more.
+    pub every: Q<Span>,
+    /// A queue goes on by itself if its pause has not been confirmed for so long.
+    pub expires: Q<Span>,
+    /// A frame on the wire, whatever it says.
+    pub frame: Q<Bytes>,
+    /// NICs obey, flow by flow if `nic.order` is `round-robin`. Otherwise they take no notice (App. E).
+    pub nics: bool,
+}
+
+impl Default for Backpressure {
+    fn default() -> Self {
+        // CHOICE BFC §3.3.3.2: the paper gives neither period nor sizes. A hop's round trip; the artifact has 1 us.
+        let (every, expires) = (Q::of("2us"), Q::of("32us"));
+        Self { every, expires, frame: default::frame(), nics: true }
+    }
 }
 
 /// When an input asks for a pause, and for its end.

@@ -1,6 +1,6 @@
 //! `[switch]` and `[nic]`: output queues.
 
-use super::{Inputs, Marking, Pfc, Scheduler, defaults, marking};
+use super::{Backpressure, Inputs, Marking, Pfc, Scheduler, defaults, marking};
 use crate::quantity::{Capacity, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,10 @@ pub struct Switch {
     /// Priority flow control: full inputs make their upstream neighbours pause. Needs `inputs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pfc: Option<Pfc>,
+    /// Backpressure flow control: queues of the scheduler `bfc` that are too long make single queues of upstream neighbours pause. Needs
+    /// `inputs`, and goes without `pfc`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backpressure: Option<Backpressure>,
     /// ACKs, NACKs, notifications and set-up pass everything else at every port, hosts' too; no switch counts them, and no
     /// pause holds them but `nic.pause_control`.
     #[serde(default)]
@@ -62,6 +66,7 @@ impl Default for Switch {
             shared_buffer: None,
             inputs: None,
             pfc: None,
+            backpressure: None,
             control_first: false,
             preemptive: false,
             mix: None,

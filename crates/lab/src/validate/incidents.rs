@@ -15,7 +15,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             }
             Incident::PauseLoss { from, until, port, .. } => {
                 times(r, i, "from", from.0, until.map(|q| q.0), doc);
-                if doc.switch.pfc.is_none() {
+                if doc.switch.pfc.is_none() && doc.switch.backpressure.is_none() {
                     let why = "without `switch.pfc` there are no pause frames";
                     r.useless(&format!("incident.{i}"), why, "remove it, or write `switch.pfc = {}`");
                 }

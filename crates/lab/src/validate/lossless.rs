@@ -41,6 +41,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             "write `switch.control_first = true`, or `nic.order = \"round-robin\"`",
         );
     }
+    backpressure(r, doc);
     match (doc.switch.pfc, doc.switch.inputs) {
         (None, _) => no_pfc(r, doc),
         (Some(_), None) => {
@@ -48,6 +49,39 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             r.error("switch.pfc", reason, "write `switch.inputs = { memory = \"240KB\" }`");
         }
         (Some(pfc), Some(inputs)) => flow_control(r, pfc, inputs, doc, graph),
+    }
+}
+
+/// `switch.backpressure`.
+fn backpressure(r: &mut Report<'_>, doc: &Document) {
+    let Some(own) = doc.switch.backpressure else { return };
+    let key = "switch.backpressure";
+    if doc.switch.inputs.is_none() {
+        let reason = "flow control counts packets by the input at which they came, and there are no inputs";
+        r.error(key, reason, "write `switch.inputs = { shared = \"12MB\" }`");
+    }
+    if doc.switch.pfc.is_some() {
+        r.error(key, "it pauses single queues, `switch.pfc` whole ports", "remove one of the two");
+    }
+    let bfc = |(section, s): (&str, &Scheduler)| section != "nic" && matches!(s, Scheduler::Bfc(_));
+    if !resolve::schedulers(doc).any(bfc) {
+        let why = "only queues of the scheduler `bfc` are ever too long";
+        r.useless(key, why, "write `switch.scheduler = \"bfc\"`, or remove the key");
+    }
+    if own.frame.0.get() == 0 || own.frame.0.get() > super::transports::LARGEST {
+        r.error(
+            &format!("{key}.frame"),
+            format!("a frame of {} is impossible", own.frame.0),
+            "for example \"64B\"",
+        );
+    }
+    if own.every.0.is_zero() {
+        r.error(&format!("{key}.every"), "a time of 0 never passes", "for example \"2us\"");
+    }
+    if own.expires.0 <= own.every.0 {
+        let reason =
+            format!("pauses would expire after {}, and are confirmed every {}", own.expires.0, own.every.0);
+        r.error(&format!("{key}.expires"), reason, "write more than `every`, for example 16 times as much");
     }
 }
 

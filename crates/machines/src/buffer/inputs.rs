@@ -4,7 +4,9 @@
 //! reserve, the dynamic threshold and the headroom of the HPCC authors' simulator, or plain static thresholds). What arrives
 //! between a pause and its effect goes to the headroom. Who transmits the frames, and when, is the owner's affair.
 
-use crate::pause::{Frame, Held, Passing, PauseMachine, PausePolicy, PauseSpec, PfcSpec, PfcThreshold};
+use crate::pause::{
+    BackpressureSpec, Frame, Held, Passing, PauseMachine, PausePolicy, PauseSpec, PfcSpec, PfcThreshold,
+};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
 
@@ -15,8 +17,17 @@ pub struct InputSpec {
     pub memory: InputMemory,
     /// Priority flow control.
     pub pfc: Option<PfcSpec>,
+    /// Backpressure flow control; not together with the former.
+    pub backpressure: Option<BackpressureSpec>,
     /// A packet gives its memory back as its transmission begins, not as it ends.
     pub release_at_start: bool,
+}
+
+impl InputSpec {
+    /// Bytes of a pause frame on the wire; `None`: there are none.
+    pub fn frame_wire(&self) -> Option<u32> {
+        self.pfc.map(|pfc| pfc.frame_wire).or(self.backpressure.map(|b| b.frame_wire))
+    }
 }
 
 /// Who holds what.
@@ -56,7 +67,12 @@ impl Inputs {
     /// # Errors
     /// If reserves and headrooms do not fit, or XON is above XOFF.
     pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, String> {
-        let policy = spec.pfc.map(|pfc| PauseSpec::Pfc(pfc).make(inputs)).transpose()?;
+        let policy = match (spec.pfc, spec.backpressure) {
+            (Some(_), Some(_)) => return Err("pauses are of classes or of queues, not of both".into()),
+            (Some(pfc), None) => Some(PauseSpec::Pfc(pfc).make(inputs)?),
+            (None, Some(backpressure)) => Some(PauseSpec::Backpressure(backpressure).make(inputs)?),
+            (None, None) => None,
+        };
         let mut pool = match spec.memory {
             InputMemory::PerInput(_) => 0,
             InputMemory::Shared(total) => total.get(),
@@ -201,6 +217,22 @@ impl Inputs {
     pub fn on_taken(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
         let held = self.held(at.input);
         self.policy.as_mut().and_then(|policy| policy.on_taken(now, at, held))
+    }
+
+    /// A packet has joined a queue and made it too long: likewise.
+    #[inline]
+    pub fn on_overfull(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
+        self.policy.as_mut().and_then(|policy| policy.on_overfull(now, at))
+    }
+
+    /// What the neighbour of an input is told from time to time.
+    pub fn reminder(&self, input: usize) -> Option<Frame> {
+        self.policy.as_ref().and_then(|policy| policy.reminder(input))
+    }
+
+    /// Who makes pauses of it.
+    pub fn policy(&self) -> Option<&PauseMachine> {
+        self.policy.as_ref()
     }
 
     /// A packet begins to leave: likewise.

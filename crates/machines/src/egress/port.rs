@@ -359,6 +359,9 @@ impl Egress {
     }
 
     fn hold_queues(&mut self) {
+        if !self.paused.any_class() {
+            return self.queue.pause_only(self.paused.queues());
+        }
         for queue in 0..self.queue.queues() {
             self.queue.pause(queue, self.paused.queue(queue));
         }

@@ -124,9 +124,48 @@ impl QueueSet {
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.0[word]
     }
+    /// How many are in it.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+    /// Those that are not in `other`.
+    #[inline]
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        Self([0, 1, 2, 3].map(|word| self.0[word] & !other.0[word]))
+    }
+    /// Those that are in `other`, too.
+    #[inline]
+    #[must_use]
+    pub fn within(&self, other: &Self) -> Self {
+        Self([0, 1, 2, 3].map(|word| self.0[word] & other.0[word]))
+    }
+    /// The first member from `queue` on.
+    #[inline]
+    pub fn next(&self, queue: u16) -> Option<u16> {
+        let first = usize::from(queue >> 6);
+        let beyond =
+            |word: usize| self.0[word] & if word == first { u64::MAX << (queue & 63) } else { u64::MAX };
+        let word = (first..4).find(|word| beyond(*word) != 0)?;
+        Some(64 * word as u16 + beyond(word).trailing_zeros() as u16)
+    }
+    /// The member before which there are `n`.
+    #[inline]
+    pub fn nth(&self, n: u32) -> Option<u16> {
+        let mut before = n;
+        for (word, mut bits) in (0u16..).zip(self.0) {
+            if before < bits.count_ones() {
+                (0..before).for_each(|_| bits &= bits - 1);
+                return Some(64 * word + bits.trailing_zeros() as u16);
+            }
+            before -= bits.count_ones();
+        }
+        None
+    }
     /// Its members, rising.
     pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
-        (0..Self::CAPACITY).filter(|q| self.has(*q))
+        std::iter::successors(self.next(0), |queue| self.next(queue + 1))
     }
 }
 
@@ -165,5 +204,9 @@ mod tests {
         set.set(63, false);
         assert!(!set.has(63) && set.has(64) && !set.has(9999) && !set.is_empty());
         assert_eq!(set.word(3), 1 << 63);
+        assert_eq!((set.len(), set.next(1), set.next(65), set.next(256)), (3, Some(64), Some(255), None));
+        assert_eq!([set.nth(0), set.nth(1), set.nth(2), set.nth(3)], [Some(0), Some(64), Some(255), None]);
+        let low: QueueSet = (0..100).collect();
+        assert!(set.within(&low).iter().eq([0, 64]) && set.without(&low).iter().eq([255]));
     }
 }

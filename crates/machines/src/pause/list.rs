@@ -1,6 +1,6 @@
 //! The one list of pause policies: parameters, construction and dispatch come from it.
 
-use super::{Frame, Held, Passing, PausePolicy, Pfc, PfcSpec};
+use super::{Backpressure, BackpressureSpec, Frame, Held, Passing, PausePolicy, Pfc, PfcSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
@@ -36,6 +36,13 @@ macro_rules! policies {
                 match self { $(Self::$name(m) => m.on_taken(now, at, held)),* }
             }
             #[inline]
+            fn on_overfull(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
+                match self { $(Self::$name(m) => m.on_overfull(now, at)),* }
+            }
+            fn reminder(&self, input: usize) -> Option<Frame> {
+                match self { $(Self::$name(m) => m.reminder(input)),* }
+            }
+            #[inline]
             fn on_departed(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
                 match self { $(Self::$name(m) => m.on_departed(now, at)),* }
             }
@@ -60,4 +67,5 @@ macro_rules! policies {
 
 policies! {
     Pfc(PfcSpec), "Priority flow control: XOFF and XON by the bytes of an input";
+    Backpressure(BackpressureSpec), "Backpressure flow control: a queue of the hop before stops while packets of it wait in queues that are too long";
 }

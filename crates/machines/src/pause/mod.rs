@@ -3,12 +3,14 @@
 //!
 //! Frames go ahead of everything else on a link and are never paused themselves.
 
+mod backpressure;
 mod frame;
 mod list;
 mod outbox;
 mod paused;
 mod pfc;
 
+pub use backpressure::{Backpressure, BackpressureSpec};
 pub use frame::{Classes, Frame, QueueSet};
 pub use list::{PauseMachine, PauseSpec};
 pub use outbox::{Outbox, Posted};
@@ -45,6 +47,12 @@ pub struct Held {
 pub trait PausePolicy {
     /// A packet was stored, and its input now holds this: what is that input's neighbour told?
     fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame>;
+    /// A packet has joined a queue and made it too long ([`crate::schedule::Discipline::is_overfull`]); it is now marked
+    /// [`HELD_BACK`](crate::Flags::HELD_BACK): what is its input's neighbour told?
+    #[inline]
+    fn on_overfull(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
+        None
+    }
     /// A packet begins to leave; its bytes are released then or at its end: what is its input's neighbour told?
     #[inline]
     fn on_departed(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
@@ -52,6 +60,10 @@ pub trait PausePolicy {
     }
     /// Bytes were released, and their input now holds this: what is that input's neighbour told?
     fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame>;
+    /// What the neighbour of `input` is told from time to time, whatever it was told before.
+    fn reminder(&self, _input: usize) -> Option<Frame> {
+        None
+    }
     /// The neighbour behind `output` has said something. What it pauses reaches the port without the policy.
     fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}
     /// The last thing that the neighbour of `input` was told is to stop, wholly or in part.

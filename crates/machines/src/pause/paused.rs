@@ -11,6 +11,8 @@ pub struct Paused {
     queues: QueueSet,
     /// When the pause of a class ends by itself; [`Time::MAX`]: it does not.
     expires: [Time; Classes::COUNT],
+    /// When the pauses of single queues end by themselves, likewise.
+    queues_expire: Time,
     /// Since when anything is paused.
     since: Time,
     /// Pauses that are over.
@@ -36,6 +38,7 @@ impl Default for Paused {
             classes: Classes::default(),
             queues: QueueSet::default(),
             expires: [Time::MAX; Classes::COUNT],
+            queues_expire: Time::MAX,
             since: Time::ZERO,
             lasted: Span::ZERO,
             count: 0,
@@ -48,6 +51,11 @@ impl Paused {
     #[inline]
     pub fn any(&self) -> bool {
         !self.classes.is_empty() || !self.queues.is_empty()
+    }
+    /// Some class is paused.
+    #[inline]
+    pub fn any_class(&self) -> bool {
+        !self.classes.is_empty()
     }
     /// The class is paused; classes above 7 share it.
     #[inline]
@@ -73,7 +81,16 @@ impl Paused {
     }
     /// When the next pause ends by itself.
     pub fn wake(&self) -> Option<Time> {
-        self.expires.iter().copied().min().filter(|at| *at < Time::MAX)
+        let queues = if self.queues.is_empty() { Time::MAX } else { self.queues_expire };
+        self.expires
+            .iter()
+            .copied()
+            .fold(Some(queues), |first, at| first.min(Some(at)))
+            .filter(|at| *at < Time::MAX)
+    }
+    /// What single queues are paused now stays so until then, unless it is confirmed.
+    pub fn keep_queues_until(&mut self, at: Time) {
+        self.queues_expire = at;
     }
 
     /// A frame arrives.
@@ -98,6 +115,10 @@ impl Paused {
     /// Time has come to `now`.
     pub fn tick(&mut self, now: Time) -> Change {
         let (classes, queues) = (self.classes, self.queues);
+        if self.queues_expire <= now {
+            self.queues_expire = Time::MAX;
+            self.queues = QueueSet::default();
+        }
         for class in 0..Classes::COUNT {
             if self.expires[class] <= now {
                 self.expires[class] = Time::MAX;
@@ -171,6 +192,17 @@ mod tests {
         assert_eq!((p.tick(US(10)), p.wake()), (Change::None, Some(US(18))));
         assert_eq!((p.tick(US(18)), p.wake()), (Change::Resumed, None));
         assert!(!p.class(0));
+    }
+
+    #[test]
+    fn a_pause_of_single_queues_that_is_not_confirmed_ends_by_itself() {
+        let mut p = Paused::default();
+        p.on_frame(US(1), Frame::PauseQueue { queue: 7 });
+        p.keep_queues_until(US(33));
+        p.on_frame(US(3), Frame::Bitmap([7, 9].into_iter().collect()));
+        p.keep_queues_until(US(35));
+        assert_eq!((p.tick(US(33)), p.wake()), (Change::None, Some(US(35))));
+        assert_eq!((p.tick(US(35)), p.any(), p.wake()), (Change::Resumed, false, None));
     }
 
     #[test]

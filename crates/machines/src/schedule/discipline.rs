@@ -1,6 +1,7 @@
 //! The contract of output queues: what arrives, what leaves, what is given up.
 
 use crate::packet::{Handle, Packet};
+use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
 
@@ -42,6 +43,20 @@ pub trait Discipline {
     }
     /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
     fn pause(&mut self, _queue: u16, _paused: bool) {}
+    /// Pauses these queues, and lets all others go on.
+    fn pause_only(&mut self, queues: &QueueSet) {
+        (0..self.queues()).for_each(|queue| self.pause(queue, queues.has(queue)));
+    }
+    /// The packet that joined last made its queue too long: whoever passed it on should pause the queue it came from.
+    #[inline]
+    fn is_overfull(&self) -> bool {
+        false
+    }
+    /// The queue that the last packet to leave was in.
+    #[inline]
+    fn served_queue(&self) -> u16 {
+        0
+    }
     /// Something waits, and none of it may leave now: [`Discipline::dequeue`] would return nothing.
     fn is_held(&self) -> bool {
         false

@@ -109,6 +109,17 @@ macro_rules! orders {
             fn pause(&mut self, queue: u16, paused: bool) {
                 match self { $(Self::$name(q) => q.pause(queue, paused)),* }
             }
+            fn pause_only(&mut self, queues: &QueueSet) {
+                match self { $(Self::$name(q) => q.pause_only(queues)),* }
+            }
+            #[inline]
+            fn is_overfull(&self) -> bool {
+                match self { $(Self::$name(q) => q.is_overfull()),* }
+            }
+            #[inline]
+            fn served_queue(&self) -> u16 {
+                match self { $(Self::$name(q) => q.served_queue()),* }
+            }
             fn is_held(&self) -> bool {
                 match self { $(Self::$name(q) => q.is_held()),* }
             }

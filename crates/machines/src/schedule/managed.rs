@@ -2,6 +2,7 @@
 
 use super::{At, Discipline, Entry, Limit, Machine, Order, OutputQueue, Served, Sojourn, Verdict};
 use crate::packet::{Handle, Packet};
+use crate::pause::QueueSet;
 use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Serializer, Span, Time};
@@ -264,6 +265,17 @@ impl<O: Order> Discipline for Managed<O> {
     }
     fn pause(&mut self, queue: u16, paused: bool) {
         self.order.pause(queue, paused);
+    }
+    fn pause_only(&mut self, queues: &QueueSet) {
+        self.order.pause_only(queues);
+    }
+    #[inline]
+    fn is_overfull(&self) -> bool {
+        self.order.is_overfull()
+    }
+    #[inline]
+    fn served_queue(&self) -> u16 {
+        self.order.served_queue()
     }
     fn is_held(&self) -> bool {
         self.packets > 0 && self.order.is_held()

@@ -31,6 +31,7 @@ pub use sojourn::Sojourn;
 pub use spec::DisciplineSpec;
 
 use crate::packet::{Handle, Packet};
+use crate::pause::QueueSet;
 use crate::problems::{Problem, Problems};
 use crate::stage::StageSpec;
 use serde::{Deserialize, Serialize};
@@ -53,6 +54,7 @@ list::orders! {
     fq_codel: FqCodel(round_robin::RoundRobin), "fq-codel";
     input_round_robin: InputRoundRobin(input_round_robin::InputRoundRobin), "input-round-robin";
     parity: Parity(parity::Parity), "parity";
+    bfc: Bfc(bfc::Bfc), "bfc";
     custom: Custom(crate::custom::CustomDiscipline), "custom";
 }
 

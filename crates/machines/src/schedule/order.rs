@@ -2,6 +2,7 @@
 
 use super::Discipline;
 use crate::packet::{Ecn, Handle, Packet};
+use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
@@ -66,6 +67,20 @@ pub trait Order {
     }
     /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
     fn pause(&mut self, _queue: u16, _paused: bool) {}
+    /// Pauses these queues, and lets all others go on.
+    fn pause_only(&mut self, queues: &QueueSet) {
+        (0..self.queues()).for_each(|queue| self.pause(queue, queues.has(queue)));
+    }
+    /// The packet that joined last made its queue too long: whoever passed it on should pause the queue it came from.
+    #[inline]
+    fn is_overfull(&self) -> bool {
+        false
+    }
+    /// The queue that the last packet to leave was in.
+    #[inline]
+    fn served_queue(&self) -> u16 {
+        0
+    }
     /// If anything waits, none of it may leave now: every queue that holds any is paused.
     fn is_held(&self) -> bool {
         false

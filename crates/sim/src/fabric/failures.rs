@@ -5,7 +5,7 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::{Fabric, reference};
+use crate::fabric::{Fabric, backpressure, reference};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane};
 use crate::spec::{IncidentKind, RoutingSpec};
@@ -96,7 +96,9 @@ fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
     }
     for id in [PortId(2 * link), PortId(2 * link + 1)] {
         // An ingress that still holds too much says so again.
-        if fabric.holds_neighbour(cx, id) {
+        if cx.features.backpressure && fabric.holds_neighbour(cx, id) {
+            backpressure::remind(fabric, cx, id);
+        } else if fabric.holds_neighbour(cx, id) {
             fabric.post_frame(cx, id, Frame::Xoff { classes: Classes::ALL, hold: None }, u32::MAX);
         }
         if !fabric.gates.is_empty() && fabric.ports[id.at()].place.pulls {

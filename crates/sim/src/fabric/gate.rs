@@ -7,6 +7,10 @@ use std::collections::VecDeque;
 use thalweg_machines::pause::{Frame, Outbox, Paused, Posted};
 use thalweg_units::Time;
 
+/// Entities of [`crate::events::Phase::Quanta`]: twice the port, and this.
+pub(super) const EXPIRY: u32 = 0;
+pub(super) const REFRESH: u32 = 1;
+
 /// How the digest of a run knows a frame.
 pub(crate) fn frame_word(frame: &Frame) -> u64 {
     let word = match frame {
@@ -90,6 +94,10 @@ pub(crate) struct Gate {
     pub control: VecDeque<Flying>,
     /// What the neighbour has paused.
     pub paused: Paused,
+    /// Single queues were resumed that flows of its host, a NIC that pulls, may have waited for.
+    pub freed: bool,
+    /// Packets waiting here for which a queue of the hop before is paused.
+    pub held_back: u32,
     /// The pause that this port has asked its neighbour for, if it expires.
     pub asked: Asked,
     /// The bypass limit of the port, while a pause of single queues has it see every packet.
@@ -105,10 +113,12 @@ pub(crate) struct Asked {
     pub pending: bool,
     /// What made it necessary ([`crate::PauseRecord::cause`]).
     pub cause: u32,
+    /// Reminders sent since nothing was paused any more.
+    pub idle: u8,
 }
 
 impl Default for Asked {
     fn default() -> Self {
-        Self { refresh: Time::MAX, pending: false, cause: u32::MAX }
+        Self { refresh: Time::MAX, pending: false, cause: u32::MAX, idle: 0 }
     }
 }

@@ -13,9 +13,9 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::egress::frame_wire;
-use crate::fabric::gate::frame_word;
+use crate::fabric::gate::{EXPIRY, REFRESH, frame_word};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, reference};
+use crate::fabric::{Fabric, backpressure, reference};
 use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Place};
@@ -26,9 +26,6 @@ use thalweg_units::{PortId, Span, Time};
 
 /// Bytes in a quantum: 512 bit times.
 const QUANTUM: u32 = 64;
-/// Entities of [`Phase::Quanta`]: twice the port, and this.
-const EXPIRY: u32 = 0;
-const REFRESH: u32 = 1;
 
 impl Fabric {
     /// A packet that bypasses the queue of its port: at a NIC that pulls every one that is handed over, elsewhere
@@ -222,7 +219,13 @@ impl Fabric {
         if let Some(switch) = self.memory.switches.get_mut(owner as usize) {
             switch.on_frame(cx.now, usize::from(number), frame);
         }
+        if cx.features.backpressure && backpressure::is_deaf(self, cx, back) {
+            return;
+        }
         let change = self.gates[back.at()].paused.on_frame(cx.now, frame);
+        if cx.features.backpressure {
+            backpressure::confirm_pauses(self, cx, back);
+        }
         if matches!(frame, Frame::Xoff { .. }) {
             self.arm_expiry(cx, back);
         }
@@ -242,13 +245,18 @@ impl Fabric {
         }
         let gate = &self.gates[id.at()];
         let any = gate.paused.any();
+        if cx.features.backpressure && self.ports[id.at()].place.pulls {
+            return backpressure::free_flows(self, cx, id, change);
+        }
         let stopped = match self.numbered_queues(id) {
             _ if self.is_reference(id) => reference::set_paused(self, id),
             0 => any,
             queues => self.pause_queues(id, queues),
         };
         let gate = &mut self.gates[id.at()];
-        let (began, resumes) = (any && gate.record.is_none(), gate.stopped && !stopped);
+        // Single queues stop and go on by the million: nobody lists that, nor looks for deadlocks every time.
+        let began = any && gate.record.is_none() && !cx.features.backpressure;
+        let resumes = gate.stopped && !stopped;
         gate.stopped = stopped;
         if !any && let Some(record) = gate.record.take() {
             cx.instruments.pauses[record as usize].ended = cx.now;
@@ -294,8 +302,10 @@ impl Fabric {
         let port = &mut self.ports[id.at()];
         let gate = &mut self.gates[id.at()];
         let queue = &mut self.queues[port.queue as usize];
-        for number in 0..queues {
-            queue.pause(number, gate.paused.queue(number));
+        if gate.paused.any_class() {
+            (0..queues).for_each(|number| queue.pause(number, gate.paused.queue(number)));
+        } else {
+            queue.pause_only(gate.paused.queues());
         }
         if gate.paused.any() {
             let limit = port.bypass_limit();
@@ -356,10 +366,17 @@ impl Fabric {
     /// The time of one of the two has come, unless it was put off.
     pub(crate) fn quanta_over<Q: Events>(&mut self, cx: &mut Cx<Q>, entity: u32) {
         let (id, what) = (PortId(entity / 2), entity % 2);
+        if what == REFRESH && cx.features.backpressure {
+            return backpressure::remind(self, cx, id);
+        }
         if what == EXPIRY {
             self.gates[id.at()].expiry_pending = false;
             if self.gates[id.at()].paused.wake().is_some_and(|at| at <= cx.now) {
-                self.catch_up(cx, id);
+                if cx.features.backpressure {
+                    self.catch_up_now(cx, id);
+                } else {
+                    self.catch_up(cx, id);
+                }
                 let change = self.gates[id.at()].paused.tick(cx.now);
                 self.pauses_changed(cx, id, change, u32::MAX);
             }

@@ -6,10 +6,10 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, backpressure};
 use crate::port::Lane;
-use thalweg_machines::Handle;
 use thalweg_machines::pause::Passing;
+use thalweg_machines::{Flags, Handle};
 use thalweg_units::PortId;
 
 impl Fabric {
@@ -85,7 +85,12 @@ impl Fabric {
         let output = usize::from(self.ports[id.at()].place.number);
         let passing = Passing { input: usize::from(input), output, packet: &self.packets[handle] };
         if let Some(frame) = self.memory.switches[switch].on_departed(cx.now, passing) {
-            self.post_frame(cx, self.memory.links[switch][usize::from(input)], frame, u32::MAX);
+            let back = self.memory.links[switch][usize::from(input)];
+            if cx.features.backpressure {
+                backpressure::tell_of_queue(self, cx, back, frame);
+            } else {
+                self.post_frame(cx, back, frame, u32::MAX);
+            }
         }
         if cx.features.release_at_start {
             self.release(cx, switch, input, wire);
@@ -99,6 +104,9 @@ impl Fabric {
         if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             let wire = self.packets[handle].wire;
             let (switch, input) = self.waits_no_more(id, handle, wire);
+            if self.packets[handle].flags.has(Flags::HELD_BACK) {
+                backpressure::dropped(self, cx, id, handle);
+            }
             self.release(cx, switch, input, wire);
         }
     }
@@ -154,18 +162,22 @@ impl Fabric {
     /// From now on every end of a transmission at the switch is an event.
     fn make_eager<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize) {
         for n in 0..self.memory.links[switch].len() {
-            let id = self.memory.links[switch][n];
-            let serving = self.memory.is_deferred(id);
-            let port = &mut self.ports[id.at()];
-            port.state.eager = true;
-            let at = port.free_at;
-            let blocked = self.gates[id.at()].blocked;
-            let pending = serving && at >= cx.now || port.waiting.packets > 0 && !blocked;
-            if pending && (!port.state.tx_pending || blocked) {
-                self.gates[id.at()].blocked = false;
-                port.state.tx_pending = true;
-                cx.schedule(at.max(cx.now), Phase::Decide, id.0);
-            }
+            self.make_port_eager(cx, self.memory.links[switch][n]);
+        }
+    }
+
+    /// From now on every end of a transmission at the port is an event.
+    pub(crate) fn make_port_eager<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let serving = self.memory.is_deferred(id);
+        let port = &mut self.ports[id.at()];
+        port.state.eager = true;
+        let at = port.free_at;
+        let blocked = self.gates[id.at()].blocked;
+        let pending = serving && at >= cx.now || port.waiting.packets > 0 && !blocked;
+        if pending && (!port.state.tx_pending || blocked) {
+            self.gates[id.at()].blocked = false;
+            port.state.tx_pending = true;
+            cx.schedule(at.max(cx.now), Phase::Decide, id.0);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! What a hop touches is the state of one node: a port, its queue, its gate, its switch's memory. Between nodes travel
 //! packets and frames, on wires.
 
+mod backpressure;
 pub(crate) mod deadlock;
 pub(crate) mod egress;
 pub(crate) mod failures;

@@ -8,7 +8,7 @@
 
 use crate::cx::Cx;
 use crate::events::{Event, Events, Phase, Tag};
-use crate::fabric::{Fabric, reference};
+use crate::fabric::{Fabric, backpressure, reference};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -52,6 +52,9 @@ impl Fabric {
         self.spill(id);
         self.join(cx, id, flying);
         if self.ports[id.at()].mode.gated {
+            if cx.features.backpressure {
+                backpressure::note_overfull(self, cx, from, id, flying.handle);
+            }
             self.note_held(cx, id);
         }
     }
@@ -70,7 +73,7 @@ impl Fabric {
             return false;
         }
         if reference {
-            reference::enqueue(self, cx, id, flying);
+            reference::enqueue(self, cx, id, from, flying);
             return false;
         }
         true
@@ -360,6 +363,9 @@ impl Fabric {
         }
         if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             self.depart(cx, id, flying.handle, flying.wire);
+        }
+        if cx.features.backpressure {
+            backpressure::pass_on(self, id, flying.handle);
         }
         let port = &mut self.ports[id.at()];
         let booked = port.transmit(at, flying);

@@ -10,8 +10,8 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::Fabric;
 use crate::fabric::egress::Held;
+use crate::fabric::{Fabric, backpressure};
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
@@ -22,7 +22,13 @@ use thalweg_units::{PortId, Span, Time};
 
 /// A packet for which there is room in the switch joins the port.
 #[inline(never)]
-pub(crate) fn enqueue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+pub(crate) fn enqueue<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    id: PortId,
+    from: PortId,
+    flying: Flying,
+) {
     let Flying { handle, route, wire, .. } = flying;
     fabric.packets[handle].route = route;
     if cx.features.headers {
@@ -44,6 +50,9 @@ pub(crate) fn enqueue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId
         cx.instruments.probes.count_priority(id, packet.rank, cx.spec.probes.priority_histogram);
     }
     note_queue(fabric, cx.now, id);
+    if cx.features.backpressure && arrived != Arrived::Dropped {
+        backpressure::note_overfull(fabric, cx, from, id, handle);
+    }
     let port = &mut fabric.ports[id.at()];
     port.note_queue(port.waiting.bytes);
     if !port.state.tx_pending && port.waiting.packets > 0 {
@@ -187,6 +196,9 @@ fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
         // What left at this very instant has left.
         fabric.release_deferred(cx, id);
         fabric.depart(cx, id, handle, flying.wire);
+    }
+    if cx.features.backpressure && !first {
+        backpressure::pass_on(fabric, id, handle);
     }
     let port = &mut fabric.ports[id.at()];
     port.sent.packets += 1;

@@ -84,8 +84,10 @@ impl Hosts {
         let mut sender = transport.sender(flow, spec.size, &start, stream).expect("checked when built");
         let receiver = transport.receiver(flow, spec.size);
         self.inherit(spec.connection, &mut sender);
+        let queue = if cx.features.backpressure { self.claim_queue(fabric, spec.src) } else { 0 };
         let sending = Sending {
             sender,
+            queue,
             timer: Time::MAX,
             host: spec.src,
             peer: spec.dst,
@@ -180,6 +182,7 @@ impl Hosts {
         let (sending, receiving) = (&self.sending[slot as usize], &self.receiving[slot as usize]);
         if sending.complete && receiving.complete && sending.balance.wrapping_add(receiving.balance) == 0 {
             flows.write(flow, &sending.sender.stats(), receiving.receiver.received());
+            self.give_queue_back(fabric, slot as usize);
             fabric.paths.close(flow);
         }
     }

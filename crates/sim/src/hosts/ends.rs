@@ -24,6 +24,8 @@ pub struct Sending {
     pub transport: u16,
     /// It is in the round-robin list of its host's NIC.
     pub ready: bool,
+    /// Number of its queue at its host's NIC, under backpressure.
+    pub queue: u16,
     /// Every byte is acknowledged, and this has been recorded.
     pub complete: bool,
 }

@@ -15,17 +15,49 @@ use crate::paths::{NO_SLOT, Paths};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use thalweg_machines::pause::QueueSet;
 use thalweg_machines::transport::Transmit;
 use thalweg_machines::{Packet, Side};
-use thalweg_units::{FlowId, PortId, Time};
+use thalweg_units::{FlowId, HostId, PortId, Time};
 
 /// The flows of one NIC.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Nic {
     /// Round-robin list: flows that may have something to send, each once, the next one first.
     pub ready: VecDeque<FlowId>,
+    /// Flows whose queue is paused, in the order in which their turn came.
+    held: VecDeque<FlowId>,
+    /// The numbers of their queues.
+    queues: Numbers,
     /// Or as the HPCC authors' simulator has it.
     hpcc: HpccNic,
+}
+
+/// Numbers of queues, each for one flow as long as there are enough.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Numbers {
+    /// Flows of each number.
+    flows: Vec<u32>,
+    last: u16,
+}
+
+impl Numbers {
+    /// One for a flow: the next free one.
+    // CHOICE BFC §3.5: a NIC has as many queues as a bitmap has bits, 256 (2047 in the artifact). Flows beyond that share theirs. The numbers
+    // go round, so that one is used again as late as possible: the resume of the flow before it may still be on its way.
+    fn claim(&mut self) -> u16 {
+        let all = QueueSet::CAPACITY;
+        self.flows.resize(usize::from(all), 0);
+        let next = |step: u16| (self.last + step) % all;
+        let free = (1..=all).map(next).find(|queue| self.flows[usize::from(*queue)] == 0);
+        self.last = free.unwrap_or(next(1));
+        self.flows[usize::from(self.last)] += 1;
+        self.last
+    }
+    /// The flow is over.
+    fn give_back(&mut self, queue: u16) {
+        self.flows[usize::from(queue)] -= 1;
+    }
 }
 
 impl Nic {
@@ -116,12 +148,57 @@ impl Hosts {
 
     /// The flow that is asked next leaves the round-robin list.
     #[inline]
-    fn next_ready<Q>(&mut self, cx: &Cx<Q>, fabric: &Fabric, id: PortId) -> Option<FlowId> {
+    fn next_ready<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
+        if cx.features.backpressure {
+            return self.next_unpaused(fabric, id);
+        }
         if !cx.features.agents {
             return self.nics[id.at()].ready.pop_front();
         }
         let place = self.next_by_agent(fabric, id);
         self.nics[id.at()].ready.remove(place)
+    }
+
+    /// The same past those whose queue the switch has paused: they wait apart until something is resumed.
+    // CHOICE BFC §3.5: a flow that is resumed takes the last place in the round.
+    fn next_unpaused(&mut self, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
+        let Fabric { gates, paths, .. } = fabric;
+        let gate = &mut gates[id.at()];
+        let Self { nics, sending, .. } = self;
+        let Nic { ready, held, .. } = &mut nics[id.at()];
+        let paused = |flow: FlowId| {
+            let slot = paths.slot(flow);
+            slot != NO_SLOT && gate.paused.queues().has(sending[slot as usize].queue)
+        };
+        if gate.freed {
+            for _ in 0..held.len() {
+                let Some(flow) = held.pop_front() else { break };
+                if paused(flow) { held.push_back(flow) } else { ready.push_back(flow) }
+            }
+        }
+        let mut next = None;
+        while next.is_none()
+            && let Some(flow) = ready.pop_front()
+        {
+            if paused(flow) { held.push_back(flow) } else { next = Some(flow) }
+        }
+        gate.freed = false;
+        next
+    }
+
+    /// A queue of a host's NIC for a flow.
+    pub(super) fn claim_queue(&mut self, fabric: &Fabric, host: HostId) -> u16 {
+        let nic = fabric.routes.nic(host);
+        self.nics.get_mut(nic.at()).map_or(0, |nic| nic.queues.claim())
+    }
+
+    /// No packet of the flow is left anywhere: its queue is free.
+    pub(super) fn give_queue_back(&mut self, fabric: &Fabric, slot: usize) {
+        let Sending { host, queue, .. } = self.sending[slot];
+        let nic = self.nics.get_mut(fabric.routes.nic(host).at());
+        if let Some(nic) = nic.filter(|nic| !nic.queues.flows.is_empty()) {
+            nic.queues.give_back(queue);
+        }
     }
 
     fn pull_hpcc<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
@@ -162,6 +239,7 @@ impl Hosts {
     ) {
         let sending = &mut self.sending[slot];
         sending.balance = sending.balance.wrapping_add(1);
+        packet.tag = sending.queue;
         let ends = (sending.host, sending.peer);
         let path = fabric.paths.start(slot);
         let (_, flying) = self.prepare(cx, fabric, flow, ends, path, packet);

@@ -1,7 +1,8 @@
 //! Flow control between neighbours, per-ingress accounting, NICs that pull from their flows, and what breaks.
 use crate::common::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
-use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
+use thalweg_machines::pause::BackpressureSpec;
+use thalweg_machines::schedule::{DisciplineSpec, OrderSpec, bfc};
 use thalweg_machines::transport::{RtoSpec, TcpSpec, TransportSpec, UdpPace};
 use thalweg_sim::spec::*;
 use thalweg_sim::{FlowEnd, FlowOutcome};
@@ -21,6 +22,7 @@ pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
             quanta: None,
             lossy_ok: false,
         }),
+        backpressure: None,
         release_at_start: false,
     }
 }
@@ -39,12 +41,36 @@ pub fn dynamic(total: u64) -> InputSpec {
             quanta: None,
             lossy_ok: false,
         }),
+        backpressure: None,
         release_at_start: true,
     }
 }
 
 pub fn lossy(limit: u64) -> InputSpec {
-    InputSpec { memory: InputMemory::PerInput(Bytes::new(limit)), pfc: None, release_at_start: false }
+    InputSpec {
+        memory: InputMemory::PerInput(Bytes::new(limit)),
+        pfc: None,
+        backpressure: None,
+        release_at_start: false,
+    }
+}
+
+pub fn backpressure() -> InputSpec {
+    InputSpec {
+        memory: InputMemory::Shared(Bytes::new(12_000_000)),
+        pfc: None,
+        backpressure: Some(BackpressureSpec {
+            frame_wire: 64,
+            every: Span::from_us(2),
+            expires: Span::from_us(32),
+            nics: true,
+        }),
+        release_at_start: true,
+    }
+}
+
+pub fn bfc(params: bfc::Params) -> DisciplineSpec {
+    DisciplineSpec { order: params.into(), ..fifo() }
 }
 
 pub fn in_turns() -> DisciplineSpec {
@@ -65,7 +91,14 @@ pub fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
     let mut unpaused = two_racks(seed, Some(pfc(20_000, 15_000, 9000)), PULL, fifo());
     unpaused.nic.pause_control = false;
     unpaused.inputs = Some(pfc(20_000, 15_000, 90_000));
+    let small = bfc::Params { queues: 6, quantum: Bytes::new(1500), ..bfc::Params::default() };
+    let mut held = two_racks(seed, Some(backpressure()), PULL, bfc(small.clone()));
+    held.control_first = true;
+    let half = bfc::Params { sampling: 0.5, ..small.clone() };
     vec![
+        ("backpressure", held),
+        ("backpressure, queue at the host", two_racks(seed, Some(backpressure()), NIC, bfc(small))),
+        ("backpressure, sampled", two_racks(seed, Some(backpressure()), PULL, bfc(half))),
         ("inputs, drops", two_racks(seed, Some(lossy(20_000)), NIC, in_turns())),
         ("inputs, drops, pull", two_racks(seed, Some(lossy(20_000)), PULL, in_turns())),
         ("pfc in turns", two_racks(seed, Some(pfc(20_000, 20_000, 9000)), PULL, in_turns())),

@@ -3,6 +3,7 @@
 mod common;
 
 mod agents;
+mod backpressure;
 mod lone_flow;
 mod lossless;
 mod peaks;

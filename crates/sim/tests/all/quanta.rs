@@ -25,6 +25,7 @@ fn incast(quanta: Option<u16>, incidents: Vec<Incident>) -> NetworkSpec {
             quanta,
             lossy_ok: false,
         }),
+        backpressure: None,
         release_at_start: false,
     });
     spec.disciplines = vec![DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }];

@@ -30,6 +30,7 @@ fn two_classes(seed: u64) -> NetworkSpec {
             quanta: None,
             lossy_ok: false,
         }),
+        backpressure: None,
         release_at_start: false,
     };
     let order = priority::Params::from(2).into();

@@ -133,4 +133,10 @@ pub(super) const SWITCHES: &[Part] = &[
         source: "Li et al., HPCC, SIGCOMM 2019, §5.1; the authors' simulator",
         toml: "[switch]\ninputs = { shared = \"32MB\", release = \"start\" }\npfc = { threshold = \"dynamic\" }\n",
     },
+    Part {
+        name: "bfc",
+        summary: "32 queues at every port, 12 MB shared by all, single queues pause the hop before",
+        source: "Goyal, MIT 2022, ch. 3; Goyal et al., Backpressure Flow Control, NSDI 2022",
+        toml: "[switch]\nscheduler = \"bfc\"\ninputs = { shared = \"12MB\", release = \"start\" }\nbackpressure = {}\ncontrol_first = true\n",
+    },
 ];

@@ -35,6 +35,28 @@ transport = "x"
 
 /// The same with flow control: nothing is lost.
 const PFC: &[&str] = &["switch.pfc={}"];
+const BFC: &[&str] = &["switch.scheduler=bfc", "switch.inputs={shared=\"2MB\"}"];
+const BACKPRESSURE: &[&str] =
+    &["switch.scheduler=bfc", "switch.inputs={shared=\"2MB\"}", "switch.backpressure={}"];
+const BFC_MIXED: &[&str] = &[
+    "switch.scheduler=fifo",
+    "switch.mix={scheduler=\"bfc\"}",
+    "switch.inputs={shared=\"2MB\"}",
+    "switch.backpressure={}",
+];
+const BFC_NIC: &[&str] = &[
+    "switch.scheduler=bfc",
+    "switch.inputs={shared=\"2MB\"}",
+    "switch.backpressure={}",
+    "nic.order=queue",
+    "nic.scheduler=bfc",
+];
+const LOST_RESUMES: &[&str] = &[
+    "switch.scheduler=bfc",
+    "switch.inputs={shared=\"2MB\"}",
+    "switch.backpressure={}",
+    "incident=[{kind=\"pause-loss\",from=\"100us\",until=\"1ms\",probability=0.7}]",
+];
 const PFC_FIRST: &[&str] = &["switch.pfc={}", "switch.control_first=true"];
 const STATIC: &[&str] = &["switch.pfc={threshold={kind=\"static\",xoff=\"14KB\",xon=\"12KB\"}}"];
 const DYNAMIC: &[&str] = &["switch.inputs={shared=\"150KB\"}", "switch.pfc={threshold=\"dynamic\"}"];
@@ -115,6 +137,18 @@ pub const KEYS: &[Row] = &[
     ("switch.inputs.release", LOSSY, &[], "", "start", Outcome),
     ("switch.inputs.release=start", LOSSY, &[], "start", "end", Outcome),
     ("switch.inputs.release=end", LOSSY, &[], "end", "start", Outcome),
+    ("switch.backpressure", LOSSY, BFC, "", "{}", Outcome),
+    ("switch.backpressure.every", LOSSY, BACKPRESSURE, "", "5us", Outcome),
+    ("switch.backpressure.expires", LOSSY, LOST_RESUMES, "", "3us", Outcome),
+    ("switch.backpressure.frame", LOSSY, BACKPRESSURE, "", "200B", Outcome),
+    ("switch.backpressure.nics", LOSSY, BACKPRESSURE, "", "false", Outcome),
+    ("switch.scheduler(bfc).threshold", LOSSY, BACKPRESSURE, "", "4.0", Outcome),
+    ("switch.scheduler(bfc).needs_backlog", LOSSY, BACKPRESSURE, "", "true", Outcome),
+    ("switch.mix.scheduler(bfc).threshold", LOSSY, BFC_MIXED, "", "4.0", Outcome),
+    ("switch.mix.scheduler(bfc).needs_backlog", LOSSY, BFC_MIXED, "", "true", Outcome),
+    // A host has nobody to hold back.
+    ("nic.scheduler(bfc).threshold", LOSSY, BFC_NIC, "", "4.0", Nowhere),
+    ("nic.scheduler(bfc).needs_backlog", LOSSY, BFC_NIC, "", "true", Nowhere),
     ("switch.pfc", LOSSY, &[], "", "{}", Outcome),
     ("switch.pfc.quanta", LOSSY, PFC, "", "100", Outcome),
     ("switch.pfc.threshold", LOSSY, STATIC, "static", "{kind=\"static\",xoff=\"10KB\"}", Outcome),

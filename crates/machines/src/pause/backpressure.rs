@@ -1,0 +1,159 @@
+//! Backpressure flow control: a queue of the hop before is paused as long as packets of it wait here that found their queues too long. Goyal,
+//! "Congestion Control in Highly Variable Networks", MIT 2022, §3.3.3.2.
+//!
+//! Which queues are too long the order of service says ([`crate::schedule::bfc`]); what is kept here is one counter per input and queue of
+//! its neighbour. From time to time the neighbour is told the whole state, so that a lost frame costs no more than that time.
+
+use super::{Frame, Held, Passing, PausePolicy, QueueSet};
+use crate::packet::Flags;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Span, Time};
+
+/// Parameters of [`Backpressure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackpressureSpec {
+    /// A frame on the wire.
+    pub frame_wire: u32,
+    /// A neighbour of which a queue is paused, or was a short time ago, is told all that is paused as often as this.
+    pub every: Span,
+    /// A queue goes on by itself if its pause has not been confirmed for so long.
+    // CHOICE BFC §3.3.3.2: not in the paper, whose bitmaps go on for ever. Here they end when nothing has been paused for two periods; if all
+    // of them are lost, and the RESUME before them, this keeps the queue from standing still for good.
+    pub expires: Span,
+    /// NICs obey; otherwise they ignore all frames (App. E).
+    pub nics: bool,
+}
+
+/// The pause counters of one switch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backpressure {
+    /// By input, [`QueueSet::CAPACITY`] each: packets waiting here that came from that queue and found theirs too long.
+    counters: Vec<u32>,
+    /// By input: queues whose counter is not zero.
+    paused: Vec<QueueSet>,
+}
+
+impl Backpressure {
+    /// A switch with so many inputs, which has paused nobody.
+    ///
+    /// # Errors
+    /// If reminders would take no time, or come too late to confirm a pause.
+    pub fn new(spec: &BackpressureSpec, inputs: usize) -> Result<Self, String> {
+        if spec.every.is_zero() || spec.expires <= spec.every {
+            return Err(format!(
+                "pauses are confirmed every {} and expire after {}: the first must be above zero and below the second",
+                spec.every, spec.expires
+            ));
+        }
+        let counters = vec![0; inputs * usize::from(QueueSet::CAPACITY)];
+        Ok(Self { counters, paused: vec![QueueSet::default(); inputs] })
+    }
+
+    /// What is counted for all queues of all neighbours.
+    pub fn counted(&self) -> u64 {
+        self.counters.iter().map(|count| u64::from(*count)).sum()
+    }
+
+    /// The counter of the queue that a packet came from.
+    #[inline]
+    fn counter(&mut self, at: Passing<'_>) -> (u16, &mut u32) {
+        let queue = at.packet.tag % QueueSet::CAPACITY;
+        (queue, &mut self.counters[at.input * usize::from(QueueSet::CAPACITY) + usize::from(queue)])
+    }
+}
+
+impl PausePolicy for Backpressure {
+    fn on_taken(&mut self, _: Time, _: Passing<'_>, _: Held) -> Option<Frame> {
+        None
+    }
+    /// The first one pauses.
+    #[inline]
+    fn on_overfull(&mut self, _: Time, at: Passing<'_>) -> Option<Frame> {
+        let (queue, counter) = self.counter(at);
+        *counter += 1;
+        if *counter > 1 {
+            return None;
+        }
+        self.paused[at.input].set(queue, true);
+        Some(Frame::PauseQueue { queue })
+    }
+    /// The last one resumes.
+    #[inline]
+    fn on_departed(&mut self, _: Time, at: Passing<'_>) -> Option<Frame> {
+        if !at.packet.flags.has(Flags::HELD_BACK) {
+            return None;
+        }
+        let (queue, counter) = self.counter(at);
+        *counter -= 1;
+        if *counter > 0 {
+            return None;
+        }
+        self.paused[at.input].set(queue, false);
+        Some(Frame::ResumeQueue { queue })
+    }
+    fn on_released(&mut self, _: Time, _: usize, _: Held) -> Option<Frame> {
+        None
+    }
+    fn reminder(&self, input: usize) -> Option<Frame> {
+        Some(Frame::Bitmap(self.paused[input]))
+    }
+    fn has_paused(&self, input: usize) -> bool {
+        !self.paused[input].is_empty()
+    }
+    /// Only the departures of marked packets matter, and their ports know.
+    fn is_pausing(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+
+    const SPEC: BackpressureSpec =
+        BackpressureSpec { frame_wire: 64, every: Span::from_us(2), expires: Span::from_us(32), nics: true };
+
+    fn from(tag: u16) -> Packet {
+        Packet { tag, flags: Flags::HELD_BACK, ..Packet::default() }
+    }
+
+    /// §3.3.3.2: on the counter's first step up, and on its last one down, whatever the order, output and flow of what leaves.
+    #[test]
+    fn a_queue_is_paused_once_and_resumed_when_all_packets_that_were_held_back_have_left() {
+        let mut switch = Backpressure::new(&SPEC, 2).unwrap();
+        let packet = from(7);
+        let at = |input, output| Passing { input, output, packet: &packet };
+        let now = Time::ZERO;
+        assert_eq!(switch.on_overfull(now, at(0, 1)), Some(Frame::PauseQueue { queue: 7 }));
+        assert_eq!(switch.on_overfull(now, at(0, 3)), None);
+        assert_eq!(
+            switch.on_overfull(now, at(1, 1)),
+            Some(Frame::PauseQueue { queue: 7 }),
+            "another neighbour"
+        );
+        let free = Packet { tag: 7, ..Packet::default() };
+        assert_eq!(switch.on_departed(now, Passing { input: 0, output: 1, packet: &free }), None);
+        assert_eq!(switch.on_departed(now, at(0, 3)), None);
+        assert_eq!(switch.counted(), 2);
+        assert_eq!(switch.on_departed(now, at(0, 1)), Some(Frame::ResumeQueue { queue: 7 }));
+        assert_eq!((switch.has_paused(0), switch.has_paused(1), switch.counted()), (false, true, 1));
+    }
+
+    #[test]
+    fn a_reminder_says_which_counters_are_not_zero() {
+        let mut switch = Backpressure::new(&SPEC, 1).unwrap();
+        for tag in [3, 200, 3] {
+            switch.on_overfull(Time::ZERO, Passing { input: 0, output: 1, packet: &from(tag) });
+        }
+        switch.on_departed(Time::ZERO, Passing { input: 0, output: 1, packet: &from(3) });
+        assert_eq!(switch.reminder(0), Some(Frame::Bitmap([3, 200].into_iter().collect())));
+    }
+
+    #[test]
+    fn reminders_that_would_never_come_are_refused() {
+        let new = |every, expires| Backpressure::new(&BackpressureSpec { every, expires, ..SPEC }, 1);
+        assert!(new(Span::ZERO, Span::from_us(1)).unwrap_err().contains("expire"));
+        assert!(new(Span::from_us(9), Span::from_us(9)).unwrap_err().contains("every 9"));
+    }
+}

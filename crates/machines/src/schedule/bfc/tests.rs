@@ -1,0 +1,248 @@
+use super::*;
+use crate::packet::Kind;
+use crate::schedule::{Discipline, DisciplineSpec, Limit, Queue, Verdict};
+use crate::stage::StageSpec;
+use std::collections::BTreeMap;
+use thalweg_units::FlowId;
+
+const RATE: Rate = Rate::from_gbps(100);
+
+/// A port of 100 Gb/s with hops of 2 us: 25 000 B between the threshold's numerator and a queue that is alone.
+fn port(params: Params) -> Queue {
+    let params = Params { hop_rtt: Some(Span::from_us(2)), ..params };
+    let spec = DisciplineSpec {
+        order: params.into(),
+        limit: Limit::Unlimited,
+        stage: StageSpec::default(),
+        preemptive: false,
+    };
+    spec.make(Stream::new(3, "bfc", 0), RATE).expect("a port")
+}
+
+fn packet(flow: u32) -> Packet {
+    Packet { flow: FlowId(flow), wire: 1000, payload: 1000, ..Packet::default() }
+}
+
+/// One joins; was it too much?
+fn join(port: &mut Queue, now: Time, packet: Packet, number: u32) -> bool {
+    assert_eq!(port.enqueue(now, &packet, Handle(number), &mut vec![]), Verdict::Queued);
+    port.is_overfull()
+}
+
+/// The next to leave, and from which queue.
+fn leave(port: &mut Queue, now: Time) -> Option<(u32, u16)> {
+    let served = port.dequeue(now, &mut vec![])?;
+    Some((served.handle.0, port.served_queue()))
+}
+
+const US: fn(u64) -> Time = Time::from_us;
+
+/// §3.3.3.2: Th = HRTT · μ / N_active; M3: the queue with the packet is compared.
+#[test]
+fn a_queue_is_too_long_beyond_a_hops_product_divided_by_the_queues_that_may_send() {
+    let mut alone = port(Params::default());
+    let over: Vec<bool> = (0..26).map(|n| join(&mut alone, US(1), packet(1), n)).collect();
+    assert_eq!(over.iter().position(|over| *over), Some(25), "25 000 B are within, 26 000 are not");
+    let mut two = port(Params::default());
+    let over: Vec<bool> = (0..26).map(|n| join(&mut two, US(1), packet(n % 2), n)).collect();
+    assert_eq!(over.iter().position(|over| *over), Some(24), "12 500 B each: the thirteenth is too much");
+}
+
+#[test]
+fn paused_queues_do_not_divide_the_threshold_and_a_longer_hop_raises_it() {
+    let mut one = port(Params::default());
+    join(&mut one, US(1), packet(1), 0);
+    leave(&mut one, US(1));
+    let held = one.served_queue();
+    one.pause_only(&[held].into_iter().collect());
+    // Sticky: flow 1 is still there, and paused.
+    (0..40).for_each(|n| assert!(!join(&mut one, US(2), packet(1), n) || n >= 25));
+    assert!(one.is_held());
+    let over: Vec<bool> = (40..66).map(|n| join(&mut one, US(2), packet(2), n)).collect();
+    assert_eq!(over.iter().position(|over| *over), Some(25), "as if it were alone");
+    let mut double = port(Params { threshold: 2.0, ..Params::default() });
+    let over: Vec<bool> = (0..51).map(|n| join(&mut double, US(1), packet(1), n)).collect();
+    assert_eq!(over.iter().position(|over| *over), Some(50));
+}
+
+#[test]
+fn a_flow_of_which_nothing_else_waits_may_be_exempt() {
+    let crowd = |needs_backlog| {
+        let mut port = port(Params { needs_backlog, ..Params::default() });
+        // 26 flows of one packet: a threshold below one packet.
+        (0..26).map(|n| u32::from(join(&mut port, US(1), packet(n), n))).sum::<u32>()
+    };
+    assert_eq!((crowd(false), crowd(true)), (1, 0));
+}
+
+/// §3.3.3.1: an empty queue if there is one; otherwise any.
+#[test]
+fn as_long_as_queues_are_empty_no_two_flows_share_one() {
+    let mut port = port(Params::default());
+    (0..31).for_each(|flow| {
+        join(&mut port, US(1), packet(flow), flow);
+    });
+    let mut queues: Vec<u16> =
+        (0..31).filter_map(|_| leave(&mut port, US(1))).map(|(_, queue)| queue).collect();
+    queues.sort_unstable();
+    assert_eq!(queues, (0..31).collect::<Vec<_>>(), "all but that of control packets");
+    (0..40).for_each(|flow| {
+        join(&mut port, US(100), packet(100 + flow), flow);
+    });
+    assert_eq!(std::iter::from_fn(|| leave(&mut port, US(100))).count(), 40, "the last nine share");
+}
+
+/// §3.3.3.2: sticky for two hop round trips.
+#[test]
+fn a_flow_that_runs_dry_keeps_its_queue_for_two_hop_round_trips() {
+    let queue_after = |gap: u64| {
+        let mut changed = 0;
+        for seed in 0..40 {
+            let mut port = port(Params::default());
+            join(&mut port, US(1), packet(seed), 0);
+            let (_, before) = leave(&mut port, US(1)).unwrap();
+            join(&mut port, US(1) + Span::from_ns(gap), packet(seed), 1);
+            let (_, after) = leave(&mut port, US(1) + Span::from_ns(gap)).unwrap();
+            changed += u32::from(before != after);
+        }
+        changed
+    };
+    assert_eq!(queue_after(4000), 0);
+    assert!(queue_after(4001) > 30, "one in 31 stays by chance");
+}
+
+#[test]
+fn a_flow_never_gets_an_empty_queue_that_is_paused() {
+    let mut port = port(Params { queues: 5, ..Params::default() });
+    port.pause_only(&[0, 1, 3].into_iter().collect());
+    join(&mut port, US(1), packet(1), 0);
+    assert_eq!(leave(&mut port, US(1)), Some((0, 2)));
+}
+
+#[test]
+fn stochastic_assignment_is_a_hash_and_flows_collide_as_birthdays_do() {
+    let mut port = port(Params { assignment: Assignment::Hashed, ..Params::default() });
+    let mut of = BTreeMap::<u32, u16>::new();
+    for n in 0..400 {
+        join(&mut port, US(n), packet(n as u32 % 40), n as u32);
+        let (_, queue) = leave(&mut port, US(n)).unwrap();
+        assert_eq!(*of.entry(n as u32 % 40).or_insert(queue), queue, "always the same");
+    }
+    let used: std::collections::BTreeSet<u16> = of.into_values().collect();
+    // 31 (1 - (30/31)^40) = 22.6 of 31.
+    assert!((18..=27).contains(&used.len()), "{}", used.len());
+}
+
+#[test]
+fn control_packets_go_first_whatever_is_paused() {
+    let mut port = port(Params::default());
+    join(&mut port, US(1), packet(1), 0);
+    port.pause_only(&(0..31).collect());
+    assert!(port.is_held());
+    assert!(!join(&mut port, US(1), Packet { kind: Kind::Ack, ..packet(2) }, 1));
+    assert_eq!((port.is_held(), leave(&mut port, US(1))), (false, Some((1, 31))));
+    assert_eq!((port.is_held(), leave(&mut port, US(1)), port.packets()), (true, None, 1));
+}
+
+#[test]
+fn queues_take_turns_by_bytes() {
+    let mut port = port(Params { quantum: Bytes::new(1000), ..Params::default() });
+    for n in 0..60 {
+        join(&mut port, US(1), packet(1), n);
+        let small = Packet { wire: 100, ..packet(2) };
+        (0..10).for_each(|i| {
+            join(&mut port, US(1), small, 100 + 10 * n + i);
+        });
+    }
+    let first: Vec<u32> =
+        (0..110).filter_map(|_| leave(&mut port, US(1))).map(|(number, _)| number).collect();
+    let large = first.iter().filter(|number| **number < 100).count();
+    assert!((9..=11).contains(&large), "{large} of 1000 B among 100 of 100 B");
+}
+
+#[test]
+fn the_flow_with_the_fewest_remaining_bytes_goes_first_by_the_first_packet_of_its_queue() {
+    let mut port = port(Params { service: Service::Shortest, ..Params::default() });
+    for (number, (flow, rank)) in
+        [(1, 9000), (2, 3000), (3, 5000), (2, 2000), (1, 100)].into_iter().enumerate()
+    {
+        join(&mut port, US(1), Packet { rank, ..packet(flow) }, number as u32);
+    }
+    let order: Vec<u32> = std::iter::from_fn(|| leave(&mut port, US(1))).map(|(number, _)| number).collect();
+    assert_eq!(order, [1, 3, 2, 0, 4]);
+}
+
+#[test]
+fn classes_have_queues_of_their_own_and_an_incast_shares_one() {
+    let mut classed = port(Params { queues: 9, classes: 4, ..Params::default() });
+    for (number, class) in [3, 1, 0, 2, 0].into_iter().enumerate() {
+        join(&mut classed, US(1), Packet { class, ..packet(number as u32) }, number as u32);
+    }
+    let served: Vec<(u32, u16)> = std::iter::from_fn(|| leave(&mut classed, US(1))).collect();
+    assert_eq!(served.iter().map(|(_, queue)| queue / 2).collect::<Vec<_>>(), [0, 0, 1, 2, 3]);
+    let mut labelled = port(Params { queues: 4, incast_class: Some(1), ..Params::default() });
+    for number in 0..20 {
+        join(&mut labelled, US(1), Packet { class: (number % 2) as u8, ..packet(number) }, number);
+    }
+    while let Some((number, queue)) = leave(&mut labelled, US(1)) {
+        assert_eq!(queue == 2, number % 2 == 1, "queue 2 is that of the incast");
+    }
+}
+
+/// P3 and P7 of the design: with queues to spare nobody shares one (but for index collisions), and a flow's packets keep their order.
+#[test]
+fn flows_that_wait_at_the_same_time_share_no_queue_as_long_as_one_is_free_and_packets_keep_their_order() {
+    let params = Params { sticky: 0.0, table: 100_000, ..Params::default() };
+    let mut order =
+        params.make(&At { rate: RATE, stream: Stream::new(3, "bfc", 0), preemptive: false }).unwrap();
+    let mut draw = Stream::new(9, "arrivals", 0);
+    // (number, flow) of those waiting, and which of a flow left last.
+    let (mut waiting, mut last) = (BTreeMap::<u32, u32>::new(), BTreeMap::<u32, u32>::new());
+    let mut shared = 0;
+    for number in 0..20_000 {
+        let now = Time::from_ns(10 * u64::from(number));
+        if waiting.len() < 25 && draw.below(2) == 0 {
+            let flow = draw.below(400) as u32;
+            waiting.insert(number, flow);
+            order.push(now, &packet(flow), Handle(number));
+            for fifo in &order.queues {
+                let mut at = fifo.head;
+                while at != NIL {
+                    let node = &order.nodes[at as usize];
+                    let head = order.nodes[fifo.head as usize].entry.handle.0;
+                    shared += u32::from(waiting[&node.entry.handle.0] != waiting[&head]);
+                    at = node.next;
+                }
+            }
+        } else if let Some(entry) = order.pop(now) {
+            let flow = waiting.remove(&entry.handle.0).expect("it waits");
+            assert!(
+                last.insert(flow, entry.handle.0).is_none_or(|before| before < entry.handle.0),
+                "in order"
+            );
+        }
+    }
+    assert_eq!(shared, 0);
+}
+
+/// App. E: half of the packets are not counted.
+#[test]
+fn packets_that_are_not_sampled_never_hold_anybody_back() {
+    let mut port = port(Params { sampling: 0.5, ..Params::default() });
+    let over = (0..1025).filter(|n| join(&mut port, US(1), packet(1), *n)).count();
+    assert!((440..=560).contains(&over), "{over} of 1000");
+}
+
+#[test]
+fn what_cannot_work_is_refused_with_what_can() {
+    let told = |params: Params| {
+        let mut problems = Problems::default();
+        params.check(&Around { overflows: false, ..Around::ANY }, &mut problems);
+        problems.0.first().map(|p| format!("{}: {}", p.key, p.reason)).unwrap_or_default()
+    };
+    assert_eq!(told(Params::default()), "");
+    assert!(told(Params { queues: 1, ..Params::default() }).starts_with("queues: 1 queues"));
+    assert!(told(Params { queues: 4, classes: 4, ..Params::default() }).contains("4 classes cannot share 3"));
+    assert!(told(Params { sampling: 0.0, ..Params::default() }).starts_with("sampling"));
+    assert!(told(Params { threshold: 0.0, ..Params::default() }).starts_with("threshold"));
+}

@@ -1,0 +1,139 @@
+//! Backpressure flow control: packets say from which queue they come, and those that make a queue too long are held against it.
+//!
+//! As long as such packets wait at a port, ends of transmissions there are events: what leaves may let a neighbour go on.
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::fabric::gate::{EXPIRY, REFRESH};
+use crate::port::Lane;
+use thalweg_machines::pause::{BackpressureSpec, Change, Frame, Passing};
+use thalweg_machines::schedule::Discipline;
+use thalweg_machines::{Flags, Handle};
+use thalweg_units::PortId;
+
+/// After so many reminders that say that nothing is paused there are no more.
+const IDLE_REMINDERS: u8 = 2;
+
+/// A packet has joined the queue of a switch port, through the port `from`: if it made the queue too long, the neighbour is told.
+pub(super) fn note_overfull<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    from: PortId,
+    id: PortId,
+    handle: Handle,
+) {
+    let place = &fabric.ports[id.at()].place;
+    if place.owner == u32::MAX || !fabric.queue(id).is_some_and(|queue| queue.is_overfull()) {
+        return;
+    }
+    let (switch, output) = (place.owner as usize, usize::from(place.number));
+    let packet = &mut fabric.packets[handle];
+    packet.flags.set(Flags::HELD_BACK);
+    let passing = Passing { input: usize::from(packet.input), output, packet };
+    let frame = fabric.memory.switches[switch].on_overfull(cx.now, passing);
+    fabric.gates[id.at()].held_back += 1;
+    if fabric.gates[id.at()].held_back == 1 {
+        fabric.make_port_eager(cx, id);
+    }
+    if let Some(frame) = frame {
+        tell_of_queue(fabric, cx, PortId(from.0 ^ 1), frame);
+    }
+}
+
+/// The neighbour of a port is told of its queues, and from time to time again.
+pub(super) fn tell_of_queue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back: PortId, frame: Frame) {
+    fabric.post_frame(cx, back, frame, u32::MAX);
+    let asked = &mut fabric.gates[back.at()].asked;
+    asked.idle = 0;
+    if !asked.pending {
+        asked.pending = true;
+        let at = cx.now.saturating_add(backpressure(cx).every);
+        cx.schedule(at, Phase::Quanta, 2 * back.0 + REFRESH);
+    }
+}
+
+/// The neighbour of a port is told all that is paused, unless nothing has been for a while.
+pub(super) fn remind<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    // Ports have decided at this instant, those without an event for it, too.
+    fabric.catch_up_now(cx, id);
+    let place = &fabric.ports[id.at()].place;
+    let frame = fabric.memory.switches[place.owner as usize].reminder(usize::from(place.number));
+    let asked = &mut fabric.gates[id.at()].asked;
+    asked.pending = false;
+    let Some(frame @ Frame::Bitmap(queues)) = frame else { return };
+    let idle = if queues.is_empty() { asked.idle + 1 } else { 0 };
+    if idle <= IDLE_REMINDERS {
+        tell_of_queue(fabric, cx, id, frame);
+        fabric.gates[id.at()].asked.idle = idle;
+    }
+}
+
+/// A packet of a port's queue begins to leave, and its switch knows: from here on it comes from that queue.
+#[inline]
+pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
+    if fabric.ports[id.at()].place.pulls {
+        return; // from the queue of its flow
+    }
+    let served = fabric.queue(id).map_or(0, |queue| queue.served_queue());
+    let packet = &mut fabric.packets[handle];
+    packet.tag = served;
+    if packet.flags.has(Flags::HELD_BACK) {
+        packet.flags.clear(Flags::HELD_BACK);
+        held_back_gone(fabric, id);
+    }
+}
+
+/// A packet for which a neighbour is held back is dropped while it waits.
+#[cold]
+pub(super) fn dropped<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
+    let place = &fabric.ports[id.at()].place;
+    let (switch, output) = (place.owner as usize, usize::from(place.number));
+    let packet = &fabric.packets[handle];
+    let input = usize::from(packet.input);
+    let frame = fabric.memory.switches[switch].on_departed(cx.now, Passing { input, output, packet });
+    held_back_gone(fabric, id);
+    if let Some(frame) = frame {
+        tell_of_queue(fabric, cx, fabric.memory.links[switch][input], frame);
+    }
+}
+
+/// One packet less waits at a port for which a neighbour is held back.
+fn held_back_gone(fabric: &mut Fabric, id: PortId) {
+    let gate = &mut fabric.gates[id.at()];
+    gate.held_back -= 1;
+    if gate.held_back == 0 {
+        let port = &mut fabric.ports[id.at()];
+        port.state.eager = port.mode.lane == Lane::Reference;
+    }
+}
+
+/// The port takes no notice of what its neighbour pauses.
+pub(super) fn is_deaf<Q>(fabric: &Fabric, cx: &Cx<Q>, id: PortId) -> bool {
+    fabric.ports[id.at()].place.from_host && !backpressure(cx).nics
+}
+
+/// The neighbour of a port has said what is paused: that holds for a while.
+pub(super) fn confirm_pauses<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    let until = cx.now.saturating_add(backpressure(cx).expires);
+    let gate = &mut fabric.gates[id.at()];
+    gate.paused.keep_queues_until(until);
+    if gate.paused.any() && !gate.expiry_pending {
+        gate.expiry_pending = true;
+        cx.schedule(until, Phase::Quanta, 2 * id.0 + EXPIRY);
+    }
+}
+
+/// Queues of a NIC that pulls are those of its flows: some may go on.
+pub(super) fn free_flows<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, change: Change) {
+    if change == Change::Resumed {
+        let gate = &mut fabric.gates[id.at()];
+        (gate.freed, gate.input_ready) = (true, true);
+        fabric.wake(cx, id);
+    }
+}
+
+/// The parameters; who asks has them.
+fn backpressure<Q>(cx: &Cx<Q>) -> BackpressureSpec {
+    cx.spec.inputs.and_then(|inputs| inputs.backpressure).expect("asked under backpressure only")
+}
