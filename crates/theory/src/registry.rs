@@ -1,7 +1,7 @@
 //! Every statement that can be run, by the name it has among the claims.
 
 use crate::outcome::Outcome;
-use crate::rc3;
+use crate::{bfc, rc3};
 use crate::theorems::{self, examples, facts, laws};
 
 /// How much to try.
@@ -71,7 +71,7 @@ macro_rules! table {
     };
 }
 
-static CHECKS: [Check; 32] = table! {
+static CHECKS: [Check; 37] = table! {
     "UPS-TH3a" BeInTime 2000 theorems::th3,
         "omniscient per-hop initialisation, preemptive: nobody late over any number of hops, no arrival after the original's";
     "UPS-F7a" Hold 0 examples::no_universal,
@@ -136,4 +136,14 @@ static CHECKS: [Check; 32] = table! {
         "one long flow: both loops fill the pipe from the first round trip on, and the second falls silent once TCP does";
     "RC3-F18-b" Hold 0 rc3::offload,
         "super-segments of 64 KB mislabel at most 43 packets per border";
+    "BFC-P1-a" Hold 40000 bfc::active_flows,
+        "under processor sharing the flows that wait are geometric with mean load/(1 - load), whatever their sizes";
+    "BFC-P3-a" Hold 20000 bfc::birthdays,
+        "fewer than one flow in a hundred collides if static hashing has a hundred queues per flow, not with a tenth fewer";
+    "BFC-M-a" Hold 20000 bfc::flow_table,
+        "with a hundred entries per queue fewer than one of as many flows as queues in a hundred shares its entry";
+    "BFC-M-b" Hold 0 bfc::tables,
+        "flow tables of 76.8 K and 409 600 entries, 4096 pause counters";
+    "BFC-C1-b" Hold 0 bfc::lone_flow,
+        "a lone flow leaves its queue empty for at most 1/((sqrt k + 1)^2 + 1) of the time, at x = 1 + sqrt k";
 };

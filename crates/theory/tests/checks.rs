@@ -47,7 +47,10 @@ statements! {
         classes_can_be_put_in_strict_order "UPS-L2"
         used_slack_is_waiting "UPS-L3"
         rc3_each_segment_once_and_a_primary_loop_that_is_tcp "RC3-F1-b"
-        rc3_class_zero_is_safe_from_the_others "RC3-P-a";
+        rc3_class_zero_is_safe_from_the_others "RC3-P-a"
+        bfc_active_flows_are_geometric "BFC-P1-a"
+        bfc_birthdays "BFC-P3-a"
+        bfc_flow_tables_are_large_enough "BFC-M-a";
     fixed:
         no_universal_scheduler "UPS-F7a"
         its_schedules_are_viable "UPS-F7b"
@@ -57,6 +60,8 @@ statements! {
         packet_time "UPS-T1x"
         fair_share "UPS-F4d"
         slack_step "UPS-F11c"
+        bfc_tables_have_the_published_sizes "BFC-M-b"
+        bfc_a_lone_flow_runs_dry "BFC-C1-b"
         rc3_worked_example "RC3-F3-a"
         rc3_only_two_are_repaired "RC3-F3-b"
         rc3_levels "RC3-F1-a"
