@@ -46,6 +46,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("transports", "transport"),
     ("schedulers", "switch.scheduler"),
     ("markings", "switch.marking"),
+    ("congestion-points", "switch.congestion_point"),
     ("incidents", "incident.0"),
     ("links", "link.0.transmitter"),
     ("losses", "link.0.loss"),

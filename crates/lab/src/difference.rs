@@ -43,6 +43,7 @@ fn name(run: &Run, event: Option<Event>) -> String {
         Phase::Decide => format!("port {} chooses what to send", port()),
         Phase::Sample => format!("probe {entity} takes a sample"),
         Phase::Stop => format!("flow {entity} stops"),
+        Phase::Point => format!("the congestion point of port {} looks at its queue", port()),
         Phase::Agent => format!("a timer of host agent {entity} fires"),
         Phase::Quanta => {
             let what = if entity % 2 == 0 { "expires" } else { "is to be refreshed" };

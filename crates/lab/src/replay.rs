@@ -375,6 +375,7 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
         shared_buffer: None,
         carried: candidate.rule(),
         stages: vec![],
+        point: None,
         slack: None,
         edge: None,
         // Memory has no limit, so nobody pauses; what NICs let go, and when, is in the recording.

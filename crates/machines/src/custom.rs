@@ -135,6 +135,9 @@ impl CongestionControl for CustomController {
     fn on_timeout(&mut self, loss: &Loss) {
         self.0.on_timeout(loss);
     }
+    fn on_notice(&mut self, now: Time, notice: &crate::Notice) {
+        self.0.on_notice(now, notice);
+    }
     fn on_notification(&mut self, now: Time) {
         self.0.on_notification(now);
     }

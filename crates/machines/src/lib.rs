@@ -12,6 +12,7 @@
 //! * [`stage`]: what a port does to packets besides ordering them: admit, mark, drop, write into headers.
 //! * [`egress`]: an egress port, whole: link, queue, stages and pauses as one machine, the reference.
 //! * [`link`]: when a packet may leave, when it has left, when it arrives.
+//! * [`point`]: ports that write to the sources of the flows that pass them.
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
 //! * [`pause`]: what neighbours tell each other about when to send, and what a port then may not.
@@ -27,14 +28,17 @@ pub mod egress;
 pub mod host;
 mod kinds;
 pub mod link;
+mod notice;
 mod packet;
 pub mod pause;
+pub mod point;
 pub mod problems;
 pub mod schedule;
 pub mod slack;
 pub mod stage;
 pub mod transport;
 
+pub use notice::{Notice, QueueReport, Says};
 pub use packet::{
     Ecn, Explicit, ExplicitHeader, ExplicitKind, Flags, Handle, IntHop, IntStack, Kind, Meaning, NO_SIDE,
     Packet, SackBlocks, Side,

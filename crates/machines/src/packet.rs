@@ -1,5 +1,6 @@
 //! The packet as machines see it: one cache line of headers, cold headers beside it.
 
+use crate::notice::Notice;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, HostId, Rate, Span, Time};
 
@@ -390,6 +391,8 @@ pub enum Side {
     Int(IntStack),
     /// What routers tell the sender: written as a data packet passes, echoed in its ACK.
     Explicit(ExplicitHeader),
+    /// From a congestion point, in a packet of its own.
+    Notice(Notice),
 }
 
 impl Side {

@@ -7,8 +7,9 @@ use crate::fabric::egress::Reference;
 use crate::fabric::gate::Gates;
 use crate::fabric::memory::{Memory, number_ports};
 use crate::fabric::outages::Outages;
+use crate::fabric::points;
 use crate::fabric::preemption::Preempted;
-use crate::fabric::stages::Stages;
+use crate::fabric::stages::{Points, Stages};
 use crate::fabric::{Fabric, failures};
 use crate::features::Features;
 use crate::flows::Flows;
@@ -21,6 +22,7 @@ use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::SharedPool;
+use thalweg_machines::point::PointMachine;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::transport::TransportSpec;
@@ -190,6 +192,9 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
             "a transmission that may be interrupted has no instant at which headers are written".into(),
         );
     }
+    if let Some(why) = points::refusal(spec) {
+        return wrong(why.into());
+    }
     if let RoutingSpec::Pinned { paths } = &spec.routing
         && paths.len() != spec.flows.len()
     {
@@ -229,6 +234,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     }
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;
+    let points = Points::new(build_points(spec)?);
     Ok(Fabric {
         gates: Gates::new(if gated { ports.len() } else { 0 }),
         ports,
@@ -239,7 +245,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         sides: Arena::default(),
         routes,
         paths: Paths::new(spec, longest),
-        stages: Stages::new(spec.carried.make(longest), writers, spec.stages.len()),
+        stages: Stages::new(spec.carried.make(longest), writers, spec.stages.len(), points),
         preempted: Preempted::default(),
         outages: Outages::new(spec),
         tx_ready: Vec::new(),
@@ -276,7 +282,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let writes = in_switch && !spec.stages.is_empty();
             // What is booked ahead cannot be taken back when the link fails.
             let fails = can_fail(spec, id as u32 / 2);
-            let booked = !counted && !gated && (!fails || spec.cut_through.is_some());
+            let pointed = has_point(spec, PortId::from(id));
+            let booked = !counted && !gated && !pointed && (!fails || spec.cut_through.is_some());
             let express = (is_express(kind, &stage, shared) && !writes || instant) && booked;
             // A queue knows how long its own packets take at the link's rate. That is not for how long the port has been
             // idle where the link has a clock, sends what bypasses the queue, or fails.
@@ -318,7 +325,11 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
                 let queue = kind.make(stream, link.mean_rate()).map_err(refused)?;
                 port.mode.gated = gated;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
-                port.set_bypass_limit(if port.state.eager || counted { 0 } else { queue.bypass_limit() });
+                port.set_bypass_limit(if port.state.eager || counted || pointed {
+                    0
+                } else {
+                    queue.bypass_limit()
+                });
                 queues.push(queue);
             }
             if lane == Lane::Reference {
@@ -353,6 +364,24 @@ fn build_writers(spec: &NetworkSpec) -> Result<Vec<StageMachine>, BuildError> {
         }
     }
     Ok(writers)
+}
+
+/// A switch port that a queue can form at.
+fn has_point(spec: &NetworkSpec, id: PortId) -> bool {
+    let finite = spec.links[id.at() / 2].direction(id).mean_rate() != Rate::INFINITE;
+    spec.point.is_some() && ends(spec, id).0.0 >= spec.hosts && finite
+}
+
+/// Congestion points, by port; none at all if the network has none.
+fn build_points(spec: &NetworkSpec) -> Result<Vec<Option<PointMachine>>, BuildError> {
+    let Some(point) = &spec.point else { return Ok(Vec::new()) };
+    let make = |port: u32| {
+        let rate = spec.links[port as usize / 2].direction(PortId(port)).mean_rate();
+        let refused = |reason| BuildError::Discipline { port, reason };
+        point.make(Stream::new(spec.seed, "point", u64::from(port)), rate).map_err(refused)
+    };
+    let ports = 0..2 * spec.links.len() as u32;
+    ports.map(|port| has_point(spec, PortId(port)).then(|| make(port)).transpose()).collect()
 }
 
 /// A port that may send something else than what its queue says: see [`crate::fabric`], gated ports.

@@ -40,6 +40,8 @@ pub(crate) struct Features {
     pub completions: bool,
     /// Some transport has agents above its flows: see [`thalweg_machines::host`].
     pub agents: bool,
+    /// Ports write to sources: see [`crate::fabric::points`].
+    pub points: bool,
 }
 
 impl Features {
@@ -53,7 +55,8 @@ impl Features {
         Self {
             headers,
             writes,
-            observed: headers || writes || spec.inputs.is_some(),
+            points: spec.point.is_some(),
+            observed: headers || writes || spec.point.is_some() || spec.inputs.is_some(),
             prefetch: headers || queues,
             look_ahead: 2 * spec.links.len() > WIDE,
             ingress_accounting: spec.inputs.is_some(),

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
+use thalweg_machines::point::PointSpec;
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};
@@ -43,6 +44,8 @@ pub struct NetworkSpec {
     pub carried: CarriedSpec,
     /// Stages behind the queue of every switch port, in their order: what they write into packets as transmission begins.
     pub stages: Vec<StageSpec>,
+    /// Every switch port writes to the sources of the flows that pass it.
+    pub point: Option<PointSpec>,
     /// What NICs write into the header of every packet as its transmission begins.
     pub slack: Option<SlackSpec>,
     /// Queue management at the receiving edge, by the slack that packets have used.

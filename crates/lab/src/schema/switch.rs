@@ -1,6 +1,6 @@
 //! `[switch]` and `[nic]`: output queues.
 
-use super::{Backpressure, Inputs, Marking, Pfc, Scheduler, defaults, marking};
+use super::{Backpressure, CongestionPoint, Inputs, Marking, Pfc, Scheduler, defaults, marking};
 use crate::quantity::{Capacity, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,9 @@ pub struct Switch {
     /// pause holds them but `nic.pause_control`.
     #[serde(default)]
     pub control_first: bool,
+    /// Ports write to the sources of the flows that pass them, for controllers that listen to that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_point: Option<CongestionPoint>,
     /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped. Not for
     /// schedulers that serve in turns.
     #[serde(default)]
@@ -68,6 +71,7 @@ impl Default for Switch {
             pfc: None,
             backpressure: None,
             control_first: false,
+            congestion_point: None,
             preemptive: false,
             mix: None,
             cut_through: default::store(),

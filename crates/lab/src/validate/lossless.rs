@@ -9,7 +9,8 @@ use thalweg_units::Bytes;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     nic(r, doc);
-    if doc.switch.control_first && !resolve::used(doc).any(|t| t.wire().is_acknowledged()) {
+    let answered = resolve::used(doc).any(|t| t.wire().is_acknowledged());
+    if doc.switch.control_first && !answered && doc.switch.congestion_point.is_none() {
         let why = "nothing is acknowledged, so there are no control packets";
         r.useless("switch.control_first", why, "remove the key");
     }

@@ -6,6 +6,7 @@ mod lossless;
 mod marking;
 mod name;
 mod phost;
+mod points;
 mod queues;
 mod rates;
 mod rc3;
@@ -62,6 +63,7 @@ pub(crate) fn document(
     transports::check(&mut report, doc, graph);
     queues::check(&mut report, written, doc, graph);
     lossless::check(&mut report, doc, graph);
+    points::check(&mut report, doc);
     links::check(&mut report, written, doc, graph, overlays);
     incidents::check(&mut report, doc, graph);
     slack::check(&mut report, doc, graph);

@@ -8,6 +8,8 @@ mod links;
 mod lossless;
 #[path = "keys/plugins.rs"]
 mod plugins;
+#[path = "keys/points.rs"]
+mod points;
 #[path = "keys/resolved.rs"]
 mod resolved;
 #[path = "keys/scenarios.rs"]
@@ -90,8 +92,16 @@ const KEYS: &[Row] = &[
 ];
 
 /// All rows.
-const ALL: [&[Row]; 7] =
-    [KEYS, topology::KEYS, links::KEYS, switch::KEYS, transport::KEYS, traffic::KEYS, lossless::KEYS];
+const ALL: [&[Row]; 8] = [
+    KEYS,
+    topology::KEYS,
+    links::KEYS,
+    switch::KEYS,
+    transport::KEYS,
+    traffic::KEYS,
+    lossless::KEYS,
+    points::KEYS,
+];
 
 /// Every key and every choice of the schema.
 fn paths_of(schema: &serde_json::Value, path: &str, out: &mut BTreeSet<String>) {

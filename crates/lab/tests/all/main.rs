@@ -19,6 +19,7 @@ mod mahimahi;
 mod mutations;
 mod names;
 mod phost;
+mod points;
 mod products;
 mod queueing;
 mod rc3;

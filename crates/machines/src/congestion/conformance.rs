@@ -47,6 +47,7 @@ enum Told {
     Loss,
     Timeout,
     Notified,
+    Noticed(u8),
     Tick,
 }
 
@@ -60,6 +61,7 @@ fn told() -> impl Strategy<Value = Told> {
         1 => Just(Told::Loss),
         1 => Just(Told::Timeout),
         1 => Just(Told::Notified),
+        2 => (0u8..64).prop_map(Told::Noticed),
         1 => Just(Told::Tick),
     ]
 }
@@ -145,6 +147,12 @@ impl Story {
             Told::Loss => c.on_loss(&loss),
             Told::Timeout => c.on_timeout(&loss),
             Told::Notified => c.on_notification(now),
+            Told::Noticed(n) => {
+                let rate = Rate::from_mbps(100 + 200 * u64::from(*n));
+                let point = thalweg_units::PortId(u32::from(n % 2));
+                c.on_notice(now, &Notice { point, says: crate::Says::FairRate(rate) });
+                c.on_notice(now, &Notice { point, says: crate::Says::Severity(*n) });
+            }
             Told::Tick => c.on_tick(now),
         }
         c.permit()

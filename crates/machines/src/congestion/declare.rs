@@ -71,6 +71,8 @@ pub struct Needs {
     /// What the network writes into its packets on the way ([`AckSample::feedback`](super::AckSample::feedback)): senders make
     /// room for it, switches write it, receivers send it back.
     pub feedback: FeedbackKind,
+    /// What it must be told by congestion points ([`CongestionControl::on_notice`]).
+    pub messages: Messages,
     /// What its permits are made of.
     pub gives: Gives,
     /// A new pace also moves the departure that the old one had planned; otherwise it counts from the next packet on.
@@ -84,13 +86,14 @@ impl Needs {
         round_trips: false,
         delivery: false,
         feedback: FeedbackKind::None,
+        messages: Messages::None,
         gives: Gives::Window { slow_start: true },
         moves_departures: false,
     };
 
-    /// TCP can carry it: a stream of ACKs, without notifications.
+    /// TCP can carry it: a stream of ACKs, without notifications or messages.
     pub fn fit_tcp(self) -> bool {
-        self.marks != Marks::Notifications
+        self.marks != Marks::Notifications && self.messages == Messages::None
     }
 }
 
@@ -103,6 +106,17 @@ pub enum FeedbackKind {
     Int,
     /// What routers tell outright ([`Feedback::Explicit`](super::Feedback::Explicit)).
     Explicit(ExplicitKind),
+}
+
+/// What congestion points ([`crate::point`]) tell, and controllers listen to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Messages {
+    /// Nothing.
+    None,
+    /// A fair rate (RoCC).
+    FairRate,
+    /// How bad it is (QCN).
+    Severity,
 }
 
 /// What a controller makes of congestion marks.

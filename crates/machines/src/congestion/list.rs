@@ -73,6 +73,9 @@ macro_rules! controllers {
             fn on_notification(&mut self, now: Time) {
                 match self { $(Self::$name(c) => c.on_notification(now)),* }
             }
+            fn on_notice(&mut self, now: Time, notice: &Notice) {
+                match self { $(Self::$name(c) => c.on_notice(now, notice)),* }
+            }
             fn on_tick(&mut self, now: Time) {
                 match self { $(Self::$name(c) => c.on_tick(now)),* }
             }

@@ -13,9 +13,10 @@ mod windowed;
 
 pub use crate::packet::{Explicit, ExplicitKind};
 pub use crate::problems::{Problem, Problems};
-pub use declare::{FeedbackKind, Gives, Marks, Needs, Parameters, Paths};
+pub use declare::{FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths};
 
 use crate::custom::CustomController;
+use crate::notice::Notice;
 use crate::packet::IntHop;
 
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,8 @@ list::controllers! {
     dcqcn: Dcqcn(Box<dcqcn::Dcqcn>), "dcqcn";
     timely: Timely(Box<timely::Timely>), "timely";
     hpcc: Hpcc(Box<hpcc::Machine>), "hpcc";
+    rocc: Rocc(Box<rocc::Rocc>), "rocc";
+    qcn: Qcn(Box<qcn::Qcn>), "qcn";
     vegas: Vegas(Box<vegas::Vegas>), "vegas";
     bbr: Bbr(Box<bbr::Bbr>), "bbr";
     copa: Copa(Box<copa::Copa>), "copa";
@@ -153,6 +156,8 @@ pub trait CongestionControl {
     /// The network asks for less: a congestion notification packet has arrived (DCQCN), or an echo where the transport
     /// passes echoes on as notifications.
     fn on_notification(&mut self, _now: Time) {}
+    /// A congestion point has written to the flow's source ([`crate::point`]).
+    fn on_notice(&mut self, _now: Time, _notice: &Notice) {}
     /// The connection sends again after it had nothing to send and nothing in the network for so long.
     fn on_restart(&mut self, _now: Time, _idle: Span) {}
     /// The instant named in [`Permit::wake`] has come.

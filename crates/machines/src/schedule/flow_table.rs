@@ -7,8 +7,8 @@ const VACANT: u32 = u32::MAX;
 
 /// Linear probing at a load of at most one half, multiplicative hashing (Knuth, TAOCP 3, §6.4), deletion by
 /// shifting back (there, Algorithm R): no tombstones, so it never needs rebuilding.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct FlowTable {
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FlowTable {
     cells: Vec<(u32, u32)>, // flow, lane; a power of two of them
     used: usize,
 }
@@ -33,7 +33,7 @@ impl FlowTable {
 
     /// The lane of `flow`.
     #[inline]
-    pub(super) fn get(&self, flow: FlowId) -> Option<u32> {
+    pub(crate) fn get(&self, flow: FlowId) -> Option<u32> {
         if self.used == 0 {
             return None;
         }
@@ -43,7 +43,7 @@ impl FlowTable {
 
     /// Remembers the lane of a flow that has none.
     #[inline]
-    pub(super) fn insert(&mut self, flow: FlowId, lane: u32) {
+    pub(crate) fn insert(&mut self, flow: FlowId, lane: u32) {
         if self.used * 2 >= self.cells.len() {
             self.grow();
         }
@@ -55,7 +55,7 @@ impl FlowTable {
 
     /// Forgets a flow that has a lane.
     #[inline]
-    pub(super) fn remove(&mut self, flow: FlowId) {
+    pub(crate) fn remove(&mut self, flow: FlowId) {
         let mask = self.cells.len() - 1;
         let mut hole = self.find(flow.0);
         debug_assert_ne!(self.cells[hole].1, VACANT);

@@ -22,6 +22,8 @@ mod ranked_flows;
 mod sojourn;
 mod spec;
 
+pub(crate) use flow_table::FlowTable;
+
 pub use declare::{Around, At, Key, Machine, Manages, Needs, Parameters, QUEUE};
 pub use discipline::{Discipline, Limit, Served, Verdict};
 pub use lanes::FairOverflow;

@@ -21,6 +21,7 @@ pub use codel::{Codel, CodelStage, Departure};
 pub use declare::{Acts, Around, MarkAt, Parameters};
 pub use edge::{EdgeCodel, EdgeSpec, edge_ecn};
 pub use int::Int;
+pub use pi::Pi;
 pub use pie::Pie;
 pub use rcp::Rcp;
 pub use red::Red;
@@ -50,6 +51,7 @@ list::stages! {
     xcp: Xcp(Box<xcp::Xcp>), "xcp";
     rcp: Rcp(Box<rcp::Rcp>), "rcp";
     vcp: Vcp(Box<vcp::Vcp>), "vcp";
+    pi: Pi(Box<pi::Pi>), "pi";
 }
 
 // The one list of what packets carry. Each has a file of its own: two stages around the queues of switches ([`Carry`]).

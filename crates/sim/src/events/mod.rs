@@ -44,10 +44,12 @@ pub enum Phase {
     Quanta,
     /// A host agent's timer. Entity: agent.
     Agent,
+    /// A congestion point's clock. Entity: port.
+    Point,
 }
 
 impl Phase {
-    const ALL: [Phase; 13] = [
+    const ALL: [Phase; 14] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -61,6 +63,7 @@ impl Phase {
         Phase::Stop,
         Phase::Quanta,
         Phase::Agent,
+        Phase::Point,
     ];
 }
 

@@ -14,6 +14,7 @@ mod ingress;
 pub(crate) mod memory;
 pub(crate) mod on_demand;
 pub(crate) mod outages;
+pub(crate) mod points;
 pub(crate) mod preemption;
 mod reference;
 pub(crate) mod stages;
@@ -131,6 +132,10 @@ impl Fabric {
     /// A switch passes a packet on. On a source route this does not touch the packet.
     #[inline(always)]
     pub(crate) fn forward<Q: Events>(&mut self, cx: &mut Cx<Q>, from: PortId, landed: Flying, early: Span) {
+        if cx.features.points && points::is_looked_up(&landed) {
+            let here = self.ports[from.at()].place.peer;
+            return points::forward(self, cx, from, here, landed);
+        }
         if !cx.features.spraying {
             let out = self.paths.port(landed.route as usize);
             if cx.features.failures && out == PortId::NONE {
@@ -243,6 +248,7 @@ impl Fabric {
                 cx.schedule(at, Phase::Tick, id as u32);
             }
         }
+        points::arm(self, cx);
     }
 
     /// The ports that a flow's packets pass: as many as [`Paths::stride`] says, data first, ACKs from the middle on.
@@ -336,6 +342,7 @@ impl Fabric {
             && saved.queues.len() == self.queues.len()
             && saved.egresses.len() == self.egresses.len()
             && saved.gates.len() == self.gates.len()
+            && saved.stages.points.len() == self.stages.points.len()
             && saved.paths.fits(&self.paths);
         if !fits {
             return Err("its tables do not fit its network".into());

@@ -8,7 +8,7 @@
 
 use crate::cx::Cx;
 use crate::events::{Event, Events, Phase, Tag};
-use crate::fabric::{Fabric, backpressure, reference};
+use crate::fabric::{Fabric, backpressure, points, reference};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -125,7 +125,7 @@ impl Fabric {
         let verdict = queue.enqueue(cx.now, packet, handle, &mut self.pushed_out);
         let plain =
             self.pushed_out.is_empty() && !port.state.eager && cx.instruments.probes.priorities.is_empty();
-        if verdict == Verdict::Queued && plain {
+        if verdict == Verdict::Queued && plain && !cx.features.points {
             // No other part sees it, and nothing is preempted.
             let after = before + u64::from(wire);
             port.now_waiting(cx.now, port.waiting.packets + 1, after);
@@ -163,9 +163,14 @@ impl Fabric {
             self.ports[id.at()].verdicts.dropped += 1;
             self.release_dropped(cx, id, handle);
             self.lose(cx, handle);
+        } else if cx.features.points {
+            points::joined(self, cx, id, handle, before);
         }
         if !self.pushed_out.is_empty() {
             self.lose_pushed_out(cx, id);
+        }
+        if cx.features.points {
+            points::tell(self, cx, id);
         }
     }
 
@@ -222,6 +227,9 @@ impl Fabric {
     pub(crate) fn lose_pushed_out<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
         while let Some(victim) = self.pushed_out.pop() {
             self.ports[id.at()].verdicts.dropped += 1;
+            if cx.features.points {
+                points::left(self, id, victim);
+            }
             self.release_dropped(cx, id, victim);
             self.lose(cx, victim);
         }
@@ -360,6 +368,9 @@ impl Fabric {
         }
         if cx.features.writes {
             self.write_headers(id, flying, at);
+        }
+        if cx.features.points {
+            points::left(self, id, flying.handle);
         }
         if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             self.depart(cx, id, flying.handle, flying.wire);

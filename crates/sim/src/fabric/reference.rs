@@ -11,7 +11,7 @@
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::egress::Held;
-use crate::fabric::{Fabric, backpressure};
+use crate::fabric::{Fabric, backpressure, points};
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
@@ -41,6 +41,7 @@ pub(crate) fn enqueue<Q: Events>(
         fabric.ports[id.at()].verdicts.dropped += 1;
         return fabric.lose(cx, handle);
     }
+    let before = fabric.ports[id.at()].waiting.bytes;
     let arrived = arrive(fabric, cx, id, handle);
     let packet = &fabric.packets[handle];
     if !cx.instruments.probes.priorities.is_empty()
@@ -67,9 +68,14 @@ pub(crate) fn enqueue<Q: Events>(
         fabric.ports[id.at()].verdicts.dropped += 1;
         fabric.release_dropped(cx, id, handle);
         fabric.lose(cx, handle);
+    } else if cx.features.points {
+        points::joined(fabric, cx, id, handle, before);
     }
     if !fabric.pushed_out.is_empty() {
         fabric.lose_pushed_out(cx, id);
+    }
+    if cx.features.points {
+        points::tell(fabric, cx, id);
     }
 }
 
@@ -199,6 +205,9 @@ fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
     }
     if cx.features.backpressure && !first {
         backpressure::pass_on(fabric, id, handle);
+    }
+    if cx.features.points && !first {
+        points::left(fabric, id, handle);
     }
     let port = &mut fabric.ports[id.at()];
     port.sent.packets += 1;

@@ -1,7 +1,8 @@
 //! What the header stages of a network remember: slack clocks of the NICs, what packets carry, and the stages that write into
-//! packets as they leave a switch port.
+//! packets as they leave a switch port; and congestion points.
 
 use serde::{Deserialize, Serialize};
+use thalweg_machines::point::{PointMachine, Told};
 use thalweg_machines::slack::SlackClock;
 use thalweg_machines::stage::{Carried, HeaderStage, StageMachine, View};
 use thalweg_machines::{Packet, Side};
@@ -18,12 +19,14 @@ pub(crate) struct Stages {
     writers: Vec<StageMachine>,
     /// How many.
     per_port: usize,
+    /// Ports that write to sources.
+    pub points: Points,
 }
 
 impl Stages {
     /// `writers`: those of every port, one port after the other; `per_port` each.
-    pub fn new(carried: Carried, writers: Vec<StageMachine>, per_port: usize) -> Self {
-        Self { clocks: Vec::new(), carried, writers, per_port }
+    pub fn new(carried: Carried, writers: Vec<StageMachine>, per_port: usize, points: Points) -> Self {
+        Self { clocks: Vec::new(), carried, writers, per_port, points }
     }
 
     /// The transmission of a packet begins at a switch port: its stages write into it.
@@ -46,5 +49,34 @@ impl Stages {
     /// A slot has a new flow.
     pub fn reset(&mut self, slot: usize) {
         self.clocks.iter_mut().skip(2 * slot).take(2).for_each(|clock| *clock = SlackClock::default());
+    }
+}
+
+/// [`Packet::route`] of what a congestion point has sent: no place in any table.
+pub(crate) const LOOKED_UP: u32 = u32::MAX;
+
+/// The congestion points of a network.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Points {
+    /// By port; empty if there are none.
+    pub by_port: Vec<Option<PointMachine>>,
+    /// Within an event: what is to be said.
+    #[serde(skip)]
+    pub told: Told,
+}
+
+impl Points {
+    /// Those of every port.
+    pub fn new(by_port: Vec<Option<PointMachine>>) -> Self {
+        Self { by_port, told: Told::new() }
+    }
+    /// So many ports have a place.
+    pub fn len(&self) -> usize {
+        self.by_port.len()
+    }
+    /// A congestion point has sent it.
+    #[inline]
+    pub fn sent(&self, packet: &Packet) -> bool {
+        packet.route == LOOKED_UP && !self.by_port.is_empty()
     }
 }

@@ -85,6 +85,9 @@ impl Hosts {
         if cx.features.headers && !self.receive_at_edge(cx, fabric, flows, handle) {
             return;
         }
+        if cx.features.points && fabric.stages.points.sent(&fabric.packets[handle]) {
+            return self.hear(cx, fabric, flows, handle);
+        }
         let packet = fabric.packets[handle];
         cx.instruments.tally.delivered += 1;
         cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
@@ -128,6 +131,25 @@ impl Hosts {
         }
     }
 
+    /// What a congestion point has sent has reached its host. The flow may be over.
+    #[inline(never)]
+    fn hear<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
+        let packet = fabric.packets[handle];
+        cx.instruments.tally.delivered += 1;
+        cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
+        let slot = fabric.paths.slot(packet.flow);
+        if slot == NO_SLOT {
+            return fabric.discard(handle, &packet);
+        }
+        let sending = &mut self.sending[slot as usize];
+        let transport = &cx.spec.transports[sending.transport as usize];
+        let side = &fabric.sides[Handle(packet.side)];
+        sending.sender.on_packet(transport, cx.now, &packet, Some(side));
+        fabric.discard(handle, &packet);
+        self.pump_sender(cx, fabric, flows, slot as usize, packet.flow);
+        self.close_if_over(fabric, flows, packet.flow);
+    }
+
     /// A packet whose headers have been followed has reached its host; false if the transport never sees it: it belongs
     /// to a replay, or the edge drops it.
     #[inline(never)]
@@ -157,6 +179,9 @@ impl Hosts {
 
     /// A packet was lost in the fabric, or at the edge.
     pub fn lose(&mut self, fabric: &mut Fabric, flows: &mut Flows, packet: &Packet) {
+        if fabric.stages.points.sent(packet) {
+            return; // of no flow's account
+        }
         flows.lose(packet);
         let slot = fabric.paths.slot(packet.flow) as usize;
         let balance = if travels_forward(packet.kind) {

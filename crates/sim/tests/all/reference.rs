@@ -10,6 +10,7 @@ use thalweg_machines::link::{
     BatchedSpec, JitterShape, JitterSpec, LinkSpec as Direction, LossSpec as Losses, Step, SteppedSpec,
     Trace, TracedSpec, TransmitterSpec,
 };
+use thalweg_machines::point::{PointSpec, qcn as qcn_point, rocc as rocc_point};
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, MarkAt, StageSpec, codel, red, red_ecn, step_ecn};
@@ -68,6 +69,15 @@ fn stages() -> Vec<StageSpec> {
         codel::Params { target, interval, mtu }.into(),
         red(),
     ]
+}
+
+/// Ticks and samples so frequent that flows of 40 KB meet many.
+fn points() -> [PointSpec; 2] {
+    let (update, reference) = (Span::from_us(3), Some(Bytes::kb(3)));
+    let rocc = rocc_point::Params { update, reference, ..Default::default() };
+    let qcn =
+        qcn_point::Params { sample: Bytes::kb(3), equilibrium: Some(Bytes::kb(3)), ..Default::default() };
+    [rocc.into(), qcn.into()]
 }
 
 fn red() -> StageSpec {
@@ -143,6 +153,8 @@ fn transports() -> Vec<TransportSpec> {
         rdma(irn, pair, ControllerSpec::Fixed(Default::default())),
         rdma(roce, RdmaTimer::Fixed(us(500)), ControllerSpec::Dcqcn(dcqcn::Params::default())),
         hpcc(),
+        rdma(roce, RdmaTimer::Fixed(us(500)), ControllerSpec::rocc()),
+        rdma(irn, pair, ControllerSpec::qcn()),
     ]
 }
 
@@ -268,6 +280,10 @@ fn build(c: &Choice) -> NetworkSpec {
             Incident { at: at(25), what: up },
         ];
         spec.convergence = Span::from_us(5);
+    }
+    let routed = !matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. });
+    if routed && !c.headers && (c.control_first || spec.inputs.is_none()) {
+        spec.point = [None, None, Some(points()[0]), Some(points()[1])][(c.seed % 4) as usize];
     }
     let ports: Vec<PortId> = (0..2 * spec.links.len()).map(PortId::from).collect();
     spec.probes.queues = Some((Span::from_us(7), ports.clone()));

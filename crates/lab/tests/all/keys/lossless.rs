@@ -5,7 +5,7 @@ use super::{Row, Shows};
 use Shows::*;
 
 /// Two racks of three hosts and small inputs; random queue pairs at 70 % and an incast: packets are lost.
-const LOSSY: &str = r#"
+pub const LOSSY: &str = r#"
 topology = { kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 3, spine_rate = "10Gbps" }
 switch = { scheduler = "input-round-robin", inputs = { memory = "20KB" } }
 nic = { order = "round-robin" }

@@ -15,7 +15,7 @@ use super::layout::Layout;
 use super::recovery::Recovery;
 use super::segments::{Pace, Segments};
 use super::timer::{Outlook, Timer};
-use crate::congestion::{CongestionControl, Controller, Explicit, FeedbackKind, Loss, Start};
+use crate::congestion::{CongestionControl, Controller, Explicit, FeedbackKind, Loss, Messages, Start};
 use crate::packet::{Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
@@ -74,6 +74,8 @@ pub struct RdmaSender {
     planned: Option<(Time, u32)>,
     /// And it does.
     moves: bool,
+    /// Congestion points write to it: its pace moves at their messages and at ticks.
+    listens: bool,
     /// One did since somebody asked.
     moved: bool,
     controller: Controller,
@@ -128,6 +130,7 @@ impl RdmaSender {
             feedback: needs.feedback,
             planned: None,
             moves: needs.moves_departures,
+            listens: needs.messages != Messages::None,
             moved: false,
             controller,
         })
@@ -231,7 +234,14 @@ impl Endpoint for RdmaSender {
         let mut heard = Heard::default();
         match packet.kind {
             Kind::Ack => heard.round_trip = self.on_ack(spec, now, packet, side),
-            Kind::Control if self.started => self.controller.on_notification(now),
+            Kind::Control if self.started => match side {
+                Some(Side::Notice(notice)) => {
+                    let before = self.controller.permit().pace;
+                    self.controller.on_notice(now, notice);
+                    self.rescale_departure(now, before);
+                }
+                _ => self.controller.on_notification(now),
+            },
             Kind::Control | Kind::Data | Kind::Syn | Kind::SynAck => {}
         }
         self.post(spec, now);
@@ -251,6 +261,7 @@ impl Endpoint for RdmaSender {
         }
         if permit.wake.is_some_and(|wake| wake <= now) {
             self.controller.on_tick(now);
+            self.rescale_departure(now, permit.pace);
         }
         self.post(spec, now);
         if expired { Expiry::Retransmission } else { Expiry::Controller }

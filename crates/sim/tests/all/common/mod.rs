@@ -99,6 +99,7 @@ pub fn network(
         convergence: Span::ZERO,
         carried: CarriedSpec::Nothing,
         stages: vec![],
+        point: None,
         slack: None,
         edge: None,
         replay: false,

@@ -7,7 +7,7 @@ use super::super::segments::Pace;
 use super::RdmaSender;
 use crate::congestion::CongestionControl;
 use crate::packet::{Ecn, Flags, Kind, Packet};
-use thalweg_units::{Bytes, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 impl RdmaSender {
     /// Writes the packet and keeps the books.
@@ -62,10 +62,25 @@ impl RdmaSender {
     /// The pace may have changed: the departure planned at the old one moves.
     #[inline]
     pub(super) fn move_departure(&mut self) {
-        if let (Some((sent, wire)), None) = (self.planned, &self.segments) {
+        if let (Some((sent, wire)), None, false) = (self.planned, &self.segments, self.listens) {
             let pace = Pace { rate: self.controller.permit().pace, quantum: self.quantum };
             self.next_tx = sent.saturating_add(pace.gap(wire));
             self.moved = true;
+        }
+    }
+
+    /// A congestion point has written, or its silence has: what is left to wait shrinks or grows as the pace does.
+    // CHOICE RoCC §3.3.5: counted from the last departure anew, all flows that hear of a rate at one instant would leave in step.
+    #[inline]
+    pub(super) fn rescale_departure(&mut self, now: Time, before: Option<Rate>) {
+        let after = self.controller.permit().pace;
+        if !self.listens || self.next_tx <= now || before == after {
+            return;
+        }
+        if let (Some(old), Some(new)) = (before, after) {
+            let left =
+                u128::from((self.next_tx - now).ps()) * u128::from(old.bps()) / u128::from(new.bps().max(1));
+            self.next_tx = now.saturating_add(Span::from_ps(u64::try_from(left).unwrap_or(u64::MAX)));
         }
     }
 

@@ -251,3 +251,37 @@ fn a_controller_that_asks_is_told_how_fast_data_is_delivered_and_what_ports_wrot
     assert_eq!(samples()[0].feedback, crate::congestion::Feedback::Int(&[hop]));
     assert_eq!(heard.round_trip, samples()[0].rtt);
 }
+
+#[test]
+fn a_message_from_a_congestion_point_rescales_what_is_left_to_wait() {
+    use crate::congestion::{Start, rocc};
+    use crate::transport::{Endpoint, SendingEnd, Transmit};
+    use crate::{Packet, Side};
+    let controller = rocc::Params { reaction: Span::ZERO, ..rocc::Params::default() }.into();
+    let spec = RdmaSpec { controller, acks: RdmaAcks::Never, timer: RdmaTimer::Off, cap: None, ..roce() };
+    let start = Start {
+        line_rate: Rate::from_gbps(10),
+        max_window: Bytes::MAX,
+        ..spec.start(Rate::from_gbps(10), Span::from_us(20), Span::ZERO)
+    };
+    let stream = thalweg_units::Stream::default();
+    let mut sender = RdmaSender::new(&spec, thalweg_units::FlowId(0), 1 << 20, &start, stream).unwrap();
+    let (mut packet, mut side) = (Packet::default(), Side::Empty);
+    let mut hear = |sender: &mut RdmaSender, ns: u64, mbps: u64| {
+        let says = crate::Says::FairRate(Rate::from_mbps(mbps));
+        let notice = crate::Notice { point: thalweg_units::PortId(3), says };
+        let control = Packet { kind: crate::Kind::Control, ..Packet::default() };
+        sender.on_packet(&spec, Time::from_ns(ns), &control, Some(&Side::Notice(notice)));
+    };
+    sender.start(&spec, Time::ZERO);
+    assert_eq!(sender.poll_transmit(&spec, Time::ZERO, &mut packet, &mut side), Transmit::Packet);
+    // 1250 B at 10 Gb/s take 1 us, of which 600 ns are left; at a quarter of the rate four times as much.
+    hear(&mut sender, 400, 2500);
+    let next = |sender: &mut RdmaSender, ns: u64| {
+        sender.poll_transmit(&spec, Time::from_ns(ns), &mut Packet::default(), &mut Side::Empty)
+    };
+    assert_eq!(next(&mut sender, 500), Transmit::At(Time::from_ns(400 + 2400)));
+    // 1.8 us are left; the rate doubles.
+    hear(&mut sender, 1000, 5000);
+    assert_eq!(next(&mut sender, 1000), Transmit::At(Time::from_ns(1000 + 900)));
+}

@@ -1,0 +1,278 @@
+//! RoCC's reaction point: the smallest rate that any congestion point gave, doubled when they fall silent.
+//!
+//! Menikkumbura, Purdue University 2022, §3.3.5 and Algorithm 2; Taheri et al., CoNEXT 2020. The rate itself comes from the
+//! network ([`crate::point::rocc`]); where hosts compute it (§3.3.6), this is where.
+//!
+//! Before the first message the flow has the whole line and no limiter. What a message says takes effect after the NIC's
+//! reaction delay, in the order in which messages came; one that is ignored leaves the timer alone.
+//!
+//! ```text
+//! CHOICE RoCC §3.3.5: the timer's period is not published. Five updates of the congestion point, 200 us at T = 40 us: a flow
+//! that is not in the queue at one tick, or two, does not double for that.
+//! CHOICE RoCC §3.3.5 (Algorithm 2): a limiter above the line is removed when its queue is empty; at a rate no less than the line's it holds
+//! nothing back, so it always is. Other reading: the timer stays dead while something waits.
+//! CHOICE RoCC §3.3.5 (Algorithm 2): of a message that takes effect at the instant at which the timer expires, the message comes first.
+//! CHOICE RoCC §3.5: a new rate also moves the departure that the old one had planned: what is left to wait is rescaled.
+//! ```
+
+use super::{
+    AckSample, CongestionControl, Gives, Loss, Messages, Needs, Parameters, Permit, Problems, Start,
+};
+use crate::notice::{Notice, QueueReport, Says};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_units::{Bytes, PortId, Rate, Span, Time};
+
+/// RoCC: the fair rate that switches compute (Taheri et al., CoNEXT 2020). Needs the congestion point `rocc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// The rate doubles after so long without a message that counts.
+    pub recovery: Span,
+    /// From a message's arrival until it takes effect.
+    pub reaction: Span,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { recovery: Span::from_us(200), reaction: Span::from_us(15) } // the latter: RoCC §3.5
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Rocc;
+
+    fn needs(&self) -> Needs {
+        Needs { messages: Messages::FairRate, gives: Gives::Pace, moves_departures: true, ..Needs::WINDOW }
+    }
+
+    fn check(&self, _: Rate, problems: &mut Problems) {
+        problems.positive("recovery", self.recovery, "200us");
+    }
+
+    fn make(&self, start: &Start) -> Result<Rocc, String> {
+        Ok(Rocc {
+            params: *self,
+            line_rate: start.line_rate,
+            window: start.max_window,
+            limiter: Limiter::Open,
+            pending: VecDeque::new(),
+            own: None,
+        })
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let (recovery, reaction) = (Span::from_us(3), Span::from_us(2));
+        vec![Self { recovery, reaction }, Self { recovery, reaction: Span::ZERO }]
+    }
+}
+
+/// The rate limiter. One that does not exist cannot hold a stale rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Limiter {
+    /// Line rate, until the first message.
+    Open,
+    /// R_cur, which may be above the line; CP_cur; and when the timer expires.
+    Held { rate: Rate, by: PortId, recover_at: Time },
+}
+
+/// The rate that a host integrates of one congestion point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Own {
+    point: PortId,
+    fair: i64,
+    /// Q_old.
+    old: i64,
+}
+
+/// RoCC's rate at a source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rocc {
+    params: Params,
+    /// R_max.
+    line_rate: Rate,
+    window: Bytes,
+    limiter: Limiter,
+    /// Messages that have come and not taken effect yet, with when they do.
+    pending: VecDeque<(Time, PortId, Rate)>,
+    /// Where hosts compute.
+    own: Option<Own>,
+}
+
+impl Rocc {
+    /// Algorithm 2, lines 1 to 3: taken if it is smaller, or of the point that set the present rate.
+    fn hear(&mut self, now: Time, point: PortId, rate: Rate) {
+        let counts = match self.limiter {
+            Limiter::Open => rate <= self.line_rate,
+            Limiter::Held { rate: current, by, .. } => rate <= current || by == point,
+        };
+        if counts {
+            let recover_at = now.saturating_add(self.params.recovery);
+            self.limiter = Limiter::Held { rate, by: point, recover_at };
+        }
+    }
+
+    /// Lines 4 and 5: the timer has expired.
+    fn recover(&mut self, at: Time) {
+        let Limiter::Held { rate, by, .. } = self.limiter else { return };
+        self.limiter = if rate > self.line_rate {
+            Limiter::Open
+        } else {
+            let rate = Rate::from_bps(rate.bps().saturating_mul(2));
+            Limiter::Held { rate, by, recover_at: at.saturating_add(self.params.recovery) }
+        };
+    }
+
+    /// All that was due up to `now`, in order.
+    fn catch_up(&mut self, now: Time) {
+        loop {
+            let message = self.pending.front().map_or(Time::MAX, |(at, ..)| *at);
+            let timer = self.expiry();
+            if message.min(timer) > now || message.min(timer) == Time::MAX {
+                return;
+            }
+            match self.pending.front().copied() {
+                Some((at, point, rate)) if at <= timer => {
+                    self.pending.pop_front();
+                    self.hear(at, point, rate);
+                }
+                _ => self.recover(timer),
+            }
+        }
+    }
+
+    fn expiry(&self) -> Time {
+        match self.limiter {
+            Limiter::Open => Time::MAX,
+            Limiter::Held { recover_at, .. } => recover_at,
+        }
+    }
+
+    /// §3.3.6: lines 2 to 5 of Algorithm 1 at the host. One that hears of a point for the first time begins where that began.
+    fn compute(&mut self, point: PortId, report: &QueueReport) -> Rate {
+        let known = self.own.filter(|own| own.point == point);
+        let (own_fair, old) = known.map_or((report.law.max, 0), |own| (own.fair, own.old));
+        let queue = i64::from(report.queue);
+        let (fair, _) = report.law.update(report.fair.unwrap_or(own_fair), queue, old);
+        self.own = Some(Own { point, fair, old: queue });
+        Rate::from_bps(report.law.rate(fair))
+    }
+}
+
+impl CongestionControl for Rocc {
+    fn on_ack(&mut self, _: &AckSample<'_>) {}
+    fn on_loss(&mut self, _: &Loss) {}
+    fn on_timeout(&mut self, _: &Loss) {}
+
+    fn on_notice(&mut self, now: Time, notice: &Notice) {
+        let point = notice.point;
+        let rate = match &notice.says {
+            Says::FairRate(rate) => *rate,
+            Says::Queue(report) => self.compute(point, report),
+            Says::Severity(_) => return,
+        };
+        self.pending.push_back((now.saturating_add(self.params.reaction), point, rate));
+        self.catch_up(now);
+    }
+
+    fn on_tick(&mut self, now: Time) {
+        self.catch_up(now);
+    }
+
+    #[inline]
+    fn permit(&self) -> Permit {
+        let rate = match self.limiter {
+            Limiter::Open => self.line_rate,
+            Limiter::Held { rate, .. } => rate.min(self.line_rate),
+        };
+        let wake = self.pending.front().map_or(Time::MAX, |(at, ..)| *at).min(self.expiry());
+        Permit { window: self.window, pace: Some(rate), wake: (wake != Time::MAX).then_some(wake) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::point::law::{Law, fixed};
+
+    const US: fn(u64) -> Time = Time::from_us;
+    const A: PortId = PortId(1);
+    const B: PortId = PortId(2);
+
+    fn flow(reaction: u64) -> Rocc {
+        let params = Params { reaction: Span::from_us(reaction), ..Params::default() };
+        let start = Start { line_rate: Rate::from_gbps(40), max_window: Bytes::MAX, ..Start::default() };
+        params.make(&start).unwrap()
+    }
+    fn gbps(c: &Rocc) -> f64 {
+        c.permit().pace.unwrap().bps() as f64 / 1e9
+    }
+    fn told(c: &mut Rocc, us: u64, point: PortId, mbps: u64) {
+        c.on_notice(US(us), &Notice { point, says: Says::FairRate(Rate::from_mbps(mbps)) });
+    }
+
+    #[test]
+    fn a_message_takes_effect_15_us_after_it_came() {
+        let mut c = flow(15);
+        told(&mut c, 100, A, 4000);
+        assert_eq!((gbps(&c), c.permit().wake), (40.0, Some(US(115))));
+        c.on_tick(US(115));
+        assert_eq!((gbps(&c), c.permit().wake), (4.0, Some(US(315))));
+    }
+
+    #[test]
+    fn the_smallest_rate_counts_and_who_gave_it_may_raise_it_until_another_is_smaller() {
+        let mut c = flow(0);
+        told(&mut c, 0, A, 5000);
+        told(&mut c, 1, B, 6000);
+        assert_eq!((gbps(&c), c.permit().wake), (5.0, Some(US(200))), "ignored: the timer is untouched");
+        told(&mut c, 10, A, 5500);
+        told(&mut c, 20, A, 7000);
+        assert_eq!((gbps(&c), c.permit().wake), (7.0, Some(US(220))));
+        told(&mut c, 30, B, 6000);
+        assert_eq!(gbps(&c), 6.0, "B's is the smaller now");
+        told(&mut c, 40, A, 6500);
+        assert_eq!(gbps(&c), 6.0);
+    }
+
+    #[test]
+    fn in_silence_the_rate_doubles_past_the_line_and_then_the_limiter_is_gone() {
+        let mut c = flow(0);
+        told(&mut c, 0, A, 6000);
+        for (us, expected) in [(200, 12.0), (400, 24.0), (600, 40.0)] {
+            c.on_tick(US(us));
+            assert_eq!(gbps(&c), expected, "at {us} us");
+        }
+        assert_eq!(c.permit().wake, Some(US(800)), "48 Gb/s: above the line");
+        c.on_tick(US(800));
+        assert_eq!((gbps(&c), c.permit().wake), (40.0, None));
+        // S7: ceil(log2(40/6)) = 3 periods, and one more.
+        told(&mut c, 900, B, 41_000);
+        assert_eq!(c.permit().wake, None, "more than the line does not bring a limiter");
+    }
+
+    #[test]
+    fn a_host_that_computes_by_itself_goes_on_from_its_own_rate() {
+        let law = Law {
+            min: fixed(10.0),
+            max: fixed(4000.0),
+            reference: 250,
+            growth: 500,
+            limit: 600,
+            alpha: fixed(0.3),
+            beta: fixed(1.5),
+            guard: fixed(500.0),
+            decreases: true,
+            rate_step: 10_000_000,
+        };
+        let mut c = flow(0);
+        let report =
+            |queue| Notice { point: A, says: Says::Queue(QueueReport { queue, tick: 0, fair: None, law }) };
+        c.on_notice(US(0), &report(350)); // 4000 − 0.3 · 100 − 1.5 · 350 = 3445
+        assert_eq!(gbps(&c), 34.45);
+        c.on_notice(US(40), &report(350)); // − 0.3 · 100
+        assert_eq!(gbps(&c), 34.15);
+    }
+}

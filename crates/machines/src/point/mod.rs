@@ -1,0 +1,50 @@
+//! Congestion points: ports that write to the sources of the flows that pass them.
+//!
+//! A point ([`CongestionPoint`]) is told of every data packet that joins its port's queue and of every one that waits no longer,
+//! and may ask for a clock. What it has to say it puts into a list ([`Told`]), flow by flow; whoever runs it makes messages of
+//! that ([`Notice`](crate::Notice)) and sends them from the port's node to the flows' sources, as packets of control, on their
+//! own way, with their own bytes. Nobody acknowledges them.
+//!
+//! A point reads; it neither marks nor drops ([`crate::stage`]).
+
+mod declare;
+pub mod law;
+mod list;
+mod recipients;
+
+pub use declare::Parameters;
+pub use recipients::{Recipients, Who};
+
+use crate::notice::Says;
+use crate::packet::Packet;
+use crate::problems::{Problem, Problems};
+use crate::stage::View;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, FlowId, Rate, Stream, Time};
+
+// The one list. Each point has a file of its own, which declares its `Params` ([`Parameters`]).
+list::points! {
+    rocc: Rocc(Box<rocc::Rocc>), "rocc";
+    qcn: Qcn(Box<qcn::Qcn>), "qcn";
+}
+
+/// What is to be said to whom, in that order.
+pub type Told = Vec<(FlowId, Says)>;
+
+/// A port that writes to sources. It sees data only: neither ACKs nor what the network itself sends.
+pub trait CongestionPoint {
+    /// A packet has joined the queue; `view` is the queue without it.
+    fn on_join(&mut self, _now: Time, _view: &View, _packet: &Packet, _told: &mut Told) {}
+    /// A packet that had joined waits no longer: it is being sent, or was given up. May be said later than it happens, but before
+    /// anything else is.
+    fn on_leave(&mut self, _packet: &Packet) {}
+    /// When [`CongestionPoint::tick`] is to be called.
+    fn wake(&self) -> Option<Time> {
+        None
+    }
+    /// The instant named by [`CongestionPoint::wake`] has come; `view` is the queue, and no packet.
+    fn tick(&mut self, _now: Time, _view: &View, _told: &mut Told) {}
+}
+
+#[cfg(test)]
+mod tests;

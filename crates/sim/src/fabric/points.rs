@@ -1,0 +1,177 @@
+//! Congestion points: what ports tell the sources of the flows that pass them, and how that gets there.
+//!
+//! The machines are [`thalweg_machines::point`]. Here they are told of what joins and leaves their queue, and what they say
+//! becomes packets of control that begin at the port's switch. These have no source route, as no flow's path need lead back through that
+//! switch: every switch looks up the next hop, as for any packet to that host. They belong to no end's account of its packets,
+//! and one whose flow is over by the time it arrives is discarded.
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::fabric::stages::{LOOKED_UP, Points, Stages};
+use crate::port::flying::Flying;
+use crate::routing::flow_pick;
+use crate::spec::NetworkSpec;
+use thalweg_machines::point::CongestionPoint;
+use thalweg_machines::stage::View;
+use thalweg_machines::{Handle, Kind, Notice, Packet, Says, Side};
+use thalweg_units::{FlowId, NodeId, PortId, Span};
+
+/// A packet on the wire that some congestion point has sent.
+#[inline]
+pub(crate) fn is_looked_up(flying: &Flying) -> bool {
+    flying.route == LOOKED_UP
+}
+
+/// The first wake-up of every point.
+pub(crate) fn arm<Q: Events>(fabric: &Fabric, cx: &mut Cx<Q>) {
+    for (id, point) in fabric.stages.points.by_port.iter().enumerate() {
+        if let Some(at) = point.as_ref().and_then(CongestionPoint::wake) {
+            cx.schedule(at, Phase::Point, id as u32);
+        }
+    }
+}
+
+/// A packet has joined the queue of a port, and what that pushed out is gone; `before`: bytes that waited.
+#[inline(never)]
+pub(crate) fn joined<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    id: PortId,
+    handle: Handle,
+    before: u64,
+) {
+    let Fabric { stages: Stages { points, .. }, packets, ports, .. } = fabric;
+    let packet = &packets[handle];
+    let Some(Some(point)) = points.by_port.get_mut(id.at()) else { return };
+    if packet.kind != Kind::Data {
+        return;
+    }
+    let port = &ports[id.at()];
+    let view = View {
+        packets: port.waiting.packets.saturating_sub(1),
+        bytes: before,
+        wire: packet.wire,
+        rate: port.serializer.rate(),
+        sent: port.sent.bytes,
+        idle_for: Span::ZERO,
+        waited: Span::ZERO,
+    };
+    point.on_join(cx.now, &view, packet, &mut points.told);
+}
+
+/// A packet that had joined waits no longer.
+#[inline(never)]
+pub(crate) fn left(fabric: &mut Fabric, id: PortId, handle: Handle) {
+    let packet = &fabric.packets[handle];
+    if let Some(Some(point)) = fabric.stages.points.by_port.get_mut(id.at())
+        && packet.kind == Kind::Data
+    {
+        point.on_leave(packet);
+    }
+}
+
+/// A point's clock.
+#[inline(never)]
+pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    fabric.catch_up_now(cx, id);
+    let port = &fabric.ports[id.at()];
+    let view = View {
+        packets: port.waiting.packets,
+        bytes: port.waiting.bytes,
+        wire: 0,
+        rate: port.serializer.rate(),
+        sent: port.sent.bytes,
+        idle_for: Span::ZERO,
+        waited: Span::ZERO,
+    };
+    let Points { by_port, told } = &mut fabric.stages.points;
+    let Some(point) = &mut by_port[id.at()] else { return };
+    point.tick(cx.now, &view, told);
+    if let Some(at) = point.wake() {
+        let at = at.max(cx.now + Span::from_ps(1));
+        cx.schedule(at, Phase::Point, id.0);
+    }
+    tell(fabric, cx, id);
+}
+
+/// Sends what the point of a port has said.
+#[inline(never)]
+pub(crate) fn tell<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    if fabric.stages.points.told.is_empty() {
+        return;
+    }
+    let mut told = std::mem::take(&mut fabric.stages.points.told);
+    for (flow, says) in told.drain(..) {
+        send(fabric, cx, id, flow, says);
+    }
+    fabric.stages.points.told = told;
+}
+
+fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flow: FlowId, says: Says) {
+    let Some(spec) = &cx.spec.point else { return };
+    let side = fabric.sides.claim();
+    fabric.sides[side] = Side::Notice(Notice { point: id, says });
+    let packet = Packet {
+        flow,
+        stamp: cx.now,
+        // For the digest, and for whoever looks.
+        seq: match says {
+            Says::FairRate(rate) => rate.bps(),
+            Says::Queue(report) => u64::from(report.queue),
+            Says::Severity(severity) => u64::from(severity),
+            _ => 0,
+        },
+        wire: spec.message().get() as u32,
+        dst: cx.spec.flows[flow.at()].src,
+        route: LOOKED_UP,
+        side: side.0,
+        kind: Kind::Control,
+        ..Packet::default()
+    };
+    cx.instruments.tally.injected += 1;
+    let handle = fabric.packets.insert(packet);
+    let here = fabric.ports[(id.0 ^ 1) as usize].place.peer;
+    forward(fabric, cx, PortId::NONE, here, Flying::new(handle, &packet));
+}
+
+/// A switch passes on what a congestion point has sent.
+#[inline(never)]
+pub(crate) fn forward<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    from: PortId,
+    here: NodeId,
+    flying: Flying,
+) {
+    let flow = fabric.packets[flying.handle].flow;
+    let ends = &cx.spec.flows[flow.at()];
+    let pick = flow_pick(&cx.spec.routing, ends.dst, ends.src, flow.0, true);
+    match fabric.routes.next(here, ends.src, pick) {
+        Some(out) => fabric.enqueue::<false, _>(cx, from, out, flying, Span::ZERO),
+        None => fabric.lose(cx, flying.handle),
+    }
+}
+
+/// What a network with congestion points cannot have, and why.
+pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
+    use crate::spec::RoutingSpec::{SprayRandom, SprayRoundRobin};
+    spec.point.as_ref()?;
+    let headers = spec.replay
+        || spec.carried != thalweg_machines::stage::CarriedSpec::Nothing
+        || spec.slack.is_some()
+        || spec.probes.record.is_some();
+    if headers {
+        Some("what congestion points send has no path that headers could be kept for")
+    } else if matches!(spec.routing, SprayRandom | SprayRoundRobin { .. }) {
+        Some("congestion points and packets that are sprayed exclude each other")
+    } else if spec.cut_through.is_some() || spec.disciplines.iter().any(|d| d.preemptive) {
+        Some("congestion points look at whole packets: store and forward, without preemption")
+    } else if spec.inputs.is_some() && !spec.control_first {
+        Some(
+            "what congestion points send came by no input: with per-ingress accounting, control packets go first",
+        )
+    } else {
+        None
+    }
+}
