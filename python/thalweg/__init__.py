@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from thalweg.controllers import controller
     from thalweg.engine import resume, run
     from thalweg.errors import ControllerError, Diagnostic, Interrupted, ScenarioError
+    from thalweg.exams import Exam, exam
     from thalweg.replaying import replay
     from thalweg.results import Results
     from thalweg.scenario import Scenario
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ControllerError": "errors",
     "Diagnostic": "errors",
+    "Exam": "exams",
     "Interrupted": "errors",
     "Results": "results",
     "Runs": "sweeps",
@@ -30,6 +32,7 @@ _HOMES = {
     "ScenarioError": "errors",
     "compare": "comparison",
     "controller": "controllers",
+    "exam": "exams",
     "replay": "replaying",
     "resume": "engine",
     "run": "engine",
@@ -39,6 +42,7 @@ _HOMES = {
 __all__ = [
     "ControllerError",
     "Diagnostic",
+    "Exam",
     "Interrupted",
     "Results",
     "Runs",
@@ -47,6 +51,7 @@ __all__ = [
     "__version__",
     "compare",
     "controller",
+    "exam",
     "replay",
     "resume",
     "run",

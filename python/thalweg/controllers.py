@@ -42,6 +42,7 @@ Whatever goes wrong in a controller ends the run with a `thalweg.ControllerError
 from __future__ import annotations
 
 import copyreg
+import hashlib
 import json
 import random
 import runpy
@@ -61,6 +62,7 @@ _REQUIRED = ("on_ack", "on_loss", "on_timeout")
 _PLAIN = (type(None), bool, int, float, str)
 _FLOW = ("number", "mss", "initial_window", "max_window", "line_rate", "base_rtt_ps", "params")
 _VERSION = 1
+_CLASSES: dict[str, type] = {}
 
 
 def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params: Mapping[str, Any] | None = None):
@@ -83,6 +85,7 @@ def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params:
             raise TypeError(f"controller {name!r}: {cls.__name__} has no {', '.join(missing)}")
         cls.thalweg_name, cls.thalweg_params, cls.thalweg_ecn = name, defaults, bool(ecn)
         _core.register_controller(name, cls, bool(ecn), bool(telemetry), list(defaults))
+        _CLASSES[name] = cls
         return cls
 
     return register
@@ -240,21 +243,43 @@ def names() -> list[str]:
     return [name for name, _, _ in _core.controller_costs()]
 
 
-def import_plugins(where: str) -> None:
-    """Imports a module, or runs a Python file, whose controllers are wanted."""
+def named(where: str) -> str:
+    """The name under which `FILE.py:Class`, `MODULE:Class` or the only controller of `FILE.py` is registered, after importing it."""
+    place, _, wanted = where.partition(":")
+    found = import_plugins(place)
+    classes = {c.__name__: c for c in found.values() if isinstance(c, type) and "thalweg_name" in vars(c)}
+    if not classes:
+        raise refuse("registers no controller", file=place, hint='write @thalweg.controller("a-name") above its class')
+    if wanted and wanted not in classes:
+        raise refuse(f"no controller class is called `{wanted}`", file=place, hint=nearest(wanted, classes))
+    if not wanted and len(classes) > 1:
+        raise refuse("registers several controllers", file=place, hint=f"write {place}:CLASS {nearest('', classes)}")
+    return (classes[wanted] if wanted else next(iter(classes.values()))).thalweg_name
+
+
+def fingerprint(name: str) -> str:
+    """A hash of the file that a registered Python controller is written in; empty for any other."""
+    made = _CLASSES.get(name)
+    try:
+        return hashlib.sha256(Path(made.on_ack.__code__.co_filename).read_bytes()).hexdigest() if made else ""
+    except (OSError, AttributeError):
+        return ""
+
+
+def import_plugins(where: str) -> dict[str, Any]:
+    """Imports a module, or runs a Python file, whose controllers are wanted; answers with what it defines."""
     if where.endswith(".py"):
         if not Path(where).is_file():
             raise refuse("no such file", file=where)
         sys.path.insert(0, str(Path(where).parent.absolute()))
         try:
-            runpy.run_path(where, run_name=Path(where).stem)
+            return runpy.run_path(where, run_name=Path(where).stem)
         except SystemExit as e:
             raise refuse(_left(e), file=where) from None
         except Exception as e:
             raise refuse(f"{type(e).__name__}: {e}", file=where) from None
-        return
     try:
-        import_module(where)
+        return vars(import_module(where))
     except SystemExit as e:
         raise refuse(_left(e), file=where) from None
     except Exception as e:

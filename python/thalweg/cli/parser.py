@@ -193,6 +193,34 @@ def build() -> Parser:
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
     forced(p)
 
+    p = command("exam", "examining:exam", "run a controller through some thirty situations, beside others")
+    p.add_argument(
+        "controller",
+        nargs="?",
+        metavar="CONTROLLER",
+        help="a name (`thalweg list controllers`), FILE.py:CLASS, MODULE:CLASS, or a table such as '{ kind = \"copa\", delta = 0.1 }'",
+    )
+    p.add_argument("--list", action="store_true", help="print the situations")
+    p.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this situation, or those that a pattern such as 'vs-*' matches (repeatable)",
+    )
+    p.add_argument(
+        "--beside", metavar="NAME,NAME,…", help="whom it is compared with (default: cubic,bbr,copa; '': nobody)"
+    )
+    sets(p)
+    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    p.add_argument(
+        "--out",
+        metavar="DIR",
+        help="folder of page, table, picture and all runs, which are not run twice (default: runs/exam)",
+    )
+    p.add_argument("--no-report", action="store_true", help="write no page, table and picture")
+    voice(p, "print the marks as one JSON array")
+
     p = command("replay", "replaying:replay", "run a recorded run's packets again, under another scheduler")
     p.add_argument("run", metavar="RUN", help="run directory of a recorded run (`thalweg run --record`)")
     p.add_argument(

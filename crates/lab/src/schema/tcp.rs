@@ -199,6 +199,18 @@ pub enum Rto {
         #[serde(default = "default::rto_max")]
         max: Q<Span>,
     },
+    /// Linux's: the floor is added to the smoothed round trip, which + the larger of 4 deviations and the floor is the timeout.
+    Linux {
+        /// Before the first sample.
+        #[serde(default = "default::rto_initial")]
+        initial: Q<Span>,
+        /// Floor of the 4 deviations (TCP_RTO_MIN).
+        #[serde(default = "default::rto_min")]
+        min: Q<Span>,
+        /// Ceiling, back-off included (TCP_RTO_MAX).
+        #[serde(default = "default::linux_rto_max")]
+        max: Q<Span>,
+    },
     /// Always the same: no estimate, no back-off.
     Fixed {
         /// The time-out.
@@ -292,6 +304,7 @@ defaults! {
     rto_initial: Q<Span> = Q::of("1s"); // RFC 6298 §2
     rto_min: Q<Span> = Q::of("200ms"); // CHOICE: Linux's TCP_RTO_MIN; the RFC's 1 s is used by nobody
     rto_max: Q<Span> = Q::of("60s"); // RFC 6298 §2.5
+    linux_rto_max: Q<Span> = Q::of("120s"); // TCP_RTO_MAX
     dup_thresh: u32 = 3; // RFC 5681 §3.2
     sack_blocks: u8 = 4; // RFC 2018 §3: what 40 bytes of options hold without timestamps
     ack_every: u32 = 2; // RFC 1122 §4.2.3.2

@@ -29,6 +29,9 @@ impl Kind for Tcp {
                 Rto::Rfc6298 { initial, min, max } => {
                     t::RtoSpec::Rfc6298 { initial: initial.0, min: min.0, max: max.0 }
                 }
+                Rto::Linux { initial, min, max } => {
+                    t::RtoSpec::Linux { initial: initial.0, min: min.0, max: max.0 }
+                }
                 Rto::Fixed { value } => t::RtoSpec::Fixed(value.0),
             },
             loss: match self.loss {

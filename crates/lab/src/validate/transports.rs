@@ -133,7 +133,7 @@ impl Checked for Tcp {
             r.useless(&at("syn_size"), "without a handshake there is no SYN", "write `handshake = true`");
         }
         match t.rto {
-            Rto::Rfc6298 { initial, min, max } => {
+            Rto::Rfc6298 { initial, min, max } | Rto::Linux { initial, min, max } => {
                 if min.0 > max.0 {
                     let reason = format!("the floor, {}, is above the ceiling, {}", min.0, max.0);
                     r.error(&at("rto.min"), reason, "swap them");

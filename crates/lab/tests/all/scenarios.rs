@@ -81,7 +81,9 @@ fn keys_are_explained_with_type_and_default() {
     assert_eq!(
         explain("transport.rto.min").expect("known"),
         "Floor.\ntype: a time (ps, ns, us, ms, s)\ndefault: \"200ms\"\n\
-         with: transport.kind = \"tcp\" and transport.rto.kind = \"rfc6298\""
+         with: transport.kind = \"tcp\" and transport.rto.kind = \"rfc6298\"\n\n\
+         Floor of the 4 deviations (TCP_RTO_MIN).\ntype: a time (ps, ns, us, ms, s)\ndefault: \"200ms\"\n\
+         with: transport.kind = \"tcp\" and transport.rto.kind = \"linux\""
     );
     assert!(
         explain("switch.scheduler")

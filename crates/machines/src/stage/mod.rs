@@ -24,6 +24,7 @@ pub use int::Int;
 pub use pi::Pi;
 pub use pie::Pie;
 pub use rcp::Rcp;
+pub use policer::Policer;
 pub use red::Red;
 pub use red_ecn::RedEcn;
 pub use row::{Left, Row};
@@ -52,6 +53,7 @@ list::stages! {
     rcp: Rcp(Box<rcp::Rcp>), "rcp";
     vcp: Vcp(Box<vcp::Vcp>), "vcp";
     pi: Pi(Box<pi::Pi>), "pi";
+    policer: Policer(policer::Policer), "policer";
 }
 
 // The one list of what packets carry. Each has a file of its own: two stages around the queues of switches ([`Carry`]).

@@ -1,4 +1,11 @@
-//! The retransmission timer's length: RFC 6298. The timer itself is the sender's.
+//! The retransmission timer's length: RFC 6298, and with Linux's floor. The timer itself is the sender's.
+//!
+//! Linux (net/ipv4/tcp_input.c, tcp_rtt_estimator and tcp_set_rto) applies its least timeout to the variance instead of the
+//! sum: a timer runs for srtt + max(4 rttvar, 200 ms) at least. On paths whose round trip is near 200 ms or above, or whose
+//! queues grow within a round trip, the RFC's floor fires where Linux still waits.
+//!
+//! CHOICE RFC 6298 §2: rttvar in Linux is the largest deviation of a round trip's samples and falls once per round trip, and
+//! round trips that shrink count for an eighth. Here it is the RFC's; below the floor, where most paths are, they do not differ.
 
 use super::RtoSpec;
 use serde::{Deserialize, Serialize};
@@ -48,6 +55,13 @@ impl Rto {
                 };
                 base.saturating_mul(1 << self.backoff.min(62)).min(max)
             }
+            RtoSpec::Linux { initial, min, max } => {
+                let base = match self.srtt {
+                    Span::ZERO => initial,
+                    srtt => srtt + self.rttvar.saturating_mul(4).max(min),
+                };
+                base.saturating_mul(1 << self.backoff.min(62)).min(max)
+            }
         }
     }
 
@@ -90,6 +104,25 @@ mod tests {
         assert_eq!(rto.timeout(&SPEC), Span::from_ms(60_000));
         rto.sample(Span::from_us(100));
         assert_eq!(rto.timeout(&SPEC), Span::from_ns(250_000)); // 100 + 4 · 37.5
+    }
+
+    #[test]
+    fn with_linux_the_floor_is_added_to_the_round_trip() {
+        let ms = Span::from_ms;
+        let linux = RtoSpec::Linux { initial: ms(1000), min: ms(200), max: ms(120_000) };
+        let rfc = RtoSpec::Rfc6298 { initial: ms(1000), min: ms(200), max: ms(120_000) };
+        let mut rto = Rto::default();
+        assert_eq!(rto.timeout(&linux), ms(1000));
+        (0..200).for_each(|_| rto.sample(ms(150)));
+        assert_eq!((rto.timeout(&linux), rto.timeout(&rfc)), (ms(350), ms(200)));
+        rto.back_off();
+        assert_eq!(rto.timeout(&linux), ms(700));
+        // A variance above the floor: both are the same sum.
+        let mut rto = Rto::default();
+        rto.sample(ms(150)); // rttvar 75, four times that 300
+        assert_eq!((rto.timeout(&linux), rto.timeout(&rfc)), (ms(450), ms(450)));
+        (0..30).for_each(|_| rto.back_off());
+        assert_eq!(rto.timeout(&linux), ms(120_000));
     }
 
     #[test]

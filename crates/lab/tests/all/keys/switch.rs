@@ -24,6 +24,7 @@ const XCP: &[&str] = &["%.congestion=xcp", "@.marking={kind=\"xcp\",rtt=\"20us\"
 const RCP: &[&str] = &["%.congestion=rcp", "@.marking={kind=\"rcp\",rtt=\"20us\",period=\"20us\"}"];
 const VCP: &[&str] =
     &["%.congestion={kind=\"vcp\",freeze=\"20us\"}", "@.marking={kind=\"vcp\",period=\"20us\"}"];
+const POLICER: &[&str] = &["@.marking={kind=\"policer\",rate=\"2Gbps\",burst=\"6KB\"}"];
 const EDGE: &[&str] = &["edge={kind=\"codel\",target=\"20us\",interval=\"100us\",refresh=\"40us\"}"];
 const EDGE_ECN: &[&str] = &["transport.congestion=dctcp", "edge={kind=\"ecn\",threshold=\"5pkts\"}"];
 const MIXED: &[&str] = &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\"}"];
@@ -190,6 +191,9 @@ pub const KEYS: &[Row] = &[
     ("@.marking(vcp).queue_weight", BUSY, VCP, "", "5.0", Outcome),
     ("@.marking(vcp).utilisation", BUSY, VCP, "", "0.5", Outcome),
     ("@.marking(vcp).low", BUSY, VCP, "", "0.2", Outcome),
+    ("@.marking=policer", BUSY, POLICER, "{kind=\"policer\",rate=\"2Gbps\",burst=\"6KB\"}", "none", Outcome),
+    ("@.marking(policer).rate", BUSY, POLICER, "2Gbps", "1Gbps", Outcome),
+    ("@.marking(policer).burst", BUSY, POLICER, "6KB", "9KB", Outcome),
     ("switch.preemptive", BUSY, &["switch.scheduler=lifo", "nic.scheduler=fifo"], "false", "true", Outcome),
     ("switch.mix", BUSY, &["topology={kind=\"dumbbell\",pairs=3}"], "", "{scheduler=\"lifo\"}", Outcome),
     ("switch.mix.scheduler", BUSY, MIXED, "lifo", "random", Outcome),

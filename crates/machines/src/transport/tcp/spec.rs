@@ -79,6 +79,15 @@ pub enum RtoSpec {
     },
     /// Always the same, no estimate, no back-off.
     Fixed(Span),
+    /// Linux: srtt + max(4 rttvar, min). The floor is the variance's, so the timer never runs for less than srtt + min.
+    Linux {
+        /// Before the first sample.
+        initial: Span,
+        /// Floor of the variance's part.
+        min: Span,
+        /// Ceiling, back-off included.
+        max: Span,
+    },
 }
 
 /// Loss inference.

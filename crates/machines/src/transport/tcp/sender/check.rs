@@ -41,10 +41,12 @@ pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), Stri
     }
     match spec.rto {
         RtoSpec::Fixed(span) if span.is_zero() => refuse("a retransmission timeout of 0".into()),
-        RtoSpec::Rfc6298 { initial, max, .. } if initial.is_zero() || max.is_zero() => {
+        RtoSpec::Rfc6298 { initial, max, .. } | RtoSpec::Linux { initial, max, .. }
+            if initial.is_zero() || max.is_zero() =>
+        {
             refuse("a retransmission timeout of 0".into())
         }
-        RtoSpec::Rfc6298 { min, max, .. } if min > max => {
+        RtoSpec::Rfc6298 { min, max, .. } | RtoSpec::Linux { min, max, .. } if min > max => {
             refuse(format!("the smallest timeout {min} is above the largest {max}"))
         }
         _ => Ok(()),

@@ -1,0 +1,179 @@
+"""Exams: known numbers of one situation, controllers that misbehave, errors, what is run again."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import thalweg
+from thalweg.cli import main
+from thalweg.cli.examining import bars
+from thalweg.exams import Exam, candidate, file_name, pictures
+from thalweg.exams.situations import all_situations, chosen
+
+# One packet of 1500 B over 1 Gb/s, 24 Mb/s, 1 Gb/s, its ACK of 52 B back, and 20 ms each way.
+TRIP_MS = 40 + 2 * (1500 + 52) * 8e-6 + (1500 + 52) * 8 / 24e3
+
+
+@thalweg.controller("test-silent")
+class Silent:
+    """Sends one packet and then, at a bit per second, nothing."""
+
+    def __init__(self, flow):
+        self.window, self.pace = flow.mss, 1
+
+    def on_ack(self, ack): ...
+
+    on_loss = on_timeout = on_ack
+
+
+@thalweg.controller("test-raises")
+class Raises(Silent):
+    def __init__(self, flow):
+        self.window = flow.initial_window
+
+    def on_ack(self, ack):
+        raise ValueError("no idea")
+
+
+def test_a_fixed_window_uses_what_a_window_per_round_trip_is_of_the_link():
+    exam = thalweg.exam("fixed", only=["steady"], beside=[], set={"transport.initial_window": "10pkts"}, progress=False)
+    marks = exam.marks["steady", "fixed"]
+    assert marks.utilisation == pytest.approx(10 * 1500 * 8 / (24e3 * TRIP_MS), rel=5e-3)
+    assert (marks.delay_ms, marks.loss, marks.settled_s) == (0.0, 0.0, math.inf)
+
+
+def test_a_window_of_two_products_waits_for_one_and_uses_everything():
+    window = round(2 * 24e3 * TRIP_MS / 8 / 1500)
+    exam = thalweg.exam(
+        "fixed", only=["deep-buffer"], beside=[], set={"transport.initial_window": f"{window}pkts"}, progress=False
+    )
+    marks = exam.marks["deep-buffer", "fixed"]
+    assert marks.utilisation == pytest.approx(1.0, abs=3e-3)
+    assert marks.delay_ms == pytest.approx(window * 0.5 - TRIP_MS, abs=0.51)  # a packet takes 0.5 ms
+    assert marks.settled_s == 0.0
+
+
+def test_no_more_than_the_rate_and_one_burst_passes_the_policer():
+    exam = thalweg.exam("fixed", only=["policer"], beside=[], progress=False)
+    marks = exam.marks["policer", "fixed"]
+    assert marks.loss == 0.0, "ten packets per 40 ms are 3 Mb/s"
+    exam = thalweg.exam(
+        "fixed", only=["policer"], beside=[], set={"transport.initial_window": "300pkts"}, progress=False
+    )
+    marks = exam.marks["policer", "fixed"]
+    assert marks.utilisation == pytest.approx(0.24 + 100e3 / (20 * 100e6 / 8), abs=2e-3)
+    assert marks.loss > 0.1
+
+
+def test_two_fixed_windows_share_in_the_ratio_of_round_trips():
+    exam = thalweg.exam("fixed", only=["unequal-rtts"], beside=[], progress=False)
+    x, y = 1 / 21, 1 / 121  # windows of ten packets, no queue
+    assert exam.marks["unequal-rtts", "fixed"].fairness == pytest.approx((x + y) ** 2 / (2 * (x * x + y * y)), abs=5e-3)
+
+
+def test_a_controller_that_sends_nothing_gets_the_marks_for_it():
+    exam = thalweg.exam(Silent, only=["steady", "vs-cubic", "step-down", "downloads"], beside=[], progress=False)
+    marks = exam.marks["steady", "test-silent"]
+    assert (marks.utilisation, marks.delay_ms, marks.loss) == (1500 / (20 * 24e6 / 8), 0.0, 0.0)
+    assert exam.marks["vs-cubic", "test-silent"].share < 1e-4
+    assert math.isnan(exam.marks["vs-cubic", "test-silent"].delay_ms), "it counts from five seconds on"
+    assert exam.marks["downloads", "test-silent"].settled_s == math.inf
+    exam.picture("steady")
+    exam.plot()
+    assert exam.frame["delay_ms"].null_count() == 1 and not exam.failures
+
+
+def test_a_controller_that_raises_fails_by_name_and_the_others_go_on(tmp_path, capsys):
+    words = ["--only", "steady", "--beside", "fixed", "--out", str(tmp_path / "exam"), "--no-report"]
+    assert main(["exam", "test-raises", *words]) == 1
+    said = capsys.readouterr()
+    assert said.err.startswith("thalweg exam: steady: ") and said.err.count("\n") == 1
+    assert "controller `test-raises`, flow 0" in said.err and "no idea" in said.err
+    assert said.out.count("failed") == 6
+    exam = thalweg.exam("test-raises", only=["steady"], beside=["fixed"], progress=False)
+    assert exam.marks["steady", "fixed"].utilisation > 0.1
+    assert "no idea" in str(pictures.rows(exam, exam.situations[0]))
+
+
+WRONG = {
+    ("nosuch",): "no controller is called `nosuch`",
+    ("cubik",): "did you mean `cubic`?",
+    ("vegas", "--only", "stedy"): "no situation is called `stedy`; did you mean `steady`?",
+    ("vegas", "--beside", "foo"): "no controller is called `foo`",
+    ("none.py",): "none.py: no such file",
+    ("thalweg.examples.aimd:Aimx",): "no controller class is called `Aimx`; did you mean `Aimd`?",
+    ("{ kind = 1",): "is not a table",
+    ("{ delta = 0.1 }",): "has no `kind`",
+    ("dctcp",): "`dctcp` cannot take the situation `steady`",
+    (): "give a controller, or --list",
+}
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_what_is_wrong_is_said_in_one_line(words, tmp_path, capsys):
+    assert main(["exam", *words, "--out", str(tmp_path / "exam")]) == 2
+    said = capsys.readouterr().err
+    assert WRONG[words] in said and said.count("\n") == 1
+    assert not (tmp_path / "exam").exists()
+
+
+def test_the_same_numbers_from_one_worker_and_two_and_nothing_is_run_twice(tmp_path):
+    only, made, before = ["steady", "policer"], [], []
+    for jobs, folder in ((1, "a"), (2, "b"), (2, "b")):
+        done = thalweg.exam("fixed", only=only, beside=["vegas"], jobs=jobs, progress=False, out=tmp_path / folder)
+        made.append(done.frame.write_csv())
+        stamps = sorted((p.name, p.stat().st_mtime_ns) for p in (tmp_path / folder).glob("*/meta.json"))
+        assert len(stamps) == 4
+        if len(made) == 3:
+            assert stamps == before
+        before = stamps
+    assert made[0] == made[1] == made[2]
+
+
+def test_a_file_that_was_changed_is_run_again(tmp_path):
+    text = Path(thalweg.__file__).with_name("examples").joinpath("aimd.py").read_text()
+    file, folders = tmp_path / "mine.py", []
+    for n, changed in enumerate((text, text, text + "# another\n")):
+        file.write_text(changed.replace("python-aimd", "test-mine").replace("class Aimd", f"class Aimd{n}"))
+        thalweg.exam(f"{file}:Aimd{n}", only=["incast"], beside=[], progress=False, out=tmp_path / "exam")
+        folders.append({p.parent for p in (tmp_path / "exam").glob("*/meta.json")})
+    assert [len(f) for f in folders] == [1, 2, 3]  # the name of its class is in the file, too
+    thalweg.exam(f"{file}:Aimd2", only=["incast"], beside=[], progress=False, out=tmp_path / "exam")
+    assert {p.parent for p in (tmp_path / "exam").glob("*/meta.json")} == folders[-1]
+
+
+def test_the_command_prints_a_table_and_writes_page_table_and_picture(tmp_path, capsys):
+    out = tmp_path / "exam"
+    words = ["exam", "vegas", "--only", "start-up", "--only", "incast", "--beside", "fixed", "--out", str(out)]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "start-up" in said and "vegas; bars: vegas, fixed" in said
+    assert {p.name for p in out.iterdir() if p.is_file()} == {"thalweg.json", "vegas.csv", "vegas.html", "vegas.png"}
+    assert main([*words, "--json", "--no-report"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(r["situation"], r["controller"]) for r in rows[:2]] == [("start-up", "vegas"), ("start-up", "fixed")]
+    assert main(["exam", "--list"]) == 0
+    assert capsys.readouterr().out.count("\n") == len(all_situations())
+
+
+def test_every_situation_has_what_it_looks_at():
+    names = [s.name for s in all_situations()]
+    assert len(names) >= 30 and len(set(names)) == len(names) and all(file_name(n) == n for n in names)
+    for s in all_situations():
+        scenario = s.scenario("cubic")  # raises if anything in it is wrong or has no effect
+        assert s.from_ < float(scenario.to_dict()["run"]["until"].removesuffix("s"))
+        assert s.settles in ("", "link", "share", "delay", "done")
+    assert {s.name for s in chosen(["vs-*"])} == {n for n in names if n.startswith("vs-")}
+
+
+def test_controllers_are_named_in_every_way():
+    assert candidate("copa").spec == "copa"
+    assert candidate(Silent).spec == {"kind": "custom", "name": "test-silent"} == candidate("test-silent").spec
+    assert candidate({"kind": "copa", "delta": 0.1}).name == "copa(delta=0.1)"
+    twice = thalweg.exam(
+        "fixed", only=["incast"], beside=["fixed"], set={"transport.initial_window": "2pkts"}, progress=False
+    )
+    assert isinstance(twice, Exam) and twice.names == ["fixed*", "fixed"]
+    assert bars([0.0, 0.5, 1.0, math.nan, math.inf]) == "▁▅█·∞"
