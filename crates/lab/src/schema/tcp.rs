@@ -64,10 +64,41 @@ pub struct Tcp {
     /// An application that writes at its own pace; everything at once if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<Writes>,
+    /// How the window comes down while losses are repaired.
+    #[serde(skip_serializing_if = "Prr::is_default")]
+    pub prr: Prr,
+    /// A window is sent at a pace, as Linux does: 2 windows per round trip in slow start, 1.2 afterwards. Only with controllers that have no pace
+    /// of their own.
+    #[serde(skip_serializing_if = "is_false")]
+    pub pacing: bool,
     /// A second loop that sends everything once more, backwards and in lower and lower classes (Mittal et al., NSDI 2014); none if
     /// not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rc3: Option<Rc3>,
+}
+
+/// How the window comes down while losses are repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prr {
+    /// At once, to what the controller says (RFC 6675).
+    #[default]
+    Off,
+    /// In proportion to what is delivered; below the threshold it grows as in slow start (RFC 6937).
+    Rfc6937,
+    /// The same, growing only on ACKs that tell of no further loss (RFC 9937).
+    Rfc9937,
+}
+
+impl Prr {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// Class of ACKs.
@@ -164,6 +195,8 @@ impl Default for Tcp {
             rank: None,
             ack_class: AckClass::First,
             writes: None,
+            prr: Prr::default(),
+            pacing: false,
             rc3: None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Kind, Ranks, bytes, rank};
 use crate::schema::{
-    AckClass, Borders, DelayedAcks, EcnMode, Flight, LossDetection, Rank, Rto, Sack, Tcp, Transport,
+    AckClass, Borders, DelayedAcks, EcnMode, Flight, LossDetection, Prr, Rank, Rto, Sack, Tcp, Transport,
 };
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport as t;
@@ -63,6 +63,14 @@ impl Kind for Tcp {
                 chunk: w.chunk.0,
                 every: w.every.0,
             }),
+            options: t::TcpOptions {
+                prr: match self.prr {
+                    Prr::Off => t::PrrSpec::Off,
+                    Prr::Rfc6937 => t::PrrSpec::Rfc6937,
+                    Prr::Rfc9937 => t::PrrSpec::Rfc9937,
+                },
+                pacing: self.pacing,
+            },
         };
         match self.rc3 {
             None => t::TransportSpec::Tcp(primary),

@@ -5,8 +5,8 @@ use crate::diagnostic::suggest;
 use crate::quantity::{Capacity, Q};
 use crate::resolve;
 use crate::schema::{
-    Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Rank, Rto, Sack,
-    Tcp, Traffic, Udp, of_kind,
+    Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Prr, Rank, Rto,
+    Sack, Tcp, Traffic, Udp, of_kind,
 };
 use crate::topology::Graph;
 use thalweg_machines::IntStack;
@@ -149,6 +149,27 @@ impl Checked for Tcp {
                 r.error(&at("rto.value"), "a time-out of 0 repeats for ever", "write a time above zero");
             }
             Rto::Fixed { .. } => {}
+        }
+        let windows = matches!(t.congestion.needs().gives, Gives::Window { .. } | Gives::Nothing);
+        if t.pacing && !windows && t.congestion.needs().gives != Gives::Anything {
+            let why = "the controller has a pace of its own";
+            r.useless(&at("pacing"), why, "remove it, or choose a controller with a window alone");
+        }
+        if t.prr != Prr::Off {
+            let why = match () {
+                () if t.rc3.is_some() => "RC3's primary loop repairs by itself",
+                () if t.loss == LossDetection::TimeoutOnly => {
+                    "it acts on duplicate ACKs, and `loss` is timeout-only"
+                }
+                () if t.flight != Flight::Pipe => "it counts the pipe, and `flight` is another",
+                () if !windows && t.congestion.needs().gives != Gives::Anything => {
+                    "the controller is no window's"
+                }
+                () => "",
+            };
+            if !why.is_empty() {
+                r.useless(&at("prr"), why, "write \"off\"");
+            }
         }
         if t.loss == LossDetection::TimeoutOnly && t.limited_transmit == Some(true) {
             let why = "it acts on duplicate ACKs, and `loss` is timeout-only";

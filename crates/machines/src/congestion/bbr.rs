@@ -14,12 +14,15 @@
 mod aggregation;
 mod policer;
 
+// Shared with version 3.
+pub(super) use aggregation::Aggregation;
+pub(super) use policer::bits_per_second;
+
 use super::windowed::Largest;
 use super::{
     AckSample, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Start,
 };
-use aggregation::Aggregation;
-use policer::{Heard, Policer, bits_per_second};
+use policer::{Heard, Policer};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};

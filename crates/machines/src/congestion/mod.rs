@@ -38,6 +38,7 @@ list::controllers! {
     qcn: Qcn(Box<qcn::Qcn>), "qcn";
     vegas: Vegas(Box<vegas::Vegas>), "vegas";
     bbr: Bbr(Box<bbr::Bbr>), "bbr";
+    bbr3: Bbr3(Box<bbr3::Bbr3>), "bbr3";
     copa: Copa(Box<copa::Copa>), "copa";
     abc: Abc(Box<abc::Abc>), "abc";
     xcp: Xcp(xcp::Xcp), "xcp";

@@ -66,6 +66,7 @@ pub fn tcp() -> TcpSpec {
         rank: RankSpec::Remaining,
         acks_in_class: false,
         writes: None,
+        options: TcpOptions::default(),
     }
 }
 

@@ -10,8 +10,8 @@ use crate::outcome::Outcome;
 use path::{MSS, Path};
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::{
-    AckSpec, Borders, EcnSpec, FlightSpec, LossSpec, RankSpec, Rc3Spec, RtoSpec, SackSpec, TcpSpec,
-    TransportSpec,
+    AckSpec, Borders, EcnSpec, FlightSpec, LossSpec, RankSpec, Rc3Spec, RtoSpec, SackSpec, TcpOptions,
+    TcpSpec, TransportSpec,
 };
 use thalweg_units::{Bytes, Span, Stream};
 
@@ -44,6 +44,7 @@ pub fn rc3() -> Rc3Spec {
         acks_in_class: true,
         impatient: false,
         writes: None,
+        options: TcpOptions::default(),
     };
     Rc3Spec { primary, first: 40, levels: 4, borders: Borders::Quotas, together: 1 }
 }

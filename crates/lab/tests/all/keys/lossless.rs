@@ -243,6 +243,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion=cubic", LOSSY, &[], "cubic", "newreno", Outcome),
     ("%(rdma).congestion=vegas", LOSSY, &[], "vegas", "newreno", Outcome),
     ("%(rdma).congestion=bbr", LOSSY, &[], "bbr", "newreno", Outcome),
+    ("%(rdma).congestion=bbr3", LOSSY, &[], "bbr3", "newreno", Outcome),
     ("%(rdma).congestion=copa", LOSSY, &[], "copa", "newreno", Outcome),
     ("%(rdma).congestion=abc", LOSSY, STEP, "abc", "dctcp", Outcome),
     ("%(rdma).congestion=xcp", LOSSY, &["switch.marking=xcp"], "xcp", "newreno", Refused),

@@ -19,6 +19,8 @@ const PROBING: &[&str] = &["%.congestion={kind=\"bbr\",rtt_window=\"400ms\"}"];
 /// A third of the packets are lost.
 const LOSSY: &[&str] =
     &["%.congestion=bbr", "link=[{which=\"core-links\",direction=\"forward\",loss={independent=0.35}}]"];
+const BBR3_LOSSY: &[&str] =
+    &["%.congestion=bbr3", "link=[{which=\"core-links\",direction=\"forward\",loss={independent=0.05}}]"];
 /// Strict priority for ACKs too.
 const CLASSES: &[&str] = &["switch.scheduler={kind=\"priority\",classes=5,control=\"by-class\"}"];
 const RC3: &[&str] = &["switch.scheduler={kind=\"priority\",classes=5,control=\"by-class\"}", "%.rc3={}"];
@@ -103,6 +105,13 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(bbr).margin", WAN, BBR, "", "0.1", Outcome),
     ("%(tcp).congestion(bbr).quantum", WAN, BBR, "", "1", Outcome),
     ("%(tcp).congestion(bbr).aggregation", WAN, BBR, "true", "false", Outcome),
+    ("%(tcp).congestion=bbr3", BUSY, &[], "bbr3", "bbr", Outcome),
+    ("%(tcp).congestion(bbr3).loss_threshold", WAN, BBR3_LOSSY, "", "0.5", Outcome),
+    ("%(tcp).congestion(bbr3).beta", WAN, BBR3_LOSSY, "", "0.9", Outcome),
+    ("%(tcp).congestion(bbr3).headroom", WAN, BBR3_LOSSY, "", "0.5", Outcome),
+    ("%(tcp).congestion(bbr3).probe_rtt_interval", WAN, &["%.congestion=bbr3"], "", "100ms", Outcome),
+    ("%(tcp).congestion(bbr3).margin", WAN, &["%.congestion=bbr3"], "", "0.1", Outcome),
+    ("%(tcp).congestion(bbr3).quantum", WAN, &["%.congestion=bbr3"], "", "20", Outcome),
     ("%(tcp).congestion(bbr).policer", WAN, LOSSY, "true", "false", Outcome),
     ("%(tcp).congestion=copa", BUSY, &[], "copa", "newreno", Outcome),
     ("%(tcp).congestion(copa).delta", WAN, &["%.congestion=copa"], "", "0.1", Outcome),
@@ -139,6 +148,11 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).loss(dup-ack).threshold", BUSY, &["%.loss={kind=\"dup-ack\"}"], "", "6", Outcome),
     ("%(tcp).loss=timeout-only", BUSY, &[], "timeout-only", "dup-ack", Outcome),
     ("%(tcp).impatient", WAN, &["%.sack=off", "%.rto={kind=\"rfc6298\",initial=\"200ms\",min=\"1ms\",max=\"1s\"}"], "false", "true", Outcome),
+    ("%(tcp).prr", BUSY, &[], "off", "rfc9937", Outcome),
+    ("%(tcp).prr=off", BUSY, &[], "off", "rfc6937", Outcome),
+    ("%(tcp).prr=rfc6937", BUSY, &["switch.buffer=10KB"], "rfc6937", "rfc9937", Outcome),
+    ("%(tcp).prr=rfc9937", BUSY, &[], "rfc9937", "off", Outcome),
+    ("%(tcp).pacing", BUSY, &[], "false", "true", Outcome),
     ("%(tcp).limited_transmit", BUSY, &[], "", "false", Outcome),
     ("%(tcp).sack", BUSY, &[], "", "off", Outcome),
     ("%(tcp).sack=blocks", BUSY, &[], "{kind=\"blocks\"}", "off", Outcome),

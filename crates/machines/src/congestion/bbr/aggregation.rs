@@ -10,7 +10,7 @@ const ROUNDS: u8 = 5;
 const EPOCH: u64 = 1 << 30;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Aggregation {
+pub(in super::super) struct Aggregation {
     /// ack_epoch: since when, and what was acknowledged in it.
     since: Time,
     acked: u64,
@@ -22,11 +22,18 @@ pub(super) struct Aggregation {
 
 impl Aggregation {
     /// An epoch begins.
-    pub(super) fn from(now: Time) -> Self {
+    pub(in super::super) fn from(now: Time) -> Self {
         Self { since: now, ..Self::default() }
     }
 
-    pub(super) fn on_ack(&mut self, now: Time, acked: u64, round_start: bool, bandwidth: u64, cwnd: u64) {
+    pub(in super::super) fn on_ack(
+        &mut self,
+        now: Time,
+        acked: u64,
+        round_start: bool,
+        bandwidth: u64,
+        cwnd: u64,
+    ) {
         if round_start {
             self.rounds += 1;
             if self.rounds >= ROUNDS {
@@ -45,7 +52,7 @@ impl Aggregation {
     }
 
     /// What the window allows for, at most 100 ms at the bandwidth.
-    pub(super) fn allowance(&self, bandwidth: u64) -> u64 {
+    pub(in super::super) fn allowance(&self, bandwidth: u64) -> u64 {
         self.extra[0].max(self.extra[1]).min(bandwidth / 80)
     }
 }

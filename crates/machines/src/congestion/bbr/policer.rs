@@ -105,7 +105,7 @@ impl Policer {
 }
 
 /// Payload bits per second of so many bytes in so much time.
-pub(super) fn bits_per_second(bytes: f64, span: Span) -> u64 {
+pub(in super::super) fn bits_per_second(bytes: f64, span: Span) -> u64 {
     (bytes * 8.0 / span.secs()) as u64
 }
 

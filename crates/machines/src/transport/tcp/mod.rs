@@ -1,5 +1,6 @@
 //! TCP: SACK (RFC 6675) or NewReno (RFC 6582) or timer-only loss repair, as [`TcpSpec`] says.
 
+mod prr;
 mod receiver;
 mod scoreboard;
 mod sender;

@@ -3,6 +3,7 @@
 //! Exists only from a flow's first SACK, loss or timeout on. IsLost is monotone (below a lost byte every
 //! un-SACKed byte is lost), so "what is lost" is one boundary and the pipe is a sum over two intervals.
 
+use super::prr::Prr;
 use serde::{Deserialize, Serialize};
 
 /// Per-flow state of loss repair, in bytes of the flow.
@@ -24,6 +25,10 @@ pub struct Scoreboard {
     pub(super) inflation: u64,
     /// RescueRxt was sent in this episode.
     pub(super) rescued: bool,
+    /// Proportional rate reduction, in an episode of a sender that does it.
+    pub(super) prr: Option<Prr>,
+    /// What was lost by SACKs before the last ACK of such an episode.
+    pub(super) lost_before: u64,
 }
 
 impl Scoreboard {

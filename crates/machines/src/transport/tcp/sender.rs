@@ -8,19 +8,22 @@
 mod beside;
 mod check;
 mod choose;
+mod emit;
+mod pacing;
+mod repair;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    EcnSpec, Endpoint, Expiry, Heard, LossSpec, Rto, SackSpec, SenderStats, SendingEnd, TcpSpec, Transmit,
+    EcnSpec, Endpoint, Expiry, Heard, Rto, SackSpec, SenderStats, SendingEnd, TcpSpec, Transmit,
 };
 use super::Scoreboard;
 use crate::congestion::{
-    AckSample, CongestionControl, Controller, Delivery, Explicit, Feedback, FeedbackKind, Loss, Start,
+    AckSample, CongestionControl, Controller, Delivery, Explicit, Feedback, FeedbackKind, Permit, Start,
 };
-use crate::packet::{Ecn, Flags, Kind, Packet, Side};
+use crate::packet::{Flags, Kind, Packet, Side};
 use beside::Beside;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, FlowId, Rate, Serializer, Span, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// Connection set-up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -186,6 +189,12 @@ impl TcpSender {
         self.board.as_ref().map_or(0, |b| b.sacked())
     }
 
+    /// The controller's pace, or one from its window.
+    fn own_pace(&self, spec: &TcpSpec, permit: &Permit) -> Option<Rate> {
+        let threshold = self.controller.threshold();
+        permit.pace.or_else(|| pacing::pace(spec, permit.window, threshold, self.rto.srtt()))
+    }
+
     // ---- ACKs -----------------------------------------------------------------------------------
 
     fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet) -> Heard {
@@ -268,6 +277,10 @@ impl TcpSender {
         }
         self.refresh(spec);
 
+        if was_in_recovery && self.phase == Phase::Recovery {
+            self.reduce(spec, acked + sacked, advance > 0);
+        }
+
         if let Some(bumped) = harvests {
             // RC3 §2.3.1: a segment's worth for every ACK that advances, however far, and for those that repeat a bump.
             let grows = !stale && (advance > 0 || packet.seq == bumped);
@@ -323,7 +336,7 @@ impl TcpSender {
         }
 
         if self.phase == Phase::Normal && (self.dup_acks > 0 || self.sacked() > 0) {
-            self.detect_loss(spec, now);
+            self.detect_loss(spec, now, acked + sacked);
         }
         Heard { round_trip: measured }
     }
@@ -338,270 +351,6 @@ impl TcpSender {
             log.on_arrived(now, start / mss, end.div_ceil(mss));
         }
         log.sample()
-    }
-
-    /// RFC 6675 §5 Update(): how many bytes are SACKed for the first time.
-    #[cold]
-    fn insert_blocks(&mut self, blocks: &[(u64, u64)]) -> u64 {
-        let mut fresh = 0;
-        for &(start, end) in blocks {
-            let (start, end) = (start.max(self.una), end.min(self.sent_to));
-            if start < end {
-                fresh += self.repair().insert(start, end);
-            }
-        }
-        fresh
-    }
-
-    /// The cumulative ACK advanced by `acked` bytes not SACKed before.
-    #[inline]
-    fn progress(&mut self, spec: &TcpSpec, acked: u64) {
-        match self.phase {
-            Phase::Normal => {}
-            _ if self.una >= self.recover => {
-                self.phase = Phase::Normal;
-                self.resend_first = false;
-                let una = self.una;
-                let board = self.repair();
-                (board.high_rxt, board.lost_to, board.inflation) = (una, 0, 0);
-            }
-            Phase::Recovery if spec.sack == SackSpec::Off => {
-                // Partial ACK, RFC 6582 §3.2 step 3: resend the next hole; deflate by what left the
-                // network, and add back one segment if that much did.
-                self.resend_first = true;
-                let mss = u64::from(spec.mss);
-                let board = self.repair();
-                board.inflation = board.inflation.saturating_sub(acked) + if acked >= mss { mss } else { 0 };
-            }
-            // The front was acknowledged before it could be resent.
-            Phase::Recovery | Phase::Timeout => self.resend_first = false,
-        }
-    }
-
-    fn inflate(&mut self, bytes: u64) {
-        self.repair().inflation += bytes;
-    }
-
-    /// The scoreboard, made if this is the flow's first trouble.
-    fn repair(&mut self) -> &mut Scoreboard {
-        let una = self.una;
-        self.board.get_or_insert_with(|| Box::new(Scoreboard::new(una)))
-    }
-
-    /// SetPipe and IsLost after an ACK or a change of phase.
-    #[inline]
-    fn refresh(&mut self, spec: &TcpSpec) {
-        if let Some(board) = &mut self.board {
-            let has_sack = spec.sack != SackSpec::Off;
-            board.lost_by_sack = match spec.loss {
-                LossSpec::DupAck { threshold }
-                    if has_sack && board.sacked() > 0 && self.phase != Phase::Timeout =>
-                {
-                    let lost = board.lost_boundary(threshold, spec.mss);
-                    match &self.beside {
-                        Some(b) if b.harvests() => b.lost(lost, self.phase == Phase::Recovery, self.recover),
-                        _ => lost,
-                    }
-                }
-                _ => 0,
-            };
-            if self.phase == Phase::Recovery && !has_sack {
-                board.pipe = (self.sent_to - self.una).saturating_sub(board.inflation);
-            } else {
-                board.set_pipe(self.una, self.sent_to);
-            }
-        }
-    }
-
-    /// RFC 6675 §5 (1), (2); RFC 5681 §3.2.
-    #[cold]
-    fn detect_loss(&mut self, spec: &TcpSpec, now: Time) {
-        let LossSpec::DupAck { threshold } = spec.loss else { return };
-        let lost = self.board.as_ref().is_some_and(|b| b.lost_by_sack > self.una);
-        if self.dup_acks < threshold && !lost {
-            return;
-        }
-        // RFC 6582 §3.2 step 2: duplicates at the end of an earlier episode come from its own resends.
-        // CHOICE: so without SACK a real loss of the very next segment waits for the timer (§4's
-        // heuristics are left out); SACKs tell the two apart.
-        if spec.sack == SackSpec::Off && self.recover > 0 && self.una <= self.recover {
-            return;
-        }
-        self.phase = Phase::Recovery;
-        self.recover = self.sent_to;
-        self.resend_first = true;
-        let inflation = u64::from(self.dup_acks.min(threshold)) * u64::from(spec.mss);
-        let una = self.una;
-        let board = self.repair();
-        (board.high_rxt, board.inflation, board.rescued) = (una, inflation, false);
-        self.controller.on_loss(&self.loss(now));
-        self.window_cut();
-        self.refresh(spec);
-    }
-
-    fn loss(&self, now: Time) -> Loss {
-        Loss { now, in_flight: Bytes::new(self.outstanding()), acked_to: self.una, sent_to: self.sent_to }
-    }
-
-    /// The window shrank: RFC 3168 §6.1.2 tells the receiver so, once per window of data.
-    fn window_cut(&mut self) {
-        self.cwr_due = true;
-        self.cwr_to = self.sent_to;
-    }
-
-    // ---- The timer ------------------------------------------------------------------------------
-
-    #[cold]
-    fn on_timeout(&mut self, spec: &TcpSpec, now: Time) {
-        self.timeouts += 1;
-        self.rto.back_off();
-        if self.connection == Connection::SynSent {
-            self.connection = Connection::SynDue;
-            self.syn_resent = true;
-            self.deadline = Time::MAX; // runs again from when the SYN leaves
-            return;
-        }
-        self.timeouts_in_row = self.timeouts_in_row.saturating_add(1);
-        self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
-        self.held = false;
-        if self.probing != Probing::No {
-            self.probing = Probing::Due;
-            return;
-        }
-        // RFC 6675 §5.1: everything outstanding is lost unless SACKed, and no fast retransmit until all
-        // of it is acknowledged. SACKs are kept: CHOICE, receivers here never renege.
-        self.controller.on_timeout(&self.loss(now));
-        self.window_cut();
-        self.merge();
-        self.phase = Phase::Timeout;
-        self.recover = self.sent_to;
-        self.dup_acks = 0;
-        self.resend_first = false;
-        let (una, sent_to) = (self.una, self.sent_to);
-        let board = self.repair();
-        (board.high_rxt, board.lost_to, board.inflation) = (una, sent_to, 0);
-        self.refresh(spec);
-        if spec.probe_after.is_some_and(|n| u32::from(self.timeouts_in_row) >= n) {
-            self.probing = Probing::Due;
-        }
-    }
-
-    /// pFabric §4.2: the path works again; resend from the first hole.
-    #[cold]
-    fn leave_probe_mode(&mut self) {
-        self.probing = Probing::No;
-        self.held = false;
-        let una = self.una;
-        self.repair().high_rxt = una;
-    }
-
-    // ---- Sending --------------------------------------------------------------------------------
-
-    /// Writes the segment's packet and keeps the books.
-    #[inline]
-    fn emit(&mut self, spec: &TcpSpec, now: Time, segment: Segment, pace: Option<Rate>, packet: &mut Packet) {
-        let Segment { seq, len, moves_high_rxt } = segment;
-        let end = seq + u64::from(len);
-        let fresh = seq >= self.sent_to;
-        if seq > self.sent_to {
-            self.pass_over(seq);
-        }
-        if self.log.is_some() {
-            let (in_flight, last) = (self.in_flight(), end == self.size);
-            if let Some(log) = &mut self.log {
-                log.on_sent(now, seq / u64::from(spec.mss), len, in_flight, last);
-            }
-        }
-        let mut flags = Flags::default();
-        let mut ecn = if spec.ecn == EcnSpec::Off { Ecn::NotEct } else { Ecn::Ect0 };
-        if fresh {
-            self.sent_to = end;
-            if self.cwr_due && spec.ecn == EcnSpec::Classic {
-                flags.set(Flags::CWR);
-            }
-            self.cwr_due = false;
-        } else {
-            flags.set(Flags::RETRANSMISSION);
-            self.retransmitted += 1;
-            if spec.ecn == EcnSpec::Classic {
-                ecn = Ecn::NotEct; // RFC 3168 §6.1.5
-            }
-        }
-        if end == self.size {
-            flags.set(Flags::LAST);
-        }
-        *packet = Packet {
-            stamp: now,
-            seq,
-            rank: spec.rank.of(self.size, self.una, self.sacked(), seq),
-            flow: self.flow,
-            class: self.class,
-            wire: len + spec.header,
-            payload: len,
-            kind: Kind::Data,
-            ecn,
-            flags,
-            ..Packet::default()
-        };
-        self.sent_packets = self.sent_packets.saturating_add(1);
-        if let Some(board) = &mut self.board {
-            board.pipe += u64::from(len);
-            if moves_high_rxt {
-                board.high_rxt = board.high_rxt.max(end);
-                self.resend_first = false;
-            } else if !fresh {
-                board.rescued = true;
-            }
-        }
-        if self.deadline == Time::MAX {
-            self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
-        }
-        if let Some(pace) = pace {
-            let gap = Serializer::new(pace, Span::from_ps(u64::from(self.quantum))).span(packet.wire);
-            self.next_send = now.saturating_add(gap);
-        }
-        self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
-    }
-
-    #[cold]
-    fn poll_syn(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet) -> Transmit {
-        if self.connection != Connection::SynDue {
-            return Transmit::Idle;
-        }
-        self.connection = Connection::SynSent;
-        self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
-        *packet = Packet {
-            stamp: now,
-            flow: self.flow,
-            class: self.class,
-            wire: spec.syn_wire,
-            kind: Kind::Syn,
-            flags: if self.syn_resent { Flags::RETRANSMISSION } else { Flags::default() },
-            // CHOICE UPS §2.3: control packets, SYNs as ACKs, are the most urgent. Other reading: the flow's rank.
-            rank: 0,
-            ..Packet::default()
-        };
-        Transmit::Packet
-    }
-
-    #[cold]
-    fn poll_probe(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet) -> Transmit {
-        if self.probing != Probing::Due {
-            return Transmit::Idle;
-        }
-        self.probing = Probing::Sent;
-        *packet = Packet {
-            stamp: now,
-            seq: self.una,
-            flow: self.flow,
-            class: self.class,
-            wire: spec.ack_wire,
-            payload: 0,
-            kind: Kind::Data,
-            rank: spec.rank.of(self.size, self.una, self.sacked(), self.una),
-            ..Packet::default()
-        };
-        Transmit::Packet
     }
 }
 
@@ -655,15 +404,16 @@ impl Endpoint for TcpSender {
         let Some(segment) = self.next_segment(spec, permit.window.get()) else {
             return Transmit::Idle;
         };
-        if permit.pace.is_some() {
-            if permit.pace == Some(Rate::ZERO) {
+        let pace = if spec.options.pacing { self.own_pace(spec, &permit) } else { permit.pace };
+        if pace.is_some() {
+            if pace == Some(Rate::ZERO) {
                 return Transmit::Idle; // until the controller's next tick or ACK
             }
             if now < self.next_send {
                 return Transmit::At(self.next_send);
             }
         }
-        self.emit(spec, now, segment, permit.pace, packet);
+        self.emit(spec, now, segment, pace, packet);
         match self.feedback {
             FeedbackKind::None => return Transmit::Packet,
             FeedbackKind::Int => {

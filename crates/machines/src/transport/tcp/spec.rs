@@ -52,6 +52,29 @@ pub struct TcpSpec {
     pub acks_in_class: bool,
     /// The application writes little by little; `None`: all at once.
     pub writes: Option<WritesSpec>,
+    /// What real senders add; nothing by default.
+    pub options: TcpOptions,
+}
+
+/// What real senders add.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpOptions {
+    /// How the window comes down while losses are repaired.
+    pub prr: PrrSpec,
+    /// A window is paced, as Linux does, where the controller has no pace of its own.
+    pub pacing: bool,
+}
+
+/// How the window comes down while losses are repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PrrSpec {
+    /// At once: as the controller says (RFC 6675, RFC 5681).
+    #[default]
+    Off,
+    /// In proportion to what is delivered; below the threshold it grows as in slow start (RFC 6937, PRR-SSRB).
+    Rfc6937,
+    /// The same, growing only on ACKs that tell of no further loss (RFC 9937).
+    Rfc9937,
 }
 
 /// An application that writes at its own pace.

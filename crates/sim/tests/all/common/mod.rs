@@ -5,8 +5,8 @@ use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_machines::transport::{
-    AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, RtoSpec, SackSpec, TcpSpec, TransportSpec, UdpPace,
-    UdpSpec,
+    AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, RtoSpec, SackSpec, TcpOptions, TcpSpec, TransportSpec,
+    UdpPace, UdpSpec,
 };
 use thalweg_sim::Sim;
 use thalweg_sim::events::Calendar;
@@ -49,6 +49,7 @@ pub fn wide_open() -> TcpSpec {
         rank: RankSpec::None,
         acks_in_class: false,
         writes: None,
+        options: TcpOptions::default(),
     }
 }
 

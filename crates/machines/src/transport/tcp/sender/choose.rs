@@ -79,6 +79,7 @@ impl TcpSender {
         }
         let board = self.board.as_ref()?;
         let pipe = board.pipe;
+        let window = board.prr.as_ref().map_or(window, |prr| prr.cwnd);
         if spec.sack == SackSpec::Off {
             return self.new_data(spec, pipe, window);
         }

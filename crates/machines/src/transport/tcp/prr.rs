@@ -1,0 +1,124 @@
+//! Proportional rate reduction: while losses are repaired, as much is sent as the controller's cut says of what is delivered, so that
+//! the window arrives at the threshold when the repair ends, without a pause and without a burst. RFC 9937 (Mathis, Cardwell,
+//! Cheng, Dukkipati, 2025), §6.2, which replaces RFC 6937. The names are theirs; all is in bytes.
+
+use super::super::PrrSpec;
+use serde::{Deserialize, Serialize};
+
+/// One episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prr {
+    spec: PrrSpec,
+    /// RecoverFS, ssthresh.
+    recover_fs: u64,
+    ssthresh: u64,
+    /// prr_delivered, prr_out.
+    delivered: u64,
+    pub(super) out: u64,
+    /// The window.
+    pub(super) cwnd: u64,
+}
+
+impl Prr {
+    /// An episode begins with `flight` bytes above the cumulative ACK, of which `sacked` are SACKed, `delivered` bytes among what the
+    /// ACK that began it told of.
+    pub(super) fn begin(
+        spec: PrrSpec,
+        flight: u64,
+        sacked: u64,
+        delivered: u64,
+        ssthresh: u64,
+    ) -> Option<Self> {
+        let recover_fs = match spec {
+            PrrSpec::Off => return None,
+            PrrSpec::Rfc6937 => flight,
+            // What had left the network before this ACK is no part of it.
+            PrrSpec::Rfc9937 => (flight + delivered).saturating_sub(sacked),
+        };
+        Some(Self { spec, recover_fs: recover_fs.max(1), ssthresh, delivered: 0, out: 0, cwnd: ssthresh })
+    }
+
+    /// An ACK says that `delivered` more bytes have left the network, which leaves `inflight` there. `safe`: it advances, and tells of no
+    /// further loss.
+    pub(super) fn on_ack(&mut self, inflight: u64, delivered: u64, safe: bool, smss: u64) {
+        self.delivered += delivered;
+        let sndcnt = if inflight > self.ssthresh {
+            // Proportional: never more of ssthresh / RecoverFS than was delivered.
+            let share = u128::from(self.delivered) * u128::from(self.ssthresh);
+            let share = share.div_ceil(u128::from(self.recover_fs));
+            u64::try_from(share).unwrap_or(u64::MAX).saturating_sub(self.out)
+        } else {
+            let conserved = self.delivered.saturating_sub(self.out).max(delivered);
+            let grows = self.spec == PrrSpec::Rfc6937 || safe;
+            (self.ssthresh - inflight).min(conserved + if grows { smss } else { 0 })
+        };
+        // The fast retransmit itself always leaves.
+        let sndcnt = if self.out == 0 { sndcnt.max(smss) } else { sndcnt };
+        self.cwnd = inflight + sndcnt;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Segments of 1000 B: whether one fits.
+    fn sends(prr: &mut Prr, inflight: &mut u64) -> u32 {
+        let mut sent = 0;
+        while *inflight + 1000 <= prr.cwnd {
+            prr.out += 1000;
+            *inflight += 1000;
+            sent += 1;
+        }
+        sent
+    }
+
+    /// RFC 6937 §4: twenty segments, the first lost, Reno's half.
+    #[test]
+    fn one_loss_of_twenty_sends_on_every_other_ack_and_ends_at_the_threshold() {
+        for spec in [PrrSpec::Rfc6937, PrrSpec::Rfc9937] {
+            let mut prr = Prr::begin(spec, 20_000, 3000, 1000, 10_000).unwrap();
+            let mut inflight = 16_000; // three SACKed, one lost
+            let mut sent = Vec::new();
+            for ack in 0..17 {
+                inflight -= if ack > 0 { 1000 } else { 0 };
+                prr.on_ack(inflight, 1000, false, 1000);
+                sent.push(sends(&mut prr, &mut inflight));
+            }
+            assert_eq!(sent[0], 1, "the retransmission");
+            assert!(sent.iter().all(|&n| n <= 1), "never a burst: {sent:?}");
+            assert!(
+                (9..=10).contains(&sent.iter().sum::<u32>()),
+                "half of 17, or up to the threshold: {sent:?}"
+            );
+            assert!((9_000..=10_000).contains(&inflight), "{inflight}");
+        }
+    }
+
+    /// More was lost than the cut: what is in flight is below the threshold.
+    #[test]
+    fn below_the_threshold_it_conserves_and_grows_only_on_safe_acks() {
+        let grown = |spec, safe| {
+            let mut prr = Prr::begin(spec, 20_000, 1000, 1000, 10_000).unwrap();
+            let mut inflight = 4000;
+            prr.on_ack(inflight, 1000, safe, 1000);
+            let first = sends(&mut prr, &mut inflight);
+            inflight -= 1000;
+            prr.on_ack(inflight, 1000, safe, 1000);
+            (first, sends(&mut prr, &mut inflight))
+        };
+        assert_eq!(grown(PrrSpec::Rfc9937, false), (1, 1), "a segment for a segment");
+        assert_eq!(grown(PrrSpec::Rfc9937, true), (2, 2), "slow start towards the threshold");
+        assert_eq!(grown(PrrSpec::Rfc6937, false), (2, 2), "whatever is lost further");
+    }
+
+    #[test]
+    fn it_never_sends_beyond_the_threshold_once_it_is_below() {
+        let mut prr = Prr::begin(PrrSpec::Rfc9937, 20_000, 0, 0, 10_000).unwrap();
+        prr.on_ack(9500, 5000, true, 1000);
+        assert_eq!(prr.cwnd, 10_000.max(9500 + 1000), "the retransmission leaves");
+        prr.out = 1000;
+        prr.on_ack(9500, 5000, true, 1000);
+        assert_eq!(prr.cwnd, 10_000);
+    }
+}

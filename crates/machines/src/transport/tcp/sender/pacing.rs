@@ -1,0 +1,41 @@
+//! A pace for windows, as Linux has it (net/ipv4/tcp_input.c, tcp_update_pacing_rate): twice the window per round trip in slow start, so
+//! that it can double, and a fifth more than the window afterwards, so that pacing does not hold it back.
+
+use super::super::super::TcpSpec;
+use thalweg_units::{Bytes, Rate, Span};
+
+/// tcp_pacing_ss_ratio, tcp_pacing_ca_ratio.
+const SLOW_START: f64 = 2.0;
+const AVOIDANCE: f64 = 1.2;
+
+/// Bits per second on the wire; `None`: no round trip was measured yet.
+pub(super) fn pace(spec: &TcpSpec, window: Bytes, threshold: Bytes, srtt: Span) -> Option<Rate> {
+    if srtt.is_zero() {
+        return None;
+    }
+    // Linux: the last doubling of slow start is paced as what follows it.
+    let gain = if window.get() < threshold.get() / 2 { SLOW_START } else { AVOIDANCE };
+    let wire = f64::from(spec.mss + spec.header) / f64::from(spec.mss);
+    let bits = window.get() as f64 * 8.0 * wire * gain;
+    Some(Rate::from_bps(((bits / srtt.secs()) as u64).max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::super::testing::tcp;
+    use super::*;
+
+    #[test]
+    fn twice_the_window_per_round_trip_in_slow_start_and_a_fifth_more_afterwards() {
+        let spec = TcpSpec { mss: 1000, header: 50, ..tcp() };
+        let pace = |window, threshold| {
+            let made = pace(&spec, Bytes::new(window), Bytes::new(threshold), Span::from_ms(10));
+            made.map(|rate| rate.bps())
+        };
+        // 10 000 B and their headers, 84 000 bits, in 10 ms.
+        assert_eq!(pace(10_000, u64::MAX), Some(16_800_000));
+        assert_eq!(pace(10_000, 20_000), Some(10_080_000), "the last doubling");
+        assert_eq!(pace(10_000, 10_000), Some(10_080_000));
+        assert_eq!(super::pace(&spec, Bytes::new(1), Bytes::MAX, Span::ZERO), None);
+    }
+}
