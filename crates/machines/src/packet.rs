@@ -402,7 +402,7 @@ impl Side {
         match self {
             Self::Sack(blocks) => blocks.as_slice(),
             Self::Explicit(header) => header.sack(),
-            Self::Empty | Self::Int(_) => &[],
+            Self::Empty | Self::Int(_) | Self::Notice(_) => &[],
         }
     }
     /// Room for selective acknowledgements, emptied. Costs nothing where the record held such before.

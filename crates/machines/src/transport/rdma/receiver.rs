@@ -189,7 +189,7 @@ impl Endpoint for RdmaReceiver {
                         side.new_explicit(header.what, Span::ZERO);
                         *told = Side::Empty;
                     }
-                    Side::Empty | Side::Sack(_) => return Transmit::Packet,
+                    Side::Empty | Side::Sack(_) | Side::Notice(_) => return Transmit::Packet,
                 }
                 packet.side = 0;
             }

@@ -215,7 +215,7 @@ impl TcpReceiver {
             match side {
                 Side::Explicit(header) => header.push(start, end),
                 Side::Sack(sack) => sack.push(start, end),
-                Side::Empty | Side::Int(_) => unreachable!("made above"),
+                Side::Empty | Side::Int(_) | Side::Notice(_) => unreachable!("made above"),
             };
         }
         let n = side.sack().len() as u32;
