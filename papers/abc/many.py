@@ -1,0 +1,205 @@
+"""Several flows: over the cellular link (Figure 2-11), and fairness over a wired one (Figure 2-3, §2.7.5, Theorem 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg.papers import RunSpec, measure
+
+from .outcome import delays, jain, shares, summary, utilisation
+from .settings import COUNTS, NAMES, SINGLE, need_traces, several, wired
+
+MANY = ("abc", "cubic", "cubic-codel", "copa", "bbr")
+JAIN = (2, 4, 8, 16, 32)
+PHASE, PHASES, FLOWS = 30, 9, 5
+DELTAS = (20, 60, 133)
+TRIPS = (20, 40, 60, 80, 100, 120)
+ROUTER = {"kind": "abc"}
+NO_GAIN = SINGLE | {"additive": 0.0}
+
+
+def starts(count: int, seed: int = 1, within: float = 1.0) -> list[dict]:
+    at = np.random.default_rng(seed).random(count) * within
+    return [{"kind": "backlogged", "src": 0, "dst": 1, "start": f"{1e3 * t:.3f}ms"} for t in at]
+
+
+def joining(gain: bool) -> RunSpec:
+    """Flow n is there from phase n to phase 8 − n."""
+    jitter = np.random.default_rng(1).random((FLOWS, 2)) * 0.1
+    flows = [
+        {"kind": "backlogged", "src": 0, "dst": 1}
+        | {"start": f"{1e3 * (PHASE * n + jitter[n, 0]):.0f}ms"}
+        | {"until": f"{1e3 * (PHASE * (PHASES - n) - jitter[n, 1]):.0f}ms"}
+        for n in range(FLOWS)
+    ]
+    controller = SINGLE if gain else NO_GAIN
+    what = "joining" + ("" if gain else ":no-gain")
+    return wired(what, traffic=flows, run__until=f"{PHASE * PHASES}s", transport__congestion=controller)
+
+
+def equal(count: int) -> RunSpec:
+    return wired(f"n{count}", traffic=starts(count))
+
+
+def without_gain(count: int, delta: int) -> RunSpec:
+    marking = ROUTER | {"drain": f"{delta}ms"}
+    return wired(
+        f"no-gain:n{count}:{delta}ms", traffic=starts(count), switch__marking=marking, transport__congestion=NO_GAIN,
+    )  # fmt: skip
+
+
+def few(scheme: str, count: int) -> RunSpec:
+    marking = "xcp" if scheme == "xcp" else "abc"
+    return wired(
+        f"{scheme}:few{count}", traffic=starts(count), switch__marking=marking,
+        transport__congestion="xcp" if scheme == "xcp" else SINGLE,
+    )  # fmt: skip
+
+
+SIX = """hosts = 7
+switches = 2
+{links}
+[[links]]
+a = 7
+b = 8
+rate = "24Mbps"
+delay = "0ns"
+[[links]]
+a = 6
+b = 8
+rate = "10Gbps"
+delay = "0ns"
+"""
+LINK = '[[links]]\na = {host}\nb = 7\nrate = "10Gbps"\ndelay = "{delay}ms"\n'
+
+
+def six(seed: int) -> RunSpec:
+    """Six flows with round trips of 20 to 120 ms: the wait is before the router."""
+
+    def prepare(_, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        links = "".join(LINK.format(host=n, delay=rtt / 2) for n, rtt in enumerate(TRIPS))
+        (folder / "six.toml").write_text(SIX.format(links=links))
+        return {"topology": {"kind": "file", "format": "thalweg-toml", "file": str((folder / "six.toml").resolve())}}
+
+    at = np.random.default_rng(seed).random(6)
+    flows = [{"kind": "backlogged", "src": n, "dst": 6, "start": f"{1e3 * t:.3f}ms"} for n, t in enumerate(at)]
+    spec = wired(f"six@{seed}", traffic=flows, measure__links={"every": "500ms"})
+    return RunSpec(spec.key, spec.scenario, spec.set, prepare=prepare, keep=True)
+
+
+SEEDS = {"quick": (1, 2), "full": (1, 2, 3, 4, 5)}
+
+
+def runs(scale: str) -> list:
+    out = [several(s, n).spec() for s in MANY for n in COUNTS]
+    out += [
+        joining(True),
+        joining(False),
+        *map(equal, JAIN),
+        *(few(s, n) for s in ("abc", "xcp") for n in (1, 2, 4, 8)),
+    ]
+    return [*out, *(without_gain(n, d) for n in (1, 16) for d in DELTAS), *map(six, SEEDS[scale])]
+
+
+@measure("ABC-F2.11a", needs=[several("abc", n).key for n in COUNTS])
+def _(runs):
+    need_traces()
+    found = [summary(runs[several("abc", n).key]) for n in COUNTS]
+    u = [f[0] for f in found]
+    return {
+        "smallest step of utilisation": float(np.diff(u).min()),
+        "utilisation, 16 - 1": u[-1] - u[0],
+        "p95, 16 / 1": found[-1][1] / found[0][1],
+    }
+
+
+@measure("ABC-F2.11b", needs=[several(s, n).key for s in MANY for n in COUNTS])
+def _(runs):
+    need_traces()
+    apart = {s: utilisation(runs[several(s, 16).key]) - utilisation(runs[several(s, 1).key]) for s in MANY[1:]}
+    return {"smallest utilisation, 16 - 1": min(apart.values())} | {f"{NAMES[s]}, 16 - 1": v for s, v in apart.items()}
+
+
+def phases(results) -> list[tuple[int, float]]:
+    """Of the last half of each phase with company: how many flows, Jain's index."""
+    out = []
+    for phase in range(PHASES):
+        there = min(phase, PHASES - 1 - phase) + 1
+        if there > 1:
+            mine = shares(results, PHASE * phase + PHASE / 2, PHASE * (phase + 1) - 0.2, FLOWS)[:there]
+            out.append((there, jain(mine)))
+    return out
+
+
+@measure("ABC-F2.3a", needs=["wired:joining", "wired:joining:no-gain"])
+def _(runs):
+    three = [np.mean([j for n, j in phases(runs[k]) if n >= 3]) for k in ("wired:joining:no-gain", "wired:joining")]
+    return {"Jain without the gain, three flows and more": three[0], "less than with it by": three[1] - three[0]}
+
+
+@measure("ABC-F2.3b", needs=["wired:joining"])
+def _(runs):
+    found = phases(runs["wired:joining"])
+    return {
+        "least, three flows and more": min(j for n, j in found if n >= 3),
+        "least, two flows": min(j for n, j in found if n == 2),
+    }
+
+
+@measure("ABC-T2.1a", needs=["wired:six@*"])
+def _(runs):
+    published = np.array([6.62, 4.94, 4.27, 3.0, 2.75, 2.40])
+    found = trips(runs)
+    return {
+        "furthest from the published (%)": float(np.abs(found / published - 1).max() * 100),
+        "smallest step down": float((-np.diff(found)).min()),
+    } | {f"{rtt} ms (Mb/s)": x for rtt, x in zip(TRIPS, found, strict=True)}
+
+
+@measure("ABC-T2.1b", needs=["wired:six@*"])
+def _(runs):
+    found = trips(runs)
+    return float(found[-1] / found[0])
+
+
+def trips(runs) -> np.ndarray:
+    """Mb/s of payload per flow, mean over seeds."""
+    return np.mean([runs[k].flows.sort("id")["delivered"].to_numpy() * 8e-6 / 60 for k in runs], axis=0)
+
+
+@measure("ABC-D10", needs=[f"wired:{s}:few{n}" for s in ("abc", "xcp") for n in (1, 2, 4, 8)])
+def _(runs):
+    u = {s: [utilisation(runs[f"wired:{s}:few{n}"]) for n in (1, 2, 4, 8)] for s in ("abc", "xcp")}
+    waits = max(summary(runs[f"wired:abc:few{n}"])[2] for n in (1, 2, 4, 8))
+    apart = float(np.abs(np.subtract(u["abc"], u["xcp"])).max())
+    return {"least utilisation": min(u["abc"]), "furthest from XCP's": apart, "largest mean delay (ms)": waits}
+
+
+@measure("ABC-THM1b", needs=[f"wired:n{n}" for n in JAIN])
+def _(runs):
+    """x* = max(0, Aδ + d_t) with A = η − 1 + N / (μ l): l is the round trip with the queue."""
+    mu, worst, out = 24e6 / 8 / 1504, 0.0, {}
+    for n in JAIN:
+        found = delays(runs[f"wired:n{n}"])
+        x = float(found.ms[found.left > 20].mean())
+        a = 0.98 - 1 + n / (mu * (0.1 + x / 1e3))
+        settles = max(0.0, a * 133 + 50) if a > 0 else 0.0
+        out[f"N = {n}: x, model (ms)"] = settles
+        out[f"N = {n}: x (ms)"] = x
+        worst = max(worst, abs(x - settles))
+    return {"largest |x - model| (ms)": worst} | out
+
+
+@measure("ABC-THM1d", needs=[f"wired:no-gain:n{n}:{d}ms" for n in (1, 16) for d in DELTAS])
+def _(runs):
+    late, used = [], []
+    for n in (1, 16):
+        for d in DELTAS:
+            results = runs[f"wired:no-gain:n{n}:{d}ms"]
+            found = delays(results)
+            last = np.sort(found.ms[found.left > 50])
+            late.append(float(last[int(0.95 * len(last))]))
+            inside = found.left > 50
+            used.append(float(found.wire[inside].sum() * 8 / (24e6 * 10)))
+    return {"largest p95 of the last 10 s (ms)": max(late), "least utilisation then": min(used)}

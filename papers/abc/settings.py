@@ -1,0 +1,115 @@
+"""Runs of the study: a scheme over a trace, with what differs. A run's key is `TRACE:SCHEME[:WHAT]`."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from thalweg.papers import NotCheckable, RunSpec
+
+# Recorded traces have licences of their own and are not part of this repository: see README.md.
+TRACES = Path(os.environ.get("THALWEG_TRACES", Path(__file__).parents[2] / "../shared/traces"))
+# Five of the paper's eight, and two more of the same collection instead of those that could not be had.
+FIVE = (
+    "Verizon-LTE-short.down", "Verizon-LTE-short.up", "ATT-LTE-driving-2016.down", "ATT-LTE-driving-2016.up",
+    "TMobile-LTE-driving.down",
+)  # fmt: skip
+MORE = ("TMobile-LTE-short.down", "TMobile-LTE-short.up")
+DOWN, UP = FIVE[:2]
+
+CODEL = {"kind": "codel", "target": "50ms", "interval": "100ms", "mtu": "1504B"}
+PIE = {"kind": "pie", "variant": "mahimahi", "target": "50ms", "burst": "100ms", "mean_packet": "1504B"}
+SINGLE = {"kind": "abc", "dual": False}
+NO_HYSTART = {"kind": "cubic", "hystart": False}
+# A scheme: its controller, its marking.
+SCHEMES: dict[str, tuple] = {
+    "abc": (SINGLE, "abc"),
+    "cubic": (NO_HYSTART, "none"),
+    "cubic-codel": (NO_HYSTART, CODEL),
+    "cubic-pie": (NO_HYSTART, PIE),
+    "copa": ("copa", "none"),
+    "vegas": ("vegas", "none"),
+    "bbr": ("bbr", "none"),
+    "xcp": ("xcp", "xcp"),
+    "xcpw": ("xcp", {"kind": "xcp", "computed": "sliding"}),
+    "rcp": ("rcp", "rcp"),
+    "vcp": ("vcp", "vcp"),
+}
+NAMES = {
+    "abc": "ABC", "cubic": "Cubic", "cubic-codel": "Cubic+CoDel", "cubic-pie": "Cubic+PIE", "copa": "Copa", "vegas": "Vegas",
+    "bbr": "BBR", "xcp": "XCP", "xcpw": "XCPw", "rcp": "RCP", "vcp": "VCP",
+}  # fmt: skip
+PUBLISHED_BASELINES = ("cubic", "cubic-codel", "cubic-pie", "copa", "vegas", "bbr", "xcp", "xcpw")
+COUNTS = (1, 2, 4, 8, 16)
+
+
+def recorded() -> bool:
+    """The traces are here."""
+    return all((TRACES / f"{name}.gz").is_file() for name in (*FIVE, *MORE))
+
+
+def need_traces() -> None:
+    if not recorded():
+        raise NotCheckable(f"needs the recorded traces in {TRACES.name}/, which are not here: see papers/abc/README.md")
+
+
+def unpacked(name: str):
+    """What `RunSpec.prepare` calls: the trace, unpacked for the run; without it a made-up link."""
+
+    def prepare(_, folder: Path) -> Mapping:
+        packed = TRACES / f"{name}.gz"
+        if not packed.is_file():
+            return {}
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(gzip.decompress(packed.read_bytes()))
+        link = {"which": "core-links", "direction": "forward"}
+        return {"link": [link | {"transmitter": {"kind": "traced", "file": str((folder / name).resolve())}}]}
+
+    return prepare
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A scheme over a trace."""
+
+    scheme: str = "abc"
+    trace: str = DOWN
+    what: str = ""  # what differs, as part of the key
+    set: Mapping = field(default_factory=dict, compare=False)
+
+    @property
+    def key(self) -> str:
+        return ":".join(x for x in (self.trace, self.scheme, self.what) if x)
+
+    def spec(self) -> RunSpec:
+        controller, marking = SCHEMES[self.scheme]
+        chosen = {"name": self.key, "transport.congestion": controller, "switch.marking": marking} | dict(self.set)
+        return RunSpec(self.key, "scenarios/cellular.toml", chosen, prepare=unpacked(self.trace), keep=True)
+
+
+def several(scheme: str, count: int) -> Cell:
+    """So many flows at once."""
+    return Cell(scheme, DOWN, f"n{count}" if count > 1 else "", {"traffic.0.count": count} if count > 1 else {})
+
+
+def distant(scheme: str, rtt: int) -> Cell:
+    """With another round trip, ms."""
+    return Cell(scheme, UP, f"rtt{rtt}" if rtt != 100 else "", {"topology.delay": f"{rtt / 2}ms"} if rtt != 100 else {})
+
+
+def router(what: str, trace: str = DOWN, **keys) -> Cell:
+    """ABC with another router."""
+    return Cell("abc", trace, what, {"switch.marking": {"kind": "abc"} | keys})
+
+
+def wired(what: str, **set) -> RunSpec:
+    """A run over the wired link; underscores of keys are dots."""
+    return RunSpec(
+        f"wired:{what}",
+        "scenarios/wired.toml",
+        {"name": what, "transport.congestion": SINGLE} | {k.replace("__", "."): v for k, v in set.items()},
+        keep=True,
+    )

@@ -1,0 +1,13 @@
+"""Which runs the study needs, and what every claim measures in them."""
+
+from __future__ import annotations
+
+from thalweg.papers import include
+
+from . import many, single, theory
+
+include(globals(), single, many, theory)
+
+
+def runs(scale: str) -> list:
+    return list({r.key: r for chapter in (single, many) for r in chapter.runs(scale)}.values())
