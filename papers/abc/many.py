@@ -51,7 +51,7 @@ def without_gain(count: int, delta: int) -> RunSpec:
 def few(scheme: str, count: int) -> RunSpec:
     marking = "xcp" if scheme == "xcp" else "abc"
     return wired(
-        f"{scheme}:few{count}", traffic=starts(count), switch__marking=marking,
+        f"{scheme}:few{count}", traffic=starts(count, within=0.0), switch__marking=marking,
         transport__congestion="xcp" if scheme == "xcp" else SINGLE,
     )  # fmt: skip
 
@@ -165,7 +165,7 @@ def _(runs):
 
 def trips(runs) -> np.ndarray:
     """Mb/s of payload per flow, mean over seeds."""
-    return np.mean([runs[k].flows.sort("id")["delivered"].to_numpy() * 8e-6 / 60 for k in runs], axis=0)
+    return np.mean([runs[k].flows.sort("src")["delivered"].to_numpy() * 8e-6 / 60 for k in runs], axis=0)
 
 
 @measure("ABC-D10", needs=[f"wired:{s}:few{n}" for s in ("abc", "xcp") for n in (1, 2, 4, 8)])

@@ -3,7 +3,8 @@
 //! way (`marking = { kind = "abc" }`) and exact echoes: a marked byte brakes, one that is not accelerates (see the stage).
 //!
 //! CHOICE ABC §2.3: what a loss does to the ABC window is not said: nothing, losses belong to the other window. A timeout
-//! leaves it, too. The least window is two segments.
+//! leaves it, too, but until an ACK comes only the first hole is sent again: cellular links fall silent for seconds, and to send a
+//! whole window again for each expiry fills the queue with copies. The least window is two segments.
 //! CHOICE ABC §2.4.1: both windows are at most twice what is in flight and five segments, as in the authors' published
 //! sender: without those the pair cannot leave a window of nothing.
 
@@ -80,6 +81,8 @@ pub struct Abc {
     other: Option<Cubic>,
     /// Bytes in flight after the last ACK.
     in_flight: f64,
+    /// The retransmission timer has expired, and nothing was heard since.
+    silent: bool,
     /// Of a paced one, from the first round trip on.
     pace: Option<Rate>,
     line: Rate,
@@ -97,7 +100,18 @@ impl Abc {
         let other = params.dual.then(|| Cubic::new(start, cubic));
         let overhead = 1.0 + f64::from(start.header) / mss;
         let line = start.line_rate;
-        Self { params, mss, max_window, window, other, in_flight: window, pace: None, line, overhead }
+        Self {
+            params,
+            mss,
+            max_window,
+            window,
+            other,
+            in_flight: window,
+            silent: false,
+            pace: None,
+            line,
+            overhead,
+        }
     }
 
     /// Both windows follow what is in flight, and each other through it.
@@ -119,6 +133,7 @@ impl CongestionControl for Abc {
         self.window += acked - 2.0 * brakes;
         self.window += self.params.additive * self.mss * acked / before;
         self.in_flight = ack.in_flight.get() as f64;
+        self.silent = false;
         if let Some(other) = &mut self.other {
             other.on_ack(&AckSample { marked: Bytes::ZERO, feedback: Feedback::None, ..*ack });
         }
@@ -138,6 +153,7 @@ impl CongestionControl for Abc {
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
+        self.silent = true;
         if let Some(other) = &mut self.other {
             other.on_timeout(loss);
         }
@@ -151,7 +167,7 @@ impl CongestionControl for Abc {
 
     #[inline]
     fn permit(&self) -> Permit {
-        let window = Bytes::new(self.window as u64);
+        let window = Bytes::new(if self.silent { self.mss } else { self.window } as u64);
         let window = self.other.as_ref().map_or(window, |other| window.min(other.permit().window));
         Permit { pace: self.pace, ..Permit::window(window) }
     }
@@ -255,7 +271,15 @@ mod tests {
         assert_eq!(c.permit().window, Bytes::new(70_000), "0.7 of what was in flight");
         let mut single = abc(100, 1.0);
         single.on_loss(&loss(100_000, 0, 100_000));
-        single.on_timeout(&loss(100_000, 0, 100_000));
         assert_eq!(single.permit().window, Bytes::new(100_000));
+    }
+
+    #[test]
+    fn a_timeout_sends_one_segment_and_the_next_ack_brings_the_window_back() {
+        let mut c = abc(100, 0.0);
+        c.on_timeout(&loss(100_000, 0, 100_000));
+        assert_eq!(c.permit().window, Bytes::new(1000));
+        told(&mut c, false);
+        assert_eq!(c.permit().window, Bytes::new(101_000));
     }
 }
