@@ -52,8 +52,8 @@ pub enum Arithmetic {
     #[default]
     Paper,
     /// The authors' published queue: η of what leaves instead of what could, and η/2 of credit for each opportunity that nobody
-    /// used; credit is cut to its limit after it was spent; packets that are not ECN-capable are not seen at all. Its senders
-    /// are paced: bursts after a gap would find little credit left.
+    /// used; credit is cut to its limit after it was spent; packets that are not ECN-capable are not seen at all. With our sender it
+    /// leaves a third of a cellular link unused, which their emulator with their sender does not: not understood.
     Artifact,
 }
 
