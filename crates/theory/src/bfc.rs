@@ -48,7 +48,8 @@ pub fn active_flows(arrivals: u32, seed: u64) -> Outcome {
         out.expect((empty / time / (1.0 - load) - 1.0).abs() < 0.1, || {
             format!("law {law}, load {load}: empty for {}", empty / time)
         });
-        (0..10).for_each(|_| out.found(|| format!("{mean:.3} flows at load {load}, not far from {expected}")));
+        (0..10)
+            .for_each(|_| out.found(|| format!("{mean:.3} flows at load {load}, not far from {expected}")));
     }
     out
 }

@@ -1,8 +1,8 @@
 //! Every statement that can be run, by the name it has among the claims.
 
 use crate::outcome::Outcome;
-use crate::{bfc, rc3};
 use crate::theorems::{self, examples, facts, laws};
+use crate::{bfc, rc3};
 
 /// How much to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

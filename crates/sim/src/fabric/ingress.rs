@@ -87,6 +87,10 @@ impl Fabric {
         if let Some(frame) = self.memory.switches[switch].on_departed(cx.now, passing) {
             let back = self.memory.links[switch][usize::from(input)];
             if cx.features.backpressure {
+                // Ports decide in the order of their numbers: that one has decided at this instant, even without an event for it.
+                if back < id {
+                    self.catch_up_now(cx, back);
+                }
                 backpressure::tell_of_queue(self, cx, back, frame);
             } else {
                 self.post_frame(cx, back, frame, u32::MAX);

@@ -87,7 +87,6 @@ fn four_flows(apart: u64) -> (Time, u64) {
 fn a_few_flows_hold_no_more_than_their_hops_products() {
     for apart in [0, 700] {
         let (last, peak) = four_flows(apart);
-        println!("{apart} {last:?} {peak}");
         // 8 MB are 640 us at least; in step and alone with threshold and share, 760 us.
         assert!(last > Time::from_us(640) && last < Time::from_us(770), "{last:?}");
         // Four queues of Th/4 and what comes of each within a hop's round trip and two packet times.
