@@ -136,7 +136,8 @@ impl Params {
             rate_step: self.rate_step.bps(),
         };
         // §3.3.2: "the order is mandatory".
-        if !self.any_order && !(reference < growth && growth < limit) {
+        let ordered = reference < growth && growth < limit;
+        if !(self.any_order || ordered) {
             return Err(format!(
                 "Q_ref, {reference}, Q_mid, {growth}, and Q_max, {limit}, are not in this order"
             ));

@@ -267,7 +267,7 @@ fn a_message_from_a_congestion_point_rescales_what_is_left_to_wait() {
     let stream = thalweg_units::Stream::default();
     let mut sender = RdmaSender::new(&spec, thalweg_units::FlowId(0), 1 << 20, &start, stream).unwrap();
     let (mut packet, mut side) = (Packet::default(), Side::Empty);
-    let mut hear = |sender: &mut RdmaSender, ns: u64, mbps: u64| {
+    let hear = |sender: &mut RdmaSender, ns: u64, mbps: u64| {
         let says = crate::Says::FairRate(Rate::from_mbps(mbps));
         let notice = crate::Notice { point: thalweg_units::PortId(3), says };
         let control = Packet { kind: crate::Kind::Control, ..Packet::default() };
