@@ -1,0 +1,447 @@
+"""The two-level network (§3.5.4): 60 hosts send to 30, over 1800 queue pairs.
+
+"70 % average link load" has two readings. B: of every source's link, which overloads uplinks and core; all 1800 queue pairs are
+backlogged, 300 at every link of 100 Gb/s from the core, 333 Mb/s each, as Table 3.3 says. A: of what the core can carry. Claims
+are judged by B; A is reported beside.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from thalweg.papers import NotCheckable, measure
+
+from .settings import LARGE, run, scheme
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+SOURCES, SINKS, LINE, CORE = 60, 30, 40e9, 600e9
+WINDOW = {"quick": (5, 20), "full": (20, 120)}  # ms: what counts, and the end
+WORKLOADS = ("web", "hadoop")
+WORDS = {"web": "WebSearch", "hadoop": "FB_Hadoop"}
+# Bytes, cumulative per cent: the HPCC authors' artifact.
+CDF = {
+    "web": [
+        (0, 0),
+        (10000, 15),
+        (20000, 20),
+        (30000, 30),
+        (50000, 40),
+        (80000, 53),
+        (200000, 60),
+        (1000000, 70),
+        (2000000, 80),
+        (5000000, 90),
+        (10000000, 97),
+        (30000000, 100),
+    ],
+    "hadoop": [
+        (0, 0),
+        (100, 1),
+        (200, 2),
+        (300, 5),
+        (350, 15),
+        (400, 20),
+        (500, 30),
+        (600, 40),
+        (700, 50),
+        (1000, 60),
+        (2000, 67),
+        (7000, 70),
+        (30000, 72),
+        (50000, 82),
+        (80000, 87),
+        (120000, 90),
+        (300000, 95),
+        (1000000, 97.5),
+        (2000000, 99),
+        (10000000, 100),
+    ],
+}
+MEAN = {"web": 1_711_250.0, "hadoop": 120_420.75}
+CORE_DOWN = list(range(205, 217, 2))  # core to edge 3
+UPLINKS = [*range(180, 192, 2), *range(192, 204, 2)]  # edges 1 and 2 to the core
+DOWNLINKS = list(range(121, 181, 2))  # edge 3 to its hosts
+CLASSES = {"core": CORE_DOWN, "ingress edge": UPLINKS, "egress edge": DOWNLINKS}
+# Who has to stop because of the class: its upstream neighbours' ports.
+STOPPED = {"core": UPLINKS, "ingress edge": list(range(0, 120, 2)), "egress edge": CORE_DOWN}
+
+
+@dataclass(frozen=True)
+class Point:
+    workload: str
+    scheme: str
+    load: int = 70
+    reading: str = "B"
+    pfc: bool = True
+
+    @property
+    def key(self) -> str:
+        reading = "" if self.reading == "B" else "-A"
+        return f"large-{self.workload}-{self.load}{reading}{'' if self.pfc else '-no-pfc'}:{self.scheme}"
+
+    def at(self, scale: str):
+        begin, end = WINDOW[scale]
+        sizes = {"switch.inputs.shared": "32MB" if self.pfc else "16GB"}
+        xoff = {"kind": "static", "xoff": "800KB", "xon": "797904B"}
+        set = (
+            scheme(self.scheme, 100)
+            | sizes
+            | {
+                "topology.file": "two-level.csv",
+                "routing": "ecmp-pairs",
+                "measure.from": f"{begin}ms",
+                "run.until": f"{end}ms",
+                "measure.queues": {"every": "20us", "ports": CORE_DOWN + UPLINKS + DOWNLINKS},
+            }
+        )
+        if self.pfc:
+            set |= {"switch.pfc.threshold": xoff, "measure.pauses": True}
+
+        def prepare(_, folder: Path) -> dict:
+            file = os.path.relpath(messages(self.workload, self.load, self.reading, end, folder), SCENARIOS)
+            out: dict = {"traffic": [{"kind": "list", "file": file, "connection": "per-pair"}]}
+            return out
+
+        scenario = "graph" if self.pfc else "graph-no-pfc"
+        return run(self.key, scenario, set, prepare=prepare)
+
+
+def messages(workload: str, load: int, reading: str, end_ms: int, folder: Path) -> Path:
+    """Poisson per queue pair. Where pairs are overloaded each begins with a message: all of them are backlogged for ever."""
+    draw = np.random.default_rng([load, WORKLOADS.index(workload)])
+    offered = LINE * load / 100 if reading == "B" else CORE * load / 100 / SOURCES
+    gap = MEAN[workload] * 8 * SINKS / offered  # s, per pair
+    sizes, share = (np.array(x, dtype=float) for x in zip(*CDF[workload], strict=True))
+    rows = []
+    for src in range(SOURCES):
+        for dst in range(SOURCES, SOURCES + SINKS):
+            at = draw.uniform(0, 1e-3) if reading == "B" else draw.exponential(gap)
+            while at < end_ms * 1e-3:
+                size = max(1, round(float(np.interp(draw.uniform(0, 100), share, sizes))))
+                rows.append((round(at * 1e9), src, dst, size))
+                at += draw.exponential(gap)
+    rows.sort()
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"messages-{workload}-{load}-{reading}-{end_ms}ms.csv"
+    lines = [f"{n},{a},{b},{size},{ns}" for n, (ns, a, b, size) in enumerate(rows)]
+    file.write_text("\n".join(["id,src,dst,size_bytes,start_ns", *lines]) + "\n", encoding="utf-8")
+    return file
+
+
+def points(scale: str) -> list[Point]:
+    made = [Point(w, s) for w in WORKLOADS for s in LARGE]
+    made += [Point(w, s, 50) for w in (WORKLOADS if scale == "full" else ("web",)) for s in LARGE]
+    made += [Point("hadoop", s, pfc=False) for s in LARGE]
+    loads = (50, 60, 70, 80, 90) if scale == "full" else (70,)
+    return made + [Point("web", s, load, "A") for load in loads for s in LARGE]
+
+
+def runs(scale: str) -> list:
+    return [p.at(scale) for p in points(scale)]
+
+
+def keys(workload: str, schemes=LARGE, **more) -> list[str]:
+    return [Point(workload, s, **more).key + "@1" for s in schemes]
+
+
+# --- What a run says -----------------------------------------------------------------------------------------------------
+
+
+class Messages:
+    """Those that began after the warm-up and ended: size (B), completion from first byte sent to last byte received (s)."""
+
+    def __init__(self, results):
+        flows = results.flows
+        src, dst, size = (flows[c].to_numpy() for c in ("src", "dst", "size"))
+        start, received, acked = (results.seconds(c) for c in ("start", "received", "acked"))
+        begin_at = results.scenario.to_dict()["measure"]["from"]
+        warm = float(begin_at.removesuffix("ms")) * 1e-3
+        pair = src.astype(np.int64) * 1000 + dst
+        order = np.lexsort((start, pair))
+        same = np.r_[False, pair[order][1:] == pair[order][:-1]]
+        before = np.r_[0.0, acked[order][:-1]]
+        sent = np.where(same, np.fmax(start[order], before), start[order])
+        # One behind a message that never ended has not begun.
+        sent = np.where(same & np.isnan(before), np.nan, sent)
+        fct = received[order] - sent
+        ok = (sent >= warm) & np.isfinite(fct) & (fct > 0)
+        self.size, self.fct = size[order][ok].astype(float), fct[ok]
+        begun = sent >= warm
+        self.unfinished = int((begun & ~np.isfinite(fct)).sum())
+
+    def bins(self, workload: str):
+        """Indices of the messages of every size class: the knots of the workload."""
+        edges = [s for s, _ in CDF[workload]]
+        where = np.searchsorted(edges, self.size, side="left")
+        return {edges[i]: np.flatnonzero(where == i) for i in range(1, len(edges))}
+
+
+_seen: dict = {}
+
+
+def read(results) -> Messages:
+    key = (results.path, results.digest)
+    if key not in _seen:
+        _seen[key] = Messages(results)
+    return _seen[key]
+
+
+ENOUGH = 20  # messages in a size class before it decides
+
+
+def p99(runs, workload: str, level: float = 99, **more) -> dict[str, dict[float, float]]:
+    """By scheme and size class; only classes with enough messages under every scheme."""
+    read_of = {s: read(runs[Point(workload, s, **more).key + "@1"]) for s in LARGE}
+    bins = {s: m.bins(workload) for s, m in read_of.items()}
+    shared = [b for b in bins["rocc"] if min(len(bins[s][b]) for s in LARGE) >= ENOUGH]
+    if not shared:
+        raise NotCheckable(f"no size class has {ENOUGH} messages under every scheme")
+    return {s: {b: float(np.percentile(m.fct[bins[s][b]], level)) for b in shared} for s, m in read_of.items()}
+
+
+def best(runs, workload: str, against: str, **more) -> float:
+    table = p99(runs, workload, **more)
+    return max(table[against][b] / table["rocc"][b] for b in table["rocc"])
+
+
+def lower(runs, workload: str, **more) -> float:
+    """Share of the size classes in which RoCC's p99 is no more than 5 % above the others'."""
+    table = p99(runs, workload, **more)
+    held = [table["rocc"][b] <= 1.05 * min(table["dcqcn"][b], table["hpcc"][b]) for b in table["rocc"]]
+    return float(np.mean(held))
+
+
+def pauses(results, cls: str | None = None) -> int:
+    table = results.tables["pauses"]
+    if cls is None:
+        return len(table)
+    return int(table["port"].is_in(STOPPED[cls]).sum())
+
+
+def queue(results, cls: str) -> float:
+    """KB: mean over the ports of a class, after the warm-up."""
+    table = results.tables["queues"]
+    warm = float(results.scenario.to_dict()["measure"]["from"].removesuffix("ms")) * 1e9
+    table = table.filter(table["port"].is_in(CLASSES[cls]) & (table["time_ps"] >= warm))
+    return float(table["bytes"].mean()) / 1e3
+
+
+def fct(runs, workload: str, s: str, **more) -> float:
+    """ms: mean over all messages."""
+    return float(read(runs[Point(workload, s, **more).key + "@1"]).fct.mean()) * 1e3
+
+
+def of(runs, workload: str, s: str, **more):
+    return runs[Point(workload, s, **more).key + "@1"]
+
+
+@measure("ROCC-A1", needs=keys("web") + keys("hadoop"))
+def _(runs):
+    found = {
+        f"{WORDS[w]}, {c}": pauses(of(runs, w, "dcqcn"), c) / max(1, pauses(of(runs, w, "rocc"), c))
+        for w in WORKLOADS
+        for c in CLASSES
+    }
+    return {"largest ratio": max(found.values())} | found
+
+
+@measure("ROCC-A2", needs=keys("web") + keys("hadoop"))
+def _(runs):
+    return {f"largest p99, {s.upper()} / RoCC": max(best(runs, w, s) for w in WORKLOADS) for s in ("hpcc", "dcqcn")}
+
+
+@measure("ROCC-F3.12a", needs=keys("web"))
+def _(runs):
+    mean = {s: fct(runs, "web", s) for s in LARGE}
+    out = {"RoCC / best of the others": mean["rocc"] / min(mean["dcqcn"], mean["hpcc"])}
+    return out | {f"{s} (ms)": v for s, v in mean.items()}
+
+
+@measure("ROCC-F3.13a", needs=keys("web") + keys("hadoop"))
+def _(runs):
+    found = {f"share of sizes, {WORDS[w]}": lower(runs, w) for w in WORKLOADS}
+    return {"smallest share of sizes": min(found.values())} | found
+
+
+@measure("ROCC-F3.13b", needs=keys("web"))
+def _(runs):
+    return {f"largest p99, {s.upper()} / RoCC": best(runs, "web", s) for s in ("dcqcn", "hpcc")}
+
+
+@measure("ROCC-F3.13c", needs=keys("hadoop"))
+def _(runs):
+    return {f"largest p99, {s.upper()} / RoCC": best(runs, "hadoop", s) for s in ("dcqcn", "hpcc")}
+
+
+@measure("ROCC-F3.13d", needs=keys("web") + keys("hadoop"))
+def _(runs):
+    above, ratio = 0, 0.0
+    for w in WORKLOADS:
+        table = p99(runs, w)
+        above += sum(table["hpcc"][b] > table["rocc"][b] for b in sorted(table["rocc"])[-3:])
+    table = p99(runs, "hadoop")
+    ratio = max(table["hpcc"][b] / table["dcqcn"][b] for b in sorted(table["rocc"])[-3:])
+    return {"of the six largest classes, above RoCC's": above, "FB_Hadoop, large, HPCC / DCQCN": ratio}
+
+
+@measure("ROCC-F3.13e", needs=keys("web") + keys("hadoop"))
+def _(runs):
+    worst = 0.0
+    for w in WORKLOADS:
+        table = p99(runs, w)
+        spread = {}
+        for s in LARGE:
+            m = read(of(runs, w, s))
+            bins = m.bins(w)
+            spread[s] = {b: table[s][b] / float(m.fct[bins[b]].mean()) for b in table[s]}
+        for s in ("dcqcn", "hpcc"):
+            worst = max(worst, max(spread["rocc"][b] / spread[s][b] for b in spread["rocc"]))
+    return {"largest p99/mean, RoCC / other": worst}
+
+
+@measure("ROCC-F3.12x", needs=keys("web", load=50))
+def _(runs):
+    return {"share of sizes, WebSearch": lower(runs, "web", load=50)}
+
+
+@measure("ROCC-T3.3a", needs=keys("hadoop", ("rocc",)))
+def _(runs):
+    results = of(runs, "hadoop", "rocc")
+    ports = results.tables["ports"]
+    used = ports.filter(ports["port"].is_in(CORE_DOWN))
+    share = used["bytes"].to_numpy() / used["bytes"].sum()
+    flows = results.flows
+    pairs = len(set(zip(flows["src"].to_list(), flows["dst"].to_list(), strict=True)))
+    return {
+        "queue pairs": pairs,
+        "pairs per link of the core": pairs / len(CORE_DOWN),
+        "largest share of a link": float(share.max()),
+    }
+
+
+def rates(runs, s: str) -> np.ndarray:
+    """Mb/s of every message that ended."""
+    m = read(of(runs, "hadoop", s))
+    return m.size * 8 / m.fct / 1e6
+
+
+@measure("ROCC-T3.3b", needs=keys("hadoop"))
+def _(runs):
+    mean = {s: float(rates(runs, s).mean()) for s in LARGE}
+    out = {"RoCC (Mb/s)": mean["rocc"], "HPCC / RoCC": mean["hpcc"] / mean["rocc"]}
+    out["DCQCN off / RoCC off"] = abs(mean["dcqcn"] - 333) / max(1e-9, abs(mean["rocc"] - 333))
+    return out | {"HPCC (Mb/s)": mean["hpcc"], "DCQCN (Mb/s)": mean["dcqcn"]}
+
+
+@measure("ROCC-T3.3c", needs=keys("hadoop"))
+def _(runs):
+    std = {s: float(rates(runs, s).std()) for s in LARGE}
+    out = {"DCQCN / HPCC": std["dcqcn"] / std["hpcc"], "DCQCN / RoCC": std["dcqcn"] / std["rocc"]}
+    return out | {"HPCC / RoCC": std["hpcc"] / std["rocc"], "RoCC (Mb/s)": std["rocc"]}
+
+
+@measure("ROCC-F3.14a1", needs=keys("web"))
+def _(runs):
+    return {f"{c} (KB)": queue(of(runs, "web", "dcqcn"), c) for c in CLASSES}
+
+
+@measure("ROCC-F3.14a2", needs=keys("web"))
+def _(runs):
+    core = {s: queue(of(runs, "web", s), "core") for s in ("hpcc", "rocc")}
+    edge = queue(of(runs, "web", "hpcc"), "ingress edge")
+    return {"core, HPCC / RoCC": core["hpcc"] / core["rocc"], "HPCC, ingress edge / core": edge / core["hpcc"]}
+
+
+@measure("ROCC-F3.14a3", needs=keys("web", ("rocc",)))
+def _(runs):
+    return {f"{c} (KB)": queue(of(runs, "web", "rocc"), c) for c in CLASSES}
+
+
+@measure("ROCC-F3.14a4", needs=keys("web"))
+def _(runs):
+    hpcc, rocc = (of(runs, "web", s) for s in ("hpcc", "rocc"))
+    mean = fct(runs, "web", "hpcc") / fct(runs, "web", "rocc")
+    return {"mean FCT, HPCC / RoCC": mean, "queue, HPCC / RoCC": queue(hpcc, "core") / queue(rocc, "core")}
+
+
+def fewer(runs, workload: str) -> dict[str, float]:
+    many = max(1, pauses(of(runs, workload, "dcqcn")))
+    return {f"{s.upper()} / DCQCN": pauses(of(runs, workload, s)) / many for s in ("rocc", "hpcc")} | {"DCQCN": many}
+
+
+@measure("ROCC-F3.14b", needs=keys("web"))
+def _(runs):
+    return fewer(runs, "web")
+
+
+@measure("ROCC-F3.14c", needs=keys("hadoop"))
+def _(runs):
+    rocc, hpcc = (of(runs, "hadoop", s) for s in ("rocc", "hpcc"))
+    out = {"RoCC, core (KB)": queue(rocc, "core"), "core, HPCC / RoCC": queue(hpcc, "core") / queue(rocc, "core")}
+    return fewer(runs, "hadoop") | out
+
+
+def fold(runs, s: str) -> dict[float, float]:
+    """By size class: mean completion without PFC over that with it."""
+    one, two = (read(of(runs, "hadoop", s, pfc=pfc)) for pfc in (False, True))
+    a, b = one.bins("hadoop"), two.bins("hadoop")
+    shared = [k for k in a if min(len(a[k]), len(b[k])) >= ENOUGH]
+    return {k: float(one.fct[a[k]].mean() / two.fct[b[k]].mean()) for k in shared}
+
+
+NO_PFC = keys("hadoop") + keys("hadoop", pfc=False)
+
+
+@measure("ROCC-F3.15a", needs=NO_PFC)
+def _(runs):
+    return {"largest ratio": max(fold(runs, "dcqcn").values())}
+
+
+@measure("ROCC-F3.15b", needs=NO_PFC)
+def _(runs):
+    hpcc = max(fold(runs, "hpcc").values())
+    return {"largest ratio": hpcc, "HPCC / DCQCN": hpcc / max(fold(runs, "dcqcn").values())}
+
+
+@measure("ROCC-F3.15c", needs=NO_PFC)
+def _(runs):
+    ratios = fold(runs, "rocc").values()
+    return {"smallest ratio": min(ratios), "largest ratio": max(ratios)}
+
+
+@measure("ROCC-F3.15d", needs=keys("hadoop", pfc=False))
+def _(runs):
+    mean = {s: queue(of(runs, "hadoop", s, pfc=False), "core") for s in LARGE}
+    out = {"RoCC (KB)": mean["rocc"], "DCQCN / RoCC": mean["dcqcn"] / mean["rocc"]}
+    return out | {"HPCC / RoCC": mean["hpcc"] / mean["rocc"], "DCQCN / HPCC": mean["dcqcn"] / mean["hpcc"]}
+
+
+@measure("ROCC-A3", needs=NO_PFC)
+def _(runs):
+    ratios = fold(runs, "rocc").values()
+    return {
+        "smallest ratio": min(ratios),
+        "largest ratio": max(ratios),
+        "RoCC (KB)": queue(of(runs, "hadoop", "rocc", pfc=False), "core"),
+    }
+
+
+SWEEP = (50, 60, 70, 80, 90)
+
+
+@measure("ROCC-G2", needs=["large-web-*-A:*@1"])
+def _(runs):
+    reached = {}
+    for s in LARGE:
+        reached[s] = 0
+        for load in SWEEP:
+            m = read(of(runs, "web", s, load=load, reading="A"))
+            ideal = m.size * 1.048 * 8 / LINE + 10e-6
+            if np.percentile(m.fct / ideal, 99) > 10:
+                break
+            reached[s] = load
+    return {"RoCC - best of the others (points)": reached["rocc"] - max(reached["dcqcn"], reached["hpcc"])} | reached

@@ -1,0 +1,87 @@
+"""Schemes, networks and runs. A run's key is `PLACE:SCHEME@SEED`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from thalweg.papers import RunSpec
+
+MTU, HEADER = 1000, 48
+ON_WIRE = (MTU + HEADER) / MTU
+SEED = 1
+APART = 0.21  # us between the starts of sources: CHOICE, so that a hundred do not send in step for ever
+NAMES = {
+    "rocc": "RoCC",
+    "dcqcn": "DCQCN",
+    "hpcc": "HPCC",
+    "timely": "TIMELY",
+    "qcn": "QCN",
+    "dcqcn-pi": "DCQCN+PI",
+}
+LARGE = ("rocc", "dcqcn", "hpcc")  # those of the large network
+
+
+def hpcc(flows: int, gbps: float) -> dict:
+    """W_AI = W_init (1 - η) / N; CHOICE: a round trip of 5 us."""
+    return {"kind": "hpcc", "additive": f"{round(gbps * 1e9 / 8 * 5e-6 * 0.05 / flows)}B"}
+
+
+def scheme(name: str, gbps: int = 40, flows: int | None = None) -> dict:
+    """What a scheme sets where the bottleneck has so many Gb/s; `flows` share it, if that is known."""
+    share = gbps / 40
+    if name == "rocc":
+        # Nothing else answers: what comes back are the switches' messages.
+        return {"switch.congestion_point": "rocc", "transport.congestion": "rocc", "transport.acks": "never"}
+    if name == "qcn":
+        congestion = {"kind": "qcn", "reaction": "15us"}
+        return {"switch.congestion_point": "qcn", "transport.congestion": congestion, "transport.acks": "never"}
+    if name == "dcqcn":
+        # CHOICE: K_min and K_max of DCQCN's deployment at 40 Gb/s, in proportion to the link.
+        marking = {"kind": "red-ecn", "min": f"{round(5 * share, 1):g}KB", "max": f"{round(200 * share)}KB"}
+        return {"switch.marking": marking, "transport.congestion": "dcqcn"}
+    if name == "dcqcn-pi":
+        # CHOICE: a - b is tuned until N = 10 at 40 Gb/s holds its queue (see README).
+        marking = {"kind": "pi", "a": 5.5e-8, "b": 5e-8}
+        return {"switch.marking": marking, "transport.congestion": "dcqcn"}
+    if name == "timely":
+        congestion = {"kind": "timely", "min_rtt": "20us", "additive": f"{gbps}Mbps", "once_per_round": True}
+        return {"transport.congestion": congestion}
+    if name == "hpcc":
+        return {"transport.congestion": hpcc(flows, 0.9 * gbps) if flows else "hpcc"}
+    raise ValueError(name)
+
+
+def run(key: str, scenario: str, set: Mapping, **more) -> RunSpec:
+    return RunSpec(f"{key}@{SEED}", f"scenarios/{scenario}.toml", {"name": key, "seed": SEED} | dict(set), **more)
+
+
+def rocc_point(**keys) -> dict:
+    return {"switch.congestion_point": {"kind": "rocc"} | keys}
+
+
+def backlogged(pairs, start=0, until=None) -> list[dict]:
+    """Flows without end between these hosts, from `start` to `until` (us), one shortly after the other."""
+    stop = {} if until is None else {"until": f"{until}us"}
+    at = [f"{round((start + i * APART) * 1000)}ns" for i in range(1000)]
+    return [{"kind": "backlogged", "src": a, "dst": b, "start": s} | stop for (a, b), s in zip(pairs, at, strict=False)]
+
+
+def star(n: int, gbps: int = 40, ms: int = 20, flows: list | None = None, every: str = "40us") -> dict:
+    """N sources, one destination; host 0 is behind port 1 of the first link, which leads from the switch."""
+    slower = f"{gbps * 9 // 10}Gbps"
+    out = {"topology.hosts": n + 1, "topology.rate": slower, "topology.sink_rate": f"{gbps}Gbps"}
+    if gbps == 100:
+        xoff = {"kind": "static", "xoff": "800KB", "xon": "797904B"}
+        out |= {"switch.pfc.threshold": xoff}
+    # CHOICE: 12 and 32 MB; more where every port may claim its threshold and headroom.
+    each, least = (0.9, 32) if gbps == 100 else (0.56, 12)
+    out["switch.inputs.shared"] = f"{max(least, math.ceil(each * (n + 1)))}MB"
+    sampled = {"every": every, "flows": list(range(n if flows is None else len(flows)))}
+    return out | {
+        "traffic": backlogged((i + 1, 0) for i in range(n)) if flows is None else flows,
+        "measure.queues": {"every": every, "ports": [1]},
+        "measure.links": {"every": every, "ports": [1]},
+        "measure.controllers": sampled,
+        "run.until": f"{ms}ms",
+    }
