@@ -143,7 +143,7 @@ static CHECKS: [Check; 37] = table! {
     "BFC-M-a" Hold 20000 bfc::flow_table,
         "with a hundred entries per queue fewer than one of as many flows as queues in a hundred shares its entry";
     "BFC-M-b" Hold 0 bfc::tables,
-        "flow tables of 76.8 K and 409 600 entries, 4096 pause counters";
+        "flow tables of 76.8 K entries at a ToR and 409 600 at a Tofino2";
     "BFC-C1-b" Hold 0 bfc::lone_flow,
         "a lone flow leaves its queue empty for at most 1/((sqrt k + 1)^2 + 1) of the time, at x = 1 + sqrt k";
 };

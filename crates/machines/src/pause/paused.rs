@@ -82,11 +82,8 @@ impl Paused {
     /// When the next pause ends by itself.
     pub fn wake(&self) -> Option<Time> {
         let queues = if self.queues.is_empty() { Time::MAX } else { self.queues_expire };
-        self.expires
-            .iter()
-            .copied()
-            .fold(Some(queues), |first, at| first.min(Some(at)))
-            .filter(|at| *at < Time::MAX)
+        let first = self.expires.iter().copied().fold(queues, Time::min);
+        (first < Time::MAX).then_some(first)
     }
     /// What single queues are paused now stays so until then, unless it is confirmed.
     pub fn keep_queues_until(&mut self, at: Time) {

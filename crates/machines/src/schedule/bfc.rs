@@ -249,7 +249,7 @@ impl Bfc {
             }
             Class { own, turn: 0, granted: false }
         });
-        let mut draw = at.stream.clone();
+        let mut draw = at.stream;
         let rules = Rules {
             incast: p.incast_class.map(|class| (class, shared)),
             assignment: p.assignment,
