@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use thalweg_lab::{Run, catalogue, explain, load};
-use thalweg_machines::congestion::{ControllerSpec, FeedbackKind};
+use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Messages};
 
-/// Three senders, one receiver, marks and routers for whoever needs them; a transport and a controller.
+/// Three senders, one receiver, marks, routers and congestion points for whoever needs them; a transport and a controller.
 fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
     let controller = spec.key();
     let needs = spec.needs();
@@ -13,10 +13,12 @@ fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
         _ if needs.marks.required() => r#"{ kind = "step", threshold = "20KB" }"#.into(),
         _ => r#""none""#.into(),
     };
+    let listens = needs.messages != Messages::None;
+    let point = if listens { format!(", congestion_point = \"{controller}\"") } else { String::new() };
     let text = format!(
         r#"
 topology = {{ kind = "star", hosts = 4 }}
-switch = {{ buffer = "60KB", marking = {marking} }}
+switch = {{ buffer = "60KB", marking = {marking}{point} }}
 nic = {{ order = "round-robin" }}
 run = {{ until = "20s" }}
 [transport]

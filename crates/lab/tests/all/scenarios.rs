@@ -105,7 +105,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
     assert!(
         rdma.contains(
-            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, hpcc, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, custom\n"
+            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, hpcc, rocc, qcn, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, custom\n"
         ),
         "{rdma}"
     );
@@ -128,7 +128,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     assert!(
         explain("transport.rdma.congestion")
             .expect("known")
-            .ends_with("timely, hpcc, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, custom")
+            .ends_with("timely, hpcc, rocc, qcn, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, custom")
     );
     assert!(!explain("traffic.0.class").expect("known").contains("with: "), "every kind has it");
 }
