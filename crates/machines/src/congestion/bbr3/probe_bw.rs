@@ -84,7 +84,10 @@ impl Bbr3 {
     }
 
     /// UpdateProbeBWCyclePhase.
-    #[allow(clippy::collapsible_match, reason = "asking moves the phase on, and a guard should change nothing")]
+    #[allow(
+        clippy::collapsible_match,
+        reason = "asking moves the phase on, and a guard should change nothing"
+    )]
     pub(super) fn update_probe_bw(&mut self, now: Time, rs: &Sample) {
         if !self.pipe.reached || self.adapt_longterm(rs) {
             return;
