@@ -52,6 +52,8 @@ LISTS = {
             "random": {"crates/machines/src/schedule/parity.rs"},
             "pifo": {"crates/machines/src/schedule/lstf.rs"},
             "round_robin": {"crates/machines/src/schedule/fq_codel.rs"},
+            # Backpressure pauses the queues of this order and no other's, and tells it how far its neighbours are.
+            "bfc": {"crates/lab/src/resolve/lossless.rs", "crates/lab/src/validate/lossless.rs"},
         },
     ),
     "A header stage": (
