@@ -26,6 +26,11 @@ CATALOGUES = {
     "workloads": ("Workloads", "traffic.sizes", "Distributions of flow sizes: what `sizes` of Poisson traffic may be."),
     "traffic": ("Traffic", "traffic", "What the `kind` of a `[[traffic]]` section may be."),
     "schemes": ("Schemes", "scheme", "Named combinations of transport, controller and scheduler for `scheme`."),
+    "congestion-points": (
+        "Congestion points",
+        "congestion-point",
+        "`switch.congestion_point`: what ports write to the sources of flows.",
+    ),
     "slacks": ("Slack", "slack", "What `slack.kind` may be: what NICs write into the slack header."),
     "links": ("Links", "link.transmitter", "What `transmitter` of a `[[link]]` section may be: when packets leave."),
     "losses": ("Losses", "link.loss", "What `loss` of a `[[link]]` section may be: what does not arrive."),
