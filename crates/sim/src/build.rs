@@ -291,7 +291,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
             // A stage that tells senders from what comes and goes sees all of a port only there.
             let tells = stage.needs().headers;
-            let lane = if !link.is_plain() || unseen || tells || !spec.shortcuts && !instant {
+            // A congestion point hears of what joins and leaves at the instants at which it does.
+            let lane = if !link.is_plain() || unseen || tells || pointed || !spec.shortcuts && !instant {
                 Lane::Reference
             } else if express {
                 Lane::Express
