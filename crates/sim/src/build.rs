@@ -283,7 +283,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // What is booked ahead cannot be taken back when the link fails.
             let fails = can_fail(spec, id as u32 / 2);
             let pointed = has_point(spec, PortId::from(id));
-            let booked = !counted && !gated && !pointed && (!fails || spec.cut_through.is_some());
+            let booked = !counted && !gated && (!fails || spec.cut_through.is_some());
             let express = (is_express(kind, &stage, shared) && !writes || instant) && booked;
             // A queue knows how long its own packets take at the link's rate. That is not for how long the port has been
             // idle where the link has a clock, sends what bypasses the queue, or fails.
@@ -326,11 +326,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
                 let queue = kind.make(stream, link.mean_rate()).map_err(refused)?;
                 port.mode.gated = gated;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
-                port.set_bypass_limit(if port.state.eager || counted || pointed {
-                    0
-                } else {
-                    queue.bypass_limit()
-                });
+                port.set_bypass_limit(if port.state.eager || counted { 0 } else { queue.bypass_limit() });
                 queues.push(queue);
             }
             if lane == Lane::Reference {

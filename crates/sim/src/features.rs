@@ -56,7 +56,7 @@ impl Features {
             headers,
             writes,
             points: spec.point.is_some(),
-            observed: headers || writes || spec.point.is_some() || spec.inputs.is_some(),
+            observed: headers || writes || spec.inputs.is_some(),
             prefetch: headers || queues,
             look_ahead: 2 * spec.links.len() > WIDE,
             ingress_accounting: spec.inputs.is_some(),

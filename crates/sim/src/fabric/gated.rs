@@ -27,6 +27,17 @@ use thalweg_units::{PortId, Span, Time};
 /// Bytes in a quantum: 512 bit times.
 const QUANTUM: u32 = 64;
 
+/// What a gated port has sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// Something.
+    Sent,
+    /// It holds nothing that may leave.
+    Nothing,
+    /// What its host's flows have is next.
+    Pull,
+}
+
 impl Fabric {
     /// A packet that bypasses the queue of its port: at a NIC that pulls every one that is handed over, elsewhere
     /// control packets if they go first. False if it belongs into the queue.
@@ -89,28 +100,51 @@ impl Fabric {
             return Tx::Done;
         }
         self.release_deferred(cx, id);
-        // A frame on a link that is down, or a packet shorter than the link's clock can tell, takes no time.
-        while self.ports[id.at()].free_at <= cx.now {
-            if let Some(posted) = self.gates[id.at()].frames.pop() {
-                self.send_frame(cx, id, posted);
-            } else if !self.gates[id.at()].control.is_empty() && !self.holds_control(cx, id) {
-                self.send_control(cx, id);
-            } else if self.gates[id.at()].stopped {
-                break;
-            } else if self.ports[id.at()].place.pulls {
-                return Tx::Pull;
-            } else {
-                let (before, now) = (self.ports[id.at()].waiting.packets, cx.now);
-                if before > 0 {
-                    self.dequeue_at(cx, id, now);
-                }
-                if self.ports[id.at()].waiting.packets == before {
-                    break;
-                }
-            }
+        let mut next = self.send_next(cx, id);
+        if next == Next::Sent && self.ports[id.at()].free_at <= cx.now {
+            next = self.send_on(cx, id);
+        }
+        if next == Next::Pull {
+            return Tx::Pull;
         }
         self.rest(cx, id);
         Tx::Done
+    }
+
+    /// The first that there is.
+    #[inline(always)]
+    fn send_next<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Next {
+        if let Some(posted) = self.gates[id.at()].frames.pop() {
+            self.send_frame(cx, id, posted);
+        } else if !self.gates[id.at()].control.is_empty() && !self.holds_control(cx, id) {
+            self.send_control(cx, id);
+        } else if self.gates[id.at()].stopped {
+            return Next::Nothing;
+        } else if self.ports[id.at()].place.pulls {
+            return Next::Pull;
+        } else {
+            let (before, now) = (self.ports[id.at()].waiting.packets, cx.now);
+            if before == 0 {
+                return Next::Nothing;
+            }
+            self.dequeue_at(cx, id, now);
+            if self.ports[id.at()].waiting.packets == before {
+                return Next::Nothing;
+            }
+        }
+        Next::Sent
+    }
+
+    /// What was sent took no time, a frame on a link that is down or a packet shorter than the link's clock can tell: what is behind
+    /// it leaves at the same instant.
+    #[cold]
+    fn send_on<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Next {
+        loop {
+            let next = self.send_next(cx, id);
+            if next != Next::Sent || self.ports[id.at()].free_at > cx.now {
+                return next;
+            }
+        }
     }
 
     /// A pause holds control packets too.

@@ -8,7 +8,7 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::{Fabric, backpressure};
 use crate::port::Lane;
-use thalweg_machines::pause::Passing;
+use thalweg_machines::pause::{Frame, Passing};
 use thalweg_machines::{Flags, Handle};
 use thalweg_units::PortId;
 
@@ -85,22 +85,26 @@ impl Fabric {
         let output = usize::from(self.ports[id.at()].place.number);
         let passing = Passing { input: usize::from(input), output, packet: &self.packets[handle] };
         if let Some(frame) = self.memory.switches[switch].on_departed(cx.now, passing) {
-            let back = self.memory.links[switch][usize::from(input)];
-            if cx.features.backpressure {
-                // Ports decide in the order of their numbers: that one has decided at this instant, even without an event for it.
-                if back < id {
-                    self.catch_up_now(cx, back);
-                }
-                backpressure::tell_of_queue(self, cx, back, frame);
-            } else {
-                self.post_frame(cx, back, frame, u32::MAX);
-            }
+            self.tell_neighbour(cx, id, self.memory.links[switch][usize::from(input)], frame);
         }
         if cx.features.release_at_start {
             self.release(cx, switch, input, wire);
         } else {
             self.memory.deferred[id.at()] = (input, wire);
         }
+    }
+
+    /// A departure from the port `id` has a switch send a frame by the port `back`.
+    #[inline(never)]
+    fn tell_neighbour<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, back: PortId, frame: Frame) {
+        if !cx.features.backpressure {
+            return self.post_frame(cx, back, frame, u32::MAX);
+        }
+        // Ports decide in the order of their numbers: that one has decided at this instant, even without an event for it.
+        if back < id {
+            self.catch_up_now(cx, back);
+        }
+        backpressure::tell_of_queue(self, cx, back, frame);
     }
 
     /// A packet that was admitted is dropped while it waits.

@@ -125,7 +125,7 @@ impl Fabric {
         let verdict = queue.enqueue(cx.now, packet, handle, &mut self.pushed_out);
         let plain =
             self.pushed_out.is_empty() && !port.state.eager && cx.instruments.probes.priorities.is_empty();
-        if verdict == Verdict::Queued && plain && !cx.features.points {
+        if verdict == Verdict::Queued && plain {
             // No other part sees it, and nothing is preempted.
             let after = before + u64::from(wire);
             port.now_waiting(cx.now, port.waiting.packets + 1, after);
@@ -163,14 +163,9 @@ impl Fabric {
             self.ports[id.at()].verdicts.dropped += 1;
             self.release_dropped(cx, id, handle);
             self.lose(cx, handle);
-        } else if cx.features.points {
-            points::joined(self, cx, id, handle, before);
         }
         if !self.pushed_out.is_empty() {
             self.lose_pushed_out(cx, id);
-        }
-        if cx.features.points {
-            points::tell(self, cx, id);
         }
     }
 
@@ -368,9 +363,6 @@ impl Fabric {
         }
         if cx.features.writes {
             self.write_headers(id, flying, at);
-        }
-        if cx.features.points {
-            points::left(self, id, flying.handle);
         }
         if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             self.depart(cx, id, flying.handle, flying.wire);

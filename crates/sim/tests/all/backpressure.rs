@@ -87,7 +87,8 @@ fn four_flows(apart: u64) -> (Time, u64) {
 fn a_few_flows_hold_no_more_than_their_hops_products() {
     for apart in [0, 700] {
         let (last, peak) = four_flows(apart);
-        // 8 MB are 640 us at least; in step and alone with threshold and share, 760 us.
+        // 8 MB are 640 us at least; in step and alone with threshold and share, 760 us. (That several flows use 97 % of the link,
+        // App. C, is not so here: they stay in step, and it takes 743 us.)
         assert!(last > Time::from_us(640) && last < Time::from_us(770), "{last:?}");
         // Four queues of Th/4 and what comes of each within a hop's round trip and two packet times.
         assert!((25_000..25_000 + 4 * 27_000).contains(&peak), "{peak}");
@@ -118,8 +119,8 @@ fn a_lone_flow_leaves_its_link_empty_for_the_share_that_the_fluid_model_says() {
             let peak = k * hop + hop * (x - 1.0);
             let cycle = k * hop / (x - 1.0) + hop + peak + hop;
             let found = empty_share(u64::from(drained), x, k);
-            // Packets and frames take time: the model of the appendix has none.
-            let tolerance = 1.6 * (packet + packet / x) / cycle + 0.01;
+            // Packets take time: the model of the appendix has none.
+            let tolerance = 1.2 * (packet + packet / x) / cycle + 0.005;
             assert!(
                 (found - model).abs() <= tolerance,
                 "{drained} Gb/s, k {k}, x {x}: {found:.3}, {model:.3} ± {tolerance:.3}"
