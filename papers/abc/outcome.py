@@ -4,20 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_seen: dict = {}
-
-
-def once(read):
-    """What was read of a run, kept."""
-
-    def asked(results):
-        key = (read, results.path, results.digest)
-        if key not in _seen:
-            _seen[key] = read(results)
-        return _seen[key]
-
-    return asked
-
+from thalweg.papers import once
 
 BOTTLENECK = 4  # port of the first switch towards the second
 

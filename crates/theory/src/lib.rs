@@ -7,6 +7,7 @@
 //! at a switch at once, and collide there.
 #![forbid(unsafe_code)]
 
+pub mod abc;
 pub mod bfc;
 pub mod candidate;
 pub mod counterexamples;

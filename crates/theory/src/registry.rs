@@ -2,7 +2,7 @@
 
 use crate::outcome::Outcome;
 use crate::theorems::{self, examples, facts, laws};
-use crate::{bfc, rc3};
+use crate::{abc, bfc, rc3};
 
 /// How much to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ macro_rules! table {
     };
 }
 
-static CHECKS: [Check; 37] = table! {
+static CHECKS: [Check; 43] = table! {
     "UPS-TH3a" BeInTime 2000 theorems::th3,
         "omniscient per-hop initialisation, preemptive: nobody late over any number of hops, no arrival after the original's";
     "UPS-F7a" Hold 0 examples::no_universal,
@@ -146,4 +146,16 @@ static CHECKS: [Check; 37] = table! {
         "flow tables of 76.8 K entries at a ToR and 409 600 at a Tofino2";
     "BFC-C1-b" Hold 0 bfc::lone_flow,
         "a lone flow leaves its queue empty for at most 1/((sqrt k + 1)^2 + 1) of the time, at x = 1 + sqrt k";
+    "ABC-VCPa" Hold 0 abc::vcp_doubles,
+        "VCP at low load needs twelve round trips to double its window";
+    "ABC-D1" Hold 0 abc::window_map,
+        "a window w of ACKs of which a share f accelerates makes 2 f w of it";
+    "ABC-D2" Hold 100 abc::share_is_kept,
+        "a router lets no more accelerate than the shares and its credit say, and at a constant share that share";
+    "ABC-D3" Hold 0 abc::chain,
+        "behind several routers the smallest share accelerates";
+    "ABC-D5" Hold 0 abc::settles,
+        "at a constant share f below a half the window settles at 1/(1 - 2f)";
+    "ABC-D6" Hold 200 abc::lost_acks,
+        "of ACKs of which a share p arrives the window changes by (2 f - 1) p w";
 };

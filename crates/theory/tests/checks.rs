@@ -50,7 +50,9 @@ statements! {
         rc3_class_zero_is_safe_from_the_others "RC3-P-a"
         bfc_active_flows_are_geometric "BFC-P1-a"
         bfc_birthdays "BFC-P3-a"
-        bfc_flow_tables_are_large_enough "BFC-M-a";
+        bfc_flow_tables_are_large_enough "BFC-M-a"
+        abc_routers_keep_to_the_share "ABC-D2"
+        abc_lost_acks_slow_changes "ABC-D6";
     fixed:
         no_universal_scheduler "UPS-F7a"
         its_schedules_are_viable "UPS-F7b"
@@ -60,6 +62,10 @@ statements! {
         packet_time "UPS-T1x"
         fair_share "UPS-F4d"
         slack_step "UPS-F11c"
+        abc_windows_follow_the_share "ABC-D1"
+        abc_chains_leave_the_smallest_share "ABC-D3"
+        abc_windows_settle "ABC-D5"
+        vcp_doubles_in_twelve_round_trips "ABC-VCPa"
         bfc_tables_have_the_published_sizes "BFC-M-b"
         bfc_a_lone_flow_runs_dry "BFC-C1-b"
         rc3_worked_example "RC3-F3-a"
