@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.papers import RunSpec, measure, once
 
 RATES = ("mintcp", "tcp", "dctcp")
 SCHEDULERS = ("fifo", "fq", "sjf", "srpt")
@@ -229,15 +229,10 @@ class Completion:
         return float(np.percentile(self.fct, 99))
 
 
-_seen: dict = {}
-
-
+@once
 def completion(results) -> Completion:
     """The same, read once per run."""
-    key = (results.path, results.digest)
-    if key not in _seen:
-        _seen[key] = Completion(results)
-    return _seen[key]
+    return Completion(results)
 
 
 def slowdown(runs, key: str) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, measure
+from thalweg.papers import NotCheckable, measure, once
 
 from .settings import LARGE, run, scheme
 
@@ -180,14 +180,10 @@ class Messages:
         return {edges[i]: np.flatnonzero(where == i) for i in range(1, len(edges))}
 
 
-_seen: dict = {}
-
-
+@once
 def read(results) -> Messages:
-    key = (results.path, results.digest)
-    if key not in _seen:
-        _seen[key] = Messages(results)
-    return _seen[key]
+    """The same, read once per run."""
+    return Messages(results)
 
 
 ENOUGH = 20  # messages in a size class before it decides

@@ -271,12 +271,6 @@ def _(runs):
     return {"mean difference / fair share": float(np.abs(a[:n] - b[:n]).mean() / 4)}
 
 
-@measure("ROCC-P4", needs=[])
-def _(runs):
-    # What the property tests of `point/recipients` hold at every step; here the published bound itself.
-    return {"F_max / F_min at 40 Gb/s": 40e9 / 100e6, "F_max / F_min at 100 Gb/s": 100e9 / 100e6}
-
-
 @measure("ROCC-P5", needs=[key(100, 40) + "@1", key(2, 40) + "@1"])
 def _(runs):
     shares = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from thalweg.papers import once
+
 from .numbers import jain, percentile
 
 
@@ -26,21 +28,6 @@ class Samples:
         """(when, round trip, rate) of one flow."""
         mine = self.flow == flow
         return self.at[mine], self.rtt[mine], self.rate[mine]
-
-
-_seen: dict = {}
-
-
-def once(read):
-    """What was read of a run, kept."""
-
-    def asked(results):
-        key = (read, results.path, results.digest)
-        if key not in _seen:
-            _seen[key] = read(results)
-        return _seen[key]
-
-    return asked
 
 
 @once

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from thalweg.papers import once
+
 from .numbers import across_bytes, in_bucket
 
 
@@ -52,15 +54,10 @@ class Flows:
         return found[~np.isnan(found)]
 
 
-_seen: dict = {}
-
-
+@once
 def flows(results) -> Flows:
     """The same, read once per run."""
-    key = (results.path, results.digest)
-    if key not in _seen:
-        _seen[key] = Flows(results)
-    return _seen[key]
+    return Flows(results)
 
 
 def average(results) -> float:

@@ -72,7 +72,7 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
 continues where it was.
 """
 
-from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, include, measure
+from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, include, measure, once
 from thalweg.papers._reproduce import ClaimResult, Study, reproduce
 
 __all__ = [
@@ -87,5 +87,6 @@ __all__ = [
     "find",
     "include",
     "measure",
+    "once",
     "reproduce",
 ]

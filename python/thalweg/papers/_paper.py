@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -308,3 +309,17 @@ def find(name: str) -> Paper:
         hint = nearest(name, papers) or "no papers are installed: set THALWEG_PAPERS to a folder of papers"
         raise refuse(f"no paper is called `{name}`", hint=hint)
     return Paper.load(papers[name])
+
+
+def once(read: Callable) -> Callable:
+    """What a function reads of a run's results, kept: several claims look at the same runs."""
+    kept: dict = {}
+
+    @wraps(read)
+    def asked(results):
+        key = (results.path, results.digest)
+        if key not in kept:
+            kept[key] = read(results)
+        return kept[key]
+
+    return asked
