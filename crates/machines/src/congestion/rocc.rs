@@ -195,7 +195,7 @@ impl CongestionControl for Rocc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::point::law::{Law, fixed};
+    use crate::point::law::Law;
 
     const US: fn(u64) -> Time = Time::from_us;
     const A: PortId = PortId(1);
@@ -255,18 +255,7 @@ mod tests {
 
     #[test]
     fn a_host_that_computes_by_itself_goes_on_from_its_own_rate() {
-        let law = Law {
-            min: fixed(10.0),
-            max: fixed(4000.0),
-            reference: 250,
-            growth: 500,
-            limit: 600,
-            alpha: fixed(0.3),
-            beta: fixed(1.5),
-            guard: fixed(500.0),
-            decreases: true,
-            rate_step: 10_000_000,
-        };
+        let law = Law::at_40_gbps();
         let mut c = flow(0);
         let report =
             |queue| Notice { point: A, says: Says::Queue(QueueReport { queue, tick: 0, fair: None, law }) };

@@ -92,13 +92,10 @@ pub fn fixed(value: f64) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// 40 Gb/s: ΔF 10 Mb/s, ΔQ 600 B.
-    fn law() -> Law {
-        Law {
+impl Law {
+    /// The published one: ΔF 10 Mb/s, ΔQ 600 B.
+    pub(crate) fn at_40_gbps() -> Self {
+        Self {
             min: fixed(10.0),
             max: fixed(4000.0),
             reference: 250,
@@ -111,11 +108,18 @@ mod tests {
             rate_step: 10_000_000,
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
     fn whole(fair: i64) -> f64 {
         fair as f64 / f64::from(1u32 << PLACES)
     }
     fn steered(fair: f64, queue: i64, old: i64) -> (f64, u32) {
-        match law().update(fixed(fair), queue, old) {
+        match Law::at_40_gbps().update(fixed(fair), queue, old) {
             (fair, Step::Steer { ratio }) => (whole(fair), ratio),
             other => panic!("{other:?}"),
         }
@@ -126,7 +130,7 @@ mod tests {
         let cases = [(4000.0, 1), (2000.0, 1), (1999.9, 2), (1000.0, 2), (999.0, 4), (500.0, 4)];
         let low = [(499.0, 8), (250.0, 8), (249.0, 16), (125.0, 16), (124.0, 32), (10.0, 32)];
         for (fair, ratio) in cases.into_iter().chain(low) {
-            assert_eq!(1 << law().region(fixed(fair)), ratio, "F = {fair}");
+            assert_eq!(1 << Law::at_40_gbps().region(fixed(fair)), ratio, "F = {fair}");
         }
     }
 
@@ -145,15 +149,19 @@ mod tests {
     #[test]
     fn at_the_set_point_nothing_moves_and_the_ends_hold() {
         for fair in [10.0, 77.7, 1234.5, 4000.0] {
-            assert_eq!(law().update(fixed(fair), 250, 250).0, fixed(fair), "no drift");
+            assert_eq!(Law::at_40_gbps().update(fixed(fair), 250, 250).0, fixed(fair), "no drift");
         }
-        assert_eq!(whole(law().update(fixed(3990.0), 0, 0).0), 4000.0);
-        assert_eq!(whole(law().update(fixed(20.0), 599, 0).0), 10.0, "below the guard nothing is halved");
+        assert_eq!(whole(Law::at_40_gbps().update(fixed(3990.0), 0, 0).0), 4000.0);
+        assert_eq!(
+            whole(Law::at_40_gbps().update(fixed(20.0), 599, 0).0),
+            10.0,
+            "below the guard nothing is halved"
+        );
     }
 
     #[test]
     fn a_long_queue_collapses_f_to_its_least_and_a_fast_one_halves_it_but_only_above_an_eighth() {
-        let law = law();
+        let law = Law::at_40_gbps();
         assert_eq!(law.update(fixed(4000.0), 600, 590), (fixed(10.0), Step::Collapse));
         assert_eq!(law.update(fixed(4000.0), 599, 99), (fixed(2000.0), Step::Halve));
         assert!(matches!(law.update(fixed(500.0), 700, 0).1, Step::Steer { ratio: 4 }));
@@ -163,25 +171,25 @@ mod tests {
 
     #[test]
     fn a_message_carries_f_rounded_to_whole_steps() {
-        assert_eq!(law().rate(fixed(399.5)), 4_000_000_000);
-        assert_eq!(law().rate(fixed(399.49)), 3_990_000_000);
+        assert_eq!(Law::at_40_gbps().rate(fixed(399.5)), 4_000_000_000);
+        assert_eq!(Law::at_40_gbps().rate(fixed(399.49)), 3_990_000_000);
     }
 
     proptest! {
         /// S1: always between F_min and F_max.
         #[test]
         fn f_stays_between_its_ends(fair in 10.0..4000.0, queue in 0i64..20_000, old in 0i64..20_000) {
-            let (fair, _) = law().update(fixed(fair), queue, old);
-            prop_assert!(fair >= law().min && fair <= law().max);
+            let (fair, _) = Law::at_40_gbps().update(fixed(fair), queue, old);
+            prop_assert!(fair >= Law::at_40_gbps().min && fair <= Law::at_40_gbps().max);
         }
 
         /// ROCC-P2: steps of the queue k times as fine with gains k times as small do the same.
         #[test]
         fn finer_steps_with_smaller_gains_change_nothing(fair in 10.0..4000.0, queue in 0i64..700, old in 0i64..700) {
-            let Law { reference, growth, limit, .. } = law();
+            let Law { reference, growth, limit, .. } = Law::at_40_gbps();
             let (alpha, beta) = (fixed(0.3 / 4.0), fixed(1.5 / 4.0));
-            let fine = Law { reference: 4 * reference, growth: 4 * growth, limit: 4 * limit, alpha, beta, ..law() };
-            let (a, step) = law().update(fixed(fair), queue, old);
+            let fine = Law { reference: 4 * reference, growth: 4 * growth, limit: 4 * limit, alpha, beta, ..Law::at_40_gbps() };
+            let (a, step) = Law::at_40_gbps().update(fixed(fair), queue, old);
             let (b, same) = fine.update(fixed(fair), 4 * queue, 4 * old);
             prop_assert_eq!(step, same);
             prop_assert!((whole(a) - whole(b)).abs() < 0.1, "{} {}", whole(a), whole(b));

@@ -207,7 +207,7 @@ impl Abc {
     }
 
     /// Algorithm 1: does a packet of `wire` bytes go on accelerating, at a share of f? What brakes already earns credit, too.
-    fn accelerates(&mut self, f: f64, wire: u32, brakes: bool) -> bool {
+    pub fn accelerates(&mut self, f: f64, wire: u32, brakes: bool) -> bool {
         let Params { credit, arithmetic, tokens, .. } = self.p;
         let cost = if credit == Credit::Bytes { f64::from(wire) / PACKET } else { 1.0 };
         let late = arithmetic == Arithmetic::Artifact;

@@ -1,8 +1,18 @@
 //! What the routers that tell their senders outright (XCP, RCP, VCP) measure.
 
+use super::Problems;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Rate, Span, Time};
+
+/// Gains of spare capacity and of the queue: XCP's and RCP's α and β.
+pub(super) fn check_gains(alpha: f64, beta: f64, problems: &mut Problems) {
+    for (key, value) in [("alpha", alpha), ("beta", beta)] {
+        if !(0.0..=10.0).contains(&value) || key == "alpha" && value == 0.0 {
+            problems.wrong(key, format!("{value} is out of range"), "for example 0.4");
+        }
+    }
+}
 
 /// What a period has seen, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,7 +9,7 @@
 //! CHOICE RCP §III: R begins with a twentieth of the link's mean rate, as in the authors' simulations.
 //! ```
 
-use super::explicit::Meter;
+use super::explicit::{Meter, check_gains};
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
 use crate::packet::{Explicit, ExplicitKind, Packet, Side};
@@ -59,11 +59,7 @@ impl Parameters for Params {
     }
 
     fn check(&self, _: &Around, problems: &mut Problems) {
-        for (key, value) in [("alpha", self.alpha), ("beta", self.beta)] {
-            if !(0.0..=10.0).contains(&value) || key == "alpha" && value == 0.0 {
-                problems.wrong(key, format!("{value} is out of range"), "for example 0.4");
-            }
-        }
+        check_gains(self.alpha, self.beta, problems);
         problems.share("utilisation", self.utilisation);
         problems.positive("period", self.period, "100ms");
         problems.positive("rtt", self.rtt, "100ms");

@@ -8,7 +8,7 @@
 //! CHOICE XCP §3.5.1: the persistent queue is the shortest of the last `queue_window`.
 //! ```
 
-use super::explicit::{Meter, Shortest};
+use super::explicit::{Meter, Shortest, check_gains};
 use super::sliding::Sliding;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
@@ -66,11 +66,7 @@ impl Parameters for Params {
     }
 
     fn check(&self, _: &Around, problems: &mut Problems) {
-        for (key, value) in [("alpha", self.alpha), ("beta", self.beta)] {
-            if !(0.0..=10.0).contains(&value) || key == "alpha" && value == 0.0 {
-                problems.wrong(key, format!("{value} is out of range"), "for example 0.4");
-            }
-        }
+        check_gains(self.alpha, self.beta, problems);
         problems.positive("rtt", self.rtt, "100ms");
         problems.positive("queue_window", self.queue_window, "100ms");
     }
