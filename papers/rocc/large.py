@@ -103,7 +103,7 @@ class Point:
 
         def prepare(_, folder: Path) -> dict:
             file = os.path.relpath(messages(self.workload, self.load, self.reading, end, folder), SCENARIOS)
-            out: dict = {"traffic": [{"kind": "list", "file": file, "connection": "per-pair"}]}
+            out: dict = {"traffic": [{"kind": "list", "file": file, "connection": "back-to-back"}]}
             return out
 
         scenario = "graph" if self.pfc else "graph-no-pfc"
@@ -156,20 +156,13 @@ class Messages:
 
     def __init__(self, results):
         flows = results.flows
-        src, dst, size = (flows[c].to_numpy() for c in ("src", "dst", "size"))
-        start, received, acked = (results.seconds(c) for c in ("start", "received", "acked"))
+        size = flows["size"].to_numpy()
+        sent, received = (results.seconds(c) for c in ("begun", "received"))
         begin_at = results.scenario.to_dict()["measure"]["from"]
         warm = float(begin_at.removesuffix("ms")) * 1e-3
-        pair = src.astype(np.int64) * 1000 + dst
-        order = np.lexsort((start, pair))
-        same = np.r_[False, pair[order][1:] == pair[order][:-1]]
-        before = np.r_[0.0, acked[order][:-1]]
-        sent = np.where(same, np.fmax(start[order], before), start[order])
-        # One behind a message that never ended has not begun.
-        sent = np.where(same & np.isnan(before), np.nan, sent)
-        fct = received[order] - sent
+        fct = received - sent
         ok = (sent >= warm) & np.isfinite(fct) & (fct > 0)
-        self.size, self.fct = size[order][ok].astype(float), fct[ok]
+        self.size, self.fct = size[ok].astype(float), fct[ok]
         begun = sent >= warm
         self.unfinished = int((begun & ~np.isfinite(fct)).sum())
 

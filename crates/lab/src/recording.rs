@@ -98,6 +98,7 @@ mod tests {
             until: Time::MAX,
             after: FlowId::NONE,
             connection: u32::MAX,
+            back_to_back: false,
             transport: 0,
             class: 0,
             measured,

@@ -14,6 +14,7 @@ use crate::fabric::{Fabric, failures};
 use crate::features::Features;
 use crate::flows::Flows;
 use crate::hosts::Hosts;
+use crate::hosts::streams;
 use crate::instruments::Instruments;
 use crate::paths::Paths;
 use crate::port::{Lane, Port};
@@ -192,7 +193,7 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
             "a transmission that may be interrupted has no instant at which headers are written".into(),
         );
     }
-    if let Some(why) = points::refusal(spec) {
+    if let Some(why) = points::refusal(spec).or_else(|| streams::refusal(spec)) {
         return wrong(why.into());
     }
     if let RoutingSpec::Pinned { paths } = &spec.routing

@@ -40,6 +40,10 @@ pub(crate) struct Features {
     pub completions: bool,
     /// Some transport has agents above its flows: see [`thalweg_machines::host`].
     pub agents: bool,
+    /// Some connections carry messages back to back: see [`crate::hosts::streams`].
+    pub streams: bool,
+    /// Some connections carry several flows, which therefore may have to wait before they begin.
+    pub queue_pairs: bool,
     /// Ports write to sources: see [`crate::fabric::points`].
     pub points: bool,
 }
@@ -55,6 +59,8 @@ impl Features {
         Self {
             headers,
             writes,
+            streams: spec.flows.iter().any(|flow| flow.back_to_back),
+            queue_pairs: spec.flows.iter().any(|flow| flow.connection != u32::MAX),
             points: spec.point.is_some(),
             observed: headers || writes || spec.inputs.is_some(),
             prefetch: headers || queues,

@@ -3,7 +3,7 @@
 use crate::events::Events;
 use crate::fabric::failures::is_reachable;
 use crate::fabric::memory::MemoryPeaks;
-use crate::flows::record::{FlowEnd, FlowOutcome};
+use crate::flows::record::{FlowEnd, FlowOutcome, FlowRecord};
 use crate::hosts::replay::{Exit, Injection};
 use crate::ideal::{Shape, completion};
 use crate::instruments::pauses::{Deadlock, PauseRecord};
@@ -104,7 +104,7 @@ impl<Q: Events> Sim<Q> {
     pub fn digest(&self) -> u64 {
         let mut digest = self.cx.instruments.digest;
         for flow in 0..self.cx.spec.flows.len() {
-            let record = self.hosts.record(&self.fabric, &self.flows, FlowId::from(flow));
+            let record = self.record(FlowId::from(flow));
             let fields = [record.started.ps(), record.received.ps(), record.acked.ps(), record.delivered];
             for field in fields {
                 digest = mix64(digest ^ field).wrapping_add(flow as u64);
@@ -115,11 +115,12 @@ impl<Q: Events> Sim<Q> {
 
     /// What became of a flow.
     pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
-        let record = self.hosts.record(&self.fabric, &self.flows, flow);
+        let record = self.record(flow);
         let (ideal, ideal_acked) = self.ideal(flow);
         let reached = |t: Time| (t != Time::MAX).then_some(t);
         FlowOutcome {
             started: reached(record.started),
+            begun: reached(self.flows.begun_at(flow)),
             received: reached(record.received),
             acked: reached(record.acked),
             delivered: record.delivered,
@@ -135,6 +136,10 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
+    fn record(&self, flow: FlowId) -> FlowRecord {
+        self.hosts.record(&self.fabric, &self.flows, flow, &self.cx.spec.flows[flow.at()])
+    }
+
     /// How a flow has ended so far.
     fn end(&self, flow: FlowId) -> FlowEnd {
         let record = &self.flows.records[flow.at()];
@@ -148,6 +153,7 @@ impl<Q: Events> Sim<Q> {
     }
 
     fn why_unfinished(&self, flow: FlowId) -> FlowEnd {
+        let flow = self.hosts.carrier(flow, &self.cx.spec.flows[flow.at()]);
         let slot = self.fabric.paths.slot(flow) as usize;
         let (Some(sending), Some(receiving)) = (self.hosts.sending.get(slot), self.hosts.receiving.get(slot))
         else {

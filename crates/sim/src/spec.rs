@@ -252,6 +252,9 @@ pub struct FlowSpec {
     /// other in the order of their starts, and the controller goes on where the one before left it (RDMA only).
     /// `u32::MAX`: a fresh connection of its own.
     pub connection: u32,
+    /// Not one after the other but back to back, as messages of one stream: a flow's first packet follows the last of the flow
+    /// before at once.
+    pub back_to_back: bool,
     /// Index into `transports`.
     pub transport: u16,
     /// Written into [`thalweg_machines::Packet::class`] of its data.

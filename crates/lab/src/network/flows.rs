@@ -62,6 +62,7 @@ pub(super) fn flows(
             until: d.until.unwrap_or(Time::MAX),
             after: d.after.map_or(FlowId::NONE, |i| FlowId(place[i])),
             connection: u32::MAX,
+            back_to_back: false,
             transport: transport_of[usize::from(d.group)],
             class: section.class,
             measured: section.measured && inside && d.size != u64::MAX,
@@ -78,9 +79,11 @@ pub(super) fn flows(
 fn share_connections(doc: &Document, flows: &mut [FlowSpec]) {
     let mut known: BTreeMap<(u16, u32, u32), u32> = BTreeMap::new();
     for f in flows {
-        if doc.traffic[usize::from(f.group)].connection == Connection::PerPair {
+        let connection = doc.traffic[usize::from(f.group)].connection;
+        if connection != Connection::Fresh {
             let next = known.len() as u32;
             f.connection = *known.entry((f.group, f.src.0, f.dst.0)).or_insert(next);
+            f.back_to_back = connection == Connection::BackToBack;
         }
     }
 }

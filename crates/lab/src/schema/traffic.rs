@@ -40,6 +40,10 @@ pub enum Connection {
     /// Those of this section from one host to another: one after the other, in the order of their starts, and the controller
     /// goes on where the flow before left it.
     PerPair,
+    /// Those of this section from one host to another: back to back, in the order of their starts, as messages of one stream.
+    /// A flow's first packet follows the last one of the flow before as rate and window allow; what is counted per packet
+    /// (losses, retransmissions, round trips) stands with the first flow of the connection.
+    BackToBack,
 }
 
 /// Patterns of traffic.

@@ -84,6 +84,12 @@ pub(super) fn table(run: &Run) -> Table {
                 "when it started; -1: not started",
                 time(&|r| r.outcome.started.map(|t| t.ps())),
             ),
+            column(
+                "begun_ps",
+                "ps",
+                "when its first packet left its sender: later than its start where it waits behind others on its connection; -1: not yet",
+                time(&|r| r.outcome.begun.map(|t| t.ps())),
+            ),
             column("fct_ps", "ps", "flow completion time by measure.fct; -1: not complete", time(&|r| r.fct)),
             column(
                 "ideal_ps",

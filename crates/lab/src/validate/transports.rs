@@ -51,7 +51,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             if t.transport != "default" {
                 r.useless(&key, "traffic of kind `udp` brings its own transport", "remove the key");
             }
-            if t.connection == Connection::PerPair {
+            if t.connection != Connection::Fresh {
                 let why = "datagrams have no connections";
                 r.useless(&format!("traffic.{i}.connection"), why, "remove the key");
             }
@@ -69,6 +69,20 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             r.error(&format!("traffic.{i}.connection"), reason, hint);
         }
         let endless = matches!(t.pattern, Pattern::Backlogged(_));
+        if t.connection == Connection::BackToBack {
+            let key = format!("traffic.{i}.connection");
+            if endless {
+                let reason = "what never ends is no message: no flow could follow it";
+                r.error(&key, reason, "write \"fresh\" or \"per-pair\", or send flows that end");
+            } else if !transport.spec().streams() {
+                let reason = "only queue pairs whose hosts post no segments carry messages back to back";
+                r.error(
+                    &key,
+                    reason,
+                    "write \"fresh\" or \"per-pair\", or use a transport of kind rdma without `segments`",
+                );
+            }
+        }
         if let Some((reason, hint)) = of_kind!(transport, |t| t.must_end(doc)).filter(|_| endless) {
             r.error(&key, reason, hint);
         }

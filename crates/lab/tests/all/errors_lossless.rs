@@ -555,6 +555,18 @@ fn connections_and_calls() {
         )],
         "`traffic.1.connection`: it has no effect: datagrams have no connections; remove the key",
     );
+    right(&[("traffic.0.connection", "back-to-back")]);
+    let segments = "{kind=\"rdma\",recovery=\"go-back-n\",segments={}}";
+    for transport in ["{kind=\"tcp\"}", segments] {
+        wrong(
+            &[("transport", transport), ("traffic.0.connection", "back-to-back")],
+            "`traffic.0.connection`: only queue pairs whose hosts post no segments carry messages back to back; write \"fresh\" or \"per-pair\", or use a transport of kind rdma without `segments`",
+        );
+    }
+    wrong(
+        &[("traffic", "[{kind=\"backlogged\",src=0,dst=1,connection=\"back-to-back\"}]")],
+        "`traffic.0.connection`: what never ends is no message: no flow could follow it; write \"fresh\" or \"per-pair\", or send flows that end",
+    );
     let rpc = |inside: &str| format!("[{{kind=\"rpc\",load=0.5{inside}}}]");
     right(&[("traffic", &rpc(""))]);
     wrong(

@@ -43,6 +43,11 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         false
     }
 
+    /// Its connections can carry messages back to back ([`SendingEnd::append`]).
+    fn streams(&self) -> bool {
+        false
+    }
+
     /// What its flows are told when they start, on such a path: the owner adds which flow it is, its class, and a stream.
     fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
         let Windows { initial, max, threshold } = self.windows();
@@ -195,7 +200,7 @@ pub trait SendingEnd: Endpoint {
     /// The flow starts: from now on `poll_transmit` answers.
     fn start(&mut self, spec: &Self::Spec, now: Time);
     /// The flow ends with what it has sent; that is still repaired until the receiver has it. How many bytes that is: the
-    /// receiver is to be told ([`ReceivingEnd::stop`]).
+    /// receiver is to be told ([`ReceivingEnd::resize`]).
     fn stop(&mut self, spec: &Self::Spec, now: Time) -> u64;
     /// What it has done and where it stands.
     fn stats(&self) -> SenderStats;
@@ -214,12 +219,22 @@ pub trait SendingEnd: Endpoint {
     }
     /// This flow follows another on its connection. Before [`SendingEnd::start`].
     fn take_over(&mut self, _before: HandOver) {}
+    /// The flow is a stream of messages, each in packets of its own: `bytes` more follow at its end (0: what there is so far
+    /// is the first message). The offset behind them; `None`: a flow of this kind is one message.
+    fn append(&mut self, _spec: &Self::Spec, _now: Time, _bytes: u64) -> Option<u64> {
+        None
+    }
+    /// Offsets of the first byte never sent and of the first that is not acknowledged.
+    fn progress(&self) -> Progress {
+        let acked = self.stats().acked_bytes;
+        Progress { sent: acked, acked }
+    }
 }
 
 /// The end at a flow's destination.
 pub trait ReceivingEnd: Endpoint {
-    /// The flow has no more than `size` bytes after all ([`SendingEnd::stop`]).
-    fn stop(&mut self, size: u64);
+    /// The flow has `size` bytes after all ([`SendingEnd::stop`], [`SendingEnd::append`]).
+    fn resize(&mut self, size: u64);
     /// Payload bytes received in order: what the application has got.
     fn received(&self) -> u64;
     /// Distinct payload bytes received, those above a gap included.
@@ -230,6 +245,15 @@ pub trait ReceivingEnd: Endpoint {
     fn holds(&self, _seq: u64, _len: u32) -> bool {
         false
     }
+}
+
+/// How far a sender is, in offsets of its flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// The first byte that was never sent.
+    pub sent: u64,
+    /// The first that is not acknowledged.
+    pub acked: u64,
 }
 
 /// What a connection carries from one flow to the next.

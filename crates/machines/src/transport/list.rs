@@ -36,6 +36,10 @@ macro_rules! transports {
             pub fn sees_receiver(&self) -> bool {
                 match self { $(Self::$name(part) => part.sees_receiver()),* }
             }
+            /// See [`Protocol::streams`].
+            pub fn streams(&self) -> bool {
+                match self { $(Self::$name(part) => part.streams()),* }
+            }
             /// See [`Protocol::start`].
             pub fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
                 match self { $(Self::$name(part) => part.start(line_rate, base_rtt, time_quantum)),* }
@@ -101,12 +105,24 @@ macro_rules! transports {
             pub fn take_over(&mut self, before: HandOver) {
                 match self { $(Self::$name(m) => m.take_over(before)),* }
             }
+            /// See [`SendingEnd::append`].
+            pub fn append(&mut self, spec: &TransportSpec, now: Time, bytes: u64) -> Option<u64> {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.append(part, now, bytes),)*
+                    _ => mismatch(None),
+                }
+            }
+            /// See [`SendingEnd::progress`].
+            #[inline]
+            pub fn progress(&self) -> Progress {
+                match self { $(Self::$name(m) => m.progress()),* }
+            }
         }
 
         impl Receiver {
-            /// See [`ReceivingEnd::stop`].
-            pub fn stop(&mut self, size: u64) {
-                match self { $(Self::$name(m) => m.stop(size)),* }
+            /// See [`ReceivingEnd::resize`].
+            pub fn resize(&mut self, size: u64) {
+                match self { $(Self::$name(m) => m.resize(size)),* }
             }
             /// See [`ReceivingEnd::received`].
             pub fn received(&self) -> u64 {

@@ -225,7 +225,7 @@ impl Endpoint for UdpReceiver {
 }
 
 impl ReceivingEnd for UdpReceiver {
-    fn stop(&mut self, size: u64) {
+    fn resize(&mut self, size: u64) {
         self.size = size;
     }
     /// Payload bytes that arrived (datagrams have no order to wait for).

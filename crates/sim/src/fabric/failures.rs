@@ -48,13 +48,13 @@ fn fail<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
     for id in [PortId(2 * link), PortId(2 * link + 1)] {
         fabric.catch_up_now(cx, id);
         fabric.outages.fail_in_flight(id, fabric.ports[id.at()].flight.len());
-        if fabric.ports[id.at()].on_demand() {
-            flush(fabric, cx, id);
-        }
         if !fabric.gates.is_empty() {
-            // No neighbour can say any more whether the port may send.
+            // No neighbour can say any more whether the port may send. First: what waits in a paused queue is lost too.
             let change = fabric.gates[id.at()].paused.clear(cx.now);
             fabric.pauses_changed(cx, id, change, u32::MAX);
+        }
+        if fabric.ports[id.at()].on_demand() {
+            flush(fabric, cx, id);
         }
     }
 }

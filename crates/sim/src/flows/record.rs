@@ -81,6 +81,8 @@ pub enum FlowEnd {
 pub struct FlowOutcome {
     /// When it started.
     pub started: Option<Time>,
+    /// When its turn on its connection came: later if it waits behind others there.
+    pub begun: Option<Time>,
     /// When its last byte arrived at its receiver.
     pub received: Option<Time>,
     /// When the ACK of its last byte arrived at its sender.

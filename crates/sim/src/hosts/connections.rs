@@ -9,6 +9,7 @@ use crate::flows::Flows;
 use crate::flows::record::FlowRecord;
 use crate::hosts::Hosts;
 use crate::hosts::ends::{Receiving, Sending};
+use crate::hosts::streams::NO_STREAM;
 use crate::paths::NO_SLOT;
 use crate::port::Port;
 use crate::spec::FlowSpec;
@@ -22,7 +23,10 @@ impl Hosts {
     /// A flow starts; it is sent at once, unless it waits for those before it on its connection.
     pub fn start<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         flows.start(cx, flow);
-        let number = cx.spec.flows[flow.at()].connection;
+        let FlowSpec { connection: number, back_to_back, .. } = cx.spec.flows[flow.at()];
+        if back_to_back {
+            return self.append(cx, fabric, flows, flow);
+        }
         if let Some(connection) = self.shared.get_mut(number as usize) {
             if connection.busy {
                 return connection.waiting.push_back(flow);
@@ -32,10 +36,38 @@ impl Hosts {
         self.begin(cx, fabric, flows, flow);
     }
 
+    /// A message has started: it follows what its connection has.
+    fn append<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
+        let spec = cx.spec.flows[flow.at()];
+        let before = self.streams.carrier(&spec);
+        let slot = match before {
+            Some(carrier) => fabric.paths.slot(carrier) as usize,
+            None => self.open(cx, fabric, flow, &spec),
+        };
+        let transport = &cx.spec.transports[spec.transport as usize];
+        let sending = &mut self.sending[slot];
+        let mut append = |bytes| sending.sender.append(transport, cx.now, bytes).expect("checked when built");
+        // The first is there already, but its last packet counts as full.
+        let from = append(0);
+        let to = if before.is_some() { append(spec.size) } else { from };
+        self.receiving[slot].receiver.resize(to);
+        if before.is_some() {
+            self.streams.push(spec.connection, flow, from, to);
+        } else {
+            self.streams.begin(spec.connection, flow, to);
+            sending.stream = spec.connection;
+            sending.sender.start(transport, cx.now);
+        }
+        self.pump_sender(cx, fabric, flows, slot, before.unwrap_or(flow));
+    }
+
     /// A flow that has started gets its two ends and sends what it may.
     fn begin<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let spec = cx.spec.flows[flow.at()];
         let slot = self.open(cx, fabric, flow, &spec);
+        if cx.features.queue_pairs {
+            flows.begun(cx.now, flow);
+        }
         if spec.until <= cx.now {
             return self.stop(cx, fabric, flows, flow);
         }
@@ -60,7 +92,7 @@ impl Hosts {
         let transport = &cx.spec.transports[sending.transport as usize];
         let size = sending.sender.stop(transport, cx.now);
         let receiving = &mut self.receiving[slot];
-        receiving.receiver.stop(size);
+        receiving.receiver.resize(size);
         if !receiving.complete && receiving.receiver.is_done() {
             self.received(cx, flows, slot, flow);
         }
@@ -92,6 +124,7 @@ impl Hosts {
             host: spec.src,
             peer: spec.dst,
             balance: 0,
+            stream: NO_STREAM,
             transport: spec.transport,
             ready: false,
             complete: false,
@@ -187,11 +220,20 @@ impl Hosts {
         }
     }
 
+    /// The flow whose ends carry a flow.
+    pub fn carrier(&self, flow: FlowId, spec: &FlowSpec) -> FlowId {
+        self.streams.carrier(spec).unwrap_or(flow)
+    }
+
     /// A flow's record, with what its ends know if it is still active.
-    pub fn record(&self, fabric: &Fabric, flows: &Flows, flow: FlowId) -> FlowRecord {
+    pub fn record(&self, fabric: &Fabric, flows: &Flows, flow: FlowId, spec: &FlowSpec) -> FlowRecord {
         let mut record = flows.records[flow.at()];
         if let Some((sender, receiver)) = self.ends(fabric.paths.slot(flow)) {
             record.count(&sender.stats(), receiver.received());
+        }
+        if let Some((_, receiver)) = self.streams.carrier(spec).and_then(|f| self.ends(fabric.paths.slot(f)))
+        {
+            self.streams.complete(&mut record, flow, spec, receiver.received());
         }
         record
     }

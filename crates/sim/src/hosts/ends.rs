@@ -20,6 +20,8 @@ pub struct Sending {
     /// Data packets sent minus ACKs received, wrapping: with [`Receiving::balance`] it tells how many
     /// of the flow's packets are in the network, without either end touching the other's memory.
     pub balance: u32,
+    /// The stream whose messages it sends, if any: see [`crate::hosts::streams`].
+    pub stream: u32,
     /// Index of the flow's transport.
     pub transport: u16,
     /// It is in the round-robin list of its host's NIC.
@@ -62,6 +64,7 @@ pub(crate) struct Connection {
 
 /// As many shared connections as the flows name.
 pub(crate) fn connections(flows: &[FlowSpec]) -> Vec<Connection> {
-    let named = flows.iter().map(|flow| flow.connection).filter(|number| *number != u32::MAX);
+    let named = flows.iter().filter(|flow| !flow.back_to_back).map(|flow| flow.connection);
+    let named = named.filter(|number| *number != u32::MAX);
     vec![Connection::default(); named.max().map_or(0, |highest| highest as usize + 1)]
 }

@@ -7,6 +7,7 @@ mod edge;
 pub(crate) mod ends;
 mod nic;
 pub mod replay;
+pub(crate) mod streams;
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -21,6 +22,7 @@ use ends::{Connection, Receiving, Sending};
 use nic::Nic;
 use replay::Replay;
 use serde::{Deserialize, Serialize};
+use streams::{NO_STREAM, Streams};
 use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Expiry, Receiver, Sender, Transmit};
 use thalweg_machines::{Flags, Handle, NO_SIDE, Packet, Side};
@@ -39,8 +41,10 @@ pub(crate) struct Hosts {
     nics: Vec<Nic>,
     /// Above the flows.
     agents: Agents,
-    /// Connections that carry more than one flow.
+    /// Connections that carry one flow after the other.
     shared: Vec<Connection>,
+    /// Those that carry them back to back.
+    streams: Streams,
     /// Instead of transports: recorded packets.
     pub replay: Option<Replay>,
     #[serde(skip)]
@@ -55,6 +59,7 @@ impl Hosts {
             nics: vec![Nic::default(); nics],
             agents: Agents::new(spec, line_rate),
             shared: ends::connections(&spec.flows),
+            streams: Streams::new(&spec.flows),
             replay: spec.replay.then(Replay::default),
             ..Self::default()
         }
@@ -104,7 +109,11 @@ impl Hosts {
                 self.agent_hears(cx, fabric, slot, &packet);
             }
             self.pump_receiver(cx, fabric, slot, packet.flow);
-            if newly_complete {
+            let stream = if cx.features.streams { self.sending[slot].stream } else { NO_STREAM };
+            if stream != NO_STREAM {
+                let received = self.receiving[slot].receiver.received();
+                self.streams.note_arrived(cx, flows, stream, received);
+            } else if newly_complete {
                 self.received(cx, flows, slot, packet.flow);
             }
             if self.receiving[slot].complete {
@@ -328,6 +337,9 @@ impl Hosts {
         flow: FlowId,
     ) {
         let sending = &mut self.sending[slot];
+        if cx.features.streams && sending.stream != NO_STREAM {
+            return self.streams.note_sent(cx, flows, sending.stream, sending.sender.progress());
+        }
         if !sending.complete && sending.sender.is_done() {
             sending.complete = true;
             self.acked(cx, fabric, flows, slot, flow);

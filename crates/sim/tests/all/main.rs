@@ -12,4 +12,5 @@ mod queue_pauses;
 mod reference;
 mod replay;
 mod state;
+mod streams;
 mod structure;

@@ -129,3 +129,17 @@ proptest! {
         prop_assert!(sim.pauses().iter().all(|p| p.ended != Time::MAX));
     }
 }
+
+#[test]
+fn what_waits_in_a_paused_queue_is_lost_with_its_link() {
+    let mut spec = two_classes(1);
+    spec.incidents = vec![
+        Incident { at: Time::from_us(60), what: IncidentKind::LinkDown(2) },
+        Incident { at: Time::from_us(300), what: IncidentKind::LinkUp(2) },
+    ];
+    let mut sim = Network::new(spec).expect("a network");
+    tell(&mut sim, 30, Frame::PauseQueue { queue: 1 });
+    run_until(&mut sim, Time::from_us(100));
+    assert_eq!(sim.backlog(PortId(5)), (0, 0));
+    while sim.run_checked(1000, 1).expect("laws hold") {}
+}

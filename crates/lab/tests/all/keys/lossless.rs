@@ -313,6 +313,7 @@ pub const KEYS: &[Row] = &[
     ("traffic[].connection", LOSSY, &["transport.congestion=aimd"], "", "per-pair", Outcome),
     ("traffic[].connection=fresh", LOSSY, &["transport.congestion=aimd"], "fresh", "per-pair", Outcome),
     ("traffic[].connection=per-pair", LOSSY, &["transport.congestion=aimd"], "per-pair", "fresh", Outcome),
+    ("traffic[].connection=back-to-back", LOSSY, &["transport.congestion=aimd"], "back-to-back", "per-pair", Outcome),
     ("traffic[]=rpc", RACKS, RPC, "{kind=\"rpc\",load=0.5,until=\"300us\"}", "{kind=\"permutation\",size=\"20KB\"}", Outcome),
     ("traffic[](rpc).load", RACKS, RPC, "0.5", "0.4", Outcome),
     ("traffic[](rpc).of", RACKS, RPC, "", "core-links", Outcome),

@@ -61,7 +61,7 @@ impl Endpoint for PhostReceiver {
 }
 
 impl ReceivingEnd for PhostReceiver {
-    fn stop(&mut self, size: u64) {
+    fn resize(&mut self, size: u64) {
         self.size = size;
     }
     fn received(&self) -> u64 {

@@ -43,8 +43,8 @@ impl Endpoint for Rc3Receiver {
 }
 
 impl ReceivingEnd for Rc3Receiver {
-    fn stop(&mut self, size: u64) {
-        self.0.stop(size);
+    fn resize(&mut self, size: u64) {
+        self.0.resize(size);
     }
     fn received(&self) -> u64 {
         self.0.received()

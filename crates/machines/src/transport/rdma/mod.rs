@@ -56,6 +56,10 @@ impl Protocol for RdmaSpec {
             ..Wire::default()
         }
     }
+    /// Posted segments end where a packet of a message need not.
+    fn streams(&self) -> bool {
+        self.segments.is_none()
+    }
     /// Windows start full, at the cap.
     fn windows(&self) -> Windows {
         let full = self.cap.map_or(Bytes::MAX, |cap| Bytes::new(u64::from(cap) * u64::from(self.payload)));

@@ -214,7 +214,7 @@ impl Endpoint for RdmaReceiver {
 }
 
 impl ReceivingEnd for RdmaReceiver {
-    fn stop(&mut self, size: u64) {
+    fn resize(&mut self, size: u64) {
         self.size = size;
     }
 

@@ -1,14 +1,15 @@
 //! A queue pair's requester side: data out, ACKs, NACKs and notifications in (IRN §4.2; TIMELY §3.2). Around the recovery
 //! core it keeps the timer, the rate limiter, BDP-FC, and what the controller is told. What an acknowledgement does is in
-//! `feedback`, what a packet that leaves does in `emit`, what parameters are allowed in `check`.
+//! `feedback`, what a packet that leaves does in `emit`, messages back to back in `stream`, what parameters are allowed in `check`.
 
 mod check;
 mod emit;
 mod feedback;
+mod stream;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    Endpoint, Expiry, HandOver, Heard, RdmaAcks, RdmaSpec, Rto, SenderStats, SendingEnd, Transmit,
+    Endpoint, Expiry, HandOver, Heard, Progress, RdmaAcks, RdmaSpec, Rto, SenderStats, SendingEnd, Transmit,
 };
 use super::hand_over::State;
 use super::layout::Layout;
@@ -18,6 +19,7 @@ use super::timer::{Outlook, Timer};
 use crate::congestion::{CongestionControl, Controller, Explicit, FeedbackKind, Loss, Messages, Start};
 use crate::packet::{Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
 /// A queue pair's requester side.
@@ -36,6 +38,8 @@ pub struct RdmaSender {
     size: u64,
     /// Packets of the flow.
     packets: u64,
+    /// Of a stream: the last packets of its messages, where they are not full, and their payload.
+    tails: VecDeque<(u64, u32)>,
     pub(super) recovery: Recovery,
     timer: Timer,
     rto: Rto,
@@ -105,6 +109,7 @@ impl RdmaSender {
             by_timer: false,
             size,
             packets: Layout::new(spec, size).packets(),
+            tails: VecDeque::new(),
             recovery: Recovery::new(spec),
             timer: Timer::STOPPED,
             rto: Rto::default(),
@@ -234,14 +239,19 @@ impl Endpoint for RdmaSender {
         let mut heard = Heard::default();
         match packet.kind {
             Kind::Ack => heard.round_trip = self.on_ack(spec, now, packet, side),
-            Kind::Control if self.started => match side {
-                Some(Side::Notice(notice)) => {
-                    let before = self.controller.permit().pace;
-                    self.controller.on_notice(now, notice);
-                    self.rescale_departure(now, before);
+            Kind::Control if self.started => {
+                if self.is_done() {
+                    self.catch_up(now);
                 }
-                _ => self.controller.on_notification(now),
-            },
+                match side {
+                    Some(Side::Notice(notice)) => {
+                        let before = self.controller.permit().pace;
+                        self.controller.on_notice(now, notice);
+                        self.rescale_departure(now, before);
+                    }
+                    _ => self.controller.on_notification(now),
+                }
+            }
             Kind::Control | Kind::Data | Kind::Syn | Kind::SynAck => {}
         }
         self.post(spec, now);
@@ -390,9 +400,19 @@ impl SendingEnd for RdmaSender {
         self.size
     }
 
+    fn append(&mut self, spec: &RdmaSpec, now: Time, bytes: u64) -> Option<u64> {
+        self.append_message(spec, now, bytes)
+    }
+
+    #[inline]
+    fn progress(&self) -> Progress {
+        let acked = if self.acknowledged { self.acked_to } else { self.next_to };
+        Progress { sent: self.sent_to, acked }
+    }
+
     fn stats(&self) -> SenderStats {
         SenderStats {
-            acked_bytes: if self.acknowledged { self.acked_to } else { self.next_to },
+            acked_bytes: self.progress().acked,
             sent_packets: self.sent_packets,
             retransmitted_packets: self.retransmitted,
             timeouts: self.timeouts,

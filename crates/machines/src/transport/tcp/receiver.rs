@@ -318,7 +318,7 @@ impl Endpoint for TcpReceiver {
 }
 
 impl ReceivingEnd for TcpReceiver {
-    fn stop(&mut self, size: u64) {
+    fn resize(&mut self, size: u64) {
         self.size = size;
     }
 

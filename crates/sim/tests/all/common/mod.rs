@@ -70,6 +70,7 @@ pub fn flow(src: u32, dst: u32, size: u64, start: Time) -> FlowSpec {
         until: Time::MAX,
         after: FlowId::NONE,
         connection: u32::MAX,
+        back_to_back: false,
         transport: 0,
         class: 0,
         measured: true,

@@ -18,14 +18,13 @@ impl RdmaSender {
         if enters && !self.by_timer {
             self.controller.on_loss(&self.loss(now)); // IRN §4.3.4: in_rec becomes 1 through a NACK
         }
-        let (seq, len) = (layout.offset(index), layout.len(index));
-        let end = seq + u64::from(len);
+        let (seq, end, len) = (layout.offset(index), layout.offset(index + 1), self.payload(&layout, index));
         let mut flags = Flags::default();
         if again {
             flags.set(Flags::RETRANSMISSION);
             self.retransmitted += 1;
         }
-        if end == self.size {
+        if index + 1 == self.packets {
             flags.set(Flags::LAST);
         }
         *packet = Packet {
@@ -42,7 +41,7 @@ impl RdmaSender {
         };
         self.sent_packets += 1;
         if self.log.is_some() {
-            let (in_flight, last) = (self.in_flight(), end == self.size);
+            let (in_flight, last) = (self.in_flight(), index + 1 == self.packets);
             if let Some(log) = &mut self.log {
                 log.on_sent(now, index, len, in_flight, last);
             }

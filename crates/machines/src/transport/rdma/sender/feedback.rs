@@ -93,6 +93,9 @@ impl RdmaSender {
         if self.is_done() && heard.advanced > 0 {
             self.finished = now;
         }
+        if heard.advanced > 0 {
+            self.forget_tails();
+        }
         // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's, or with
         // every answer. The statistics of the authors' trace (§4.5.2) are those of the latter: see papers/irn/traces.py.
         if self.recovery.in_flight() == 0 {

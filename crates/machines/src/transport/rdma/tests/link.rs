@@ -92,6 +92,11 @@ impl Link {
         self.inserted += 1;
     }
 
+    /// Something has been given to the sender.
+    pub fn look(&mut self) {
+        self.push(self.now, Event::Look);
+    }
+
     /// One event. False if nothing is left to happen.
     pub fn step(&mut self, fate: &mut dyn FnMut(Way, u64, &Packet) -> Fate) -> bool {
         let event = self.events.first_key_value().map(|(k, _)| k.0);

@@ -9,6 +9,7 @@ mod rates;
 mod recorder;
 mod roce;
 mod selective;
+mod stream;
 
 use super::super::*;
 use crate::congestion::{CongestionControl, ControllerSpec, Permit};
