@@ -1,8 +1,9 @@
 """The two-level network (§3.5.4): 60 hosts send to 30, over 1800 queue pairs.
 
-"70 % average link load" has two readings. B: of every source's link, which overloads uplinks and core; all 1800 queue pairs are
-backlogged, 300 at every link of 100 Gb/s from the core, 333 Mb/s each, as Table 3.3 says. A: of what the core can carry. Claims
-are judged by B; A is reported beside.
+"70 % average link load" has two readings. B: of every source's link, which overloads uplinks and core: 933 Mb/s come per queue pair
+and 333 can go, so that in the long run all 1800 are backlogged, 300 at every link of 100 Gb/s from the core, as Table 3.3 says. That
+takes long, as most bytes are in few messages; Table 3.3 is judged by runs that begin there (S): every pair has more waiting than it
+can send. A: of what the core can carry. Everything else is judged by B; A is reported beside.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Point:
 
     @property
     def key(self) -> str:
-        reading = "" if self.reading == "B" else "-A"
+        reading = "" if self.reading == "B" else f"-{self.reading}"
         return f"large-{self.workload}-{self.load}{reading}{'' if self.pfc else '-no-pfc'}:{self.scheme}"
 
     def at(self, scale: str):
@@ -111,19 +112,22 @@ class Point:
 
 
 def messages(workload: str, load: int, reading: str, end_ms: int, folder: Path) -> Path:
-    """Poisson per queue pair. Where pairs are overloaded each begins with a message: all of them are backlogged for ever."""
+    """Poisson per queue pair; with B each begins with a message. S: each has four times what its share of the core can carry."""
     draw = np.random.default_rng([load, WORKLOADS.index(workload)])
     offered = LINE * load / 100 if reading == "B" else CORE * load / 100 / SOURCES
     gap = MEAN[workload] * 8 * SINKS / offered  # s, per pair
+    backlog = 4 * CORE / (SOURCES * SINKS) * end_ms * 1e-3 / 8  # B
     sizes, share = (np.array(x, dtype=float) for x in zip(*CDF[workload], strict=True))
     rows = []
     for src in range(SOURCES):
         for dst in range(SOURCES, SOURCES + SINKS):
-            at = draw.uniform(0, 1e-3) if reading == "B" else draw.exponential(gap)
-            while at < end_ms * 1e-3:
+            at = draw.exponential(gap) if reading == "A" else draw.uniform(0, 1e-3)
+            waiting = 0
+            while waiting < backlog if reading == "S" else at < end_ms * 1e-3:
                 size = max(1, round(float(np.interp(draw.uniform(0, 100), share, sizes))))
                 rows.append((round(at * 1e9), src, dst, size))
-                at += draw.exponential(gap)
+                waiting += size
+                at += 0 if reading == "S" else draw.exponential(gap)
     rows.sort()
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"messages-{workload}-{load}-{reading}-{end_ms}ms.csv"
@@ -136,6 +140,7 @@ def points(scale: str) -> list[Point]:
     made = [Point(w, s) for w in WORKLOADS for s in LARGE]
     made += [Point(w, s, 50) for w in (WORKLOADS if scale == "full" else ("web",)) for s in LARGE]
     made += [Point("hadoop", s, pfc=False) for s in LARGE]
+    made += [Point("hadoop", s, reading="S") for s in LARGE]
     loads = (50, 60, 70, 80, 90) if scale == "full" else (70,)
     return made + [Point("web", s, load, "A") for load in loads for s in LARGE]
 
@@ -151,6 +156,11 @@ def keys(workload: str, schemes=LARGE, **more) -> list[str]:
 # --- What a run says -----------------------------------------------------------------------------------------------------
 
 
+def warm_up(results) -> float:
+    """Its end, s."""
+    return float(results.scenario.to_dict()["measure"]["from"].removesuffix("ms")) * 1e-3
+
+
 class Messages:
     """Those that began after the warm-up and ended: size (B), completion from first byte sent to last byte received (s)."""
 
@@ -158,8 +168,7 @@ class Messages:
         flows = results.flows
         size = flows["size"].to_numpy()
         sent, received = (results.seconds(c) for c in ("begun", "received"))
-        begin_at = results.scenario.to_dict()["measure"]["from"]
-        warm = float(begin_at.removesuffix("ms")) * 1e-3
+        warm = warm_up(results)
         fct = received - sent
         ok = (sent >= warm) & np.isfinite(fct) & (fct > 0)
         self.size, self.fct = size[ok].astype(float), fct[ok]
@@ -313,12 +322,19 @@ def _(runs):
 
 
 def rates(runs, s: str) -> np.ndarray:
-    """Mb/s of every message that ended."""
-    m = read(of(runs, "hadoop", s))
-    return m.size * 8 / m.fct / 1e6
+    """Mb/s of every message at its source: its bytes in the time until the first packet of the next one leaves, which waits already."""
+    results = runs[Point("hadoop", s, reading="S").key + "@1"]
+    flows = results.flows
+    src, dst, size = (flows[c].to_numpy().astype(np.int64) for c in ("src", "dst", "size"))
+    pair, begun = src * 1000 + dst, results.seconds("begun")
+    order = np.lexsort((flows["id"].to_numpy(), pair))
+    pair, begun, size = pair[order], begun[order], size[order]
+    took = np.where(pair[1:] == pair[:-1], begun[1:] - begun[:-1], np.nan)
+    counts = np.isfinite(took) & (took > 0) & (begun[:-1] >= warm_up(results))
+    return size[:-1][counts] * 8 / took[counts] / 1e6
 
 
-@measure("ROCC-T3.3b", needs=keys("hadoop"))
+@measure("ROCC-T3.3b", needs=keys("hadoop", reading="S"))
 def _(runs):
     mean = {s: float(rates(runs, s).mean()) for s in LARGE}
     out = {"RoCC (Mb/s)": mean["rocc"], "HPCC / RoCC": mean["hpcc"] / mean["rocc"]}
@@ -326,7 +342,7 @@ def _(runs):
     return out | {"HPCC (Mb/s)": mean["hpcc"], "DCQCN (Mb/s)": mean["dcqcn"]}
 
 
-@measure("ROCC-T3.3c", needs=keys("hadoop"))
+@measure("ROCC-T3.3c", needs=keys("hadoop", reading="S"))
 def _(runs):
     std = {s: float(rates(runs, s).std()) for s in LARGE}
     out = {"DCQCN / HPCC": std["dcqcn"] / std["hpcc"], "DCQCN / RoCC": std["dcqcn"] / std["rocc"]}

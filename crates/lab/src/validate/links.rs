@@ -4,12 +4,10 @@
 use super::{Report, incidents};
 use crate::resolve;
 use crate::schema::{Direction, Document, WhichLinks};
+use crate::text::tree::Value;
 use crate::topology::{self, Family, Graph, Overlays};
 use thalweg_machines::link::TransmitterKind;
 use thalweg_units::{PortId, Rate};
-
-/// Keys of topologies that are rates of links.
-const RATES: [&str; 6] = ["rate", "sink_rate", "host_rate", "bottleneck_rate", "spine_rate", "edge_rate"];
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph, links: &Overlays) {
     if doc.link.is_empty() {
@@ -111,9 +109,9 @@ fn idle_rates(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Gr
     if doc.topology.shape.file().is_some() || doc.link.iter().all(|l| l.transmitter.is_none()) {
         return;
     }
-    for key in
-        RATES.into_iter().filter(|key| r.cx.origin.root.get("topology").is_some_and(|t| t.get(key).is_some()))
-    {
+    let Some(Value::Table(keys)) = r.cx.origin.root.get("topology").map(|t| &t.value) else { return };
+    let keys: Vec<String> = keys.iter().map(|(key, _)| key.clone()).collect();
+    for key in &keys {
         let path = format!("topology.{key}");
         if is_idle(r, written, doc, graph, links, key) == Some(true) {
             let why = "every link that it is about has a transmitter of its own";
@@ -141,6 +139,7 @@ fn is_idle(
     if serde_json::to_value(&bare.topology).ok()?.get(key) == resolved.get(key) {
         return Some(false);
     }
+    // Any other key of the topology is none.
     let rate: Rate = resolved.get(key)?.as_str()?.parse().ok()?;
     let other = Rate::from_bps(if rate.bps() < 1 << 40 { 2 * rate.bps() } else { rate.bps() / 2 });
     resolved[key] = other.to_string().into();

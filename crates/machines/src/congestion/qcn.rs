@@ -1,8 +1,8 @@
 //! QCN's reaction point: a rate cut in proportion to what congestion points say, recovered by bytes and by time.
 //!
 //! IEEE 802.1Qau-2010, §30 and §32.14; Alizadeh et al., "Data Center Transport Mechanisms: Congestion Control Theory and IEEE
-//! Standardization", Allerton 2008. On |Fb|: R_T ← R_C, R_C ← R_C (1 − G_d |Fb|). Then five cycles of fast recovery,
-//! R_C ← (R_C + R_T)/2, of 150 KB or 15 ms each; then active increase, R_T ← R_T + R_AI, in cycles half as long; with both
+//! Standardization", Allerton 2008. On |Fb|: R_T ← R_C, R_C ← R_C (1 − G_d |Fb|); several cuts before a first cycle has ended are
+//! one for R_T, which stays where it was. Then five cycles of fast recovery, R_C ← (R_C + R_T)/2, of 150 KB or 15 ms each; then active increase, R_T ← R_T + R_AI, in cycles half as long; with both
 //! counters beyond five, hyper-active increase, R_T ← R_T + i · R_HAI.
 //!
 //! ```text
@@ -134,7 +134,9 @@ impl Qcn {
     }
 
     fn cut(&mut self, at: Time, severity: u8) {
-        self.target = self.rate;
+        if self.rests() || self.cycles + self.periods > 0 {
+            self.target = self.rate;
+        }
         let factor = 1.0 - self.params.gain * f64::from(severity);
         self.rate = Rate::from_bps((self.rate.bps() as f64 * factor) as u64).max(self.params.min_rate);
         (self.cycles, self.periods, self.bytes) = (0, 0, 0);
@@ -257,23 +259,37 @@ mod tests {
     }
 
     #[test]
+    fn cuts_in_a_row_are_one_for_the_target() {
+        let mut c = flow();
+        told(&mut c, 10, 32);
+        told(&mut c, 20, 32);
+        assert_eq!(mbps(&c), 5625.0);
+        c.on_sent(Time::from_us(30), Bytes::kb(150), Bytes::ZERO);
+        assert_eq!(mbps(&c), (5625.0 + 10_000.0) / 2.0); // not towards 7500
+        told(&mut c, 40, 32); // a cycle has ended: from here
+        c.on_sent(Time::from_us(50), Bytes::kb(150), Bytes::ZERO);
+        assert_eq!(mbps(&c), (7812.5 * 0.75 + 7812.5) / 2.0);
+    }
+
+    #[test]
     fn time_alone_recovers_in_cycles_of_15_ms_and_then_of_7_5() {
         let mut c = flow();
         told(&mut c, 0, 32);
-        told(&mut c, 0, 32);
-        assert_eq!((mbps(&c), c.target.bps()), (5625.0, 7_500_000_000));
+        c.on_tick(Time::from_ms(15));
+        told(&mut c, 15_000, 32);
+        assert_eq!((mbps(&c), c.target.bps()), (6562.5, 8_750_000_000));
         for _ in 0..5 {
             let at = c.permit().wake.unwrap();
             c.on_tick(at);
         }
-        assert_eq!(c.permit().wake, Some(Time::from_us(5 * 15_000 + 7_500)));
+        assert_eq!(c.permit().wake, Some(Time::from_us(6 * 15_000 + 7_500)));
         c.on_tick(c.permit().wake.unwrap());
-        assert_eq!(c.target.bps(), 7_505_000_000, "R_AI is 5 Mb/s");
+        assert_eq!(c.target.bps(), 8_755_000_000, "R_AI is 5 Mb/s");
         // Hyper-active once both counters are beyond five: i = 1.
-        c.on_sent(Time::from_ms(85), Bytes::kb(5 * 150 + 75), Bytes::ZERO);
+        c.on_sent(Time::from_ms(100), Bytes::kb(5 * 150 + 75), Bytes::ZERO);
         assert_eq!(
             c.target.bps(),
-            7_505_000_000 + 5 * 5_000_000 + 50_000_000,
+            8_755_000_000 + 5 * 5_000_000 + 50_000_000,
             "five cycles of bytes are active: time is beyond"
         );
     }
