@@ -32,6 +32,8 @@ pub const WORKLOADS: &[&str] = &[
     "W7-irn+dcqcn",
     "W7-irn+timely",
     "W7-hpcc+pfc",
+    "W8-bfc",
+    "W8-hpcc+pfc",
     "W9-traced",
 ];
 
@@ -47,6 +49,7 @@ fn scenario(workload: &str) -> Option<&'static str> {
         "W5" => include_str!("../scenarios/w5-fat-tree-8192.toml"),
         "W6" => include_str!("../scenarios/w6-internet2-lstf.toml"),
         _ if workload.starts_with("W7-") => include_str!("../scenarios/w7-rdma.toml"),
+        _ if workload.starts_with("W8-") => include_str!("../scenarios/w8-backpressure.toml"),
         _ => return None,
     })
 }
@@ -59,6 +62,8 @@ fn settings(workload: &str) -> Vec<(String, String)> {
         "W7-irn+dcqcn" => "irn-dcqcn+voq",
         "W7-irn+timely" => "irn-timely+voq",
         "W7-hpcc+pfc" => "hpcc+voq-pfc",
+        "W8-bfc" => "roce+bfc",
+        "W8-hpcc+pfc" => "hpcc+pfc",
         _ => return Vec::new(),
     };
     vec![("scheme".to_owned(), format!("\"{scheme}\""))]

@@ -30,6 +30,8 @@ pub(crate) struct Features {
     pub priority_bypass: bool,
     /// NICs pull packets from flows.
     pub nic_pull: bool,
+    /// NICs pull from the flow that has least left.
+    pub shortest_nic: bool,
     /// NICs pull as the HPCC authors' simulator does: see [`crate::compat::hpcc_nic`].
     pub hpcc_nic: bool,
     /// Links or pause frames may fail.
@@ -70,6 +72,7 @@ impl Features {
             backpressure: spec.inputs.is_some_and(|i| i.backpressure.is_some()),
             priority_bypass: spec.control_first || spec.nic.order.pulls(),
             nic_pull: spec.nic.order.pulls(),
+            shortest_nic: spec.nic.order == NicOrder::Shortest,
             hpcc_nic: spec.nic.order == NicOrder::Hpcc,
             failures: !spec.incidents.is_empty(),
             spraying: matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. }),

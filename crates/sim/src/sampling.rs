@@ -7,6 +7,7 @@ use crate::hosts::Hosts;
 use crate::instruments::probe::{
     CARRIED, CONTROLLERS, ControllerSample, LINKS, LinkSample, QUEUES, QueueSample,
 };
+use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Time};
 
 /// The first event of every probe.
@@ -39,7 +40,9 @@ pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hos
                 let (packets, bytes) = fabric.backlog(port, at);
                 let totals = fabric.ports[port.at()].totals();
                 let (dropped, marked) = (totals.dropped, totals.marked);
-                seen.queues.push(QueueSample { at, port, packets, bytes, dropped, marked });
+                let (flows, occupied) =
+                    if cx.spec.probes.queue_flows { competing(fabric, port) } else { (0, 0) };
+                seen.queues.push(QueueSample { at, port, packets, bytes, dropped, marked, flows, occupied });
             }
             *every
         }
@@ -76,6 +79,17 @@ pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hos
     if next <= cx.spec.stop.until {
         cx.schedule(next, Phase::Sample, probe);
     }
+}
+
+/// Of how many flows data waits at a port, and in how many queues.
+fn competing(fabric: &Fabric, port: PortId) -> (u32, u32) {
+    let mut flows = Vec::new();
+    let occupied = fabric
+        .queue(port)
+        .and_then(|queue| queue.waiting(&mut |handle| flows.push(fabric.packets[handle].flow)));
+    flows.sort_unstable();
+    flows.dedup();
+    (flows.len() as u32, occupied.unwrap_or(0))
 }
 
 /// The window of `ProbeSpec::carried` opens or closes.

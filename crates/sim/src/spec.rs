@@ -148,6 +148,8 @@ pub enum NicOrder {
     /// The link pulls from the flows, one packet from each that may send in turn, whenever it is free; control packets, in
     /// order, before them. What rate limiters of RDMA NICs do.
     RoundRobin,
+    /// As [`NicOrder::RoundRobin`], but the flow that has least left to send goes first; those that have as much, in turn.
+    Shortest,
     /// As [`NicOrder::RoundRobin`], but flows keep their places and one timer serves them all, with the quirks of the HPCC
     /// authors' simulator (see `compat/hpcc_nic.rs`).
     Hpcc,
@@ -270,6 +272,8 @@ pub struct FlowSpec {
 pub struct ProbeSpec {
     /// Queue length of these ports every so often.
     pub queues: Option<(Span, Vec<PortId>)>,
+    /// And of how many flows packets wait there, in how many queues, where orders tell.
+    pub queue_flows: bool,
     /// Bytes and packets carried by these ports every so often.
     pub links: Option<(Span, Vec<PortId>)>,
     /// Bytes carried by every port between two instants.

@@ -54,6 +54,7 @@ pub(super) fn nic(doc: &Document) -> s::NicSpec {
     let order = match doc.nic.order {
         NicOrder::Queue => s::NicOrder::Queue,
         NicOrder::RoundRobin => s::NicOrder::RoundRobin,
+        NicOrder::Shortest => s::NicOrder::Shortest,
         NicOrder::Circle => s::NicOrder::Hpcc,
     };
     s::NicSpec { order, pause_control: doc.nic.pause_control }

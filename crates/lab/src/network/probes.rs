@@ -41,6 +41,7 @@ pub(super) fn probes(
         memory: m.memory,
         completions: m.round_trips.then_some((from, until)),
         queues: m.queues.as_ref().map(|q| (q.every.0, ports(&q.ports))),
+        queue_flows: m.queues.as_ref().is_some_and(|q| q.flows),
         links: m.links.as_ref().map(|l| (l.every.0, ports(&l.ports))),
         carried: None,
         controllers,

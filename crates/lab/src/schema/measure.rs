@@ -23,7 +23,7 @@ pub struct Measure {
     pub size_classes: Vec<Q<Bytes>>,
     /// Queue lengths over time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub queues: Option<PortProbe>,
+    pub queues: Option<QueueProbe>,
     /// Bytes and packets that links carried over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<PortProbe>,
@@ -75,6 +75,21 @@ pub enum Fct {
     Receiver,
     /// When the ACK that covers its last byte has arrived at the sender.
     Sender,
+}
+
+/// Samples of queues.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueProbe {
+    /// Time between samples.
+    #[schemars(extend("examples" = ["10us"]))]
+    pub every: Q<Span>,
+    /// Ports: link l is port 2l from its first node and 2l + 1 from its second; empty: all ports of switches.
+    #[serde(default)]
+    pub ports: Vec<u32>,
+    /// Also of how many flows data waits, and in how many queues. Schedulers `fifo` and `bfc` tell.
+    #[serde(default)]
+    pub flows: bool,
 }
 
 /// Samples of ports.

@@ -1,6 +1,6 @@
 //! `[transport]` of kind `rdma`: queue pairs of RoCE, IRN and what lies between.
 
-use super::{congestion, defaults};
+use super::{Rank, congestion, defaults};
 use crate::quantity::{Cap, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,8 @@ pub struct Rdma {
     /// A packet to be sent again leaves no earlier than this after it was found lost, and nothing new leaves meanwhile
     /// (IRN §4.5.3: 2 us at worst).
     pub fetch_delay: Q<Span>,
+    /// What senders write into the rank header; without the key what the schedulers sort by, `from-here` where that is what remains.
+    pub rank: Option<Rank>,
     /// Congestion notifications from receiver to sender; what the controller needs if not given.
     pub notification: Option<Notification>,
     /// Which round trips the controller is told.
@@ -70,6 +72,7 @@ impl Default for Rdma {
             timer: None,
             timer_restart: TimerRestart::default(),
             fetch_delay: Q::of("0s"),
+            rank: None,
             notification: None,
             rtt: RoundTrips::default(),
             segments: None,

@@ -115,6 +115,8 @@ pub enum NicOrder {
     /// A packet from each flow that may send in turn, whenever the link is free; control packets before them. What RDMA NICs
     /// do.
     RoundRobin,
+    /// As `round-robin`, but the flow that has least left to send goes first (BFC-SRF: Goyal, MIT 2022, App. F.1).
+    Shortest,
     /// As `round-robin`, but every flow keeps its place in a circle and one timer serves all flows of a host, as in the HPCC
     /// authors' simulator: a flow may have to wait for the timer of another.
     Circle,

@@ -2,7 +2,24 @@
 
 use super::ports::capacity;
 use crate::run::Run;
-use crate::table::{ColumnData, Table, column};
+use crate::table::{Column, ColumnData, Table, column};
+
+/// Whose packets wait, if somebody asked.
+fn competing(run: &Run) -> Vec<Column> {
+    let q = &run.engine.probes().queues;
+    if !run.engine.spec().probes.queue_flows {
+        return Vec::new();
+    }
+    vec![
+        column("flows", "", "of which data waits", ColumnData::U32(q.iter().map(|s| s.flows).collect())),
+        column(
+            "occupied",
+            "",
+            "queues that hold it",
+            ColumnData::U32(q.iter().map(|s| s.occupied).collect()),
+        ),
+    ]
+}
 
 pub(super) fn tables(run: &Run) -> Vec<Table> {
     let probes = run.engine.probes();
@@ -25,7 +42,10 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                     ColumnData::U64(q.iter().map(|s| s.dropped).collect()),
                 ),
                 column("marked", "", "packets so far", ColumnData::U64(q.iter().map(|s| s.marked).collect())),
-            ],
+            ]
+            .into_iter()
+            .chain(competing(run))
+            .collect(),
         });
     }
     if wanted.links.is_some() {

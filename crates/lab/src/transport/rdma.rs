@@ -1,6 +1,6 @@
 //! Transports of kind `rdma`.
 
-use super::{Kind, Ranks, bytes};
+use super::{Kind, Ranks, bytes, rank};
 use crate::quantity::Cap;
 use crate::schema::{Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, TimerRestart, Transport};
 use thalweg_machines::congestion::ControllerSpec;
@@ -17,10 +17,10 @@ impl Kind for Rdma {
         Some(&mut self.congestion)
     }
     fn ranks(&self) -> Ranks {
-        Ranks::Never
+        Ranks::Remaining
     }
     fn rank(&self) -> Option<Rank> {
-        None
+        self.rank
     }
     fn slows_on_loss(&self) -> bool {
         false
@@ -41,9 +41,11 @@ fn rdma(r: &Rdma) -> t::RdmaSpec {
         payload: bytes(r.mtu),
         header: bytes(r.header).saturating_add(telemetry),
         extra_header: bytes(r.extra_header),
-        ack_wire: bytes(r.ack_size).saturating_add(telemetry),
-        // (Resolved by the recovery.)
-        nack_wire: bytes(r.nack_size.unwrap_or(r.ack_size)).saturating_add(telemetry),
+        answers: t::AnswerSpec {
+            ack: bytes(r.ack_size).saturating_add(telemetry),
+            // (Resolved by the recovery.)
+            nack: bytes(r.nack_size.unwrap_or(r.ack_size)).saturating_add(telemetry),
+        },
         recovery: match r.recovery {
             Recovery::Irn { sack, nack_threshold, enter_on_advance } => {
                 t::RecoverySpec::Selective { sack, nack_threshold, enter_on_advance }
@@ -77,6 +79,7 @@ fn rdma(r: &Rdma) -> t::RdmaSpec {
             TimerRestart::Answer => t::TimerRestart::Answer,
         },
         fetch_delay: r.fetch_delay.0,
+        rank: rank(r.rank),
         notification: match r.notification {
             None | Some(Notification::Off) => t::Notification::Off,
             Some(Notification::Echo) => t::Notification::Echo,

@@ -3,7 +3,9 @@
 use super::transports::{Checked, LARGEST, marks, sizes, telemetry};
 use super::{Report, rates};
 use crate::quantity::Cap;
-use crate::schema::{Document, NicOrder, Notification, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips};
+use crate::schema::{
+    Document, NicOrder, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips,
+};
 use crate::topology::Graph;
 use thalweg_machines::congestion::{Gives, Marks};
 use thalweg_units::{Bytes, Span};
@@ -26,6 +28,15 @@ impl Checked for Rdma {
             && every.0.is_zero()
         {
             r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
+        }
+        if matches!(t.rank, Some(Rank::SocketBuffer { .. })) {
+            let reason = "a queue pair is posted whole messages: there is no send buffer";
+            r.error(&at("rank"), reason, "write \"from-here\", \"remaining\" or \"flow-size\"");
+        } else if t.rank == Some(Rank::Remaining) && t.acks == Some(RdmaAcks::Never) {
+            let reason = "nothing is acknowledged, so nobody knows what remains";
+            r.error(&at("rank"), reason, "write \"from-here\", or `acks = \"per-packet\"`");
+        } else {
+            super::transports::rank(r, &at("rank"), t.rank, doc);
         }
         timer(r, key, t);
         acks(r, key, t);

@@ -50,10 +50,11 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         r.error("measure.size_classes", "the edges do not rise", "sort them, each once");
     }
     let ports = 2 * graph.links.len() as u64;
-    for (name, probe) in [("queues", &doc.measure.queues), ("links", &doc.measure.links)] {
-        let Some(probe) = probe else { continue };
-        every(r, &format!("measure.{name}.every"), probe.every.0, end);
-        for (i, port) in probe.ports.iter().enumerate().filter(|(_, p)| u64::from(**p) >= ports) {
+    let queues = doc.measure.queues.as_ref().map(|q| ("queues", q.every.0, &q.ports));
+    let links = doc.measure.links.as_ref().map(|l| ("links", l.every.0, &l.ports));
+    for (name, span, listed) in [queues, links].into_iter().flatten() {
+        every(r, &format!("measure.{name}.every"), span, end);
+        for (i, port) in listed.iter().enumerate().filter(|(_, p)| u64::from(**p) >= ports) {
             let hint = format!("ports are 0 to {}", ports - 1);
             r.error(&format!("measure.{name}.ports.{i}"), format!("there is no port {port}"), hint);
         }

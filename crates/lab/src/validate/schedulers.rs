@@ -55,7 +55,7 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
     }
     match resolve::rank_of(s) {
         Some(_) if resolve::used(doc).any(|t| t.ranks() == Ranks::Never) => {
-            let reason = "transports of kind rdma write no ranks to sort by";
+            let reason = "there are transports that write no ranks to sort by";
             r.error(&key, reason, "write \"fifo\" or \"round-robin\"");
         }
         Some(Rank::Remaining) if !resolve::used(doc).any(|t| t.ranks() == Ranks::Remaining) => {

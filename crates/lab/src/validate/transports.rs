@@ -330,7 +330,7 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     }
 }
 
-fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Document) {
+pub(super) fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Document) {
     let schedulers = || resolve::schedulers(doc).map(|(_, s)| s);
     let free = resolve::is_free(doc);
     let wanted = schedulers().find_map(resolve::rank_of);

@@ -467,9 +467,14 @@ fn controllers() {
     // Other tests of this program register some.
     let said = says(&[("transport.congestion", "{kind=\"custom\",name=\"nobody\"}")]);
     assert!(said[0].starts_with("`transport.congestion`: no controller is registered as `nobody`; known: "));
+    right(&[("switch.scheduler", "srpt")]);
     wrong(
-        &[("switch.scheduler", "srpt")],
-        "`switch.scheduler`: transports of kind rdma write no ranks to sort by; write \"fifo\" or \"round-robin\"",
+        &[("switch.scheduler", "srpt"), ("transport", "{kind=\"phost\"}"), ("nic.order", "round-robin")],
+        "`switch.scheduler`: there are transports that write no ranks to sort by; write \"fifo\" or \"round-robin\"",
+    );
+    wrong(
+        &[("switch.scheduler", "srpt"), ("transport.rank", "{kind=\"socket-buffer\",buffer=\"1MB\"}")],
+        "`transport.rank`: a queue pair is posted whole messages: there is no send buffer; write \"from-here\", \"remaining\" or \"flow-size\"",
     );
 }
 

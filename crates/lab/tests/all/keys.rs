@@ -70,6 +70,7 @@ const KEYS: &[Row] = &[
     ("measure.queues", BUSY, &[], "", "{every=\"100us\"}", Tables),
     ("measure.queues.every", BUSY, &["measure.queues={every=\"100us\"}"], "100us", "50us", Tables),
     ("measure.queues.ports", BUSY, &["measure.queues={every=\"100us\"}"], "", "[1]", Tables),
+    ("measure.queues.flows", BUSY, &["measure.queues={every=\"100us\"}"], "", "true", Tables),
     ("measure.links", BUSY, &[], "", "{every=\"100us\"}", Tables),
     ("measure.links.every", BUSY, &["measure.links={every=\"100us\"}"], "100us", "50us", Tables),
     ("measure.links.ports", BUSY, &["measure.links={every=\"100us\"}"], "", "[1]", Tables),

@@ -34,6 +34,7 @@ list::controllers! {
     dcqcn: Dcqcn(Box<dcqcn::Dcqcn>), "dcqcn";
     timely: Timely(Box<timely::Timely>), "timely";
     hpcc: Hpcc(Box<hpcc::Machine>), "hpcc";
+    rtt_target: RttTarget(rtt_target::RttTarget), "rtt-target";
     rocc: Rocc(Box<rocc::Rocc>), "rocc";
     qcn: Qcn(Box<qcn::Qcn>), "qcn";
     vegas: Vegas(Box<vegas::Vegas>), "vegas";

@@ -456,6 +456,16 @@ impl Order for Bfc {
     fn pause_only(&mut self, queues: &QueueSet) {
         self.paused = *queues;
     }
+    fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
+        for queue in self.occupied.iter() {
+            let mut at = self.queues[usize::from(queue)].head;
+            while let Some(node) = self.nodes.get(at as usize) {
+                see(node.entry.handle);
+                at = node.next;
+            }
+        }
+        Some(self.occupied.len())
+    }
     fn is_held(&self) -> bool {
         self.control.is_empty() && self.occupied.without(&self.paused).is_empty()
     }

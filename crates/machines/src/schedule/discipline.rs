@@ -57,6 +57,10 @@ pub trait Discipline {
     fn served_queue(&self) -> u16 {
         0
     }
+    /// Probes: shows every waiting packet that is no control packet; how many of the queues hold any. `None`: the order does not tell.
+    fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
+        None
+    }
     /// Something waits, and none of it may leave now: [`Discipline::dequeue`] would return nothing.
     fn is_held(&self) -> bool {
         false

@@ -120,6 +120,9 @@ macro_rules! orders {
             fn served_queue(&self) -> u16 {
                 match self { $(Self::$name(q) => q.served_queue()),* }
             }
+            fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
+                match self { $(Self::$name(q) => q.waiting(see)),* }
+            }
             fn is_held(&self) -> bool {
                 match self { $(Self::$name(q) => q.is_held()),* }
             }

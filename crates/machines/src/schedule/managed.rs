@@ -277,6 +277,9 @@ impl<O: Order> Discipline for Managed<O> {
     fn served_queue(&self) -> u16 {
         self.order.served_queue()
     }
+    fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
+        self.order.waiting(see)
+    }
     fn is_held(&self) -> bool {
         self.packets > 0 && self.order.is_held()
     }

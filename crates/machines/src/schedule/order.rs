@@ -81,6 +81,10 @@ pub trait Order {
     fn served_queue(&self) -> u16 {
         0
     }
+    /// Shows every waiting packet that is no control packet; how many of its queues hold any. `None`: the order does not tell.
+    fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
+        None
+    }
     /// If anything waits, none of it may leave now: every queue that holds any is paused.
     fn is_held(&self) -> bool {
         false

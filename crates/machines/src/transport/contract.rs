@@ -213,6 +213,10 @@ pub trait SendingEnd: Endpoint {
     fn take_moved(&mut self) -> Option<Time> {
         None
     }
+    /// Payload bytes from the next packet on, where the end knows; flows without end, and those that do not, come last.
+    fn remaining(&self) -> u64 {
+        u64::MAX
+    }
     /// What the next flow of the same connection goes on with; `None`: its connections carry one flow.
     fn hand_over(&self) -> Option<HandOver> {
         None

@@ -97,6 +97,11 @@ macro_rules! transports {
             pub fn take_moved(&mut self) -> Option<Time> {
                 match self { $(Self::$name(m) => m.take_moved()),* }
             }
+            /// See [`SendingEnd::remaining`].
+            #[inline]
+            pub fn remaining(&self) -> u64 {
+                match self { $(Self::$name(m) => m.remaining()),* }
+            }
             /// See [`SendingEnd::hand_over`].
             pub fn hand_over(&self) -> Option<HandOver> {
                 match self { $(Self::$name(m) => m.hand_over()),* }

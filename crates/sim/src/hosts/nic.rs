@@ -149,6 +149,9 @@ impl Hosts {
     /// The flow that is asked next leaves the round-robin list.
     #[inline]
     fn next_ready<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
+        if cx.features.shortest_nic {
+            return self.next_shortest(fabric, id);
+        }
         if cx.features.backpressure {
             return self.next_unpaused(fabric, id);
         }
@@ -157,6 +160,34 @@ impl Hosts {
         }
         let place = self.next_by_agent(fabric, id);
         self.nics[id.at()].ready.remove(place)
+    }
+
+    /// The one that has least left of those whose queue is not paused; of several, that whose turn it is.
+    fn next_shortest(&mut self, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
+        let first = self.next_unpaused(fabric, id)?;
+        let Fabric { gates, paths, .. } = fabric;
+        let paused = gates[id.at()].paused.queues();
+        let Self { nics, sending, .. } = self;
+        let ready = &mut nics[id.at()].ready;
+        let left = |flow: FlowId| {
+            let slot = paths.slot(flow);
+            // One that is over is asked at once, and forgotten.
+            if slot == NO_SLOT { 0 } else { sending[slot as usize].sender.remaining() }
+        };
+        let held = |flow: FlowId| {
+            let slot = paths.slot(flow);
+            slot != NO_SLOT && paused.has(sending[slot as usize].queue)
+        };
+        let (mut best, mut at) = (left(first), None);
+        for (place, flow) in ready.iter().enumerate() {
+            let bytes = left(*flow);
+            if bytes < best && !held(*flow) {
+                (best, at) = (bytes, Some(place));
+            }
+        }
+        let Some(place) = at else { return Some(first) };
+        ready.push_front(first);
+        ready.remove(place + 1)
     }
 
     /// The same past those whose queue the switch has paused: they wait apart until something is resumed.

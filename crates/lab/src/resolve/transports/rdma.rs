@@ -40,7 +40,13 @@ impl Dependent for Rdma {
         self.notification.unwrap_or(notification_of(&self.congestion)) != Notification::Off
     }
 
-    fn resolve(&mut self, _: Option<Rank>, lossless: bool) {
+    fn resolve(&mut self, wanted: Option<Rank>, lossless: bool) {
+        self.rank.get_or_insert(match wanted {
+            // CHOICE BFC §F.1: "remaining" of a packet as it was made, so that one sent again has its own; and known without ACKs.
+            Some(Rank::Remaining) => Rank::FromHere,
+            Some(other) => other,
+            None => Rank::None,
+        });
         self.notification.get_or_insert(notification_of(&self.congestion));
         self.telemetry = self.telemetry.or(telemetry_of(&self.congestion));
         let named = if matches!(self.recovery, Recovery::Irn { .. }) { 4 } else { 0 };

@@ -118,6 +118,9 @@ const RPC_POD: &[&str] = &[
 const DCTCP: &[&str] =
     &["%.congestion=dctcp", "@.marking={kind=\"red-ecn\",min=\"5KB\",max=\"15KB\",max_probability=0.5}"];
 
+const TARGET: &[&str] = &["%.congestion=rtt-target", "%.rtt={segment=1,less_serialization=false}"];
+const SRPT: &[&str] = &["switch.scheduler=srpt"];
+
 #[rustfmt::skip]
 pub const KEYS: &[Row] = &[
     // ---- switch and nic
@@ -166,6 +169,7 @@ pub const KEYS: &[Row] = &[
     ("nic.order", LOSSY, &[], "round-robin", "queue", Outcome),
     ("nic.order=queue", LOSSY, &[], "queue", "round-robin", Outcome),
     ("nic.order=round-robin", LOSSY, &[], "round-robin", "queue", Outcome),
+    ("nic.order=shortest", LOSSY, &[], "shortest", "round-robin", Outcome),
     ("nic.order=circle", LOSSY, &[], "circle", "round-robin", Outcome),
     ("nic.pause_control", LOSSY, PFC_FIRST, "true", "false", Outcome),
 
@@ -295,6 +299,16 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion(timely).max_decrease", LOSSY, BAND, "", "0.1", Outcome),
     ("%(rdma).congestion(timely).min_rate", LOSSY, BAND, "", "5Gbps", Outcome),
     ("%(rdma).congestion(timely).back_off", LOSSY, BAND, "", "24us", Outcome),
+    ("%(rdma).congestion=rtt-target", LOSSY, TARGET, "rtt-target", "timely", Outcome),
+    ("%(rdma).congestion(rtt-target).target", LOSSY, TARGET, "", "20us", Outcome),
+    ("%(rdma).congestion(rtt-target).most", LOSSY, TARGET, "", "1.0", Outcome),
+    ("%(rdma).rank", LOSSY, SRPT, "", "remaining", Outcome),
+    ("%(rdma).rank=none", LOSSY, &["measure.priority_histogram={}"], "none", "remaining", Tables),
+    ("%(rdma).rank=flow-size", LOSSY, &["measure.priority_histogram={}"], "flow-size", "remaining", Tables),
+    ("%(rdma).rank=from-here", LOSSY, SRPT, "from-here", "remaining", Outcome),
+    ("%(rdma).rank=remaining", LOSSY, SRPT, "remaining", "from-here", Outcome),
+    ("%(rdma).rank=socket-buffer", LOSSY, SRPT, "remaining", "{kind=\"socket-buffer\",buffer=\"20KB\"}", Refused),
+    ("%(rdma).rank(socket-buffer).buffer", LOSSY, SRPT, "", "20KB", Refused),
     ("%(rdma).congestion=hpcc", LOSSY, HPCC, "hpcc", "aimd", Outcome),
     ("%(rdma).congestion(hpcc).eta", LOSSY, HPCC, "", "0.8", Outcome),
     ("%(rdma).congestion(hpcc).max_stage", LOSSY, HPCC, "", "0", Outcome),

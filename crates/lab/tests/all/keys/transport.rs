@@ -87,6 +87,7 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion=fixed", BUSY, &[], "fixed", "newreno", Outcome),
     ("%(tcp).congestion=aimd", BUSY, &[], "aimd", "newreno", Outcome),
     ("%(tcp).congestion=timely", BUSY, &[], "timely", "newreno", Outcome),
+    ("%(tcp).congestion=rtt-target", BUSY, &[], "rtt-target", "newreno", Outcome),
     ("%(tcp).congestion=hpcc", BUSY, &[], "hpcc", "newreno", Outcome),
     ("%(tcp).congestion=vegas", BUSY, &[], "vegas", "newreno", Outcome),
     ("%(tcp).congestion(vegas).alpha", WAN, VEGAS, "10.0", "3.0", Outcome),

@@ -246,3 +246,15 @@ fn what_cannot_work_is_refused_with_what_can() {
     assert!(told(Params { sampling: 0.0, ..Params::default() }).starts_with("sampling"));
     assert!(told(Params { threshold: 0.0, ..Params::default() }).starts_with("threshold"));
 }
+
+#[test]
+fn who_asks_is_shown_all_that_waits_and_told_how_many_queues_hold_it() {
+    let mut port = port(Params::default());
+    (0..6).for_each(|n| {
+        join(&mut port, US(1), packet(n % 3), n);
+    });
+    let mut seen = Vec::new();
+    assert_eq!(port.waiting(&mut |handle| seen.push(handle.0)), Some(3));
+    seen.sort_unstable();
+    assert_eq!(seen, [0, 1, 2, 3, 4, 5]);
+}

@@ -51,7 +51,7 @@ impl Protocol for RdmaSpec {
             payload: self.payload,
             header: self.header,
             extra_header: self.extra_header,
-            ack: Some(self.ack_wire),
+            ack: Some(self.answers.ack),
             acks,
             ..Wire::default()
         }

@@ -176,7 +176,7 @@ impl Endpoint for RdmaReceiver {
                 seq: self.received,
                 echo: seq,
                 flow: self.flow,
-                wire: if nack { spec.nack_wire } else { spec.ack_wire },
+                wire: if nack { spec.answers.nack } else { spec.answers.ack },
                 payload,
                 kind: Kind::Ack,
                 flags,

@@ -431,6 +431,10 @@ impl SendingEnd for RdmaSender {
         any.then_some(self.next_tx)
     }
 
+    fn remaining(&self) -> u64 {
+        if self.size == u64::MAX { u64::MAX } else { self.size.saturating_sub(self.next_to) }
+    }
+
     fn take_moved(&mut self) -> Option<Time> {
         std::mem::take(&mut self.moved).then_some(self.next_tx)
     }

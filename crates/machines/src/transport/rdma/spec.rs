@@ -2,6 +2,7 @@
 //! the scenario schema, not here.
 
 use crate::congestion::ControllerSpec;
+use crate::transport::RankSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
@@ -16,10 +17,8 @@ pub struct RdmaSpec {
     pub header: u32,
     /// More header bytes on every data packet, not part of its ideal completion time (IRN's worst case, §4.5.3).
     pub extra_header: u32,
-    /// Wire size of an ACK.
-    pub ack_wire: u32,
-    /// Wire size of a NACK.
-    pub nack_wire: u32,
+    /// What its receivers answer with.
+    pub answers: AnswerSpec,
     /// How losses are repaired.
     pub recovery: RecoverySpec,
     /// BDP-FC: at most this many packets from the lowest unacknowledged one on may have been sent; `None`: no cap.
@@ -32,6 +31,8 @@ pub struct RdmaSpec {
     pub timer_restart: TimerRestart,
     /// A packet to be sent again leaves no earlier than this after it was found lost; nothing new leaves meanwhile.
     pub fetch_delay: Span,
+    /// What senders write into [`crate::Packet::rank`].
+    pub rank: RankSpec,
     /// Congestion notifications from receiver to sender.
     pub notification: Notification,
     /// Which round trips the controller is told.
@@ -39,6 +40,15 @@ pub struct RdmaSpec {
     /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); `None`: packets leave one by one as
     /// rate and window allow.
     pub segments: Option<SegmentSpec>,
+}
+
+/// Bytes on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnswerSpec {
+    /// Of an ACK.
+    pub ack: u32,
+    /// Of a NACK.
+    pub nack: u32,
 }
 
 /// Loss recovery.

@@ -450,6 +450,10 @@ impl SendingEnd for TcpSender {
         }
     }
 
+    fn remaining(&self) -> u64 {
+        if self.size == u64::MAX { u64::MAX } else { self.size.saturating_sub(self.sent_to) }
+    }
+
     fn stop(&mut self, _: &TcpSpec, _: Time) -> u64 {
         self.size = self.size.min(self.sent_to);
         self.size

@@ -32,6 +32,7 @@ impl RdmaSender {
             seq,
             flow: self.flow,
             class: self.class,
+            rank: spec.rank.of(self.size, self.acked_to, self.sacked, seq),
             wire: len + spec.header + spec.extra_header,
             payload: len,
             kind: Kind::Data,

@@ -23,8 +23,7 @@ pub(super) fn spec() -> RdmaSpec {
         payload: 1000,
         header: 250,
         extra_header: 0,
-        ack_wire: 70,
-        nack_wire: 74,
+        answers: AnswerSpec { ack: 70, nack: 74 },
         recovery: RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false },
         cap: Some(110),
         acks: RdmaAcks::PerPacket,
@@ -36,6 +35,7 @@ pub(super) fn spec() -> RdmaSpec {
         },
         timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
+        rank: RankSpec::None,
         notification: Notification::Off,
         rtt: RttSpec {
             segment: 1,
