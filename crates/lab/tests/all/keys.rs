@@ -10,6 +10,8 @@ mod lossless;
 mod plugins;
 #[path = "keys/points.rs"]
 mod points;
+#[path = "keys/relief.rs"]
+mod relief;
 #[path = "keys/resolved.rs"]
 mod resolved;
 #[path = "keys/scenarios.rs"]
@@ -92,7 +94,7 @@ const KEYS: &[Row] = &[
 ];
 
 /// All rows.
-const ALL: [&[Row]; 8] = [
+const ALL: [&[Row]; 9] = [
     KEYS,
     topology::KEYS,
     links::KEYS,
@@ -101,6 +103,7 @@ const ALL: [&[Row]; 8] = [
     traffic::KEYS,
     lossless::KEYS,
     points::KEYS,
+    relief::KEYS,
 ];
 
 /// Every key and every choice of the schema.
