@@ -31,6 +31,11 @@ CATALOGUES = {
         "congestion-point",
         "`switch.congestion_point`: what ports write to the sources of flows.",
     ),
+    "reliefs": (
+        "Relief",
+        "relief",
+        "`switch.relief`: what switches do about packets that wait behind a pause.",
+    ),
     "slacks": ("Slack", "slack", "What `slack.kind` may be: what NICs write into the slack header."),
     "links": ("Links", "link.transmitter", "What `transmitter` of a `[[link]]` section may be: when packets leave."),
     "losses": ("Losses", "link.loss", "What `loss` of a `[[link]]` section may be: what does not arrive."),

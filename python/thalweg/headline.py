@@ -91,14 +91,32 @@ def _links(summary: Mapping) -> list[tuple[str, str]]:
 
 def _lossless(summary: Mapping) -> list[tuple[str, str]]:
     """What flow control did, and what broke."""
+    from thalweg import deadlocks
+
     out = []
     if pauses := summary.get("pauses"):
         text = f"{_format.number(pauses['frames'])} sent, {_format.simulated(pauses['paused_s'] * 1e12)} over all ports"
         out.append(("pauses", text))
-        for found in pauses["deadlocks"]:
-            ports = ", ".join(str(p) for p in found["ports"])
-            when = _format.simulated(found["at_us"] * 1e6)
-            out.append(("deadlock", f"at {when} ports {ports} wait for each other and never go on"))
+        broken = [d for d in pauses["deadlocks"] if d.get("ended_us") is not None]
+        out += [("deadlock", deadlocks.said(d)) for d in pauses["deadlocks"] if d.get("ended_us") is None]
+        if broken:
+            longest = _format.simulated(max(d["ended_us"] - d["at_us"] for d in broken) * 1e6)
+            out.append(
+                (
+                    "deadlocks",
+                    f"{_format.number(len(broken))} cycles of pauses that were broken, after {longest} at most",
+                )
+            )
+        if relief := pauses.get("relief"):
+            text = f"{_format.number(relief['lifted'])} packets lifted, {_format.number(relief['signals'])} signals"
+            text += f", {_format.number(relief['cycles'])} cycles found" if relief["cycles"] else ""
+            out.append(
+                (
+                    "relief",
+                    text
+                    + (f", {_format.number(relief['reordered'])} packets out of order" if relief["reordered"] else ""),
+                )
+            )
     if memory := summary.get("memory"):
         text = f"{_format.number(memory['most_bytes'] or 0)} B at most in an input"
         names = {"of_limit": "of its limit", "of_headroom": "of a headroom", "of_shared": "of a shared memory"}

@@ -131,6 +131,8 @@ def run_report(results: Results, path: Path) -> Path:
     sections.append(("Figures", pictures(results.plot.all().values())))
     if "pauses" in results.tables and results.tables.arrow("pauses").num_rows:
         sections.append(("Pause storms", _storms(results.named("pauses"))))
+    if found := (results.summary.get("pauses") or {}).get("deadlocks"):
+        sections.append(("Deadlocks", _deadlocks(results, found)))
     if "memory" in results.tables:
         sections.append(("Fullest memories", _fullest(results.named("memory"))))
     described = []
@@ -171,6 +173,17 @@ def _storms(kept, most: int = 10) -> str:
         + "<p class=soft>The ports that were paused longest.</p>"
         + table(("port", "pauses", "paused (ms)", "deepest"), ports)
     )
+
+
+def _deadlocks(results: Results, found, most: int = 4) -> str:
+    """Ports that wait for each other: those that still do first, the first of them drawn."""
+    from thalweg import deadlocks
+
+    names = results.tables["nodes"]["name"].to_list()
+    text = "".join(f"<p>{escape(line)}</p>" for line in deadlocks.lines(results)[:most])
+    more = f"<p class=soft>{len(found) - most} more.</p>" if len(found) > most else ""
+    first = next((d for d in found if d.get("ended_us") is None), found[0])
+    return text + more + (pictures([("who waits for whom", deadlocks.drawn(first, names))]) if deadlocks.cycle(first) else "")
 
 
 def _fullest(kept, most: int = 10) -> str:

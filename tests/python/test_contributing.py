@@ -36,6 +36,7 @@ ENGINE = [
 ]
 # Where a list stands, what its enum is called, and who else may name a member: machines that are made of others, and those
 # who name their default.
+RELIEVED = ("crates/lab/src/network/queues.rs", "crates/lab/src/validate/lossless.rs")
 LISTS = {
     "A congestion controller": (
         "crates/machines/src/congestion",
@@ -47,11 +48,13 @@ LISTS = {
         r"schedule::(?:\w+::)*{module}::|super::{module}::|OrderSpec::{name}\b|OrderSpec::{module}\(|Scheduler::{name}\b",
         {
             # A replay chooses between two orders, and hosts have the plain one.
-            "fifo": {"crates/lab/src/replay.rs", "crates/machines/src/schedule/parity.rs"},
+            "fifo": {"crates/lab/src/replay.rs", "crates/machines/src/schedule/parity.rs", *RELIEVED},
             "lifo": {"crates/machines/src/schedule/parity.rs"},
             "random": {"crates/machines/src/schedule/parity.rs"},
             "pifo": {"crates/machines/src/schedule/lstf.rs"},
             "round_robin": {"crates/machines/src/schedule/fq_codel.rs"},
+            # Relief lifts packets out of the queues of this order, which it puts in the place of the plain one.
+            "liftable": {*RELIEVED, "crates/machines/src/egress/port.rs", "crates/sim/src/fabric/relief.rs"},
             # Backpressure pauses the queues of this order and no other's, and tells it how far its neighbours are.
             "bfc": {"crates/lab/src/resolve/lossless.rs", "crates/lab/src/validate/lossless.rs"},
         },

@@ -78,7 +78,7 @@ def test_what_never_ends_is_told():
     text = dict(headline.rows(summary))
     assert text["failed"] == "2 stalled, 1 unreachable: these flows never end, see `reason` in the table flows"
     assert text["pauses"] == "4 sent, 1.5 ms over all ports"
-    assert text["deadlock"] == "at 20.5 us ports 8, 10 wait for each other and never go on"
+    assert text["deadlock"] == "since 20.5 us ports 8, 10 wait for each other and never go on"
     assert text["memory"] == "25\u202f000 B at most in an input; at most 75% of its limit, 50% of a headroom"
     assert text["incidents"] == "7 packets lost on failed links"
     plain = dict(headline.rows({"flows": {"failed": 0}, "pauses": None}))

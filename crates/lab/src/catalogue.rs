@@ -47,6 +47,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("schedulers", "switch.scheduler"),
     ("markings", "switch.marking"),
     ("congestion-points", "switch.congestion_point"),
+    ("reliefs", "switch.relief"),
     ("incidents", "incident.0"),
     ("links", "link.0.transmitter"),
     ("losses", "link.0.loss"),

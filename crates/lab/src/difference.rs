@@ -44,6 +44,7 @@ fn name(run: &Run, event: Option<Event>) -> String {
         Phase::Sample => format!("probe {entity} takes a sample"),
         Phase::Stop => format!("flow {entity} stops"),
         Phase::Point => format!("the congestion point of port {} looks at its queue", port()),
+        Phase::Relief => format!("the relief of {} acts", node(thalweg_units::NodeId(spec.hosts + entity))),
         Phase::Agent => format!("a timer of host agent {entity} fires"),
         Phase::Quanta => {
             let what = if entity % 2 == 0 { "expires" } else { "is to be refreshed" };

@@ -67,6 +67,14 @@ impl Engine {
     pub fn deadlocks(&self) -> &[Deadlock] {
         self.sim.deadlocks()
     }
+    /// What the reliefs of switches have done, and packets that left for their hosts out of order.
+    pub fn relief(&self) -> Option<(thalweg_machines::relief::Tally, u64)> {
+        self.sim.relief()
+    }
+    /// Active flows whose data pass a port.
+    pub fn flows_through(&self, port: PortId) -> Vec<FlowId> {
+        self.sim.flows_through(port)
+    }
     /// Packets lost on links that lose some.
     pub fn lost_on_links(&self) -> u64 {
         self.sim.lost_on_links()

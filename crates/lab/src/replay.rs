@@ -376,6 +376,7 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
         carried: candidate.rule(),
         stages: vec![],
         point: None,
+        relief: None,
         slack: None,
         edge: None,
         // Memory has no limit, so nobody pauses; what NICs let go, and when, is in the recording.

@@ -6,7 +6,7 @@ use crate::topology::{Frames, Graph};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use thalweg_machines::transport::TransportSpec;
-use thalweg_units::{Bytes, NodeId, PortId};
+use thalweg_units::{Bytes, NodeId, PortId, Time};
 
 /// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
 fn statistics(mut values: Vec<f64>) -> Json {
@@ -132,17 +132,50 @@ fn endless(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     })
 }
 
+/// Of the flows that wait at a port of a cycle, so many are listed.
+const MOST_WAITING: usize = 20;
+
 /// What flow control did.
 fn pauses(run: &Run) -> Json {
     let c = run.engine.counters();
     let ports = 2 * run.engine.spec().links.len() as u32;
     let paused: u128 = (0..ports).map(|p| u128::from(run.engine.totals(PortId(p)).paused)).sum();
-    let deadlock = |d: &thalweg_sim::Deadlock| json!({ "at_us": d.at.ps() as f64 * 1e-6, "ports": d.ports.iter().map(|p| p.0).collect::<Vec<_>>() });
+    let spec = run.engine.spec();
+    let ends = |port: PortId| {
+        let link = &spec.links[port.at() / 2];
+        if port.0.is_multiple_of(2) { [link.a.0, link.b.0] } else { [link.b.0, link.a.0] }
+    };
+    // Who waits: of a cycle that stands, the flows whose way leads through it.
+    let waits = |d: &thalweg_sim::Deadlock| {
+        let stands = d.ended == Time::MAX;
+        let of = |port: &PortId| {
+            let mut flows = if stands { run.engine.flows_through(*port) } else { Vec::new() };
+            flows.truncate(MOST_WAITING);
+            let [from, to] = ends(*port);
+            json!({ "port": port.0, "from_node": from, "to_node": to, "flows": flows.iter().map(|f| f.0).collect::<Vec<_>>() })
+        };
+        d.ports.iter().map(of).collect::<Vec<_>>()
+    };
+    let deadlock = |d: &thalweg_sim::Deadlock| {
+        json!({
+            "at_us": d.at.ps() as f64 * 1e-6,
+            "ended_us": (d.ended != Time::MAX).then(|| d.ended.ps() as f64 * 1e-6),
+            "ports": d.ports.iter().map(|p| p.0).collect::<Vec<_>>(),
+            "waits": waits(d),
+        })
+    };
+    let relief = |(t, reordered): (thalweg_machines::relief::Tally, u64)| {
+        json!({
+            "tokens": t.tokens, "lifted": t.lifted, "ended_pool": t.ended_pool, "ended_source": t.ended_source,
+            "signals": t.signals, "reclaimed": t.reclaimed, "cycles": t.cycles, "furthest": t.furthest, "reordered": reordered,
+        })
+    };
     json!({
         "frames": c.pause_frames,
         "resumes": c.resume_frames,
         "paused_s": paused as f64 * 1e-12,
         "deadlocks": run.engine.deadlocks().iter().map(deadlock).collect::<Vec<_>>(),
+        "relief": run.engine.relief().map(relief),
     })
 }
 

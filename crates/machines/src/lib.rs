@@ -16,6 +16,7 @@
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
 //! * [`pause`]: what neighbours tell each other about when to send, and what a port then may not.
+//! * [`relief`]: what switches do about packets that wait behind a pause, or ports that wait for each other.
 //! * [`problems`]: what an algorithm says is wrong with its parameters.
 //!
 //! [`Stream`]: thalweg_units::Stream
@@ -33,6 +34,7 @@ mod packet;
 pub mod pause;
 pub mod point;
 pub mod problems;
+pub mod relief;
 pub mod schedule;
 pub mod slack;
 pub mod stage;

@@ -9,6 +9,8 @@ use crate::fabric::memory::{Memory, number_ports};
 use crate::fabric::outages::Outages;
 use crate::fabric::points;
 use crate::fabric::preemption::Preempted;
+use crate::fabric::relief;
+use crate::fabric::reliefs::Reliefs;
 use crate::fabric::stages::{Points, Stages};
 use crate::fabric::{Fabric, failures};
 use crate::features::Features;
@@ -193,7 +195,8 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
             "a transmission that may be interrupted has no instant at which headers are written".into(),
         );
     }
-    if let Some(why) = points::refusal(spec).or_else(|| streams::refusal(spec)) {
+    let refused = points::refusal(spec).or_else(|| streams::refusal(spec)).or_else(|| relief::refusal(spec));
+    if let Some(why) = refused {
         return wrong(why.into());
     }
     if let RoutingSpec::Pinned { paths } = &spec.routing
@@ -236,6 +239,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;
     let points = Points::new(build_points(spec)?);
+    let relief = Reliefs::new(spec, &memory.links).map_err(BuildError::Inconsistent)?;
     Ok(Fabric {
         gates: Gates::new(if gated { ports.len() } else { 0 }),
         ports,
@@ -246,7 +250,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         sides: Arena::default(),
         routes,
         paths: Paths::new(spec, longest),
-        stages: Stages::new(spec.carried.make(longest), writers, spec.stages.len(), points),
+        stages: Stages::new(spec.carried.make(longest), writers, spec.stages.len(), points, relief),
         preempted: Preempted::default(),
         outages: Outages::new(spec),
         tx_ready: Vec::new(),
@@ -293,7 +297,16 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // A stage that tells senders from what comes and goes sees all of a port only there.
             let tells = stage.needs().headers;
             // A congestion point hears of what joins and leaves at the instants at which it does.
-            let lane = if !link.is_plain() || unseen || tells || pointed || !spec.shortcuts && !instant {
+            // Relief takes packets out of the middle of a queue, and a neighbour that is slowed down paces what it sends.
+            let relieved =
+                spec.relief.is_some() && in_switch || spec.inputs.is_some_and(|inputs| inputs.gfc.is_some());
+            let lane = if !link.is_plain()
+                || unseen
+                || tells
+                || pointed
+                || relieved
+                || !spec.shortcuts && !instant
+            {
                 Lane::Reference
             } else if express {
                 Lane::Express

@@ -1,6 +1,7 @@
 //! What must hold at every instant, recounted from scratch.
 
 use crate::events::Events;
+use crate::fabric::relief;
 use crate::port::Bypass;
 use crate::sim::Sim;
 use thalweg_machines::buffer::Inputs;
@@ -95,7 +96,10 @@ impl<Q: Events> Sim<Q> {
         for (switch, inputs) in self.fabric.memory.switches.iter().enumerate() {
             let booked: u64 = inputs.inputs().iter().map(|input| input.bytes).sum();
             let own = &self.fabric.memory.links[switch];
-            let waiting: u64 = own.iter().map(|id| self.fabric.ports[id.at()].waiting.bytes).sum();
+            let waiting: u64 = own
+                .iter()
+                .map(|id| self.fabric.ports[id.at()].waiting.bytes - relief::lifted_bytes(&self.fabric, *id))
+                .sum();
             let leaving: u64 = own.iter().map(|id| u64::from(self.fabric.memory.deferred[id.at()].1)).sum();
             if booked != waiting + leaving {
                 return Err(format!(
@@ -104,6 +108,7 @@ impl<Q: Events> Sim<Q> {
             }
         }
         self.check_backpressure()?;
+        relief::check(&self.fabric, &self.cx.spec)?;
         self.check_lossless()
     }
 

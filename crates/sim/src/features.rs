@@ -48,6 +48,8 @@ pub(crate) struct Features {
     pub queue_pairs: bool,
     /// Ports write to sources: see [`crate::fabric::points`].
     pub points: bool,
+    /// Switches lift packets, or break cycles: see [`crate::fabric::relief`].
+    pub relief: bool,
 }
 
 impl Features {
@@ -64,6 +66,7 @@ impl Features {
             streams: spec.flows.iter().any(|flow| flow.back_to_back),
             queue_pairs: spec.flows.iter().any(|flow| flow.connection != u32::MAX),
             points: spec.point.is_some(),
+            relief: spec.relief.is_some(),
             observed: headers || writes || spec.inputs.is_some(),
             prefetch: headers || queues,
             look_ahead: 2 * spec.links.len() > WIDE,

@@ -15,6 +15,7 @@ use crate::sim::Sim;
 use crate::spec::{NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::pause::Paused;
+use thalweg_machines::relief::{ReliefMachine, Tally};
 use thalweg_machines::transport::SetUp;
 use thalweg_units::{FlowId, PortId, Span, Time, mix64};
 
@@ -83,6 +84,23 @@ impl<Q: Events> Sim<Q> {
             measured_done: self.flows.tally.measured_done,
             measured_total: self.flows.measured_total,
         }
+    }
+
+    /// What the reliefs of all switches have done so far, and packets that left for their hosts out of order; `None`: there are none.
+    pub fn relief(&self) -> Option<(Tally, u64)> {
+        self.cx.spec.relief.map(|_| (self.fabric.stages.relief.tally(), self.fabric.stages.relief.reordered))
+    }
+
+    /// Active flows whose data pass a port.
+    pub fn flows_through(&self, port: PortId) -> Vec<FlowId> {
+        let paths = &self.fabric.paths;
+        let passes = |(_, slot): &(FlowId, usize)| paths.of(*slot)[..paths.middle()].contains(&port);
+        paths.active().filter(passes).map(|(flow, _)| flow).collect()
+    }
+
+    /// The reliefs, by switch.
+    pub fn reliefs(&self) -> &[ReliefMachine] {
+        &self.fabric.stages.relief.machines
     }
 
     /// The ports: rates, counters, queues.
@@ -162,7 +180,10 @@ impl<Q: Events> Sim<Q> {
         let in_network = sending.balance.wrapping_add(receiving.balance) > 0;
         let path = self.fabric.paths.of(slot);
         let deadlocks = &self.cx.instruments.deadlocks;
-        if path.iter().any(|id| deadlocks.iter().any(|d| d.ports.contains(id))) {
+        // With relief a cycle that has just closed is not the end.
+        let relieved = self.cx.spec.relief.is_some();
+        let stands = |id: &PortId| deadlocks.iter().any(|d| d.ended == Time::MAX && d.ports.contains(id));
+        if !relieved && path.iter().any(stands) {
             FlowEnd::Deadlocked
         } else if !is_reachable(&self.fabric, &self.cx, flow) {
             FlowEnd::Unreachable

@@ -3,7 +3,7 @@
 use crate::cx::Cx;
 use crate::events::{Calendar, Event, Events, Phase};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, Landing, failures, points};
+use crate::fabric::{Fabric, Landing, failures, points, relief};
 use crate::flows::Flows;
 use crate::hosts::Hosts;
 use crate::lookahead::look_ahead;
@@ -121,6 +121,7 @@ impl<Q: Events> Sim<Q> {
             Phase::Stop => hosts.stop(cx, fabric, flows, flow),
             Phase::Quanta => fabric.quanta_over(cx, entity),
             Phase::Point => points::tick(fabric, cx, PortId(entity)),
+            Phase::Relief => relief::tick(fabric, cx, entity),
             Phase::Agent => hosts.agent_timer(cx, fabric, entity),
             Phase::Arrive | Phase::Decide => unreachable!("dispatched above"),
         }

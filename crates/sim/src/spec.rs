@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
 use thalweg_machines::point::PointSpec;
+use thalweg_machines::relief::ReliefSpec;
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};
@@ -46,6 +47,8 @@ pub struct NetworkSpec {
     pub stages: Vec<StageSpec>,
     /// Every switch port writes to the sources of the flows that pass it.
     pub point: Option<PointSpec>,
+    /// What every switch does about packets that wait behind a pause; its ports are of the order `liftable`.
+    pub relief: Option<ReliefSpec>,
     /// What NICs write into the header of every packet as its transmission begins.
     pub slack: Option<SlackSpec>,
     /// Queue management at the receiving edge, by the slack that packets have used.

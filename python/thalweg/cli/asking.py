@@ -105,6 +105,8 @@ def show(args) -> int:
 def explain(args) -> int:
     from thalweg import _core
 
+    if Path(args.key).is_dir():
+        return _explain_run(args.key)
     text = _core.explain(args.key)
     if text is not None:
         print(text.rstrip("\n"))
@@ -118,6 +120,16 @@ def explain(args) -> int:
         raise refuse(f"thalweg explain: no scenario key is called `{args.key}`", hint=nearest(args.key, words))
     for n, key in enumerate(found):
         print(("\n" if n else "") + f"{key}: " + _core.explain(key).rstrip("\n"))
+    return OK
+
+
+def _explain_run(folder: str) -> int:
+    """Why a run stands still, if it does."""
+    from thalweg import deadlocks
+    from thalweg.results import Results
+
+    found = deadlocks.lines(Results.load(folder))
+    print("\n".join(found) if found else "no port of this run has ever waited for itself")
     return OK
 
 

@@ -287,8 +287,10 @@ def build() -> Parser:
     sets(p)
     p.add_argument("--json", action="store_true", help="as one JSON object")
 
-    p = command("explain", "asking:explain", "what a scenario key means")
-    p.add_argument("key", metavar="KEY", help="dotted key")
+    p = command("explain", "asking:explain", "what a scenario key means, or why a run stands still")
+    p.add_argument(
+        "key", metavar="KEY", help="dotted key, or a run directory: which ports wait for each other, and whose packets"
+    )
 
     command("schema", "asking:schema", "print the JSON Schema of scenarios, for editors")
 

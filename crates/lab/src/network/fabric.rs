@@ -3,7 +3,7 @@
 use crate::schema::{Document, Incident, NicOrder, Pfc, PfcThreshold, Release, Sharing};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
-use thalweg_machines::pause::BackpressureSpec;
+use thalweg_machines::pause::{BackpressureSpec, GfcSpec};
 use thalweg_sim::spec as s;
 use thalweg_units::{PortId, Span, Time};
 
@@ -29,7 +29,13 @@ pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
         expires: b.expires.0,
         nics: b.nics,
     });
-    Some(b::InputSpec { memory, pfc, backpressure, release_at_start: inputs.release == Release::Start })
+    let gfc = doc.switch.gfc.map(|g| GfcSpec {
+        first: g.first.0,
+        last: g.last.0,
+        stages: g.stages,
+        frame_wire: g.frame.0.get() as u32,
+    });
+    Some(b::InputSpec { memory, pfc, backpressure, gfc, release_at_start: inputs.release == Release::Start })
 }
 
 fn pfc(pfc: Pfc) -> b::PfcSpec {

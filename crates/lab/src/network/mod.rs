@@ -37,6 +37,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         carried: if doc.slack.is_some() { CarriedSpec::Slack } else { CarriedSpec::Nothing },
         stages: if resolve::has_telemetry(doc) { vec![StageSpec::int()] } else { Vec::new() },
         point: doc.switch.congestion_point,
+        relief: doc.switch.relief,
         slack: doc.slack.as_ref().map(|s| header::slack(s, doc)),
         edge: doc.edge.map(|e| header::edge(e, doc, graph)),
         replay: false,

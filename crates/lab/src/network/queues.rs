@@ -70,6 +70,9 @@ pub(super) fn queues(
                 continue;
             }
             let mut order = scheduler.clone();
+            if doc.switch.relief.is_some() && role != 1 && order == s::OrderSpec::fifo() {
+                order = s::OrderSpec::liftable();
+            }
             if let Some(counts) = counts.or(pooled.as_ref()) {
                 order.fill(counts);
             }

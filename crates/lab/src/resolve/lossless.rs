@@ -16,15 +16,23 @@ pub(crate) struct Headroom {
     pub packet: u32,
     /// The pause frame.
     pub frame: Bytes,
+    /// Packets besides, of `switch.relief`.
+    pub more: u64,
 }
 
 impl Headroom {
     pub fn of(doc: &Document, graph: &Graph) -> Self {
         let frame = doc.switch.pfc.as_ref().map_or(Bytes::ZERO, |p| p.frame.0);
-        Self { link: graph.largest_link(), packet: full_packet(doc), frame }
+        Self {
+            link: graph.largest_link(),
+            packet: full_packet(doc),
+            frame,
+            more: doc.switch.relief.map_or(0, |relief| relief.more()),
+        }
     }
     pub fn bytes(&self) -> Bytes {
-        let sum = self.link.get().saturating_add(3 * u64::from(self.packet));
+        let packets = (3 + self.more).saturating_mul(u64::from(self.packet));
+        let sum = self.link.get().saturating_add(packets);
         Bytes::new(sum.saturating_add(self.frame.get()))
     }
 }
@@ -34,7 +42,8 @@ impl fmt::Display for Headroom {
         let (link, frame, sum) = (self.link.get(), self.frame.get(), self.bytes().get());
         write!(
             f,
-            "{link} B on the largest link both ways + 3 packets of {} B + a frame of {frame} B = {sum} B",
+            "{link} B on the largest link both ways + {} packets of {} B + a frame of {frame} B = {sum} B",
+            3 + self.more,
             self.packet
         )
     }

@@ -80,6 +80,26 @@ impl Default for Backpressure {
     }
 }
 
+/// Gentle flow control, buffer-based (Qian et al., SIGCOMM 2019): in stage k, from last − (last − first)/2^(k−1) on, the upstream neighbour of an input
+/// sends at its link's rate divided by 2^k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Gfc {
+    /// B_1, where the first stage begins.
+    #[schemars(extend("x-quantity" = "room", "examples" = ["500KB"]))]
+    pub first: Q<Bytes>,
+    /// B_m, which stages come ever closer to.
+    #[schemars(extend("x-quantity" = "room", "examples" = ["523KB"]))]
+    pub last: Q<Bytes>,
+    /// How many stages.
+    #[serde(default = "default::stages")]
+    #[schemars(range(min = 1, max = 16))]
+    pub stages: u8,
+    /// A frame on the wire.
+    #[serde(default = "default::frame")]
+    pub frame: Q<Bytes>,
+}
+
 /// When an input asks for a pause, and for its end.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -116,6 +136,8 @@ impl Default for PfcThreshold {
 }
 
 defaults! {
+    // CHOICE Escape §4.6.4: the paper has no number. The slowest is a thousandth of the rate.
+    stages: u8 = 10;
     frame: Q<Bytes> = Q::of("64B"); // the smallest Ethernet frame
     alpha: f64 = 0.125; // the HPCC repository's switch-mmu
     reserve: Q<Bytes> = Q::of("4096B"); // the HPCC repository's switch-mmu

@@ -43,6 +43,7 @@ pub use transport::*;
 // Algorithms and families of networks declare their tables themselves.
 pub use crate::topology::{GraphFile, GraphFormat, Shape, Topology};
 pub use thalweg_machines::point::PointSpec as CongestionPoint;
+pub use thalweg_machines::relief::ReliefSpec as Relief;
 pub use thalweg_machines::schedule::OrderSpec as Scheduler;
 pub use thalweg_machines::stage::StageSpec as Marking;
 

@@ -1,6 +1,6 @@
 //! `[switch]` and `[nic]`: output queues.
 
-use super::{Backpressure, CongestionPoint, Inputs, Marking, Pfc, Scheduler, defaults, marking};
+use super::{Backpressure, CongestionPoint, Gfc, Inputs, Marking, Pfc, Relief, Scheduler, defaults, marking};
 use crate::quantity::{Capacity, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,14 @@ pub struct Switch {
     /// `inputs`, and goes without `pfc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backpressure: Option<Backpressure>,
+    /// Gentle flow control: the fuller an input, the more often its upstream neighbour halves its rate; it never stops. Needs `inputs`, and
+    /// goes without `pfc`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gfc: Option<Gfc>,
+    /// What switches do about packets that wait behind a pause although their own way is free, or about ports that wait for each other.
+    /// Needs `pfc`, and the scheduler `fifo`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relief: Option<Relief>,
     /// ACKs, NACKs, notifications and set-up pass everything else at every port, hosts' too; no switch counts them, and no
     /// pause holds them but `nic.pause_control`.
     #[serde(default)]
@@ -70,6 +78,8 @@ impl Default for Switch {
             inputs: None,
             pfc: None,
             backpressure: None,
+            gfc: None,
+            relief: None,
             control_first: false,
             congestion_point: None,
             preemptive: false,

@@ -5,6 +5,8 @@ use crate::quantity::Capacity;
 use crate::resolve::{self, Headroom};
 use crate::schema::{Document, Inputs, Marking, NicOrder, Pfc, PfcThreshold, Scheduler};
 use crate::topology::Graph;
+use thalweg_machines::relief::ReliefSpec;
+use thalweg_machines::schedule::OrderSpec;
 use thalweg_units::Bytes;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
@@ -43,6 +45,8 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         );
     }
     backpressure(r, doc);
+    gfc(r, doc);
+    relief(r, doc);
     match (doc.switch.pfc, doc.switch.inputs) {
         (None, _) => no_pfc(r, doc),
         (Some(_), None) => {
@@ -83,6 +87,89 @@ fn backpressure(r: &mut Report<'_>, doc: &Document) {
         let reason =
             format!("pauses would expire after {}, and are confirmed every {}", own.expires.0, own.every.0);
         r.error(&format!("{key}.expires"), reason, "write more than `every`, for example 16 times as much");
+    }
+}
+
+/// `switch.gfc`.
+fn gfc(r: &mut Report<'_>, doc: &Document) {
+    let Some(own) = doc.switch.gfc else { return };
+    let key = "switch.gfc";
+    if doc.switch.inputs.is_none() {
+        let reason = "flow control looks at the memory of inputs, and there is none";
+        r.error(key, reason, "write `switch.inputs = { memory = \"240KB\" }`");
+    }
+    for (there, other) in
+        [(doc.switch.pfc.is_some(), "switch.pfc"), (doc.switch.backpressure.is_some(), "switch.backpressure")]
+    {
+        if there {
+            r.error(key, format!("it slows neighbours down, `{other}` pauses them"), "remove one of the two");
+        }
+    }
+    if own.last.0 <= own.first.0 {
+        let reason = format!("{} is not above `first`, {}", own.last.0, own.first.0);
+        r.error(&format!("{key}.last"), reason, "write more than `first`");
+    }
+    if let Some(memory) =
+        doc.switch.inputs.and_then(|inputs| inputs.memory).filter(|memory| memory.0 < own.last.0)
+    {
+        let reason = format!("{} is above the memory of an input, {}", own.last.0, memory.0);
+        r.error(&format!("{key}.last"), reason, "raise `switch.inputs.memory`");
+    }
+    if own.frame.0.get() == 0 || own.frame.0.get() > super::transports::LARGEST {
+        r.error(
+            &format!("{key}.frame"),
+            format!("a frame of {} is impossible", own.frame.0),
+            "for example \"64B\"",
+        );
+    }
+}
+
+/// `switch.relief`.
+fn relief(r: &mut Report<'_>, doc: &Document) {
+    let Some(relief) = doc.switch.relief else { return };
+    let key = "switch.relief";
+    r.tell(key, relief.problems());
+    if doc.switch.pfc.is_none() {
+        let reason = "there are no pauses that it could relieve anybody from";
+        return r.error(key, reason, "write `switch.pfc = {}` and `switch.inputs = { memory = \"240KB\" }`");
+    }
+    let other = |(section, s): &(&'static str, &Scheduler)| {
+        *section != "nic" && !matches!(s, OrderSpec::Fifo(_) | OrderSpec::Liftable(_))
+    };
+    if let Some((section, s)) = resolve::schedulers(doc).find(other) {
+        let reason =
+            format!("`{}` has no packets that could be lifted out of the middle of a queue", s.key());
+        r.error(&format!("{section}.scheduler"), reason, "write \"fifo\", or remove `switch.relief`");
+    }
+    if doc.switch.congestion_point.is_some() {
+        r.error(key, "it does not go with `switch.congestion_point`", "remove one");
+    }
+    use crate::schema::{Incident, RoutingRule};
+    if matches!(doc.routing.rule, RoutingRule::SprayRandom | RoutingRule::SprayRoundRobin { .. }) {
+        r.error(
+            "routing",
+            "signals name flows by their path, and packets that are sprayed have none",
+            "write \"ecmp\"",
+        );
+    }
+    if let Some(i) = doc.incident.iter().position(|i| matches!(i, Incident::LinkFailure { .. })) {
+        let reason =
+            "reservations do not outlive their link: links that fail are not modelled with `switch.relief`";
+        r.error(&format!("incident.{i}"), reason, "pin the flows of before and after to paths of their own");
+    }
+    if let ReliefSpec::Escape(params) = relief
+        && !matches!(
+            doc.routing.rule,
+            RoutingRule::Pinned { .. } | RoutingRule::Lowest | RoutingRule::EcmpPairs
+        )
+        && doc.traffic.iter().any(|t| t.connection != crate::schema::Connection::Fresh)
+        && params.pool > 0
+    {
+        r.error(
+            "routing",
+            "flows of a connection take paths of their own, and signals name connections",
+            "write \"ecmp-pairs\", or another rule of one path",
+        );
     }
 }
 

@@ -56,7 +56,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "buffer =",
         "bufer =",
-        "s.toml:7: `switch.bufer`: unknown key; did you mean `buffer`? (known: backpressure, buffer, congestion_point, control_first, cut_through, inputs, marking, mix, pfc, preemptive, scheduler, shared_buffer)",
+        "s.toml:7: `switch.bufer`: unknown key; did you mean `buffer`? (known: backpressure, buffer, congestion_point, control_first, cut_through, gfc, inputs, marking, mix, pfc, preemptive, relief, scheduler, shared_buffer)",
     );
     wrong(
         "hosts = 4",
@@ -72,7 +72,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "\"fifo\"",
         "\"ffio\"",
-        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, round-robin, fq-codel, input-round-robin, parity, bfc, custom)",
+        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, round-robin, fq-codel, input-round-robin, parity, bfc, liftable, custom)",
     );
     wrong(
         "kind = \"star\"",

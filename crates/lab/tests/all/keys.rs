@@ -10,6 +10,8 @@ mod lossless;
 mod plugins;
 #[path = "keys/points.rs"]
 mod points;
+#[path = "keys/relief.rs"]
+mod relief;
 #[path = "keys/resolved.rs"]
 mod resolved;
 #[path = "keys/scenarios.rs"]
@@ -93,7 +95,7 @@ const KEYS: &[Row] = &[
 ];
 
 /// All rows.
-const ALL: [&[Row]; 8] = [
+const ALL: [&[Row]; 9] = [
     KEYS,
     topology::KEYS,
     links::KEYS,
@@ -102,6 +104,7 @@ const ALL: [&[Row]; 8] = [
     traffic::KEYS,
     lossless::KEYS,
     points::KEYS,
+    relief::KEYS,
 ];
 
 /// Every key and every choice of the schema.

@@ -5,7 +5,8 @@
 //! between a pause and its effect goes to the headroom. Who transmits the frames, and when, is the owner's affair.
 
 use crate::pause::{
-    BackpressureSpec, Frame, Held, Passing, PauseMachine, PausePolicy, PauseSpec, PfcSpec, PfcThreshold,
+    BackpressureSpec, Frame, GfcSpec, Held, Passing, PauseMachine, PausePolicy, PauseSpec, PfcSpec,
+    PfcThreshold,
 };
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
@@ -19,6 +20,8 @@ pub struct InputSpec {
     pub pfc: Option<PfcSpec>,
     /// Backpressure flow control; not together with the former.
     pub backpressure: Option<BackpressureSpec>,
+    /// Gentle flow control; not together with either.
+    pub gfc: Option<GfcSpec>,
     /// A packet gives its memory back as its transmission begins, not as it ends.
     pub release_at_start: bool,
 }
@@ -26,7 +29,8 @@ pub struct InputSpec {
 impl InputSpec {
     /// Bytes of a pause frame on the wire; `None`: there are none.
     pub fn frame_wire(&self) -> Option<u32> {
-        self.pfc.map(|pfc| pfc.frame_wire).or(self.backpressure.map(|b| b.frame_wire))
+        let others = self.backpressure.map(|b| b.frame_wire).or(self.gfc.map(|g| g.frame_wire));
+        self.pfc.map(|pfc| pfc.frame_wire).or(others)
     }
 }
 
@@ -67,11 +71,15 @@ impl Inputs {
     /// # Errors
     /// If reserves and headrooms do not fit, or XON is above XOFF.
     pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, String> {
-        let policy = match (spec.pfc, spec.backpressure) {
-            (Some(_), Some(_)) => return Err("pauses are of classes or of queues, not of both".into()),
-            (Some(pfc), None) => Some(PauseSpec::Pfc(pfc).make(inputs)?),
-            (None, Some(backpressure)) => Some(PauseSpec::Backpressure(backpressure).make(inputs)?),
-            (None, None) => None,
+        let policy = match (spec.pfc, spec.backpressure, spec.gfc) {
+            (Some(_), Some(_), _) => return Err("pauses are of classes or of queues, not of both".into()),
+            (Some(_), _, Some(_)) | (_, Some(_), Some(_)) => {
+                return Err("neighbours pause or are slowed down, not both".into());
+            }
+            (Some(pfc), None, None) => Some(PauseSpec::Pfc(pfc).make(inputs)?),
+            (None, Some(backpressure), None) => Some(PauseSpec::Backpressure(backpressure).make(inputs)?),
+            (None, None, Some(gfc)) => Some(PauseSpec::Gfc(gfc).make(inputs)?),
+            (None, None, None) => None,
         };
         let mut pool = match spec.memory {
             InputMemory::PerInput(_) => 0,
@@ -128,7 +136,7 @@ impl Inputs {
     #[inline]
     pub fn is_quiet(&self, input: usize, wire: u32) -> bool {
         let after = self.inputs[input].bytes + u64::from(wire);
-        if self.is_pausing() {
+        if self.is_pausing() || self.spec.gfc.is_some_and(|gfc| after >= gfc.first.get()) {
             return false;
         }
         match (&self.spec.pfc, self.spec.memory) {

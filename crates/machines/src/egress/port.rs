@@ -4,6 +4,7 @@ use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::{Change, Frame, Outbox, Paused, Posted};
+use crate::schedule::liftable::Liftable;
 use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
 use crate::stage::{Arrival, HeaderStage, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,8 @@ pub struct Egress {
     frame_wire: u32,
     /// When the transmission in progress, or the last one, ends.
     free_at: Time,
+    /// When the queue last sent, and how long that took at the link's rate.
+    paced: (Time, Span),
     /// What leaves together with the packet told last.
     together: VecDeque<Handle>,
     /// Since when packets wait, if a stage asks.
@@ -85,6 +88,7 @@ impl Egress {
             pause_control: spec.pause_control,
             frame_wire: spec.frame_wire,
             free_at: Time::ZERO,
+            paced: (Time::ZERO, Span::ZERO),
             together: VecDeque::new(),
             totals: EgressTotals::default(),
         })
@@ -215,7 +219,7 @@ impl Egress {
         if !self.is_ready() {
             return Poll::Idle;
         }
-        let opens = self.link.opens(now);
+        let opens = self.opens(now);
         if opens > now {
             return if opens == Time::MAX { Poll::Idle } else { Poll::Wait(opens) };
         }
@@ -242,6 +246,7 @@ impl Egress {
             return Poll::Idle;
         };
         self.free_at = self.link.send(now, load);
+        self.paced = (now, self.free_at.since(now));
         self.transmitting(Sent::Packet(first))
     }
 
@@ -249,6 +254,20 @@ impl Egress {
     pub fn is_ready(&self) -> bool {
         let control = self.control.as_ref().is_some_and(|lane| !lane.is_empty()) && !self.holds_control();
         !self.frames.is_empty() || control || !self.queue.is_empty() && !self.is_stopped()
+    }
+
+    /// When something may leave, from `at` on: the link opens, and what is left of the rate allows for it.
+    pub fn opens(&self, at: Time) -> Time {
+        let halvings = self.paused.halvings();
+        let first = || {
+            !self.frames.is_empty()
+                || self.control.as_ref().is_some_and(|lane| !lane.is_empty()) && !self.holds_control()
+        };
+        if halvings == 0 || first() {
+            return self.link.opens(at);
+        }
+        let (since, span) = self.paced;
+        self.link.opens(at.max(since.saturating_add(span.saturating_mul(1 << halvings))))
     }
 
     fn holds_control(&self) -> bool {
@@ -285,12 +304,13 @@ impl Egress {
             for victim in &out[given_up..] {
                 self.forget(*victim);
             }
-            let Some((entry, mark)) = served else {
+            let Some((mut entry, mark)) = served else {
                 if self.queue.is_empty() {
                     self.stages.on_unused(now);
                 }
                 return None;
             };
+            entry.wire += self.queue.liftable().map_or(0, Liftable::header);
             if self.stages.is_empty() {
                 if mark {
                     packets.packet(entry.handle).ecn = Ecn::Ce;
@@ -375,6 +395,10 @@ impl Egress {
     /// Packets waiting, in the queue and in the lane for control packets.
     pub fn waiting(&self) -> u32 {
         self.queue.packets() + self.control.as_ref().map_or(0, |lane| lane.len() as u32)
+    }
+    /// The queue, to lift packets.
+    pub fn queue_mut(&mut self) -> &mut Queue {
+        &mut self.queue
     }
     /// The queue.
     pub fn queue(&self) -> &Queue {

@@ -1,5 +1,6 @@
 //! What neighbours tell each other about when to send.
 
+use crate::relief::Signal;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
@@ -30,6 +31,13 @@ pub enum Frame {
     },
     /// These queues are paused, and no others: the whole state, so that a lost frame is made good by the next one.
     Bitmap(QueueSet),
+    /// Send at the link's rate divided by 2 to the power of this (gentle flow control).
+    Slow {
+        /// 0: at full rate.
+        halvings: u8,
+    },
+    /// For the relief of the node; the port takes no notice.
+    Signal(Signal),
 }
 
 impl Frame {
@@ -44,6 +52,13 @@ impl Frame {
             Frame::PauseQueue { queue } | Frame::ResumeQueue { queue } => Some(*queue),
             _ => None,
         };
+        match (self, earlier) {
+            (Frame::Signal(_), _) | (_, Frame::Signal(_)) => return false,
+            (Frame::Slow { .. }, _) | (_, Frame::Slow { .. }) => {
+                return matches!((self, earlier), (Frame::Slow { .. }, Frame::Slow { .. }));
+            }
+            _ => {}
+        }
         match (classes(self), classes(earlier)) {
             (Some(new), Some(old)) => new.covers(old),
             (Some(_), None) | (None, Some(_)) => false,
@@ -193,6 +208,10 @@ mod tests {
         assert!(resume.supersedes(&pause) && !resume.supersedes(&Frame::PauseQueue { queue: 4 }));
         let bitmap = Frame::Bitmap(QueueSet::default());
         assert!(bitmap.supersedes(&pause) && bitmap.supersedes(&bitmap) && !pause.supersedes(&bitmap));
+        let (slow, slower) = (Frame::Slow { halvings: 1 }, Frame::Slow { halvings: 2 });
+        assert!(slow.supersedes(&slower) && !slow.supersedes(&pause) && !bitmap.supersedes(&slow));
+        let token = Frame::Signal(Signal::Token { flow: 1, hops: 1 });
+        assert!(!token.supersedes(&token) && !bitmap.supersedes(&token) && !token.supersedes(&pause));
         assert!(!bitmap.supersedes(&xoff(one)) && !xoff(one).supersedes(&pause));
     }
 

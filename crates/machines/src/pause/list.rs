@@ -1,6 +1,6 @@
 //! The one list of pause policies: parameters, construction and dispatch come from it.
 
-use super::{Backpressure, BackpressureSpec, Frame, Held, Passing, PausePolicy, Pfc, PfcSpec};
+use super::{Backpressure, BackpressureSpec, Frame, Gfc, GfcSpec, Held, Passing, PausePolicy, Pfc, PfcSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
@@ -67,5 +67,6 @@ macro_rules! policies {
 
 policies! {
     Pfc(PfcSpec), "Priority flow control: XOFF and XON by the bytes of an input";
+    Gfc(GfcSpec), "Gentle flow control: the rate of an input's neighbour is halved as often as the input is fuller";
     Backpressure(BackpressureSpec), "Backpressure flow control: a queue of the hop before stops while packets of it wait in queues that are too long";
 }

@@ -5,6 +5,7 @@
 
 mod backpressure;
 mod frame;
+mod gfc;
 mod list;
 mod outbox;
 mod paused;
@@ -12,6 +13,7 @@ mod pfc;
 
 pub use backpressure::{Backpressure, BackpressureSpec};
 pub use frame::{Classes, Frame, QueueSet};
+pub use gfc::{Gfc, GfcSpec};
 pub use list::{PauseMachine, PauseSpec};
 pub use outbox::{Outbox, Posted};
 pub use paused::{Change, Paused};

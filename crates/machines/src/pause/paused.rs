@@ -13,6 +13,8 @@ pub struct Paused {
     expires: [Time; Classes::COUNT],
     /// When the pauses of single queues end by themselves, likewise.
     queues_expire: Time,
+    /// How often the rate is halved.
+    halvings: u8,
     /// Since when anything is paused.
     since: Time,
     /// Pauses that are over.
@@ -39,6 +41,7 @@ impl Default for Paused {
             queues: QueueSet::default(),
             expires: [Time::MAX; Classes::COUNT],
             queues_expire: Time::MAX,
+            halvings: 0,
             since: Time::ZERO,
             lasted: Span::ZERO,
             count: 0,
@@ -66,6 +69,11 @@ impl Paused {
     #[inline]
     pub fn queue(&self, queue: u16) -> bool {
         self.queues.has(queue) || self.classes.has(u8::try_from(queue).unwrap_or(u8::MAX))
+    }
+    /// The port sends at its link's rate divided by 2 to the power of this.
+    #[inline]
+    pub fn halvings(&self) -> u8 {
+        self.halvings
     }
     /// Queues that are paused one by one.
     pub fn queues(&self) -> &QueueSet {
@@ -105,6 +113,15 @@ impl Paused {
             Frame::PauseQueue { queue } => self.queues.set(queue, true),
             Frame::ResumeQueue { queue } => self.queues.set(queue, false),
             Frame::Bitmap(queues) => self.queues = queues,
+            Frame::Slow { halvings } => {
+                let before = std::mem::replace(&mut self.halvings, halvings);
+                return match halvings.cmp(&before) {
+                    std::cmp::Ordering::Less => Change::Resumed,
+                    std::cmp::Ordering::Equal => Change::None,
+                    std::cmp::Ordering::Greater => Change::Paused,
+                };
+            }
+            Frame::Signal(_) => {}
         }
         self.note(now, classes, queues)
     }
@@ -131,6 +148,7 @@ impl Paused {
         self.expire(Classes::ALL, Time::MAX);
         self.classes = Classes::default();
         self.queues = QueueSet::default();
+        self.halvings = 0;
         self.note(now, classes, queues)
     }
 

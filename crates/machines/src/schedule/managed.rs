@@ -70,6 +70,22 @@ impl<O: Order> Managed<O> {
         })
     }
 
+    /// The order.
+    #[inline]
+    pub fn order(&self) -> &O {
+        &self.order
+    }
+    /// The order, to be moved about in: nothing may join or leave.
+    pub fn order_mut(&mut self) -> &mut O {
+        &mut self.order
+    }
+    /// Gives up what `choose` takes out of the order.
+    pub fn give_up(&mut self, now: Time, choose: impl FnOnce(&mut O) -> Option<Entry>) -> Option<Entry> {
+        let entry = choose(&mut self.order)?;
+        self.forget(now, entry);
+        Some(entry)
+    }
+
     #[inline]
     fn serve_through_stage(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<(Entry, bool)> {
         let needs = self.stage.needs();

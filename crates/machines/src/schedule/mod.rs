@@ -57,7 +57,20 @@ list::orders! {
     input_round_robin: InputRoundRobin(input_round_robin::InputRoundRobin), "input-round-robin";
     parity: Parity(parity::Parity), "parity";
     bfc: Bfc(bfc::Bfc), "bfc";
+    liftable: Liftable(liftable::Liftable), "liftable";
     custom: Custom(crate::custom::CustomDiscipline), "custom";
+}
+
+impl Queue {
+    /// Queue and lane, if packets can be lifted from one to the other.
+    #[inline]
+    pub fn liftable(&self) -> Option<&liftable::Liftable> {
+        if let Self::Liftable(queue) = self { Some(queue.order()) } else { None }
+    }
+    /// Likewise, to move packets, or to take them out with [`Managed::give_up`].
+    pub fn liftable_mut(&mut self) -> Option<&mut Managed<liftable::Liftable>> {
+        if let Self::Liftable(queue) = self { Some(queue) } else { None }
+    }
 }
 
 #[cfg(test)]

@@ -46,10 +46,12 @@ pub enum Phase {
     Agent,
     /// A congestion point's clock. Entity: port.
     Point,
+    /// The clock of a switch's relief. Entity: switch.
+    Relief,
 }
 
 impl Phase {
-    const ALL: [Phase; 14] = [
+    const ALL: [Phase; 15] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -64,6 +66,7 @@ impl Phase {
         Phase::Quanta,
         Phase::Agent,
         Phase::Point,
+        Phase::Relief,
     ];
 }
 

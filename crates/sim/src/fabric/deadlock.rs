@@ -37,8 +37,11 @@ impl WaitGraph<'_> {
                 break;
             }
         }
-        let known = known.iter().any(|d| stuck.iter().all(|id| d.ports.contains(id)));
-        (!stuck.is_empty() && !known).then_some(Deadlock { at, ports: stuck })
+        let known = known
+            .iter()
+            .filter(|d| d.ended == Time::MAX)
+            .any(|d| stuck.iter().all(|id| d.ports.contains(id)));
+        (!stuck.is_empty() && !known).then_some(Deadlock { at, ended: Time::MAX, ports: stuck })
     }
 
     /// The ingress at the port's far end keeps it paused.

@@ -18,6 +18,8 @@ pub(crate) fn frame_word(frame: &Frame) -> u64 {
         Frame::Xon { .. } => u32::MAX - 1,
         Frame::PauseQueue { queue } => (1 << 30) + 2 * u32::from(*queue) + 1,
         Frame::ResumeQueue { queue } => (1 << 30) + 2 * u32::from(*queue),
+        Frame::Slow { halvings } => (1 << 29) + u32::from(*halvings),
+        Frame::Signal(signal) => signal.word(),
         Frame::Bitmap(queues) => {
             (1 << 31) + (queues.iter().fold(0, |h: u32, q| h.rotate_left(7) ^ u32::from(q)) >> 1)
         }

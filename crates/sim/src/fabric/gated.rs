@@ -15,7 +15,7 @@ use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::egress::frame_wire;
 use crate::fabric::gate::{EXPIRY, REFRESH, frame_word};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, backpressure, reference};
+use crate::fabric::{Fabric, backpressure, reference, relief};
 use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Place};
@@ -209,7 +209,11 @@ impl Fabric {
                 }
             }
             Frame::Xon { .. } | Frame::ResumeQueue { .. } => cx.instruments.tally.resume_frames += 1,
-            Frame::PauseQueue { .. } | Frame::Bitmap(_) => cx.instruments.tally.pause_frames += 1,
+            Frame::Slow { halvings: 0 } => cx.instruments.tally.resume_frames += 1,
+            Frame::Signal(_) => {}
+            Frame::PauseQueue { .. } | Frame::Bitmap(_) | Frame::Slow { .. } => {
+                cx.instruments.tally.pause_frames += 1
+            }
         }
         cx.mark_digest(1 << 62 | u64::from(id.0) << 32 | frame_word(&posted.frame));
         Flying::of_frame(self.gates.frames.insert(posted), frame_wire(&cx.spec))
@@ -249,6 +253,9 @@ impl Fabric {
         }
         let back = PortId(id.0 ^ 1);
         self.catch_up(cx, back);
+        if let Frame::Signal(signal) = frame {
+            return relief::signal_lands(self, cx, back, signal);
+        }
         let Place { owner, number, .. } = self.ports[back.at()].place;
         if let Some(switch) = self.memory.switches.get_mut(owner as usize) {
             switch.on_frame(cx.now, usize::from(number), frame);
@@ -294,6 +301,7 @@ impl Fabric {
         gate.stopped = stopped;
         if !any && let Some(record) = gate.record.take() {
             cx.instruments.pauses[record as usize].ended = cx.now;
+            cx.instruments.end_deadlocks(id, cx.now);
         }
         if began {
             gate.record = Some(cx.instruments.pauses.len() as u32);
@@ -301,6 +309,9 @@ impl Fabric {
         }
         if stopped && !self.ports[id.at()].state.tx_pending {
             self.block(id);
+        }
+        if began && cx.features.relief {
+            relief::stir(self, cx, self.ports[id.at()].place.owner);
         }
         if began {
             let waits = WaitGraph { ports: &self.ports, gates: &self.gates, memory: &self.memory };

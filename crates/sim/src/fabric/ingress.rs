@@ -6,7 +6,7 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::{Fabric, backpressure};
+use crate::fabric::{Fabric, backpressure, relief};
 use crate::port::Lane;
 use thalweg_machines::pause::{Frame, Passing};
 use thalweg_machines::{Flags, Handle};
@@ -63,6 +63,9 @@ impl Fabric {
         if let Some(frame) = inputs.on_taken(cx.now, passing) {
             let cause = self.gates[out.at()].record.unwrap_or(u32::MAX);
             self.post_frame(cx, PortId(from.0 ^ 1), frame, cause);
+            if cx.features.relief {
+                relief::stir(self, cx, switch as u32);
+            }
             if !was_pausing {
                 self.make_eager(cx, switch);
             }

@@ -17,6 +17,8 @@ pub(crate) mod outages;
 pub(crate) mod points;
 pub(crate) mod preemption;
 mod reference;
+pub(crate) mod relief;
+pub(crate) mod reliefs;
 pub(crate) mod stages;
 
 use crate::arena::{Arena, Packets};
@@ -343,11 +345,13 @@ impl Fabric {
             && saved.egresses.len() == self.egresses.len()
             && saved.gates.len() == self.gates.len()
             && saved.stages.points.len() == self.stages.points.len()
+            && saved.stages.relief.machines.len() == self.stages.relief.machines.len()
             && saved.paths.fits(&self.paths);
         if !fits {
             return Err("its tables do not fit its network".into());
         }
         let mut next = Self { routes: self.routes, ..saved };
+        next.stages.relief.resume(self.stages.relief);
         next.memory.links = self.memory.links;
         next.memory.stride = self.memory.stride;
         if !spec.incidents.is_empty() {

@@ -8,7 +8,7 @@
 
 use crate::cx::Cx;
 use crate::events::{Event, Events, Phase, Tag};
-use crate::fabric::{Fabric, backpressure, points, reference};
+use crate::fabric::{Fabric, backpressure, points, reference, relief};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -68,6 +68,10 @@ impl Fabric {
         let port = &self.ports[id.at()];
         let counts = cx.features.ingress_accounting && port.place.owner != u32::MAX;
         let reference = port.mode.lane == Lane::Reference;
+        if cx.features.relief && counts {
+            relief::enters(self, cx, from, id, flying);
+            return false;
+        }
         if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
             self.lose(cx, flying.handle);
             return false;

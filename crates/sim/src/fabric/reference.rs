@@ -11,7 +11,7 @@
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::egress::Held;
-use crate::fabric::{Fabric, backpressure, points};
+use crate::fabric::{Fabric, backpressure, points, relief};
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
@@ -122,7 +122,7 @@ fn decide_at<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, at: Tim
 }
 
 /// What waits has changed: the port's own account, and that of memory shared by outputs.
-fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
+pub(super) fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
     let Fabric { ports, egresses, memory, gates, .. } = fabric;
     let port = &mut ports[id.at()];
     let egress = &egresses[port.queue as usize].egress;
@@ -146,9 +146,9 @@ pub(crate) fn tx<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> 
         }
         send(fabric, cx, id);
         let port = &fabric.ports[id.at()];
-        let link = fabric.egresses[port.queue as usize].egress.link();
+        let egress = &fabric.egresses[port.queue as usize].egress;
         let may_pull = port.place.pulls && port.waiting.packets == 0 && !fabric.gates[id.at()].stopped;
-        if may_pull && port.free_at <= cx.now && link.opens(cx.now) == cx.now {
+        if may_pull && port.free_at <= cx.now && egress.opens(cx.now) == cx.now {
             return true;
         }
     }
@@ -197,8 +197,9 @@ fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
     }
     let packet = &fabric.packets[handle];
     let first = fabric.egresses[fabric.ports[id.at()].queue as usize].egress.is_first(packet);
-    let flying = Flying::new(handle, packet);
-    if cx.features.ingress_accounting && fabric.ports[id.at()].place.owner != u32::MAX && !first {
+    let lifted = cx.features.relief && !first && relief::departs(fabric, cx, id, handle);
+    let flying = Flying::new(handle, &fabric.packets[handle]);
+    if cx.features.ingress_accounting && fabric.ports[id.at()].place.owner != u32::MAX && !first && !lifted {
         // What left at this very instant has left.
         fabric.release_deferred(cx, id);
         fabric.depart(cx, id, handle, flying.wire);
@@ -257,7 +258,7 @@ pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     let pulls = port.place.pulls && gate.input_ready && !gate.stopped;
     let free_at = port.free_at.max(cx.now);
     // What is ready and could be sent now has been, or will not be.
-    let opens = if egress.is_ready() || pulls { egress.link().opens(free_at) } else { Time::MAX };
+    let opens = if egress.is_ready() || pulls { egress.opens(free_at) } else { Time::MAX };
     let at = if fabric.memory.is_deferred(id) {
         free_at
     } else if opens > cx.now {

@@ -1,6 +1,7 @@
 //! What the header stages of a network remember: slack clocks of the NICs, what packets carry, and the stages that write into
 //! packets as they leave a switch port; and congestion points.
 
+use crate::fabric::reliefs::Reliefs;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::point::{PointMachine, Told};
 use thalweg_machines::slack::SlackClock;
@@ -21,12 +22,20 @@ pub(crate) struct Stages {
     per_port: usize,
     /// Ports that write to sources.
     pub points: Points,
+    /// What switches do about packets that wait behind a pause.
+    pub relief: Reliefs,
 }
 
 impl Stages {
     /// `writers`: those of every port, one port after the other; `per_port` each.
-    pub fn new(carried: Carried, writers: Vec<StageMachine>, per_port: usize, points: Points) -> Self {
-        Self { clocks: Vec::new(), carried, writers, per_port, points }
+    pub fn new(
+        carried: Carried,
+        writers: Vec<StageMachine>,
+        per_port: usize,
+        points: Points,
+        relief: Reliefs,
+    ) -> Self {
+        Self { clocks: Vec::new(), carried, writers, per_port, points, relief }
     }
 
     /// The transmission of a packet begins at a switch port: its stages write into it.

@@ -13,7 +13,7 @@ use probe::Probes;
 use recording::{Recorded, Recorder};
 use serde::{Deserialize, Serialize};
 use thalweg_machines::{Handle, Packet};
-use thalweg_units::Time;
+use thalweg_units::{PortId, Time};
 
 /// Running totals of packets and frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,12 @@ impl Instruments {
             recorder: spec.probes.record.filter(|_| !spec.replay).map(|_| Recorder::default()),
             ..Self::default()
         }
+    }
+
+    /// A port goes on: cycles that it was part of are broken.
+    pub fn end_deadlocks(&mut self, port: PortId, now: Time) {
+        let stands = |d: &&mut Deadlock| d.ended == Time::MAX && d.ports.contains(&port);
+        self.deadlocks.iter_mut().filter(stands).for_each(|d| d.ended = now);
     }
 
     /// A packet of a recorded run has reached its host.

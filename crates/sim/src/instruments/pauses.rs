@@ -17,11 +17,13 @@ pub struct PauseRecord {
     pub cause: u32,
 }
 
-/// A cycle of pauses that cannot end.
+/// A cycle of pauses that cannot end by themselves: something else may break it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
     /// When it closed.
     pub at: Time,
+    /// When a port of it went on; [`Time::MAX`]: it stands.
+    pub ended: Time,
     /// The ports that wait for each other.
     pub ports: Vec<PortId>,
 }

@@ -23,6 +23,7 @@ pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
             lossy_ok: false,
         }),
         backpressure: None,
+        gfc: None,
         release_at_start: false,
     }
 }
@@ -42,6 +43,7 @@ pub fn dynamic(total: u64) -> InputSpec {
             lossy_ok: false,
         }),
         backpressure: None,
+        gfc: None,
         release_at_start: true,
     }
 }
@@ -51,6 +53,7 @@ pub fn lossy(limit: u64) -> InputSpec {
         memory: InputMemory::PerInput(Bytes::new(limit)),
         pfc: None,
         backpressure: None,
+        gfc: None,
         release_at_start: false,
     }
 }
@@ -59,6 +62,7 @@ pub fn backpressure() -> InputSpec {
     InputSpec {
         memory: InputMemory::Shared(Bytes::new(12_000_000)),
         pfc: None,
+        gfc: None,
         backpressure: Some(BackpressureSpec {
             frame_wire: 64,
             every: Span::from_us(2),

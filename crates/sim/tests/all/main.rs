@@ -10,6 +10,7 @@ mod peaks;
 mod quanta;
 mod queue_pauses;
 mod reference;
+mod relief;
 mod replay;
 mod state;
 mod streams;

@@ -27,7 +27,7 @@ fn memory(memory: InputMemory, threshold: Option<PfcThreshold>, release_at_start
         quanta: None,
         lossy_ok: false,
     });
-    InputSpec { memory, pfc, backpressure: None, release_at_start }
+    InputSpec { memory, pfc, backpressure: None, gfc: None, release_at_start }
 }
 
 fn kinds() -> Vec<(&'static str, InputSpec)> {

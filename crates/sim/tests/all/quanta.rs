@@ -26,6 +26,7 @@ fn incast(quanta: Option<u16>, incidents: Vec<Incident>) -> NetworkSpec {
             lossy_ok: false,
         }),
         backpressure: None,
+        gfc: None,
         release_at_start: false,
     });
     spec.disciplines = vec![DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }];

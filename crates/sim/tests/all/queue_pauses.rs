@@ -31,6 +31,7 @@ fn two_classes(seed: u64) -> NetworkSpec {
             lossy_ok: false,
         }),
         backpressure: None,
+        gfc: None,
         release_at_start: false,
     };
     let order = priority::Params::from(2).into();

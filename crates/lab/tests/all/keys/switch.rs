@@ -103,6 +103,7 @@ pub const KEYS: &[Row] = &[
     ("@.scheduler(parity).odd=random", BUSY, &["@.scheduler=parity"], "random", "fifo", Outcome),
     ("@.scheduler(parity).odd=sjf", BUSY, &["@.scheduler=parity"], "sjf", "fifo", Outcome),
     ("@.scheduler(parity).odd=srpt", BUSY, &["@.scheduler={kind=\"parity\",even=\"fifo\"}"], "srpt", "fifo", Outcome),
+    ("@.scheduler=liftable", BUSY, &[], "liftable", "drr", Outcome),
     ("@.scheduler=bfc", BUSY, &[], "bfc", "fifo", Outcome),
     ("@.scheduler(bfc).queues", BUSY, &["@.scheduler=bfc"], "", "2", Outcome),
     ("@.scheduler(bfc).table", BUSY, &["@.scheduler={kind=\"bfc\",queues=4}"], "", "1", Outcome),

@@ -9,10 +9,22 @@ fn b(bytes: u64) -> Bytes {
     Bytes::new(bytes)
 }
 fn per_input(limit: u64, pfc: Option<PfcSpec>) -> InputSpec {
-    InputSpec { memory: InputMemory::PerInput(b(limit)), pfc, backpressure: None, release_at_start: false }
+    InputSpec {
+        memory: InputMemory::PerInput(b(limit)),
+        pfc,
+        backpressure: None,
+        gfc: None,
+        release_at_start: false,
+    }
 }
 fn shared(total: u64, pfc: Option<PfcSpec>) -> InputSpec {
-    InputSpec { memory: InputMemory::Shared(b(total)), pfc, backpressure: None, release_at_start: false }
+    InputSpec {
+        memory: InputMemory::Shared(b(total)),
+        pfc,
+        backpressure: None,
+        gfc: None,
+        release_at_start: false,
+    }
 }
 fn fixed(xoff: u64, xon: u64, headroom: u64) -> Option<PfcSpec> {
     let threshold = PfcThreshold::Static { xoff: b(xoff), xon: b(xon) };

@@ -102,6 +102,7 @@ pub fn network(
         carried: CarriedSpec::Nothing,
         stages: vec![],
         point: None,
+        relief: None,
         slack: None,
         edge: None,
         replay: false,

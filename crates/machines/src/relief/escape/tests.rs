@@ -1,0 +1,147 @@
+//! Alg. 3 by hand: a switch of which port 0 is the input of flows 7 and 8, and ports 1 and 2 their outputs.
+
+use super::super::tests::{Paper, SITE};
+use super::*;
+
+fn escape(params: Params) -> Escape {
+    let mut made = params.make(&SITE);
+    made.on_passing(7, 0, 1);
+    made.on_passing(8, 0, 2);
+    made
+}
+fn ticks(escape: &mut Escape, view: &Paper) -> Vec<Act> {
+    let mut acts = Vec::new();
+    escape.tick(Time::from_us(2), view, &mut acts);
+    acts
+}
+fn hears(escape: &mut Escape, port: usize, signal: Signal, view: &Paper) -> Vec<Act> {
+    let mut acts = Vec::new();
+    escape.on_signal(Time::from_us(3), port, signal, view, &mut acts);
+    acts
+}
+fn held_back() -> Paper {
+    Paper { ports: 4, stopped_inputs: [0].into(), ..Paper::default() }
+}
+fn token(flow: u32, hops: u16) -> Signal {
+    Signal::Token { flow, hops }
+}
+fn release(flow: u32, hops: u16) -> Signal {
+    Signal::Release { flow, hops }
+}
+
+/// e1: p^I held back, p^E open, T > 0.
+#[test]
+fn a_switch_names_the_flows_whose_output_is_open_while_it_holds_their_input_back() {
+    let mut one = escape(Params::default());
+    assert_eq!(ticks(&mut one, &Paper { ports: 4, ..Paper::default() }), []);
+    let half = Paper { stopped_outputs: [2].into(), ..held_back() };
+    assert_eq!(ticks(&mut one, &half), [Act::Tell(0, token(7, 1))]);
+    assert_eq!((one.pools()[1], one.pools()[2]), (7, 8));
+    assert_eq!(ticks(&mut one, &Paper { hosts: [0].into(), ..held_back() }), [], "a host takes no notice");
+    // The one that was not served comes first.
+    assert_eq!(ticks(&mut one, &held_back()), [Act::Tell(0, token(8, 1)), Act::Tell(0, token(7, 1))]);
+    assert_eq!(one.check(&[0; 4]), Ok(()));
+    assert_eq!(one.next(Time::from_us(2)), Time::from_us(4));
+}
+
+/// e2, line 7, and e3: T falls by one for the lane, and rises as the packet leaves it.
+#[test]
+fn a_token_lifts_a_packet_with_one_hop_more_than_it_has_gone() {
+    let mut one = escape(Params::default());
+    let view = Paper { packets: vec![(1, 0, 7)], ..held_back() };
+    assert_eq!(hears(&mut one, 1, token(7, 2), &view), [Act::Lift { output: 1, flow: 7, hops: 3 }]);
+    assert_eq!((one.pools()[1], one.check(&[0, 1, 0, 0])), (7, Ok(())));
+    one.on_sent(1);
+    assert_eq!((one.pools()[1], one.check(&[0; 4])), (8, Ok(())));
+}
+
+/// e2, line 9.
+#[test]
+fn a_token_that_finds_nothing_goes_on_up_the_path_and_leaves_a_place_reserved() {
+    let mut one = escape(Params::default());
+    assert_eq!(hears(&mut one, 1, token(7, 1), &held_back()), [Act::Tell(0, token(7, 2))]);
+    assert_eq!((one.pools()[1], one.check(&[0; 4])), (7, Ok(())));
+    // The packet has come, is in the lane, and leaves.
+    one.on_escaping(7, 1);
+    assert_eq!(one.check(&[0, 1, 0, 0]), Ok(()));
+    one.on_sent(1);
+    assert_eq!(one.check(&[0; 4]), Ok(()));
+}
+
+/// e2, lines 5 and 8, and M6.
+#[test]
+fn a_token_that_ends_gives_back_what_it_has_reserved_on_its_way() {
+    let mut one = escape(Params { pool: 1, ..Params::default() });
+    let free = Paper { ports: 4, ..Paper::default() };
+    assert_eq!(
+        hears(&mut one, 1, token(7, 3), &free),
+        [Act::Tell(1, release(7, 3))],
+        "the hop before is not held back"
+    );
+    assert_eq!(hears(&mut one, 1, token(99, 3), &held_back()), [Act::Tell(1, release(99, 3))], "unknown");
+    hears(&mut one, 1, token(7, 1), &held_back());
+    assert_eq!(
+        hears(&mut one, 1, token(7, 4), &held_back()),
+        [Act::Tell(1, release(7, 4))],
+        "the pool is empty"
+    );
+    assert_eq!((one.tally.ended_source, one.tally.ended_pool), (2, 1));
+    // Its own comes back from the hop before, and goes on down.
+    assert_eq!(hears(&mut one, 0, release(7, 2), &held_back()), [Act::Tell(1, release(7, 1))]);
+    assert_eq!((one.pools()[1], one.check(&[0; 4])), (1, Ok(())));
+    assert_eq!(hears(&mut one, 0, release(7, 1), &held_back()), [], "nothing was lent");
+}
+
+/// Note A: one hop too few, and T above T_cap.
+#[test]
+fn the_printed_arithmetic_reserves_nothing_for_what_it_lifts_and_gives_it_back_all_the_same() {
+    let mut one = escape(Params { arithmetic: Arithmetic::Literal, ..Params::default() });
+    let view = Paper { packets: vec![(1, 0, 7)], ..held_back() };
+    assert_eq!(hears(&mut one, 1, token(7, 1), &view), [Act::Lift { output: 1, flow: 7, hops: 1 }]);
+    one.on_sent(1);
+    assert_eq!(one.pools()[1], 9);
+}
+
+/// X5: one token is always under way, which the timer takes for a leak.
+#[test]
+fn the_printed_timer_gives_back_what_is_in_use() {
+    let mut one = escape(Params { reclaim: Reclaim::Paper, pool: 2, ..Params::default() });
+    let view = Paper { stopped_outputs: [2].into(), ..held_back() };
+    let mut now = Time::ZERO;
+    for _ in 0..10 {
+        // A token goes, and its packet comes and leaves within a period: T is 1 whenever anybody looks.
+        now += Span::from_us(100);
+        let mut acts = Vec::new();
+        one.tick(now, &view, &mut acts);
+        one.on_escaping(7, 1);
+        if one.pools()[1] < 1 {
+            one.on_sent(1);
+        }
+    }
+    one.on_sent(1);
+    one.on_sent(1);
+    assert!(one.pools()[1] > 2 && one.tally.reclaimed > 0, "{:?}", one.pools());
+}
+
+/// X4: nothing is given back.
+#[test]
+fn without_reclaim_tokens_that_end_empty_the_pool_for_good() {
+    let mut one = escape(Params { reclaim: Reclaim::None, pool: 3, ..Params::default() });
+    let view = Paper { stopped_outputs: [2].into(), ..held_back() };
+    let tokens: usize = (0..9).map(|_| ticks(&mut one, &view).len()).sum();
+    assert_eq!((tokens, one.pools()[1]), (3, 0));
+}
+
+#[test]
+fn impossible_parameters_are_refused_with_the_way_out() {
+    let problems = |params: Params| {
+        let mut problems = Problems::default();
+        params.check(&mut problems);
+        problems.0.iter().map(|p| format!("{}: {}", p.key, p.reason)).collect::<Vec<_>>()
+    };
+    assert_eq!(problems(Params { pool: 0, ..Params::default() }), ["pool: 0 is out of range"]);
+    assert_eq!(problems(Params { table: 0, period: Some(Span::ZERO), ..Params::default() }).len(), 2);
+    let vain = Params { reclaim_after: Span::from_us(5), ..Params::default() };
+    assert_eq!(problems(vain), ["reclaim_after: no timer gives reservations back"]);
+    assert_eq!(problems(Params::default()), Vec::<String>::new());
+}

@@ -1,0 +1,86 @@
+//! What follows from the list of reliefs: parameters, construction, dispatch.
+
+/// `module: Name(machine), "key in scenarios";` for each.
+macro_rules! reliefs {
+    ($($module:ident: $name:ident($machine:ty), $key:literal;)*) => {
+        $(pub mod $module;)*
+
+        crate::kinds::kinds! {
+            /// What switches do about packets that wait behind a pause, or ports that wait for each other.
+            #[derive(Copy)]
+            ReliefSpec: $($module: $name, $key;)*
+        }
+
+        /// Any relief, statically dispatched.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        pub enum ReliefMachine {
+            $(#[allow(missing_docs)] $name($machine),)*
+        }
+
+        impl ReliefSpec {
+            /// See [`Parameters::check`].
+            pub fn problems(&self) -> Vec<Problem> {
+                let mut problems = Problems::default();
+                match self { $(Self::$name(p) => p.check(&mut problems)),* }
+                problems.0
+            }
+
+            /// See [`Parameters::more`].
+            pub fn more(&self) -> u64 {
+                match self { $(Self::$name(p) => p.more()),* }
+            }
+
+            /// The relief of a switch.
+            ///
+            /// # Errors
+            /// If parameters are impossible.
+            pub fn make(&self, site: &Site) -> Result<ReliefMachine, String> {
+                Problems(self.problems()).first(self.key())?;
+                Ok(match self { $(Self::$name(p) => ReliefMachine::$name(p.make(site).into())),* })
+            }
+
+            /// What the laws are tried on.
+            #[cfg(test)]
+            pub(crate) fn variants() -> Vec<Self> {
+                let mut all = Vec::new();
+                $(all.extend($module::Params::variants().into_iter().map(Self::$name));)*
+                all
+            }
+        }
+
+        impl Relief for ReliefMachine {
+            #[inline]
+            fn on_passing(&mut self, flow: u32, input: usize, output: usize) {
+                match self { $(Self::$name(m) => m.on_passing(flow, input, output)),* }
+            }
+            fn on_escaping(&mut self, flow: u32, output: usize) {
+                match self { $(Self::$name(m) => m.on_escaping(flow, output)),* }
+            }
+            fn substitutes(&self) -> bool {
+                match self { $(Self::$name(m) => m.substitutes()),* }
+            }
+            fn on_sent(&mut self, output: usize) {
+                match self { $(Self::$name(m) => m.on_sent(output)),* }
+            }
+            fn next(&self, now: Time) -> Time {
+                match self { $(Self::$name(m) => m.next(now)),* }
+            }
+            fn is_active(&self, view: &impl SwitchView) -> bool {
+                match self { $(Self::$name(m) => m.is_active(view)),* }
+            }
+            fn tick(&mut self, now: Time, view: &impl SwitchView, acts: &mut Vec<Act>) {
+                match self { $(Self::$name(m) => m.tick(now, view, acts)),* }
+            }
+            fn on_signal(&mut self, now: Time, port: usize, signal: Signal, view: &impl SwitchView, acts: &mut Vec<Act>) {
+                match self { $(Self::$name(m) => m.on_signal(now, port, signal, view, acts)),* }
+            }
+            fn tally(&self) -> Tally {
+                match self { $(Self::$name(m) => m.tally()),* }
+            }
+            fn check(&self, lifted: &[u32]) -> Result<(), String> {
+                match self { $(Self::$name(m) => m.check(lifted)),* }
+            }
+        }
+    };
+}
+pub(super) use reliefs;

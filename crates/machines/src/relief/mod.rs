@@ -1,0 +1,128 @@
+//! Relief: what a switch does about packets that wait behind a pause although their own way is free, or about ports that wait for each other.
+//!
+//! A relief ([`Relief`]) stands beside the pause policy of one switch. It sees the switch ([`SwitchView`]), is told which flows pass, of
+//! signals from neighbours ([`Signal`]) and of its clock, and answers with [`Act`]s: tell a neighbour, lift a packet into the lane that no pause
+//! holds ([`crate::schedule::liftable`]), or give packets up. Who carries them out keeps the accounts of memory.
+
+mod declare;
+mod detect;
+mod list;
+mod signal;
+
+pub use declare::{Parameters, Site};
+pub use signal::Signal;
+
+use crate::problems::{Problem, Problems};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+// The one list. Each relief has a file of its own, which declares its `Params` ([`Parameters`]).
+list::reliefs! {
+    escape: Escape(Box<escape::Escape>), "escape";
+    loop_breaker: LoopBreaker(Box<loop_breaker::LoopBreaker>), "loop-breaker";
+}
+
+/// A switch, as its relief sees it. Ports have numbers below [`SwitchView::ports`]; each is an input and an output.
+pub trait SwitchView {
+    /// How many ports.
+    fn ports(&self) -> usize;
+    /// A number for the port that no other port of the network has.
+    fn id(&self, port: usize) -> u32;
+    /// The neighbour is a switch.
+    fn faces_switch(&self, port: usize) -> bool;
+    /// The last thing that the neighbour was told is to stop (PFC-requested).
+    fn has_paused(&self, input: usize) -> bool;
+    /// The neighbour has paused the port (PFC-activated).
+    fn is_paused(&self, output: usize) -> bool;
+    /// A packet of the flow waits in the queue; those in the lane do not count.
+    fn waits(&self, output: usize, flow: u32) -> bool;
+    /// Packets in the queue.
+    fn waiting(&self, output: usize) -> u32;
+    /// Bytes that came by `input` and wait in the queue of `output`.
+    fn held(&self, output: usize, input: usize) -> u64;
+    /// When a packet last left the queue, other than through the lane.
+    fn last_sent(&self, output: usize) -> Time;
+}
+
+/// What a relief wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// The neighbour at a port is told something.
+    Tell(usize, Signal),
+    /// The first packet of a flow that waits at the output joins its lane, to escape so many hops.
+    Lift {
+        /// Which port.
+        output: usize,
+        /// Which flow.
+        flow: u32,
+        /// This one included.
+        hops: u16,
+    },
+    /// The first packet of the output's queue joins its lane, to escape this hop only.
+    LiftFirst(usize),
+    /// The output's queue gives up packets from its head on, until no input that it holds bytes of has paused its neighbour.
+    GiveUp(usize),
+}
+
+/// What reliefs have done, for whoever looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Tokens, or detections, begun here.
+    pub tokens: u64,
+    /// Packets lifted because of a token, or to advance a cycle.
+    pub lifted: u64,
+    /// Tokens that ended here because the port could reserve nothing more.
+    pub ended_pool: u64,
+    /// Tokens that ended here because nothing of the flow waits, and the hop before is a host, not held back, or unknown.
+    pub ended_source: u64,
+    /// Signals sent, of any kind.
+    pub signals: u64,
+    /// Reservations given back by a timer.
+    pub reclaimed: u64,
+    /// Cycles found, and broken.
+    pub cycles: u64,
+    /// The most hops that a token has gone.
+    pub furthest: u16,
+}
+
+/// The relief of one switch.
+pub trait Relief {
+    /// A packet of the flow has come by `input` and is to leave by `output`.
+    #[inline]
+    fn on_passing(&mut self, _flow: u32, _input: usize, _output: usize) {}
+    /// One that escapes has; it joins the lane, or makes another one of its flow do so.
+    fn on_escaping(&mut self, _flow: u32, _output: usize) {}
+    /// Escaping packets may not overtake those of their flow that wait: the first of these goes in their stead.
+    fn substitutes(&self) -> bool {
+        true
+    }
+    /// A packet of the lane begins to leave.
+    fn on_sent(&mut self, _output: usize) {}
+    /// When [`Relief::tick`] is to be called next, while there is anything to do; after `now`.
+    fn next(&self, now: Time) -> Time;
+    /// There is something to do. Asked when a neighbour was paused, an output was, and after every tick.
+    fn is_active(&self, view: &impl SwitchView) -> bool;
+    /// The instant named by [`Relief::next`] has come.
+    fn tick(&mut self, now: Time, view: &impl SwitchView, acts: &mut Vec<Act>);
+    /// The neighbour at `port` has said something.
+    fn on_signal(
+        &mut self,
+        now: Time,
+        port: usize,
+        signal: Signal,
+        view: &impl SwitchView,
+        acts: &mut Vec<Act>,
+    );
+    /// What it has done so far.
+    fn tally(&self) -> Tally;
+    /// What must hold at every instant; `lifted`: packets in each output's lane.
+    ///
+    /// # Errors
+    /// The law that does not.
+    fn check(&self, _lifted: &[u32]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

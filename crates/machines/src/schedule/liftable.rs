@@ -1,0 +1,270 @@
+//! First come, first served, with a lane beside it that no pause holds, into which single packets can be lifted out of the middle of what
+//! waits: the queue of a port under [`crate::relief`].
+//!
+//! What arrives with an escape header ([`Packet::tag`] above zero) joins the lane. Lifting the first packet of a flow, joining and leaving
+//! take constant time (amortised: places that lifted packets have left are passed over once).
+
+use super::flow_table::FlowTable;
+use super::{At, Entry, Order, Parameters};
+use crate::packet::{Handle, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_units::{FlowId, Time};
+
+/// Bytes of the header of an escaping packet: hops that it still escapes (Menikkumbura, Purdue 2022, §4.3.2).
+pub const HEADER: u32 = 2;
+
+/// First come, first served, with a lane that no pause holds: what `switch.relief` makes of `fifo` (Menikkumbura, Purdue 2022, §4.5).
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = Liftable;
+
+    fn make(&self, _: &At) -> Result<Liftable, String> {
+        Ok(Liftable::default())
+    }
+}
+
+/// Nobody comes behind in the same flow.
+const NOBODY: u64 = u64::MAX;
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Place {
+    /// `None`: it was lifted.
+    entry: Option<Entry>,
+    flow: FlowId,
+    /// The number of the next of its flow, or [`NOBODY`].
+    behind: u64,
+}
+
+/// First and last of a flow, by their numbers.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Row {
+    first: u64,
+    last: u64,
+}
+
+/// Queue and lane of one port.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Liftable {
+    ring: VecDeque<Place>,
+    /// The number of what is, or was, at the ring's front.
+    front: u64,
+    /// In the ring and not lifted.
+    waiting: u32,
+    /// From flow to row.
+    flows: FlowTable,
+    rows: Vec<Row>,
+    free: Vec<u32>,
+    /// With the hops that each is to escape, this one included.
+    lane: VecDeque<(Entry, u16)>,
+    held: bool,
+    served: Option<u16>,
+}
+
+impl Liftable {
+    /// A packet of the flow waits in the queue; those in the lane do not count.
+    #[inline]
+    pub fn waits(&self, flow: FlowId) -> bool {
+        self.flows.get(flow).is_some()
+    }
+    /// Packets in the queue.
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+    /// Packets in the lane.
+    pub fn lifted(&self) -> u32 {
+        self.lane.len() as u32
+    }
+    /// Their bytes.
+    pub fn lifted_bytes(&self) -> u64 {
+        self.lane.iter().map(|(entry, _)| u64::from(entry.wire)).sum()
+    }
+    /// The packet that left last was in the lane, with so many hops to escape.
+    #[inline]
+    pub fn served(&self) -> Option<u16> {
+        self.served
+    }
+    /// Bytes that the packet that left last carries more than while it waited.
+    #[inline]
+    pub fn header(&self) -> u32 {
+        if self.served.is_some_and(|hops| hops > 1) { HEADER } else { 0 }
+    }
+    /// The first packet of the flow joins the end of the lane.
+    pub fn lift(&mut self, flow: FlowId, hops: u16) -> Option<Handle> {
+        let row = self.flows.get(flow)?;
+        let entry = self.take(self.rows[row as usize].first)?;
+        self.lane.push_back((entry, hops));
+        Some(entry.handle)
+    }
+    /// The first packet of the queue joins the end of the lane.
+    pub fn lift_first(&mut self, hops: u16) -> Option<Handle> {
+        let entry = self.take_first()?;
+        self.lane.push_back((entry, hops));
+        Some(entry.handle)
+    }
+    /// The first packet of the queue, paused or not, waits no longer.
+    pub fn take_first(&mut self) -> Option<Entry> {
+        self.skip();
+        self.take(self.front)
+    }
+
+    /// What is taken is always the first of its flow.
+    fn take(&mut self, number: u64) -> Option<Entry> {
+        let place = self.ring.get_mut((number - self.front) as usize)?;
+        let entry = place.entry.take()?;
+        let Place { flow, behind, .. } = *place;
+        self.waiting -= 1;
+        let row = self.flows.get(flow)?;
+        debug_assert_eq!(self.rows[row as usize].first, number, "the first of its flow");
+        if behind == NOBODY {
+            self.flows.remove(flow);
+            self.free.push(row);
+        } else {
+            self.rows[row as usize].first = behind;
+        }
+        self.skip();
+        Some(entry)
+    }
+
+    /// Places at the front whose packets were lifted.
+    fn skip(&mut self) {
+        while self.ring.front().is_some_and(|place| place.entry.is_none()) {
+            self.ring.pop_front();
+            self.front += 1;
+        }
+    }
+}
+
+impl Order for Liftable {
+    #[inline]
+    fn pushes_out(&self) -> bool {
+        false
+    }
+
+    fn push(&mut self, _: Time, packet: &Packet, handle: Handle) {
+        let entry = Entry::new(packet, handle);
+        if packet.tag > 0 {
+            return self.lane.push_back((entry, packet.tag));
+        }
+        let (flow, number) = (packet.flow, self.front + self.ring.len() as u64);
+        self.ring.push_back(Place { entry: Some(entry), flow, behind: NOBODY });
+        self.waiting += 1;
+        if let Some(row) = self.flows.get(flow) {
+            let row = &mut self.rows[row as usize];
+            let before = std::mem::replace(&mut row.last, number);
+            self.ring[(before - self.front) as usize].behind = number;
+            return;
+        }
+        let fresh = Row { first: number, last: number };
+        let row = self.free.pop().unwrap_or(self.rows.len() as u32);
+        match self.rows.get_mut(row as usize) {
+            Some(place) => *place = fresh,
+            None => self.rows.push(fresh),
+        }
+        self.flows.insert(flow, row);
+    }
+
+    fn pop(&mut self, _: Time) -> Option<Entry> {
+        if let Some((entry, hops)) = self.lane.pop_front() {
+            self.served = Some(hops);
+            return Some(entry);
+        }
+        self.served = None;
+        if self.held { None } else { self.take_first() }
+    }
+
+    fn shed(&mut self, _: Handle) -> Option<Entry> {
+        self.take_first()
+    }
+    /// One: the lane has no number.
+    fn queues(&self) -> u16 {
+        1
+    }
+    fn pause(&mut self, _: u16, paused: bool) {
+        self.held = paused;
+    }
+    fn is_held(&self) -> bool {
+        self.held && self.lane.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(flow: u32, tag: u16) -> Packet {
+        Packet { flow: FlowId(flow), tag, wire: 1000, ..Packet::default() }
+    }
+    fn with(flows: &[u32]) -> Liftable {
+        let mut q = Liftable::default();
+        (0..).zip(flows).for_each(|(n, flow)| q.push(Time::ZERO, &packet(*flow, 0), Handle(n)));
+        q
+    }
+    fn leave(q: &mut Liftable) -> Vec<u32> {
+        std::iter::from_fn(|| q.pop(Time::ZERO)).map(|entry| entry.handle.0).collect()
+    }
+
+    #[test]
+    fn the_first_packet_of_a_flow_is_lifted_out_of_the_middle_and_leaves_although_the_queue_is_paused() {
+        let mut q = with(&[1, 2, 1, 2, 3]);
+        q.pause(0, true);
+        assert!(q.is_held());
+        assert_eq!([q.lift(FlowId(2), 3), q.lift(FlowId(3), 1)], [Some(Handle(1)), Some(Handle(4))]);
+        assert_eq!((q.lift(FlowId(3), 1), q.waiting(), q.lifted(), q.is_held()), (None, 3, 2, false));
+        assert_eq!(q.pop(Time::ZERO).map(|e| e.handle), Some(Handle(1)));
+        assert_eq!((q.served(), q.header()), (Some(3), HEADER));
+        assert_eq!(q.pop(Time::ZERO).map(|e| e.handle), Some(Handle(4)));
+        assert_eq!((q.served(), q.header(), q.pop(Time::ZERO).is_none()), (Some(1), 0, true));
+        q.pause(0, false);
+        assert_eq!((leave(&mut q), q.served()), (vec![0, 2, 3], None));
+    }
+
+    #[test]
+    fn what_escapes_joins_the_lane_and_waits_for_no_pause() {
+        let mut q = with(&[1]);
+        q.pause(0, true);
+        q.push(Time::ZERO, &packet(1, 2), Handle(7));
+        assert!(q.waits(FlowId(1)));
+        assert_eq!(leave(&mut q), [7]);
+    }
+
+    /// Against a list that is searched.
+    #[test]
+    fn lifting_does_what_a_search_from_the_head_would() {
+        let mut draw = thalweg_units::Stream::new(3, "liftable", 0);
+        let (mut q, mut list, mut next) = (Liftable::default(), Vec::<(u32, u32)>::new(), 0);
+        for _ in 0..20_000 {
+            let flow = draw.below(6) as u32;
+            match draw.below(5) {
+                0 | 1 => {
+                    q.push(Time::ZERO, &packet(flow, 0), Handle(next));
+                    list.push((flow, next));
+                    next += 1;
+                }
+                2 => {
+                    let found = list.iter().position(|(f, _)| *f == flow);
+                    let expected = found.map(|at| Handle(list.remove(at).1));
+                    assert_eq!(q.lift(FlowId(flow), 1), expected);
+                    assert_eq!(
+                        q.pop(Time::ZERO).map(|e| e.handle).filter(|_| expected.is_some()),
+                        expected.filter(|_| q.served() == Some(1))
+                    );
+                    if expected.is_none() {
+                        // The head has left instead.
+                        (!list.is_empty()).then(|| list.remove(0));
+                    }
+                }
+                3 => {
+                    let expected = (!list.is_empty()).then(|| Handle(list.remove(0).1));
+                    assert_eq!(q.pop(Time::ZERO).map(|e| e.handle), expected);
+                }
+                _ => assert_eq!(q.waits(FlowId(flow)), list.iter().any(|(f, _)| *f == flow)),
+            }
+            assert_eq!(q.waiting() as usize, list.len());
+        }
+    }
+}

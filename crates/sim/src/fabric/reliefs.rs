@@ -1,0 +1,88 @@
+//! The state of the reliefs of a network: see [`crate::fabric::relief`].
+
+use crate::paths::travels_forward;
+use crate::spec::{FlowSpec, LinkSpec, NetworkSpec};
+use serde::{Deserialize, Serialize};
+use thalweg_machines::Packet;
+use thalweg_machines::relief::{Act, Relief, ReliefMachine, Site, Tally};
+use thalweg_units::{PortId, Span, Time};
+
+/// The reliefs of a network; empty if it has none.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Reliefs {
+    /// By switch.
+    pub machines: Vec<ReliefMachine>,
+    /// By switch: an event for its clock is pending.
+    pub pending: Vec<bool>,
+    /// By flow: the number of its connection, which is what signals name.
+    #[serde(skip)]
+    connections: Vec<u32>,
+    /// By port: when its queue last sent.
+    pub last_sent: Vec<Time>,
+    /// By flow: the byte behind the last packet that left for its host.
+    pub last_out: Vec<u64>,
+    /// Packets that left for their host behind a later one of their flow.
+    pub reordered: u64,
+    /// Within an event: what is to be done.
+    #[serde(skip)]
+    pub acts: Vec<Act>,
+}
+
+impl Reliefs {
+    /// Those of a network.
+    ///
+    /// # Errors
+    /// If parameters are impossible.
+    pub fn new(spec: &NetworkSpec, links: &[Vec<PortId>]) -> Result<Self, String> {
+        let Some(relief) = &spec.relief else { return Ok(Self::default()) };
+        let delay = spec.links.iter().map(LinkSpec::delay).max().unwrap_or(Span::ZERO);
+        let make = |own: &Vec<PortId>| relief.make(&Site { ports: own.len(), delay });
+        Ok(Self {
+            machines: links.iter().map(make).collect::<Result<_, _>>()?,
+            pending: vec![false; links.len()],
+            connections: connections(spec),
+            last_sent: vec![Time::ZERO; 2 * spec.links.len()],
+            last_out: vec![0; spec.flows.len()],
+            ..Self::default()
+        })
+    }
+
+    /// Takes over what follows from the specification.
+    pub fn resume(&mut self, built: Self) {
+        self.connections = built.connections;
+    }
+
+    /// What all of them have done so far.
+    pub fn tally(&self) -> Tally {
+        self.machines.iter().map(Relief::tally).fold(Tally::default(), |a, b| Tally {
+            tokens: a.tokens + b.tokens,
+            lifted: a.lifted + b.lifted,
+            ended_pool: a.ended_pool + b.ended_pool,
+            ended_source: a.ended_source + b.ended_source,
+            signals: a.signals + b.signals,
+            reclaimed: a.reclaimed + b.reclaimed,
+            cycles: a.cycles + b.cycles,
+            furthest: a.furthest.max(b.furthest),
+        })
+    }
+
+    /// What signals call a packet's flow: all flows of a connection, and those that come back the other way.
+    #[inline]
+    pub fn name(&self, packet: &Packet) -> u32 {
+        2 * self.connections[packet.flow.at()] + u32::from(!travels_forward(packet.kind))
+    }
+}
+
+/// Flows that share a connection have one number, all others one of their own.
+fn connections(spec: &NetworkSpec) -> Vec<u32> {
+    let shared = spec.flows.iter().map(|flow| flow.connection).filter(|c| *c != u32::MAX).max();
+    let mut next = shared.map_or(0, |most| most + 1);
+    let number = |flow: &FlowSpec| {
+        if flow.connection != u32::MAX {
+            return flow.connection;
+        }
+        next += 1;
+        next - 1
+    };
+    spec.flows.iter().map(number).collect()
+}
