@@ -293,7 +293,10 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // A stage that tells senders from what comes and goes sees all of a port only there.
             let tells = stage.needs().headers;
             // A congestion point hears of what joins and leaves at the instants at which it does.
-            let lane = if !link.is_plain() || unseen || tells || pointed || !spec.shortcuts && !instant {
+            // A queue that holds back says until when only there.
+            let holds_back = kind.order.needs().holds_back;
+            let otherwise = unseen || tells || pointed || holds_back;
+            let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference
             } else if express {
                 Lane::Express

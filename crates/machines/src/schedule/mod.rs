@@ -57,6 +57,7 @@ list::orders! {
     input_round_robin: InputRoundRobin(input_round_robin::InputRoundRobin), "input-round-robin";
     parity: Parity(parity::Parity), "parity";
     bfc: Bfc(bfc::Bfc), "bfc";
+    expresspass: ExpressPass(expresspass::Credits), "expresspass";
     custom: Custom(crate::custom::CustomDiscipline), "custom";
 }
 
