@@ -183,7 +183,11 @@ def _deadlocks(results: Results, found, most: int = 4) -> str:
     text = "".join(f"<p>{escape(line)}</p>" for line in deadlocks.lines(results)[:most])
     more = f"<p class=soft>{len(found) - most} more.</p>" if len(found) > most else ""
     first = next((d for d in found if d.get("ended_us") is None), found[0])
-    return text + more + (pictures([("who waits for whom", deadlocks.drawn(first, names))]) if deadlocks.cycle(first) else "")
+    return (
+        text
+        + more
+        + (pictures([("who waits for whom", deadlocks.drawn(first, names))]) if deadlocks.cycle(first) else "")
+    )
 
 
 def _fullest(kept, most: int = 10) -> str:

@@ -52,7 +52,10 @@ def ring(tmp_path):
 def test_explain_names_the_circle_of_a_run_and_the_report_draws_it(ring, tmp_path, capsys):
     results = thalweg.run(ring)
     (line,) = deadlocks.lines(results)
-    assert "ports 6, 8, 10 wait for each other and never go on: switch0 -> switch1 -> switch2 -> switch0; flows 0, 1, 2" in line
+    assert (
+        "ports 6, 8, 10 wait for each other and never go on: switch0 -> switch1 -> switch2 -> switch0; flows 0, 1, 2"
+        in line
+    )
     folder = results.save(tmp_path / "run")
     assert main(["explain", str(folder)]) == 0
     assert capsys.readouterr().out.strip() == line

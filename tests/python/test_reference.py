@@ -107,6 +107,8 @@ CLOSE = [
     "htsim/k4_100g/tcp",
     "htsim/k8_100g/tcp",
     "htsim/k8_100g/dctcp",
+    "htsim/k4_10g/swift",
+    "htsim/k4_100g/swift",
     "pfabric/aditya_60/pfabric_hash",
 ]
 

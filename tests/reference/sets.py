@@ -271,6 +271,15 @@ def htsim(name: str, scheme: str) -> Outcome:
         overrides["switch.marking"] = (
             f'{{ kind = "step", threshold = "{(mark - 1) * SEGMENT}B", at = "departure", include_self = true }}'
         )
+    if scheme == "swift":
+        overrides |= {
+            "transport": "{ mss = '1500B', header = '0B', ack_size = '40B', sack = 'off', limited_transmit = false, "
+            "initial_window = '12pkts', max_window = '1000pkts', "
+            "rto = { kind = 'rfc6298', initial = '1ms', min = '100us' }, "
+            "congestion = { kind = 'swift', variant = 'htsim', min_window = 0.00667 } }",
+            # A packet's delay begins as the NIC takes it, and those of a flow wait for their turn there.
+            "nic": "{ order = 'round-robin' }",
+        }
     results = run("htsim.toml", "htsim-permutation", overrides)
     return by_flow(results, read("htsim-permutation", f"fct_{name}_{scheme}.csv"))
 
@@ -570,6 +579,7 @@ def all_sets() -> dict[str, Callable[[], Outcome]]:
         sets[f"hpcc-rdma/two/{scheme}"] = partial(hpcc_long, "two", 10, scheme)
         sets[f"hpcc-rdma/eight/{scheme}"] = partial(hpcc_long, "eight", 20, scheme)
     for name in HTSIM:
+        sets[f"htsim/{name}/swift"] = partial(htsim, name, "swift")
         for scheme in ("tcp", "dctcp"):
             sets[f"htsim/{name}/{scheme}"] = partial(htsim, name, scheme)
             sets[f"htsim-model/{name}/{scheme}"] = partial(htsim_model, name, scheme)

@@ -86,6 +86,7 @@ pub fn load_unless(
     let links = Overlays::read(&cx, &doc).map_err(sorted)?;
     let graph = topology::build(&cx, &mut doc.topology, frames, &links).map_err(|e| vec![e])?;
     resolve::by_graph(&mut doc, &graph);
+    resolve::by_sizes(&cx, &mut doc);
     let mut errors = validate::document(&cx, &written, &doc, &graph, &links);
     errors.extend(workload::check(&cx, &doc, &graph));
     if !errors.is_empty() {

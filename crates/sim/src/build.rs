@@ -300,13 +300,10 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // Relief takes packets out of the middle of a queue, and a neighbour that is slowed down paces what it sends.
             let relieved =
                 spec.relief.is_some() && in_switch || spec.inputs.is_some_and(|inputs| inputs.gfc.is_some());
-            let lane = if !link.is_plain()
-                || unseen
-                || tells
-                || pointed
-                || relieved
-                || !spec.shortcuts && !instant
-            {
+            // A queue that holds back says until when only there.
+            let holds_back = kind.order.needs().holds_back;
+            let otherwise = unseen || tells || pointed || relieved || holds_back;
+            let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference
             } else if express {
                 Lane::Express

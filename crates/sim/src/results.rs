@@ -148,6 +148,7 @@ impl<Q: Events> Sim<Q> {
             timeouts: record.timeouts,
             drops: record.drops,
             data_drops: record.data_drops,
+            wasted_credits: record.wasted_credits,
             end: self.end(flow),
             ideal,
             ideal_acked,

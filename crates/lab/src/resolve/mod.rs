@@ -6,9 +6,11 @@ mod transports;
 pub(crate) use lossless::Headroom;
 pub(crate) use transports::reads_telemetry;
 
+use crate::context::Cx;
 use crate::quantity::Capacity;
 use crate::schema::{Document, Pattern, Rank, Scheduler, Transport, of_kind};
 use crate::topology::{Family, Graph};
+use crate::workload;
 use thalweg_machines::congestion::{ControllerSpec, Paths};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
@@ -112,6 +114,22 @@ pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
         of_kind!(t, |t| t.by_graph(graph, &mut paths));
     }
     lossless::by_graph(doc, graph);
+}
+
+/// Writes what depends on the sizes of flows into the document: of each transport those of the first Poisson traffic that uses it.
+/// (Sizes that are wrong are reported with the traffic.)
+pub(crate) fn by_sizes(cx: &Cx<'_>, doc: &mut Document) {
+    let Document { traffic, transport, transports, .. } = doc;
+    let named = transports.iter_mut().map(|(name, t)| (name.as_str(), t));
+    for (name, t) in std::iter::once(("default", transport)).chain(named) {
+        let first = traffic.iter().filter(|t| t.transport == name).find_map(|t| match &t.pattern {
+            Pattern::Poisson(poisson) => Some(&poisson.sizes),
+            _ => None,
+        });
+        if let Some(sizes) = first.and_then(|sizes| workload::distribution(cx, sizes).ok()) {
+            of_kind!(t, |t| t.by_sizes(&sizes));
+        }
+    }
 }
 
 /// Writes every dependent default into the document.

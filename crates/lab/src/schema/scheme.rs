@@ -1,10 +1,12 @@
 //! Named schemes: transport × controller × switch, written as the TOML that lies under a scenario.
 //!
-//! Two families. The factor analysis ("Datacenter Congestion Control", CCR §2.2): any rate setting with any scheduler, full
+//! Families. The factor analysis ("Datacenter Congestion Control", CCR §2.2): any rate setting with any scheduler, full
 //! packets of 1500 B, 500 KB per port, initial window 14. And RDMA (Mittal, UCB/EECS-2018-103, §4.3): any queue pair, or
-//! iWARP, over input-queued switches with and without priority flow control.
+//! iWARP, over input-queued switches with and without priority flow control. And
+//! receiver-driven transports, each with the switches that it is made for.
 
 mod rdma;
+mod receivers;
 
 /// A part of a scheme: its name, what it is, and its settings.
 pub(crate) struct Part {
@@ -114,8 +116,12 @@ pub(crate) struct Family {
     pub switches: &'static [Part],
 }
 
-pub(crate) const FAMILIES: &[Family] =
-    &[Family { rates: RATES, switches: SCHEDULERS }, Family { rates: rdma::RATES, switches: rdma::SWITCHES }];
+pub(crate) const FAMILIES: &[Family] = &[
+    Family { rates: RATES, switches: SCHEDULERS },
+    Family { rates: rdma::RATES, switches: rdma::SWITCHES },
+    Family { rates: receivers::HOMA, switches: receivers::PATHS },
+    Family { rates: receivers::EXPRESSPASS, switches: receivers::CREDITS },
+];
 
 /// All schemes: their names, with their parts.
 pub(crate) fn all() -> impl Iterator<Item = (String, &'static Part, &'static Part)> {

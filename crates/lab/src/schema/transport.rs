@@ -1,6 +1,6 @@
 //! `[transport]`: how the two ends of a flow talk.
 
-use super::{Phost, Rank, Rdma, Tcp};
+use super::{ExpressPass, Homa, Phost, Rank, Rdma, Tcp};
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,10 @@ transports! { $
     Rdma(Rdma), "rdma";
     /// Receiver-driven: packets answer tokens of their destination (pHost, Gao et al., CoNEXT 2015).
     Phost(Phost), "phost";
+    /// Receiver-driven: grants and priorities (Homa, Montazeri et al., SIGCOMM 2018).
+    Homa(Homa), "homa";
+    /// Receiver-driven: credits that every port meters (ExpressPass, Cho et al., SIGCOMM 2017).
+    ExpressPass(ExpressPass), "expresspass";
 }
 
 impl Default for Transport {

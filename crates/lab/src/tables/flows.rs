@@ -132,6 +132,12 @@ pub(super) fn table(run: &Run) -> Table {
                 u32s(&|r| r.outcome.drops),
             ),
             column("data_drops", "", "of those, data packets", u32s(&|r| r.outcome.data_drops)),
+            column(
+                "wasted_credits",
+                "",
+                "credits that came when there was nothing left to send (ExpressPass)",
+                u32s(&|r| r.outcome.wasted_credits),
+            ),
             column("group", "", "traffic section", u32s(&|r| u32::from(r.spec.group))),
             column("class", "", "traffic class", u32s(&|r| u32::from(r.spec.class))),
             column(

@@ -1,5 +1,7 @@
 //! What the laboratory wants to know of a transport, whichever it is: each kind answers in a file of its own.
 
+mod expresspass;
+mod homa;
 mod phost;
 mod rdma;
 mod tcp;

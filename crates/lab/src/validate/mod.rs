@@ -11,6 +11,7 @@ mod queues;
 mod rates;
 mod rc3;
 mod rdma;
+mod receivers;
 mod rules;
 mod schedulers;
 mod slack;

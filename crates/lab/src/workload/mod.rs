@@ -11,12 +11,18 @@ mod rpc;
 
 use crate::Diagnostic;
 use crate::context::Cx;
-use crate::schema::{Document, List, ListFormat, Pattern};
+use crate::schema::{Document, List, ListFormat, Pattern, Sizes};
 use crate::topology::Graph;
+use cdf::Cdf;
 use thalweg_units::{Bytes, NodeId, Span, Time};
 
 /// The most flows that a scenario may have.
 pub(crate) const MOST_FLOWS: u64 = 100_000_000;
+
+/// A distribution of sizes.
+pub(crate) fn distribution(cx: &Cx<'_>, sizes: &Sizes) -> Result<Cdf, Diagnostic> {
+    named::build(cx, "sizes", sizes)
+}
 
 /// A flow before it has its place in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -173,25 +173,36 @@ const GOOGLE_RPC: &[(f64, f64)] = &[
 // CHOICE IRN §4.3.1: straight lines between them.
 const RDMA_HEAVY_TAILED: &[(f64, f64)] = &[(32.0, 0.0), (1024.0, 0.5), (200_000.0, 0.85), (3_000_000.0, 1.0)];
 
+/// A table with a name.
+pub(crate) fn published(sizes: &Sizes) -> Option<Cdf> {
+    use Interpolation::{Atoms, InverseLinear, Linear, LogLinear};
+    let (points, between, unit): (&[(f64, f64)], _, _) = match sizes {
+        Sizes::HeavyTailed => (HEAVY_TAILED, Atoms, PACKET),
+        Sizes::WebSearch => (WEB_SEARCH, Linear, PACKET),
+        Sizes::WebSearchBytes => (WEB_SEARCH_BYTES, Linear, 1),
+        Sizes::DataMining => (DATA_MINING, Linear, PACKET),
+        Sizes::FacebookHadoop => (FACEBOOK_HADOOP, Linear, 1),
+        Sizes::FacebookHadoopFine => (FACEBOOK_HADOOP_FINE, LogLinear, 1),
+        Sizes::Facebook => (FACEBOOK, LogLinear, 1),
+        Sizes::RdmaHeavyTailed => (RDMA_HEAVY_TAILED, Linear, 1),
+        Sizes::GoogleRpc => (GOOGLE_RPC, InverseLinear, 1),
+        Sizes::Uniform { .. }
+        | Sizes::Bimodal { .. }
+        | Sizes::Point { .. }
+        | Sizes::Fixed { .. }
+        | Sizes::File { .. } => return None,
+    };
+    Some(Cdf::new(points.to_vec(), between, unit))
+}
+
 /// The distribution that a scenario names under `key`.
 pub(crate) fn build(cx: &Cx<'_>, key: &str, sizes: &Sizes) -> Result<Cdf, Diagnostic> {
-    use Interpolation::{Atoms, InverseLinear, Linear, LogLinear};
-    let table = |points: &[(f64, f64)], between, unit| Ok(Cdf::new(points.to_vec(), between, unit));
     let positive = |name: &str, size: u64| {
         let error =
             || cx.error(&format!("{key}.{name}"), "a flow has at least 1 byte", "write \"1B\" or more");
         if size == 0 { Err(error()) } else { Ok(size) }
     };
     match sizes {
-        Sizes::HeavyTailed => table(HEAVY_TAILED, Atoms, PACKET),
-        Sizes::WebSearch => table(WEB_SEARCH, Linear, PACKET),
-        Sizes::WebSearchBytes => table(WEB_SEARCH_BYTES, Linear, 1),
-        Sizes::DataMining => table(DATA_MINING, Linear, PACKET),
-        Sizes::FacebookHadoop => table(FACEBOOK_HADOOP, Linear, 1),
-        Sizes::FacebookHadoopFine => table(FACEBOOK_HADOOP_FINE, LogLinear, 1),
-        Sizes::Facebook => table(FACEBOOK, LogLinear, 1),
-        Sizes::RdmaHeavyTailed => table(RDMA_HEAVY_TAILED, Linear, 1),
-        Sizes::GoogleRpc => table(GOOGLE_RPC, InverseLinear, 1),
         Sizes::Uniform { min, max, steps } => {
             let (low, high) = (positive("min", min.0.get())? as f64, max.0.get() as f64);
             if high <= low {
@@ -219,5 +230,7 @@ pub(crate) fn build(cx: &Cx<'_>, key: &str, sizes: &Sizes) -> Result<Cdf, Diagno
             let points = crate::parse::cdf::parse(&text).map_err(|e| e.in_file(file))?;
             Ok(Cdf::new(points, *interpolation, positive("unit", unit.0.get())?))
         }
+        // One byte never comes about: the rest are tables.
+        table => Ok(published(table).unwrap_or_else(|| Cdf::atoms(&[(1, 1.0)]))),
     }
 }

@@ -23,6 +23,7 @@ mod points;
 mod products;
 mod queueing;
 mod rc3;
+mod receivers;
 mod references;
 mod runs;
 mod scenarios;

@@ -73,7 +73,7 @@ fn every_catalogue_has_names_and_every_name_a_summary() {
         catalogue("schedulers").expect("schedulers").into_iter().find(|e| e.name == "drr").expect("drr");
     assert_eq!(drr.summary, "Deficit round robin over flows.");
     assert_eq!(drr.source, "Shreedhar & Varghese, SIGCOMM 1995");
-    assert_eq!(catalogue("schemes").expect("schemes").len(), 24 + 40);
+    assert_eq!(catalogue("schemes").expect("schemes").len(), 24 + 40 + 3);
 }
 
 #[test]
@@ -99,13 +99,13 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     let said = explain("transport.congestion").expect("known");
     let [tcp, rdma] = said.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{said}") };
     assert!(
-        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, custom\n"),
+        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, swift, custom\n"),
         "{tcp}"
     );
     assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
     assert!(
         rdma.contains(
-            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, hpcc, rocc, qcn, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, custom\n"
+            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, hpcc, rocc, qcn, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, swift, custom\n"
         ),
         "{rdma}"
     );
@@ -118,7 +118,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     // The same meaning is told once, a kind that is named in the key not at all.
     let said = explain("transport.header").expect("known");
     assert!(said.starts_with("Headers of every data packet on the wire.\n"), "{said}");
-    assert_eq!(said.matches("with: ").count(), 3, "different defaults: {said}");
+    assert_eq!(said.matches("with: ").count(), 4, "different defaults: {said}");
     let said = explain("switch.pfc.threshold.alpha").expect("known");
     assert!(said.ends_with("with: switch.pfc.threshold.kind = \"dynamic\""), "{said}");
     let said = explain("transport.congestion.gain").expect("known");
@@ -128,7 +128,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     assert!(
         explain("transport.rdma.congestion")
             .expect("known")
-            .ends_with("timely, hpcc, rocc, qcn, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, custom")
+            .ends_with("timely, hpcc, rocc, qcn, vegas, bbr, bbr3, copa, abc, xcp, rcp, vcp, swift, custom")
     );
     assert!(!explain("traffic.0.class").expect("known").contains("with: "), "every kind has it");
 }

@@ -45,6 +45,7 @@ list::controllers! {
     xcp: Xcp(xcp::Xcp), "xcp";
     rcp: Rcp(rcp::Rcp), "rcp";
     vcp: Vcp(vcp::Vcp), "vcp";
+    swift: Swift(Box<swift::Swift>), "swift";
     custom: Custom(CustomController), "custom";
 }
 
@@ -195,6 +196,8 @@ pub struct Start {
     pub line_rate: Rate,
     /// Round-trip time of the empty path (full segment out, ACK back), serialisation included.
     pub base_rtt: Span,
+    /// Switches that its data passes.
+    pub switches: u32,
     /// Gaps of a pace are cut down to whole multiples of this, as the network's times on the wire are; zero
     /// keeps them exact. At most 4 ms.
     pub time_quantum: Span,

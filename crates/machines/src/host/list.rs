@@ -64,8 +64,8 @@ macro_rules! agents {
                 }
             }
             /// See [`HostAgent::rank`].
-            pub fn rank(&self, flow: FlowId) -> u64 {
-                match self { $(Self::$name(m) => m.rank(flow)),* }
+            pub fn rank(&self, flow: FlowId, left: u64) -> u64 {
+                match self { $(Self::$name(m) => m.rank(flow, left)),* }
             }
         }
     };

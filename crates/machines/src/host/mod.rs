@@ -11,9 +11,11 @@
 //! requests and data to the destination, everything else to the source; so an agent sends for a flow only while it is told of
 //! it.
 
+mod homa;
 mod list;
 mod phost;
 
+pub use homa::HomaAgent;
 pub use phost::PhostAgent;
 
 use crate::packet::Packet;
@@ -59,8 +61,10 @@ pub trait HostAgent {
     /// The next instant at which [`HostAgent::on_timer`] must be called, those of [`Transmit::At`] apart.
     fn timer(&self, spec: &Self::Spec) -> Option<Time>;
     /// Of the flows that begin here and may have something to send the one with the lowest goes first, where the NIC pulls; of
-    /// equals, the one that has waited longest.
-    fn rank(&self, _flow: FlowId) -> u64 {
+    /// equals, the one that has waited longest. `left`: bytes that its sender has yet to send ([`SendingEnd::left`]).
+    ///
+    /// [`SendingEnd::left`]: crate::transport::SendingEnd::left
+    fn rank(&self, _flow: FlowId, _left: u64) -> u64 {
         0
     }
 }
@@ -69,4 +73,6 @@ pub trait HostAgent {
 list::agents! {
     /// Tokens for the least remaining bytes first.
     Phost(PhostAgent);
+    /// Grants to the messages with the fewest bytes left, several at once.
+    Homa(HomaAgent);
 }

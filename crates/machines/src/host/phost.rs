@@ -184,7 +184,7 @@ impl HostAgent for PhostAgent {
     }
 
     /// Bytes that have not arrived: shortest remaining first, as at the destination.
-    fn rank(&self, flow: FlowId) -> u64 {
+    fn rank(&self, flow: FlowId, _: u64) -> u64 {
         self.outgoing.get(&flow).copied().unwrap_or(u64::MAX)
     }
 }
@@ -316,11 +316,11 @@ mod tests {
         let mut a = agent();
         a.on_start(&SPEC, US(0), FlowId(3), 9600);
         a.on_start(&SPEC, US(0), FlowId(4), 4800);
-        assert!(a.rank(FlowId(4)) < a.rank(FlowId(3)));
+        assert!(a.rank(FlowId(4), 0) < a.rank(FlowId(3), 0));
         let token = Packet { flow: FlowId(3), kind: Kind::Control, rank: 960, ..Packet::default() };
         a.on_packet(&SPEC, US(9), Came { packet: &token, end: End::Source, arrived: 0 });
-        assert_eq!((a.rank(FlowId(3)), a.rank(FlowId(4))), (960, 4800));
+        assert_eq!((a.rank(FlowId(3), 0), a.rank(FlowId(4), 0)), (960, 4800));
         a.on_over(&SPEC, US(9), FlowId(3), End::Source);
-        assert_eq!(a.rank(FlowId(3)), u64::MAX);
+        assert_eq!(a.rank(FlowId(3), 0), u64::MAX);
     }
 }

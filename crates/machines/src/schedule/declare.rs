@@ -71,6 +71,8 @@ pub struct Needs {
     pub overtakes: bool,
     /// The queue management that it does itself.
     pub manages: Manages,
+    /// It may let nothing leave though something waits and the link is free.
+    pub holds_back: bool,
 }
 
 impl Needs {
@@ -82,6 +84,7 @@ impl Needs {
         inputs: false,
         overtakes: false,
         manages: Manages::Nothing,
+        holds_back: false,
     };
 
     /// Whatever it may be: it is a user's.

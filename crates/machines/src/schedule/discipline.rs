@@ -65,6 +65,12 @@ pub trait Discipline {
     fn is_held(&self) -> bool {
         false
     }
+    /// Something waits, and the queue itself lets none of it leave before this instant, though nobody has paused it. Asked of
+    /// orders that say so ([`Needs::holds_back`](super::Needs::holds_back)).
+    #[inline]
+    fn held_until(&self) -> Option<Time> {
+        None
+    }
     /// Packets waiting.
     fn packets(&self) -> u32;
     /// Bytes waiting.

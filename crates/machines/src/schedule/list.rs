@@ -126,6 +126,9 @@ macro_rules! orders {
             fn is_held(&self) -> bool {
                 match self { $(Self::$name(q) => q.is_held()),* }
             }
+            fn held_until(&self) -> Option<Time> {
+                match self { $(Self::$name(q) => q.held_until()),* }
+            }
             #[inline]
             fn packets(&self) -> u32 {
                 match self { $(Self::$name(q) => q.packets()),* }

@@ -251,7 +251,8 @@ impl<O: Order> Discipline for Managed<O> {
         let fits = self.packets < self.max_packets && self.bytes.saturating_add(wire) <= self.max_bytes;
         // What could not fit into an empty queue pushes nobody out.
         let hopeless = wire > self.max_bytes || self.max_packets == 0 || self.packets == u32::MAX;
-        if !fits && (hopeless || !self.order.pushes_out()) || self.order.is_full() {
+        let refused = self.order.is_full() || self.order.refuses(packet);
+        if !fits && (hopeless || !self.order.pushes_out()) || refused {
             return Verdict::Dropped;
         }
         self.packets += 1;
@@ -298,6 +299,10 @@ impl<O: Order> Discipline for Managed<O> {
     }
     fn is_held(&self) -> bool {
         self.packets > 0 && self.order.is_held()
+    }
+    #[inline]
+    fn held_until(&self) -> Option<Time> {
+        self.order.held_until()
     }
     #[inline]
     fn packets(&self) -> u32 {

@@ -58,6 +58,7 @@ list::orders! {
     parity: Parity(parity::Parity), "parity";
     bfc: Bfc(bfc::Bfc), "bfc";
     liftable: Liftable(liftable::Liftable), "liftable";
+    expresspass: ExpressPass(expresspass::Credits), "expresspass";
     custom: Custom(crate::custom::CustomDiscipline), "custom";
 }
 

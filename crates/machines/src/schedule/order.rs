@@ -51,6 +51,16 @@ pub trait Order {
     fn puts_control_first(&self) -> bool {
         false
     }
+    /// There is no room for this packet, whatever the port's limit: it is dropped.
+    #[inline]
+    fn refuses(&self, _packet: &Packet) -> bool {
+        false
+    }
+    /// See [`Discipline::held_until`].
+    #[inline]
+    fn held_until(&self) -> Option<Time> {
+        None
+    }
     /// No further packet can be numbered.
     fn is_full(&self) -> bool {
         false

@@ -21,8 +21,8 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// If a parameter is out of range, or parameters exclude each other; the message names them.
     fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<Self::Sender, String>;
 
-    /// A receiver of `size` payload bytes (`u64::MAX`: without end).
-    fn receiver(&self, flow: FlowId, size: u64) -> Self::Receiver;
+    /// A receiver of `size` payload bytes (`u64::MAX`: without end). `stream` is its own.
+    fn receiver(&self, flow: FlowId, size: u64, stream: Stream) -> Self::Receiver;
 
     /// What it puts on the wire.
     fn wire(&self) -> Wire;
@@ -204,6 +204,10 @@ pub trait SendingEnd: Endpoint {
     fn stop(&mut self, spec: &Self::Spec, now: Time) -> u64;
     /// What it has done and where it stands.
     fn stats(&self) -> SenderStats;
+    /// Bytes that were never sent yet, for host agents that ask.
+    fn left(&self) -> u64 {
+        0
+    }
     /// When the pace allows the next packet, whatever the window says; `None` if there is none to send, nobody paces, or the
     /// host posts them.
     fn next_departure(&self) -> Option<Time> {
@@ -290,6 +294,8 @@ pub struct SenderStats {
     pub rtt_samples: u32,
     /// The controller's pace, if it has one.
     pub pace: Option<Rate>,
+    /// Credits that came when there was nothing to send (ExpressPass).
+    pub wasted_credits: u64,
 }
 
 impl SenderStats {

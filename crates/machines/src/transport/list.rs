@@ -62,8 +62,8 @@ macro_rules! transports {
                 }
             }
             /// See [`Protocol::receiver`].
-            pub fn receiver(&self, flow: FlowId, size: u64) -> Receiver {
-                match self { $(Self::$name(part) => Receiver::$name(part.receiver(flow, size).into())),* }
+            pub fn receiver(&self, flow: FlowId, size: u64, stream: Stream) -> Receiver {
+                match self { $(Self::$name(part) => Receiver::$name(part.receiver(flow, size, stream).into())),* }
             }
         }
 
@@ -88,6 +88,10 @@ macro_rules! transports {
             /// See [`SendingEnd::stats`].
             pub fn stats(&self) -> SenderStats {
                 match self { $(Self::$name(m) => m.stats()),* }
+            }
+            /// See [`SendingEnd::left`].
+            pub fn left(&self) -> u64 {
+                match self { $(Self::$name(m) => m.left()),* }
             }
             /// See [`SendingEnd::next_departure`].
             pub fn next_departure(&self) -> Option<Time> {

@@ -12,8 +12,11 @@
 //!
 //! Each transport has a folder of its own and a line in the one list, from which the enums, dispatched statically, follow.
 
+mod collector;
 mod contract;
 mod delivery;
+pub mod expresspass;
+pub mod homa;
 mod list;
 pub mod phost;
 mod rank;
@@ -24,6 +27,8 @@ pub mod tcp;
 pub mod udp;
 
 pub use contract::*;
+pub use expresspass::spec::*;
+pub use homa::spec::*;
 pub use phost::spec::*;
 pub use rank::RankSpec;
 pub use rc3::spec::*;
@@ -34,6 +39,8 @@ pub use udp::{UdpPace, UdpSpec};
 
 use crate::congestion::Start;
 use crate::packet::{Packet, Side};
+use expresspass::{ExpressPassReceiver, ExpressPassSender};
+use homa::{HomaReceiver, HomaSender};
 use list::mismatch;
 use phost::{PhostReceiver, PhostSender};
 use rc3::{Rc3Receiver, Rc3Sender};
@@ -55,6 +62,10 @@ list::transports! {
     Phost(PhostSpec): PhostSender, PhostReceiver;
     /// TCP, and a second loop of lower and lower priorities over the same buffer.
     Rc3(Rc3Spec): Box<Rc3Sender>, Rc3Receiver;
+    /// Receiver-driven: a packet per grant, the first ones without.
+    Homa(HomaSpec): HomaSender, HomaReceiver;
+    /// Receiver-driven: a packet per credit, and credits are metered at every port.
+    ExpressPass(ExpressPassSpec): ExpressPassSender, Box<ExpressPassReceiver>;
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ impl Pair {
         let start = spec.start(Rate::from_gbps(10), ONE_WAY + ONE_WAY, Span::ZERO);
         let spec = TransportSpec::Tcp(spec);
         let sender = spec.sender(FlowId(7), size, &start, Stream::new(1, "test", 0)).unwrap();
-        let receiver = spec.receiver(FlowId(7), size);
+        let receiver = spec.receiver(FlowId(7), size, Stream::default());
         let mut pair = Self {
             spec,
             sender,

@@ -39,7 +39,7 @@ impl Protocol for UdpSpec {
     fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<UdpSender, String> {
         UdpSender::new(self, flow, size, start, stream)
     }
-    fn receiver(&self, _: FlowId, size: u64) -> UdpReceiver {
+    fn receiver(&self, _: FlowId, size: u64, _: Stream) -> UdpReceiver {
         UdpReceiver::new(size)
     }
     fn wire(&self) -> Wire {

@@ -104,6 +104,8 @@ pub(crate) struct Gate {
     pub asked: Asked,
     /// The bypass limit of the port, while a pause of single queues has it see every packet.
     pub bypass_limit: Option<u64>,
+    /// Its queue lets nothing leave before: an event is pending then.
+    pub remind_at: Option<Time>,
 }
 
 /// What a port remembers that has sent an XOFF for a time.

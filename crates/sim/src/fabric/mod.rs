@@ -270,9 +270,15 @@ impl Fabric {
             routing => {
                 let pick = flow_pick(routing, ends.src, ends.dst, flow.0, false);
                 self.routes.path(ends.src, ends.dst, pick, &mut path);
+                let back = path.len();
                 end_path(&mut path, middle);
-                let pick = flow_pick(routing, ends.src, ends.dst, flow.0, true);
-                self.routes.path(ends.dst, ends.src, pick, &mut path);
+                if *routing == RoutingSpec::EcmpSymmetric {
+                    // Both directions of a link are neighbours.
+                    (0..back).rev().for_each(|at| path.push(PortId(path[at].0 ^ 1)));
+                } else {
+                    let pick = flow_pick(routing, ends.src, ends.dst, flow.0, true);
+                    self.routes.path(ends.dst, ends.src, pick, &mut path);
+                }
             }
         }
         end_path(&mut path, stride);

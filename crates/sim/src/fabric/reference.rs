@@ -272,6 +272,18 @@ pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         decide_at(fabric, cx, id, at);
     } else if paused {
         fabric.block(id);
+    } else if let Some(at) = egress.queue().held_until().filter(|at| *at > cx.now) {
+        fabric.block(id);
+        remind(fabric, cx, id, at);
+    }
+}
+
+/// The queue lets nothing leave before this instant: then the port is woken. What comes meanwhile wakes it, too.
+fn remind<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, at: Time) {
+    let gate = &mut fabric.gates[id.at()];
+    if gate.remind_at.is_none_or(|pending| at < pending) {
+        gate.remind_at = Some(at);
+        cx.schedule(at, Phase::Tick, id.0);
     }
 }
 
@@ -286,10 +298,16 @@ pub(crate) fn set_paused(fabric: &mut Fabric, id: PortId) -> bool {
 /// The machine's control planes wake; something that was held back may be sent.
 #[inline(never)]
 pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    let gate = &mut fabric.gates[id.at()];
+    let reminded = gate.remind_at.is_some_and(|at| at <= cx.now);
+    gate.remind_at = gate.remind_at.filter(|at| *at > cx.now);
     let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
     egress.tick(cx.now);
     let wake = egress.wake_control_plane();
     note_queue(fabric, cx.now, id);
+    if reminded && fabric.gates[id.at()].blocked {
+        fabric.wake(cx, id);
+    }
     let port = &mut fabric.ports[id.at()];
     if port.waiting.packets > 0 && !port.state.tx_pending && port.free_at <= cx.now {
         port.state.tx_pending = true;

@@ -27,6 +27,8 @@ pub struct FlowRecord {
     pub drops: u32,
     /// Of those, data packets.
     pub data_drops: u32,
+    /// Credits that came when there was nothing left to send (ExpressPass).
+    pub wasted_credits: u32,
 }
 
 impl Default for FlowRecord {
@@ -42,6 +44,7 @@ impl Default for FlowRecord {
             timeouts: 0,
             drops: 0,
             data_drops: 0,
+            wasted_credits: 0,
         }
     }
 }
@@ -54,6 +57,7 @@ impl FlowRecord {
         self.sent = stats.sent_packets as u32;
         self.retransmitted = stats.retransmitted_packets as u32;
         self.timeouts = stats.timeouts as u32;
+        self.wasted_credits = stats.wasted_credits as u32;
     }
 }
 
@@ -101,6 +105,8 @@ pub struct FlowOutcome {
     pub drops: u32,
     /// Of those, data packets.
     pub data_drops: u32,
+    /// Credits that came when there was nothing left to send (ExpressPass).
+    pub wasted_credits: u32,
     /// How it ended.
     pub end: FlowEnd,
     /// Time to its last byte, alone on the same path at line rate.

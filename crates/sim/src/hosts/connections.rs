@@ -110,11 +110,14 @@ impl Hosts {
             flow,
             stream,
             class: spec.class,
+            switches: path[..middle].iter().filter(|id| **id != PortId::NONE).count().saturating_sub(1)
+                as u32,
             ..start_of(transport, nic, &fabric.ports, &path, middle)
         };
         let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
         let mut sender = transport.sender(flow, spec.size, &start, stream).expect("checked when built");
-        let receiver = transport.receiver(flow, spec.size);
+        let stream = Stream::new(cx.spec.seed, "receiver", u64::from(flow.0));
+        let receiver = transport.receiver(flow, spec.size, stream);
         self.inherit(spec.connection, &mut sender);
         let queue = if cx.features.backpressure { self.claim_queue(fabric, spec.src) } else { 0 };
         let sending = Sending {

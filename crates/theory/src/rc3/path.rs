@@ -61,7 +61,7 @@ impl Path {
         let start = spec.start(Rate::from_gbps(1), Span::from_ps(SLOT.ps() * ROUND_TRIP), Span::ZERO);
         let size = segments * MSS;
         let mut sender = spec.sender(FlowId(0), size, &start, Stream::new(1, "path", 0))?;
-        let receiver = spec.receiver(FlowId(0), size);
+        let receiver = spec.receiver(FlowId(0), size, Stream::default());
         sender.start(&spec, Time::ZERO);
         Ok(Self {
             spec,

@@ -2,10 +2,12 @@
 
 mod phost;
 mod rdma;
+mod receivers;
 
 use crate::quantity::Q;
 use crate::schema::{EcnMode, Flight, LossDetection, Rank, Tcp, Udp};
 use crate::topology::Graph;
+use crate::workload::cdf::Cdf;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
 use thalweg_units::Bytes;
 
@@ -17,6 +19,8 @@ pub(super) trait Dependent {
     fn resolve(&mut self, wanted: Option<Rank>, lossless: bool);
     /// What follows from how many classes the schedulers tell apart.
     fn by_classes(&mut self, _classes: u32) {}
+    /// What follows from the sizes of the flows that it carries, after the topology.
+    fn by_sizes(&mut self, _sizes: &Cdf) {}
     /// What follows from the topology, the controller's parameters apart.
     fn by_graph(&mut self, _graph: &Graph, _paths: &mut dyn Paths) {}
 }

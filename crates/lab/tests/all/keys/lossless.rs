@@ -250,6 +250,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion=bbr3", LOSSY, &[], "bbr3", "newreno", Outcome),
     ("%(rdma).congestion=copa", LOSSY, &[], "copa", "newreno", Outcome),
     ("%(rdma).congestion=abc", LOSSY, STEP, "abc", "dctcp", Outcome),
+    ("%(rdma).congestion=swift", LOSSY, &[], "swift", "newreno", Outcome),
     ("%(rdma).congestion=xcp", LOSSY, &["switch.marking=xcp"], "xcp", "newreno", Refused),
     ("%(rdma).congestion=rcp", LOSSY, &["switch.marking=rcp"], "rcp", "newreno", Refused),
     ("%(rdma).congestion=vcp", LOSSY, &["switch.marking=vcp"], "vcp", "newreno", Refused),

@@ -27,6 +27,15 @@ const VCP: &[&str] =
 const POLICER: &[&str] = &["@.marking={kind=\"policer\",rate=\"2Gbps\",burst=\"6KB\"}"];
 const EDGE: &[&str] = &["edge={kind=\"codel\",target=\"20us\",interval=\"100us\",refresh=\"40us\"}"];
 const EDGE_ECN: &[&str] = &["transport.congestion=dctcp", "edge={kind=\"ecn\",threshold=\"5pkts\"}"];
+const METERED: &[&str] =
+    &["transport={kind=\"expresspass\"}", "switch.scheduler=expresspass", "nic.scheduler=expresspass"];
+const MIXED_CREDITS: &[&str] = &[
+    "topology={kind=\"dumbbell\",pairs=3}",
+    "transport={kind=\"expresspass\"}",
+    "switch.scheduler={kind=\"expresspass\",credits=7}",
+    "nic.scheduler=expresspass",
+    "switch.mix={scheduler=\"expresspass\",nodes=\"even\"}",
+];
 const MIXED: &[&str] = &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\"}"];
 
 /// ACKs of class 1, served so at the other place.
@@ -90,6 +99,21 @@ pub const KEYS: &[Row] = &[
     ("@.scheduler(fq-codel).target", BUSY, &[FQ_CODEL], "10us", "5us", Outcome),
     ("@.scheduler(fq-codel).interval", BUSY, &[FQ_CODEL], "50us", "30us", Outcome),
     ("@.scheduler(fq-codel).mtu", BUSY, &[FQ_CODEL], "", "6000B", Outcome),
+    ("switch.scheduler=expresspass", BUSY, METERED, "expresspass", "fifo", Refused),
+    ("switch.scheduler(expresspass).credits", BUSY, METERED, "", "1", Outcome),
+    ("switch.scheduler(expresspass).burst", BUSY, METERED, "", "9", Outcome),
+    ("switch.scheduler(expresspass).credit", BUSY, METERED, "", "40B", Outcome),
+    ("switch.scheduler(expresspass).packet", BUSY, METERED, "", "3KB", Outcome),
+    ("nic.scheduler=expresspass", BUSY, METERED, "expresspass", "fifo", Refused),
+    ("nic.scheduler(expresspass).credits", BUSY, METERED, "", "1", Outcome),
+    ("nic.scheduler(expresspass).burst", BUSY, METERED, "", "9", Outcome),
+    ("nic.scheduler(expresspass).credit", BUSY, METERED, "", "40B", Outcome),
+    ("nic.scheduler(expresspass).packet", BUSY, METERED, "", "3KB", Outcome),
+    ("switch.mix.scheduler=expresspass", BUSY, MIXED_CREDITS, "expresspass", "fifo", Refused),
+    ("switch.mix.scheduler(expresspass).credits", BUSY, MIXED_CREDITS, "", "1", Outcome),
+    ("switch.mix.scheduler(expresspass).burst", BUSY, MIXED_CREDITS, "", "9", Outcome),
+    ("switch.mix.scheduler(expresspass).credit", BUSY, MIXED_CREDITS, "", "40B", Outcome),
+    ("switch.mix.scheduler(expresspass).packet", BUSY, MIXED_CREDITS, "", "3KB", Outcome),
     ("@.scheduler=parity", BUSY, &["~.scheduler=fifo"], "parity", "fifo", Outcome),
     ("@.scheduler(parity).even", BUSY, &["@.scheduler=parity"], "", "fifo", Outcome),
     ("@.scheduler(parity).even=fifo", BUSY, &["@.scheduler=parity"], "fifo", "lifo", Outcome),

@@ -86,6 +86,7 @@ pub const KEYS: &[Row] = &[
     ("routing", PINNED, &[], "", "spray-random", Outcome),
     ("routing=ecmp", RACKS, &[], "ecmp", "modulo", Outcome),
     ("routing=ecmp-pairs", RACKS, &[], "ecmp-pairs", "ecmp", Outcome),
+    ("routing=ecmp-symmetric", RACKS, &[], "ecmp-symmetric", "ecmp", Outcome),
     ("routing=lowest", RACKS, &[], "lowest", "ecmp", Outcome),
     ("routing=modulo", RACKS, &[], "modulo", "spray-round-robin", Outcome),
     ("routing=spray-random", RACKS, &[], "spray-random", "ecmp", Outcome),

@@ -33,6 +33,12 @@ const ABC: &[&str] = &["%.congestion=abc", "switch.marking={kind=\"abc\",thresho
 const VCP: &[&str] = &["%.congestion=vcp", "switch.marking={kind=\"vcp\",period=\"40us\"}"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
 
+const SWIFT: &[&str] = &["%.congestion=swift"];
+const HOMA: &[&str] =
+    &["nic.order=round-robin", "%={kind=\"homa\"}", "switch.scheduler={kind=\"priority\",classes=8}"];
+const CREDITS: &[&str] = &["switch.scheduler=expresspass", "nic.scheduler=expresspass"];
+const EXPRESSPASS: &[&str] =
+    &["switch.scheduler=expresspass", "nic.scheduler=expresspass", "%={kind=\"expresspass\"}"];
 const PULL: &[&str] = &["nic.order=round-robin"];
 const PHOST: &[&str] = &["nic.order=round-robin", "%={kind=\"phost\"}"];
 const PHOST_CLASSES: &[&str] =
@@ -130,6 +136,19 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(vcp).beta", BUSY, VCP, "", "0.5", Outcome),
     ("%(tcp).congestion(vcp).xi", BUSY, VCP, "", "0.5", Outcome),
     ("%(tcp).congestion(vcp).freeze", BUSY, VCP, "", "20us", Outcome),
+    ("%(tcp).congestion=swift", BUSY, &[], "swift", "newreno", Outcome),
+    ("%(tcp).congestion(swift).variant", BUSY, SWIFT, "", "htsim", Outcome),
+    ("%(tcp).congestion(swift).variant=published", BUSY, SWIFT, "published", "htsim", Outcome),
+    ("%(tcp).congestion(swift).variant=htsim", BUSY, SWIFT, "htsim", "published", Outcome),
+    ("%(tcp).congestion(swift).base_target", BUSY, SWIFT, "", "9us", Outcome),
+    ("%(tcp).congestion(swift).hop_target", BUSY, SWIFT, "", "9us", Outcome),
+    ("%(tcp).congestion(swift).flow_range", BUSY, SWIFT, "", "10us", Outcome),
+    ("%(tcp).congestion(swift).flow_min", BUSY, SWIFT, "", "1.0", Outcome),
+    ("%(tcp).congestion(swift).flow_max", BUSY, SWIFT, "", "20.0", Outcome),
+    ("%(tcp).congestion(swift).additive", BUSY, SWIFT, "", "3.0", Outcome),
+    ("%(tcp).congestion(swift).beta", BUSY, SWIFT, "", "0.1", Outcome),
+    ("%(tcp).congestion(swift).max_decrease", BUSY, SWIFT, "", "0.1", Outcome),
+    ("%(tcp).congestion(swift).min_window", BUSY, SWIFT, "", "1.0", Outcome),
     ("%(tcp).congestion=custom", BUSY, &[], "{kind=\"custom\",name=\"still\"}", "newreno", Outcome),
     ("%(tcp).congestion(custom).name", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "still", "calm", Outcome),
     ("%(tcp).congestion(custom).params", BUSY, &["%.congestion={kind=\"custom\",name=\"still\"}"], "4", "9", Outcome),
@@ -224,5 +243,27 @@ pub const KEYS: &[Row] = &[
     ("%(phost).retry", BUSY, PHOST, "", "60us", Outcome),
     ("%(phost).free_class", BUSY, PHOST_CLASSES, "", "2", Outcome),
     ("%(phost).token_class", BUSY, PHOST_CLASSES, "", "1", Outcome),
+    ("%=homa", BUSY, PULL, "{kind=\"homa\"}", "{kind=\"udp\"}", Outcome),
+    ("%(homa).payload", BUSY, HOMA, "", "1000B", Outcome),
+    ("%(homa).header", BUSY, HOMA, "", "60B", Outcome),
+    ("%(homa).control_size", BUSY, HOMA, "", "64B", Outcome),
+    ("%(homa).rtt_bytes", BUSY, HOMA, "", "3KB", Outcome),
+    ("%(homa).levels", BUSY, HOMA, "", "2", Outcome),
+    ("%(homa).cutoffs", BUSY, HOMA, "", "[\"2KB\"]", Outcome),
+    ("%(homa).overcommitment", BUSY, HOMA, "", "1", Outcome),
+    ("%(homa).resend", BUSY, HOMA, "", "20us", Outcome),
+    ("%=expresspass", BUSY, CREDITS, "{kind=\"expresspass\"}", "{kind=\"udp\"}", Outcome),
+    ("%(expresspass).payload", BUSY, EXPRESSPASS, "", "1000B", Outcome),
+    ("%(expresspass).header", BUSY, EXPRESSPASS, "", "60B", Outcome),
+    ("%(expresspass).control_size", BUSY, EXPRESSPASS, "", "64B", Outcome),
+    ("%(expresspass).credit_min", BUSY, EXPRESSPASS, "", "84B", Outcome),
+    ("%(expresspass).credit_max", BUSY, EXPRESSPASS, "", "84B", Outcome),
+    ("%(expresspass).max_rate", BUSY, EXPRESSPASS, "", "100Mbps", Outcome),
+    ("%(expresspass).alpha", BUSY, EXPRESSPASS, "", "0.1", Outcome),
+    ("%(expresspass).w_init", BUSY, EXPRESSPASS, "", "0.5", Outcome),
+    ("%(expresspass).w_min", BUSY, EXPRESSPASS, "", "0.06", Outcome),
+    ("%(expresspass).target_loss", BUSY, EXPRESSPASS, "", "0.5", Outcome),
+    ("%(expresspass).jitter", BUSY, EXPRESSPASS, "", "0.0", Outcome),
+    ("%(expresspass).retry", BUSY, EXPRESSPASS, "", "3us", Outcome),
     ("transports", PLAIN, &[], "{x={initial_window=\"2pkts\"}}", "{x={initial_window=\"3pkts\"}}", Outcome),
 ];

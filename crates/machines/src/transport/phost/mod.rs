@@ -30,7 +30,7 @@ impl Protocol for PhostSpec {
     fn sender(&self, flow: FlowId, size: u64, start: &Start, _: Stream) -> Result<PhostSender, String> {
         PhostSender::new(self, flow, size, start)
     }
-    fn receiver(&self, flow: FlowId, size: u64) -> PhostReceiver {
+    fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> PhostReceiver {
         PhostReceiver::new(self, flow, size)
     }
     fn wire(&self) -> Wire {

@@ -1,30 +1,19 @@
 //! The destination's end: what has arrived, and one ACK of all. Tokens are its host agent's.
 
+use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, Heard, PhostSpec, ReceivingEnd, Transmit};
-use super::Arrivals;
-use crate::packet::{Kind, Packet, Side};
+use crate::packet::{Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 
 /// The destination's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PhostReceiver {
-    flow: FlowId,
-    size: u64,
-    payload: u32,
-    arrived: Arrivals,
-    /// Distinct bytes.
-    bytes: u64,
-    /// When the packet was sent that the ACK of all answers; `None`: no ACK is due.
-    answers: Option<Time>,
-}
+pub struct PhostReceiver(Collector);
 
 impl PhostReceiver {
-    /// Expects `size` bytes; of endless flows, which no sender can announce, nothing.
+    /// Expects `size` bytes.
     pub(super) fn new(spec: &PhostSpec, flow: FlowId, size: u64) -> Self {
-        let packets = if size == u64::MAX { 0 } else { spec.packets(size) };
-        let arrived = Arrivals::new(packets);
-        Self { flow, size, payload: spec.payload, arrived, bytes: 0, answers: None }
+        Self(Collector::new(flow, size, spec.payload))
     }
 }
 
@@ -32,11 +21,7 @@ impl Endpoint for PhostReceiver {
     type Spec = PhostSpec;
 
     fn on_packet(&mut self, _: &PhostSpec, _: Time, packet: &Packet, _: Option<&Side>) -> Heard {
-        if packet.kind == Kind::Data && self.arrived.insert(packet.seq / u64::from(self.payload)) {
-            self.bytes += u64::from(packet.payload);
-        }
-        // What comes after the last byte did: the ACK was lost.
-        self.answers = self.is_done().then_some(packet.stamp);
+        self.0.take(packet);
         Heard::default()
     }
 
@@ -45,9 +30,8 @@ impl Endpoint for PhostReceiver {
     }
 
     fn poll_transmit(&mut self, spec: &PhostSpec, _: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
-        let Some(stamp) = self.answers.take() else { return Transmit::Idle };
-        let (seq, flow, wire) = (self.size, self.flow, spec.control);
-        *packet = Packet { stamp, seq, flow, wire, kind: Kind::Ack, ..Packet::default() };
+        let Some(ack) = self.0.ack(spec.control) else { return Transmit::Idle };
+        *packet = ack;
         Transmit::Packet
     }
 
@@ -56,18 +40,18 @@ impl Endpoint for PhostReceiver {
     }
 
     fn is_done(&self) -> bool {
-        self.bytes >= self.size
+        self.0.has_all()
     }
 }
 
 impl ReceivingEnd for PhostReceiver {
     fn resize(&mut self, size: u64) {
-        self.size = size;
+        self.0.resize(size);
     }
     fn received(&self) -> u64 {
-        (self.arrived.lowest() * u64::from(self.payload)).min(self.size)
+        self.0.in_order()
     }
     fn unique_bytes(&self) -> u64 {
-        self.bytes
+        self.0.bytes()
     }
 }

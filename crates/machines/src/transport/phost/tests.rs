@@ -90,7 +90,7 @@ fn tokens_that_are_too_old_are_worth_nothing() {
 
 #[test]
 fn what_a_token_names_again_is_sent_again_and_one_ack_ends_it() {
-    let (mut s, mut r) = (sender(2880), SPEC.receiver(FlowId(5), 2880));
+    let (mut s, mut r) = (sender(2880), SPEC.receiver(FlowId(5), 2880, Stream::default()));
     poll(&mut s, US(0));
     (0..3).for_each(|i| token(&mut s, US(1), i, i + 1, 2880));
     let sent: Vec<Packet> = std::iter::from_fn(|| poll(&mut s, US(1))).collect();
@@ -113,7 +113,7 @@ fn what_a_token_names_again_is_sent_again_and_one_ack_ends_it() {
 
 #[test]
 fn a_source_that_hears_nothing_asks_again_and_a_destination_that_has_all_says_so() {
-    let (mut s, mut r) = (sender(960), SPEC.receiver(FlowId(5), 960));
+    let (mut s, mut r) = (sender(960), SPEC.receiver(FlowId(5), 960, Stream::default()));
     poll(&mut s, US(0));
     r.on_packet(&SPEC, US(3), &poll(&mut s, US(0)).expect("data"), None);
     poll(&mut r, US(3)).expect("an ACK, which is lost");
@@ -137,5 +137,5 @@ fn what_cannot_work_is_refused_by_name() {
     assert!(refuse(PhostSpec { window: 0, ..SPEC }, 1).contains("window"));
     assert!(refuse(PhostSpec { retry: Span::ZERO, ..SPEC }, 1).contains("retry"));
     assert!(refuse(SPEC, u64::MAX).contains("size"));
-    let _: PhostReceiver = SPEC.receiver(FlowId(0), u64::MAX);
+    let _: PhostReceiver = SPEC.receiver(FlowId(0), u64::MAX, Stream::default());
 }

@@ -38,7 +38,7 @@ impl Protocol for Rc3Spec {
     fn sender(&self, flow: FlowId, size: u64, start: &Start, _: Stream) -> Result<Rc3Sender, String> {
         Rc3Sender::new(self, flow, size, start)
     }
-    fn receiver(&self, flow: FlowId, size: u64) -> Rc3Receiver {
+    fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> Rc3Receiver {
         Rc3Receiver::new(self, flow, size)
     }
     fn wire(&self) -> Wire {

@@ -34,7 +34,7 @@ impl Protocol for RdmaSpec {
     fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<RdmaSender, String> {
         RdmaSender::new(self, flow, size, start, stream)
     }
-    fn receiver(&self, flow: FlowId, size: u64) -> RdmaReceiver {
+    fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> RdmaReceiver {
         RdmaReceiver::new(self, flow, size)
     }
     fn wire(&self) -> Wire {

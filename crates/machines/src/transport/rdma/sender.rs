@@ -423,6 +423,7 @@ impl SendingEnd for RdmaSender {
             rtt_sum: self.rtt_sum,
             rtt_samples: self.rtt_samples,
             pace: self.controller.permit().pace,
+            wasted_credits: 0,
         }
     }
 

@@ -21,7 +21,7 @@ impl Protocol for TcpSpec {
     fn sender(&self, flow: FlowId, size: u64, start: &Start, _: Stream) -> Result<TcpSender, String> {
         TcpSender::new(self, flow, size, start)
     }
-    fn receiver(&self, flow: FlowId, size: u64) -> TcpReceiver {
+    fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> TcpReceiver {
         TcpReceiver::new(flow, size)
     }
     fn wire(&self) -> Wire {

@@ -472,6 +472,7 @@ impl SendingEnd for TcpSender {
             rtt_sum: Span::from_ps(self.rtt_sum),
             rtt_samples: self.rtt_samples,
             pace: self.controller.permit().pace,
+            wasted_credits: 0,
         }
     }
 }

@@ -40,7 +40,7 @@ fn all() -> Vec<TransportSpec> {
 fn packets(spec: &TransportSpec, size: u64) -> Vec<Packet> {
     let start = Start { class: 3, ..spec.start(Rate::from_gbps(10), Span::from_us(10), Span::ZERO) };
     let mut sender = spec.sender(FlowId(1), size, &start, Stream::new(1, "says", 0)).expect("can work");
-    let mut receiver = spec.receiver(FlowId(1), size);
+    let mut receiver = spec.receiver(FlowId(1), size, Stream::default());
     let (mut packet, mut side, mut all) = (Packet::default(), Side::default(), Vec::new());
     sender.start(spec, Time::ZERO);
     for us in 0..1000 {

@@ -63,7 +63,7 @@ impl Slots {
     pub fn new(spec: TransportSpec, segments: u64) -> Self {
         let start = spec.start(Rate::from_gbps(1), Span::from_us(ROUND_TRIP), Span::ZERO);
         let sender = spec.sender(FlowId(0), segments * MSS, &start, Stream::new(1, "test", 0)).unwrap();
-        let receiver = spec.receiver(FlowId(0), segments * MSS);
+        let receiver = spec.receiver(FlowId(0), segments * MSS, Stream::default());
         let mut all = Self {
             spec,
             sender,

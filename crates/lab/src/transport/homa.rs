@@ -1,0 +1,56 @@
+//! Transports of kind `homa`.
+
+use super::{Kind, Ranks, bytes};
+use crate::schema::{Homa, Rank, Transport};
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::transport::{HomaSpec, TransportSpec};
+
+impl Homa {
+    /// Sizes at which levels change.
+    pub(crate) fn cuts(&self) -> Vec<u64> {
+        self.cutoffs.iter().flatten().map(|size| size.0.get()).collect()
+    }
+}
+
+impl Kind for Homa {
+    fn spec(&self) -> TransportSpec {
+        // (What depends on other keys has been resolved.)
+        let (levels, cutoffs) = (self.levels.unwrap_or(1), self.cuts());
+        let scheduled = u32::from(levels).saturating_sub(cutoffs.len() as u32 + 1).max(1);
+        TransportSpec::Homa(HomaSpec {
+            payload: bytes(self.payload),
+            header: bytes(self.header),
+            control: bytes(self.control_size),
+            rtt_bytes: self.rtt_bytes.map_or(u64::MAX, |q| q.0.get()),
+            levels,
+            cutoffs,
+            overcommitment: self.overcommitment.unwrap_or(scheduled),
+            resend: self.resend.0,
+        })
+    }
+    fn congestion(&self) -> Option<&ControllerSpec> {
+        None
+    }
+    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
+        None
+    }
+    fn ranks(&self) -> Ranks {
+        Ranks::Never
+    }
+    fn rank(&self) -> Option<Rank> {
+        None
+    }
+    fn slows_on_loss(&self) -> bool {
+        false
+    }
+    fn carries_many(&self) -> bool {
+        false
+    }
+    fn classes(&self) -> u8 {
+        self.levels.map_or(0, |levels| levels.saturating_sub(1))
+    }
+    fn bare(&self) -> Transport {
+        let Self { payload, header, control_size, .. } = *self;
+        Transport::Homa(Self { payload, header, control_size, ..Self::default() })
+    }
+}

@@ -1,0 +1,119 @@
+//! `[transport]` of kinds `homa` and `expresspass`.
+
+use super::Report;
+use super::transports::{Checked, LARGEST, sizes};
+use crate::quantity::Q;
+use crate::resolve;
+use crate::schema::{Document, ExpressPass, Homa, Pattern, RoutingRule, Scheduler};
+use crate::topology::Graph;
+use thalweg_units::Bytes;
+
+/// A packet that is not data.
+fn small(r: &mut Report<'_>, key: &str, name: &str, size: Q<Bytes>) {
+    if size.0.get() == 0 || size.0.get() > LARGEST {
+        let reason = format!("a packet of {} is impossible", size.0);
+        r.error(&format!("{key}.{name}"), reason, "for example \"84B\"");
+    }
+}
+
+/// Classes of traffic that the transport does not heed.
+fn classes(r: &mut Report<'_>, key: &str, doc: &Document) {
+    let name = key.strip_prefix("transports.").unwrap_or("default");
+    for (i, t) in doc.traffic.iter().enumerate() {
+        if t.transport == name && t.class > 0 && !matches!(t.pattern, Pattern::Udp(_)) {
+            let why = "the transport writes the class of each packet itself";
+            r.useless(&format!("traffic.{i}.class"), why, "remove the key");
+        }
+    }
+}
+
+impl Checked for Homa {
+    fn check(&self, r: &mut Report<'_>, key: &str, doc: &Document, _: &Graph) {
+        let at = |name: &str| format!("{key}.{name}");
+        sizes(r, key, "payload", self.payload.0, self.header.0);
+        small(r, key, "control_size", self.control_size);
+        if self.rtt_bytes.is_some_and(|q| q.0.get() == 0) {
+            let reason = "without unscheduled bytes no destination hears of a message";
+            r.error(&at("rtt_bytes"), reason, "at least \"1B\"");
+        }
+        if self.overcommitment == Some(0) {
+            r.error(&at("overcommitment"), "nothing would ever be granted", "at least 1");
+        }
+        if self.resend.0.is_zero() {
+            r.error(&at("resend"), "a time of 0 is over before anything comes", "write a time above zero");
+        }
+        let (known, levels) = (resolve::classes(doc).max(1), u32::from(self.levels.unwrap_or(1)));
+        if levels == 0 || levels > known {
+            let reason = format!("the switches' scheduler has {known} of them");
+            let hint = "write fewer, or use the scheduler priority with as many `classes`";
+            r.error(&at("levels"), reason, hint);
+        }
+        let cuts = self.cuts();
+        if !cuts.is_sorted_by(|a, b| a < b) {
+            r.error(&at("cutoffs"), "they do not rise", "write them in ascending order, each once");
+        } else if cuts.len() as u32 >= levels.max(1) {
+            let reason = format!("{} cuts make more levels than the {levels} that there are", cuts.len());
+            r.error(&at("cutoffs"), reason, "write fewer, or raise `levels`");
+        }
+        if doc.slack.is_some() {
+            let reason = "slack and the sizes of messages would have one header field";
+            r.error(&at("kind"), reason, "remove [slack], or use another transport");
+        }
+        if !doc.nic.order.pulls() {
+            let reason = "the message with the least to send goes next: what waits in a queue of the NIC could not be \
+                          overtaken";
+            r.error(&at("kind"), reason, "write `nic.order = \"round-robin\"`");
+        }
+        classes(r, key, doc);
+    }
+
+    fn must_end(&self, _: &Document) -> Option<(&'static str, &'static str)> {
+        Some(("packets name their message's size, and this one has none", "use a pattern whose flows end"))
+    }
+}
+
+impl Checked for ExpressPass {
+    fn check(&self, r: &mut Report<'_>, key: &str, doc: &Document, graph: &Graph) {
+        let at = |name: &str| format!("{key}.{name}");
+        sizes(r, key, "payload", self.payload.0, self.header.0);
+        small(r, key, "control_size", self.control_size);
+        small(r, key, "credit_min", self.credit_min);
+        small(r, key, "credit_max", self.credit_max);
+        if self.credit_max.0 < self.credit_min.0 {
+            let reason =
+                format!("the largest, {}, is below the smallest, {}", self.credit_max.0, self.credit_min.0);
+            r.error(&at("credit_max"), reason, "swap them");
+        }
+        if self.max_rate.is_some_and(|q| q.0.bps() == 0) {
+            r.error(&at("max_rate"), "no credit would ever be sent", "write a rate above zero");
+        }
+        if self.retry.0.is_zero() {
+            r.error(&at("retry"), "a time of 0 is over before anything comes", "write a time above zero");
+        }
+        let meters = |s: &Scheduler| matches!(s, Scheduler::ExpressPass(_));
+        if let Some((section, _)) = resolve::schedulers(doc).find(|(_, s)| !meters(s)) {
+            let reason = "credits that no port meters call for more data than links carry";
+            r.error(&format!("{section}.scheduler"), reason, "write \"expresspass\"");
+        }
+        if doc.nic.order.pulls() {
+            let reason = "a NIC that pulls has no queue to meter credits at";
+            r.error("nic.order", reason, "write \"queue\"");
+        }
+        let rule = &doc.routing.rule;
+        let mirrored = [RoutingRule::EcmpSymmetric, RoutingRule::Modulo, RoutingRule::Lowest].contains(rule);
+        // In a tree there is one path; pinned paths are looked at when the network is built.
+        let choice = graph.links.len() >= graph.nodes();
+        if choice && !mirrored && !matches!(rule, RoutingRule::Pinned { .. }) {
+            let reason = "credits take the way of the data in reverse";
+            r.error("routing.kind", reason, "write \"ecmp-symmetric\"");
+        }
+        if doc.slack.is_some() {
+            let reason = "slack and the numbers of credits would have one header field";
+            r.error(&at("kind"), reason, "remove [slack], or use another transport");
+        }
+    }
+
+    fn must_end(&self, _: &Document) -> Option<(&'static str, &'static str)> {
+        Some(("a request names the flow's size, and this one has none", "use a pattern whose flows end"))
+    }
+}

@@ -1,0 +1,192 @@
+//! Ports of ExpressPass: credits in a short queue of their own, which goes first but is metered (Cho et al., SIGCOMM 2017, §3.1).
+//!
+//! A credit calls for a full packet on the link of the other direction. So of a link of rate C credits take C·credit/(credit + packet)
+//! at most, by a token bucket of a few credits; what finds the queue full is dropped. Everything else is served in order of arrival
+//! whenever no credit may go.
+//!
+//! The bucket is kept as the instant at which it will be full again, as in [`crate::stage::policer`].
+
+use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
+use crate::packet::{Handle, Kind, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// Credits first, metered so that the data they call for fits the link; all else in order of arrival (ExpressPass: Cho et al., SIGCOMM
+/// 2017).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Credits that may wait.
+    #[schemars(range(min = 1))]
+    pub credits: u32,
+    /// Credits that may leave at once after a pause.
+    #[schemars(range(min = 1))]
+    pub burst: u32,
+    /// A credit on the wire, on average.
+    pub credit: Bytes,
+    /// A full data packet on the wire, for which a credit is.
+    pub packet: Bytes,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        // ExpressPass §3.1 and §5: eight credits, of 84 B, each for 1538 B; the authors' simulator has two in its bucket.
+        Self { credits: 8, burst: 2, credit: Bytes::new(84), packet: Bytes::new(1538) }
+    }
+}
+
+impl Params {
+    /// What credits may take of a link.
+    pub fn rate(&self, link: Rate) -> Rate {
+        let (credit, both) = (self.credit.get(), self.credit.get().saturating_add(self.packet.get()));
+        Rate::from_bps((u128::from(link.bps()) * u128::from(credit) / u128::from(both.max(1))) as u64)
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Credits;
+
+    fn needs(&self) -> Needs {
+        Needs { holds_back: true, ..Needs::NOTHING }
+    }
+
+    fn check(&self, _: &Around, problems: &mut Problems) {
+        for (key, count) in [("credits", self.credits), ("burst", self.burst)] {
+            if count == 0 {
+                problems.wrong(key, "no credit would ever pass", "at least 1");
+            }
+        }
+        let said = |size| format!("a packet of {size} is impossible");
+        problems.size("credit", self.credit, said, "84B");
+        problems.size("packet", self.packet, said, "1538B");
+    }
+
+    fn make(&self, at: &At) -> Result<Credits, String> {
+        let rate = self.rate(at.rate);
+        if rate == Rate::ZERO {
+            return Err(format!("of a link of {} nothing is left for credits", at.rate));
+        }
+        let depth = Bytes::new(self.credit.get() * u64::from(self.burst)) / rate;
+        let (credits, data) = (VecDeque::new(), VecDeque::new());
+        Ok(Credits { limit: self.credits as usize, rate, depth, full_at: Time::ZERO, credits, data })
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self::default()]
+    }
+}
+
+/// The two queues of one port.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Credits {
+    limit: usize,
+    rate: Rate,
+    /// How long an empty bucket takes to fill.
+    depth: Span,
+    /// When it is full again, if no credit leaves until then.
+    full_at: Time,
+    credits: VecDeque<Entry>,
+    data: VecDeque<Entry>,
+}
+
+impl Credits {
+    /// When the first credit may leave.
+    fn opens(&self) -> Option<Time> {
+        let first = self.credits.front()?;
+        let filled = self.full_at.saturating_add(Bytes::new(u64::from(first.wire)) / self.rate);
+        Some(Time::from_ps(filled.ps().saturating_sub(self.depth.ps())))
+    }
+}
+
+impl Order for Credits {
+    fn pushes_out(&self) -> bool {
+        false
+    }
+    /// A credit finds their queue full.
+    fn refuses(&self, packet: &Packet) -> bool {
+        packet.kind == Kind::Control && self.credits.len() >= self.limit
+    }
+    #[inline]
+    fn push(&mut self, _: Time, packet: &Packet, handle: Handle) {
+        let queue = if packet.kind == Kind::Control { &mut self.credits } else { &mut self.data };
+        queue.push_back(Entry::new(packet, handle));
+    }
+    #[inline]
+    fn pop(&mut self, now: Time) -> Option<Entry> {
+        if self.opens().is_some_and(|at| at <= now) {
+            let credit = self.credits.pop_front()?;
+            self.full_at = self.full_at.max(now) + Bytes::new(u64::from(credit.wire)) / self.rate;
+            return Some(credit);
+        }
+        self.data.pop_front()
+    }
+    fn shed(&mut self, _: Handle) -> Option<Entry> {
+        self.data.pop_back().or_else(|| self.credits.pop_back())
+    }
+    #[inline]
+    fn held_until(&self) -> Option<Time> {
+        if self.data.is_empty() { self.opens() } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At 16 Mb/s a link carries 2 B per microsecond: credits of 100 B, each for 900 B, one every 500 us.
+    fn port(credits: u32) -> Credits {
+        let params = Params { credits, burst: 2, credit: Bytes::new(100), packet: Bytes::new(900) };
+        let rate = Rate::from_mbps(16);
+        params.make(&At { rate, stream: thalweg_units::Stream::default(), preemptive: false }).unwrap()
+    }
+    fn join(port: &mut Credits, at: u64, kind: Kind, n: u32) -> bool {
+        let packet =
+            Packet { kind, wire: if kind == Kind::Control { 100 } else { 900 }, ..Packet::default() };
+        let fits = !port.refuses(&packet);
+        if fits {
+            port.push(Time::from_us(at), &packet, Handle(n));
+        }
+        fits
+    }
+    fn pop(port: &mut Credits, at: u64) -> Option<u32> {
+        port.pop(Time::from_us(at)).map(|entry| entry.handle.0)
+    }
+
+    #[test]
+    fn two_credits_leave_at_once_and_then_one_whenever_a_packet_and_a_credit_have_had_the_link() {
+        let mut p = port(16);
+        (0..4).for_each(|n| assert!(join(&mut p, 1000, Kind::Control, n)));
+        assert_eq!([1000, 1000, 1000].map(|at| pop(&mut p, at)), [Some(0), Some(1), None]);
+        assert_eq!(p.held_until(), Some(Time::from_us(1500)));
+        assert_eq!([1499, 1500, 1999, 2000].map(|at| pop(&mut p, at)), [None, Some(2), None, Some(3)]);
+        assert_eq!(p.held_until(), None);
+    }
+
+    #[test]
+    fn credits_that_find_their_queue_full_are_dropped_and_data_never() {
+        let mut p = port(2);
+        assert_eq!([0, 1, 2].map(|n| join(&mut p, 0, Kind::Control, n)), [true, true, false]);
+        assert_eq!([3, 4, 5].map(|n| join(&mut p, 0, Kind::Data, n)), [true, true, true]);
+    }
+
+    #[test]
+    fn data_have_the_link_while_no_credit_may_go_and_requests_and_acks_are_data() {
+        let mut p = port(16);
+        join(&mut p, 0, Kind::Data, 10);
+        join(&mut p, 0, Kind::Syn, 11);
+        join(&mut p, 0, Kind::Ack, 12);
+        (0..3).for_each(|n| assert!(join(&mut p, 0, Kind::Control, n)));
+        assert_eq!(p.held_until(), None);
+        let order = [0, 0, 0, 450, 500, 550].map(|at| pop(&mut p, at));
+        assert_eq!(order, [Some(0), Some(1), Some(10), Some(11), Some(2), Some(12)]);
+    }
+
+    /// §3.1: 84 B of 84 + 1538, so 5.18 % of the link.
+    #[test]
+    fn credits_take_as_much_of_a_link_as_leaves_room_for_their_data() {
+        assert_eq!(Params::default().rate(Rate::from_gbps(10)), Rate::from_bps(517_879_161));
+    }
+}

@@ -1,0 +1,136 @@
+//! The destination's end: credits at the rate that feedback says, and one ACK of all.
+
+use super::super::collector::Collector;
+use super::super::{Endpoint, Expiry, ExpressPassSpec, Heard, ReceivingEnd, Transmit};
+use super::feedback::Feedback;
+use crate::packet::{Flags, Kind, Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{FlowId, Span, Stream, Time};
+
+/// The destination's end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ExpressPassReceiver {
+    flow: FlowId,
+    all: Collector,
+    stream: Stream,
+    /// Since the request.
+    feedback: Option<Feedback>,
+    /// The next credit leaves then.
+    next_at: Time,
+    /// Numbers of credits so far.
+    credits: u64,
+    /// All that was sent has come, or is lost: credits name what is missing, from here on.
+    repairs: Option<u64>,
+}
+
+impl ExpressPassReceiver {
+    /// Expects `size` bytes.
+    pub(super) fn new(spec: &ExpressPassSpec, flow: FlowId, size: u64, stream: Stream) -> Self {
+        let all = Collector::new(flow, size, spec.payload);
+        Self { flow, all, stream, feedback: None, next_at: Time::MAX, credits: 0, repairs: None }
+    }
+
+    /// The rate of its credits.
+    pub fn feedback(&self) -> Option<&Feedback> {
+        self.feedback.as_ref()
+    }
+
+    /// What the next credit is for.
+    fn wanted(&mut self, spec: &ExpressPassSpec) -> u64 {
+        let Some(from) = self.repairs else { return u64::MAX };
+        let missing = self.all.missing(from).unwrap_or(0);
+        self.repairs = Some(missing + u64::from(spec.payload));
+        missing
+    }
+
+    /// The next credit's size and the gap behind it.
+    fn draw(&mut self, spec: &ExpressPassSpec, gap: f64) -> (u32, Span) {
+        let sizes = u64::from(spec.credit_max - spec.credit_min) + 1;
+        let wire = spec.credit_min + if sizes > 1 { self.stream.below(sizes) as u32 } else { 0 };
+        let jitter = if spec.jitter > 0.0 { spec.jitter * (2.0 * self.stream.unit() - 1.0) } else { 0.0 };
+        (wire, Span::from_ps((gap * (1.0 + jitter)) as u64))
+    }
+}
+
+impl Endpoint for ExpressPassReceiver {
+    type Spec = ExpressPassSpec;
+
+    fn on_packet(&mut self, spec: &ExpressPassSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+        self.all.take(packet);
+        match packet.kind {
+            Kind::Syn if packet.flags.has(Flags::LAST) => {
+                self.repairs.get_or_insert(0);
+            }
+            Kind::Syn if self.feedback.is_none() => {
+                self.feedback = Some(Feedback::new(spec, now));
+                self.next_at = now;
+            }
+            Kind::Data => {
+                let rtt = now.since(Time::from_ps(packet.rank.unsigned_abs()));
+                if let Some(feedback) = &mut self.feedback {
+                    feedback.answered(packet.echo, rtt);
+                }
+            }
+            _ => {}
+        }
+        Heard::default()
+    }
+
+    fn on_timer(&mut self, _: &ExpressPassSpec, _: Time) -> Expiry {
+        Expiry::Other
+    }
+
+    fn poll_transmit(
+        &mut self,
+        spec: &ExpressPassSpec,
+        now: Time,
+        packet: &mut Packet,
+        _: &mut Side,
+    ) -> Transmit {
+        if let Some(ack) = self.all.ack(spec.control) {
+            *packet = ack;
+            return Transmit::Packet;
+        }
+        if self.is_done() || now < self.next_at {
+            return Transmit::Idle;
+        }
+        let Some(feedback) = &mut self.feedback else { return Transmit::Idle };
+        feedback.update(spec, now);
+        let gap = feedback.gap(spec);
+        let (wire, gap) = self.draw(spec, gap);
+        self.next_at = now.saturating_add(gap.max(Span::from_ps(1)));
+        self.credits += 1;
+        let (seq, number) = (self.wanted(spec), self.credits);
+        *packet = Packet {
+            stamp: now,
+            seq,
+            echo: number,
+            rank: i64::try_from(now.ps()).unwrap_or(i64::MAX),
+            flow: self.flow,
+            wire,
+            kind: Kind::Control,
+            ..Packet::default()
+        };
+        Transmit::Packet
+    }
+
+    fn timer(&self) -> Option<Time> {
+        (!self.is_done() && self.next_at != Time::MAX).then_some(self.next_at)
+    }
+
+    fn is_done(&self) -> bool {
+        self.all.has_all()
+    }
+}
+
+impl ReceivingEnd for ExpressPassReceiver {
+    fn resize(&mut self, size: u64) {
+        self.all.resize(size);
+    }
+    fn received(&self) -> u64 {
+        self.all.in_order()
+    }
+    fn unique_bytes(&self) -> u64 {
+        self.all.bytes()
+    }
+}

@@ -1,0 +1,96 @@
+//! The destination's end: what has arrived, what is asked for again, and one ACK of all. Grants are its host agent's.
+
+use super::super::collector::Collector;
+use super::super::{Endpoint, Expiry, Heard, HomaSpec, ReceivingEnd, Transmit};
+use crate::packet::{Flags, Kind, Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{FlowId, Time};
+
+/// The destination's end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HomaReceiver {
+    flow: FlowId,
+    all: Collector,
+    /// What is missing is asked for then; [`Time::MAX`]: nothing has come yet.
+    ask_at: Time,
+    /// It is to be asked for.
+    asks: bool,
+}
+
+impl HomaReceiver {
+    /// Expects `size` bytes.
+    pub(super) fn new(spec: &HomaSpec, flow: FlowId, size: u64) -> Self {
+        Self { flow, all: Collector::new(flow, size, spec.payload), ask_at: Time::MAX, asks: false }
+    }
+
+    /// The first stretch of packets that are missing: from, to.
+    fn gap(&self, spec: &HomaSpec) -> Option<(u64, u64)> {
+        let from = self.all.missing(0)?;
+        let size = self.all.size();
+        let mut to = from;
+        while to < size && !self.all.has(to) {
+            to += u64::from(spec.payload);
+        }
+        Some((from, to.min(size)))
+    }
+}
+
+impl Endpoint for HomaReceiver {
+    type Spec = HomaSpec;
+
+    fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+        self.all.take(packet);
+        self.ask_at = now.saturating_add(spec.resend);
+        Heard::default()
+    }
+
+    fn on_timer(&mut self, spec: &HomaSpec, now: Time) -> Expiry {
+        if self.is_done() || now < self.ask_at {
+            return Expiry::Other;
+        }
+        (self.asks, self.ask_at) = (true, now.saturating_add(spec.resend));
+        Expiry::Retransmission
+    }
+
+    fn poll_transmit(&mut self, spec: &HomaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+        if let Some(ack) = self.all.ack(spec.control) {
+            *packet = ack;
+            return Transmit::Packet;
+        }
+        let gap = if std::mem::take(&mut self.asks) { self.gap(spec) } else { None };
+        let Some((from, to)) = gap else { return Transmit::Idle };
+        let mut flags = Flags::default();
+        flags.set(Flags::RETRANSMISSION);
+        *packet = Packet {
+            stamp: now,
+            seq: from,
+            echo: to,
+            flow: self.flow,
+            wire: spec.control,
+            kind: Kind::Control,
+            flags,
+            ..Packet::default()
+        };
+        Transmit::Packet
+    }
+
+    fn timer(&self) -> Option<Time> {
+        (!self.is_done() && self.ask_at != Time::MAX).then_some(self.ask_at)
+    }
+
+    fn is_done(&self) -> bool {
+        self.all.has_all()
+    }
+}
+
+impl ReceivingEnd for HomaReceiver {
+    fn resize(&mut self, size: u64) {
+        self.all.resize(size);
+    }
+    fn received(&self) -> u64 {
+        self.all.in_order()
+    }
+    fn unique_bytes(&self) -> u64 {
+        self.all.bytes()
+    }
+}

@@ -1,0 +1,192 @@
+//! The source's end: unscheduled packets at once, the rest by grants (§3.2).
+
+use super::super::{Endpoint, Expiry, Heard, HomaSpec, SenderStats, SendingEnd, Transmit};
+use crate::packet::{Flags, Kind, Packet, Side};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, FlowId, Span, Time};
+
+/// The source's end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HomaSender {
+    flow: FlowId,
+    size: u64,
+    started: bool,
+    done: bool,
+    /// The first byte never sent.
+    sent_to: u64,
+    /// What may be sent.
+    granted: u64,
+    /// The level of scheduled packets, as the last grant said.
+    level: u8,
+    /// To be sent again: from, to.
+    again: Option<(u64, u64)>,
+    /// Bytes that the destination has, as far as it has said.
+    acked: u64,
+    /// A source that hears nothing sends its first packet again then.
+    retry_at: Time,
+    counts: Counts,
+}
+
+/// For [`SenderStats`].
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Counts {
+    sent: u64,
+    resent: u64,
+    silences: u64,
+    rtt_sum: Span,
+    rtt_samples: u32,
+}
+
+impl HomaSender {
+    /// A sender that has not started.
+    pub(super) fn new(spec: &HomaSpec, flow: FlowId, size: u64) -> Self {
+        Self {
+            flow,
+            size,
+            started: false,
+            done: false,
+            sent_to: 0,
+            granted: spec.unscheduled(size),
+            level: spec.scheduled_level(0, 1),
+            again: None,
+            acked: 0,
+            retry_at: Time::MAX,
+            counts: Counts::default(),
+        }
+    }
+
+    /// The first byte of the next packet, and whether it was sent before.
+    fn next(&mut self, spec: &HomaSpec) -> Option<(u64, bool)> {
+        if let Some((from, to)) = self.again {
+            let behind = from + u64::from(spec.payload);
+            self.again = (behind < to).then_some((behind, to));
+            return Some((from, true));
+        }
+        let seq = self.sent_to;
+        (seq < self.granted).then_some((seq, false))
+    }
+}
+
+impl Endpoint for HomaSender {
+    type Spec = HomaSpec;
+
+    fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+        let mut heard = Heard::default();
+        match packet.kind {
+            // A request to send again. What was not sent yet comes in its turn.
+            Kind::Control if packet.flags.has(Flags::RETRANSMISSION) => {
+                let to = packet.echo.min(self.sent_to);
+                if packet.seq < to && self.again.is_none() {
+                    self.again = Some((packet.seq, to));
+                }
+            }
+            Kind::Control => {
+                // Grants may overtake each other where packets are sprayed.
+                if packet.seq >= self.granted {
+                    self.granted = packet.seq.min(self.size);
+                    self.level = packet.rank.unsigned_abs().min(u64::from(u8::MAX)) as u8;
+                }
+                self.acked = self.acked.max(packet.echo);
+            }
+            Kind::Ack => {
+                (self.done, self.acked) = (true, self.size);
+                let rtt = now.since(packet.stamp);
+                self.counts.rtt_sum += rtt;
+                self.counts.rtt_samples = self.counts.rtt_samples.saturating_add(1);
+                heard.round_trip = Some(rtt);
+            }
+            Kind::Data | Kind::Syn | Kind::SynAck => return heard,
+        }
+        self.retry_at = now.saturating_add(spec.resend);
+        heard
+    }
+
+    fn on_timer(&mut self, spec: &HomaSpec, now: Time) -> Expiry {
+        if self.is_done() || now < self.retry_at {
+            return Expiry::Other;
+        }
+        self.retry_at = now.saturating_add(spec.resend);
+        self.counts.silences += 1;
+        // Unless nothing of it has left yet: others go first.
+        if self.sent_to > 0 && self.again.is_none() {
+            self.again = Some((0, 1));
+        }
+        Expiry::Retransmission
+    }
+
+    fn poll_transmit(&mut self, spec: &HomaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+        if !self.started || self.is_done() {
+            return Transmit::Idle;
+        }
+        let Some((seq, again)) = self.next(spec) else { return Transmit::Idle };
+        let payload = (self.size - seq).min(u64::from(spec.payload)) as u32;
+        let end = seq + u64::from(payload);
+        let mut flags = Flags::default();
+        let class = if again {
+            flags.set(Flags::RETRANSMISSION);
+            self.counts.resent += 1;
+            0
+        } else {
+            self.sent_to = end;
+            if seq < spec.unscheduled(self.size) { spec.unscheduled_level(self.size) } else { self.level }
+        };
+        if end == self.size {
+            flags.set(Flags::LAST);
+        }
+        self.counts.sent += 1;
+        self.retry_at = now.saturating_add(spec.resend);
+        // Every packet says how long the message is.
+        *packet = Packet {
+            stamp: now,
+            seq,
+            echo: self.size,
+            flow: self.flow,
+            wire: payload + spec.header,
+            payload,
+            kind: Kind::Data,
+            class,
+            flags,
+            ..Packet::default()
+        };
+        Transmit::Packet
+    }
+
+    fn timer(&self) -> Option<Time> {
+        let waits = self.started && !self.is_done() && self.retry_at != Time::MAX;
+        waits.then_some(self.retry_at)
+    }
+
+    fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+impl SendingEnd for HomaSender {
+    fn start(&mut self, spec: &HomaSpec, now: Time) {
+        (self.started, self.retry_at) = (true, now.saturating_add(spec.resend));
+    }
+
+    /// Messages without an end are refused, so that none is stopped before its own.
+    fn stop(&mut self, _: &HomaSpec, _: Time) -> u64 {
+        self.size
+    }
+
+    fn left(&self) -> u64 {
+        self.size - self.sent_to
+    }
+
+    fn stats(&self) -> SenderStats {
+        SenderStats {
+            acked_bytes: self.acked,
+            sent_packets: self.counts.sent,
+            retransmitted_packets: self.counts.resent,
+            timeouts: self.counts.silences,
+            window: Bytes::MAX,
+            threshold: Bytes::MAX,
+            in_flight: Bytes::new(self.sent_to.saturating_sub(self.acked)),
+            rtt_sum: self.counts.rtt_sum,
+            rtt_samples: self.counts.rtt_samples,
+            ..SenderStats::default()
+        }
+    }
+}

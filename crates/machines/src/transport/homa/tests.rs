@@ -1,0 +1,162 @@
+//! The two ends, packet by packet.
+
+use super::super::*;
+use super::{HomaReceiver, HomaSender};
+use crate::packet::{Flags, Kind};
+use proptest::prelude::*;
+use thalweg_units::Bytes;
+
+const US: fn(u64) -> Time = Time::from_us;
+
+/// Packets of 1000 B; RTTbytes are three of them. Six levels, of which two are for unscheduled packets.
+fn spec() -> HomaSpec {
+    HomaSpec {
+        payload: 1000,
+        header: 40,
+        control: 40,
+        rtt_bytes: 2500,
+        levels: 6,
+        cutoffs: vec![2000],
+        overcommitment: 4,
+        resend: Span::from_us(100),
+    }
+}
+
+fn ends(size: u64) -> (HomaSender, HomaReceiver) {
+    let spec = spec();
+    let start = spec.start(Rate::from_gbps(8), Span::from_us(10), Span::ZERO);
+    let mut sender = spec.sender(FlowId(5), size, &start, Stream::default()).expect("can work");
+    sender.start(&spec, US(0));
+    (sender, spec.receiver(FlowId(5), size, Stream::default()))
+}
+fn poll(end: &mut impl Endpoint<Spec = HomaSpec>, now: Time) -> Option<Packet> {
+    let (mut packet, mut side) = (Packet::default(), Side::default());
+    (end.poll_transmit(&spec(), now, &mut packet, &mut side) == Transmit::Packet).then_some(packet)
+}
+/// What a sender hands out: (first byte, class, sent again).
+fn data(sender: &mut HomaSender, now: Time) -> Vec<(u64, u8, bool)> {
+    std::iter::from_fn(|| poll(sender, now))
+        .map(|p| (p.seq, p.class, p.flags.has(Flags::RETRANSMISSION)))
+        .collect()
+}
+fn grant(sender: &mut HomaSender, now: Time, to: u64, level: i64) {
+    let packet = Packet { kind: Kind::Control, seq: to, rank: level, echo: 1000, ..Packet::default() };
+    sender.on_packet(&spec(), now, &packet, None);
+}
+
+#[test]
+fn rtt_bytes_leave_at_once_at_the_level_of_the_size_and_the_rest_as_granted() {
+    let (mut s, _) = ends(6500);
+    let first = poll(&mut s, US(0)).expect("unscheduled");
+    assert_eq!((first.seq, first.echo, first.wire, first.class), (0, 6500, 1040, 1));
+    assert_eq!(data(&mut s, US(1)), [(1000, 1, false), (2000, 1, false)], "2500 B are three packets");
+    assert_eq!(s.left(), 3500);
+    grant(&mut s, US(9), 5000, 4);
+    assert_eq!(data(&mut s, US(9)), [(3000, 4, false), (4000, 4, false)]);
+    // A grant that was overtaken changes nothing.
+    grant(&mut s, US(10), 4000, 5);
+    grant(&mut s, US(10), 6500, 3);
+    assert_eq!(data(&mut s, US(10)), [(5000, 3, false), (6000, 3, false)]);
+    assert_eq!((s.left(), s.stats().acked_bytes, s.stats().in_flight), (0, 1000, Bytes::new(5500)));
+}
+
+#[test]
+fn one_ack_ends_a_message_and_what_comes_later_is_answered_again() {
+    let (mut s, mut r) = ends(1500);
+    let packets: Vec<Packet> = std::iter::from_fn(|| poll(&mut s, US(0))).collect();
+    assert_eq!(
+        packets.iter().map(|p| (p.seq, p.payload, p.class)).collect::<Vec<_>>(),
+        [(0, 1000, 0), (1000, 500, 0)]
+    );
+    assert!(packets[1].flags.has(Flags::LAST));
+    r.on_packet(&spec(), US(5), &packets[1], None);
+    assert!(poll(&mut r, US(5)).is_none());
+    r.on_packet(&spec(), US(6), &packets[0], None);
+    let ack = poll(&mut r, US(6)).expect("all has come");
+    assert_eq!((ack.kind, ack.seq, r.is_done(), r.received()), (Kind::Ack, 1500, true, 1500));
+    r.on_packet(&spec(), US(7), &packets[0], None);
+    assert!(poll(&mut r, US(7)).is_some());
+    s.on_packet(&spec(), US(11), &ack, None);
+    assert!(s.is_done() && s.timer().is_none() && s.stats().acked_bytes == 1500);
+}
+
+#[test]
+fn a_silent_message_s_gap_is_asked_for_and_sent_again_first_at_the_highest_level() {
+    let (mut s, mut r) = ends(6000);
+    let packets: Vec<Packet> = std::iter::from_fn(|| poll(&mut s, US(0))).collect();
+    assert_eq!(r.timer(), None, "nothing is known of it");
+    r.on_packet(&spec(), US(5), &packets[2], None);
+    assert_eq!(r.timer(), Some(US(105)));
+    r.on_timer(&spec(), US(105));
+    let ask = poll(&mut r, US(105)).expect("two are missing");
+    assert_eq!((ask.kind, ask.seq, ask.echo), (Kind::Control, 0, 2000));
+    grant(&mut s, US(104), 4000, 4);
+    s.on_packet(&spec(), US(110), &ask, None);
+    assert_eq!(data(&mut s, US(110)), [(0, 0, true), (1000, 0, true), (3000, 4, false)]);
+    // What was not sent yet is not sent again.
+    let ask = Packet { seq: 5000, echo: 6000, ..ask };
+    s.on_packet(&spec(), US(111), &ask, None);
+    assert_eq!(data(&mut s, US(111)), []);
+    assert_eq!(s.stats().retransmitted_packets, 2);
+}
+
+#[test]
+fn a_source_that_hears_nothing_sends_its_first_packet_again() {
+    let (mut s, _) = ends(6000);
+    assert_eq!(data(&mut s, US(0)).len(), 3);
+    assert_eq!(s.timer(), Some(US(100)));
+    s.on_timer(&spec(), US(100));
+    assert_eq!(data(&mut s, US(100)), [(0, 0, true)]);
+    assert_eq!((s.stats().timeouts, s.timer()), (1, Some(US(200))));
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    let start = spec().start(Rate::from_gbps(8), Span::from_us(10), Span::ZERO);
+    let refused = |spec: HomaSpec, size| spec.sender(FlowId(0), size, &start, Stream::default()).unwrap_err();
+    assert!(refused(spec(), u64::MAX).contains("an end"));
+    assert!(refused(HomaSpec { overcommitment: 0, ..spec() }, 9).contains("overcommitment"));
+    assert!(refused(HomaSpec { levels: 1, ..spec() }, 9).contains("levels"));
+    assert!(refused(HomaSpec { rtt_bytes: 0, ..spec() }, 9).contains("unscheduled"));
+}
+
+proptest! {
+    /// Any of the first 60 packets of either way may be lost, grants and requests too: every byte is delivered.
+    #[test]
+    fn every_byte_arrives_once_whatever_is_lost(size in 1u64..12_000, lost in prop::collection::vec(any::<bool>(), 60)) {
+        use crate::host::{Came, End, HomaAgent, HostAgent};
+        let (spec, (mut s, mut r)) = (spec(), ends(size));
+        let mut agent = HomaAgent::of(&spec);
+        let (mut now, mut n, mut over) = (US(0), 0, false);
+        let mut lose = || { n += 1; n <= 60 && lost[n - 1] };
+        for _ in 0..2000 {
+            while let Some(packet) = poll(&mut s, now) {
+                if lose() { continue }
+                r.on_packet(&spec, now, &packet, None);
+                if !over {
+                    let came = Came { packet: &packet, end: End::Destination, arrived: r.unique_bytes() };
+                    agent.on_packet(&spec, now, came);
+                }
+                if r.is_done() && !over {
+                    over = true;
+                    agent.on_over(&spec, now, FlowId(5), End::Destination);
+                }
+            }
+            let mut back: Vec<Packet> = std::iter::from_fn(|| poll(&mut r, now)).collect();
+            let mut packet = Packet::default();
+            while agent.poll_transmit(&spec, now, &mut packet) == Transmit::Packet {
+                back.push(packet);
+            }
+            for packet in back.into_iter().filter(|_| !lose()) {
+                s.on_packet(&spec, now, &packet, None);
+            }
+            if s.is_done() { break }
+            now += Span::from_us(10);
+            if s.timer().is_some_and(|at| at <= now) { s.on_timer(&spec, now); }
+            if r.timer().is_some_and(|at| at <= now) { r.on_timer(&spec, now); }
+            if agent.timer(&spec).is_some_and(|at| at <= now) { agent.on_timer(&spec, now); }
+        }
+        prop_assert!(s.is_done() && r.is_done());
+        prop_assert_eq!((r.received(), r.unique_bytes()), (size, size));
+    }
+}
