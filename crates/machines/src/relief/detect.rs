@@ -50,6 +50,12 @@ impl Detector {
         self.sent += (acts.len() - before) as u64;
     }
 
+    /// Suspected outputs that hold packets of the input.
+    pub fn behind(&self, now: Time, input: usize, view: &impl SwitchView) -> impl Iterator<Item = usize> {
+        (0..view.ports())
+            .filter(move |output| view.held(*output, input) > 0 && self.suspects(now, *output, view))
+    }
+
     /// A DETECT has come by an input: the output at which its cycle closes.
     pub fn on_detect(
         &mut self,

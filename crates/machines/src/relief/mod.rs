@@ -19,6 +19,7 @@ use thalweg_units::Time;
 // The one list. Each relief has a file of its own, which declares its `Params` ([`Parameters`]).
 list::reliefs! {
     escape: Escape(Box<escape::Escape>), "escape";
+    deadlock_breaker: DeadlockBreaker(Box<deadlock_breaker::DeadlockBreaker>), "deadlock-breaker";
     loop_breaker: LoopBreaker(Box<loop_breaker::LoopBreaker>), "loop-breaker";
 }
 
@@ -58,8 +59,13 @@ pub enum Act {
         /// This one included.
         hops: u16,
     },
-    /// The first packet of the output's queue joins its lane, to escape this hop only.
-    LiftFirst(usize),
+    /// The first packet of the output's queue that came by the input joins the output's lane, to escape this hop only.
+    LiftFirst {
+        /// Which port.
+        output: usize,
+        /// Which port it came by.
+        input: usize,
+    },
     /// The output's queue gives up packets from its head on, until no input that it holds bytes of has paused its neighbour.
     GiveUp(usize),
 }

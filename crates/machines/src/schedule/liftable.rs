@@ -100,9 +100,11 @@ impl Liftable {
         self.lane.push_back((entry, hops));
         Some(entry.handle)
     }
-    /// The first packet of the queue joins the end of the lane.
-    pub fn lift_first(&mut self, hops: u16) -> Option<Handle> {
-        let entry = self.take_first()?;
+    /// The first packet of the queue that `belongs` joins the end of the lane; with it no other packet of its flow may be left out.
+    pub fn lift_first(&mut self, hops: u16, belongs: impl Fn(Handle) -> bool) -> Option<Handle> {
+        let theirs = |place: &Place| place.entry.is_some_and(|entry| belongs(entry.handle));
+        let at = self.ring.iter().position(theirs)?;
+        let entry = self.take(self.front + at as u64)?;
         self.lane.push_back((entry, hops));
         Some(entry.handle)
     }

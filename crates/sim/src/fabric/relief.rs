@@ -158,9 +158,16 @@ fn lift<Q: Events>(
 ) -> bool {
     let at = fabric.ports[id.at()].queue as usize;
     let queue = fabric.egresses[at].egress.queue_mut().liftable_mut();
-    let Some(handle) = queue.and_then(|queue| which(queue.order_mut())) else { return false };
+    let lifted = queue.and_then(|queue| which(queue.order_mut()));
+    has_left(fabric, cx, id, lifted)
+}
+
+/// A packet, if there was one, waits in its port's lane now, and no longer in the queue.
+fn has_left<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, lifted: Option<Handle>) -> bool {
+    let Some(handle) = lifted else { return false };
     fabric.release_dropped(cx, id, handle);
-    fabric.gates[id.at()].stopped = fabric.egresses[at].egress.is_stopped();
+    let egress = &fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
+    fabric.gates[id.at()].stopped = egress.is_stopped();
     fabric.wake(cx, id);
     true
 }
@@ -240,9 +247,14 @@ fn carry_out<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) {
                 let lifted = lift(fabric, cx, id, |queue| queue.lift(FlowId(flow), hops));
                 debug_assert!(lifted, "its relief has seen it");
             }
-            Act::LiftFirst(output) => {
+            Act::LiftFirst { output, input } => {
                 let id = port(fabric, output);
-                lift(fabric, cx, id, |queue| queue.lift_first(1));
+                let at = fabric.ports[id.at()].queue as usize;
+                let Fabric { egresses, packets, .. } = &mut *fabric;
+                let queue = egresses[at].egress.queue_mut().liftable_mut();
+                let came = |handle: Handle| usize::from(packets[handle].input) == input;
+                let lifted = queue.and_then(|queue| queue.order_mut().lift_first(1, came));
+                has_left(fabric, cx, id, lifted);
             }
             Act::GiveUp(output) => give_up(fabric, cx, switch, port(fabric, output)),
         }

@@ -24,6 +24,7 @@ file = "ring-flows.csv"
 "#;
 const ESCAPE: &[&str] = &["switch.relief=escape"];
 const TIMED: &[&str] = &["switch.relief={kind=\"escape\",reclaim=\"paper\"}"];
+const TURNS: &[&str] = &["switch.relief={kind=\"deadlock-breaker\",after=\"100us\"}"];
 const DROPS: &[&str] = &["switch.relief={kind=\"loop-breaker\",after=\"100us\"}"];
 const SLOWS: &[&str] = &["switch.gfc={first=\"6KB\",last=\"16KB\"}"];
 
@@ -48,6 +49,8 @@ pub const KEYS: &[Row] = &[
     ("switch.relief(escape).scan", RING, ESCAPE, "", "head", Outcome),
     ("switch.relief(escape).scan=round-robin", RING, ESCAPE, "round-robin", "head", Outcome),
     ("switch.relief(escape).scan=head", RING, ESCAPE, "head", "round-robin", Outcome),
+    ("switch.relief=deadlock-breaker", RING, &[], "{kind=\"deadlock-breaker\",after=\"100us\"}", "escape", Outcome),
+    ("switch.relief(deadlock-breaker).after", RING, TURNS, "100us", "300us", Outcome),
     ("switch.relief=loop-breaker", RING, &[], "{kind=\"loop-breaker\",after=\"100us\"}", "escape", Outcome),
     ("switch.relief(loop-breaker).after", RING, DROPS, "100us", "300us", Outcome),
 

@@ -1,0 +1,105 @@
+"""The paper's figures, drawn from this study's runs. Dashed lines: published."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg import plots
+from thalweg.papers import figure
+
+from .hol import keys, means
+from .messages import WORKLOADS
+from .numbers import ON_WIRE, TOLD, Seen
+from .ring import MS, POOLS, k, utilisation
+from .settings import NAMES
+from .trees import CYCLE, FAILS, FT3_MS, SCHEMES, flows_of, tails
+
+
+def over_time(series: dict, label: str, levels=(), width: float = 6.6):
+    """Gb/s over time; `series` maps a name to (when, values)."""
+    with plots.style():
+        fig, ax = plots.figure(width, 2.4)
+        for n, (name, (at, values)) in enumerate(series.items()):
+            ax.plot(at * 1e3, values, color=plots.COLOURS[n % 8], linewidth=0.8, label=name)
+        for level in levels:
+            ax.axhline(level, color="grey", linestyle="--", linewidth=0.7)
+        ax.set(xlabel="ms", ylabel=label)
+        ax.set_ylim(bottom=0)
+        fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=6)
+        return fig
+
+
+@figure(
+    "fig8",
+    "Figure 4.8: the ring with and without Escape, ten flows per host",
+    needs=k("greedy-10:pfc", "greedy-10:escape"),
+)
+def _(runs):
+    found = {
+        NAMES[s]: Seen(runs[f"greedy-10:{s}@1"]).windows(5e-4, 0, MS * 1e-3, on_wire=ON_WIRE) for s in ("pfc", "escape")
+    }
+    return over_time(found, "delivered by all (Gb/s)")
+
+
+@figure("fig7", "Figure 4.7: utilisation of the ring by T_cap", needs=k(*(f"pool-{p}:escape" for p in POOLS)))
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(3.3, 2.4)
+        ax.plot(
+            POOLS, [np.mean(utilisation(runs, f"pool-{p}:escape")) for p in POOLS], marker="o", color=plots.COLOURS[0]
+        )
+        ax.axhline(0.91, color="grey", linestyle="--", linewidth=0.7)
+        ax.set(xlabel="$T_{cap}$ (packets)", ylabel="utilisation", ylim=(0, 1.05))
+        return fig
+
+
+@figure("fig9", "Figure 4.9: 42 flows join six, HPCC and Escape", needs=k("joined:escape"))
+def _(runs):
+    seen = Seen(runs["joined:escape@1"])
+    series = {f"a flow of h{n + 1}": seen.windows(1e-3, 0, 0.1, [2 * n], TOLD) for n in range(3)}
+    return over_time(series, "Gb/s", (10, 1.25))
+
+
+@figure(
+    "fig13", "Figures 4.12 and 4.13: the sources of the circle before and after the failures", needs=k("ft3:escape")
+)
+def _(runs):
+    seen = Seen(runs["ft3:escape@1"])
+    series = {}
+    for pair in CYCLE:
+        flows = sorted({*flows_of(pair), *flows_of(pair, True)})
+        series[f"h{pair[0] + 1}"] = seen.windows(1e-3, 0, FT3_MS * 1e-3, flows, TOLD)
+    fig = over_time(series, "Gb/s", (13.3, 20))
+    fig.axes[0].axvline(FAILS, color="grey", linewidth=0.7)
+    return fig
+
+
+@figure(
+    "fig15",
+    "Figure 4.15: 99th percentile of completion on FT2",
+    needs=k(*(f"ft2-{w}:{s}" for w in WORKLOADS for s in SCHEMES[1:])),
+)
+def _(runs):
+    return by_size(runs, lambda w: tails(runs, w, SCHEMES[1:]), "99th percentile (ms)")
+
+
+@figure(
+    "fig17",
+    "Figure 4.17: mean completion of innocent messages on HOL",
+    needs=[key for w in WORKLOADS for key in keys(w, ("pfc", "escape", "gfc"))],
+)
+def _(runs):
+    return by_size(runs, lambda w: means(runs, w, ("pfc", "escape", "gfc")), "mean (ms)")
+
+
+def by_size(runs, found, label: str):
+    with plots.style():
+        fig, axes = plots.figure(6.6, 2.6, columns=2)
+        for ax, w in zip(axes, WORKLOADS, strict=True):
+            for n, (s, values) in enumerate(found(w).items()):
+                ax.plot(
+                    list(values), [v * 1e3 for v in values.values()], marker=".", color=plots.COLOURS[n], label=NAMES[s]
+                )
+            ax.set(xscale="log", yscale="log", xlabel=f"size (B), {w}", ylabel=label)
+        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        return fig

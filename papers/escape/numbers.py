@@ -1,0 +1,88 @@
+"""What the study reads of a run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .settings import HEADER, MTU, TELEMETRY
+
+# Bytes on the wire per byte of payload, without and with HPCC.
+ON_WIRE = (MTU + HEADER) / MTU
+TOLD = (MTU + HEADER + TELEMETRY) / MTU
+
+
+def ends_at(results) -> float:
+    """s."""
+    text = results.scenario.to_dict()["run"]["until"]
+    unit = {"us": 1e-6, "ms": 1e-3}.get(text[-2:], 1.0)
+    return float(text.rstrip("mus")) * unit
+
+
+class Seen:
+    """Progress of flows, links, pauses and memory, in seconds, bytes and Gb/s."""
+
+    def __init__(self, results):
+        self.results, self.tables, self.summary = results, results.tables, results.summary
+
+    @property
+    def relief(self) -> dict:
+        return self.summary["pauses"]["relief"] or {}
+
+    def progress(self, flows=None):
+        """When, and bytes delivered of all these flows together."""
+        table = self.tables["controllers"]
+        at, flow, got = (table[c].to_numpy() for c in ("time_ps", "flow", "delivered"))
+        keep = np.ones(len(at), bool) if flows is None else np.isin(flow, list(flows))
+        when = np.unique(at)
+        total = np.zeros(len(when))
+        # A flow that is over has delivered what it had.
+        for f in np.unique(flow[keep]):
+            mine = keep & (flow == f)
+            total += np.interp(when, at[mine], got[mine].astype(float), left=0.0)
+        return when * 1e-12, total
+
+    def goodput(self, begin: float, end: float, flows=None, on_wire: float = 1.0) -> float:
+        """Gb/s between two instants (s)."""
+        at, got = self.progress(flows)
+        return float(np.interp(end, at, got) - np.interp(begin, at, got)) * 8e-9 / (end - begin) * on_wire
+
+    def windows(self, width: float, begin: float, end: float, flows=None, on_wire: float = 1.0):
+        """Gb/s in windows of this width: their beginnings, and the rates."""
+        at, got = self.progress(flows)
+        edges = np.arange(begin, end + width / 2, width)
+        return edges[:-1], np.diff(np.interp(edges, at, got)) * 8e-9 / width * on_wire
+
+    def used(self, port: int, begin: float, end: float, gbps: float = 40) -> float:
+        """Share of the link."""
+        table = self.tables["links"]
+        table = table.filter(table["port"] == port)
+        at, sent = table["time_ps"].to_numpy() * 1e-12, table["bytes"].to_numpy().astype(float)
+        return float(np.interp(end, at, sent) - np.interp(begin, at, sent)) * 8e-9 / (end - begin) / gbps
+
+    def pauses(self, port: int | None = None, after: float = 0.0) -> int:
+        """Pauses of a port that began after an instant."""
+        table = self.tables["pauses"]
+        began, ports = table["began_ps"].to_numpy(), table["port"].to_numpy()
+        keep = began >= after * 1e12
+        return int((keep if port is None else keep & (ports == port)).sum())
+
+    def fullest(self) -> float:
+        """Bytes that an input has held at most, over what it may."""
+        return float(self.summary["memory"]["of_limit"])
+
+    def dropped(self) -> int:
+        return int(self.summary["drops"])
+
+    def stands(self) -> float | None:
+        """s: when the first cycle of pauses closed that still stands, and has for 5 ms."""
+        until = ends_at(self.results)
+        open_ = [d["at_us"] * 1e-6 for d in self.summary["pauses"]["deadlocks"] if d["ended_us"] is None]
+        found = [at for at in open_ if at < until - 5e-3]
+        return min(found, default=None)
+
+
+def settled(at, values, target: float, within: float, begin: float) -> float:
+    """Seconds from `begin` to the end of the last window that is off the target by more than this share of it."""
+    off = (at >= begin) & (np.abs(values - target) > within * target)
+    width = at[1] - at[0]
+    return float(at[off].max() + width - begin) if off.any() else 0.0

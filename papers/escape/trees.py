@@ -1,0 +1,226 @@
+"""FT3 (Figure 4.11): a fat tree whose routes close a cycle after failures; FT2 (Figure 4.14): two spines, with messages."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from thalweg.papers import measure
+
+from .messages import WORKLOADS, by_class, took, traffic
+from .numbers import ON_WIRE, TOLD, Seen, settled
+from .ring import k
+from .settings import NAMES, backlogged, hpcc, run, sampled, scheme
+
+# FT3: hosts h1..h16 are 0..15, edge switches 16..23, aggregation 24..31 (index 0 of each pod is even), cores 32..35.
+S1, S2, S3, S4, S5, S6 = 32, 33, 24, 26, 28, 30
+BEFORE = {
+    (0, 15): [16, S3, S1, S6, 23],
+    (2, 15): [17, S3, S1, S6, 23],
+    (4, 9): [18, 27, 34, 29, 20],
+    (6, 11): [19, S4, S1, S5, 21],
+    (8, 5): [20, 29, 35, 27, 18],
+    (10, 7): [21, S5, S2, S4, 19],
+    (12, 3): [22, S6, S2, S3, 17],
+    (14, 3): [23, S6, S2, S3, 17],
+}
+AFTER = BEFORE | {
+    (0, 15): [16, S3, S1, S5, S2, S6, 23],
+    (2, 15): [17, S3, S1, S5, S2, S6, 23],
+    (12, 3): [22, S6, S2, S4, S1, S3, 17],
+    (14, 3): [23, S6, S2, S4, S1, S3, 17],
+}
+CYCLE = [(0, 15), (2, 15), (6, 11), (10, 7), (12, 3), (14, 3)]
+FAILS, FT3_MS = 30, 80
+# FT2: h1..h8 are 0..7, spines n1, n2 are 8, 9, leaves n3..n6 are 10..13.
+FT2 = {
+    (1, 6): [10, 8, 12, 9, 13],
+    (7, 0): [13, 9, 11, 8, 10],
+    (3, 4): [11, 8, 12],
+    (5, 2): [12, 9, 11],
+}
+FT2_MS = {"quick": 30, "full": 200}
+SCHEMES = tuple(NAMES)
+
+
+def steps():
+    """Ten flows of each source; at the failure the flows of the changed routes end, and others begin on the new ones."""
+    # CHOICE: queue pairs that fail over are new ones here: what is under way still arrives on the old route.
+    first = [(pair, way) for pair, way in BEFORE.items() for _ in range(10)]
+    moved = [pair for pair in BEFORE if BEFORE[pair] != AFTER[pair]]
+    traffic, paths = [], []
+    for n, (pair, way) in enumerate(first):
+        ends = FAILS * 1000 if pair in moved else None
+        traffic += [f | {"start": f"{n * 130}ns"} for f in backlogged([pair], 0, ends)]
+        paths.append(way)
+    for n, pair in enumerate(p for p in moved for _ in range(10)):
+        traffic += [f | {"start": f"{FAILS * 1_000_000 + n * 130}ns"} for f in backlogged([pair])]
+        paths.append(AFTER[pair])
+    return traffic, paths
+
+
+def loads(s: str, workload: str, ms: float):
+    def prepare(_, folder):
+        return traffic("ft2", {pair: (0.7 * 40, way) for pair, way in FT2.items()}, workload, ms, 1, folder)
+
+    set = {"topology.file": "two-level.csv", "run.until": f"{ms * 1000}us", "measure.memory": True} | scheme(s)
+    return run(f"ft2-{workload}:{s}", set, prepare=prepare)
+
+
+def runs(scale: str) -> list:
+    made = []
+    for s in ("pfc", "escape"):
+        flows, paths = steps()
+        set = (
+            {"topology.file": "three-level.csv", "traffic": flows}
+            | sampled(len(paths), FT3_MS, "200us")
+            | hpcc(30)
+            | scheme(s)
+        )
+        made.append(run(f"ft3:{s}", set, paths=paths))
+    for s in SCHEMES:
+        pairs = [pair for pair in FT2 for _ in range(10)]
+        set = {"topology.file": "two-level.csv", "traffic": backlogged(pairs)} | sampled(len(pairs), 15) | scheme(s)
+        made.append(run(f"ft2-greedy:{s}", set, paths=[FT2[p] for p in pairs]))
+        made += [loads(s, w, FT2_MS[scale]) for w in WORKLOADS]
+    return made
+
+
+def of(runs, name: str) -> Seen:
+    return Seen(runs[f"{name}@1"])
+
+
+def flows_of(pair, late: bool = False) -> list[int]:
+    """Numbers of the ten flows of a pair before the failure, or after it."""
+    if late and BEFORE[pair] != AFTER[pair]:
+        moved = [p for p in BEFORE if BEFORE[p] != AFTER[p]]
+        return [80 + 10 * moved.index(pair) + n for n in range(10)]
+    at = list(BEFORE).index(pair)
+    return [10 * at + n for n in range(10)]
+
+
+def rate(runs, name: str, pair, begin: float, end: float, late: bool = False) -> float:
+    return of(runs, name).goodput(begin, end, flows_of(pair, late), TOLD)
+
+
+@measure("ESC-F4.12a", needs=k("ft3:escape"))
+def _(runs):
+    found = {
+        f"h{a + 1}": rate(runs, "ft3:escape", (a, b), 0.015, 0.03) for a, b in [(0, 15), (2, 15), (12, 3), (14, 3)]
+    }
+    return {"smallest": min(found.values()), "largest": max(found.values())} | found
+
+
+@measure("ESC-F4.12b", needs=k("ft3:escape"))
+def _(runs):
+    seen = of(runs, "ft3:escape")
+    each = [seen.goodput(0.015, 0.03, [f], TOLD) for p in [(0, 15), (2, 15), (12, 3), (14, 3)] for f in flows_of(p)]
+    return {"mean": float(np.mean(each)), "smallest": min(each), "largest": max(each)}
+
+
+@measure("ESC-F4.12c", needs=k("ft3:escape"))
+def _(runs):
+    return min(rate(runs, "ft3:escape", pair, 0.015, 0.03) for pair in [(6, 11), (10, 7)])
+
+
+@measure("ESC-F4.12d", needs=k("ft3:escape"))
+def _(runs):
+    out = {}
+    for pair in [(0, 15), (2, 15), (12, 3), (14, 3)]:
+        at, values = of(runs, "ft3:escape").windows(1e-3, 0, 0.03, flows_of(pair), TOLD)
+        out[f"h{pair[0] + 1} (ms)"] = settled(at, values, float(values[-10:].mean()), 0.1, 0) * 1e3
+    return {"longest (ms)": max(out.values())} | out
+
+
+@measure("ESC-F4.13a", needs=k("ft3:pfc"))
+def _(runs):
+    seen = of(runs, "ft3:pfc")
+    at = seen.stands()
+    found = [rate(runs, "ft3:pfc", pair, 0.055, FT3_MS * 1e-3, late=True) for pair in CYCLE]
+    return {
+        "largest goodput then": max(found),
+        "after the failure (ms)": -1 if at is None else (at - FAILS * 1e-3) * 1e3,
+    }
+
+
+@measure("ESC-F4.13b", needs=k("ft3:escape"))
+def _(runs):
+    found = {f"h{p[0] + 1}": rate(runs, "ft3:escape", p, 0.06, FT3_MS * 1e-3, late=True) for p in CYCLE}
+    stands = int(of(runs, "ft3:escape").stands() is not None)
+    return {"smallest": min(found.values()), "largest": max(found.values()), "cycles that stand": stands} | found
+
+
+@measure("ESC-F4.13c", needs=k("ft3:escape"))
+def _(runs):
+    out = {}
+    seen = of(runs, "ft3:escape")
+    for pair in CYCLE:
+        at, values = seen.windows(1e-3, FAILS * 1e-3, FT3_MS * 1e-3, flows_of(pair, True), TOLD)
+        out[f"h{pair[0] + 1} (ms)"] = settled(at, values, 40 / 3, 0.15, FAILS * 1e-3) * 1e3
+    return {"longest (ms)": max(out.values())} | out
+
+
+@measure("ESC-F4.13d", needs=[])
+def _(runs):
+    """Who shares s1 -> s5 and s2 -> s4 on the routes that the runs are given."""
+    on = lambda a, b: sorted(p[0] + 1 for p, way in AFTER.items() if (a, b) in itertools.pairwise(way))  # noqa: E731
+    flows, paths = steps()
+    used = [way for f, way in zip(flows, paths, strict=True) if "until" not in f]
+    both = [sum((a, b) in itertools.pairwise(way) for way in used) for a, b in ((S1, S5), (S2, S4))]
+    return {
+        "flows on s1-s5": both[0],
+        "flows on s2-s4": both[1],
+        "as listed": int(on(S1, S5) == [1, 3, 7] and on(S2, S4) == [11, 13, 15]),
+    }
+
+
+@measure("ESC-TH1", needs=k("greedy-1:escape", "greedy-10:escape", "ft2-greedy:escape"))
+def _(runs):
+    out = {}
+    for name, ms in (("greedy-1:escape", 20), ("greedy-10:escape", 20), ("ft2-greedy:escape", 15)):
+        seen = of(runs, name)
+        flows = len(np.unique(seen.tables["controllers"]["flow"].to_numpy()))
+        per = flows // (4 if name.startswith("ft2") else 3)
+        groups = [range(n, n + per) for n in range(0, flows, per)]
+        out[name] = min(float(seen.windows(1e-3, 2e-3, ms * 1e-3, g, ON_WIRE)[1].min()) for g in groups)
+    pairs = [of(runs, "ft2-greedy:escape").goodput(5e-3, 15e-3, range(n, n + 10), ON_WIRE) for n in range(0, 40, 10)]
+    return {
+        "smallest goodput of a source in 1 ms": min(out.values()),
+        "smallest of a pair, FT2": min(pairs),
+        "largest of a pair, FT2": max(pairs),
+    } | out
+
+
+@measure("ESC-F4.15a", needs=k(*(f"ft2-greedy:{s}" for s in SCHEMES)))
+def _(runs):
+    at = of(runs, "ft2-greedy:pfc").stands()
+    out = {"PFC only deadlocks (ms)": -1 if at is None else at * 1e3}
+    for s in SCHEMES[1:]:
+        # A cycle is found when its ports have not sent for 1 ms and a half.
+        values = of(runs, f"ft2-greedy:{s}").windows(5e-3, 0, 15e-3)[1]
+        out[f"smallest goodput in 5 ms, {NAMES[s]}"] = float(values.min())
+    return {"smallest goodput in 5 ms": min(v for name, v in out.items() if name.startswith("smallest"))} | out
+
+
+def tails(runs, workload: str, schemes) -> dict[str, dict[float, float]]:
+    found = {s: took(runs[f"ft2-{workload}:{s}@1"]) for s in schemes}
+    return by_class(found, workload, lambda x: np.percentile(x, 99))
+
+
+@measure("ESC-F4.15c", needs=k(*(f"ft2-{w}:{s}" for w in WORKLOADS for s in ("gfc", "escape"))))
+def _(runs):
+    out = {}
+    for w in WORKLOADS:
+        found = tails(runs, w, ("gfc", "escape"))
+        out[f"largest ratio, {w}"] = max(found["gfc"][b] / found["escape"][b] for b in found["gfc"])
+    return {"largest ratio": max(out.values())} | out
+
+
+@measure("ESC-F4.15e", needs=k(*(f"ft2-{w}:{s}" for w in WORKLOADS for s in ("gfc", "lb", "dlb"))))
+def _(runs):
+    out = {}
+    for w in WORKLOADS:
+        p99 = {s: float(np.percentile(took(runs[f"ft2-{w}:{s}@1"]).fct, 99)) for s in ("gfc", "lb", "dlb")}
+        out |= {f"DLB / {NAMES[s]}, {w}": p99["dlb"] / p99[s] for s in ("gfc", "lb")}
+    return {"largest": max(out.values())} | out
