@@ -94,8 +94,13 @@ fn the_message_that_is_arriving_counts_as_far_as_it_has_come() {
 
 #[test]
 fn what_cannot_be_a_message_is_refused_by_name() {
-    let refused = |transport: TransportSpec, flow: FlowSpec| {
-        Network::new(chain(&[(RATE, DELAY)], transport, vec![flow])).err().expect("refused").to_string()
+    let refused = |transport: TransportSpec, flow: FlowSpec| match Network::new(chain(
+        &[(RATE, DELAY)],
+        transport,
+        vec![flow],
+    )) {
+        Ok(_) => panic!("it was accepted"),
+        Err(why) => why.to_string(),
     };
     assert!(
         refused(plain(), FlowSpec { size: u64::MAX, ..message(1, 0) }).contains("never ends is no message")
