@@ -3,7 +3,9 @@
 use super::Report;
 use crate::quantity::Capacity;
 use crate::resolve::{self, Headroom};
-use crate::schema::{Document, Inputs, Marking, NicOrder, Pfc, PfcThreshold, Scheduler};
+use crate::schema::{
+    Connection, Document, Incident, Inputs, Marking, NicOrder, Pfc, PfcThreshold, RoutingRule, Scheduler,
+};
 use crate::topology::Graph;
 use thalweg_machines::relief::ReliefSpec;
 use thalweg_machines::schedule::OrderSpec;
@@ -46,7 +48,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     }
     backpressure(r, doc);
     gfc(r, doc);
-    relief(r, doc);
+    relief(r, doc, graph);
     match (doc.switch.pfc, doc.switch.inputs) {
         (None, _) => no_pfc(r, doc),
         (Some(_), None) => {
@@ -125,7 +127,7 @@ fn gfc(r: &mut Report<'_>, doc: &Document) {
 }
 
 /// `switch.relief`.
-fn relief(r: &mut Report<'_>, doc: &Document) {
+fn relief(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let Some(relief) = doc.switch.relief else { return };
     let key = "switch.relief";
     r.tell(key, relief.problems());
@@ -144,7 +146,6 @@ fn relief(r: &mut Report<'_>, doc: &Document) {
     if doc.switch.congestion_point.is_some() {
         r.error(key, "it does not go with `switch.congestion_point`", "remove one");
     }
-    use crate::schema::{Incident, RoutingRule};
     if matches!(doc.routing.rule, RoutingRule::SprayRandom | RoutingRule::SprayRoundRobin { .. }) {
         r.error(
             "routing",
@@ -157,13 +158,13 @@ fn relief(r: &mut Report<'_>, doc: &Document) {
             "reservations do not outlive their link: links that fail are not modelled with `switch.relief`";
         r.error(&format!("incident.{i}"), reason, "pin the flows of before and after to paths of their own");
     }
-    if let ReliefSpec::Escape(params) = relief
-        && !matches!(
-            doc.routing.rule,
-            RoutingRule::Pinned { .. } | RoutingRule::Lowest | RoutingRule::EcmpPairs
-        )
-        && doc.traffic.iter().any(|t| t.connection != crate::schema::Connection::Fresh)
-        && params.pool > 0
+    // Messages of one stream are one flow to switches, and where there is one path nobody takes another.
+    let alone =
+        matches!(doc.routing.rule, RoutingRule::Pinned { .. } | RoutingRule::Lowest | RoutingRule::EcmpPairs)
+            || graph.links.len() < graph.nodes();
+    if matches!(relief, ReliefSpec::Escape(_))
+        && !alone
+        && doc.traffic.iter().any(|t| t.connection == Connection::PerPair)
     {
         r.error(
             "routing",
