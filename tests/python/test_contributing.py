@@ -57,6 +57,8 @@ LISTS = {
             "liftable": {*RELIEVED, "crates/machines/src/egress/port.rs", "crates/sim/src/fabric/relief.rs"},
             # Backpressure pauses the queues of this order and no other's, and tells it how far its neighbours are.
             "bfc": {"crates/lab/src/resolve/lossless.rs", "crates/lab/src/validate/lossless.rs"},
+            # The transport of that name needs its credits metered, and nothing else does.
+            "expresspass": {"crates/lab/src/validate/receivers.rs"},
         },
     ),
     "A header stage": (
