@@ -1,8 +1,7 @@
 //! Transports of kind `expresspass`.
 
-use super::{Kind, Ranks, bytes};
-use crate::schema::{ExpressPass, Rank, Transport};
-use thalweg_machines::congestion::ControllerSpec;
+use super::{Kind, bytes};
+use crate::schema::{ExpressPass, Transport};
 use thalweg_machines::schedule::expresspass;
 use thalweg_machines::transport::{ExpressPassSpec, TransportSpec};
 use thalweg_units::{Bytes, Rate};
@@ -33,24 +32,6 @@ impl Kind for ExpressPass {
             jitter: self.jitter,
             retry: self.retry.0,
         })
-    }
-    fn congestion(&self) -> Option<&ControllerSpec> {
-        None
-    }
-    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
-        None
-    }
-    fn ranks(&self) -> Ranks {
-        Ranks::Never
-    }
-    fn rank(&self) -> Option<Rank> {
-        None
-    }
-    fn slows_on_loss(&self) -> bool {
-        false
-    }
-    fn carries_many(&self) -> bool {
-        false
     }
     fn bare(&self) -> Transport {
         let Self { payload, header, control_size, .. } = *self;

@@ -1,8 +1,7 @@
 //! Transports of kind `homa`.
 
-use super::{Kind, Ranks, bytes};
-use crate::schema::{Homa, Rank, Transport};
-use thalweg_machines::congestion::ControllerSpec;
+use super::{Kind, bytes};
+use crate::schema::{Homa, Transport};
 use thalweg_machines::transport::{HomaSpec, TransportSpec};
 
 impl Homa {
@@ -27,24 +26,6 @@ impl Kind for Homa {
             overcommitment: self.overcommitment.unwrap_or(scheduled),
             resend: self.resend.0,
         })
-    }
-    fn congestion(&self) -> Option<&ControllerSpec> {
-        None
-    }
-    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
-        None
-    }
-    fn ranks(&self) -> Ranks {
-        Ranks::Never
-    }
-    fn rank(&self) -> Option<Rank> {
-        None
-    }
-    fn slows_on_loss(&self) -> bool {
-        false
-    }
-    fn carries_many(&self) -> bool {
-        false
     }
     fn classes(&self) -> u8 {
         self.levels.map_or(0, |levels| levels.saturating_sub(1))

@@ -30,17 +30,29 @@ pub(crate) trait Kind {
     /// As the machines want it. Sizes too large for a packet become the largest there are.
     fn spec(&self) -> TransportSpec;
     /// Its controller.
-    fn congestion(&self) -> Option<&ControllerSpec>;
+    fn congestion(&self) -> Option<&ControllerSpec> {
+        None
+    }
     /// The same, to fill in what follows from elsewhere.
-    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec>;
+    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
+        None
+    }
     /// What its senders could write into the rank header.
-    fn ranks(&self) -> Ranks;
+    fn ranks(&self) -> Ranks {
+        Ranks::Never
+    }
     /// What the scenario has them write.
-    fn rank(&self) -> Option<Rank>;
+    fn rank(&self) -> Option<Rank> {
+        None
+    }
     /// Its senders slow down when packets are dropped, whatever the controller.
-    fn slows_on_loss(&self) -> bool;
+    fn slows_on_loss(&self) -> bool {
+        false
+    }
     /// A connection can carry one flow after the other.
-    fn carries_many(&self) -> bool;
+    fn carries_many(&self) -> bool {
+        false
+    }
     /// The highest class that its packets are of by themselves; RC3: classes below the flow's own.
     fn classes(&self) -> u8 {
         0

@@ -1,9 +1,8 @@
 //! Transports of kind `phost`.
 
-use super::{Kind, Ranks, bytes};
+use super::{Kind, bytes};
 use crate::quantity::Q;
-use crate::schema::{FreeFor, Phost, Rank, Transport};
-use thalweg_machines::congestion::ControllerSpec;
+use crate::schema::{FreeFor, Phost, Transport};
 use thalweg_machines::transport::{self, PhostSpec, TransportSpec};
 use thalweg_units::Span;
 
@@ -29,24 +28,6 @@ impl Kind for Phost {
             free_class: self.free_class.unwrap_or(0),
             token_class: self.token_class.unwrap_or(0),
         })
-    }
-    fn congestion(&self) -> Option<&ControllerSpec> {
-        None
-    }
-    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
-        None
-    }
-    fn ranks(&self) -> Ranks {
-        Ranks::Never
-    }
-    fn rank(&self) -> Option<Rank> {
-        None
-    }
-    fn slows_on_loss(&self) -> bool {
-        false
-    }
-    fn carries_many(&self) -> bool {
-        false
     }
     fn classes(&self) -> u8 {
         self.free_class.max(self.token_class).unwrap_or(0)

@@ -22,9 +22,6 @@ impl Kind for Rdma {
     fn rank(&self) -> Option<Rank> {
         self.rank
     }
-    fn slows_on_loss(&self) -> bool {
-        false
-    }
     fn carries_many(&self) -> bool {
         true
     }

@@ -101,9 +101,6 @@ impl Kind for Tcp {
     fn slows_on_loss(&self) -> bool {
         true
     }
-    fn carries_many(&self) -> bool {
-        false
-    }
     fn classes(&self) -> u8 {
         self.rc3.map_or(0, |rc3| rc3.levels)
     }

@@ -2,7 +2,6 @@
 
 use super::{Kind, Ranks, bytes, rank};
 use crate::schema::{Pace, Rank, Spacing, Transport, Udp, UdpStream};
-use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
 
 impl Kind for Udp {
@@ -18,23 +17,11 @@ impl Kind for Udp {
             rank: rank(self.rank),
         })
     }
-    fn congestion(&self) -> Option<&ControllerSpec> {
-        None
-    }
-    fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
-        None
-    }
     fn ranks(&self) -> Ranks {
         Ranks::Size
     }
     fn rank(&self) -> Option<Rank> {
         self.rank
-    }
-    fn slows_on_loss(&self) -> bool {
-        false
-    }
-    fn carries_many(&self) -> bool {
-        false
     }
     fn bare(&self) -> Transport {
         Transport::Udp(Self { payload: self.payload, header: self.header, ..Self::default() })

@@ -61,9 +61,9 @@ pub trait HostAgent {
     /// The next instant at which [`HostAgent::on_timer`] must be called, those of [`Transmit::At`] apart.
     fn timer(&self, spec: &Self::Spec) -> Option<Time>;
     /// Of the flows that begin here and may have something to send the one with the lowest goes first, where the NIC pulls; of
-    /// equals, the one that has waited longest. `left`: bytes that its sender has yet to send ([`SendingEnd::left`]).
+    /// equals, the one that has waited longest. `left`: bytes that its sender has yet to send ([`SendingEnd::remaining`]).
     ///
-    /// [`SendingEnd::left`]: crate::transport::SendingEnd::left
+    /// [`SendingEnd::remaining`]: crate::transport::SendingEnd::remaining
     fn rank(&self, _flow: FlowId, _left: u64) -> u64 {
         0
     }

@@ -204,10 +204,6 @@ pub trait SendingEnd: Endpoint {
     fn stop(&mut self, spec: &Self::Spec, now: Time) -> u64;
     /// What it has done and where it stands.
     fn stats(&self) -> SenderStats;
-    /// Bytes that were never sent yet, for host agents that ask.
-    fn left(&self) -> u64 {
-        0
-    }
     /// When the pace allows the next packet, whatever the window says; `None` if there is none to send, nobody paces, or the
     /// host posts them.
     fn next_departure(&self) -> Option<Time> {

@@ -89,10 +89,6 @@ macro_rules! transports {
             pub fn stats(&self) -> SenderStats {
                 match self { $(Self::$name(m) => m.stats()),* }
             }
-            /// See [`SendingEnd::left`].
-            pub fn left(&self) -> u64 {
-                match self { $(Self::$name(m) => m.left()),* }
-            }
             /// See [`SendingEnd::next_departure`].
             pub fn next_departure(&self) -> Option<Time> {
                 match self { $(Self::$name(m) => m.next_departure()),* }

@@ -14,6 +14,7 @@
 
 mod collector;
 mod contract;
+mod counts;
 mod delivery;
 pub mod expresspass;
 pub mod homa;

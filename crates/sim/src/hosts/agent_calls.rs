@@ -135,7 +135,7 @@ impl Hosts {
         let agent = &self.agents.all[at].agent;
         let same = |slot| sending(slot).is_some_and(|s| s.transport == first.transport);
         let theirs = slots().enumerate().filter(|(_, (_, slot))| same(*slot));
-        let left = |slot| sending(slot).map_or(0, |s| s.sender.left());
+        let left = |slot| sending(slot).map_or(0, |s| s.sender.remaining());
         let rank =
             |(place, (flow, slot)): &(usize, (&FlowId, u32))| (agent.rank(**flow, left(*slot)), *place);
         theirs.min_by_key(rank).map_or(0, |(place, _)| place)

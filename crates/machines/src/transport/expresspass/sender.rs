@@ -1,10 +1,11 @@
 //! The source's end: a request, a packet per credit, a stop.
 
+use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, ExpressPassSpec, Heard, SenderStats, SendingEnd, Transmit};
 use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::{Bytes, FlowId, Span, Time};
+use thalweg_units::{FlowId, Time};
 
 /// Leave to send one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub struct ExpressPassSender {
     /// The first byte never sent.
     sent_to: u64,
     done: bool,
+    /// Credits that came when there was nothing to send.
+    wasted: u64,
     counts: Counts,
 }
 
@@ -40,17 +43,6 @@ enum Says {
     Request,
     /// CREDIT_STOP.
     Stop,
-}
-
-/// For [`SenderStats`].
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Counts {
-    sent: u64,
-    resent: u64,
-    silences: u64,
-    wasted: u64,
-    rtt_sum: Span,
-    rtt_samples: u32,
 }
 
 impl ExpressPassSender {
@@ -65,6 +57,7 @@ impl ExpressPassSender {
             credits: VecDeque::new(),
             sent_to: 0,
             done: false,
+            wasted: 0,
             counts: Counts::default(),
         }
     }
@@ -98,7 +91,7 @@ impl Endpoint for ExpressPassSender {
     fn on_packet(&mut self, spec: &ExpressPassSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
         let mut heard = Heard::default();
         match packet.kind {
-            Kind::Control if self.done => self.counts.wasted += 1,
+            Kind::Control if self.done => self.wasted += 1,
             Kind::Control => {
                 let Packet { echo: number, rank: left_at, seq: wanted, .. } = *packet;
                 self.credits.push_back(Credit { number, left_at, wanted });
@@ -107,8 +100,7 @@ impl Endpoint for ExpressPassSender {
             Kind::Ack => {
                 self.done = true;
                 let rtt = now.since(packet.stamp);
-                self.counts.rtt_sum += rtt;
-                self.counts.rtt_samples = self.counts.rtt_samples.saturating_add(1);
+                self.counts.round_trip(rtt);
                 heard.round_trip = Some(rtt);
             }
             Kind::Data | Kind::Syn | Kind::SynAck => {}
@@ -142,7 +134,7 @@ impl Endpoint for ExpressPassSender {
         }
         while let Some(Credit { number, left_at, wanted }) = self.credits.pop_front() {
             let Some((seq, again)) = self.spend(wanted) else {
-                self.counts.wasted += 1;
+                self.wasted += 1;
                 continue;
             };
             let payload = (self.size - seq).min(u64::from(spec.payload)) as u32;
@@ -201,17 +193,8 @@ impl SendingEnd for ExpressPassSender {
         // What was sent arrives, but for what is sent again: nothing says so before the end.
         let acked = if self.done { self.size } else { 0 };
         SenderStats {
-            acked_bytes: acked,
-            sent_packets: self.counts.sent,
-            retransmitted_packets: self.counts.resent,
-            timeouts: self.counts.silences,
-            window: Bytes::MAX,
-            threshold: Bytes::MAX,
-            in_flight: Bytes::new(self.sent_to - acked.min(self.sent_to)),
-            rtt_sum: self.counts.rtt_sum,
-            rtt_samples: self.counts.rtt_samples,
-            wasted_credits: self.counts.wasted,
-            ..SenderStats::default()
+            wasted_credits: self.wasted,
+            ..self.counts.stats(acked, self.sent_to - acked.min(self.sent_to))
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The source's end: unscheduled packets at once, the rest by grants (§3.2).
 
+use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, Heard, HomaSpec, SenderStats, SendingEnd, Transmit};
 use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, FlowId, Span, Time};
+use thalweg_units::{FlowId, Time};
 
 /// The source's end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,16 +26,6 @@ pub struct HomaSender {
     /// A source that hears nothing sends its first packet again then.
     retry_at: Time,
     counts: Counts,
-}
-
-/// For [`SenderStats`].
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Counts {
-    sent: u64,
-    resent: u64,
-    silences: u64,
-    rtt_sum: Span,
-    rtt_samples: u32,
 }
 
 impl HomaSender {
@@ -91,8 +82,7 @@ impl Endpoint for HomaSender {
             Kind::Ack => {
                 (self.done, self.acked) = (true, self.size);
                 let rtt = now.since(packet.stamp);
-                self.counts.rtt_sum += rtt;
-                self.counts.rtt_samples = self.counts.rtt_samples.saturating_add(1);
+                self.counts.round_trip(rtt);
                 heard.round_trip = Some(rtt);
             }
             Kind::Data | Kind::Syn | Kind::SynAck => return heard,
@@ -171,22 +161,11 @@ impl SendingEnd for HomaSender {
         self.size
     }
 
-    fn left(&self) -> u64 {
+    fn remaining(&self) -> u64 {
         self.size - self.sent_to
     }
 
     fn stats(&self) -> SenderStats {
-        SenderStats {
-            acked_bytes: self.acked,
-            sent_packets: self.counts.sent,
-            retransmitted_packets: self.counts.resent,
-            timeouts: self.counts.silences,
-            window: Bytes::MAX,
-            threshold: Bytes::MAX,
-            in_flight: Bytes::new(self.sent_to.saturating_sub(self.acked)),
-            rtt_sum: self.counts.rtt_sum,
-            rtt_samples: self.counts.rtt_samples,
-            ..SenderStats::default()
-        }
+        self.counts.stats(self.acked, self.sent_to.saturating_sub(self.acked))
     }
 }

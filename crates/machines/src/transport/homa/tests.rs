@@ -50,14 +50,14 @@ fn rtt_bytes_leave_at_once_at_the_level_of_the_size_and_the_rest_as_granted() {
     let first = poll(&mut s, US(0)).expect("unscheduled");
     assert_eq!((first.seq, first.echo, first.wire, first.class), (0, 6500, 1040, 1));
     assert_eq!(data(&mut s, US(1)), [(1000, 1, false), (2000, 1, false)], "2500 B are three packets");
-    assert_eq!(s.left(), 3500);
+    assert_eq!(s.remaining(), 3500);
     grant(&mut s, US(9), 5000, 4);
     assert_eq!(data(&mut s, US(9)), [(3000, 4, false), (4000, 4, false)]);
     // A grant that was overtaken changes nothing.
     grant(&mut s, US(10), 4000, 5);
     grant(&mut s, US(10), 6500, 3);
     assert_eq!(data(&mut s, US(10)), [(5000, 3, false), (6000, 3, false)]);
-    assert_eq!((s.left(), s.stats().acked_bytes, s.stats().in_flight), (0, 1000, Bytes::new(5500)));
+    assert_eq!((s.remaining(), s.stats().acked_bytes, s.stats().in_flight), (0, 1000, Bytes::new(5500)));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The source's end: a request, then a packet per token (pHost, Algorithm 1).
 
+use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, Heard, PhostSpec, SenderStats, SendingEnd, Transmit};
 use super::Arrivals;
 use crate::congestion::Start;
@@ -47,16 +48,6 @@ struct Request {
     sent: bool,
     /// It is repeated then.
     retry_at: Time,
-}
-
-/// For [`SenderStats`].
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Counts {
-    sent: u64,
-    resent: u64,
-    silences: u64,
-    rtt_sum: Span,
-    rtt_samples: u32,
 }
 
 impl PhostSender {
@@ -125,8 +116,7 @@ impl Endpoint for PhostSender {
             Kind::Ack => {
                 (self.done, self.acked) = (true, self.size);
                 let rtt = now.since(packet.stamp);
-                self.counts.rtt_sum += rtt;
-                self.counts.rtt_samples = self.counts.rtt_samples.saturating_add(1);
+                self.counts.round_trip(rtt);
                 heard.round_trip = Some(rtt);
             }
             Kind::Data | Kind::Syn | Kind::SynAck => return heard,
@@ -211,17 +201,6 @@ impl SendingEnd for PhostSender {
 
     fn stats(&self) -> SenderStats {
         let sent = self.sent.count().saturating_mul(u64::from(self.payload)).min(self.size);
-        SenderStats {
-            acked_bytes: self.acked,
-            sent_packets: self.counts.sent,
-            retransmitted_packets: self.counts.resent,
-            timeouts: self.counts.silences,
-            window: Bytes::MAX,
-            threshold: Bytes::MAX,
-            in_flight: Bytes::new(sent.saturating_sub(self.acked)),
-            rtt_sum: self.counts.rtt_sum,
-            rtt_samples: self.counts.rtt_samples,
-            ..SenderStats::default()
-        }
+        self.counts.stats(self.acked, sent.saturating_sub(self.acked))
     }
 }

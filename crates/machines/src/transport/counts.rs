@@ -1,0 +1,42 @@
+//! What the source of a receiver-driven transport counts.
+
+use super::SenderStats;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Span};
+
+/// Packets, silences and round trips of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Counts {
+    /// Data packets.
+    pub sent: u64,
+    /// Of these, sent before.
+    pub resent: u64,
+    /// Expiries of its timer.
+    pub silences: u64,
+    rtt_sum: Span,
+    rtt_samples: u32,
+}
+
+impl Counts {
+    /// The ACK of all says how long its packet and it took.
+    pub fn round_trip(&mut self, rtt: Span) {
+        self.rtt_sum += rtt;
+        self.rtt_samples = self.rtt_samples.saturating_add(1);
+    }
+
+    /// With so many payload bytes acknowledged and believed to be in the network. There is no window.
+    pub fn stats(&self, acked_bytes: u64, in_flight: u64) -> SenderStats {
+        SenderStats {
+            acked_bytes,
+            sent_packets: self.sent,
+            retransmitted_packets: self.resent,
+            timeouts: self.silences,
+            window: Bytes::MAX,
+            threshold: Bytes::MAX,
+            in_flight: Bytes::new(in_flight),
+            rtt_sum: self.rtt_sum,
+            rtt_samples: self.rtt_samples,
+            ..SenderStats::default()
+        }
+    }
+}
