@@ -4,7 +4,6 @@ use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::{Change, Frame, Outbox, Paused, Posted};
-use crate::schedule::liftable::Liftable;
 use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
 use crate::stage::{Arrival, HeaderStage, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
@@ -310,7 +309,7 @@ impl Egress {
                 }
                 return None;
             };
-            entry.wire += self.queue.liftable().map_or(0, Liftable::header);
+            entry.wire += self.queue.header();
             if self.stages.is_empty() {
                 if mark {
                     packets.packet(entry.handle).ecn = Ecn::Ce;

@@ -6,14 +6,11 @@
 //! one packet more after every round, until its reserved place does not do.
 //! ```
 
-use super::detect::Detector;
+use super::detect::{Detector, FURTHEST};
 use super::{Act, Parameters, Problems, Relief, Signal, Site, SwitchView, Tally};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
-
-/// A cycle has no more ports.
-const FURTHEST: u16 = 64;
 
 /// Cycles of paused ports are found by messages that come back, and turned by a packet at a time, which each input keeps a place for (Menikkumbura, Purdue 2022, §4.6.4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,9 +31,7 @@ impl Parameters for Params {
     type Machine = DeadlockBreaker;
 
     fn check(&self, problems: &mut Problems) {
-        if self.after.is_zero() {
-            problems.wrong("after", "a time of 0 never passes", "for example \"1ms\"");
-        }
+        Detector::check(self.after, problems);
     }
     /// One that comes before the own one has left.
     fn more(&self) -> u64 {

@@ -4,12 +4,12 @@
 //! An output that holds packets and has sent none for a while is suspected, and from time to time sends a DETECT with its number. Who gets
 //! one passes it on through each suspected output that holds packets of that input, if the output's own number is smaller; if it is the same, the cycle is found.
 
-use super::{Act, Signal, SwitchView};
+use super::{Act, Problems, Signal, SwitchView};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
 /// No cycle has more ports: what goes round one that it is no part of ends here.
-const FURTHEST: u16 = 64;
+pub(super) const FURTHEST: u16 = 64;
 
 /// Suspicion at one switch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,13 @@ pub struct Detector {
 }
 
 impl Detector {
+    /// What is wrong with so long.
+    pub fn check(after: Span, problems: &mut Problems) {
+        if after.is_zero() {
+            problems.wrong("after", "a time of 0 never passes", "for example \"1ms\"");
+        }
+    }
+
     /// Outputs are suspected after so long.
     pub fn new(after: Span) -> Self {
         Self { after, sent: 0 }
@@ -66,19 +73,16 @@ impl Detector {
         view: &impl SwitchView,
         acts: &mut Vec<Act>,
     ) -> Option<usize> {
-        let mut closed = None;
-        for output in 0..view.ports() {
-            if view.held(output, input) == 0 || !self.suspects(now, output, view) {
-                continue;
-            }
+        let (mut closed, before) = (None, acts.len());
+        for output in self.behind(now, input, view) {
             let own = view.id(output);
             if own == id {
                 closed = Some(output);
             } else if own < id && hops > 0 {
-                self.sent += 1;
                 acts.push(Act::Tell(output, Signal::Detect { id, hops: hops - 1 }));
             }
         }
+        self.sent += (acts.len() - before) as u64;
         closed
     }
 }

@@ -26,9 +26,7 @@ impl Parameters for Params {
     type Machine = LoopBreaker;
 
     fn check(&self, problems: &mut Problems) {
-        if self.after.is_zero() {
-            problems.wrong("after", "a time of 0 never passes", "for example \"1ms\"");
-        }
+        Detector::check(self.after, problems);
     }
     fn more(&self) -> u64 {
         0

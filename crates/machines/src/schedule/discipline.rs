@@ -65,6 +65,11 @@ pub trait Discipline {
     fn is_held(&self) -> bool {
         false
     }
+    /// Bytes that the packet which left last carries more than while it waited.
+    #[inline]
+    fn header(&self) -> u32 {
+        0
+    }
     /// Something waits, and the queue itself lets none of it leave before this instant, though nobody has paused it. Asked of
     /// orders that say so ([`Needs::holds_back`](super::Needs::holds_back)).
     #[inline]

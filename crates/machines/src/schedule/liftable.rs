@@ -88,11 +88,6 @@ impl Liftable {
     pub fn served(&self) -> Option<u16> {
         self.served
     }
-    /// Bytes that the packet that left last carries more than while it waited.
-    #[inline]
-    pub fn header(&self) -> u32 {
-        if self.served.is_some_and(|hops| hops > 1) { HEADER } else { 0 }
-    }
     /// The first packet of the flow joins the end of the lane.
     pub fn lift(&mut self, flow: FlowId, hops: u16) -> Option<Handle> {
         let row = self.flows.get(flow)?;
@@ -181,6 +176,10 @@ impl Order for Liftable {
 
     fn shed(&mut self, _: Handle) -> Option<Entry> {
         self.take_first()
+    }
+    #[inline]
+    fn header(&self) -> u32 {
+        if self.served.is_some_and(|hops| hops > 1) { HEADER } else { 0 }
     }
     /// One: the lane has no number.
     fn queues(&self) -> u16 {

@@ -130,6 +130,10 @@ macro_rules! orders {
                 match self { $(Self::$name(q) => q.held_until()),* }
             }
             #[inline]
+            fn header(&self) -> u32 {
+                match self { $(Self::$name(q) => q.header()),* }
+            }
+            #[inline]
             fn packets(&self) -> u32 {
                 match self { $(Self::$name(q) => q.packets()),* }
             }

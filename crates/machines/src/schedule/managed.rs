@@ -304,6 +304,9 @@ impl<O: Order> Discipline for Managed<O> {
     fn held_until(&self) -> Option<Time> {
         self.order.held_until()
     }
+    fn header(&self) -> u32 {
+        self.order.header()
+    }
     #[inline]
     fn packets(&self) -> u32 {
         self.packets

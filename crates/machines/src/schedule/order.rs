@@ -56,6 +56,11 @@ pub trait Order {
     fn refuses(&self, _packet: &Packet) -> bool {
         false
     }
+    /// See [`Discipline::header`].
+    #[inline]
+    fn header(&self) -> u32 {
+        0
+    }
     /// See [`Discipline::held_until`].
     #[inline]
     fn held_until(&self) -> Option<Time> {
