@@ -243,6 +243,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_machines::pause::{PauseSpec, PfcSpec};
 
     /// Seven hosts send to one; a threshold of 20 packets, and a packet less headroom than it takes.
     const SHORT: &str = r#"
@@ -267,7 +268,9 @@ jitter = "10us"
         let ended = |meant: bool| {
             let mut run = Run::new(&scenario).expect("a network");
             let mut spec = run.spec().clone();
-            spec.inputs.as_mut().and_then(|i| i.pfc.as_mut()).expect("flow control").lossy_ok = meant;
+            let inputs = spec.inputs.as_mut().expect("flow control");
+            let pfc = PfcSpec { lossy_ok: meant, ..inputs.pfc().expect("flow control") };
+            inputs.pause = Some(PauseSpec::Pfc(pfc));
             run.engine = Engine::new(spec).expect("a network");
             while run.step(1_000_000) {}
             run.violation().map(str::to_owned)

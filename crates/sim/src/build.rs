@@ -25,6 +25,7 @@ use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::SharedPool;
+use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::point::PointMachine;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
 use thalweg_machines::stage::{HeaderStage, StageMachine};
@@ -298,8 +299,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let tells = stage.needs().headers;
             // A congestion point hears of what joins and leaves at the instants at which it does.
             // Relief takes packets out of the middle of a queue, and a neighbour that is slowed down paces what it sends.
-            let relieved =
-                spec.relief.is_some() && in_switch || spec.inputs.is_some_and(|inputs| inputs.gfc.is_some());
+            let relieved = spec.relief.is_some() && in_switch
+                || spec.inputs.is_some_and(|inputs| matches!(inputs.pause, Some(PauseSpec::Gfc(_))));
             // A queue that holds back says until when only there.
             let holds_back = kind.order.needs().holds_back;
             let otherwise = unseen || tells || pointed || relieved || holds_back;

@@ -136,7 +136,7 @@ impl<Q: Events> Sim<Q> {
     /// # Errors
     /// What was dropped.
     pub fn check_lossless(&self) -> Result<(), String> {
-        let lossless = self.cx.spec.inputs.is_some_and(|i| i.pfc.is_some_and(|pfc| !pfc.lossy_ok))
+        let lossless = self.cx.spec.inputs.is_some_and(|i| i.pfc().is_some_and(|pfc| !pfc.lossy_ok))
             && self.cx.spec.nic.pause_control
             && self.cx.spec.incidents.is_empty();
         let dropped = self.fabric.memory.dropped;

@@ -72,7 +72,7 @@ impl Features {
             look_ahead: 2 * spec.links.len() > WIDE,
             ingress_accounting: spec.inputs.is_some(),
             release_at_start: spec.inputs.is_some_and(|i| i.release_at_start),
-            backpressure: spec.inputs.is_some_and(|i| i.backpressure.is_some()),
+            backpressure: spec.inputs.is_some_and(|i| i.backpressure().is_some()),
             priority_bypass: spec.control_first || spec.nic.order.pulls(),
             nic_pull: spec.nic.order.pulls(),
             shortest_nic: spec.nic.order == NicOrder::Shortest,

@@ -3,7 +3,7 @@
 use crate::schema::{Document, Incident, NicOrder, Pfc, PfcThreshold, Release, Sharing};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
-use thalweg_machines::pause::{BackpressureSpec, GfcSpec};
+use thalweg_machines::pause::{BackpressureSpec, GfcSpec, PauseSpec};
 use thalweg_sim::spec as s;
 use thalweg_units::{PortId, Span, Time};
 
@@ -18,24 +18,30 @@ pub(super) fn shared_buffer(doc: &Document) -> Option<s::SharedBufferSpec> {
 
 pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
     let inputs = doc.switch.inputs?;
-    let pfc = doc.switch.pfc.map(pfc);
+    let pfc = doc.switch.pfc.map(|p| PauseSpec::Pfc(pfc(p)));
     let memory = match inputs.shared {
         Some(shared) => b::InputMemory::Shared(shared.0),
         None => b::InputMemory::PerInput(inputs.memory.unwrap_or_default().0),
     };
-    let backpressure = doc.switch.backpressure.map(|b| BackpressureSpec {
-        frame_wire: b.frame.0.get() as u32,
-        every: b.every.0,
-        expires: b.expires.0,
-        nics: b.nics,
+    let backpressure = doc.switch.backpressure.map(|b| {
+        PauseSpec::Backpressure(BackpressureSpec {
+            frame_wire: b.frame.0.get() as u32,
+            every: b.every.0,
+            expires: b.expires.0,
+            nics: b.nics,
+        })
     });
-    let gfc = doc.switch.gfc.map(|g| GfcSpec {
-        first: g.first.0,
-        last: g.last.0,
-        stages: g.stages,
-        frame_wire: g.frame.0.get() as u32,
+    let gfc = doc.switch.gfc.map(|g| {
+        PauseSpec::Gfc(GfcSpec {
+            first: g.first.0,
+            last: g.last.0,
+            stages: g.stages,
+            frame_wire: g.frame.0.get() as u32,
+        })
     });
-    Some(b::InputSpec { memory, pfc, backpressure, gfc, release_at_start: inputs.release == Release::Start })
+    // (That there is one at most has been checked.)
+    let pause = pfc.or(backpressure).or(gfc);
+    Some(b::InputSpec { memory, pause, release_at_start: inputs.release == Release::Start })
 }
 
 fn pfc(pfc: Pfc) -> b::PfcSpec {

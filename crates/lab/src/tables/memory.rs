@@ -35,7 +35,7 @@ pub(crate) fn memory_rows(run: &Run) -> Vec<MemoryRow> {
     let mut out = Vec::new();
     for (switch, (peaks, memory)) in run.engine.memory_peaks().enumerate() {
         let node = spec.hosts + switch as u32;
-        let threshold = memory.spec().pfc.map(|pfc| (pfc.threshold, pfc.headroom.get()));
+        let threshold = memory.spec().pfc().map(|pfc| (pfc.threshold, pfc.headroom.get()));
         for (number, back) in ports[switch].iter().enumerate() {
             let most = peaks.inputs[number];
             let own = match memory.spec().memory {

@@ -35,7 +35,7 @@ fn the_defaults_of_irn_are_those_of_the_paper() {
     // 40e9 x 24e-6 / 8 = 120 000 B; / 1090 B = 110.09 packets.
     assert_eq!(rdma(&s).cap, Some(110));
     let inputs = s.inputs.expect("inputs");
-    let pfc = inputs.pfc.expect("flow control");
+    let pfc = inputs.pfc().expect("flow control");
     // Headroom 40e9 x 2 x 2e-6 / 8 = 20 000 B, 3 x 1090 and 64 B; the paper has the first alone, and 220 KB.
     let xoff = Bytes::new(240_000 - 23_334);
     assert_eq!(pfc.threshold, PfcThreshold::Static { xoff, xon: xoff });

@@ -5,8 +5,7 @@
 //! between a pause and its effect goes to the headroom. Who transmits the frames, and when, is the owner's affair.
 
 use crate::pause::{
-    BackpressureSpec, Frame, GfcSpec, Held, Passing, PauseMachine, PausePolicy, PauseSpec, PfcSpec,
-    PfcThreshold,
+    BackpressureSpec, Frame, Held, Passing, PauseMachine, PausePolicy, PauseSpec, PfcSpec, PfcThreshold,
 };
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
@@ -16,12 +15,8 @@ use thalweg_units::{Bytes, Time};
 pub struct InputSpec {
     /// Who holds what.
     pub memory: InputMemory,
-    /// Priority flow control.
-    pub pfc: Option<PfcSpec>,
-    /// Backpressure flow control; not together with the former.
-    pub backpressure: Option<BackpressureSpec>,
-    /// Gentle flow control; not together with either.
-    pub gfc: Option<GfcSpec>,
+    /// What neighbours are told of it.
+    pub pause: Option<PauseSpec>,
     /// A packet gives its memory back as its transmission begins, not as it ends.
     pub release_at_start: bool,
 }
@@ -29,8 +24,18 @@ pub struct InputSpec {
 impl InputSpec {
     /// Bytes of a pause frame on the wire; `None`: there are none.
     pub fn frame_wire(&self) -> Option<u32> {
-        let others = self.backpressure.map(|b| b.frame_wire).or(self.gfc.map(|g| g.frame_wire));
-        self.pfc.map(|pfc| pfc.frame_wire).or(others)
+        self.pause.map(|policy| policy.frame_wire())
+    }
+
+    /// Priority flow control, whose thresholds and headroom are the memory's too.
+    #[inline]
+    pub fn pfc(&self) -> Option<PfcSpec> {
+        if let Some(PauseSpec::Pfc(pfc)) = self.pause { Some(pfc) } else { None }
+    }
+
+    /// Backpressure flow control.
+    pub fn backpressure(&self) -> Option<BackpressureSpec> {
+        if let Some(PauseSpec::Backpressure(backpressure)) = self.pause { Some(backpressure) } else { None }
     }
 }
 
@@ -71,21 +76,12 @@ impl Inputs {
     /// # Errors
     /// If reserves and headrooms do not fit, or XON is above XOFF.
     pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, String> {
-        let policy = match (spec.pfc, spec.backpressure, spec.gfc) {
-            (Some(_), Some(_), _) => return Err("pauses are of classes or of queues, not of both".into()),
-            (Some(_), _, Some(_)) | (_, Some(_), Some(_)) => {
-                return Err("neighbours pause or are slowed down, not both".into());
-            }
-            (Some(pfc), None, None) => Some(PauseSpec::Pfc(pfc).make(inputs)?),
-            (None, Some(backpressure), None) => Some(PauseSpec::Backpressure(backpressure).make(inputs)?),
-            (None, None, Some(gfc)) => Some(PauseSpec::Gfc(gfc).make(inputs)?),
-            (None, None, None) => None,
-        };
+        let policy = spec.pause.map(|policy| policy.make(inputs)).transpose()?;
         let mut pool = match spec.memory {
             InputMemory::PerInput(_) => 0,
             InputMemory::Shared(total) => total.get(),
         };
-        if let Some(PfcSpec { threshold: PfcThreshold::Dynamic { reserve, .. }, headroom, .. }) = spec.pfc {
+        if let Some(PfcSpec { threshold: PfcThreshold::Dynamic { reserve, .. }, headroom, .. }) = spec.pfc() {
             let InputMemory::Shared(total) = spec.memory else {
                 return Err("a dynamic threshold needs shared memory".into());
             };
@@ -136,10 +132,10 @@ impl Inputs {
     #[inline]
     pub fn is_quiet(&self, input: usize, wire: u32) -> bool {
         let after = self.inputs[input].bytes + u64::from(wire);
-        if self.is_pausing() || self.spec.gfc.is_some_and(|gfc| after >= gfc.first.get()) {
+        if self.policy.as_ref().is_some_and(|policy| !policy.is_quiet(after)) {
             return false;
         }
-        match (&self.spec.pfc, self.spec.memory) {
+        match (&self.spec.pfc(), self.spec.memory) {
             (None, InputMemory::PerInput(limit)) => after <= limit.get(),
             (None, InputMemory::Shared(_)) => self.used + u64::from(wire) <= self.pool,
             (
@@ -162,7 +158,7 @@ impl Inputs {
     pub fn take(&mut self, input: usize, wire: u32) -> bool {
         let wire = u64::from(wire);
         let after = self.inputs[input].bytes + wire;
-        match (self.spec.pfc, self.spec.memory) {
+        match (self.spec.pfc(), self.spec.memory) {
             (_, InputMemory::PerInput(limit)) if after > limit.get() => return false,
             (_, InputMemory::PerInput(_)) => {}
             (Some(PfcSpec { threshold: PfcThreshold::Dynamic { reserve, .. }, headroom, .. }), _) => {
@@ -203,7 +199,7 @@ impl Inputs {
         let wire = u64::from(wire);
         let at = &mut self.inputs[input];
         debug_assert!(at.bytes >= wire, "more released than taken");
-        match (self.spec.pfc, self.spec.memory) {
+        match (self.spec.pfc(), self.spec.memory) {
             (Some(PfcSpec { threshold: PfcThreshold::Dynamic { reserve, .. }, .. }), _) => {
                 let from_headroom = wire.min(at.headroom);
                 let before = (at.bytes - at.headroom).saturating_sub(reserve.get());
@@ -272,7 +268,7 @@ impl Inputs {
 
     /// Bytes of an input that must be stuck for its neighbour never to go on.
     pub fn stuck_above(&self) -> u64 {
-        match self.spec.pfc.map(|pfc| pfc.threshold) {
+        match self.spec.pfc().map(|pfc| pfc.threshold) {
             Some(PfcThreshold::Static { xon, .. }) => xon.get(),
             Some(PfcThreshold::Dynamic { reserve, .. }) => reserve.get(),
             None => u64::MAX,
@@ -281,7 +277,7 @@ impl Inputs {
 
     /// The dynamic threshold as it stands.
     fn threshold(&self) -> u64 {
-        match self.spec.pfc {
+        match self.spec.pfc() {
             Some(PfcSpec { threshold: PfcThreshold::Dynamic { alpha, .. }, .. }) => {
                 (alpha * self.pool.saturating_sub(self.used) as f64) as u64
             }

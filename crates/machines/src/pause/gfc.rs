@@ -81,6 +81,10 @@ impl PausePolicy for Gfc {
     fn is_pausing(&self) -> bool {
         self.slowing > 0
     }
+    #[inline]
+    fn is_quiet(&self, bytes: u64) -> bool {
+        self.slowing == 0 && bytes < self.spec.first.get()
+    }
 }
 
 #[cfg(test)]
@@ -112,7 +116,7 @@ mod tests {
             [gfc.on_released(Time::ZERO, 1, held(1200)), gfc.on_released(Time::ZERO, 1, held(10))],
             [slow(1), slow(0)]
         );
-        assert!(!gfc.is_pausing());
+        assert!(!gfc.is_pausing() && gfc.is_quiet(999) && !gfc.is_quiet(1000));
     }
 
     #[test]

@@ -19,6 +19,11 @@ macro_rules! policies {
         }
 
         impl PauseSpec {
+            /// Bytes of a frame on the wire.
+            pub fn frame_wire(&self) -> u32 {
+                match self { $(Self::$name(spec) => spec.frame_wire),* }
+            }
+
             /// The policy of a switch with so many inputs.
             ///
             /// # Errors
@@ -60,6 +65,10 @@ macro_rules! policies {
             #[inline]
             fn is_pausing(&self) -> bool {
                 match self { $(Self::$name(m) => m.is_pausing()),* }
+            }
+            #[inline]
+            fn is_quiet(&self, bytes: u64) -> bool {
+                match self { $(Self::$name(m) => m.is_quiet(bytes)),* }
             }
         }
     };

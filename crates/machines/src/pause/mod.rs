@@ -72,4 +72,9 @@ pub trait PausePolicy {
     fn has_paused(&self, input: usize) -> bool;
     /// Some neighbour is paused: every departure matters at once.
     fn is_pausing(&self) -> bool;
+    /// It has nothing to say of an input that comes to hold so many bytes, as far as they alone tell.
+    #[inline]
+    fn is_quiet(&self, _bytes: u64) -> bool {
+        !self.is_pausing()
+    }
 }

@@ -135,5 +135,5 @@ pub(super) fn free_flows<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Por
 
 /// The parameters; who asks has them.
 fn backpressure<Q>(cx: &Cx<Q>) -> BackpressureSpec {
-    cx.spec.inputs.and_then(|inputs| inputs.backpressure).expect("asked under backpressure only")
+    cx.spec.inputs.and_then(|inputs| inputs.backpressure()).expect("asked under backpressure only")
 }

@@ -380,7 +380,7 @@ impl Fabric {
 
     /// How long an XOFF lasts at this port's rate; `None`: until XON.
     fn quanta<Q>(&self, cx: &Cx<Q>, id: PortId) -> Option<Span> {
-        let quanta = cx.spec.inputs?.pfc?.quanta?;
+        let quanta = cx.spec.inputs?.pfc()?.quanta?;
         Some(self.ports[id.at()].span(QUANTUM * u32::from(quanta)))
     }
 

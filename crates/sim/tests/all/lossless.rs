@@ -1,7 +1,7 @@
 //! Flow control between neighbours, per-ingress accounting, NICs that pull from their flows, and what breaks.
 use crate::common::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
-use thalweg_machines::pause::BackpressureSpec;
+use thalweg_machines::pause::{BackpressureSpec, PauseSpec};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec, bfc};
 use thalweg_machines::transport::{RtoSpec, TcpSpec, TransportSpec, UdpPace};
 use thalweg_sim::spec::*;
@@ -15,15 +15,13 @@ const HPCC: NicSpec = NicSpec { order: NicOrder::Hpcc, pause_control: true };
 pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
     InputSpec {
         memory: InputMemory::PerInput(Bytes::new(xoff + headroom)),
-        pfc: Some(PfcSpec {
+        pause: Some(PauseSpec::Pfc(PfcSpec {
             threshold: PfcThreshold::Static { xoff: Bytes::new(xoff), xon: Bytes::new(xon) },
             headroom: Bytes::new(headroom),
             frame_wire: 64,
             quanta: None,
             lossy_ok: false,
-        }),
-        backpressure: None,
-        gfc: None,
+        })),
         release_at_start: false,
     }
 }
@@ -31,7 +29,7 @@ pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
 pub fn dynamic(total: u64) -> InputSpec {
     InputSpec {
         memory: InputMemory::Shared(Bytes::new(total)),
-        pfc: Some(PfcSpec {
+        pause: Some(PauseSpec::Pfc(PfcSpec {
             threshold: PfcThreshold::Dynamic {
                 alpha: 0.125,
                 reserve: Bytes::new(2000),
@@ -41,34 +39,24 @@ pub fn dynamic(total: u64) -> InputSpec {
             frame_wire: 64,
             quanta: None,
             lossy_ok: false,
-        }),
-        backpressure: None,
-        gfc: None,
+        })),
         release_at_start: true,
     }
 }
 
 pub fn lossy(limit: u64) -> InputSpec {
-    InputSpec {
-        memory: InputMemory::PerInput(Bytes::new(limit)),
-        pfc: None,
-        backpressure: None,
-        gfc: None,
-        release_at_start: false,
-    }
+    InputSpec { memory: InputMemory::PerInput(Bytes::new(limit)), pause: None, release_at_start: false }
 }
 
 pub fn backpressure() -> InputSpec {
     InputSpec {
         memory: InputMemory::Shared(Bytes::new(12_000_000)),
-        pfc: None,
-        gfc: None,
-        backpressure: Some(BackpressureSpec {
+        pause: Some(PauseSpec::Backpressure(BackpressureSpec {
             frame_wire: 64,
             every: Span::from_us(2),
             expires: Span::from_us(32),
             nics: true,
-        }),
+        })),
         release_at_start: true,
     }
 }
@@ -172,7 +160,8 @@ fn flow_control_prevents_the_drops_that_it_is_there_to_prevent() {
 fn a_headroom_that_is_too_small_breaks_the_promise_unless_it_is_meant() {
     let ended = |lossy_ok| {
         let mut inputs = pfc(20_000, 15_000, 1000);
-        inputs.pfc.as_mut().expect("flow control").lossy_ok = lossy_ok;
+        let pfc = PfcSpec { lossy_ok, ..inputs.pfc().expect("flow control") };
+        inputs.pause = Some(PauseSpec::Pfc(pfc));
         let mut sim = Network::new(two_racks(1, Some(inputs), PULL, fifo())).unwrap();
         while sim.run(1_000_000) {}
         assert!(sim.counters().packets_dropped > 0);

@@ -2,6 +2,7 @@
 use crate::common::*;
 use std::collections::BTreeMap;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
+use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_sim::MemoryPeaks;
 use thalweg_sim::spec::*;
@@ -27,7 +28,7 @@ fn memory(memory: InputMemory, threshold: Option<PfcThreshold>, release_at_start
         quanta: None,
         lossy_ok: false,
     });
-    InputSpec { memory, pfc, backpressure: None, gfc: None, release_at_start }
+    InputSpec { memory, pause: pfc.map(PauseSpec::Pfc), release_at_start }
 }
 
 fn kinds() -> Vec<(&'static str, InputSpec)> {
@@ -111,7 +112,7 @@ fn the_most_held_is_exact_although_releases_are_deferred() {
                 let (by_input, in_all) = most(&book);
                 let peaks = &sim.memory_peaks()[switch];
                 assert_eq!(peaks.inputs, by_input, "{name}, seed {seed}, switch {switch}");
-                match (inputs.memory, inputs.pfc.map(|p| p.threshold)) {
+                match (inputs.memory, inputs.pfc().map(|p| p.threshold)) {
                     (InputMemory::PerInput(_), _) => assert_eq!(peaks.shared, 0),
                     (_, Some(PfcThreshold::Dynamic { .. })) => assert!(peaks.shared < in_all),
                     _ => assert_eq!(peaks.shared, in_all, "{name}, seed {seed}, switch {switch}"),

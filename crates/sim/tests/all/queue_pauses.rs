@@ -2,7 +2,7 @@
 use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
-use thalweg_machines::pause::{Classes, Frame, QueueSet};
+use thalweg_machines::pause::{Classes, Frame, PauseSpec, QueueSet};
 use thalweg_machines::schedule::{DisciplineSpec, priority};
 use thalweg_machines::transport::UdpPace;
 use thalweg_sim::spec::*;
@@ -23,15 +23,13 @@ fn two_classes(seed: u64) -> NetworkSpec {
     let far = Bytes::new(1 << 40);
     let inputs = InputSpec {
         memory: InputMemory::PerInput(far),
-        pfc: Some(PfcSpec {
+        pause: Some(PauseSpec::Pfc(PfcSpec {
             threshold: PfcThreshold::Static { xoff: Bytes::new(1 << 39), xon: Bytes::new(1 << 39) },
             headroom: Bytes::new(1 << 20),
             frame_wire: 64,
             quanta: None,
             lossy_ok: false,
-        }),
-        backpressure: None,
-        gfc: None,
+        })),
         release_at_start: false,
     };
     let order = priority::Params::from(2).into();

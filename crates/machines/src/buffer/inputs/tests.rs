@@ -11,18 +11,14 @@ fn b(bytes: u64) -> Bytes {
 fn per_input(limit: u64, pfc: Option<PfcSpec>) -> InputSpec {
     InputSpec {
         memory: InputMemory::PerInput(b(limit)),
-        pfc,
-        backpressure: None,
-        gfc: None,
+        pause: pfc.map(PauseSpec::Pfc),
         release_at_start: false,
     }
 }
 fn shared(total: u64, pfc: Option<PfcSpec>) -> InputSpec {
     InputSpec {
         memory: InputMemory::Shared(b(total)),
-        pfc,
-        backpressure: None,
-        gfc: None,
+        pause: pfc.map(PauseSpec::Pfc),
         release_at_start: false,
     }
 }
@@ -298,7 +294,7 @@ proptest! {
             }
             prop_assert_eq!(m.is_pausing(), s.paused.contains(&true));
             let stored: u64 = m.inputs().iter().map(|at| at.bytes).sum();
-            match (spec.memory, spec.pfc.map(|pfc| (pfc.threshold, pfc.headroom.get()))) {
+            match (spec.memory, spec.pfc().map(|pfc| (pfc.threshold, pfc.headroom.get()))) {
                 (InputMemory::PerInput(limit), _) => {
                     prop_assert!(m.inputs().iter().all(|at| at.bytes <= limit.get()));
                 }
@@ -348,8 +344,8 @@ proptest! {
     fn nothing_is_dropped_while_no_more_than_the_headroom_comes_after_a_threshold_is_crossed(
         spec in memories(), steps in steps(300)
     ) {
-        prop_assume!(spec.pfc.is_some());
-        let lossless = match (spec.memory, spec.pfc.map(|pfc| pfc.threshold)) {
+        prop_assume!(spec.pfc().is_some());
+        let lossless = match (spec.memory, spec.pfc().map(|pfc| pfc.threshold)) {
             (InputMemory::Shared(total), Some(PfcThreshold::Static { xoff, .. })) => {
                 total.get() >= INPUTS as u64 * (xoff.get() + 3000)
             }
