@@ -70,15 +70,15 @@ def mean(values: np.ndarray) -> float:
 
 
 def bins(
-    results, workload: str, level: float = 0.99, cls: int | None = None, least: int = ENOUGH
+    results, workload: str, level: float | None = 0.99, cls: int | None = None, least: int = ENOUGH
 ) -> dict[float, float]:
-    """Upper edge → percentile, where there are enough flows."""
+    """Upper edge → percentile (None: mean), where there are enough flows."""
     edges = [0, *EDGES[workload], np.inf]
     found = {}
     for low, high in itertools.pairwise(edges):
         values = flows(results).of(low, high, cls)
         if len(values) >= least:
-            found[high] = float(np.sort(values)[int(level * len(values))])
+            found[high] = mean(values) if level is None else float(np.sort(values)[int(level * len(values))])
     return found
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
-from .settings import HEADER, MTU, TELEMETRY
+from .settings import HEADER, MTU, SCENARIOS, TELEMETRY
 
 # Bytes on the wire per byte of payload, without and with HPCC.
 ON_WIRE = (MTU + HEADER) / MTU
@@ -16,6 +18,18 @@ def ends_at(results) -> float:
     text = results.scenario.to_dict()["run"]["until"]
     unit = {"us": 1e-6, "ms": 1e-3}.get(text[-2:], 1.0)
     return float(text.rstrip("mus")) * unit
+
+
+def links(file: str) -> list[tuple[int, int]]:
+    """The two nodes of every link: its port 2l is the first one's."""
+    rows = (SCENARIOS / Path(file).name).read_text(encoding="utf-8").splitlines()[1:]
+    return [(int(a), int(b)) for a, b, *_ in (row.split(",") for row in rows)]
+
+
+def port(file: str, a: int, b: int) -> int:
+    """From a node to a neighbour."""
+    made = links(file)
+    return 2 * made.index((a, b)) if (a, b) in made else 2 * made.index((b, a)) + 1
 
 
 class Seen:
@@ -58,6 +72,17 @@ class Seen:
         table = table.filter(table["port"] == port)
         at, sent = table["time_ps"].to_numpy() * 1e-12, table["bytes"].to_numpy().astype(float)
         return float(np.interp(end, at, sent) - np.interp(begin, at, sent)) * 8e-9 / (end - begin) / gbps
+
+    def held(self, begin: float, end: float) -> float:
+        """The most bytes that the queues of a switch held together, at the samples between two instants (s)."""
+        table = self.tables["queues"]
+        at, port, held = (table[c].to_numpy().astype(np.int64) for c in ("time_ps", "port", "bytes"))
+        inside = (at >= begin * 1e12) & (at <= end * 1e12)
+        node = np.array([n for link in links(self.results.scenario.to_dict()["topology"]["file"]) for n in link])
+        _, when = np.unique(at[inside], return_inverse=True)
+        sums = np.zeros((when.max() + 1, node.max() + 1))
+        np.add.at(sums, (when, node[port[inside]]), held[inside])
+        return float(sums.max())
 
     def pauses(self, port: int | None = None, after: float = 0.0) -> int:
         """Pauses of a port that began after an instant."""

@@ -9,7 +9,7 @@ import numpy as np
 from thalweg.papers import measure
 
 from .numbers import TOLD, Seen
-from .settings import XOFF, backlogged, hpcc, run, sampled, scheme
+from .settings import XOFF, XON, backlogged, hpcc, run, sampled, scheme
 
 PAIRS = ((0, 2), (1, 0), (2, 1))
 # s1 -> s2, s2 -> s3, s3 -> s1: l1 to l3.
@@ -45,6 +45,7 @@ def joined(name: str, set: dict, ms: float = 100):
     first, a = ring(2)
     second, b = ring(14, start_us=50_000)
     set = RING | sampled(len(a + b), ms) | {"traffic": first + second} | hpcc(32) | set
+    set |= {"measure.queues": {"every": "100us"}}
     return run(name, set, paths=a + b)
 
 
@@ -159,7 +160,7 @@ def _(runs):
 def _(runs):
     found = {p: of(runs, f"period-{p}:escape") for p in PERIODS}
     used = {p: float(np.mean(utilisation(runs, f"period-{p}:escape"))) for p in PERIODS}
-    late = [used[b] / used[a] for a, b in itertools.pairwise(PERIODS)]
+    late = [used[b] / used[a] for a, b in itertools.pairwise(PERIODS[1:])]
     return {
         "cycles that stand": sum(s.stands() is not None for s in found.values()),
         "dropped or reordered": sum(s.dropped() + s.relief["reordered"] for s in found.values()),
@@ -259,7 +260,7 @@ def _(runs):
     seen = of(runs, "joined:escape")
     return {
         "cycles that stand": int(seen.stands() is not None),
-        "pauses in the last 20 ms": seen.pauses(after=0.08),
+        "longest queue in the last 20 ms / XON": seen.held(0.08, 0.1) / XON,
         "pauses": seen.pauses(),
     }
 

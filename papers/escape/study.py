@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import hardware, hol, ring, trees
+from . import hol, ring, trees
 
-CHAPTERS = (ring, trees, hol, hardware)
+CHAPTERS = (ring, trees, hol)
 include(globals(), *CHAPTERS)
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from thalweg.papers import measure
 
 from .messages import WORKLOADS, by_class, took, traffic
-from .numbers import ON_WIRE, TOLD, Seen, settled
+from .numbers import ON_WIRE, TOLD, Seen, port, settled
 from .ring import k
-from .settings import NAMES, backlogged, hpcc, run, sampled, scheme
+from .settings import NAMES, XON, backlogged, hpcc, run, sampled, scheme
 
 # FT3: hosts h1..h16 are 0..15, edge switches 16..23, aggregation 24..31 (index 0 of each pod is even), cores 32..35.
 S1, S2, S3, S4, S5, S6 = 32, 33, 24, 26, 28, 30
@@ -77,6 +75,7 @@ def runs(scale: str) -> list:
             | sampled(len(paths), FT3_MS, "200us")
             | hpcc(30)
             | scheme(s)
+            | {"measure.queues": {"every": "200us"}}
         )
         made.append(run(f"ft3:{s}", set, paths=paths))
     for s in SCHEMES:
@@ -158,21 +157,21 @@ def _(runs):
     for pair in CYCLE:
         at, values = seen.windows(1e-3, FAILS * 1e-3, FT3_MS * 1e-3, flows_of(pair, True), TOLD)
         out[f"h{pair[0] + 1} (ms)"] = settled(at, values, 40 / 3, 0.15, FAILS * 1e-3) * 1e3
-    return {"longest (ms)": max(out.values())} | out
+    held = seen.held(FT3_MS * 1e-3 - 5e-3, FT3_MS * 1e-3) / XON
+    return {"longest (ms)": max(out.values()), "longest queue at the end / XON": held} | out
 
 
-@measure("ESC-F4.13d", needs=[])
+@measure("ESC-F4.13d", needs=k("ft3:escape"))
 def _(runs):
-    """Who shares s1 -> s5 and s2 -> s4 on the routes that the runs are given."""
-    on = lambda a, b: sorted(p[0] + 1 for p, way in AFTER.items() if (a, b) in itertools.pairwise(way))  # noqa: E731
-    flows, paths = steps()
-    used = [way for f, way in zip(flows, paths, strict=True) if "until" not in f]
-    both = [sum((a, b) in itertools.pairwise(way) for way in used) for a, b in ((S1, S5), (S2, S4))]
-    return {
-        "flows on s1-s5": both[0],
-        "flows on s2-s4": both[1],
-        "as listed": int(on(S1, S5) == [1, 3, 7] and on(S2, S4) == [11, 13, 15]),
-    }
+    """What s1 -> s5 and s2 -> s4 carry, beside what the three sources of each deliver."""
+    seen, begin, end = of(runs, "ft3:escape"), 0.06, FT3_MS * 1e-3
+    out = {}
+    for (a, b), name, pairs in (((S1, S5), "s1-s5", CYCLE[:3]), ((S2, S4), "s2-s4", CYCLE[3:])):
+        carried = seen.used(port("three-level.csv", a, b), begin, end) * 40
+        out[f"{name} (Gb/s)"] = carried
+        out[f"its sources (Gb/s), {name}"] = sum(rate(runs, "ft3:escape", p, begin, end, late=True) for p in pairs)
+    off = [abs(out[f"{n} (Gb/s)"] / out[f"its sources (Gb/s), {n}"] - 1) for n in ("s1-s5", "s2-s4")]
+    return {"largest |carried / sent by the three - 1|": max(off)} | out
 
 
 @measure("ESC-TH1", needs=k("greedy-1:escape", "greedy-10:escape", "ft2-greedy:escape"))
