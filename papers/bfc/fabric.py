@@ -34,7 +34,7 @@ class Point:
     scheme: str
     load: int = 60
     incast: int = 0
-    kind: str = ""  # "local": half of the flows stay in their rack; "classes": four of strict priority; "rack": to one host of a rack; "whole": 128 hosts for a short while, at every scale
+    kind: str = ""  # "local": half of the flows stay in their rack; "classes": four of strict priority; "rack": to one host of a rack; "waits": how long every packet waits at each port; "whole": 128 hosts for a short while, at every scale
     seed: int = 1
 
     @property
@@ -55,7 +55,7 @@ class Point:
             leaves, spines, hosts = 1, 1, 16
         if self.kind == "whole":
             leaves, spines, hosts = NETWORK["full"]
-        longer = {"rack": 4, "classes": 2, "whole": 0.25}.get(self.kind, 1)
+        longer = {"rack": 16, "classes": 2, "waits": 0.5, "whole": 0.25}.get(self.kind, 1)
         window = WINDOW[scale][self.workload] * longer
         traffic = self.background(window, share(leaves, spines, hosts))
         if self.incast:
@@ -73,6 +73,8 @@ class Point:
                 | ({"class": 1} if self.scheme == "label" else {})
             )
         set = scheme(self.scheme) | self.classes()
+        if self.kind == "rack":
+            set.pop("routing", None)  # there is one path
         set |= {
             "topology.leaves": leaves,
             "topology.spines": spines,
@@ -81,7 +83,9 @@ class Point:
             "measure.queues": {"every": "10us"} | ({"flows": True} if self.tells else {}),
             "run.until": f"{window + DRAIN:g}ms",
         }
-        return run(self.key.rpartition("@")[0], "clos", set, self.seed)
+        if self.kind == "waits":
+            set["measure.packets"] = {"hops": True}
+        return run(self.key.rpartition("@")[0], "clos", set, self.seed, keep=self.kind == "waits")
 
     @property
     def tells(self) -> bool:
@@ -128,6 +132,8 @@ class Point:
 
 FEASIBLE = ("bfc", "hpcc", "hpcc-pfc", "dcqcn", "dctcp")
 MAIN = ("bfc", "ideal-fq", "hpcc", "hpcc-pfc", "dcqcn", "dctcp")
+ALL = (*MAIN, "expresspass")  # whose memory is not looked at: 75 MB a port
+SHORTEST = ("homa", "homa-ecmp", "bfc-srf", "ideal-srf")
 
 
 def plain(workload: str, s: str, **more) -> Point:
@@ -145,10 +151,12 @@ DEGREES = {"quick": (1000, 2000), "full": (10, 250, 1000, 2000)}
 TABLES = (10, 30, 300, 1000)
 KMINS = ("20-80", "200-800")
 ETAS = ("0.90", "0.98")
+CREDITS = (8, 16, 32)
+ALPHAS = (0.0625, 0.125, 0.25, 0.5)
 
 
 def points(scale: str) -> list[Point]:
-    made = [of(w, s) for w in ("google", "fb") for of in (plain, burst) for s in MAIN]  # F9, F10, F11
+    made = [of(w, s) for w in ("google", "fb") for of in (plain, burst) for s in ALL]  # F9, F10, F11
     # F12
     made += [Point("fb", s, load) for load in LOADS[scale] for s in ("bfc", "bfc128", "ideal-fq", "dctcp")]
     made += [Point("fb", "hpcc", load) for load in (70, 80)]
@@ -164,12 +172,14 @@ def points(scale: str) -> list[Point]:
     # F18
     made += [of("fb", s, kind="local") for of in (plain, burst) for s in ("bfc", "ideal-fq", "hpcc", "dctcp")]
     # App. F.1
-    made += [plain(w, s) for w in ("google", "fb") for s in ("bfc-srf", "ideal-srf")]
-    made += [plain(w, s, kind="rack") for w in ("google", "fb") for s in ("bfc-srf", "ideal-srf")]
-    made += [burst("fb", "bfc-srf")]
+    made += [of(w, s) for w in ("google", "fb") for of in (plain, burst) for s in SHORTEST]
+    made += [plain(w, s, kind="rack") for w in ("google", "fb") for s in ("homa", "bfc-srf", "ideal-srf")]
+    made += [plain("fb", s, kind="waits") for s in ("homa", "homa-ecmp")]
     made += [plain("fb", "bfc", kind="whole")]
     # App. F.2
     made += [plain("fb", f"hpcc={eta}") for eta in ETAS] + [plain("fb", f"dctcp={k}") for k in KMINS]
+    made += [plain("fb", f"expresspass=credits,{n}") for n in CREDITS if n != 16]
+    made += [plain("fb", f"expresspass=alpha,{x}") for x in ALPHAS if x != 0.5]
     return list(dict.fromkeys(made))
 
 

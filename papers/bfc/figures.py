@@ -8,9 +8,10 @@ from thalweg import plots
 from thalweg.papers import figure
 
 from .crowds import ELEPHANTS, herd, mice
-from .fabric import LOADS, MAIN, TABLES, Point, burst, keys, plain
+from .fabric import ALL, ALPHAS, CREDITS, LOADS, MAIN, SHORTEST, TABLES, Point, burst, keys, plain
 from .link import KS, XS, empty, lone, model
 from .outcome import bins, busy, competing, flows, short
+from .receivers import RACK, WAITS, alpha, credits, rack, recorded, waits
 from .settings import NAMES
 from .switches import FACTORS, GROUP, bed_used, g1, two
 from .variants import classed, table
@@ -28,25 +29,25 @@ def curves(results: dict, workload: str, title: str, ax) -> None:
 
 def pairs(runs, names, left, right, workload):
     with plots.style():
-        fig, axes = plots.figure(6.6, 2.8, columns=2, sharey=True)
+        fig, axes = plots.figure(7.4, 2.8, columns=2, sharey=True)
         for ax, (title, make) in zip(axes, (left, right), strict=True):
             curves({s: runs[make(workload, s).key] for s in names}, workload, title, ax)
         axes[0].set(ylabel="p99 slowdown")
-        axes[1].legend(fontsize=6)
+        axes[1].legend(fontsize=6, loc="center left", bbox_to_anchor=(1.02, 0.5))
         return fig
 
 
 INCASTS, NONE = ("55 % and 5 % incasts", burst), ("60 %", plain)
 
 
-@figure("fig9", "Figures 3-9, 3-10: Google", needs=keys(*(m("google", s) for m in (burst, plain) for s in MAIN)))
+@figure("fig9", "Figures 3-9, 3-10: Google", needs=keys(*(m("google", s) for m in (burst, plain) for s in ALL)))
 def _(runs):
-    return pairs(runs, MAIN, INCASTS, NONE, "google")
+    return pairs(runs, ALL, INCASTS, NONE, "google")
 
 
-@figure("fig11", "Figure 3-11: Facebook", needs=keys(*(m("fb", s) for m in (burst, plain) for s in MAIN)))
+@figure("fig11", "Figure 3-11: Facebook", needs=keys(*(m("fb", s) for m in (burst, plain) for s in ALL)))
 def _(runs):
-    return pairs(runs, MAIN, INCASTS, NONE, "fb")
+    return pairs(runs, ALL, INCASTS, NONE, "fb")
 
 
 @figure(
@@ -185,14 +186,97 @@ def _(runs):
 
 
 @figure(
-    "figF6", "Figure F-6: the incasts' own flows", needs=keys(*(burst("google", s) for s in MAIN)), claims=["BFC-FF6-a"]
+    "figF6", "Figure F-6: the incasts' own flows", needs=keys(*(burst("google", s) for s in ALL)), claims=["BFC-FF6-a"]
 )
 def _(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
-        for s in MAIN:
+        for s in ALL:
             found = np.sort(flows(runs[burst("google", s).key]).of(0, np.inf, incast=True))
             ax.plot(found, np.linspace(0, 1, len(found)), label=NAMES[s])
         ax.set(xlabel="slowdown", ylabel="share of the flows")
         ax.legend(fontsize=6)
+        return fig
+
+
+def workloads(runs, names, make):
+    """Google's sizes, and Facebook's."""
+    with plots.style():
+        fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
+        for ax, (w, title) in zip(axes, (("google", "Google"), ("fb", "Facebook")), strict=True):
+            curves({s: runs[make(w, s).key] for s in names}, w, title, ax)
+        axes[0].set(ylabel="p99 slowdown")
+        axes[1].legend(fontsize=6)
+        return fig
+
+
+BOTH = ("google", "fb")
+
+
+@figure(
+    "figF1",
+    "Figure F-1: Homa and SRF, no incasts",
+    needs=keys(*(plain(w, s) for w in BOTH for s in SHORTEST)),
+    claims=["BFC-FF1-[ab]", "BFC-H-e"],
+)
+def _(runs):
+    return workloads(runs, SHORTEST, plain)
+
+
+@figure(
+    "figF2",
+    "Figure F-2: Homa and SRF, one receiver",
+    needs=keys(*(rack(w, s) for w in BOTH for s in RACK)),
+    claims=["BFC-FF2-a", "BFC-H-e"],
+)
+def _(runs):
+    return workloads(runs, RACK, rack)
+
+
+@figure(
+    "figF3",
+    "Figure F-3: Homa and SRF with incasts",
+    needs=keys(*(burst(w, s) for w in BOTH for s in SHORTEST)),
+    claims=["BFC-FF3-*"],
+)
+def _(runs):
+    return workloads(runs, SHORTEST, burst)
+
+
+@figure(
+    "tabF1",
+    "Table F.1: how long Homa's scheduled packets wait",
+    needs=keys(*(recorded(s) for s in WAITS)),
+    claims=["BFC-TF1-a"],
+)
+def _(runs):
+    with plots.style():
+        fig, axes = plots.figure(6.6, 2.4, columns=2, sharey=True)
+        for ax, layer in zip(axes, ("Agg-ToR", "ToR-Agg"), strict=True):
+            for s in WAITS:
+                found = np.sort(waits(runs[recorded(s).key])[layer])
+                ax.plot(found, np.linspace(0, 1, len(found)), label=NAMES[s])
+            ax.set(title=layer, xlabel="queueing delay (us)", xscale="symlog", xlim=(0, 300), ylim=(0.5, 1))
+        axes[0].set(ylabel="share of the packets")
+        axes[0].legend(fontsize=7)
+        return fig
+
+
+@figure(
+    "figF4",
+    "Figure F-4c, F-4d: ExpressPass' parameters",
+    needs=keys(*(plain("fb", s) for s in {*map(credits, CREDITS), *map(alpha, ALPHAS)})),
+    claims=["BFC-FF4-[cd]"],
+)
+def _(runs):
+    panels = (
+        ("credits that may wait", {f"{n}": credits(n) for n in CREDITS}),
+        ("α", {f"1/{1 / x:g}": alpha(x) for x in ALPHAS}),
+    )
+    with plots.style():
+        fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
+        for ax, (title, names) in zip(axes, panels, strict=True):
+            curves({name: runs[plain("fb", s).key] for name, s in names.items()}, "fb", title, ax)
+            ax.legend(fontsize=6)
+        axes[0].set(ylabel="p99 slowdown")
         return fig

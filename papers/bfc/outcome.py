@@ -86,8 +86,10 @@ SHORT = {"google": (0, 2e3), "fb": (0, 3e3)}
 LONG = {"google": (256e3, np.inf), "fb": (3e6, np.inf)}
 
 
-def short(results, workload: str, level: float = 0.99, cls: int | None = None) -> float:
-    return p(flows(results).of(*SHORT[workload], cls), level)
+def short(results, workload: str, level: float | None = 0.99, cls: int | None = None) -> float:
+    """A percentile, or (None) the mean."""
+    values = flows(results).of(*SHORT[workload], cls)
+    return mean(values) if level is None else p(values, level)
 
 
 def long(results, workload: str, cls: int | None = None) -> float:

@@ -36,6 +36,9 @@ NAMES = {
     "dcqcn": "DCQCN",
     "dctcp": "DCTCP",
     "dctcp-ss": "DCTCP+SS",
+    "expresspass": "ExpressPass",
+    "homa": "Homa",
+    "homa-ecmp": "Homa ECMP",
 }
 SHARED = {"shared": "12MB", "release": "start"}
 
@@ -108,6 +111,31 @@ def dctcp(first: int) -> dict:
     }
 
 
+def expresspass(key: str = "", value: str = "") -> dict:
+    """Credits on the data's way in reverse; 75 MB a port and no PFC (§3.6.2.1). A setting: `alpha`, or `credits` that may wait at a port."""
+    alpha = float(value) if key == "alpha" else 0.5
+    waiting = int(value) if key == "credits" else 16
+    order = {"kind": "expresspass", "credits": waiting, "packet": f"{FULL}B"}
+    transport = {"kind": "expresspass", "payload": f"{MTU}B", "header": f"{HEADER}B", "alpha": alpha, "w_init": 0.0625}
+    return {
+        "switch": {"scheduler": order, "buffer": "75MB"},
+        "nic.order": "queue",
+        "routing": "ecmp-symmetric",
+        "transport": transport,
+    }
+
+
+def homa(routing: str) -> dict:
+    """32 levels, cut by the sizes of the traffic; grants and ACKs before all data; no limits (App. F.1)."""
+    # CHOICE: 1 BDP is the window that lets one message fill its link, as everywhere here; a grant has the size of a credit.
+    transport = {"kind": "homa", "payload": f"{MTU}B", "header": f"{HEADER}B", "control_size": "84B"}
+    return {
+        "switch": unbounded({"kind": "priority", "classes": 32}),
+        "routing": routing,
+        "transport": transport | {"rtt_bytes": f"{BDP * MTU}B"},
+    }
+
+
 def scheme(name: str) -> dict:
     """What a scheme sets: switches, NICs, transport."""
     base, _, detail = name.partition("=")
@@ -137,7 +165,12 @@ def scheme(name: str) -> dict:
     elif base == "ideal-fq":
         made |= {"switch": unbounded({"kind": "drr", "quantum": "1020B"}), "transport": capped()}
     elif base == "ideal-srf":
-        made |= {"switch": unbounded("srpt"), "transport": capped()}
+        # CHOICE: 255 queues, more than flows ever wait at a port but for incasts', in place of one for every flow; what is served is the
+        # flow whose first packet says the least. (`srpt`, pFabric's order, looks at a flow's last packet too: once that waits, the flow
+        # goes before shorter ones.)
+        shortest = order(queues=256, service="shortest")
+        del shortest["quantum"]
+        made |= {"switch": unbounded(shortest), "transport": capped()}
     elif base == "hpcc":
         made |= {"switch": pfc(), "transport": hpcc(float(detail or 0.95))}
     elif base in ("hpcc-pfc", "hpcc-sfq", "hpcc-dqa"):
@@ -155,6 +188,12 @@ def scheme(name: str) -> dict:
         made |= {"switch": pfc(marking=marking), "transport": dctcp(BDP)}
     elif base == "dctcp-ss":
         made |= {"switch": pfc(marking=ecn()), "transport": dctcp(10)}
+    elif base == "expresspass":
+        made |= expresspass(*detail.split(",")) if detail else expresspass()
+    elif base == "homa":
+        made |= homa("spray-random")
+    elif base == "homa-ecmp":
+        made |= homa("ecmp")
     elif base != "bfc":
         raise ValueError(name)
     return made

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import crowds, evaluation, fabric, link, switches, theory, variants
+from . import crowds, evaluation, fabric, link, receivers, switches, theory, variants
 
-include(globals(), evaluation, link, switches, crowds, theory, variants)
+include(globals(), evaluation, link, switches, crowds, theory, variants, receivers)
 
 
 def runs(scale: str) -> list:

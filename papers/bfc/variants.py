@@ -1,4 +1,4 @@
-"""What the paper says of variants in the Clos network: Figures 3-15 to 3-22, E-1, F-1, F-2, F-4."""
+"""What the paper says of variants in the Clos network: Figures 3-15 to 3-22, E-1, F-4."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from .outcome import (
     flows,
     long,
     long99,
-    mean,
     peak,
     ratio,
     short,
@@ -185,27 +184,6 @@ def _(runs):
     hosts = t["leaves"] * t["hosts_per_leaf"]
     last, core = load[1 : 2 * hosts : 2].mean(), load[2 * hosts :].mean()
     return {"last hops / core": last / core}
-
-
-def srf(workload: str, s: str, kind: str = "") -> Point:
-    return plain(workload, s, kind=kind)
-
-
-@measure("BFC-FF1-b", needs=keys(*(srf(w, s) for w in ("google", "fb") for s in ("bfc-srf", "ideal-srf"))))
-def _(runs):
-    found = {
-        w: ratio(bins(of(runs, srf(w, "bfc-srf")), w), bins(of(runs, srf(w, "ideal-srf")), w)) for w in ("google", "fb")
-    }
-    return {"largest p99, BFC-SRF / IdealSRF": max(v for f in found.values() for v in f.values())}
-
-
-@measure("BFC-FF2-a", needs=keys(*(srf(w, s, "rack") for w in ("google", "fb") for s in ("bfc-srf", "ideal-srf"))))
-def _(runs):
-    out = {}
-    for w in ("google", "fb"):
-        a, b = (flows(of(runs, srf(w, s, "rack"))) for s in ("bfc-srf", "ideal-srf"))
-        out[f"mean, BFC-SRF / IdealSRF, {w}"] = mean(a.of(0, np.inf)) / mean(b.of(0, np.inf))
-    return {"largest mean, BFC-SRF / IdealSRF": max(out.values())} | out
 
 
 @measure("BFC-FF4-a", needs=keys(plain("fb", "hpcc"), *(plain("fb", f"hpcc={eta}") for eta in ETAS)))
