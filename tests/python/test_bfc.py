@@ -165,7 +165,10 @@ def graph(folder, links, paths, flows, queues: int, seed: int = 1, until="4ms") 
     (folder / "paths.csv").write_text("\n".join(["id,data_path,ack_path", *ways]) + "\n")
     settings = part("settings")
     set = settings.scheme("bfc") | {"switch": settings.bfc(queues=queues), "seed": seed, "run.until": until}
-    set |= {"topology.file": str(folder / "links.csv"), "routing": {"kind": "pinned", "file": str(folder / "paths.csv")}}
+    set |= {
+        "topology.file": str(folder / "links.csv"),
+        "routing": {"kind": "pinned", "file": str(folder / "paths.csv")},
+    }
     set["traffic"] = [
         {"kind": "flow", "src": a, "dst": b, "size": f"{size}B", "start": f"{at}ns"} for a, b, size, at in flows
     ]
@@ -178,10 +181,14 @@ def test_networks_whose_paths_go_up_and_then_down_always_drain(tmp_path, seed):
     draw = np.random.default_rng([seed, 10])
     leaves, middles, tops = draw.integers(2, 5), draw.integers(2, 4), draw.integers(1, 3)
     hosts = 3 * leaves
-    ups = {f"l{n}": [f"m{m}" for m in draw.permutation(middles)[: draw.integers(1, middles + 1)]] for n in range(leaves)}
+    ups = {
+        f"l{n}": [f"m{m}" for m in draw.permutation(middles)[: draw.integers(1, middles + 1)]] for n in range(leaves)
+    }
     links = [(f"h{n}", f"l{n // 3}") for n in range(hosts)]
     links += [(leaf, m) for leaf, over in ups.items() for m in over]
-    links += [(f"m{m}", f"t{t}") for m in range(middles) for t in range(tops) if any(f"m{m}" in v for v in ups.values())]
+    links += [
+        (f"m{m}", f"t{t}") for m in range(middles) for t in range(tops) if any(f"m{m}" in v for v in ups.values())
+    ]
 
     def way(a: int, b: int) -> list[str]:
         first, last = f"l{a // 3}", f"l{b // 3}"
