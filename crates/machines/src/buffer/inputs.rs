@@ -57,10 +57,44 @@ pub struct Input {
     pub headroom: u64,
 }
 
+/// What every packet is measured against, worked out once: see [`InputSpec`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Limits {
+    /// Bytes of an input's own memory.
+    Own(u64),
+    /// Bytes of the memory that is shared, and what one input may hold of it.
+    Static { total: u64, input: u64 },
+    /// A dynamic threshold shares the memory out.
+    Dynamic { alpha: f64, reserve: u64, headroom: u64 },
+}
+
+impl Limits {
+    fn of(spec: &InputSpec) -> Result<Self, String> {
+        Ok(match (spec.pfc(), spec.memory) {
+            (
+                Some(PfcSpec { threshold: PfcThreshold::Dynamic { alpha, reserve, .. }, headroom, .. }),
+                InputMemory::Shared(_),
+            ) => Self::Dynamic { alpha, reserve: reserve.get(), headroom: headroom.get() },
+            (Some(PfcSpec { threshold: PfcThreshold::Dynamic { .. }, .. }), InputMemory::PerInput(_)) => {
+                return Err("a dynamic threshold needs shared memory".into());
+            }
+            (_, InputMemory::PerInput(limit)) => Self::Own(limit.get()),
+            (
+                Some(PfcSpec { threshold: PfcThreshold::Static { xoff, .. }, headroom, .. }),
+                InputMemory::Shared(total),
+            ) => Self::Static { total: total.get(), input: xoff.get() + headroom.get() },
+            (None, InputMemory::Shared(total)) => Self::Static { total: total.get(), input: u64::MAX },
+        })
+    }
+}
+
 /// The memory of one switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inputs {
     spec: InputSpec,
+    limits: Limits,
+    /// Bytes up to which an input is within its static XOFF.
+    quiet: u64,
     inputs: Vec<Input>,
     /// Bytes in the shared memory beyond reserves and outside headrooms (dynamic), or in all (static).
     used: u64,
@@ -77,22 +111,23 @@ impl Inputs {
     /// If reserves and headrooms do not fit, or XON is above XOFF.
     pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, String> {
         let policy = spec.pause.map(|policy| policy.make(inputs)).transpose()?;
-        let mut pool = match spec.memory {
-            InputMemory::PerInput(_) => 0,
-            InputMemory::Shared(total) => total.get(),
+        let limits = Limits::of(&spec)?;
+        let quiet = match spec.pfc().map(|pfc| pfc.threshold) {
+            Some(PfcThreshold::Static { xoff, .. }) => xoff.get(),
+            _ => u64::MAX,
         };
-        if let Some(PfcSpec { threshold: PfcThreshold::Dynamic { reserve, .. }, headroom, .. }) = spec.pfc() {
-            let InputMemory::Shared(total) = spec.memory else {
-                return Err("a dynamic threshold needs shared memory".into());
-            };
-            let aside = u128::from(reserve.get()) + u128::from(headroom.get());
-            let aside = aside.saturating_mul(inputs as u128);
-            let left = u64::try_from(aside).ok().and_then(|aside| total.get().checked_sub(aside));
-            pool = left.ok_or_else(|| {
-                format!("{inputs} inputs set {aside} B aside, and the memory has {} B", total.get())
-            })?;
-        }
-        Ok(Self { spec, inputs: vec![Input::default(); inputs], used: 0, pool, policy })
+        let pool = match (limits, spec.memory) {
+            (Limits::Dynamic { reserve, headroom, .. }, InputMemory::Shared(total)) => {
+                let aside = (u128::from(reserve) + u128::from(headroom)).saturating_mul(inputs as u128);
+                let left = u64::try_from(aside).ok().and_then(|aside| total.get().checked_sub(aside));
+                left.ok_or_else(|| {
+                    format!("{inputs} inputs set {aside} B aside, and the memory has {} B", total.get())
+                })?
+            }
+            (_, InputMemory::Shared(total)) => total.get(),
+            (_, InputMemory::PerInput(_)) => 0,
+        };
+        Ok(Self { spec, limits, quiet, inputs: vec![Input::default(); inputs], used: 0, pool, policy })
     }
 
     /// The inputs.
@@ -131,23 +166,16 @@ impl Inputs {
     /// no frame.
     #[inline]
     pub fn is_quiet(&self, input: usize, wire: u32) -> bool {
-        let after = self.inputs[input].bytes + u64::from(wire);
+        let wire = u64::from(wire);
+        let after = self.inputs[input].bytes + wire;
         if self.policy.as_ref().is_some_and(|policy| !policy.is_quiet(after)) {
             return false;
         }
-        match (&self.spec.pfc(), self.spec.memory) {
-            (None, InputMemory::PerInput(limit)) => after <= limit.get(),
-            (None, InputMemory::Shared(_)) => self.used + u64::from(wire) <= self.pool,
-            (
-                Some(PfcSpec { threshold: PfcThreshold::Static { xoff, .. }, .. }),
-                InputMemory::PerInput(limit),
-            ) => after <= xoff.get() && after <= limit.get(),
-            (Some(PfcSpec { threshold: PfcThreshold::Static { xoff, .. }, .. }), InputMemory::Shared(_)) => {
-                after <= xoff.get() && self.used + u64::from(wire) <= self.pool
-            }
-            (Some(PfcSpec { threshold: PfcThreshold::Dynamic { alpha, reserve, .. }, .. }), _) => {
-                let more = after.saturating_sub(reserve.get());
-                let used = self.used + u64::from(wire);
+        match self.limits {
+            Limits::Own(limit) => after <= self.quiet.min(limit),
+            Limits::Static { total, .. } => after <= self.quiet && self.used + wire <= total,
+            Limits::Dynamic { alpha, reserve, .. } => {
+                let (more, used) = (after.saturating_sub(reserve), self.used + wire);
                 used <= self.pool && more < (alpha * (self.pool - used) as f64) as u64
             }
         }
@@ -157,19 +185,25 @@ impl Inputs {
     #[inline]
     pub fn take(&mut self, input: usize, wire: u32) -> bool {
         let wire = u64::from(wire);
-        let after = self.inputs[input].bytes + wire;
-        match (self.spec.pfc(), self.spec.memory) {
-            (_, InputMemory::PerInput(limit)) if after > limit.get() => return false,
-            (_, InputMemory::PerInput(_)) => {}
-            (Some(PfcSpec { threshold: PfcThreshold::Dynamic { reserve, .. }, headroom, .. }), _) => {
-                let threshold = self.threshold();
-                let at = &mut self.inputs[input];
-                let shared = (at.bytes - at.headroom).saturating_sub(reserve.get());
-                let more = (at.bytes - at.headroom + wire).saturating_sub(reserve.get());
+        let at = &mut self.inputs[input];
+        let after = at.bytes + wire;
+        match self.limits {
+            Limits::Own(limit) if after > limit => return false,
+            Limits::Own(_) => {}
+            Limits::Static { total, input } => {
+                if self.used + wire > total || after > input {
+                    return false;
+                }
+                self.used += wire;
+            }
+            Limits::Dynamic { alpha, reserve, headroom } => {
+                let threshold = (alpha * self.pool.saturating_sub(self.used) as f64) as u64;
+                let shared = (at.bytes - at.headroom).saturating_sub(reserve);
+                let more = (at.bytes - at.headroom + wire).saturating_sub(reserve);
                 // A packet that would exceed the threshold goes to the headroom as a whole; with alpha above 1, so does one
                 // that is within it and for which there is no memory left.
                 if more > threshold || self.used + (more - shared) > self.pool {
-                    if at.headroom + wire > headroom.get() {
+                    if at.headroom + wire > headroom {
                         return false;
                     }
                     at.headroom += wire;
@@ -177,19 +211,8 @@ impl Inputs {
                     self.used += more - shared;
                 }
             }
-            (pfc, InputMemory::Shared(total)) => {
-                if self.used + wire > total.get() {
-                    return false;
-                }
-                if let Some(PfcSpec { threshold: PfcThreshold::Static { xoff, .. }, headroom, .. }) = pfc
-                    && after > xoff.get() + headroom.get()
-                {
-                    return false;
-                }
-                self.used += wire;
-            }
         }
-        self.inputs[input].bytes = after;
+        at.bytes = after;
         true
     }
 
@@ -199,21 +222,18 @@ impl Inputs {
         let wire = u64::from(wire);
         let at = &mut self.inputs[input];
         debug_assert!(at.bytes >= wire, "more released than taken");
-        match (self.spec.pfc(), self.spec.memory) {
-            (Some(PfcSpec { threshold: PfcThreshold::Dynamic { reserve, .. }, .. }), _) => {
+        match self.limits {
+            Limits::Own(_) => {}
+            Limits::Static { .. } => self.used -= wire,
+            Limits::Dynamic { reserve, .. } => {
                 let from_headroom = wire.min(at.headroom);
-                let before = (at.bytes - at.headroom).saturating_sub(reserve.get());
+                let before = (at.bytes - at.headroom).saturating_sub(reserve);
+                let after = (at.bytes - wire - (at.headroom - from_headroom)).saturating_sub(reserve);
                 at.headroom -= from_headroom;
-                at.bytes -= wire;
-                let after = (at.bytes - at.headroom).saturating_sub(reserve.get());
                 self.used -= before - after;
             }
-            (_, InputMemory::Shared(_)) => {
-                at.bytes -= wire;
-                self.used -= wire;
-            }
-            (_, InputMemory::PerInput(_)) => at.bytes -= wire,
         }
+        at.bytes -= wire;
     }
 
     /// After [`Inputs::take`]: what is the neighbour of the packet's input told?
@@ -277,11 +297,9 @@ impl Inputs {
 
     /// The dynamic threshold as it stands.
     fn threshold(&self) -> u64 {
-        match self.spec.pfc() {
-            Some(PfcSpec { threshold: PfcThreshold::Dynamic { alpha, .. }, .. }) => {
-                (alpha * self.pool.saturating_sub(self.used) as f64) as u64
-            }
-            _ => u64::MAX,
+        match self.limits {
+            Limits::Dynamic { alpha, .. } => (alpha * self.pool.saturating_sub(self.used) as f64) as u64,
+            Limits::Own(_) | Limits::Static { .. } => u64::MAX,
         }
     }
 }

@@ -14,7 +14,31 @@ use thalweg_units::PortId;
 
 impl Fabric {
     /// A packet comes to a switch, through the port `from` and bound for `out`: false if there is no room for it.
+    #[inline(always)]
     pub(crate) fn admit<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        from: PortId,
+        out: PortId,
+        handle: Handle,
+        wire: u32,
+    ) -> bool {
+        let switch = self.ports[out.at()].place.owner as usize;
+        let input = self.ports[(from.0 ^ 1) as usize].place.number;
+        let inputs = &mut self.memory.switches[switch];
+        if cx.features.memory_peaks || !inputs.is_quiet(usize::from(input), wire) {
+            return self.admit_watched(cx, from, out, handle, wire);
+        }
+        let taken = inputs.take(usize::from(input), wire);
+        debug_assert!(taken, "a drop is not quiet");
+        self.packets[handle].input = input;
+        self.memory.hold(out, input, |bytes| bytes + wire);
+        true
+    }
+
+    /// The same where it may matter, now or to a probe. Not inlined: most packets pass quietly.
+    #[inline(never)]
+    fn admit_watched<Q: Events>(
         &mut self,
         cx: &mut Cx<Q>,
         from: PortId,
@@ -51,8 +75,7 @@ impl Fabric {
         true
     }
 
-    /// A packet was stored, and that matters: what its ingress' neighbour is told. Not inlined: most packets pass quietly.
-    #[inline(never)]
+    /// A packet was stored, and that matters: what its ingress' neighbour is told.
     fn tell_of_taken<Q: Events>(&mut self, cx: &mut Cx<Q>, from: PortId, out: PortId, handle: Handle) {
         let place = &self.ports[out.at()].place;
         let (switch, output) = (place.owner as usize, usize::from(place.number));
@@ -82,7 +105,7 @@ impl Fabric {
     }
 
     /// A packet begins its transmission at a switch port.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn depart<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, wire: u32) {
         let (switch, input) = self.waits_no_more(id, handle, wire);
         let output = usize::from(self.ports[id.at()].place.number);

@@ -36,7 +36,7 @@ impl Fabric {
         from: PortId,
         flying: Flying,
     ) {
-        if self.ports[id.at()].mode.gated && !self.enters(cx, id, from, flying) {
+        if self.ports[id.at()].mode.gated && !self.enters(cx, id, from, &flying) {
             return;
         }
         self.catch_up(cx, id);
@@ -50,7 +50,7 @@ impl Fabric {
             return self.request_tx::<LAST, _>(cx, id);
         }
         self.spill(id);
-        self.join(cx, id, flying);
+        self.join(cx, id, &flying);
         if self.ports[id.at()].mode.gated {
             if cx.features.backpressure {
                 backpressure::note_overfull(self, cx, from, id, flying.handle);
@@ -61,15 +61,15 @@ impl Fabric {
 
     /// A packet reaches a gated port: false if it bypasses the queue, there is no memory for it, or the port's machine has it.
     #[inline]
-    fn enters<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, from: PortId, flying: Flying) -> bool {
-        if cx.features.priority_bypass && self.priority_bypass(cx, id, flying) {
+    fn enters<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, from: PortId, flying: &Flying) -> bool {
+        if cx.features.priority_bypass && self.priority_bypass(cx, id, *flying) {
             return false;
         }
         let port = &self.ports[id.at()];
         let counts = cx.features.ingress_accounting && port.place.owner != u32::MAX;
         let reference = port.mode.lane == Lane::Reference;
         if cx.features.relief && counts {
-            relief::enters(self, cx, from, id, flying);
+            relief::enters(self, cx, from, id, *flying);
             return false;
         }
         if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
@@ -77,7 +77,7 @@ impl Fabric {
             return false;
         }
         if reference {
-            reference::enqueue(self, cx, id, from, flying);
+            reference::enqueue(self, cx, id, from, *flying);
             return false;
         }
         true
@@ -102,13 +102,13 @@ impl Fabric {
     }
 
     /// A packet joins the queue of an on-demand port that has caught up.
-    fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
-        let Flying { handle, wire, route, load, .. } = flying;
+    fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: &Flying) {
+        let Flying { handle, wire, route, load, .. } = *flying;
         let unobserved = !cx.features.observed;
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         if load == Load::Control && unobserved && port.may_bypass_control() && queue.reserve(wire) {
-            port.bypass_control(cx.now, flying);
+            port.bypass_control(cx.now, *flying);
             return self.request_tx::<false, _>(cx, id);
         }
         self.packets[handle].route = route;

@@ -327,7 +327,7 @@ impl Hosts {
     }
 
     /// Notes that a sender has nothing left to wait for.
-    #[inline]
+    #[inline(always)]
     fn note_sender<Q: Events>(
         &mut self,
         cx: &mut Cx<Q>,
