@@ -138,8 +138,13 @@ fn edge(r: &mut Report<'_>, edge: Edge, doc: &Document, graph: &Graph) {
     match edge {
         Edge::Codel { target, interval, refresh } => {
             let mut problems = Problems::default();
-            codel::Params { target: target.0, interval: interval.0, mtu: Bytes::ZERO }
-                .check_times(&mut problems);
+            codel::Params {
+                target: target.0,
+                interval: interval.0,
+                mtu: Bytes::ZERO,
+                ..codel::Params::default()
+            }
+            .check_times(&mut problems);
             r.tell("edge", problems.0);
             if refresh.0 <= target.0 {
                 let reason = format!("a gap of {} is no longer than the target, {}", refresh.0, target.0);

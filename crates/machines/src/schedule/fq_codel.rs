@@ -20,18 +20,20 @@ pub struct Params {
     pub interval: Span,
     /// With no more than this in the queue delay does not count.
     pub mtu: Bytes,
+    /// What is counted, and where the rate of drops starts from when delay comes back.
+    pub law: codel::Law,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        let codel::Params { target, interval, mtu } = codel::Params::default();
-        Self { bins: None, target, interval, mtu }
+        let codel::Params { target, interval, mtu, law } = codel::Params::default();
+        Self { bins: None, target, interval, mtu, law }
     }
 }
 
 impl Params {
     fn codel(&self) -> codel::Params {
-        codel::Params { target: self.target, interval: self.interval, mtu: self.mtu }
+        codel::Params { target: self.target, interval: self.interval, mtu: self.mtu, law: self.law }
     }
 }
 
@@ -49,7 +51,10 @@ impl Parameters for Params {
     }
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        let codel::Params { target, interval, mtu } = codel::Params::SHORT;
-        vec![Self { bins: None, target, interval, mtu }, Self { bins: Some(4), target, interval, mtu }]
+        let codel::Params { target, interval, mtu, law } = codel::Params::SHORT;
+        vec![
+            Self { bins: None, target, interval, mtu, law },
+            Self { bins: Some(4), target, interval, mtu, law },
+        ]
     }
 }

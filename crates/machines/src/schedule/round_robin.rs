@@ -134,7 +134,9 @@ impl RoundRobin {
     fn retire(&mut self, now: Time, lane: u32) {
         self.lanes.state(lane).listed = false;
         let state = *self.lanes.state(lane);
-        if self.codel.is_none_or(|spec| state.codel.is_forgettable(now, spec.interval)) && !state.remembered {
+        if self.codel.is_none_or(|spec| state.codel.is_forgettable(now, spec.interval, spec.law))
+            && !state.remembered
+        {
             self.lanes.close(lane);
         } else if !state.remembered {
             self.lanes.state(lane).remembered = true;
@@ -146,7 +148,7 @@ impl RoundRobin {
     fn forget(&mut self, now: Time) {
         while let (Some(&lane), Some(spec)) = (self.remembered.front(), self.codel) {
             let state = *self.lanes.state(lane);
-            if !state.listed && !state.codel.is_forgettable(now, spec.interval) {
+            if !state.listed && !state.codel.is_forgettable(now, spec.interval, spec.law) {
                 break;
             }
             self.remembered.pop_front();

@@ -44,8 +44,8 @@ fn srpt(flow_order: bool) -> OrderSpec {
     srpt::Params { flow_order }.into()
 }
 fn fq_codel(bins: Option<u32>, codel: codel::Params) -> OrderSpec {
-    let codel::Params { target, interval, mtu } = codel;
-    crate::schedule::fq_codel::Params { bins, target, interval, mtu }.into()
+    let codel::Params { target, interval, mtu, law } = codel;
+    crate::schedule::fq_codel::Params { bins, target, interval, mtu, law }.into()
 }
 
 /// A queue that numbers its arrivals and tells what happened in words.

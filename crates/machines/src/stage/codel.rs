@@ -1,5 +1,5 @@
-//! CoDel: controlled delay. Nichols & Jacobson, "Controlling Queue Delay", ACM Queue 10(5), 2012, and the pseudo-code
-//! of RFC 8289, §5, in the form in which Mittal et al. ran it (NSDI 2016, §4.1).
+//! CoDel: controlled delay. RFC 8289, §5, and as it was first published (Nichols & Jacobson, "Controlling Queue Delay",
+//! ACM Queue 10(5), 2012): see [`Law`].
 //!
 //! [`Codel`] is the control law alone: when has delay been above target for an interval, and when is the next drop
 //! due. Who feeds it decides what a delay is: [`CodelStage`] sees the packets that leave a port; [`Codel::serve`] takes them
@@ -21,6 +21,29 @@ pub struct Params {
     /// With no more than this in the queue delay does not count.
     // The link could run dry.
     pub mtu: Bytes,
+    /// What is counted, and where the rate of drops starts from when delay comes back.
+    pub law: Law,
+}
+
+/// Which control law: how drops are counted, and where their rate starts from when delay has come back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Law {
+    /// RFC 8289 §5.5, as Linux has it: every drop counts; from the drops of the last cycle, if delay is back within 16 intervals.
+    #[default]
+    Rfc8289,
+    /// ACM Queue 10(5), 2012: a drop counts if delay stays above target; from the count less two, if it is back within 8 intervals.
+    Acm2012,
+}
+
+impl Law {
+    /// Intervals after the next drop was due within which delay that comes back finds the rate that controlled it before.
+    fn memory(self) -> u64 {
+        match self {
+            Self::Rfc8289 => 16,
+            Self::Acm2012 => 8,
+        }
+    }
 }
 
 impl Default for Params {
@@ -29,6 +52,7 @@ impl Default for Params {
             target: Span::from_ms(5),     // RFC 8289 §4.4
             interval: Span::from_ms(100), // RFC 8289 §4.3
             mtu: Bytes::new(1500),        // one full Ethernet payload
+            law: Law::Rfc8289,
         }
     }
 }
@@ -57,12 +81,16 @@ impl Parameters for Params {
 impl Params {
     /// So short that a queue of ten packets makes it drop.
     #[cfg(test)]
-    pub(crate) const SHORT: Self =
-        Self { target: Span::from_us(2), interval: Span::from_us(6), mtu: Bytes::new(600) };
+    pub(crate) const SHORT: Self = Self {
+        target: Span::from_us(2),
+        interval: Span::from_us(6),
+        mtu: Bytes::new(600),
+        law: Law::Rfc8289,
+    };
 
     /// What is wrong with CoDel's times, wherever it stands.
     pub fn check_times(&self, problems: &mut Problems) {
-        let Self { target, interval, mtu } = *self;
+        let Self { target, interval, mtu, .. } = *self;
         if interval.is_zero() {
             problems.wrong("interval", "an interval of 0 drops everything", "for example \"100ms\"");
         } else if target >= interval {
@@ -84,8 +112,10 @@ pub struct Codel {
     pub(super) dropping: bool,
     /// When the next drop is due; outside the dropping state, when it would have been.
     pub(super) drop_next: Time,
-    /// Drops since the dropping state was entered.
+    /// Drops since the dropping state was entered, those included from which it started.
     pub(super) count: u32,
+    /// lastcount: from how many it started.
+    pub(super) started_from: u32,
 }
 
 /// What a packet that leaves a queue had to wait, and what it leaves behind.
@@ -115,17 +145,33 @@ impl Codel {
     }
 
     /// Enters the dropping state at the rate that controlled the queue the last time, if that was not long ago.
-    pub(super) fn enter(&mut self, now: Time, interval: Span) {
-        let recent = now < self.drop_next.saturating_add(interval.saturating_mul(8));
+    pub(super) fn enter(&mut self, now: Time, interval: Span, law: Law) {
         self.dropping = true;
-        self.count = if self.count > 2 && recent { self.count - 2 } else { 1 };
+        self.count = self.resumes_from(now, interval, law);
+        self.started_from = self.count;
         self.drop_next = now.saturating_add(self.gap(interval));
     }
 
-    /// One more drop: the next is due an interval/√count later.
-    pub(super) fn advance(&mut self, interval: Span) {
-        self.count = self.count.saturating_add(1);
-        self.drop_next = self.drop_next.saturating_add(self.gap(interval));
+    /// The count with which the dropping state would be entered.
+    fn resumes_from(&self, now: Time, interval: Span, law: Law) -> u32 {
+        let before = match law {
+            Law::Rfc8289 => self.count - self.started_from,
+            Law::Acm2012 => self.count.saturating_sub(2),
+        };
+        let least = if law == Law::Rfc8289 { 2 } else { 1 };
+        let recent = now < self.drop_next.saturating_add(interval.saturating_mul(law.memory()));
+        if before >= least && recent { before } else { 1 }
+    }
+
+    /// A packet was dropped in the dropping state; `above`: delay still is, so that the next is due an interval/√count later.
+    pub(super) fn dropped(&mut self, above: bool, interval: Span, law: Law) {
+        if above || law == Law::Rfc8289 {
+            self.count = self.count.saturating_add(1);
+        }
+        self.dropping = above;
+        if above {
+            self.drop_next = self.drop_next.saturating_add(self.gap(interval));
+        }
     }
 
     /// interval/√count, rounded down to 1 ps. IEEE 754 division and square root: the same on every machine.
@@ -134,9 +180,8 @@ impl Codel {
     }
 
     /// Whoever comes next meets the same future as under a fresh state.
-    pub(crate) fn is_forgettable(&self, now: Time, interval: Span) -> bool {
-        let recent = now < self.drop_next.saturating_add(interval.saturating_mul(8));
-        self.first_above.is_none() && !self.dropping && !(self.count > 2 && recent)
+    pub(crate) fn is_forgettable(&self, now: Time, interval: Span, law: Law) -> bool {
+        self.first_above.is_none() && !self.dropping && self.resumes_from(now, interval, law) == 1
     }
 
     /// The next packet to send. `take` takes the next one off the queue and says how it fared; `drop` gets those
@@ -154,17 +199,13 @@ impl Codel {
             while self.dropping && now >= self.drop_next {
                 next.0.into_iter().for_each(&mut drop);
                 next = self.look(spec, now, take());
-                if next.1 {
-                    self.advance(spec.interval);
-                } else {
-                    self.dropping = false;
-                }
+                self.dropped(next.1, spec.interval, spec.law);
             }
         } else if next.1 {
             next.0.into_iter().for_each(&mut drop);
             // The packet behind it is sent whatever it waited, but if that was little, delay is below target again.
             next = self.look(spec, now, take());
-            self.enter(now, spec.interval);
+            self.enter(now, spec.interval, spec.law);
         }
         next.0
     }
@@ -215,16 +256,15 @@ impl HeaderStage for CodelStage {
     }
 
     fn on_departure(&mut self, now: Time, view: &View, _packet: Leaving) -> Leave {
-        let Params { target, interval, mtu } = self.spec;
+        let Params { target, interval, mtu, law } = self.spec;
         let below = view.waited < target || view.bytes <= mtu.get();
         let may_drop = self.codel.above(now, below, interval);
         match std::mem::replace(&mut self.before, Before::Sent) {
             Before::First => {
-                self.codel.enter(now, interval);
+                self.codel.enter(now, interval, law);
                 return Leave::Pass;
             }
-            Before::Due if may_drop => self.codel.advance(interval),
-            Before::Due => self.codel.dropping = false,
+            Before::Due => self.codel.dropped(may_drop, interval, law),
             Before::Sent if self.codel.dropping => self.codel.dropping = may_drop,
             Before::Sent if may_drop => return self.drop(Before::First),
             Before::Sent => {}
@@ -234,10 +274,12 @@ impl HeaderStage for CodelStage {
 
     /// An empty queue has no delay.
     fn on_unused(&mut self, now: Time) {
-        self.codel.above(now, true, self.spec.interval);
+        let Params { interval, law, .. } = self.spec;
+        self.codel.above(now, true, interval);
         match std::mem::replace(&mut self.before, Before::Sent) {
-            Before::First => self.codel.enter(now, self.spec.interval),
-            Before::Due | Before::Sent => self.codel.dropping = false,
+            Before::First => self.codel.enter(now, interval, law),
+            Before::Due => self.codel.dropped(false, interval, law),
+            Before::Sent => self.codel.dropping = false,
         }
     }
 
@@ -258,10 +300,11 @@ mod tests {
             steps in prop::collection::vec((0u64..9, 0u32..4, 0u32..3), 1..300),
             target in 0u64..12,
             mtu in 0u32..1200,
+            law in prop::sample::select(&[Law::Rfc8289, Law::Acm2012][..]),
         ) {
             let (target, interval) = (Span::from_us(target), Span::from_us(20));
             let mtu = Bytes::new(u64::from(mtu));
-            let spec = Params { target, interval, mtu };
+            let spec = Params { target, interval, mtu, law };
             let (mut codel, mut stage) = (Codel::default(), CodelStage::new(spec));
             let mut queue: Vec<Time> = vec![];
             let mut now = Time::ZERO;
@@ -298,35 +341,68 @@ mod tests {
     }
 
     const MS: fn(u64) -> Time = Time::from_ms;
-    const SPEC: Params =
-        Params { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: Bytes::new(1500) };
+    const SPEC: Params = Params {
+        target: Span::from_ms(5),
+        interval: Span::from_ms(100),
+        mtu: Bytes::new(1500),
+        law: Law::Rfc8289,
+    };
+    const ACM: Params = Params { law: Law::Acm2012, ..SPEC };
 
     /// What is dropped at `at` from a queue without end whose packets have all waited `ms`.
     fn drops(codel: &mut Codel, at: Time, ms: u64) -> u32 {
+        drops_by(&SPEC, codel, at, ms)
+    }
+
+    fn drops_by(spec: &Params, codel: &mut Codel, at: Time, ms: u64) -> u32 {
         let (mut number, mut dropped) = (0, 0);
         let take = || {
             number += 1;
             Some((number, Departure { waited: Span::from_ms(ms), nearly_empty: false }))
         };
-        let sent = codel.serve(&SPEC, at, take, |_| dropped += 1);
+        let sent = codel.serve(spec, at, take, |_| dropped += 1);
         assert_eq!(sent, Some(dropped + 1), "the first that is not dropped is sent");
         dropped
     }
 
+    /// When packets are dropped that have waited `ms` and leave every 10 ms from `from` to before `to`.
+    fn dropped_at(spec: &Params, codel: &mut Codel, from: u64, to: u64, ms: u64) -> Vec<u64> {
+        let times = (from / 10..to / 10).map(|t| t * 10);
+        times.filter(|&t| drops_by(spec, codel, MS(t), ms) == 1).collect()
+    }
+
     #[test]
     fn drops_come_an_interval_over_the_square_root_of_their_count_apart() {
-        let mut codel = Codel::default();
-        let mut at_10 = |from: u64, to: u64, waited| -> Vec<u64> {
-            (from / 10..to / 10).map(|t| t * 10).filter(|&t| drops(&mut codel, MS(t), waited) == 1).collect()
+        for spec in [&SPEC, &ACM] {
+            let mut codel = Codel::default();
+            // Above since 0: the first at 100; then due at 200, 270.7, 328.4, 378.4, 423.2: asked every 10 ms.
+            assert_eq!(dropped_at(spec, &mut codel, 0, 440, 10), [100, 200, 280, 330, 380, 430]);
+            assert_eq!(codel.count, 6);
+            assert_eq!(dropped_at(spec, &mut codel, 440, 450, 4), [0; 0]);
+            let again = dropped_at(spec, &mut codel, 450, 710, 10);
+            match spec.law {
+                // Back 120 ms later: the rate of the fifth drop, then the sixth's, ..: due 44.7, 40.8, 37.8 ms later.
+                Law::Rfc8289 => assert_eq!((again, codel.count), (vec![550, 600, 640, 680], 8)),
+                // The rate of the fourth. Due 50 ms later, then 44.7, 40.8.
+                Law::Acm2012 => assert_eq!((again, codel.count), (vec![550, 600, 650, 690], 7)),
+            }
+            assert_eq!(dropped_at(spec, &mut codel, 710, 720, 4), [0; 0]);
+        }
+    }
+
+    #[test]
+    fn the_rate_of_the_last_cycle_is_forgotten_after_sixteen_intervals_or_eight() {
+        let made =
+            |count, started_from| Codel { count, started_from, drop_next: MS(1000), ..Codel::default() };
+        let from = |mut codel: Codel, at, law| {
+            codel.enter(MS(at), SPEC.interval, law);
+            codel.count
         };
-        // Above since 0: the first at 100; then due at 200, 270.7, 328.4, 378.4, 423.2: asked every 10 ms.
-        assert_eq!(at_10(0, 440, 10), [100, 200, 280, 330, 380, 430]);
-        assert_eq!(at_10(440, 450, 4), [0; 0]);
-        // Back 120 ms later, after six drops: the rate of the fourth. Due 50 ms later, then 44.7, 40.8.
-        assert_eq!(at_10(450, 710, 10), [550, 600, 650, 690]);
-        assert_eq!(at_10(710, 720, 4), [0; 0]);
-        // Back more than eight intervals later: from the beginning.
-        assert_eq!(at_10(1700, 2010, 10), [1800, 1900, 1980]);
+        assert_eq!((from(made(9, 4), 2599, Law::Rfc8289), from(made(9, 4), 2600, Law::Rfc8289)), (5, 1));
+        assert_eq!((from(made(9, 4), 1799, Law::Acm2012), from(made(9, 4), 1800, Law::Acm2012)), (7, 1));
+        // A single drop in the last cycle is not a rate.
+        assert_eq!((from(made(9, 8), 1100, Law::Rfc8289), from(made(9, 7), 1100, Law::Rfc8289)), (1, 2));
+        assert_eq!((from(made(2, 1), 1100, Law::Acm2012), from(made(3, 1), 1100, Law::Acm2012)), (1, 1));
     }
 
     #[test]
@@ -351,21 +427,26 @@ mod tests {
         assert_eq!(codel.count, 4);
         // 200 + 100/√2 + 100/√3 + 100/√4 ms, each rounded down.
         assert_eq!(codel.drop_next, Time::from_ps(378_445_705_036));
-        // A packet below target ends it, without being counted.
-        let mut waited = [Span::from_ms(9), Span::from_ms(1)].into_iter();
-        let mut gone = vec![];
-        let take = || waited.next().map(|waited| (waited, Departure { waited, nearly_empty: false }));
-        assert_eq!(codel.serve(&SPEC, MS(400), take, |w| gone.push(w)), Some(Span::from_ms(1)));
-        assert_eq!((gone.len(), codel.count, codel.dropping), (1, 4, false));
+        // A packet below target ends it; the drop before counts, or it does not.
+        for (spec, count) in [(&SPEC, 5), (&ACM, 4)] {
+            let mut codel = codel;
+            let mut waited = [Span::from_ms(9), Span::from_ms(1)].into_iter();
+            let mut gone = vec![];
+            let take = || waited.next().map(|waited| (waited, Departure { waited, nearly_empty: false }));
+            assert_eq!(codel.serve(spec, MS(400), take, |w| gone.push(w)), Some(Span::from_ms(1)));
+            assert_eq!((gone.len(), codel.count, codel.dropping), (1, count, false));
+        }
     }
 
     #[test]
     fn an_empty_queue_sends_nothing_and_is_forgotten_when_its_rate_no_longer_matters() {
         let mut codel = Codel::default();
         assert_eq!(codel.serve(&SPEC, MS(0), || None::<(u8, Departure)>, |_| panic!()), None);
-        assert!(codel.is_forgettable(MS(0), SPEC.interval));
-        codel = Codel { count: 3, drop_next: MS(100), ..codel };
-        assert!(!codel.is_forgettable(MS(899), SPEC.interval));
-        assert!(codel.is_forgettable(MS(900), SPEC.interval));
+        assert!(codel.is_forgettable(MS(0), SPEC.interval, Law::Rfc8289));
+        codel = Codel { count: 4, started_from: 1, drop_next: MS(100), ..codel };
+        assert!(!codel.is_forgettable(MS(899), SPEC.interval, Law::Acm2012));
+        assert!(codel.is_forgettable(MS(900), SPEC.interval, Law::Acm2012));
+        assert!(!codel.is_forgettable(MS(1699), SPEC.interval, Law::Rfc8289));
+        assert!(codel.is_forgettable(MS(1700), SPEC.interval, Law::Rfc8289));
     }
 }

@@ -2,7 +2,7 @@
 //! NSDI 2016, §4: with slack in the header, initial slack − slack is what the packet waited in all queues of its
 //! path, so the receiver's side can do what queues do, knowing the whole path.
 
-use super::codel::Codel;
+use super::codel::{Codel, Law};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
@@ -33,7 +33,7 @@ pub fn edge_ecn(threshold: Span, used: Span) -> bool {
 
 /// Edge-CoDel's state for one flow.
 ///
-/// It sees each packet once, after all queues: it cannot look at the packet behind, so it drops at most one per
+/// The law is that of 2012 ([`Law::Acm2012`]). It sees each packet once, after all queues: it cannot look at the packet behind, so it drops at most one per
 /// arrival, and it cannot see a queue run empty, so a gap between send times has to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeCodel {
@@ -70,7 +70,7 @@ impl EdgeCodel {
         let may_drop = self.codel.above(now, used < target, interval);
         let drop = if self.codel.dropping { self.in_dropping(now, may_drop, interval) } else { may_drop };
         if drop && !self.codel.dropping {
-            self.codel.enter(now, interval);
+            self.codel.enter(now, interval, Law::Acm2012);
             self.dropped_before = false;
         }
         !drop
@@ -84,7 +84,7 @@ impl EdgeCodel {
             return false;
         }
         if self.dropped_before {
-            self.codel.advance(interval); // what a queue does as it looks at the packet behind the dropped one
+            self.codel.dropped(true, interval, Law::Acm2012); // what a queue does as it looks at the packet behind the dropped one
         }
         self.dropped_before = now >= self.codel.drop_next;
         self.dropped_before

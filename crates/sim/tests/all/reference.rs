@@ -66,7 +66,7 @@ fn stages() -> Vec<StageSpec> {
         step(MarkAt::Departure),
         red_ecn(MarkAt::Arrival),
         red_ecn(MarkAt::Departure),
-        codel::Params { target, interval, mtu }.into(),
+        codel::Params { target, interval, mtu, ..Default::default() }.into(),
         red(),
     ]
 }

@@ -7,6 +7,9 @@ use Shows::*;
 const DCTCP: &[&str] = &["%.congestion=dctcp", "@.marking={kind=\"step\",threshold=\"5pkts\"}"];
 const RED: &[&str] = &["@.marking={kind=\"red\",min=3,max=8,weight=0.3}"];
 const FQ_CODEL: &str = "@.scheduler={kind=\"fq-codel\",target=\"10us\",interval=\"50us\"}";
+/// Few bins, and delay that comes and goes.
+const FQ_CODEL_OFTEN: &str =
+    "@.scheduler={kind=\"fq-codel\",bins=1,target=\"2us\",interval=\"10us\",mtu=\"0B\"}";
 const CODEL: &[&str] = &["@.marking={kind=\"codel\",target=\"10us\",interval=\"50us\"}"];
 const PIE_RULE: &str =
     "@.marking={kind=\"pie\",target=\"5us\",update=\"10us\",burst=\"20us\",alpha=500.0,beta=900.0}";
@@ -99,6 +102,9 @@ pub const KEYS: &[Row] = &[
     ("@.scheduler(fq-codel).target", BUSY, &[FQ_CODEL], "10us", "5us", Outcome),
     ("@.scheduler(fq-codel).interval", BUSY, &[FQ_CODEL], "50us", "30us", Outcome),
     ("@.scheduler(fq-codel).mtu", BUSY, &[FQ_CODEL], "", "6000B", Outcome),
+    ("@.scheduler(fq-codel).law", BUSY, &[FQ_CODEL_OFTEN], "", "acm2012", Outcome),
+    ("@.scheduler(fq-codel).law=rfc8289", BUSY, &[FQ_CODEL_OFTEN], "acm2012", "rfc8289", Outcome),
+    ("@.scheduler(fq-codel).law=acm2012", BUSY, &[FQ_CODEL_OFTEN], "", "acm2012", Outcome),
     ("switch.scheduler=expresspass", BUSY, METERED, "expresspass", "fifo", Refused),
     ("switch.scheduler(expresspass).credits", BUSY, METERED, "", "1", Outcome),
     ("switch.scheduler(expresspass).burst", BUSY, METERED, "", "9", Outcome),
@@ -166,6 +172,9 @@ pub const KEYS: &[Row] = &[
     ("@.marking(codel).target", BUSY, CODEL, "10us", "5us", Outcome),
     ("@.marking(codel).interval", BUSY, CODEL, "50us", "30us", Outcome),
     ("@.marking(codel).mtu", BUSY, CODEL, "", "15KB", Outcome),
+    ("@.marking(codel).law", BUSY, CODEL, "", "acm2012", Outcome),
+    ("@.marking(codel).law=rfc8289", BUSY, CODEL, "acm2012", "rfc8289", Outcome),
+    ("@.marking(codel).law=acm2012", BUSY, CODEL, "", "acm2012", Outcome),
     ("@.marking=pie", BUSY, PIE, "{kind=\"pie\",target=\"5us\",update=\"10us\",burst=\"20us\",alpha=500.0,beta=900.0}", "none", Outcome),
     ("@.marking(pie).target", BUSY, PIE, "5us", "10us", Outcome),
     ("@.marking(pie).update", BUSY, PIE, "10us", "20us", Outcome),

@@ -1,6 +1,7 @@
 //! CoDel in every bin, and in front of a FIFO: by hand, and against bins that never forget.
 
 use super::*;
+use crate::stage::codel::Law;
 use crate::stage::{Codel, Departure};
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ fn fq_codel_with_a_target_that_no_packet_reaches_is_plain_round_robin() {
         target: Span::from_secs(1000),
         interval: Span::from_secs(1001),
         mtu: Bytes::new(1500),
+        law: Law::Rfc8289,
     };
     for seed in 0..500u64 {
         let limit = Limit::Packets([5, 1000][seed as usize % 2]);
@@ -32,8 +34,12 @@ fn fq_codel_with_a_target_that_no_packet_reaches_is_plain_round_robin() {
 
 #[test]
 fn fq_codel_drops_from_the_bin_that_stands_and_never_a_bins_last_packet() {
-    let spec =
-        codel::Params { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: Bytes::new(1500) };
+    let spec = codel::Params {
+        target: Span::from_ms(5),
+        interval: Span::from_ms(100),
+        mtu: Bytes::new(1500),
+        law: Law::Acm2012,
+    };
     let mut port = Port::new(fq_codel(None, spec), Limit::Unlimited);
     let ms = |t: u64| Time::from_ms(t);
     (0..200).for_each(|_| assert!(port.arrive(data(1, 0, 1500)).is_empty())); // 0 ... 199 at 0
@@ -61,8 +67,12 @@ fn fq_codel_drops_from_the_bin_that_stands_and_never_a_bins_last_packet() {
 
 #[test]
 fn codel_in_front_of_a_fifo_drops_as_packets_leave() {
-    let codel =
-        codel::Params { target: Span::from_ms(5), interval: Span::from_ms(100), mtu: Bytes::new(1500) };
+    let codel = codel::Params {
+        target: Span::from_ms(5),
+        interval: Span::from_ms(100),
+        mtu: Bytes::new(1500),
+        law: Law::Acm2012,
+    };
     let spec =
         DisciplineSpec { stage: StageSpec::Codel(codel), ..spec(OrderSpec::fifo(), Limit::Packets(50)) };
     let mut port = Port { queue: make(&spec), arrivals: 0 };
@@ -124,7 +134,12 @@ impl NaiveCodel {
 
 #[test]
 fn fq_codel_equals_one_whose_bins_never_forget() {
-    let spec = codel::Params { target: Span::from_us(3), interval: Span::from_us(10), mtu: Bytes::new(1000) };
+    let spec = codel::Params {
+        target: Span::from_us(3),
+        interval: Span::from_us(10),
+        mtu: Bytes::new(1000),
+        law: Law::Rfc8289,
+    };
     let (mut total, mut again) = (0, 0);
     for seed in 0..400u64 {
         let mut port = Port::new(fq_codel(None, spec), Limit::Unlimited);
