@@ -329,11 +329,11 @@ def half_up(x: float) -> int:
     return math.floor(x + 0.5)
 
 
-def ns3_aqm(mbps: int, aqm: str) -> dict:
+def ns3_aqm(mbps: int, aqm: str, model: bool = False) -> dict:
     """The peer's discipline stands above a device queue of one packet, thalweg's ends at the wire: a packet that leaves the first has one
-    packet's time left in the second, and what is nearly empty holds that packet."""
+    packet's time left in the second, and what is nearly empty holds that packet. `model`: 1/√count in fixed point, as there."""
     target = 5e6 + (PACKET + 2) * 8000 / mbps
-    law = f'target = "{target:.0f}ns", interval = "100ms", mtu = "{PACKET + 2}B"'
+    law = f'target = "{target:.0f}ns", interval = "100ms", mtu = "{PACKET + 2}B", law = "{"linux" if model else "rfc8289"}"'
     if aqm == "pie":
         # Less than two packets there, the one in the device besides here.
         target += 10e6
@@ -373,7 +373,7 @@ def ns3_cubic(mbps: int, rtt: int, flows: int, aqm: str | None = None, model: bo
     name = f"aqm_{mbps}mbps_{rtt}ms_cubic_{aqm}_{flows}.csv" if aqm else f"long_{mbps}mbps_{rtt}ms_cubic_{flows}.csv"
     overrides = bottleneck(mbps, rtt, 1000 if aqm else math.ceil(bdp(mbps, rtt))) | {"transport.congestion": "cubic"}
     if aqm:
-        overrides |= ns3_aqm(mbps, aqm)
+        overrides |= ns3_aqm(mbps, aqm, model)
     if model:
         overrides |= ns3_rules("cubic", **rules)
     return ns3_series(name, overrides, flows, "drops", shape=True)

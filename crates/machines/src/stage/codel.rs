@@ -32,6 +32,9 @@ pub enum Law {
     /// RFC 8289 §5.5, as Linux has it: every drop counts; from the drops of the last cycle, if delay is back within 16 intervals.
     #[default]
     Rfc8289,
+    /// The same in fixed point: 1/√count is 16 bits, improved by one step of Newton's whenever the count changes, also where
+    /// it falls. What Linux and ns-3 run (`include/net/codel_impl.h`).
+    Linux,
     /// ACM Queue 10(5), 2012: a drop counts if delay stays above target; from the count less two, if it is back within 8 intervals.
     Acm2012,
 }
@@ -40,7 +43,7 @@ impl Law {
     /// Intervals after the next drop was due within which delay that comes back finds the rate that controlled it before.
     fn memory(self) -> u64 {
         match self {
-            Self::Rfc8289 => 16,
+            Self::Rfc8289 | Self::Linux => 16,
             Self::Acm2012 => 8,
         }
     }
@@ -116,6 +119,8 @@ pub struct Codel {
     pub(super) count: u32,
     /// lastcount: from how many it started.
     pub(super) started_from: u32,
+    /// rec_inv_sqrt: 1/√count in 1/65536, as it has been approximated ([`Law::Linux`] only).
+    inverse: u16,
 }
 
 /// What a packet that leaves a queue had to wait, and what it leaves behind.
@@ -149,34 +154,47 @@ impl Codel {
         self.dropping = true;
         self.count = self.resumes_from(now, interval, law);
         self.started_from = self.count;
-        self.drop_next = now.saturating_add(self.gap(interval));
+        self.inverse = if self.count > 1 { self.newton_step() } else { u16::MAX };
+        self.drop_next = now.saturating_add(self.gap(interval, law));
     }
 
     /// The count with which the dropping state would be entered.
     fn resumes_from(&self, now: Time, interval: Span, law: Law) -> u32 {
         let before = match law {
-            Law::Rfc8289 => self.count - self.started_from,
+            Law::Rfc8289 | Law::Linux => self.count - self.started_from,
             Law::Acm2012 => self.count.saturating_sub(2),
         };
-        let least = if law == Law::Rfc8289 { 2 } else { 1 };
+        let least = if law == Law::Acm2012 { 1 } else { 2 };
         let recent = now < self.drop_next.saturating_add(interval.saturating_mul(law.memory()));
         if before >= least && recent { before } else { 1 }
     }
 
     /// A packet was dropped in the dropping state; `above`: delay still is, so that the next is due an interval/√count later.
     pub(super) fn dropped(&mut self, above: bool, interval: Span, law: Law) {
-        if above || law == Law::Rfc8289 {
+        if above || law != Law::Acm2012 {
             self.count = self.count.saturating_add(1);
+            self.inverse = self.newton_step();
         }
         self.dropping = above;
         if above {
-            self.drop_next = self.drop_next.saturating_add(self.gap(interval));
+            self.drop_next = self.drop_next.saturating_add(self.gap(interval, law));
         }
     }
 
+    /// x · (3 − count · x²)/2, which comes nearer to 1/√count.
+    fn newton_step(&self) -> u16 {
+        let x = u64::from(self.inverse) << 16;
+        let squared = (x * x) >> 32;
+        let step = (3u64 << 32).saturating_sub(u64::from(self.count) * squared) >> 2;
+        (((step * x) >> 31) >> 16) as u16
+    }
+
     /// interval/√count, rounded down to 1 ps. IEEE 754 division and square root: the same on every machine.
-    fn gap(&self, interval: Span) -> Span {
-        Span::from_ps((interval.ps() as f64 / libm::sqrt(f64::from(self.count))) as u64)
+    fn gap(&self, interval: Span, law: Law) -> Span {
+        Span::from_ps(match law {
+            Law::Linux => ((u128::from(interval.ps()) * u128::from(self.inverse)) >> 16) as u64,
+            Law::Rfc8289 | Law::Acm2012 => (interval.ps() as f64 / libm::sqrt(f64::from(self.count))) as u64,
+        })
     }
 
     /// Whoever comes next meets the same future as under a fresh state.
@@ -300,7 +318,7 @@ mod tests {
             steps in prop::collection::vec((0u64..9, 0u32..4, 0u32..3), 1..300),
             target in 0u64..12,
             mtu in 0u32..1200,
-            law in prop::sample::select(&[Law::Rfc8289, Law::Acm2012][..]),
+            law in prop::sample::select(&[Law::Rfc8289, Law::Linux, Law::Acm2012][..]),
         ) {
             let (target, interval) = (Span::from_us(target), Span::from_us(20));
             let mtu = Bytes::new(u64::from(mtu));
@@ -380,11 +398,12 @@ mod tests {
             assert_eq!(codel.count, 6);
             assert_eq!(dropped_at(spec, &mut codel, 440, 450, 4), [0; 0]);
             let again = dropped_at(spec, &mut codel, 450, 710, 10);
-            match spec.law {
+            if spec.law == Law::Rfc8289 {
                 // Back 120 ms later: the rate of the fifth drop, then the sixth's, ..: due 44.7, 40.8, 37.8 ms later.
-                Law::Rfc8289 => assert_eq!((again, codel.count), (vec![550, 600, 640, 680], 8)),
+                assert_eq!((again, codel.count), (vec![550, 600, 640, 680], 8));
+            } else {
                 // The rate of the fourth. Due 50 ms later, then 44.7, 40.8.
-                Law::Acm2012 => assert_eq!((again, codel.count), (vec![550, 600, 650, 690], 7)),
+                assert_eq!((again, codel.count), (vec![550, 600, 650, 690], 7));
             }
             assert_eq!(dropped_at(spec, &mut codel, 710, 720, 4), [0; 0]);
         }
@@ -403,6 +422,28 @@ mod tests {
         // A single drop in the last cycle is not a rate.
         assert_eq!((from(made(9, 8), 1100, Law::Rfc8289), from(made(9, 7), 1100, Law::Rfc8289)), (1, 2));
         assert_eq!((from(made(2, 1), 1100, Law::Acm2012), from(made(3, 1), 1100, Law::Acm2012)), (1, 1));
+    }
+
+    #[test]
+    fn in_fixed_point_the_root_is_followed_step_by_step() {
+        let mut codel = Codel::default();
+        codel.enter(MS(0), SPEC.interval, Law::Linux);
+        let mut due = vec![];
+        for _ in 0..40 {
+            codel.dropped(true, SPEC.interval, Law::Linux);
+            due.push(codel.gap(SPEC.interval, Law::Linux).ps() as f64 / 1e9);
+        }
+        // One step from 1 for two drops: (3 − 2)/2 instead of 1/√2; then (3 − 3/4)/4 for three.
+        assert!((due[0] - 50.0).abs() < 0.01 && (due[1] - 56.25).abs() < 0.01, "{due:?}");
+        assert!((due[39] - 100.0 / 41f64.sqrt()).abs() < 0.2, "{due:?}");
+        // From the 30 drops of the last cycle back to 30: one step from 1/√60 is short of 1/√30.
+        codel = Codel { count: 60, started_from: 30, inverse: (65536.0 / 60f64.sqrt()) as u16, ..codel };
+        codel.enter(codel.drop_next, SPEC.interval, Law::Linux);
+        assert_eq!(codel.count, 30);
+        assert!(
+            (codel.gap(SPEC.interval, Law::Linux).ps() as f64 / 1e9 - 1.25 * 100.0 / 60f64.sqrt()).abs()
+                < 0.01
+        );
     }
 
     #[test]
