@@ -7,7 +7,7 @@ import numpy as np
 from thalweg.papers import RunSpec, measure
 
 from . import lists
-from .outcome import S1, S3, S5, S267, S2107, SIZES, Pair, averages, flows, pair
+from .outcome import S1, S3, S5, S40, S267, S2107, SIZES, Pair, averages, flows, pair
 from .settings import PRIORITY, SCHEMES, at, seeds_of
 
 ALONE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)  # packets; CHOICE
@@ -43,6 +43,7 @@ def streams(key: str, sources: tuple[int, int]) -> RunSpec:
 
 def runs(scale: str) -> list:
     windows = [at("i2-30", s, scale, 1) for s in ("iw10", "iw50")]
+    rated = [at("i2-30-settled", s, scale, 1) for s in ("tcp", "rc3", "rcp")]
     both = [
         at(p, s, scale, seed)
         for p in ("down", "datacenter", "datacenter-20us")
@@ -54,7 +55,7 @@ def runs(scale: str) -> list:
     linux = [alone("alone-10g", s, FAST, 1.0) for s in ("tcp", "rc3")]
     linux += [alone("alone-1g", s, {}, 1.0) for s in ("tcp", "rc3", "cubic")]
     ports = [streams("ports:host@1", (0, 0)), streams("ports:switch@1", (0, 2))]
-    return windows + both + lists.runs(scale) + linux + ports
+    return windows + rated + both + lists.runs(scale) + linux + ports
 
 
 def claim(name: str, place: str) -> None:
@@ -100,6 +101,41 @@ def _(runs):
         "IW 10 / TCP, 1 packet": one["iw10"],
         "RC3 / TCP, 1 packet": one["rc3"],
         "flows that decide": found["rc3"].number(S1),
+    }
+
+
+RATED = ["i2-30-settled:*"]
+
+
+def against(runs) -> dict[str, Pair]:
+    """RC3 and RCP, each against TCP: flows that ended in both runs."""
+    return {s: pair(runs, "i2-30-settled", s) for s in ("rc3", "rcp")}
+
+
+@measure("RC3-F14-a", needs=RATED)
+def _(runs):
+    found = against(runs)
+    large = [s for s in SIZES if s >= S40]
+    off = {s: abs(found["rc3"].sized(s) - found["rcp"].sized(s)) for s in large}
+    return {
+        "largest |RC3 - RCP|, 40 packets and more (points)": max(off.values()),
+        "RCP / TCP, 3 packets": 1 - found["rcp"].sized(S3) / 100,
+        "RCP / TCP, 1 packet": 1 - found["rcp"].sized(S1) / 100,
+        "flows of 3 packets": found["rcp"].number(S3),
+        "flows of the rarest size": min(found["rcp"].number(s) for s in large),
+    } | {f"{p}, {s // 1460} packets (%)": found[p].sized(s) for p in found for s in large}
+
+
+@measure("RC3-SUM-b", needs=RATED)
+def _(runs):
+    both = pair(runs, "i2-30-settled", "rc3", base="rcp")
+    means = both.means()
+    return {
+        "RC3 / RCP": means["after"] / means["before"],
+        "RC3 (s)": means["after"],
+        "RCP (s)": means["before"],
+        "RC3 / RCP, bytes": means["after, bytes"] / means["before, bytes"],
+        "flows that decide": both.count,
     }
 
 

@@ -127,3 +127,10 @@ def _(runs):
     series = {name: [*(p.sized(s) for s in SIZES), p.flows()] for name, p in pairs.items()}
     published = {name: [None] * len(SIZES) + [x] for name, x in zip(pairs, (13, 24, 44), strict=True)}
     return plots.bars([*PACKETS, "all"], series, "reduction (%)", published=published, width=6.5)
+
+
+@figure("fig14", "Figure 2.14: RC3 and RCP against TCP", needs=["i2-30-settled:*"])
+def _(runs):
+    found = {NAMES[s]: pair(runs, "i2-30-settled", s) for s in ("rc3", "rcp")}
+    series = {name: [*(p.sized(s) for s in SIZES), p.flows()] for name, p in found.items()}
+    return plots.bars([*PACKETS, "all"], series, "reduction (%)", width=6.5)

@@ -27,6 +27,24 @@ def rc3(**more) -> dict:
     return PRIORITY | {"transport.rc3": more}
 
 
+# The RCP of the authors' simulator: at every queue, hosts' included, what §2.4.1 compares with.
+ROUTER = {
+    "kind": "rcp",
+    "alpha": 0.4,
+    "beta": 0.4,
+    "utilisation": 1.0,
+    "period": "10ms",
+    "rtt": "200ms",
+    "average": "moving",
+    "least": "128kbps",
+}
+RCP = {
+    "transport.congestion": {"kind": "rcp", "in_flight": "round-trip", "at_once": True},
+    "transport.initial_window": "10pkts",  # a rate has no initial window: the default, which says nothing
+    "switch.marking": ROUTER,
+    "nic.marking": ROUTER,
+}
+
 SCHEMES = {
     "tcp": {},
     "rc3": rc3(),
@@ -36,6 +54,7 @@ SCHEMES = {
     "rc3-linux": rc3(borders="distances"),
     "iw10": {"transport.initial_window": "10pkts"},
     "iw50": {"transport.initial_window": "50pkts"},
+    "rcp": RCP,
     "cubic": {"transport.congestion": {"kind": "cubic", "hystart": False}},
     "rc3-cubic": rc3() | {"transport.congestion": {"kind": "cubic", "hystart": False}},
     "no-sack": {"transport.sack": "off"},
@@ -49,6 +68,7 @@ NAMES = {
     "rc3-10": "RC3, 10, 100, ..",
     "iw10": "TCP, IW 10",
     "iw50": "TCP, IW 50",
+    "rcp": "RCP",
 }
 
 
@@ -96,6 +116,8 @@ DOWN = {"link": [HALF], "traffic.0.of.rate": "500Mbps"}
 FAR = {"topology.delay": "20us", "switch.buffer": "3099999B"}  # a pipe of the size that the published gains ask for
 PLACES = {
     "i2-30": Place("Internet2, 30 %"),
+    # Routers' rates begin with a twentieth of the link: the published beginning, by which they have risen.
+    "i2-30-settled": Place("Internet2, 30 %, from 2 s", {}, (2.0, 2.3, 2.5, 3.1)),
     "i2-10": Place("Internet2, 10 %", {"traffic.0.load": 0.1}, (0.3, 2.1, 2.3, 3.0)),
     "i2-50": Place("Internet2, 50 %", {"traffic.0.load": 0.5}, (0.5, 0.9, 1.1, 1.8)),
     "100m-40ms": Place("100 Mb/s, 40 ms", scaled(10, 1), (2, 5, 5, 5)),

@@ -3,7 +3,7 @@
 //! State is data even here: a plug-in saves itself to bytes and a loader registered under its name
 //! brings it back, so runs with plug-ins can be cut, saved and resumed like any other.
 
-use crate::congestion::{AckSample, CongestionControl, Loss, Permit, Start};
+use crate::congestion::{AckSample, CongestionControl, Feedback, Loss, Permit, Start};
 use crate::packet::{Handle, Packet};
 use crate::schedule::{Discipline, Limit, Served, Verdict};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -125,6 +125,9 @@ impl CustomController {
 impl CongestionControl for CustomController {
     fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
         self.0.on_sent(now, bytes, in_flight);
+    }
+    fn on_open(&mut self, now: Time, rtt: Option<Span>, feedback: Feedback<'_>) {
+        self.0.on_open(now, rtt, feedback);
     }
     fn on_ack(&mut self, ack: &AckSample) {
         self.0.on_ack(ack);

@@ -13,7 +13,7 @@ use crate::fabric::relief;
 use crate::fabric::reliefs::Reliefs;
 use crate::fabric::stages::{Points, Stages};
 use crate::fabric::{Fabric, failures};
-use crate::features::Features;
+use crate::features::{Features, pulls_when_idle};
 use crate::flows::Flows;
 use crate::hosts::Hosts;
 use crate::hosts::streams;
@@ -30,7 +30,7 @@ use thalweg_machines::point::PointMachine;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::transport::TransportSpec;
-use thalweg_units::{FlowId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
+use thalweg_units::{FlowId, HostId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
 
 /// Why a specification is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,6 +124,20 @@ impl<Q: Events> Sim<Q> {
                     "it decides which packet leaves when the link is free: NICs must pull from flows",
                 );
             }
+            if needs.when_idle && spec.nic.order.pulls() {
+                return refuse("it hands packets over when the NIC's queue is empty: NICs must have queues");
+            }
+            let searchable = |id: &PortId| {
+                let kind = usize::from(spec.port_discipline[id.at()]);
+                let ports = &self.fabric.ports;
+                ports[id.at()].on_demand() && spec.disciplines[kind].order.needs().searchable
+            };
+            let mut nics = (0..spec.hosts).map(|host| self.fabric.routes.nic(HostId(host)));
+            if needs.takes_back && (spec.nic.order.pulls() || !nics.all(|id| searchable(&id))) {
+                return refuse(
+                    "it takes packets out of the queue of its NIC: strict priority can be searched",
+                );
+            }
             if !needs.symmetric {
                 continue;
             }
@@ -184,7 +198,8 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
             return wrong("an incident names a link that does not exist".into());
         }
     }
-    let lossless = spec.inputs.is_some() || spec.control_first || spec.nic.order.pulls();
+    let lossless =
+        spec.inputs.is_some() || spec.control_first || spec.nic.order.pulls() || pulls_when_idle(spec);
     if lossless && (spec.cut_through.is_some() || spec.disciplines.iter().any(|d| d.preemptive)) {
         return wrong(
             "per-ingress accounting, control first and round-robin NICs go with store and forward only"
@@ -396,7 +411,8 @@ fn build_points(spec: &NetworkSpec) -> Result<Vec<Option<PointMachine>>, BuildEr
 /// A port that may send something else than what its queue says: see [`crate::fabric`], gated ports.
 fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
     let pauses = spec.inputs.is_some_and(|i| i.frame_wire().is_some());
-    pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { spec.nic.order.pulls() }
+    let asks = || spec.nic.order.pulls() || pulls_when_idle(spec);
+    pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { asks() }
 }
 
 /// The memory of switches with per-ingress accounting.

@@ -30,8 +30,14 @@ pub(crate) struct Features {
     pub backpressure: bool,
     /// Some packets bypass the queue of their port.
     pub priority_bypass: bool,
-    /// NICs pull packets from flows.
+    /// NICs pull packets from flows, all of them or (see below) some.
+    pub nic_asks: bool,
+    /// NICs pull every packet from flows.
     pub nic_pull: bool,
+    /// NICs have queues, and pull from flows what these hand over only when there is nothing else: see [`crate::hosts::idle`].
+    pub nic_idle: bool,
+    /// Flows that are over take back what waits in the queue of their NIC.
+    pub takes_back: bool,
     /// NICs pull from the flow that has least left.
     pub shortest_nic: bool,
     /// NICs pull as the HPCC authors' simulator does: see [`crate::compat::hpcc_nic`].
@@ -52,6 +58,11 @@ pub(crate) struct Features {
     pub points: bool,
     /// Switches lift packets, or break cycles: see [`crate::fabric::relief`].
     pub relief: bool,
+}
+
+/// Some transport hands packets over only when a NIC has nothing else to send.
+pub(crate) fn pulls_when_idle(spec: &NetworkSpec) -> bool {
+    spec.transports.iter().any(|t| t.needs().when_idle)
 }
 
 impl Features {
@@ -77,7 +88,10 @@ impl Features {
             memory_peaks: spec.probes.memory,
             backpressure: spec.inputs.is_some_and(|i| i.backpressure().is_some()),
             priority_bypass: spec.control_first || spec.nic.order.pulls(),
+            nic_asks: spec.nic.order.pulls() || pulls_when_idle(spec),
             nic_pull: spec.nic.order.pulls(),
+            nic_idle: pulls_when_idle(spec),
+            takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
             shortest_nic: spec.nic.order == NicOrder::Shortest,
             hpcc_nic: spec.nic.order == NicOrder::Hpcc,
             failures: !spec.incidents.is_empty(),

@@ -5,7 +5,7 @@ use crate::events::{Calendar, Event, Events, Phase};
 use crate::fabric::on_demand::Tx;
 use crate::fabric::{Fabric, Landing, failures, points, relief};
 use crate::flows::Flows;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, idle};
 use crate::lookahead::look_ahead;
 use crate::prefetch::prefetch;
 use crate::sampling::sample;
@@ -131,7 +131,11 @@ impl<Q: Events> Sim<Q> {
     #[inline(always)]
     fn tx(&mut self, id: PortId) {
         if self.fabric.tx(&mut self.cx, id) == Tx::Pull {
-            self.hosts.pull(&mut self.cx, &mut self.fabric, &mut self.flows, id);
+            if self.cx.features.nic_idle {
+                idle::pull(&mut self.hosts, &mut self.cx, &mut self.fabric, id);
+            } else {
+                self.hosts.pull(&mut self.cx, &mut self.fabric, &mut self.flows, id);
+            }
             self.fabric.rest(&mut self.cx, id);
         }
     }

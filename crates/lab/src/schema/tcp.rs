@@ -149,12 +149,42 @@ pub struct Rc3 {
     /// Segments that a host hands to its NIC as one: forwards, all in the class of the least important of them.
     #[schemars(range(min = 1, max = 1_000))]
     pub together: u32,
+    /// When packets of the second loop are handed to the NIC.
+    #[serde(skip_serializing_if = "HandOver::is_default")]
+    pub mode: HandOver,
+    /// When a flow is over, what its second loop still has in the queue of its host is dropped there. Off in the published runs.
+    #[serde(skip_serializing_if = "is_false")]
+    pub flush: bool,
+}
+
+/// When packets of the second loop are handed to the NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandOver {
+    /// All at once: the loop stops where it meets TCP then, and what TCP sends later waits there all the same (§2.1.2, §2.3.1).
+    #[default]
+    Push,
+    /// One by one, when the NIC has nothing else to send: nothing leaves that TCP has sent meanwhile.
+    Pull,
+}
+
+impl HandOver {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Default for Rc3 {
     fn default() -> Self {
         // §2.1.1; four levels and the flow's own: five queues in the authors' simulator. Segmentation offload is off there.
-        Self { first: 40, levels: 4, borders: Borders::Quotas, together: 1 }
+        Self {
+            first: 40,
+            levels: 4,
+            borders: Borders::Quotas,
+            together: 1,
+            mode: HandOver::Push,
+            flush: false,
+        }
     }
 }
 

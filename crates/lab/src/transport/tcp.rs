@@ -2,7 +2,8 @@
 
 use super::{Kind, Ranks, bytes, rank};
 use crate::schema::{
-    AckClass, Borders, DelayedAcks, EcnMode, Flight, LossDetection, Prr, Rank, Rto, Sack, Tcp, Transport,
+    AckClass, Borders, DelayedAcks, EcnMode, Flight, HandOver, LossDetection, Prr, Rank, Rto, Sack, Tcp,
+    Transport,
 };
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport as t;
@@ -83,6 +84,11 @@ impl Kind for Tcp {
                     Borders::Distances => t::Borders::Distances,
                 },
                 together: rc3.together,
+                handed: match rc3.mode {
+                    HandOver::Push => t::Handed::Push,
+                    HandOver::Pull => t::Handed::Pull,
+                },
+                flush: rc3.flush,
             }),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::resolve;
-use crate::schema::{AckClass, DelayedAcks, Document, Flight, LossDetection, Scheduler, Tcp};
+use crate::schema::{AckClass, DelayedAcks, Document, Flight, HandOver, LossDetection, Rc3, Scheduler, Tcp};
 
 /// What is impossible in a table of kind `tcp`, or has no effect.
 pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
@@ -54,6 +54,43 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         r.error(&rc3_at, "no scheduler looks at classes, so its packets would delay all others", hint);
     }
     levels(r, key, rc3.levels, doc);
+    handed(r, key, rc3, doc);
+}
+
+/// What its packets do at the NIC.
+fn handed(r: &mut Report<'_>, key: &str, rc3: Rc3, doc: &Document) {
+    let at = |name: &str| format!("{key}.rc3.{name}");
+    let pulls = rc3.mode == HandOver::Pull;
+    if pulls && doc.nic.order.pulls() {
+        let reason =
+            "`pull` waits for the queue of a NIC to be empty, and with this `nic.order` NICs have none";
+        r.error(&at("mode"), reason, "write \"push\": such NICs ask for every packet when the link is free");
+    }
+    if pulls && rc3.together > 1 {
+        let reason = "with `pull` packets are handed over one by one";
+        r.error(&at("together"), reason, "remove the key, or write `mode = \"push\"`");
+    }
+    if pulls && doc.switch.cut_through.0.get() > 0 {
+        r.error("switch.cut_through", "rc3's `pull` goes with store and forward only", "remove one of them");
+    }
+    if pulls && doc.switch.preemptive {
+        let reason = "rc3's `pull` goes with transmissions that nothing interrupts";
+        r.error("switch.preemptive", reason, "remove one of them");
+    }
+    if !rc3.flush {
+        return;
+    }
+    if pulls || doc.nic.order.pulls() {
+        let why = "none of its packets waits in the queue of a NIC that asks for them";
+        r.useless(&at("flush"), why, "remove the key");
+    } else if !doc.nic.scheduler.as_ref().is_some_and(|s| s.needs().searchable) {
+        let reason = "packets cannot be taken out of the queue that `nic.scheduler` makes";
+        r.error(
+            &at("flush"),
+            reason,
+            "write `nic.scheduler = { kind = \"priority\", .. }`, or remove the key",
+        );
+    }
 }
 
 /// More levels than there are classes, which would share the last; the classes of its traffic have to leave them room.

@@ -68,6 +68,34 @@ fn what_cannot_work_or_has_no_effect_is_refused() {
         "a flow without end has no tail for rc3 to begin with; give it a size, or remove `rc3`",
     );
     wrong(
+        &[("transport.rc3.mode", "pull"), ("transport.rc3.together", "8")],
+        "`transport.rc3.together`: with `pull` packets are handed over one by one; remove the key, or write `mode = \"push\"`",
+    );
+    wrong(
+        &[("transport.rc3.mode", "pull"), ("nic.order", "round-robin")],
+        "`transport.rc3.mode`: `pull` waits for the queue of a NIC to be empty, and with this `nic.order` NICs have none; write \"push\": such NICs ask for every packet when the link is free",
+    );
+    wrong(
+        &[("transport.rc3.mode", "pull"), ("switch.cut_through", "64B")],
+        "`switch.cut_through`: rc3's `pull` goes with store and forward only; remove one of them",
+    );
+    wrong(
+        &[("transport.rc3.mode", "pull"), ("switch.preemptive", "true")],
+        "`switch.preemptive`: rc3's `pull` goes with transmissions that nothing interrupts; remove one of them",
+    );
+    wrong(
+        &[("transport.rc3.mode", "pull"), ("transport.rc3.flush", "true")],
+        "`transport.rc3.flush`: it has no effect: none of its packets waits in the queue of a NIC that asks for them; remove the key",
+    );
+    wrong(
+        &[("nic.scheduler", "fifo"), ("transport.rc3.flush", "true")],
+        "`transport.rc3.flush`: packets cannot be taken out of the queue that `nic.scheduler` makes; write `nic.scheduler = { kind = \"priority\", .. }`, or remove the key",
+    );
+    wrong(
+        &[("transport.rc3.mode", "pul")],
+        "`transport.rc3.mode`: `pul` is not a choice; did you mean `pull`? (known: push, pull)",
+    );
+    wrong(
         &[("transport.writes", "{first=\"1KB\",chunk=\"0B\",every=\"1ms\"}")],
         "`transport.writes.chunk`: an application that writes nothing never ends; for example \"64KB\"",
     );
@@ -92,6 +120,14 @@ fn it_keeps_the_laws_and_is_faster() {
     };
     assert!(drops.iter().sum::<i128>() > 0, "nothing is pushed out");
     assert!(rc3.iter().zip(&plain).all(|(r, t)| 0 < *r && r < t), "{rc3:?} {plain:?}");
+    let (pull, _) = fct(&[set("transport.rc3.mode", "pull")]);
+    assert!(pull.iter().zip(&plain).all(|(r, t)| 0 < *r && r < t), "{pull:?} {plain:?}");
+    // Two flows of one host: TCP fills its link, and what the second loop has handed over waits until they are over.
+    let long = [set("traffic.0.size", "3MB"), set("traffic.1.size", "3MB"), set("traffic.1.src", "0")];
+    let (kept, before) = fct(&long);
+    let (taken, after) = fct(&[&long[..], &[set("transport.rc3.flush", "true")]].concat());
+    assert_eq!(kept, taken, "it is over when it is taken back");
+    assert!(before.iter().all(|x| *x == 0) && after.iter().all(|x| *x > 100), "{before:?} {after:?}");
     let (levels, _) = fct(&[set("transport.rc3.levels", "1")]);
     assert!(levels.iter().all(|x| *x > 0));
 }
@@ -100,11 +136,14 @@ fn it_keeps_the_laws_and_is_faster() {
 #[test]
 fn a_cut_run_goes_on_as_if_it_had_not_been_cut() {
     let video = ("transport.writes".to_owned(), "{first=\"100KB\",chunk=\"20KB\",every=\"2ms\"}".to_owned());
-    let s = scenario(RIGHT, Path::new("."), std::slice::from_ref(&video));
-    let straight = finish(&s);
-    let mut cut = thalweg_lab::Run::new(&s).expect("a run");
-    while cut.step(200) {
-        cut = thalweg_lab::Run::load(&cut.save()).expect("resumed");
+    for (key, value) in [("first", "40"), ("mode", "pull"), ("flush", "true")] {
+        let set = [video.clone(), (format!("transport.rc3.{key}"), value.to_owned())];
+        let s = scenario(RIGHT, Path::new("."), &set);
+        let straight = finish(&s);
+        let mut cut = thalweg_lab::Run::new(&s).expect("a run");
+        while cut.step(200) {
+            cut = thalweg_lab::Run::load(&cut.save()).expect("resumed");
+        }
+        assert_eq!(cut.digest(), straight.digest(), "{key}");
     }
-    assert_eq!(cut.digest(), straight.digest());
 }

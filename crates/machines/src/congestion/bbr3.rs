@@ -408,7 +408,7 @@ impl Bbr3 {
     /// SetCwnd, with its bounds.
     fn set_cwnd(&mut self, newly_acked: u64) {
         let extra = self.aggregation.allowance(self.bw());
-        let most = self.budget(self.bdp(self.bw(), self.cwnd_gain()) + extra);
+        let most = self.budget(self.bdp(self.bw(), self.cwnd_gain()).saturating_add(extra));
         let grown = self.window.cwnd.saturating_add(newly_acked);
         let mut cwnd = self.window.cwnd;
         if self.pipe.reached {

@@ -60,6 +60,9 @@ macro_rules! controllers {
             fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
                 match self { $(Self::$name(c) => c.on_sent(now, bytes, in_flight)),* }
             }
+            fn on_open(&mut self, now: Time, rtt: Option<Span>, feedback: Feedback<'_>) {
+                match self { $(Self::$name(c) => c.on_open(now, rtt, feedback)),* }
+            }
             #[inline]
             fn on_ack(&mut self, ack: &AckSample<'_>) {
                 match self { $(Self::$name(c) => c.on_ack(ack)),* }

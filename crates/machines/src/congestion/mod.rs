@@ -43,7 +43,7 @@ list::controllers! {
     copa: Copa(Box<copa::Copa>), "copa";
     abc: Abc(Box<abc::Abc>), "abc";
     xcp: Xcp(xcp::Xcp), "xcp";
-    rcp: Rcp(rcp::Rcp), "rcp";
+    rcp: Rcp(Box<rcp::Rcp>), "rcp";
     vcp: Vcp(vcp::Vcp), "vcp";
     swift: Swift(Box<swift::Swift>), "swift";
     custom: Custom(CustomController), "custom";
@@ -144,12 +144,15 @@ impl Permit {
 
 /// How much one flow may have in the network, and how fast. Owns no clock, no global generator, no log.
 ///
-/// Call order: `on_sent` after each transmission; `on_ack` for every ACK that reports new data;
+/// Call order: `on_open` first, where connections are set up; `on_sent` after each transmission; `on_ack` for every ACK that reports new data;
 /// `on_loss` once per recovery episode, before any retransmission; `on_timeout` at each expiry of
 /// the retransmission timer; `on_tick` at the instant last named in [`Permit::wake`].
 pub trait CongestionControl {
     /// `bytes` of payload were handed to the network; `in_flight` includes them.
     fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
+    /// The answer to the SYN has come, before any data leaves: its round trip (absent if the SYN was sent twice, Karn) and what the
+    /// network wrote into the SYN. Never without a handshake.
+    fn on_open(&mut self, _now: Time, _rtt: Option<Span>, _feedback: Feedback<'_>) {}
     /// Data was acknowledged for the first time: the only moment a window may grow.
     fn on_ack(&mut self, ack: &AckSample<'_>);
     /// A loss was inferred from ACKs: once per episode.

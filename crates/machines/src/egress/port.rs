@@ -169,6 +169,16 @@ impl Egress {
         self.hold_queues();
     }
 
+    /// Takes the packets out of the queue of which `belongs` is true: they are given up, and appended to `out`.
+    pub fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>) {
+        let before = out.len();
+        self.queue.withdraw(belongs, out);
+        self.totals.dropped += (out.len() - before) as u64;
+        for victim in &out[before..] {
+            self.forget(*victim);
+        }
+    }
+
     /// Gives up the control packets in their lane. Appended to `out`.
     pub fn drain_control(&mut self, out: &mut Vec<Handle>) {
         let lane = self.control.iter_mut().flat_map(|lane| lane.drain(..));

@@ -73,6 +73,8 @@ pub struct Needs {
     pub manages: Manages,
     /// It may let nothing leave though something waits and the link is free.
     pub holds_back: bool,
+    /// Packets can be taken out of its middle ([`Discipline::withdraw`](super::Discipline::withdraw)).
+    pub searchable: bool,
 }
 
 impl Needs {
@@ -85,6 +87,7 @@ impl Needs {
         overtakes: false,
         manages: Manages::Nothing,
         holds_back: false,
+        searchable: false,
     };
 
     /// Whatever it may be: it is a user's.

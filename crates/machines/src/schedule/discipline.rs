@@ -76,6 +76,9 @@ pub trait Discipline {
     fn held_until(&self) -> Option<Time> {
         None
     }
+    /// Takes the waiting packets out of which `belongs` is true, wherever they are; they are appended to `out`. Asked of orders that say
+    /// they can be searched ([`Needs::searchable`](super::Needs::searchable)); others keep what they have.
+    fn withdraw(&mut self, _belongs: &mut dyn FnMut(Handle) -> bool, _out: &mut Vec<Handle>) {}
     /// Packets waiting.
     fn packets(&self) -> u32;
     /// Bytes waiting.

@@ -1,6 +1,7 @@
 //! A few FIFOs in order of importance: the data path of strict priority and of ADS.
 
 use super::Entry;
+use crate::packet::Handle;
 use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -67,6 +68,19 @@ impl Levels {
         let entry = self.queues[level].pop_back();
         self.note(level);
         entry
+    }
+    /// See [`super::Order::withdraw`]. From the most important FIFO on, the oldest entry first.
+    pub(super) fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Entry)) {
+        for level in 0..self.queues.len() {
+            self.queues[level].retain(|entry| {
+                let goes = belongs(entry.handle);
+                if goes {
+                    left(*entry);
+                }
+                !goes
+            });
+            self.note(level);
+        }
     }
     #[inline]
     fn note(&mut self, level: usize) {

@@ -123,6 +123,9 @@ macro_rules! orders {
             fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
                 match self { $(Self::$name(q) => q.waiting(see)),* }
             }
+            fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>) {
+                match self { $(Self::$name(q) => q.withdraw(belongs, out)),* }
+            }
             fn is_held(&self) -> bool {
                 match self { $(Self::$name(q) => q.is_held()),* }
             }

@@ -297,6 +297,17 @@ impl<O: Order> Discipline for Managed<O> {
     fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
         self.order.waiting(see)
     }
+    fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>) {
+        let Self { packets, bytes, order, sojourn, .. } = self;
+        order.withdraw(belongs, &mut |entry| {
+            *packets -= 1;
+            *bytes -= u64::from(entry.wire);
+            if let Some(sojourn) = sojourn {
+                sojourn.left(entry.handle);
+            }
+            out.push(entry.handle);
+        });
+    }
     fn is_held(&self) -> bool {
         self.packets > 0 && self.order.is_held()
     }

@@ -76,6 +76,8 @@ pub trait Order {
     fn pop(&mut self, now: Time) -> Option<Entry>;
     /// The first to be given up, perhaps the one `arriving`, which has joined; `None` if nothing waits.
     fn shed(&mut self, arriving: Handle) -> Option<Entry>;
+    /// Takes out those that `belong`; each is shown to `left`. See [`Discipline::withdraw`].
+    fn withdraw(&mut self, _belongs: &mut dyn FnMut(Handle) -> bool, _left: &mut dyn FnMut(Entry)) {}
     /// Queues that can be paused one by one, numbered from 0; 0: the port can only be paused as a whole.
     fn queues(&self) -> u16 {
         0

@@ -50,7 +50,13 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         let control_classes = self.control == Control::ByClass;
-        Needs { classes: Some(u16::from(self.classes)), control_classes, overtakes: true, ..Needs::NOTHING }
+        Needs {
+            classes: Some(u16::from(self.classes)),
+            control_classes,
+            overtakes: true,
+            searchable: true,
+            ..Needs::NOTHING
+        }
     }
     fn check(&self, _: &Around, problems: &mut Problems) {
         if self.classes == 0 {
@@ -99,6 +105,9 @@ impl Order for Priority {
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }
+    fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Entry)) {
+        self.levels.withdraw(belongs, left);
+    }
     fn queues(&self) -> u16 {
         u16::from(self.levels.last()) + 1
     }
@@ -117,5 +126,33 @@ impl Order for Priority {
         self.served = None;
         self.levels.put_back(class, entry);
         Some(entry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Discipline, Limit, Machine, OutputQueue};
+    use super::*;
+    use crate::stage::StageSpec;
+    use thalweg_units::{Rate, Stream};
+
+    #[test]
+    fn what_is_withdrawn_leaves_the_middle_of_every_class_and_the_accounts() {
+        let at = At { rate: Rate::from_gbps(1), stream: Stream::default(), preemptive: false };
+        let order = Params::from(4).make(&at).unwrap();
+        let mut q = order.queue(Limit::Unlimited, &StageSpec::default(), &at).unwrap();
+        let mut out = vec![];
+        for (n, class) in [(0, 0), (1, 2), (2, 2), (3, 2), (4, 3)] {
+            q.enqueue(Time::ZERO, &Packet { class, wire: 100 + n, ..Packet::default() }, Handle(n), &mut out);
+        }
+        q.withdraw(&mut |handle| [2, 4].contains(&handle.0), &mut out);
+        assert_eq!(out, [Handle(2), Handle(4)]);
+        assert_eq!((q.packets(), q.bytes()), (3, 304));
+        let look = |_| unreachable!("it knows its packets");
+        let left: Vec<u32> =
+            std::iter::from_fn(|| q.serve(Time::ZERO, &mut out, look)).map(|s| s.0.handle.0).collect();
+        assert_eq!(left, [0, 1, 3]);
+        q.withdraw(&mut |_| true, &mut out);
+        assert_eq!((q.packets(), out.len()), (0, 2));
     }
 }

@@ -7,15 +7,29 @@
 //! ```text
 //! CHOICE RCP §III: R is at most C where C is fixed; where links offer what they please, ten times their mean.
 //! CHOICE RCP §III: R begins with a twentieth of the link's mean rate, as in the authors' simulations.
+//! CHOICE RCP §II: SYNs are told the rate, but their senders know no round trip and are not counted in d.
+//! CHOICE RC3 §2.4.1: a packet counts in the period in which it arrives whole; its authors split it where a period ends.
 //! ```
 
 use super::explicit::{Meter, check_gains};
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
-use crate::packet::{Explicit, ExplicitKind, Packet, Side};
+use crate::packet::{Explicit, ExplicitKind, Kind, Packet, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
+
+/// How d, the mean round trip, follows the packets' round trips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Average {
+    /// It is the mean of the last period's packets.
+    #[default]
+    Period,
+    /// It moves towards the mean m of the last period's bytes: d ← g m + (1 − g) d with g = T/d where m ≥ d, else (R/C)(m/d)(T/d), and
+    /// T is at most d. So in the RCP that RC3 is compared with (UCB/EECS-2018-103, §2.4.1; the authors' simulator).
+    Moving,
+}
 
 /// RCP's router: tells every flow the same rate (Dukkipati, McKeown, CCR 2006).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,8 +46,10 @@ pub struct Params {
     pub utilisation: f64,
     /// T: how often the rate is computed.
     pub period: Span,
-    /// The round trip of packets whose senders know none yet.
+    /// The round trip of packets whose senders know none yet; d before the first packet.
     pub rtt: Span,
+    /// How the mean round trip d follows those of packets.
+    pub average: Average,
     /// The least rate.
     pub least: Rate,
 }
@@ -46,6 +62,7 @@ impl Default for Params {
             utilisation: 0.95, // the published queue of its authors
             period: Span::from_ms(100),
             rtt: Span::from_ms(100),
+            average: Average::Period,
             least: Rate::from_bps(600_000),
         }
     }
@@ -78,6 +95,7 @@ impl Parameters for Params {
             p: *self,
             meter: Meter::default(),
             d: self.rtt,
+            round_trips: (0, 0),
             mean,
             rate: (mean / 20.0).max(self.least.bps() as f64),
         })
@@ -85,7 +103,8 @@ impl Parameters for Params {
 
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        vec![Self { period: Span::from_us(20), rtt: Span::from_us(20), ..Self::default() }]
+        let short = Self { period: Span::from_us(20), rtt: Span::from_us(20), ..Self::default() };
+        vec![short, Self { average: Average::Moving, ..short }]
     }
 }
 
@@ -96,6 +115,8 @@ pub struct Rcp {
     meter: Meter,
     /// d: the mean round trip.
     d: Span,
+    /// [`Average::Moving`]: bytes of the period whose senders know a round trip, and their sum of byte · µs.
+    round_trips: (u64, u64),
     /// Of the link, b/s.
     mean: f64,
     /// R, b/s.
@@ -105,8 +126,13 @@ pub struct Rcp {
 impl Rcp {
     /// All periods that have ended, with `q` bytes waiting.
     fn catch_up(&mut self, now: Time, view: &View) {
-        let Params { alpha, beta, utilisation, period, .. } = self.p;
-        while let Some(seen) = self.meter.period(now, period, view.rate) {
+        let Params { alpha, beta, utilisation, average, .. } = self.p;
+        loop {
+            let period = self.period();
+            let Some(seen) = self.meter.period(now, period, view.rate) else { return };
+            if average == Average::Moving {
+                self.move_d(period, view.rate);
+            }
             let (t, d) = (period.secs(), self.d.secs());
             let capacity = utilisation * seen.offered / t; // γ C, B/s
             let y = seen.arrived as f64 / t;
@@ -116,9 +142,47 @@ impl Rcp {
             let most = if self.meter.opportunities { 10.0 * self.mean } else { view.rate.bps() as f64 };
             let before = self.rate;
             self.rate = (self.rate * factor).min(most).max(self.p.least.bps() as f64);
-            self.d = seen.rtt.unwrap_or(self.d);
+            if average == Average::Period {
+                self.d = seen.rtt.unwrap_or(self.d);
+            }
             if seen.packets == 0 && seen.arrived == 0 && self.rate == before {
                 self.meter.skip(now, period);
+            }
+        }
+    }
+
+    /// T.
+    fn period(&self) -> Span {
+        match self.p.average {
+            Average::Period => self.p.period,
+            Average::Moving => self.p.period.min(self.d),
+        }
+    }
+
+    /// d moves towards what the packets of a period have said.
+    fn move_d(&mut self, period: Span, capacity: Rate) {
+        let (bytes, sum) = std::mem::take(&mut self.round_trips);
+        if bytes == 0 {
+            return;
+        }
+        let (t, d, m) = (period.secs(), self.d.secs(), sum as f64 / bytes as f64 / 1e6);
+        let share = if m >= d { 1.0 } else { self.rate / capacity.bps().max(1) as f64 * m / d };
+        let gain = (share * t / d).min(1.0);
+        let d = gain * m + (1.0 - gain) * d;
+        self.d = Span::from_ps((d * 1e12) as u64).max(Span::from_us(1));
+    }
+
+    /// A packet leaves whose sender has this round trip.
+    fn note_round_trip(&mut self, rtt: Span, packet: &Packet) {
+        match self.p.average {
+            Average::Period if packet.kind == Kind::Syn => {}
+            Average::Period => self.meter.left(if rtt.is_zero() { self.p.rtt } else { rtt }),
+            Average::Moving if rtt.is_zero() => {}
+            Average::Moving => {
+                let wire = u64::from(packet.wire);
+                let (bytes, sum) = &mut self.round_trips;
+                *bytes += wire;
+                *sum = sum.saturating_add(wire.saturating_mul(rtt.ps() / 1_000_000));
             }
         }
     }
@@ -142,9 +206,11 @@ impl HeaderStage for Rcp {
         Leave::Pass
     }
     fn write(&mut self, _: Time, _: &View, packet: &mut Packet, side: &mut Side) {
-        let header = if packet.is_control() { None } else { side.explicit_mut() };
+        // What answers carry was told on the way there.
+        let told = !packet.is_control() || packet.kind == Kind::Syn;
+        let header = if told { side.explicit_mut() } else { None };
         let Some(header) = header else { return };
-        self.meter.left(if header.rtt.is_zero() { self.p.rtt } else { header.rtt });
+        self.note_round_trip(header.rtt, packet);
         if let Explicit::Rate(least) = &mut header.what {
             let mine = Rate::from_bps(self.rate as u64);
             *least = Some(least.map_or(mine, |least| least.min(mine)));
@@ -201,5 +267,53 @@ mod tests {
             router.finds(3000, Explicit::Rate(Some(Rate::from_bps(5000)))),
             Some(Explicit::Rate(Some(Rate::from_bps(5000))))
         );
+    }
+
+    /// A SYN is told the rate and counts in no mean; its answer brings back what it was told.
+    #[test]
+    fn a_syn_is_told_the_rate_and_its_answer_keeps_it() {
+        let mut router = rcp(4e6).0;
+        let view = super::super::tests::behind(0, 0, 40);
+        let mut told = |kind, rate| {
+            let mut side = Side::Empty;
+            side.new_explicit(Explicit::Rate(rate), Span::ZERO);
+            let mut packet = Packet { kind, wire: 40, ..Packet::default() };
+            router.write(Time::ZERO, &view, &mut packet, &mut side);
+            side.explicit().map(|header| header.what)
+        };
+        let mbps = |rate| Some(Explicit::Rate(Some(Rate::from_mbps(rate))));
+        assert_eq!(told(Kind::Syn, None), mbps(4));
+        assert_eq!(told(Kind::Syn, Some(Rate::from_mbps(3))), mbps(3));
+        assert_eq!(told(Kind::SynAck, Some(Rate::from_mbps(9))), mbps(9));
+        assert_eq!(router.meter, Meter::default());
+    }
+
+    /// d = 200 ms, T = 10 ms, R = 4 of 12 Mb/s, packets of 40 ms: g = 4/12 · 40/200 · 10/200 = 1/300.
+    #[test]
+    fn a_moving_mean_falls_slowly_where_little_is_given_and_rises_at_once() {
+        let p = Params {
+            average: Average::Moving,
+            period: Span::from_ms(10),
+            rtt: Span::from_ms(200),
+            ..Params::default()
+        };
+        let mut router = p.make(Stream::default(), Rate::from_mbps(12)).unwrap();
+        router.rate = 4e6;
+        let mut ends = |rtt: u64, rate: f64| {
+            router.rate = rate;
+            router.note_round_trip(Span::from_ms(rtt), &Packet { wire: 1500, ..Packet::default() });
+            router.note_round_trip(Span::ZERO, &Packet { wire: 1500, ..Packet::default() });
+            router.move_d(router.period(), Rate::from_mbps(12));
+            router.d.secs() * 1e3
+        };
+        let close =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+        let first = 200.0 - 160.0 / 300.0;
+        close(ends(40, 4e6), first);
+        // Above d: T/d.
+        close(ends(400, 4e6), first + 10.0 / first * (400.0 - first));
+        // T is at most d.
+        router.d = Span::from_ms(5);
+        assert_eq!(router.period(), Span::from_ms(5));
     }
 }

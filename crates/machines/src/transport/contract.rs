@@ -140,6 +140,10 @@ pub struct PathNeeds {
     pub symmetric: bool,
     /// NICs pull: which packet leaves is decided when the link is free, not before (receiver-driven transports).
     pub pulls: bool,
+    /// NICs have queues, and ask for more when these are empty ([`SendingEnd::poll_idle`]).
+    pub when_idle: bool,
+    /// NICs have queues out of which packets can be taken ([`SendingEnd::takes_back`]).
+    pub takes_back: bool,
 }
 
 /// The answer to "anything to send?".
@@ -211,6 +215,26 @@ pub trait SendingEnd: Endpoint {
     }
     /// When the pace allows the next packet, if an ACK has moved that since this was asked last.
     fn take_moved(&mut self) -> Option<Time> {
+        None
+    }
+    /// Class of the next packet that is to leave only when its NIC has nothing else to send: it is asked for by
+    /// [`SendingEnd::poll_idle`]. `None`: there is none. Only of transports that need it ([`PathNeeds::when_idle`]).
+    fn waits_for_idle(&self, _spec: &Self::Spec) -> Option<u8> {
+        None
+    }
+    /// The NIC has nothing else to send: as [`Endpoint::poll_transmit`], of such packets.
+    fn poll_idle(
+        &mut self,
+        _spec: &Self::Spec,
+        _now: Time,
+        _packet: &mut Packet,
+        _side: &mut Side,
+    ) -> Transmit {
+        Transmit::Idle
+    }
+    /// The flow is over: of what waits in its NIC's queue, data of this class and less important ones is of no use. Only of
+    /// transports that need it ([`PathNeeds::takes_back`]).
+    fn takes_back(&self, _spec: &Self::Spec) -> Option<u8> {
         None
     }
     /// Payload bytes from the next packet on, where the end knows; flows without end, and those that do not, come last.

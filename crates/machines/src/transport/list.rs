@@ -97,6 +97,33 @@ macro_rules! transports {
             pub fn take_moved(&mut self) -> Option<Time> {
                 match self { $(Self::$name(m) => m.take_moved()),* }
             }
+            /// See [`SendingEnd::waits_for_idle`].
+            pub fn waits_for_idle(&self, spec: &TransportSpec) -> Option<u8> {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.waits_for_idle(part),)*
+                    _ => mismatch(None),
+                }
+            }
+            /// See [`SendingEnd::poll_idle`].
+            pub fn poll_idle(
+                &mut self,
+                spec: &TransportSpec,
+                now: Time,
+                packet: &mut Packet,
+                side: &mut Side,
+            ) -> Transmit {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.poll_idle(part, now, packet, side),)*
+                    _ => mismatch(Transmit::Idle),
+                }
+            }
+            /// See [`SendingEnd::takes_back`].
+            pub fn takes_back(&self, spec: &TransportSpec) -> Option<u8> {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.takes_back(part),)*
+                    _ => mismatch(None),
+                }
+            }
             /// See [`SendingEnd::remaining`].
             #[inline]
             pub fn remaining(&self) -> u64 {

@@ -101,7 +101,8 @@ fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
         } else if fabric.holds_neighbour(cx, id) {
             fabric.post_frame(cx, id, Frame::Xoff { classes: Classes::ALL, hold: None }, u32::MAX);
         }
-        if !fabric.gates.is_empty() && fabric.ports[id.at()].place.pulls {
+        if fabric.ports[id.at()].place.pulls || fabric.gates.get(id.at()).is_some_and(|gate| gate.input_ready)
+        {
             fabric.wake(cx, id);
         }
     }

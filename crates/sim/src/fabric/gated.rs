@@ -125,7 +125,8 @@ impl Fabric {
         } else {
             let (before, now) = (self.ports[id.at()].waiting.packets, cx.now);
             if before == 0 {
-                return Next::Nothing;
+                // A NIC that has nothing else to send may ask its host's flows.
+                return if self.gates[id.at()].input_ready { Next::Pull } else { Next::Nothing };
             }
             self.dequeue_at(cx, id, now);
             if self.ports[id.at()].waiting.packets == before {
@@ -166,7 +167,7 @@ impl Fabric {
         let busy = port.free_at > cx.now;
         let more = !gate.frames.is_empty()
             || !gate.control.is_empty() && !self.holds_control(cx, id)
-            || port.place.pulls && gate.input_ready && !gate.stopped
+            || gate.input_ready && !gate.stopped
             || port.state.eager && (port.waiting.packets > 0 && !gate.stopped || self.memory.is_deferred(id));
         let (stopped, at) = (gate.stopped, port.free_at);
         if busy && more {

@@ -20,6 +20,7 @@ mod reference;
 pub(crate) mod relief;
 pub(crate) mod reliefs;
 pub(crate) mod stages;
+pub(crate) mod withdrawal;
 
 use crate::arena::{Arena, Packets};
 use crate::cx::Cx;

@@ -147,7 +147,9 @@ pub(crate) fn tx<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> 
         send(fabric, cx, id);
         let port = &fabric.ports[id.at()];
         let egress = &fabric.egresses[port.queue as usize].egress;
-        let may_pull = port.place.pulls && port.waiting.packets == 0 && !fabric.gates[id.at()].stopped;
+        let gate = &fabric.gates[id.at()];
+        let asks = port.place.pulls || gate.input_ready;
+        let may_pull = asks && port.waiting.packets == 0 && !gate.stopped;
         if may_pull && port.free_at <= cx.now && egress.opens(cx.now) == cx.now {
             return true;
         }
@@ -255,7 +257,7 @@ pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     }
     let gate = &fabric.gates[id.at()];
     let egress = &fabric.egresses[port.queue as usize].egress;
-    let pulls = port.place.pulls && gate.input_ready && !gate.stopped;
+    let pulls = gate.input_ready && !gate.stopped;
     let free_at = port.free_at.max(cx.now);
     // What is ready and could be sent now has been, or will not be.
     let opens = if egress.is_ready() || pulls { egress.opens(free_at) } else { Time::MAX };

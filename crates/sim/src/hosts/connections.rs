@@ -5,6 +5,7 @@
 use crate::cx::Cx;
 use crate::events::Events;
 use crate::fabric::Fabric;
+use crate::fabric::withdrawal::withdraw;
 use crate::flows::Flows;
 use crate::flows::record::FlowRecord;
 use crate::hosts::Hosts;
@@ -189,6 +190,9 @@ impl Hosts {
         flow: FlowId,
     ) {
         flows.acked(cx.now, flow);
+        if cx.features.takes_back {
+            self.take_back(cx, fabric, slot, flow);
+        }
         if cx.features.agents {
             self.agent_forgets(cx, slot, flow, End::Source);
         }
@@ -199,6 +203,14 @@ impl Hosts {
         match connection.waiting.pop_front() {
             Some(next) => self.begin(cx, fabric, flows, next),
             None => connection.busy = false,
+        }
+    }
+
+    /// Of what the flow still has in the queue of its NIC, some is of no use any more.
+    fn take_back<Q: Events>(&self, cx: &mut Cx<Q>, fabric: &mut Fabric, slot: usize, flow: FlowId) {
+        let Sending { sender, host, transport, .. } = &self.sending[slot];
+        if let Some(class) = sender.takes_back(&cx.spec.transports[*transport as usize]) {
+            withdraw(fabric, cx, fabric.routes.nic(*host), flow, class);
         }
     }
 

@@ -5,6 +5,7 @@ mod agents;
 mod connections;
 mod edge;
 pub(crate) mod ends;
+pub(crate) mod idle;
 mod nic;
 pub mod replay;
 pub(crate) mod streams;
@@ -12,6 +13,7 @@ pub(crate) mod streams;
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::Fabric;
+use crate::features::pulls_when_idle;
 use crate::flows::Flows;
 use crate::instruments::probe::Completion;
 use crate::paths::{NO_SLOT, travels_forward};
@@ -37,7 +39,7 @@ pub(crate) struct Hosts {
     pub receiving: Vec<Receiving>,
     /// By slot: queue management at the receiving edge.
     edges: Vec<EdgeCodel>,
-    /// By port: NICs that pull; empty if none does.
+    /// By port: NICs that pull, all packets or some; empty if none does.
     nics: Vec<Nic>,
     /// Above the flows.
     agents: Agents,
@@ -54,7 +56,8 @@ pub(crate) struct Hosts {
 impl Hosts {
     /// Of a network; those of its hosts' links that carry packets away from them have these rates.
     pub fn new(spec: &NetworkSpec, line_rate: impl Fn(HostId) -> Rate) -> Self {
-        let nics = if spec.nic.order.pulls() { 2 * spec.links.len() } else { 0 };
+        let asks = spec.nic.order.pulls() || pulls_when_idle(spec);
+        let nics = if asks { 2 * spec.links.len() } else { 0 };
         Self {
             nics: vec![Nic::default(); nics],
             agents: Agents::new(spec, line_rate),
@@ -212,9 +215,39 @@ impl Hosts {
         slot: usize,
         flow: FlowId,
     ) {
+        if cx.features.nic_asks {
+            return self.pump_asked(cx, fabric, flows, slot, flow);
+        }
+        self.push(cx, fabric, flows, slot, flow);
+    }
+
+    /// The same where NICs ask for all packets, or for some.
+    #[inline(never)]
+    fn pump_asked<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        slot: usize,
+        flow: FlowId,
+    ) {
         if cx.features.nic_pull {
             return self.offer(cx, fabric, flows, slot, flow);
         }
+        self.push(cx, fabric, flows, slot, flow);
+        idle::offer(self, cx, fabric, slot, flow);
+    }
+
+    /// Hands all that a sender may send now to its NIC.
+    #[inline]
+    fn push<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        slot: usize,
+        flow: FlowId,
+    ) {
         let mut packet = Packet::default();
         let mut paced = Time::MAX;
         loop {

@@ -9,6 +9,7 @@ mod lossless;
 mod peaks;
 mod quanta;
 mod queue_pauses;
+mod rc3;
 mod reference;
 mod relief;
 mod replay;

@@ -20,7 +20,7 @@ use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 
 /// Both ways, to the end: all that can be seen from outside is the same.
-fn agree(spec: NetworkSpec) -> Result<(), TestCaseError> {
+pub fn agree(spec: NetworkSpec) -> Result<(), TestCaseError> {
     let reference = Network::new(NetworkSpec { shortcuts: false, ..spec.clone() });
     let (mut short, mut long) = (Network::new(spec).unwrap(), reference.unwrap());
     while short.run(1 << 20) {}

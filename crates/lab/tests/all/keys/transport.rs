@@ -29,6 +29,9 @@ const BORDERS: &[&str] = &[RC3[0], "%.rc3={first=1}", "%.initial_window=2pkts"];
 const VIDEO: &[&str] = &["%.writes={first=\"10KB\",chunk=\"5KB\",every=\"50us\"}"];
 const ACKS: &[&str] =
     &["switch.scheduler={kind=\"priority\",classes=5,control=\"by-class\"}", "traffic.0.class=1"];
+/// Rates that change while flows last.
+const RATED: &[&str] =
+    &["%.congestion=rcp", "%.handshake=true", "switch.marking={kind=\"rcp\",rtt=\"20us\",period=\"20us\"}"];
 const ABC: &[&str] = &["%.congestion=abc", "switch.marking={kind=\"abc\",threshold=\"5ms\"}"];
 const VCP: &[&str] = &["%.congestion=vcp", "switch.marking={kind=\"vcp\",period=\"40us\"}"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}"];
@@ -130,6 +133,10 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(abc).dual", WAN, &["%.congestion=abc", "switch.marking={kind=\"abc\"}", "switch.buffer=15pkts"], "true", "false", Outcome),
     ("%(tcp).congestion=xcp", BUSY, &["%.congestion=xcp", "switch.marking=xcp"], "xcp", "newreno", Refused),
     ("%(tcp).congestion=rcp", BUSY, &["%.congestion=rcp", "switch.marking=rcp"], "rcp", "newreno", Refused),
+    ("%(tcp).congestion(rcp).in_flight", BUSY, RATED, "", "round-trip", Outcome),
+    ("%(tcp).congestion(rcp).in_flight=unlimited", BUSY, RATED, "unlimited", "round-trip", Outcome),
+    ("%(tcp).congestion(rcp).in_flight=round-trip", BUSY, RATED, "round-trip", "unlimited", Outcome),
+    ("%(tcp).congestion(rcp).at_once", BUSY, RATED, "", "true", Outcome),
     ("%(tcp).congestion(rcp).probe", BUSY, &["%.congestion=rcp", "switch.marking=rcp"], "", "2", Outcome),
     ("%(tcp).congestion=vcp", BUSY, VCP, "vcp", "newreno", Refused),
     ("%(tcp).congestion(vcp).alpha", BUSY, VCP, "", "20.0", Outcome),
@@ -212,6 +219,10 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).rc3.borders=quotas", BUSY, BORDERS, "quotas", "distances", Outcome),
     ("%(tcp).rc3.borders=distances", BUSY, BORDERS, "distances", "quotas", Outcome),
     ("%(tcp).rc3.together", BUSY, RC3, "", "8", Outcome),
+    ("%(tcp).rc3.mode", BUSY, RC3, "", "pull", Outcome),
+    ("%(tcp).rc3.mode=push", BUSY, RC3, "push", "pull", Outcome),
+    ("%(tcp).rc3.mode=pull", BUSY, RC3, "pull", "push", Outcome),
+    ("%(tcp).rc3.flush", BUSY, RC3, "", "true", Outcome),
     ("%(udp).payload", BUSY, &["%={kind=\"udp\"}"], "", "1000B", Outcome),
     ("%(udp).header", BUSY, &["%={kind=\"udp\"}"], "", "60B", Outcome),
     ("%(udp).pace", BUSY, &["%={kind=\"udp\"}"], "", "{kind=\"constant\",rate=\"1Gbps\"}", Outcome),

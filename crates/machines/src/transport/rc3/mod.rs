@@ -12,6 +12,10 @@
 //! its ACKs move no window, no timer and no duplicate-ACK count, so without such deliveries the loop does exactly what TCP
 //! does (§2.4.1 compares the two). The receiver is TCP's with ACKs in the class of what they answer.
 //!
+//! Two options of the authors' simulator that the published runs do not use: packets of the RLP loop are handed to the NIC one by one,
+//! when it has nothing else to send ([`Handed::Pull`]); a flow that is over takes those that still wait there back
+//! ([`Rc3Spec::flush`]).
+//!
 //! Needs: hosts and switches that serve classes by strict priority, ACKs too, and push out the least important packet; hosts
 //! whose queue holds all there is to send (§2.3.2).
 //!
@@ -27,7 +31,7 @@ mod tests;
 pub use receiver::Rc3Receiver;
 pub use sender::Rc3Sender;
 
-use super::{Protocol, Rc3Spec, Windows, Wire};
+use super::{Handed, PathNeeds, Protocol, Rc3Spec, Windows, Wire};
 use crate::congestion::Start;
 use thalweg_units::{FlowId, Stream};
 
@@ -46,5 +50,9 @@ impl Protocol for Rc3Spec {
     }
     fn windows(&self) -> Windows {
         self.primary.windows()
+    }
+    fn needs(&self) -> PathNeeds {
+        let Self { handed, flush, .. } = *self;
+        PathNeeds { when_idle: handed == Handed::Pull, takes_back: flush, ..PathNeeds::default() }
     }
 }

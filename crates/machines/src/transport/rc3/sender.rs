@@ -1,7 +1,7 @@
 //! RC3's sending end: the RLP loop beside TCP's (§2.1.1, §2.3.1).
 
 use super::super::tcp::TcpSender;
-use super::super::{Endpoint, Expiry, Heard, LossSpec, Rc3Spec, SenderStats, SendingEnd, Transmit};
+use super::super::{Endpoint, Expiry, Handed, Heard, LossSpec, Rc3Spec, SenderStats, SendingEnd, Transmit};
 use crate::congestion::{Controller, Start};
 use crate::packet::{Flags, Kind, NO_SIDE, Packet, Side};
 use crate::transport::FlightSpec;
@@ -48,6 +48,8 @@ impl Rc3Sender {
             Some("no levels, or nothing in them")
         } else if start.class.checked_add(spec.levels).is_none() {
             Some("more levels than there are classes below the flow's")
+        } else if spec.handed == Handed::Pull && (spec.together > 1 || spec.flush) {
+            Some("packets that are handed over one by one neither leave several as one nor wait in a queue")
         } else if size == u64::MAX {
             Some("a flow without end has no tail to begin with")
         } else if !tcp.acks_in_class || tcp.ack.every != 1 {
@@ -82,12 +84,7 @@ impl Rc3Sender {
     #[inline]
     fn next_low(&mut self, spec: &Rc3Spec) -> Option<(u64, u32, u8)> {
         let mss = u64::from(spec.primary.mss);
-        let written = self.primary.written();
-        if self.rlp.done && written > self.rlp.tail {
-            // §2.3.2: every write is like a flow of its own.
-            let floor = self.rlp.tail;
-            self.rlp = Rlp { tail: written, reached: written, floor, ..Rlp::default() };
-        }
+        self.rlp = self.begun();
         if self.rlp.done {
             return None;
         }
@@ -101,22 +98,37 @@ impl Rc3Sender {
         Some((seq, (next - seq) as u32, self.rlp.level))
     }
 
+    /// The loop, of the next block if it is through with this one.
+    #[inline]
+    fn begun(&self) -> Rlp {
+        let written = self.primary.written();
+        if self.rlp.done && written > self.rlp.tail {
+            // §2.3.2: every write is like a flow of its own.
+            let floor = self.rlp.tail;
+            return Rlp { tail: written, reached: written, floor, ..Rlp::default() };
+        }
+        self.rlp
+    }
+
+    /// Where the next segment begins, or the next few that leave as one; `None`: the loops have met.
+    #[inline]
+    fn next_from(&self, spec: &Rc3Spec, rlp: &Rlp) -> Option<u64> {
+        let mss = u64::from(spec.primary.mss);
+        let stop = rlp.floor.max(self.primary.sent_to());
+        let many = u64::from(spec.together);
+        let first = (rlp.reached.div_ceil(mss)).saturating_sub(many) * mss;
+        let from = first.max(stop.next_multiple_of(mss));
+        (from < rlp.reached).then_some(from)
+    }
+
     /// The next segment, or the next few that leave as one.
     #[inline]
     fn begin_next(&mut self, spec: &Rc3Spec) -> bool {
-        let mss = u64::from(spec.primary.mss);
-        let Rlp { tail, reached, floor, .. } = self.rlp;
-        let stop = floor.max(self.primary.sent_to());
+        let Some(from) = self.next_from(spec, &self.rlp) else { return false };
         // CHOICE: distances from the tail of a block that ends within a segment are counted in segments begun.
-        let many = u64::from(spec.together);
-        let first = (reached.div_ceil(mss)).saturating_sub(many) * mss;
-        let from = first.max(stop.next_multiple_of(mss));
-        if from >= reached {
-            return false;
-        }
         // §2.3.2: one priority for all, the least important of them.
-        self.rlp.level = spec.level((tail - from).div_ceil(mss));
-        self.rlp.going = (from, reached);
+        self.rlp.level = spec.level((self.rlp.tail - from).div_ceil(u64::from(spec.primary.mss)));
+        self.rlp.going = (from, self.rlp.reached);
         self.rlp.reached = from;
         true
     }
@@ -174,7 +186,7 @@ impl Endpoint for Rc3Sender {
             return Transmit::Idle;
         }
         let answer = self.primary.poll_transmit(&spec.primary, now, packet, side);
-        if answer == Transmit::Packet || !self.primary.is_open() {
+        if answer == Transmit::Packet || !self.primary.is_open() || spec.handed == Handed::Pull {
             return answer;
         }
         // Only when the primary loop has sent all it may: the initial window is ahead in the NIC's queue.
@@ -205,6 +217,38 @@ impl SendingEnd for Rc3Sender {
         self.rlp.done = true;
         self.rlp.tail = self.size;
         self.size
+    }
+
+    fn waits_for_idle(&self, spec: &Rc3Spec) -> Option<u8> {
+        if spec.handed == Handed::Push || self.is_done() || !self.primary.is_open() {
+            return None;
+        }
+        let mut rlp = self.begun();
+        let mut from = self.next_from(spec, &rlp).filter(|_| !rlp.done);
+        if from.is_none() && self.primary.written() > rlp.tail {
+            // The loops have met in this block; the application has written another.
+            rlp = Rlp { tail: self.primary.written(), floor: rlp.tail, ..rlp };
+            rlp.reached = rlp.tail;
+            from = self.next_from(spec, &rlp);
+        }
+        let distance = (rlp.tail - from?).div_ceil(u64::from(spec.primary.mss));
+        Some(self.class + spec.level(distance))
+    }
+
+    fn poll_idle(&mut self, spec: &Rc3Spec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+        if self.waits_for_idle(spec).is_none() {
+            return Transmit::Idle;
+        }
+        // The first `None` says that this block is through.
+        let Some(segment) = self.next_low(spec).or_else(|| self.next_low(spec)) else {
+            return Transmit::Idle;
+        };
+        self.emit(spec, now, segment, packet);
+        Transmit::Packet
+    }
+
+    fn takes_back(&self, spec: &Rc3Spec) -> Option<u8> {
+        spec.flush.then(|| self.class + 1)
     }
 
     fn stats(&self) -> SenderStats {

@@ -17,6 +17,19 @@ pub struct Rc3Spec {
     /// Segments that the host hands to its NIC as one: they leave forwards, in the class of the last of them to come; 1: each
     /// by itself.
     pub together: u32,
+    /// When packets of the second loop are handed to the NIC.
+    pub handed: Handed,
+    /// When a flow is over, what its second loop still has in the queue of its host leaves that queue.
+    pub flush: bool,
+}
+
+/// When packets of the second loop are handed to the NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Handed {
+    /// All at once (`push`): the crossing is tested as they join the NIC's queue (§2.1.2, §2.3.1).
+    Push,
+    /// One by one (`pull`), when the NIC has nothing else to send: the crossing is tested as they leave.
+    Pull,
 }
 
 /// What the borders between levels are.

@@ -254,6 +254,9 @@ impl Endpoint for TcpReceiver {
                 let class = if spec.acks_in_class { packet.class } else { 0 };
                 self.first =
                     First::SynAck(Trigger { stamp: packet.stamp, seq: 0, payload: 0, class, resent });
+                if let Some(header) = side.and_then(Side::explicit) {
+                    self.above.get_or_insert_default().explicit = Some(header.what);
+                }
             }
             Kind::Ack | Kind::SynAck | Kind::Control => {}
         }
@@ -282,6 +285,10 @@ impl Endpoint for TcpReceiver {
             First::SynAck(trigger) => {
                 self.first = First::Nothing;
                 self.write(Kind::SynAck, spec.ack_wire, trigger, 0, false, packet);
+                if let Some(what) = self.above.as_mut().and_then(|above| above.explicit.take()) {
+                    side.new_explicit(what, Span::ZERO);
+                    packet.side = 0;
+                }
                 return Transmit::Packet;
             }
             First::Ack { trigger, next, ce } => {

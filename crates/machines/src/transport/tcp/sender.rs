@@ -197,7 +197,7 @@ impl TcpSender {
 
     // ---- ACKs -----------------------------------------------------------------------------------
 
-    fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet) -> Heard {
+    fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, written: Feedback<'_>) -> Heard {
         if !matches!(self.connection, Connection::SynSent | Connection::SynDue) {
             return Heard::default();
         }
@@ -207,9 +207,11 @@ impl TcpSender {
         self.next_send = now;
         let rtt = now.since(packet.stamp);
         self.count_round_trip(rtt);
-        if spec.timestamps || !packet.flags.has(Flags::RETRANSMISSION) {
+        let sample = spec.timestamps || !packet.flags.has(Flags::RETRANSMISSION);
+        if sample {
             self.rto.sample(rtt);
         }
+        self.controller.on_open(now, sample.then_some(rtt), written);
         Heard { round_trip: Some(rtt) }
     }
 
@@ -319,6 +321,7 @@ impl TcpSender {
             }
             let delivery = self.delivery(spec, now, blocks);
             let feedback = if written == Feedback::None && echo { Feedback::Mark } else { written };
+            let planned = self.planned(spec, written);
             self.controller.on_ack(&AckSample {
                 now,
                 rtt,
@@ -333,6 +336,9 @@ impl TcpSender {
                 delivery,
                 feedback,
             });
+            if let Some(planned) = planned {
+                self.plan_anew(spec, planned);
+            }
         }
 
         if self.phase == Phase::Normal && (self.dup_acks > 0 || self.sacked() > 0) {
@@ -359,17 +365,17 @@ impl Endpoint for TcpSender {
 
     #[inline]
     fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
+        let written = || match side {
+            Some(Side::Int(stack)) => Feedback::Int(stack.as_slice()),
+            Some(Side::Explicit(header)) => Feedback::Explicit(header.what),
+            _ => Feedback::None,
+        };
         match packet.kind {
             Kind::Ack => {
-                let written = match side {
-                    Some(Side::Int(stack)) => Feedback::Int(stack.as_slice()),
-                    Some(Side::Explicit(header)) => Feedback::Explicit(header.what),
-                    _ => Feedback::None,
-                };
                 let blocks = side.filter(|_| spec.sack != SackSpec::Off).map_or(&[][..], Side::sack);
-                self.on_ack(spec, now, packet, blocks, written)
+                self.on_ack(spec, now, packet, blocks, written())
             }
-            Kind::SynAck => self.on_syn_ack(spec, now, packet),
+            Kind::SynAck => self.on_syn_ack(spec, now, packet, written()),
             Kind::Data | Kind::Syn | Kind::Control => Heard::default(),
         }
     }
@@ -392,7 +398,7 @@ impl Endpoint for TcpSender {
     #[inline]
     fn poll_transmit(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet, side: &mut Side) -> Transmit {
         if self.connection != Connection::Open {
-            return self.poll_syn(spec, now, packet);
+            return self.poll_syn(spec, now, packet, side);
         }
         if self.is_done() {
             return Transmit::Idle;

@@ -3,7 +3,7 @@
 use super::super::rdma::{RdmaReceiver, RdmaSender};
 use super::super::testing::*;
 use super::super::*;
-use crate::congestion::{ControllerSpec, hpcc};
+use crate::congestion::{ControllerSpec, Explicit, hpcc, rcp};
 use crate::packet::{IntHop, IntStack};
 use crate::{Kind, NO_SIDE};
 
@@ -165,4 +165,69 @@ fn tcp_receivers_send_back_the_newest_and_gaps_go_before() {
         sender.on_packet(&spec, Time::from_us(us), &ack, Some(&side));
     }
     assert!(sender.stats().window < window, "{window:?} {:?}", sender.stats());
+}
+
+/// What routers have told, as it travels.
+fn rate(mbps: Option<f64>) -> Side {
+    let mut side = Side::Empty;
+    let rate = mbps.map(|mbps| Rate::from_bps((mbps * 1e6) as u64));
+    side.new_explicit(Explicit::Rate(rate), Span::ZERO);
+    side
+}
+
+/// 1040 B at 83.2 Mb/s: a packet every 100 us.
+#[test]
+fn the_syn_asks_for_a_rate_and_the_first_data_leave_at_the_one_that_its_answer_brings() {
+    for at_once in [false, true] {
+        let controller = ControllerSpec::Rcp(rcp::Params { at_once, ..rcp::Params::default() });
+        let spec = TcpSpec { controller, handshake: true, ..tcp() };
+        let start = spec.start(Rate::from_gbps(10), Span::from_us(100), Span::ZERO);
+        let mut sender = TcpSender::new(&spec, FlowId(0), 100 * MSS, &start).unwrap();
+        let mut receiver = TcpReceiver::new(FlowId(0), 100 * MSS);
+        sender.start(&spec, Time::ZERO);
+        let (mut packet, mut side) = (Packet::default(), Side::Empty);
+        let polls = |sender: &mut TcpSender, us| {
+            let (mut packet, mut side) = (Packet::default(), Side::Empty);
+            (sender.poll_transmit(&spec, Time::from_us(us), &mut packet, &mut side), packet, side)
+        };
+        let (answer, syn, asked) = polls(&mut sender, 0);
+        assert_eq!((answer, syn.kind, syn.side, asked), (Transmit::Packet, Kind::Syn, 0, rate(None)));
+        receiver.on_packet(&spec, Time::from_us(50), &syn, Some(&rate(Some(83.2))));
+        let answer = receiver.poll_transmit(&spec, Time::from_us(50), &mut packet, &mut side);
+        assert_eq!((answer, packet.kind, packet.side), (Transmit::Packet, Kind::SynAck, 0));
+        assert_eq!(side, rate(Some(83.2)));
+        sender.on_packet(&spec, Time::from_us(100), &packet, Some(&side));
+        assert_eq!(sender.stats().pace, Some(Rate::from_bps(83_200_000)));
+        let (answer, first, room) = polls(&mut sender, 100);
+        assert_eq!((answer, first.kind, first.seq), (Transmit::Packet, Kind::Data, 0));
+        let mut unwritten = Side::Empty;
+        unwritten.new_explicit(Explicit::Rate(None), Span::from_us(100));
+        assert_eq!(room, unwritten, "it knows its round trip");
+        assert_eq!(polls(&mut sender, 100).0, Transmit::At(Time::from_us(200)));
+        // A rate twice as high comes back 40 us later.
+        receiver.on_packet(&spec, Time::from_us(140), &first, Some(&rate(Some(166.4))));
+        receiver.poll_transmit(&spec, Time::from_us(140), &mut packet, &mut side);
+        sender.on_packet(&spec, Time::from_us(140), &packet, Some(&side));
+        let next = if at_once { 150 } else { 200 };
+        assert_eq!(polls(&mut sender, 140).0, Transmit::At(Time::from_us(next)), "at once: {at_once}");
+        assert_eq!(polls(&mut sender, next).0, Transmit::Packet);
+        assert_eq!(polls(&mut sender, next).0, Transmit::At(Time::from_us(next + 50)));
+    }
+}
+
+#[test]
+fn only_those_who_want_a_rate_ask_for_it_with_the_syn() {
+    for kind in ["xcp", "newreno"] {
+        let controller = match kind {
+            "xcp" => ControllerSpec::Xcp(Default::default()),
+            _ => ControllerSpec::NewReno(Default::default()),
+        };
+        let spec = TcpSpec { controller, handshake: true, ..tcp() };
+        let start = spec.start(Rate::from_gbps(10), Span::from_us(100), Span::ZERO);
+        let mut sender = TcpSender::new(&spec, FlowId(0), MSS, &start).unwrap();
+        sender.start(&spec, Time::ZERO);
+        let (mut packet, mut side) = (Packet::default(), Side::Empty);
+        assert_eq!(sender.poll_transmit(&spec, Time::ZERO, &mut packet, &mut side), Transmit::Packet);
+        assert_eq!((packet.kind, packet.side), (Kind::Syn, NO_SIDE), "{kind}");
+    }
 }

@@ -126,3 +126,51 @@ fn what_cannot_share_its_buffer_is_refused() {
     spec.primary.loss = LossSpec::Timeout;
     assert!(made(spec, MSS).unwrap_err().contains("duplicate"));
 }
+
+/// The example of §2.1.2 in pull mode, nothing lost: while the NIC sends 5 to 12 nothing waits in it, so that the RLP loop goes on with
+/// 20 and stops at 13.
+#[test]
+fn in_pull_mode_nothing_is_handed_over_while_there_is_anything_else_to_send() {
+    let mut p = path(Rc3Spec { handed: Handed::Pull, ..rc3() }, 66);
+    p.run(|_| false);
+    let on_wire = |slots: std::ops::Range<u64>| {
+        let there: Vec<_> = p.wire.iter().filter(|w| slots.contains(&w.0)).collect();
+        assert!(there.windows(2).all(|w| w[1].0 == w[0].0 + 1), "no slot is left out: {there:?}");
+        there.iter().map(|w| w.1).collect::<Vec<_>>()
+    };
+    assert_eq!(on_wire(0..50), (1..=4).chain((21..=66).rev()).collect::<Vec<_>>());
+    assert_eq!(on_wire(50..100), (5..=12).chain((13..=20).rev()).collect::<Vec<_>>());
+    // Their ACKs are still on the way.
+    assert_eq!(on_wire(100..200), (13..=20).collect::<Vec<_>>());
+    assert_eq!(p.handed_in(1), (27..=66).rev().collect::<Vec<_>>());
+    assert_eq!(p.handed_in(2), (13..=26).rev().collect::<Vec<_>>());
+    assert_eq!((p.received_in, p.done_in), (90, 115));
+    // Pushed, 5 to 12 wait there a second time, and leave.
+    let mut pushed = path(rc3(), 66);
+    pushed.run(|_| false);
+    assert_eq!(pushed.handed_in(2), (5..=26).rev().collect::<Vec<_>>());
+}
+
+#[test]
+fn in_pull_mode_every_write_is_asked_for_from_its_own_tail() {
+    let mut spec = Rc3Spec { handed: Handed::Pull, ..rc3() };
+    let every = Span::from_us(400);
+    spec.primary.writes =
+        Some(WritesSpec { first: Bytes::new(60 * MSS), chunk: Bytes::new(60 * MSS), every });
+    let mut p = path(spec, 180);
+    p.run(|_| false);
+    assert_eq!(p.handed_in(1)[..40], (21..=60).rev().collect::<Vec<_>>());
+    assert!(p.handed.iter().all(|h| h.1 <= 60 || h.0 >= 400), "nothing is sent before it is written");
+}
+
+#[test]
+fn what_is_handed_over_one_by_one_is_neither_several_at_once_nor_to_be_taken_back() {
+    let start = rc3().start(Rate::from_gbps(1), Span::from_us(50), Span::ZERO);
+    let made = |spec: Rc3Spec| Rc3Sender::new(&spec, FlowId(0), MSS, &start).map(|_| ());
+    let pull = Rc3Spec { handed: Handed::Pull, ..rc3() };
+    assert!(made(pull.clone()).is_ok());
+    assert!(made(Rc3Spec { together: 2, ..pull.clone() }).unwrap_err().contains("one by one"));
+    assert!(made(Rc3Spec { flush: true, ..pull.clone() }).unwrap_err().contains("one by one"));
+    assert!(pull.needs().when_idle && !pull.needs().takes_back);
+    assert!(Rc3Spec { flush: true, ..rc3() }.needs().takes_back);
+}

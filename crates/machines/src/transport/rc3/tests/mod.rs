@@ -7,7 +7,7 @@ use super::super::testing::{MSS, tcp};
 use super::super::*;
 use super::*;
 use crate::packet::{Kind, NO_SIDE};
-use crate::transport::{AckSpec, Borders};
+use crate::transport::{AckSpec, Borders, Handed};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thalweg_units::Bytes;
 
@@ -29,7 +29,15 @@ pub fn rc3() -> Rc3Spec {
         },
         ..tcp()
     };
-    Rc3Spec { primary, first: 40, levels: 4, borders: Borders::Quotas, together: 1 }
+    Rc3Spec {
+        primary,
+        first: 40,
+        levels: 4,
+        borders: Borders::Quotas,
+        together: 1,
+        handed: Handed::Push,
+        flush: false,
+    }
 }
 
 /// A departure: slot, segment (from 1, as the thesis counts), class.
@@ -130,7 +138,8 @@ impl Slots {
         if self.sender.is_done() {
             self.done_in = self.now;
         }
-        if let Some(packet) = self.nic.iter_mut().find_map(VecDeque::pop_front) {
+        let next = self.nic.iter_mut().find_map(VecDeque::pop_front);
+        if let Some(packet) = next.or_else(|| self.ask(now)) {
             let sent = (self.now, packet.seq / MSS + 1, packet.class);
             self.wire.push(sent);
             if !lost(sent) {
@@ -149,6 +158,26 @@ impl Slots {
             self.handed.push((self.now, segment, packet.class));
             self.nic[usize::from(packet.class)].push_back(packet);
         }
+    }
+
+    /// The NIC has nothing else to send.
+    fn ask(&mut self, now: Time) -> Option<Packet> {
+        let (mut packet, mut side) = (Packet::default(), Side::default());
+        let class = self.sender.waits_for_idle(&self.spec);
+        let answer = self.sender.poll_idle(&self.spec, now, &mut packet, &mut side);
+        assert_eq!(answer == Transmit::Packet, class.is_some());
+        if answer != Transmit::Packet {
+            return None;
+        }
+        assert_eq!(Some(packet.class), class);
+        let segment = packet.seq / MSS + 1;
+        let reached = self.handed_in(0).into_iter().max();
+        assert!(
+            Some(segment) > reached,
+            "segment {segment} although the primary loop has reached {reached:?}"
+        );
+        self.handed.push((self.now, segment, packet.class));
+        Some(packet)
     }
 
     /// Segments that were handed to the NIC in this class, in order.

@@ -2,8 +2,8 @@
 
 use super::super::super::{EcnSpec, TcpSpec, Transmit};
 use super::{Connection, Probing, Segment, TcpSender};
-use crate::congestion::CongestionControl;
-use crate::packet::{Ecn, Flags, Kind, Packet};
+use crate::congestion::{CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind};
+use crate::packet::{Ecn, Flags, Kind, Packet, Side};
 use thalweg_units::{Bytes, Rate, Serializer, Span, Time};
 
 impl TcpSender {
@@ -84,7 +84,13 @@ impl TcpSender {
     }
 
     #[cold]
-    pub(super) fn poll_syn(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet) -> Transmit {
+    pub(super) fn poll_syn(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit {
         if self.connection != Connection::SynDue {
             return Transmit::Idle;
         }
@@ -101,6 +107,12 @@ impl TcpSender {
             rank: 0,
             ..Packet::default()
         };
+        // RCP §II: the first rate is asked for with the SYN. XCP's and VCP's routers have nothing to say to it: what changes a window
+        // is shared out among data.
+        if self.feedback == FeedbackKind::Explicit(ExplicitKind::Rate) {
+            side.new_explicit(Explicit::unwritten(ExplicitKind::Rate), Span::ZERO);
+            packet.side = 0;
+        }
         Transmit::Packet
     }
 
@@ -122,5 +134,26 @@ impl TcpSender {
             ..Packet::default()
         };
         Transmit::Packet
+    }
+
+    /// The pace by which the next departure was planned, if what routers have `written` may move it.
+    #[inline]
+    pub(super) fn planned(&self, spec: &TcpSpec, written: Feedback<'_>) -> Option<Rate> {
+        let told = matches!(written, Feedback::Explicit(Explicit::Rate(_)));
+        if told && spec.controller.needs().moves_departures { self.controller.permit().pace } else { None }
+    }
+
+    /// The next departure, planned by that pace, is a gap of the present one behind the last.
+    // CHOICE RC3 §2.4.1: the gap is a full segment's; only what follows a flow's last segment could tell.
+    #[cold]
+    pub(super) fn plan_anew(&mut self, spec: &TcpSpec, planned: Rate) {
+        let Some(pace) = self.controller.permit().pace else { return };
+        if pace == planned || pace == Rate::ZERO || planned == Rate::ZERO {
+            return;
+        }
+        let quantum = Span::from_ps(u64::from(self.quantum));
+        let gap = |pace| Serializer::new(pace, quantum).span(spec.mss + spec.header);
+        let last = Time::from_ps(self.next_send.ps().saturating_sub(gap(planned).ps()));
+        self.next_send = last.saturating_add(gap(pace));
     }
 }

@@ -1,0 +1,91 @@
+//! Packets that leave only when a NIC has nothing else to send: the NIC has a queue, and when that is empty and its link free it asks the
+//! flows of its host for one (RC3's second loop in pull mode).
+//!
+//! What a flow gives joins the empty queue, and leaves at once: limits, marks and counters of the port are what they are for every other
+//! packet. Of several flows the one whose packet is of the most important class is asked; of those of one class, each in turn.
+
+use crate::cx::Cx;
+use crate::events::Events;
+use crate::fabric::Fabric;
+use crate::hosts::Hosts;
+use crate::paths::NO_SLOT;
+use thalweg_machines::Packet;
+use thalweg_machines::transport::Transmit;
+use thalweg_units::{FlowId, PortId};
+
+/// A flow has done what it could by itself: from now on its NIC may ask it.
+pub(super) fn offer<Q: Events>(
+    hosts: &mut Hosts,
+    cx: &mut Cx<Q>,
+    fabric: &mut Fabric,
+    slot: usize,
+    flow: FlowId,
+) {
+    let sending = &mut hosts.sending[slot];
+    let transport = &cx.spec.transports[sending.transport as usize];
+    if sending.ready || sending.sender.waits_for_idle(transport).is_none() {
+        return;
+    }
+    sending.ready = true;
+    let id = fabric.routes.nic(sending.host);
+    hosts.nics[id.at()].ready.push_back(flow);
+    let gate = &mut fabric.gates[id.at()];
+    gate.input_ready = true;
+    if !gate.stopped {
+        fabric.wake(cx, id);
+    }
+}
+
+/// A NIC has nothing else to send, and its link is free.
+pub(crate) fn pull<Q: Events>(hosts: &mut Hosts, cx: &mut Cx<Q>, fabric: &mut Fabric, id: PortId) {
+    // Otherwise the flows wait until the link is restored.
+    if cx.features.failures && fabric.outages.is_down(id) {
+        return;
+    }
+    let mut packet = Packet::default();
+    while let Some((flow, slot)) = next(hosts, cx, fabric, id) {
+        let sending = &mut hosts.sending[slot];
+        let transport = &cx.spec.transports[sending.transport as usize];
+        if sending.sender.poll_idle(transport, cx.now, &mut packet, &mut hosts.scratch) != Transmit::Packet {
+            sending.ready = false;
+            continue;
+        }
+        sending.balance = sending.balance.wrapping_add(1);
+        let ends = (sending.host, sending.peer);
+        hosts.nics[id.at()].ready.push_back(flow);
+        let path = fabric.paths.start(slot);
+        hosts.inject(cx, fabric, flow, ends, path, &mut packet);
+        // Unless the port has dropped it.
+        if fabric.ports[id.at()].state.tx_pending {
+            break;
+        }
+    }
+    fabric.gates[id.at()].input_ready = !hosts.nics[id.at()].ready.is_empty();
+}
+
+/// The flow that is asked next leaves its place among those that have something.
+fn next<Q>(hosts: &mut Hosts, cx: &Cx<Q>, fabric: &Fabric, id: PortId) -> Option<(FlowId, usize)> {
+    let Hosts { nics, sending, .. } = hosts;
+    let ready = &mut nics[id.at()].ready;
+    let mut best: Option<(u8, usize, FlowId, usize)> = None;
+    let mut place = 0;
+    ready.retain(|flow| {
+        let slot = fabric.paths.slot(*flow);
+        if slot == NO_SLOT {
+            return false;
+        }
+        let sending = &mut sending[slot as usize];
+        let transport = &cx.spec.transports[sending.transport as usize];
+        let class = sending.sender.waits_for_idle(transport);
+        sending.ready = class.is_some();
+        let Some(class) = class else { return false };
+        if best.is_none_or(|(least, ..)| class < least) {
+            best = Some((class, place, *flow, slot as usize));
+        }
+        place += 1;
+        true
+    });
+    let (_, place, flow, slot) = best?;
+    ready.remove(place);
+    Some((flow, slot))
+}
