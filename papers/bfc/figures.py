@@ -213,34 +213,17 @@ def workloads(runs, names, make):
 BOTH = ("google", "fb")
 
 
-@figure(
-    "figF1",
-    "Figure F-1: Homa and SRF, no incasts",
-    needs=keys(*(plain(w, s) for w in BOTH for s in SHORTEST)),
-    claims=["BFC-FF1-[ab]", "BFC-H-e"],
-)
-def _(runs):
-    return workloads(runs, SHORTEST, plain)
+def shortest(name: str, title: str, names, make, claims: list[str]) -> None:
+    """Declares a figure of Homa and SRF."""
+
+    @figure(name, title, needs=keys(*(make(w, s) for w in BOTH for s in names)), claims=claims)
+    def _(runs):
+        return workloads(runs, names, make)
 
 
-@figure(
-    "figF2",
-    "Figure F-2: Homa and SRF, one receiver",
-    needs=keys(*(rack(w, s) for w in BOTH for s in RACK)),
-    claims=["BFC-FF2-a", "BFC-H-e"],
-)
-def _(runs):
-    return workloads(runs, RACK, rack)
-
-
-@figure(
-    "figF3",
-    "Figure F-3: Homa and SRF with incasts",
-    needs=keys(*(burst(w, s) for w in BOTH for s in SHORTEST)),
-    claims=["BFC-FF3-*"],
-)
-def _(runs):
-    return workloads(runs, SHORTEST, burst)
+shortest("figF1", "Figure F-1: Homa and SRF, no incasts", SHORTEST, plain, ["BFC-FF1-[ab]", "BFC-H-e"])
+shortest("figF2", "Figure F-2: Homa and SRF, one receiver", RACK, rack, ["BFC-FF2-a", "BFC-H-e"])
+shortest("figF3", "Figure F-3: Homa and SRF with incasts", SHORTEST, burst, ["BFC-FF3-*"])
 
 
 @figure(

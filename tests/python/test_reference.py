@@ -176,9 +176,8 @@ def test_codel_and_its_fair_queue_drop_as_those_of_ns3(result, name):
 )
 def test_with_the_rules_of_ns3_nothing_is_left_to_explain(result, name):
     measured = {m["name"]: m for m in result(f"ns3-model/{name}")["metrics"]}
-    mean = measured["queue mean pkts"]
-    # A tenth of a packet: what 300 samples of a queue of four, of which each is a whole number, leave open.
-    assert abs(mean["difference"]) < 0.015 or abs(mean["peer"] - mean["ours"]) < 0.1
+    # 450 samples, each a whole number, of a queue that is four packets long; of the last 300 alone FQ-CoDel's mean is 2.2 % above the peer's.
+    assert abs(measured["queue mean pkts 15 s"]["difference"]) < 0.015
     assert abs(measured["drops"]["peer"] - measured["drops"]["ours"]) <= 1
     assert measured["drops 15 s"]["difference"] == 0
     assert all(abs(measured[f"window0 p{q}"]["difference"]) < 1e-3 for q in (50, 100))

@@ -60,30 +60,32 @@ pub struct Input {
 /// What every packet is measured against, worked out once: see [`InputSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Limits {
-    /// Bytes of an input's own memory.
-    Own(u64),
-    /// Bytes of the memory that is shared, and what one input may hold of it.
-    Static { total: u64, input: u64 },
+    /// Bytes of an input's own memory, and of these up to XOFF, or all.
+    Own { most: u64, xoff: u64 },
+    /// Bytes of the memory that is shared, what one input may hold of it, and what of that up to XOFF.
+    Static { total: u64, most: u64, xoff: u64 },
     /// A dynamic threshold shares the memory out.
     Dynamic { alpha: f64, reserve: u64, headroom: u64 },
 }
 
 impl Limits {
     fn of(spec: &InputSpec) -> Result<Self, String> {
-        Ok(match (spec.pfc(), spec.memory) {
+        let (xoff, most) = match (spec.pfc(), spec.memory) {
+            (None, _) => (u64::MAX, u64::MAX),
+            (Some(PfcSpec { threshold: PfcThreshold::Static { xoff, .. }, headroom, .. }), _) => {
+                (xoff.get(), xoff.get() + headroom.get())
+            }
             (
                 Some(PfcSpec { threshold: PfcThreshold::Dynamic { alpha, reserve, .. }, headroom, .. }),
                 InputMemory::Shared(_),
-            ) => Self::Dynamic { alpha, reserve: reserve.get(), headroom: headroom.get() },
-            (Some(PfcSpec { threshold: PfcThreshold::Dynamic { .. }, .. }), InputMemory::PerInput(_)) => {
+            ) => return Ok(Self::Dynamic { alpha, reserve: reserve.get(), headroom: headroom.get() }),
+            (Some(_), InputMemory::PerInput(_)) => {
                 return Err("a dynamic threshold needs shared memory".into());
             }
-            (_, InputMemory::PerInput(limit)) => Self::Own(limit.get()),
-            (
-                Some(PfcSpec { threshold: PfcThreshold::Static { xoff, .. }, headroom, .. }),
-                InputMemory::Shared(total),
-            ) => Self::Static { total: total.get(), input: xoff.get() + headroom.get() },
-            (None, InputMemory::Shared(total)) => Self::Static { total: total.get(), input: u64::MAX },
+        };
+        Ok(match spec.memory {
+            InputMemory::PerInput(own) => Self::Own { most: own.get(), xoff: xoff.min(own.get()) },
+            InputMemory::Shared(total) => Self::Static { total: total.get(), most, xoff },
         })
     }
 }
@@ -93,8 +95,6 @@ impl Limits {
 pub struct Inputs {
     spec: InputSpec,
     limits: Limits,
-    /// Bytes up to which an input is within its static XOFF.
-    quiet: u64,
     inputs: Vec<Input>,
     /// Bytes in the shared memory beyond reserves and outside headrooms (dynamic), or in all (static).
     used: u64,
@@ -112,10 +112,6 @@ impl Inputs {
     pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, String> {
         let policy = spec.pause.map(|policy| policy.make(inputs)).transpose()?;
         let limits = Limits::of(&spec)?;
-        let quiet = match spec.pfc().map(|pfc| pfc.threshold) {
-            Some(PfcThreshold::Static { xoff, .. }) => xoff.get(),
-            _ => u64::MAX,
-        };
         let pool = match (limits, spec.memory) {
             (Limits::Dynamic { reserve, headroom, .. }, InputMemory::Shared(total)) => {
                 let aside = (u128::from(reserve) + u128::from(headroom)).saturating_mul(inputs as u128);
@@ -127,7 +123,7 @@ impl Inputs {
             (_, InputMemory::Shared(total)) => total.get(),
             (_, InputMemory::PerInput(_)) => 0,
         };
-        Ok(Self { spec, limits, quiet, inputs: vec![Input::default(); inputs], used: 0, pool, policy })
+        Ok(Self { spec, limits, inputs: vec![Input::default(); inputs], used: 0, pool, policy })
     }
 
     /// The inputs.
@@ -172,8 +168,8 @@ impl Inputs {
             return false;
         }
         match self.limits {
-            Limits::Own(limit) => after <= self.quiet.min(limit),
-            Limits::Static { total, .. } => after <= self.quiet && self.used + wire <= total,
+            Limits::Own { xoff, .. } => after <= xoff,
+            Limits::Static { total, xoff, .. } => after <= xoff && self.used + wire <= total,
             Limits::Dynamic { alpha, reserve, .. } => {
                 let (more, used) = (after.saturating_sub(reserve), self.used + wire);
                 used <= self.pool && more < (alpha * (self.pool - used) as f64) as u64
@@ -188,10 +184,10 @@ impl Inputs {
         let at = &mut self.inputs[input];
         let after = at.bytes + wire;
         match self.limits {
-            Limits::Own(limit) if after > limit => return false,
-            Limits::Own(_) => {}
-            Limits::Static { total, input } => {
-                if self.used + wire > total || after > input {
+            Limits::Own { most, .. } if after > most => return false,
+            Limits::Own { .. } => {}
+            Limits::Static { total, most, .. } => {
+                if self.used + wire > total || after > most {
                     return false;
                 }
                 self.used += wire;
@@ -223,7 +219,7 @@ impl Inputs {
         let at = &mut self.inputs[input];
         debug_assert!(at.bytes >= wire, "more released than taken");
         match self.limits {
-            Limits::Own(_) => {}
+            Limits::Own { .. } => {}
             Limits::Static { .. } => self.used -= wire,
             Limits::Dynamic { reserve, .. } => {
                 let from_headroom = wire.min(at.headroom);
@@ -299,7 +295,7 @@ impl Inputs {
     fn threshold(&self) -> u64 {
         match self.limits {
             Limits::Dynamic { alpha, .. } => (alpha * self.pool.saturating_sub(self.used) as f64) as u64,
-            Limits::Own(_) | Limits::Static { .. } => u64::MAX,
+            Limits::Own { .. } | Limits::Static { .. } => u64::MAX,
         }
     }
 }

@@ -164,9 +164,8 @@ impl Codel {
             Law::Rfc8289 | Law::Linux => self.count - self.started_from,
             Law::Acm2012 => self.count.saturating_sub(2),
         };
-        let least = if law == Law::Acm2012 { 1 } else { 2 };
         let recent = now < self.drop_next.saturating_add(interval.saturating_mul(law.memory()));
-        if before >= least && recent { before } else { 1 }
+        if recent { before.max(1) } else { 1 }
     }
 
     /// A packet was dropped in the dropping state; `above`: delay still is, so that the next is due an interval/√count later.

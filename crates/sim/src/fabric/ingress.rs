@@ -31,8 +31,7 @@ impl Fabric {
         }
         let taken = inputs.take(usize::from(input), wire);
         debug_assert!(taken, "a drop is not quiet");
-        self.packets[handle].input = input;
-        self.memory.hold(out, input, |bytes| bytes + wire);
+        self.waits(out, handle, input, wire);
         true
     }
 
@@ -67,8 +66,7 @@ impl Fabric {
             // Releases are up to date; a headroom may fill where nothing else sets a record.
             peaks.note(inputs, at);
         }
-        self.packets[handle].input = input;
-        self.memory.hold(out, input, |bytes| bytes + wire);
+        self.waits(out, handle, input, wire);
         if !quiet {
             self.tell_of_taken(cx, from, out, handle);
         }
@@ -93,6 +91,13 @@ impl Fabric {
                 self.make_eager(cx, switch);
             }
         }
+    }
+
+    /// A packet that came by this ingress waits at a switch port.
+    #[inline(always)]
+    fn waits(&mut self, id: PortId, handle: Handle, input: u8, wire: u32) {
+        self.packets[handle].input = input;
+        self.memory.hold(id, input, |bytes| bytes + wire);
     }
 
     /// A packet waits no longer at a switch port: which switch, and the packet's ingress there.

@@ -150,12 +150,7 @@ proptest! {
             lossy(&mut spec);
         }
         let straight = run(spec.clone());
-        let mut sim = Network::new(spec).unwrap();
-        for cut in cuts {
-            sim.run(cut);
-            sim = Network::load(&sim.save()).unwrap();
-        }
-        while sim.run(1 << 20) {}
+        let sim = run_cut(spec, cuts);
         prop_assert_eq!(sim.digest(), straight.digest());
         prop_assert_eq!(sim.counters(), straight.counters());
         prop_assert_eq!(sim.check(), Ok(()));

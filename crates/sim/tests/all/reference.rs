@@ -471,12 +471,7 @@ proptest! {
         spec.shared_buffer = shared.then_some(SharedBufferSpec { total, alpha: 1.0 });
         let straight = run_checked(spec.clone(), 53);
         prop_assert_eq!(straight.counters().flows_done, 60);
-        let mut sim = Network::new(spec).unwrap();
-        for cut in cuts {
-            sim.run(cut);
-            sim = Network::load(&sim.save()).unwrap();
-        }
-        while sim.run(1 << 20) {}
+        let sim = run_cut(spec, cuts);
         prop_assert_eq!(sim.digest(), straight.digest());
         prop_assert_eq!(sim.counters(), straight.counters());
     }

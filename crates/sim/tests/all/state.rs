@@ -197,12 +197,7 @@ proptest! {
         }
         spec.disciplines[0].preemptive = preemptive && spec.disciplines[0].order.needs().overtakes;
         let mut straight = run(spec.clone());
-        let mut sim = Network::new(spec).unwrap();
-        for cut in cuts {
-            sim.run(cut);
-            sim = Network::load(&sim.save()).unwrap();
-        }
-        while sim.run(1 << 20) {}
+        let mut sim = run_cut(spec, cuts);
         prop_assert_eq!(sim.digest(), straight.digest());
         prop_assert_eq!(sim.counters(), straight.counters());
         prop_assert_eq!(sim.check(), Ok(()));

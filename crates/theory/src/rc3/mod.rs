@@ -10,8 +10,8 @@ use crate::outcome::Outcome;
 use path::{MSS, Path};
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::{
-    AckSpec, Borders, EcnSpec, FlightSpec, Handed, LossSpec, RankSpec, Rc3Spec, RtoSpec, SackSpec,
-    TcpOptions, TcpSpec, TransportSpec,
+    AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, Rc3Spec, RtoSpec, SackSpec, TcpOptions, TcpSpec,
+    TransportSpec,
 };
 use thalweg_units::{Bytes, Span, Stream};
 
@@ -46,15 +46,7 @@ pub fn rc3() -> Rc3Spec {
         writes: None,
         options: TcpOptions::default(),
     };
-    Rc3Spec {
-        primary,
-        first: 40,
-        levels: 4,
-        borders: Borders::Quotas,
-        together: 1,
-        handed: Handed::Push,
-        flush: false,
-    }
+    Rc3Spec::published(primary)
 }
 
 fn path(outcome: &mut Outcome, spec: TransportSpec, segments: u64) -> Option<Path> {

@@ -84,7 +84,7 @@ impl Rc3Sender {
     #[inline]
     fn next_low(&mut self, spec: &Rc3Spec) -> Option<(u64, u32, u8)> {
         let mss = u64::from(spec.primary.mss);
-        self.rlp = self.begun();
+        self.rlp = self.begun(self.rlp);
         if self.rlp.done {
             return None;
         }
@@ -100,14 +100,13 @@ impl Rc3Sender {
 
     /// The loop, of the next block if it is through with this one.
     #[inline]
-    fn begun(&self) -> Rlp {
+    fn begun(&self, rlp: Rlp) -> Rlp {
         let written = self.primary.written();
-        if self.rlp.done && written > self.rlp.tail {
+        if rlp.done && written > rlp.tail {
             // §2.3.2: every write is like a flow of its own.
-            let floor = self.rlp.tail;
-            return Rlp { tail: written, reached: written, floor, ..Rlp::default() };
+            return Rlp { tail: written, reached: written, floor: rlp.tail, ..Rlp::default() };
         }
-        self.rlp
+        rlp
     }
 
     /// Where the next segment begins, or the next few that leave as one; `None`: the loops have met.
@@ -223,15 +222,15 @@ impl SendingEnd for Rc3Sender {
         if spec.handed == Handed::Push || self.is_done() || !self.primary.is_open() {
             return None;
         }
-        let mut rlp = self.begun();
-        let mut from = self.next_from(spec, &rlp).filter(|_| !rlp.done);
-        if from.is_none() && self.primary.written() > rlp.tail {
-            // The loops have met in this block; the application has written another.
-            rlp = Rlp { tail: self.primary.written(), floor: rlp.tail, ..rlp };
-            rlp.reached = rlp.tail;
-            from = self.next_from(spec, &rlp);
+        let mut rlp = self.begun(self.rlp);
+        if !rlp.done && self.next_from(spec, &rlp).is_none() {
+            // The loops have met in this block.
+            rlp = self.begun(Rlp { done: true, ..rlp });
         }
-        let distance = (rlp.tail - from?).div_ceil(u64::from(spec.primary.mss));
+        if rlp.done {
+            return None;
+        }
+        let distance = (rlp.tail - self.next_from(spec, &rlp)?).div_ceil(u64::from(spec.primary.mss));
         Some(self.class + spec.level(distance))
     }
 

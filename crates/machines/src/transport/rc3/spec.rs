@@ -23,6 +23,21 @@ pub struct Rc3Spec {
     pub flush: bool,
 }
 
+impl Rc3Spec {
+    /// As published (§2.1.1), over this TCP: 40, 400, 4000, .. segments in four levels, handed over at once, segment by segment.
+    pub fn published(primary: TcpSpec) -> Self {
+        Self {
+            primary,
+            first: 40,
+            levels: 4,
+            borders: Borders::Quotas,
+            together: 1,
+            handed: Handed::Push,
+            flush: false,
+        }
+    }
+}
+
 /// When packets of the second loop are handed to the NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Handed {

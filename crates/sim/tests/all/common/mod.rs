@@ -154,6 +154,17 @@ pub fn run(spec: NetworkSpec) -> Network {
 }
 
 /// To the end, with a look at the laws every so many events.
+/// To its end, saved and loaded after so many events each.
+pub fn run_cut(spec: NetworkSpec, cuts: Vec<u64>) -> Network {
+    let mut sim = Network::new(spec).unwrap();
+    for cut in cuts {
+        sim.run(cut);
+        sim = Network::load(&sim.save()).unwrap();
+    }
+    while sim.run(1 << 20) {}
+    sim
+}
+
 pub fn run_checked(spec: NetworkSpec, every: u64) -> Network {
     let mut sim = Network::new(spec).expect("a network");
     while sim.run_checked(100_000, every).expect("laws hold") {}

@@ -7,7 +7,7 @@ use super::super::testing::{MSS, tcp};
 use super::super::*;
 use super::*;
 use crate::packet::{Kind, NO_SIDE};
-use crate::transport::{AckSpec, Borders, Handed};
+use crate::transport::{AckSpec, Handed};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thalweg_units::Bytes;
 
@@ -29,15 +29,7 @@ pub fn rc3() -> Rc3Spec {
         },
         ..tcp()
     };
-    Rc3Spec {
-        primary,
-        first: 40,
-        levels: 4,
-        borders: Borders::Quotas,
-        together: 1,
-        handed: Handed::Push,
-        flush: false,
-    }
+    Rc3Spec::published(primary)
 }
 
 /// A departure: slot, segment (from 1, as the thesis counts), class.
