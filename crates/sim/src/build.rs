@@ -313,12 +313,11 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // A stage that tells senders from what comes and goes sees all of a port only there.
             let tells = stage.needs().headers;
             // A congestion point hears of what joins and leaves at the instants at which it does.
-            // Relief takes packets out of the middle of a queue, and a neighbour that is slowed down paces what it sends.
-            let relieved = spec.relief.is_some() && in_switch
-                || spec.inputs.is_some_and(|inputs| matches!(inputs.pause, Some(PauseSpec::Gfc(_))));
+            // A neighbour that is slowed down paces what it sends.
+            let slowed = spec.inputs.is_some_and(|inputs| matches!(inputs.pause, Some(PauseSpec::Gfc(_))));
             // A queue that holds back says until when only there.
             let holds_back = kind.order.needs().holds_back;
-            let otherwise = unseen || tells || pointed || relieved || holds_back;
+            let otherwise = unseen || tells || pointed || slowed || holds_back;
             let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference
             } else if express {

@@ -69,9 +69,9 @@ impl<Q: Events> Sim<Q> {
     pub fn counters(&self) -> Counters {
         Counters {
             events: self.processed,
-            packet_hops: self.fabric.ports.iter().map(|p| p.totals().packets).sum(),
+            packet_hops: self.fabric.ports.iter().map(|p| p.totals(self.cx.now).packets).sum(),
             packets_dropped: self.cx.instruments.tally.dropped,
-            packets_marked: self.fabric.ports.iter().map(|p| p.totals().marked).sum(),
+            packets_marked: self.fabric.ports.iter().map(|p| p.totals(self.cx.now).marked).sum(),
             pause_frames: self.cx.instruments.tally.pause_frames,
             resume_frames: self.cx.instruments.tally.resume_frames,
             edge_dropped: self.cx.instruments.tally.edge_dropped,

@@ -38,7 +38,7 @@ pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hos
             let Some((every, ports)) = &cx.spec.probes.queues else { return };
             for &port in ports {
                 let (packets, bytes) = fabric.backlog(port, at);
-                let totals = fabric.ports[port.at()].totals();
+                let totals = fabric.ports[port.at()].totals(at);
                 let (dropped, marked) = (totals.dropped, totals.marked);
                 let (flows, occupied) =
                     if cx.spec.probes.queue_flows { competing(fabric, port) } else { (0, 0) };

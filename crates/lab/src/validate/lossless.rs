@@ -4,7 +4,7 @@ use super::Report;
 use crate::quantity::Capacity;
 use crate::resolve::{self, Headroom};
 use crate::schema::{
-    Connection, Document, Incident, Inputs, Marking, NicOrder, Pfc, PfcThreshold, RoutingRule, Scheduler,
+    Connection, Document, Inputs, Marking, NicOrder, Pfc, PfcThreshold, RoutingRule, Scheduler,
 };
 use crate::topology::Graph;
 use thalweg_machines::relief::ReliefSpec;
@@ -152,11 +152,6 @@ fn relief(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             "signals name flows by their path, and packets that are sprayed have none",
             "write \"ecmp\"",
         );
-    }
-    if let Some(i) = doc.incident.iter().position(|i| matches!(i, Incident::LinkFailure { .. })) {
-        let reason =
-            "reservations do not outlive their link: links that fail are not modelled with `switch.relief`";
-        r.error(&format!("incident.{i}"), reason, "pin the flows of before and after to paths of their own");
     }
     // Messages of one stream are one flow to switches, and where there is one path nobody takes another.
     let alone =

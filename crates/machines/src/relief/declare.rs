@@ -15,6 +15,8 @@ pub struct Site {
     pub ports: usize,
     /// The longest propagation delay of a link in the network.
     pub delay: Span,
+    /// What its clock differs by from those of other switches: a word of its own.
+    pub clock: u64,
 }
 
 /// A relief's parameters: its table in scenarios. The doc comment of the struct is its summary, with its source in parentheses;

@@ -53,8 +53,11 @@ macro_rules! reliefs {
             fn on_passing(&mut self, flow: u32, input: usize, output: usize) {
                 match self { $(Self::$name(m) => m.on_passing(flow, input, output)),* }
             }
-            fn on_escaping(&mut self, flow: u32, output: usize) {
-                match self { $(Self::$name(m) => m.on_escaping(flow, output)),* }
+            fn on_escaping(&mut self, flow: u32, output: usize, hops: u16) -> bool {
+                match self { $(Self::$name(m) => m.on_escaping(flow, output, hops)),* }
+            }
+            fn on_link_down(&mut self, port: usize, acts: &mut Vec<Act>) {
+                match self { $(Self::$name(m) => m.on_link_down(port, acts)),* }
             }
             fn substitutes(&self) -> bool {
                 match self { $(Self::$name(m) => m.substitutes()),* }

@@ -96,13 +96,18 @@ pub trait Relief {
     /// A packet of the flow has come by `input` and is to leave by `output`.
     #[inline]
     fn on_passing(&mut self, _flow: u32, _input: usize, _output: usize) {}
-    /// One that escapes has; it joins the lane, or makes another one of its flow do so.
-    fn on_escaping(&mut self, _flow: u32, _output: usize) {}
+    /// One that is to escape so many hops from here on has. True: it joins the lane, or makes another one of its flow do so; false: no place is
+    /// kept for it, and it goes on as others do.
+    fn on_escaping(&mut self, _flow: u32, _output: usize, _hops: u16) -> bool {
+        true
+    }
+    /// The link of a port has failed: no signal that was under way on it arrives, and no packet.
+    fn on_link_down(&mut self, _port: usize, _acts: &mut Vec<Act>) {}
     /// Escaping packets may not overtake those of their flow that wait: the first of these goes in their stead.
     fn substitutes(&self) -> bool {
         true
     }
-    /// A packet of the lane begins to leave.
+    /// A packet of the lane begins to leave, or is lost.
     fn on_sent(&mut self, _output: usize) {}
     /// When [`Relief::tick`] is to be called next, while there is anything to do; after `now`.
     fn next(&self, now: Time) -> Time;

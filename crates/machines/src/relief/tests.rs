@@ -46,7 +46,7 @@ impl SwitchView for Paper {
     }
 }
 
-pub(crate) const SITE: Site = Site { ports: 4, delay: Span::from_us(1) };
+pub(crate) const SITE: Site = Site { ports: 4, delay: Span::from_us(1), clock: 7 };
 
 #[derive(Clone, Debug)]
 enum Step {

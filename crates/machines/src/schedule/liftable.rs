@@ -2,7 +2,8 @@
 //! waits: the queue of a port under [`crate::relief`].
 //!
 //! What arrives with an escape header ([`Packet::tag`] above zero) joins the lane. Lifting the first packet of a flow, joining and leaving
-//! take constant time (amortised: places that lifted packets have left are passed over once).
+//! take constant time (amortised: places that lifted packets have left are passed over once). Which packet is the first of its flow is
+//! kept only from when somebody first asks until the queue is empty: where nobody is paused it is a plain queue.
 
 use super::flow_table::FlowTable;
 use super::{At, Entry, Order, Parameters};
@@ -55,6 +56,8 @@ pub struct Liftable {
     front: u64,
     /// In the ring and not lifted.
     waiting: u32,
+    /// `flows` and `rows` know what is in the ring.
+    indexed: bool,
     /// From flow to row.
     flows: FlowTable,
     rows: Vec<Row>,
@@ -66,10 +69,23 @@ pub struct Liftable {
 }
 
 impl Liftable {
-    /// A packet of the flow waits in the queue; those in the lane do not count.
+    /// A packet of the flow waits in the queue; those in the lane do not count. [`Liftable::index`] goes before.
     #[inline]
     pub fn waits(&self, flow: FlowId) -> bool {
+        debug_assert!(self.indexed || self.waiting == 0);
         self.flows.get(flow).is_some()
+    }
+    /// From now on until it is empty the queue knows the first packet of every flow.
+    pub fn index(&mut self) {
+        if self.indexed || self.waiting == 0 {
+            return;
+        }
+        self.indexed = true;
+        for at in 0..self.ring.len() {
+            if self.ring[at].entry.is_some() {
+                self.add(self.ring[at].flow, self.front + at as u64);
+            }
+        }
     }
     /// Packets in the queue.
     pub fn waiting(&self) -> u32 {
@@ -90,6 +106,7 @@ impl Liftable {
     }
     /// The first packet of the flow joins the end of the lane.
     pub fn lift(&mut self, flow: FlowId, hops: u16) -> Option<Handle> {
+        self.index();
         let row = self.flows.get(flow)?;
         let entry = self.take(self.rows[row as usize].first)?;
         self.lane.push_back((entry, hops));
@@ -109,13 +126,44 @@ impl Liftable {
         self.take(self.front)
     }
 
+    /// The first packet of the lane waits no longer.
+    pub fn take_lifted(&mut self) -> Option<Entry> {
+        self.lane.pop_front().map(|(entry, _)| entry)
+    }
+
     /// What is taken is always the first of its flow.
     fn take(&mut self, number: u64) -> Option<Entry> {
         let place = self.ring.get_mut((number - self.front) as usize)?;
         let entry = place.entry.take()?;
         let Place { flow, behind, .. } = *place;
         self.waiting -= 1;
-        let row = self.flows.get(flow)?;
+        if self.indexed {
+            self.pass(flow, number, behind);
+        }
+        self.skip();
+        Some(entry)
+    }
+
+    /// A packet is the last of its flow.
+    fn add(&mut self, flow: FlowId, number: u64) {
+        if let Some(row) = self.flows.get(flow) {
+            let row = &mut self.rows[row as usize];
+            let before = std::mem::replace(&mut row.last, number);
+            self.ring[(before - self.front) as usize].behind = number;
+            return;
+        }
+        let fresh = Row { first: number, last: number };
+        let row = self.free.pop().unwrap_or(self.rows.len() as u32);
+        match self.rows.get_mut(row as usize) {
+            Some(place) => *place = fresh,
+            None => self.rows.push(fresh),
+        }
+        self.flows.insert(flow, row);
+    }
+
+    /// The first of its flow leaves; `behind` it comes the next.
+    fn pass(&mut self, flow: FlowId, number: u64, behind: u64) {
+        let Some(row) = self.flows.get(flow) else { return };
         debug_assert_eq!(self.rows[row as usize].first, number, "the first of its flow");
         if behind == NOBODY {
             self.flows.remove(flow);
@@ -123,8 +171,7 @@ impl Liftable {
         } else {
             self.rows[row as usize].first = behind;
         }
-        self.skip();
-        Some(entry)
+        self.indexed = self.waiting > 0;
     }
 
     /// Places at the front whose packets were lifted.
@@ -150,19 +197,9 @@ impl Order for Liftable {
         let (flow, number) = (packet.flow, self.front + self.ring.len() as u64);
         self.ring.push_back(Place { entry: Some(entry), flow, behind: NOBODY });
         self.waiting += 1;
-        if let Some(row) = self.flows.get(flow) {
-            let row = &mut self.rows[row as usize];
-            let before = std::mem::replace(&mut row.last, number);
-            self.ring[(before - self.front) as usize].behind = number;
-            return;
+        if self.indexed {
+            self.add(flow, number);
         }
-        let fresh = Row { first: number, last: number };
-        let row = self.free.pop().unwrap_or(self.rows.len() as u32);
-        match self.rows.get_mut(row as usize) {
-            Some(place) => *place = fresh,
-            None => self.rows.push(fresh),
-        }
-        self.flows.insert(flow, row);
     }
 
     fn pop(&mut self, _: Time) -> Option<Entry> {
@@ -229,6 +266,7 @@ mod tests {
         let mut q = with(&[1]);
         q.pause(0, true);
         q.push(Time::ZERO, &packet(1, 2), Handle(7));
+        q.index();
         assert!(q.waits(FlowId(1)));
         assert_eq!(leave(&mut q), [7]);
     }
@@ -263,7 +301,10 @@ mod tests {
                     let expected = (!list.is_empty()).then(|| Handle(list.remove(0).1));
                     assert_eq!(q.pop(Time::ZERO).map(|e| e.handle), expected);
                 }
-                _ => assert_eq!(q.waits(FlowId(flow)), list.iter().any(|(f, _)| *f == flow)),
+                _ => {
+                    q.index();
+                    assert_eq!(q.waits(FlowId(flow)), list.iter().any(|(f, _)| *f == flow));
+                }
             }
             assert_eq!(q.waiting() as usize, list.len());
         }

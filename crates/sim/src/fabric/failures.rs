@@ -5,7 +5,7 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::{Fabric, backpressure, reference};
+use crate::fabric::{Fabric, backpressure, reference, relief};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane};
 use crate::spec::{IncidentKind, RoutingSpec};
@@ -52,6 +52,9 @@ fn fail<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
             // No neighbour can say any more whether the port may send. First: what waits in a paused queue is lost too.
             let change = fabric.gates[id.at()].paused.clear(cx.now);
             fabric.pauses_changed(cx, id, change, u32::MAX);
+        }
+        if cx.features.relief {
+            relief::link_fails(fabric, cx, id);
         }
         if fabric.ports[id.at()].on_demand() {
             flush(fabric, cx, id);

@@ -185,6 +185,9 @@ impl Fabric {
     ) {
         if cx.features.failures && self.outages.is_down(id) {
             self.ports[id.at()].verdicts.dropped += 1;
+            if cx.features.relief {
+                relief::finds_no_link(self, id, flying.handle);
+            }
             return self.lose(cx, flying.handle);
         }
         let port = &mut self.ports[id.at()];
@@ -305,7 +308,7 @@ impl Fabric {
     /// Packets and bytes that a port has put on its wire; those whose place is only booked do not count.
     pub fn carried(&self, id: PortId, now: Time) -> (u64, u64) {
         let port = &self.ports[id.at()];
-        let totals = port.totals();
+        let totals = port.totals(now);
         match port.mode.lane {
             Lane::Express => {
                 let (packets, bytes) = port.express_backlog(now);
@@ -317,7 +320,7 @@ impl Fabric {
 
     /// A port's counters, pauses included.
     pub fn totals(&self, id: PortId, now: Time) -> PortTotals {
-        let mut totals = self.ports[id.at()].totals();
+        let mut totals = self.ports[id.at()].totals(now);
         if let Some(gate) = self.gates.get(id.at()) {
             totals.pauses = gate.paused.count();
             totals.paused = gate.paused.lasted(now).ps();

@@ -102,7 +102,7 @@ impl Fabric {
     }
 
     /// A packet joins the queue of an on-demand port that has caught up.
-    fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: &Flying) {
+    pub(super) fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: &Flying) {
         let Flying { handle, wire, route, load, .. } = *flying;
         let unobserved = !cx.features.observed;
         let port = &mut self.ports[id.at()];
@@ -361,14 +361,16 @@ impl Fabric {
     }
 
     /// A packet that waits no longer goes on the wire at `at`.
-    fn send<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, flying: Flying) {
+    fn send<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, mut flying: Flying) {
         if cx.features.headers {
             self.note_departure(cx, id, flying.handle, at);
         }
         if cx.features.writes {
             self.write_headers(id, flying, at);
         }
-        if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
+        if cx.features.relief && relief::departs(self, id, flying.handle, at) {
+            flying.wire = self.packets[flying.handle].wire;
+        } else if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             self.depart(cx, id, flying.handle, flying.wire);
         }
         if cx.features.backpressure {

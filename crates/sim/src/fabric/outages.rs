@@ -49,6 +49,11 @@ impl Outages {
         self.down.iter().all(|down| !down)
     }
 
+    /// A port's link has failed, in a network that may have none that do.
+    pub fn has_failed(&self, id: PortId) -> bool {
+        !self.down.is_empty() && self.is_down(id)
+    }
+
     /// A port's link has failed.
     pub fn is_down(&self, id: PortId) -> bool {
         self.down[id.at() / 2]

@@ -199,7 +199,7 @@ fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
     }
     let packet = &fabric.packets[handle];
     let first = fabric.egresses[fabric.ports[id.at()].queue as usize].egress.is_first(packet);
-    let lifted = cx.features.relief && !first && relief::departs(fabric, cx, id, handle);
+    let lifted = cx.features.relief && !first && relief::departs(fabric, id, handle, cx.now);
     let flying = Flying::new(handle, &fabric.packets[handle]);
     if cx.features.ingress_accounting && fabric.ports[id.at()].place.owner != u32::MAX && !first && !lifted {
         // What left at this very instant has left.

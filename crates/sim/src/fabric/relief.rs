@@ -9,15 +9,17 @@ use crate::events::{Events, Phase};
 use crate::fabric::egress::Reference;
 use crate::fabric::gate::Gates;
 use crate::fabric::memory::Memory;
+use crate::fabric::outages::Outages;
 use crate::fabric::reliefs::Reliefs;
 use crate::fabric::stages::Stages;
 use crate::fabric::{Fabric, reference};
-use crate::port::Port;
 use crate::port::flying::Flying;
-use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
+use crate::port::{Lane, Port};
+use crate::spec::{NetworkSpec, RoutingSpec};
 use thalweg_machines::pause::Frame;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
+use thalweg_machines::schedule::{Discipline, Managed, Queue};
 use thalweg_machines::{Flags, Handle, Kind};
 use thalweg_units::{FlowId, NodeId, PortId, Time};
 
@@ -27,16 +29,32 @@ struct View<'a> {
     ports: &'a [Port],
     gates: &'a Gates,
     memory: &'a Memory,
+    queues: &'a [Queue],
     egresses: &'a [Reference],
     last_sent: &'a [Time],
+    outages: &'a Outages,
     hosts: u32,
 }
 
 impl View<'_> {
     fn queue(&self, port: usize) -> Option<&Liftable> {
         let port = &self.ports[self.links[port].at()];
-        self.egresses.get(port.queue as usize)?.egress.queue().liftable()
+        let queue = match port.mode.lane {
+            Lane::Reference => self.egresses[port.queue as usize].egress.queue(),
+            Lane::OnDemand | Lane::Express => self.queues.get(port.queue as usize)?,
+        };
+        queue.liftable()
     }
+}
+
+/// The queue of a port, if packets can be lifted out of it.
+fn queue(fabric: &mut Fabric, id: PortId) -> Option<&mut Managed<Liftable>> {
+    let port = &fabric.ports[id.at()];
+    let queue = match port.mode.lane {
+        Lane::Reference => fabric.egresses[port.queue as usize].egress.queue_mut(),
+        Lane::OnDemand | Lane::Express => fabric.queues.get_mut(port.queue as usize)?,
+    };
+    queue.liftable_mut()
 }
 
 impl SwitchView for View<'_> {
@@ -50,9 +68,11 @@ impl SwitchView for View<'_> {
         let NodeId(peer) = self.ports[self.links[port].at()].place.peer;
         peer >= self.hosts
     }
+    /// Not one that is cut off: it hears nothing.
     fn has_paused(&self, input: usize) -> bool {
-        let owner = self.ports[self.links[input].at()].place.owner;
-        self.memory.switches[owner as usize].has_paused(input)
+        let id = self.links[input];
+        let owner = self.ports[id.at()].place.owner;
+        self.memory.switches[owner as usize].has_paused(input) && !self.outages.has_failed(id)
     }
     fn is_paused(&self, output: usize) -> bool {
         self.gates[self.links[output].at()].paused.any()
@@ -78,9 +98,20 @@ fn ask<R>(
     switch: usize,
     question: impl FnOnce(&mut ReliefMachine, &View<'_>, &mut Vec<Act>) -> R,
 ) -> R {
-    let Fabric { stages: Stages { relief, .. }, ports, gates, memory, egresses, .. } = fabric;
+    let Fabric { stages: Stages { relief, .. }, ports, gates, memory, queues, egresses, outages, .. } =
+        fabric;
     let Reliefs { machines, last_sent, acts, .. } = relief;
-    let view = View { links: &memory.links[switch], ports, gates, memory, egresses, last_sent, hosts };
+    let view = View {
+        links: &memory.links[switch],
+        ports,
+        gates,
+        memory,
+        queues,
+        egresses,
+        last_sent,
+        outages,
+        hosts,
+    };
     question(&mut machines[switch], &view, acts)
 }
 
@@ -108,11 +139,14 @@ pub(super) fn enters<Q: Events>(
     if hops == 0 {
         return joins(fabric, cx, from, id, flying, name);
     }
-    machine.on_escaping(name, output);
-    let substitutes = machine.substitutes();
+    let (kept, substitutes) = (machine.on_escaping(name, output, hops), machine.substitutes());
     packet.wire -= HEADER;
-    packet.input = input;
     let flying = Flying { wire: packet.wire, ..flying };
+    if !kept {
+        packet.tag = 0;
+        return joins(fabric, cx, from, id, flying, name);
+    }
+    packet.input = input;
     if substitutes && lift(fabric, cx, id, |queue| queue.lift(FlowId(name), hops)) {
         fabric.packets[handle].tag = 0;
         return joins(fabric, cx, from, id, flying, name);
@@ -145,7 +179,13 @@ fn enqueue<Q: Events>(
     name: u32,
 ) {
     let flow = std::mem::replace(&mut fabric.packets[flying.handle].flow, FlowId(name));
-    reference::enqueue(fabric, cx, id, from, flying);
+    if fabric.ports[id.at()].mode.lane == Lane::Reference {
+        reference::enqueue(fabric, cx, id, from, flying);
+    } else {
+        fabric.catch_up(cx, id);
+        fabric.join(cx, id, &flying);
+        fabric.note_held(cx, id);
+    }
     fabric.packets[flying.handle].flow = flow;
 }
 
@@ -156,9 +196,8 @@ fn lift<Q: Events>(
     id: PortId,
     which: impl FnOnce(&mut Liftable) -> Option<Handle>,
 ) -> bool {
-    let at = fabric.ports[id.at()].queue as usize;
-    let queue = fabric.egresses[at].egress.queue_mut().liftable_mut();
-    let lifted = queue.and_then(|queue| which(queue.order_mut()));
+    fabric.catch_up(cx, id);
+    let lifted = queue(fabric, id).and_then(|queue| which(queue.order_mut()));
     has_left(fabric, cx, id, lifted)
 }
 
@@ -166,20 +205,22 @@ fn lift<Q: Events>(
 fn has_left<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, lifted: Option<Handle>) -> bool {
     let Some(handle) = lifted else { return false };
     fabric.release_dropped(cx, id, handle);
-    let egress = &fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
-    fabric.gates[id.at()].stopped = egress.is_stopped();
+    match fabric.reference(id) {
+        Some(reference) => fabric.gates[id.at()].stopped = reference.egress.is_stopped(),
+        None => fabric.note_held(cx, id),
+    }
     fabric.wake(cx, id);
     true
 }
 
 /// A packet begins to leave a port. True: it was in the lane, and no input counts it.
 #[inline(never)]
-pub(super) fn departs<Q: Events>(fabric: &mut Fabric, cx: &Cx<Q>, id: PortId, handle: Handle) -> bool {
-    let port = &fabric.ports[id.at()];
-    let served = match fabric.egresses[port.queue as usize].egress.queue().liftable() {
-        Some(queue) => queue.served(),
+pub(super) fn departs(fabric: &mut Fabric, id: PortId, handle: Handle, at: Time) -> bool {
+    let served = match queue(fabric, id) {
+        Some(queue) => queue.order().served(),
         None => return false,
     };
+    let port = &fabric.ports[id.at()];
     let packet = &mut fabric.packets[handle];
     let relief = &mut fabric.stages.relief;
     if let Some(hops) = served {
@@ -188,7 +229,7 @@ pub(super) fn departs<Q: Events>(fabric: &mut Fabric, cx: &Cx<Q>, id: PortId, ha
         relief.machines[port.place.owner as usize].on_sent(usize::from(port.place.number));
     } else {
         packet.tag = 0;
-        relief.last_sent[id.at()] = cx.now;
+        relief.last_sent[id.at()] = at;
     }
     if port.mode.to_host && packet.kind == Kind::Data {
         let last = &mut relief.last_out[packet.flow.at()];
@@ -214,6 +255,11 @@ pub(super) fn stir<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) 
 pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) {
     fabric.stages.relief.pending[switch as usize] = false;
     let (hosts, now) = (cx.spec.hosts, cx.now);
+    for number in 0..fabric.memory.links[switch as usize].len() {
+        // At this instant ports have decided.
+        let id = fabric.memory.links[switch as usize][number];
+        fabric.catch_up_now(cx, id);
+    }
     ask(fabric, hosts, switch as usize, |relief, view, acts| relief.tick(now, view, acts));
     carry_out(fabric, cx, switch as usize);
     if ask(fabric, hosts, switch as usize, |relief, view, _| relief.is_active(view)) {
@@ -229,7 +275,45 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
     }
     let (switch, port) = (place.owner as usize, usize::from(place.number));
     let (hosts, now) = (cx.spec.hosts, cx.now);
+    fabric.catch_up(cx, back);
+    if let Some(queue) = queue(fabric, back) {
+        queue.order_mut().index();
+    }
     ask(fabric, hosts, switch, |relief, view, acts| relief.on_signal(now, port, signal, view, acts));
+    carry_out(fabric, cx, switch);
+}
+
+/// A packet comes to a switch's port whose link has failed, and is lost. If it escapes, its place is free.
+#[cold]
+pub(super) fn finds_no_link(fabric: &mut Fabric, id: PortId, handle: Handle) {
+    let (packet, place) = (&mut fabric.packets[handle], &fabric.ports[id.at()].place);
+    if packet.tag > 0 && place.owner != u32::MAX {
+        let name = fabric.stages.relief.name(packet);
+        let (machine, output) =
+            (&mut fabric.stages.relief.machines[place.owner as usize], usize::from(place.number));
+        if machine.on_escaping(name, output, packet.tag) {
+            machine.on_sent(output);
+        }
+    }
+}
+
+/// A port's link has failed. What is in its lane is lost (no input counts it), and so is what its relief had reserved for packets that were to come by it.
+#[cold]
+pub(super) fn link_fails<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    let place = fabric.ports[id.at()].place;
+    if place.owner == u32::MAX {
+        return;
+    }
+    let (switch, number) = (place.owner as usize, usize::from(place.number));
+    while let Some(entry) = queue(fabric, id).and_then(|queue| queue.give_up(cx.now, Liftable::take_lifted)) {
+        fabric.stages.relief.machines[switch].on_sent(number);
+        fabric.ports[id.at()].verdicts.dropped += 1;
+        fabric.outages.lost += 1;
+        fabric.lose(cx, entry.handle);
+    }
+    note_queue(fabric, cx.now, id);
+    let Reliefs { machines, acts, .. } = &mut fabric.stages.relief;
+    machines[switch].on_link_down(number, acts);
     carry_out(fabric, cx, switch);
 }
 
@@ -249,17 +333,26 @@ fn carry_out<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) {
             }
             Act::LiftFirst { output, input } => {
                 let id = port(fabric, output);
-                let at = fabric.ports[id.at()].queue as usize;
-                let Fabric { egresses, packets, .. } = &mut *fabric;
-                let queue = egresses[at].egress.queue_mut().liftable_mut();
-                let came = |handle: Handle| usize::from(packets[handle].input) == input;
-                let lifted = queue.and_then(|queue| queue.order_mut().lift_first(1, came));
-                has_left(fabric, cx, id, lifted);
+                lift_first(fabric, cx, id, input);
             }
             Act::GiveUp(output) => give_up(fabric, cx, switch, port(fabric, output)),
         }
     }
     fabric.stages.relief.acts = acts;
+}
+
+/// The first packet of a port's queue that came by the input joins its lane.
+fn lift_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, input: usize) {
+    fabric.catch_up(cx, id);
+    let Fabric { ports, queues, egresses, packets, .. } = &mut *fabric;
+    let port = &ports[id.at()];
+    let queue = match port.mode.lane {
+        Lane::Reference => egresses[port.queue as usize].egress.queue_mut(),
+        Lane::OnDemand | Lane::Express => &mut queues[port.queue as usize],
+    };
+    let came = |handle: Handle| usize::from(packets[handle].input) == input;
+    let lifted = queue.liftable_mut().and_then(|queue| queue.order_mut().lift_first(1, came));
+    has_left(fabric, cx, id, lifted);
 }
 
 /// A port loses packets from the head of its queue on, until no input that it holds bytes of keeps its neighbour paused.
@@ -272,16 +365,24 @@ fn give_up<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, id: Po
         if !(0..inputs).any(holds) {
             return;
         }
-        let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
-        let Some(entry) =
-            egress.queue_mut().liftable_mut().and_then(|queue| queue.give_up(cx.now, Liftable::take_first))
+        let Some(entry) = queue(fabric, id).and_then(|queue| queue.give_up(cx.now, Liftable::take_first))
         else {
             return;
         };
         fabric.release_dropped(cx, id, entry.handle);
-        reference::note_queue(fabric, cx.now, id);
+        note_queue(fabric, cx.now, id);
         fabric.ports[id.at()].verdicts.dropped += 1;
         fabric.lose(cx, entry.handle);
+    }
+}
+
+/// A port's own account of what waits.
+fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
+    if fabric.ports[id.at()].mode.lane == Lane::Reference {
+        return reference::note_queue(fabric, now, id);
+    }
+    if let Some((packets, bytes)) = queue(fabric, id).map(|queue| (queue.packets(), queue.bytes())) {
+        fabric.ports[id.at()].now_waiting(now, packets, bytes);
     }
 }
 
@@ -316,8 +417,6 @@ pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
         Some("relief is from the pauses of flow control by class, and there is none")
     } else if matches!(spec.routing, SprayRandom | SprayRoundRobin { .. }) {
         Some("relief names flows by their path: packets that are sprayed have none")
-    } else if spec.incidents.iter().any(|i| matches!(i.what, IncidentKind::LinkDown(_))) {
-        Some("reservations of relief do not outlive their link: links that fail are not modelled with it")
     } else if spec.replay || spec.point.is_some() {
         Some("relief goes with neither replays nor congestion points")
     } else {

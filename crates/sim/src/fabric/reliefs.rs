@@ -5,7 +5,7 @@ use crate::spec::{FlowSpec, LinkSpec, NetworkSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_machines::Packet;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, Site, Tally};
-use thalweg_units::{PortId, Span, Time};
+use thalweg_units::{PortId, Span, Stream, Time};
 
 /// The reliefs of a network; empty if it has none.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -36,9 +36,12 @@ impl Reliefs {
     pub fn new(spec: &NetworkSpec, links: &[Vec<PortId>]) -> Result<Self, String> {
         let Some(relief) = &spec.relief else { return Ok(Self::default()) };
         let delay = spec.links.iter().map(LinkSpec::delay).max().unwrap_or(Span::ZERO);
-        let make = |own: &Vec<PortId>| relief.make(&Site { ports: own.len(), delay });
+        let make = |(switch, own): (usize, &Vec<PortId>)| {
+            let clock = Stream::new(spec.seed, "relief", switch as u64).bits();
+            relief.make(&Site { ports: own.len(), delay, clock })
+        };
         Ok(Self {
-            machines: links.iter().map(make).collect::<Result<_, _>>()?,
+            machines: links.iter().enumerate().map(make).collect::<Result<_, _>>()?,
             pending: vec![false; links.len()],
             connections: connections(spec),
             last_sent: vec![Time::ZERO; 2 * spec.links.len()],

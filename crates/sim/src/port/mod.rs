@@ -298,14 +298,16 @@ impl Port {
     }
 
     /// What the port has done so far.
-    pub fn totals(&self) -> PortTotals {
+    pub fn totals(&self, now: Time) -> PortTotals {
+        // Express: said as each was booked.
+        let waits = if self.on_demand() { self.waiting.packets } else { 0 };
         PortTotals {
             packets: self.sent.packets,
             bytes: self.sent.bytes,
             dropped: self.verdicts.dropped,
             marked: self.verdicts.marked,
             max_queue: u64::from(self.room.max_queue),
-            waited: self.waited.total,
+            waited: self.waited.total + u64::from(waits) * now.since(self.waited.since).ps(),
             pauses: 0,
             paused: 0,
             lost: 0,

@@ -13,6 +13,8 @@
 //! in which one packet is always under way for one that has leaked. Other reading: reclaim = "paper", or "none".
 //! CHOICE Escape §4.4.4: an escaping packet that finds one of its flow waiting changes places with it; Theorem 4.4.3 does not hold otherwise. Other
 //! reading: order = "paper". What is lifted first may then not be what leaves last: tokens belong to places, not to packets.
+//! CHOICE Escape §4.3.2: every switch runs e1 once in every Δ^esc of its own clock, at an instant of it that is drawn. With all of them at the same
+//! instants, tokens can take each other's places in one and the same turn for ever (T_cap = 1 in rings with chords: nothing moves any more).
 //! ```
 
 mod table;
@@ -20,14 +22,14 @@ mod table;
 use super::{Act, Parameters, Problems, Relief, Signal, Site, SwitchView, Tally};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use table::Table;
-use thalweg_units::{Span, Time};
+use table::{Known, Table};
+use thalweg_units::{Span, Time, mix64};
 
 /// Escape: tokens name flows whose packets may pass a pause, through lanes with a place reserved at every hop (Menikkumbura, Purdue 2022, ch. 4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Δ^esc: a switch that holds a neighbour back makes tokens as often as this. Without the key twice the longest link's delay.
+    /// Δ^esc: a switch that holds a neighbour back makes tokens once in each of these. Without the key twice the longest link's delay.
     #[schemars(extend("examples" = ["2us"]))]
     pub period: Option<Span>,
     /// T_cap: packets of a port's lane; every input has as much more headroom.
@@ -144,11 +146,13 @@ impl Parameters for Params {
         Escape {
             params: *self,
             period: self.period.unwrap_or(usual),
+            clock: site.clock,
             pools: vec![i32::from(self.pool); site.ports],
             table: Table::new(self.table),
             before: vec![i32::from(self.pool); site.ports],
             compared: Time::ZERO,
             tally: Tally::default(),
+            held_back: Vec::new(),
         }
     }
 
@@ -169,6 +173,7 @@ impl Parameters for Params {
 pub struct Escape {
     params: Params,
     period: Span,
+    clock: u64,
     /// T, by output.
     pools: Vec<i32>,
     table: Table,
@@ -176,12 +181,20 @@ pub struct Escape {
     before: Vec<i32>,
     compared: Time,
     tally: Tally,
+    /// Within [`Relief::tick`], by port: its neighbour is a switch that is held back.
+    #[serde(skip)]
+    held_back: Vec<bool>,
 }
 
 impl Escape {
     /// T, by output.
     pub fn pools(&self) -> &[i32] {
         &self.pools
+    }
+
+    /// A packet of the flow has passed, and not too many others since.
+    pub fn knows(&self, flow: u32) -> bool {
+        self.table.rows().iter().any(|known| known.flow == flow)
     }
 
     fn tell(&mut self, port: usize, signal: Signal, acts: &mut Vec<Act>) {
@@ -209,7 +222,7 @@ impl Escape {
             self.tally.ended_source += 1;
             return self.end(port, flow, hops, acts);
         };
-        known.lent += 1;
+        known.lent.add(hops + 1);
         let input = known.input;
         self.pools[port] -= 1;
         self.tell(input, Signal::Token { flow, hops: hops + 1 }, acts);
@@ -223,8 +236,10 @@ impl Escape {
     }
 
     fn on_release(&mut self, flow: u32, hops: u16, acts: &mut Vec<Act>) {
-        let Some(known) = self.table.get(flow).filter(|known| known.lent > 0) else { return };
-        known.lent -= 1;
+        let Some(known) = self.table.get(flow) else { return };
+        if !known.lent.take(hops) {
+            return;
+        }
         let output = known.output;
         self.pools[output] += 1;
         if hops > 1 {
@@ -253,9 +268,22 @@ impl Relief for Escape {
     fn on_passing(&mut self, flow: u32, input: usize, output: usize) {
         self.table.learn(flow, input, output);
     }
-    fn on_escaping(&mut self, flow: u32, _: usize) {
-        if let Some(known) = self.table.get(flow) {
-            known.lent = known.lent.saturating_sub(1);
+    fn on_escaping(&mut self, flow: u32, output: usize, hops: u16) -> bool {
+        let sent = hops + u16::from(self.params.arithmetic == Arithmetic::Literal);
+        self.table.get(flow).is_some_and(|known| known.output == output && known.lent.take(sent))
+    }
+    /// M8: tokens that have gone up the link, and packets that were to come down it, are lost. What was reserved for them is free, here and at
+    /// every switch on.
+    fn on_link_down(&mut self, port: usize, acts: &mut Vec<Act>) {
+        for known in self.table.from(port) {
+            for (hops, count) in known.lent.take_all() {
+                self.pools[known.output] += count as i32;
+                if hops > 1 && self.params.reclaim == Reclaim::Release {
+                    self.tally.signals += u64::from(count);
+                    let on = Act::Tell(known.output, Signal::Release { flow: known.flow, hops: hops - 1 });
+                    acts.extend((0..count).map(|_| on));
+                }
+            }
         }
     }
     fn substitutes(&self) -> bool {
@@ -265,9 +293,15 @@ impl Relief for Escape {
     fn on_sent(&mut self, output: usize) {
         self.pools[output] += 1;
     }
-    /// Multiples of Δ^esc.
+    /// Once in every Δ^esc.
     fn next(&self, now: Time) -> Time {
-        Time::from_ps((now.ps() / self.period.ps() + 1).saturating_mul(self.period.ps()))
+        let period = self.period.ps();
+        let instant = |turn: u64| {
+            let drawn = mix64(self.clock ^ turn) % period;
+            Time::from_ps(turn.saturating_mul(period).saturating_add(drawn))
+        };
+        let turn = now.ps() / period;
+        if instant(turn) > now { instant(turn) } else { instant(turn + 1) }
     }
     fn is_active(&self, view: &impl SwitchView) -> bool {
         let leaks = self.params.reclaim == Reclaim::Paper
@@ -280,19 +314,23 @@ impl Relief for Escape {
         if self.params.reclaim == Reclaim::Paper {
             self.reclaim(now);
         }
+        // CHOICE Escape §4.3.2: not for hosts, which take no notice of tokens.
+        let asks = |input| view.has_paused(input) && view.faces_switch(input);
+        self.held_back.clear();
+        self.held_back.extend((0..view.ports()).map(asks));
+        if !self.held_back.contains(&true) {
+            return;
+        }
         let flows = self.table.len();
         let from = if self.params.scan == Scan::Head { 0 } else { self.table.turn };
-        for step in 0..flows {
-            let at = (from + step) % flows;
-            let known = self.table.rows()[at];
-            let free = self.pools[known.output] > 0 && !view.is_paused(known.output);
-            // CHOICE Escape §4.3.2: not for hosts, which take no notice of tokens.
-            if free && view.has_paused(known.input) && view.faces_switch(known.input) {
-                self.pools[known.output] -= 1;
-                self.table.row(at).lent += 1;
+        for at in (from..flows).chain(0..from) {
+            let &Known { flow, input, output, .. } = &self.table.rows()[at];
+            if self.held_back[input] && self.pools[output] > 0 && !view.is_paused(output) {
+                self.pools[output] -= 1;
+                self.table.row(at).lent.add(1);
                 self.table.turn = (at + 1) % flows;
                 self.tally.tokens += 1;
-                self.tell(known.input, Signal::Token { flow: known.flow, hops: 1 }, acts);
+                self.tell(input, Signal::Token { flow, hops: 1 }, acts);
             }
         }
     }
@@ -322,7 +360,7 @@ impl Relief for Escape {
             return Ok(());
         }
         let mut lent = vec![0u32; self.pools.len()];
-        self.table.rows().iter().for_each(|known| lent[known.output] += known.lent);
+        self.table.rows().iter().for_each(|known| lent[known.output] += known.lent.total());
         for (output, pool) in self.pools.iter().enumerate() {
             let used = i32::from(self.params.pool) - pool;
             if *pool < 0 || used < 0 {

@@ -2,6 +2,10 @@
 
 use super::super::tests::{Paper, SITE};
 use super::*;
+use crate::packet::{Handle, Packet};
+use crate::schedule::Order;
+use crate::schedule::liftable::Liftable;
+use thalweg_units::FlowId;
 
 fn escape(params: Params) -> Escape {
     let mut made = params.make(&SITE);
@@ -41,7 +45,12 @@ fn a_switch_names_the_flows_whose_output_is_open_while_it_holds_their_input_back
     // The one that was not served comes first.
     assert_eq!(ticks(&mut one, &held_back()), [Act::Tell(0, token(8, 1)), Act::Tell(0, token(7, 1))]);
     assert_eq!(one.check(&[0; 4]), Ok(()));
-    assert_eq!(one.next(Time::from_us(2)), Time::from_us(4));
+    let (mut now, mut ticks) = (Time::ZERO, Vec::new());
+    for _ in 0..100 {
+        now = one.next(now);
+        ticks.push(now.ps() / one.period.ps());
+    }
+    assert_eq!(ticks, (ticks[0]..ticks[0] + 100).collect::<Vec<_>>(), "once in every period");
 }
 
 /// e2, line 7, and e3: T falls by one for the lane, and rises as the packet leaves it.
@@ -62,7 +71,7 @@ fn a_token_that_finds_nothing_goes_on_up_the_path_and_leaves_a_place_reserved() 
     assert_eq!(hears(&mut one, 1, token(7, 1), &held_back()), [Act::Tell(0, token(7, 2))]);
     assert_eq!((one.pools()[1], one.check(&[0; 4])), (7, Ok(())));
     // The packet has come, is in the lane, and leaves.
-    one.on_escaping(7, 1);
+    assert!(one.on_escaping(7, 1, 2), "the token went on with two hops");
     assert_eq!(one.check(&[0, 1, 0, 0]), Ok(()));
     one.on_sent(1);
     assert_eq!(one.check(&[0; 4]), Ok(()));
@@ -113,7 +122,7 @@ fn the_printed_timer_gives_back_what_is_in_use() {
         now += Span::from_us(100);
         let mut acts = Vec::new();
         one.tick(now, &view, &mut acts);
-        one.on_escaping(7, 1);
+        one.on_escaping(7, 1, 1);
         if one.pools()[1] < 1 {
             one.on_sent(1);
         }
@@ -121,6 +130,63 @@ fn the_printed_timer_gives_back_what_is_in_use() {
     one.on_sent(1);
     one.on_sent(1);
     assert!(one.pools()[1] > 2 && one.tally.reclaimed > 0, "{:?}", one.pools());
+}
+
+/// M8: the link to the hop before fails while two tokens are on their way up it, one of which is this switch's own.
+#[test]
+fn as_a_link_fails_what_was_reserved_for_packets_that_were_to_come_by_it_is_free_here_and_further_on() {
+    let mut one = escape(Params::default());
+    let view = Paper { stopped_outputs: [2].into(), ..held_back() };
+    hears(&mut one, 1, token(7, 2), &view);
+    assert_eq!((ticks(&mut one, &view), one.pools()[1]), (vec![Act::Tell(0, token(7, 1))], 6));
+    let mut acts = Vec::new();
+    one.on_link_down(3, &mut acts);
+    assert_eq!((acts.len(), one.pools()[1]), (0, 6), "it comes by another");
+    one.on_link_down(0, &mut acts);
+    assert_eq!((acts, one.pools()[1]), (vec![Act::Tell(1, release(7, 2))], 8));
+    // One that comes all the same, once the link is back, has no place, and a release frees none.
+    assert!(!one.on_escaping(7, 1, 3));
+    assert_eq!((hears(&mut one, 0, release(7, 1), &view), one.pools()[1]), (vec![], 8));
+    assert_eq!(one.check(&[0; 4]), Ok(()));
+}
+
+/// X3: #7 of a flow is on the wire from n_{k-2} to n_{k-1} as the token passes n_{k-1}; n_{k-2} lifts #8; #7 waits behind the pause.
+#[test]
+fn a_packet_on_the_wire_as_its_token_passes_is_overtaken_as_published_and_goes_first_by_default() {
+    for (order, left) in [(Rule::Paper, [8, 7]), (Rule::Substitute, [7, 8])] {
+        let params = Params { order, ..Params::default() };
+        let [mut origin, mut middle, mut first] = [params; 3].map(escape);
+        let (blocked, empty) = (held_back(), Paper { stopped_outputs: [1].into(), ..held_back() });
+        assert_eq!(
+            ticks(&mut origin, &Paper { stopped_outputs: [2].into(), ..blocked }),
+            [Act::Tell(0, token(7, 1))]
+        );
+        assert_eq!(
+            hears(&mut middle, 1, token(7, 1), &empty),
+            [Act::Tell(0, token(7, 2))],
+            "nothing of the flow waits"
+        );
+        // #7 lands, behind the pause. #8 is lifted one switch up, and comes.
+        let packet = |tag| Packet { flow: FlowId(7), tag, wire: 1000, ..Packet::default() };
+        let mut queue = Liftable::default();
+        queue.pause(0, true);
+        queue.push(Time::ZERO, &packet(0), Handle(7));
+        let waits = Paper { packets: vec![(1, 0, 7)], ..empty };
+        assert_eq!(hears(&mut first, 1, token(7, 2), &waits), [Act::Lift { output: 1, flow: 7, hops: 3 }]);
+        assert!(middle.on_escaping(7, 1, 2));
+        let instead = if middle.substitutes() { queue.lift(FlowId(7), 2) } else { None };
+        queue.push(Time::ZERO, &packet(if instead.is_some() { 0 } else { 2 }), Handle(8));
+        let mut order = Vec::new();
+        order.extend(queue.pop(Time::ZERO).map(|entry| entry.handle));
+        assert_eq!(
+            (queue.served(), queue.pop(Time::ZERO)),
+            (Some(2), None),
+            "only the lane passes the pause"
+        );
+        queue.pause(0, false);
+        order.extend(queue.pop(Time::ZERO).map(|entry| entry.handle));
+        assert_eq!(order, left.map(Handle));
+    }
 }
 
 /// X4: nothing is given back.
