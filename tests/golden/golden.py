@@ -20,7 +20,6 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -36,7 +35,6 @@ ROOT = HERE.parents[1]
 BENCHES = ROOT / "benches" / "scenarios"
 sys.path.insert(0, str(ROOT / "tests" / "reference"))
 
-STUDIES = ("ads", "ups", "irn", "timely", "rc3")
 # Events after which a run is cut.
 STUDY, REFERENCE, BENCH = 100_000, 200_000, 300_000
 W7 = {
@@ -105,8 +103,18 @@ class Cut:
         return collect(self.simulation, self.scenario.to_toml(), "cut", 1.0, {"directory": ".", "inputs": {}})
 
 
+def has_data(row: str) -> bool:
+    """What a row runs on is here: the lists of `tests/reference` and the recorded traces of cellular links are not part of the project."""
+    import sets
+
+    traces = lambda: find("abc").module("settings").TRACES.is_dir()  # noqa: E731
+    return traces() if row.startswith("abc/") else sets.DATA.is_dir() or not row.startswith("reference/")
+
+
 def study(name: str) -> Iterator[Row]:
     """Every run of a study at quick scale."""
+    if not has_data(f"{name}/"):
+        return
     paper = find(name)
     specs = paper.module("study").runs("quick")
     wanted = {key for s in specs for key in s.after}
@@ -169,8 +177,10 @@ def recorded(_: str) -> Iterator[Row]:
                 yield Row(name, again.summary["events"], again.summary["packet_hops"], digest)
 
 
+# The longest first.
 PARTS = {
-    "irn": study, "ads": study, "references": references, "timely": study, "ups": study, "rc3": study, "benches": benches, "recorded": recorded,
+    "bfc": study, "irn": study, "ads": study, "references": references, "abc": study, "timely": study, "ups": study, "rc3": study,
+    "rocc": study, "escape": study, "benches": benches, "recorded": recorded,
 }  # fmt: skip
 
 
@@ -185,12 +195,10 @@ def measure(jobs: int | None = None) -> list[Row]:
 
 
 def listed() -> dict[str, Row]:
-    """The rows that can be run here: those of `tests/reference` only where its data are."""
-    import sets
-
+    """The rows that can be run here."""
     with LIST.open(newline="", encoding="utf-8") as f:
         rows = [Row(r["run"], int(r["events"]), int(r["packet_hops"]), r["digest"]) for r in csv.DictReader(f)]
-    return {row.name: row for row in rows if sets.DATA.is_dir() or not fnmatchcase(row.name, "reference/*")}
+    return {row.name: row for row in rows if has_data(row.name)}
 
 
 def differences(found: list[Row]) -> list[str]:
