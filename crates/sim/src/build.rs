@@ -2,6 +2,7 @@
 
 use crate::arena::Arena;
 use crate::cx::Cx;
+use crate::dependencies::{Ways, elision};
 use crate::events::Events;
 use crate::fabric::egress::Reference;
 use crate::fabric::gate::Gates;
@@ -251,6 +252,9 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     if let Some(shared) = &spec.shared_buffer {
         let pool = SharedPool::new(shared.total, shared.alpha).map_err(BuildError::Inconsistent)?;
         memory.pools = vec![pool; spec.switches as usize];
+    }
+    if spec.inputs.and_then(|inputs| inputs.backpressure()).is_some_and(|own| own.elide) {
+        memory.elide(&ports, &elision(&Ways::of(spec))?);
     }
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;

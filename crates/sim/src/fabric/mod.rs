@@ -361,6 +361,7 @@ impl Fabric {
         next.stages.relief.resume(self.stages.relief);
         next.memory.links = self.memory.links;
         next.memory.stride = self.memory.stride;
+        next.memory.elided = self.memory.elided;
         if !spec.incidents.is_empty() {
             let routes = next.outages.remaining_routes(spec);
             next.outages.intact = Some(Box::new(std::mem::replace(&mut next.routes, routes)));
