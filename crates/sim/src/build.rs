@@ -139,6 +139,11 @@ impl<Q: Events> Sim<Q> {
                     "it takes packets out of the queue of its NIC: strict priority can be searched",
                 );
             }
+            if needs.told && self.cx.features.spraying {
+                return refuse(
+                    "switches tell it of drops on the way that packets have come: they must not be sprayed",
+                );
+            }
             if !needs.symmetric {
                 continue;
             }

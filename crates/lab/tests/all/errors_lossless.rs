@@ -250,7 +250,7 @@ fn acks_that_somebody_waits_for() {
         &[GBN, never, RAMP, ("transport.congestion", "dcqcn"), ("transport.notification", "echo")],
         &refused("the echo of marks travels in ACKs"),
     );
-    wrong(&[never, ("transport.cap", "none")], &refused("IRN learns from ACKs what has arrived"));
+    wrong(&[never, ("transport.cap", "none")], &refused("the sender learns from ACKs what has arrived"));
     wrong(
         &[GBN, never, ("transport.timer", "fixed")],
         "`transport.timer`: without ACKs no timer can tell what has arrived; write \"off\", or `acks = \"per-packet\"`",
@@ -624,5 +624,15 @@ fn backpressure_that_names_flows_or_elides_says_what_it_does_not_go_with() {
     wrong(
         &[BFC, ("topology", "{kind=\"star\",hosts=4}"), ("switch.backpressure.elide", "cycles")],
         "`switch.backpressure.elide`: it has no effect: no routes here close a cycle of pauses; remove the key",
+    );
+}
+
+#[test]
+fn drops_are_told_on_one_path_only() {
+    let told = ("transport.recovery", "told");
+    right(&[LOSSY, told]);
+    wrong(
+        &[LOSSY, told, ("routing", "spray-random")],
+        "`transport.recovery`: switches tell of drops on the way that packets have come, and those that are sprayed have none; write \"irn\", or `routing = \"ecmp\"`",
     );
 }

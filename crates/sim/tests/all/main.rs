@@ -17,3 +17,4 @@ mod replay;
 mod state;
 mod streams;
 mod structure;
+mod told;

@@ -209,6 +209,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).recovery(irn).nack_threshold", LOSSY, &[], "", "3", Outcome),
     ("%(rdma).recovery(irn).enter_on_advance", LOSSY, TIGHT, "", "true", Outcome),
     ("%(rdma).recovery=go-back-n", LOSSY, &[], "go-back-n", "irn", Outcome),
+    ("%(rdma).recovery=told", LOSSY, &[], "told", "irn", Outcome),
     ("%(rdma).recovery(go-back-n).repeat_nack", LOSSY, GBN, "", "20us", Outcome),
     ("%(rdma).cap", LOSSY, &[], "auto", "none", Outcome),
     ("%(rdma).acks", LOSSY, GBN, "", "per-segment", Outcome),
