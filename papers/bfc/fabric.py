@@ -169,6 +169,7 @@ def points(scale: str) -> list[Point]:
     made += [of("fb", "bfc-cc") for of in (plain, burst)]
     made += [burst("fb", s) for s in ("hpcc-sfq", "hpcc-dqa", "dctcp-ss", "hashed", "no-nic", "bfc=sampling,0.5")]
     made += [plain("fb", "dctcp-ss")]
+    made += [of("fb", "flow-id") for of in (plain, burst)]
     made += [burst("fb", f"bfc=table,{n}") for n in TABLES]
     made += [plain("fb", s, kind="classes") for s in ("bfc", "bfc128", "hpcc", "dctcp")]
     # F18
