@@ -129,9 +129,7 @@ def test_show_explain_schema_and_list_answer(cli, file, tmp_path):
     assert everything.code == 0 and "schedulers:" in everything.out
 
 
-RING = "a,b,rate,delay\n" + "".join(
-    f"h{n},s{n},10Gbps,1us\ns{n},s{(n + 1) % 5},10Gbps,1us\n" for n in range(5)
-)
+RING = "a,b,rate,delay\n" + "".join(f"h{n},s{n},10Gbps,1us\ns{n},s{(n + 1) % 5},10Gbps,1us\n" for n in range(5))
 
 
 def test_cycles_of_pauses_are_found_in_a_kind_of_topology_a_file_of_links_and_a_scenario(cli, tmp_path):

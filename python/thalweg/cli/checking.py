@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import tomllib
@@ -44,10 +45,12 @@ def check(args) -> int:
 
 def lines(found: Mapping) -> list[str]:
     """What `check deadlock` says."""
-    out = [f"{found['nodes']} output ports of switches; routes lead from one straight to the next in {found['edges']} ways"]
+    out = [
+        f"{found['nodes']} output ports of switches; routes lead from one straight to the next in {found['edges']} ways"
+    ]
     cycle: Sequence[str] = found["cycle"]
     if cycle:
-        ports = [f"{a} → {b}" for a, b in zip(cycle, cycle[1:], strict=False)]
+        ports = [f"{a} → {b}" for a, b in itertools.pairwise(cycle)]
         waits = "; ".join(f"{a} waits for {b}" for a, b in zip(ports, [*ports[1:], ports[0]], strict=True))
         out.append(f"a cycle of pauses is possible: {' → '.join(cycle)}")
         out.append(f"  {waits}")

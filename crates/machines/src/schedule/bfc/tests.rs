@@ -128,7 +128,11 @@ fn a_flow_that_is_paused_holds_the_queue_that_it_waits_in_as_long_as_it_waits_th
         join(&mut port, US(1), packet(n % 2), n);
     });
     port.pause_flows(&flows(&[0]));
-    assert_eq!([leave(&mut port, US(1)), leave(&mut port, US(1))].map(|left| left.unwrap().0), [1, 3], "flow 1");
+    assert_eq!(
+        [leave(&mut port, US(1)), leave(&mut port, US(1))].map(|left| left.unwrap().0),
+        [1, 3],
+        "flow 1"
+    );
     assert_eq!((leave(&mut port, US(1)), port.is_held()), (None, true));
     // By number nothing is paused, whatever is said of that.
     port.pause_only(&QueueSet::default());
