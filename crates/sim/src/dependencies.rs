@@ -260,7 +260,7 @@ pub fn layers(ways: &Ways<'_>) -> Option<Vec<u32>> {
 
 /// For which turns nobody is paused, so that no cycle is left: in a network of layers what comes from a higher layer and returns to one, routed or
 /// not (§3.5: a reroute may lead there); in any other as many turns as it takes ([`Dependencies::feedback`]).
-// CHOICE BFC App. D: "Tagger's method" for graphs in general; here edges that a search in depth finds leading back, less those that can stay.
+// CHOICE BFC §3.5: "Tagger's method" for graphs in general; here edges that a search in depth finds leading back, less those that can stay.
 ///
 /// # Errors
 /// As [`Dependencies::of`].

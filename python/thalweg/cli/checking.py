@@ -52,7 +52,12 @@ def lines(found: Mapping) -> list[str]:
     if cycle:
         ports = [f"{a} → {b}" for a, b in itertools.pairwise(cycle)]
         waits = "; ".join(f"{a} waits for {b}" for a, b in zip(ports, [*ports[1:], ports[0]], strict=True))
-        out.append(f"a cycle of pauses is possible: {' → '.join(cycle)}")
+        what = (
+            "routes close a cycle of pauses, which elision opens"
+            if found["elides"]
+            else "a cycle of pauses is possible"
+        )
+        out.append(f"{what}: {' → '.join(cycle)}")
         out.append(f"  {waits}")
     else:
         out.append("no cycle of pauses is possible: no deadlock (Theorem 2 of BFC, App. D)")

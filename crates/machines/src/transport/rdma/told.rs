@@ -35,7 +35,8 @@ impl ToldSender {
 
     /// Time has come to `now`.
     pub fn listen(&mut self, now: Time) {
-        while let Some((_, index)) = self.coming.pop_front_if(|(at, _)| *at <= now) {
+        while let Some(&(_, index)) = self.coming.front().filter(|(at, _)| *at <= now) {
+            self.coming.pop_front();
             // Another copy of it, sent by the timer, may have come through.
             if index >= self.una && !self.above.contains(&index) {
                 self.lost.insert(index);
