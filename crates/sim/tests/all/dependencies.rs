@@ -195,12 +195,13 @@ fn a_clos_network_whose_reroutes_close_a_circle_stands_still_unless_valleys_are_
     let exempt = elision(&Ways::of(&spec)).unwrap();
     assert!(found.cycle().is_some());
     assert_eq!(found.without(|turn| exempt.binary_search(&turn).is_ok()).cycle(), None);
-    // Each of the racks with one spine sends to both others, at twice what any of their links carries.
-    let from = Time::from_us(50);
-    spec.flows =
-        (0..6u32).flat_map(|h| [(h + 2) % 6, (h + 4) % 6].map(|to| flow(h, to, 600_000, from))).collect();
+    // Hosts 2r and 2r + 1 are rack r's. Around the circle 3, 4, 5 everybody sends to the next rack, and so around 0, 1, 2, over those racks: every port
+    // of the circle is offered four times what it carries.
+    let next = |h: u32| if h < 6 { (h + 2) % 6 } else { 6 + (h - 6 + 2) % 6 };
+    spec.flows = (0..12).map(|h| flow(h, next(h), 2_500_000, Time::from_us(50))).collect();
     spec.stop.until = Time::from_ms(20);
     let held = under_backpressure(spec, Params { queues: 2, ..params() });
+    assert!(quiet(&drain(held.clone())).is_err(), "it stands still");
     let sim = drain(eliding(held));
     assert_eq!((quiet(&sim), sim.counters().packets_dropped), (Ok(()), 0));
     assert!(sim.spared() > Some(0));
