@@ -183,7 +183,7 @@ pub fn work_conserving(packets: u32, seed: u64) -> Outcome {
         let Ok(mut port) = params.make(&at) else { continue };
         let mut paused = QueueSet::default();
         // By flow: which of its packets left last.
-        let mut last = vec![0; 40];
+        let mut last = [0; 40];
         let mut waits = 0u32;
         out.instances += 1;
         for number in 1..=packets {

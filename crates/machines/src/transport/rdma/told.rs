@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn word_of_what_has_come_meanwhile_is_ignored_and_a_timer_sends_the_lowest() {
         let mut told = ToldSender::default();
-        (0..3).for_each(|_| drop(told.tx_free(true, 9)));
+        (0..3).for_each(|n| assert_eq!(told.tx_free(true, 9), Some((n, false, false))));
         told.announce(0, US(1));
         told.on_ack(1, 0, false);
         told.listen(US(1));
