@@ -34,6 +34,8 @@ pub const WORKLOADS: &[&str] = &[
     "W7-hpcc+pfc",
     "W8-bfc",
     "W8-hpcc+pfc",
+    "W8-expresspass",
+    "W8-homa",
     "W9-traced",
 ];
 
@@ -49,6 +51,7 @@ fn scenario(workload: &str) -> Option<&'static str> {
         "W5" => include_str!("../scenarios/w5-fat-tree-8192.toml"),
         "W6" => include_str!("../scenarios/w6-internet2-lstf.toml"),
         _ if workload.starts_with("W7-") => include_str!("../scenarios/w7-rdma.toml"),
+        "W8-expresspass" | "W8-homa" => include_str!("../scenarios/w8-receivers.toml"),
         _ if workload.starts_with("W8-") => include_str!("../scenarios/w8-backpressure.toml"),
         _ => return None,
     })
@@ -64,6 +67,8 @@ fn settings(workload: &str) -> Vec<(String, String)> {
         "W7-hpcc+pfc" => "hpcc+voq-pfc",
         "W8-bfc" => "roce+bfc",
         "W8-hpcc+pfc" => "hpcc+pfc",
+        "W8-expresspass" => "expresspass+credits",
+        "W8-homa" => "homa+spray",
         _ => return Vec::new(),
     };
     vec![("scheme".to_owned(), format!("\"{scheme}\""))]

@@ -136,6 +136,7 @@ FEASIBLE = ("bfc", "hpcc", "hpcc-pfc", "dcqcn", "dctcp")
 MAIN = ("bfc", "ideal-fq", "hpcc", "hpcc-pfc", "dcqcn", "dctcp")
 ALL = (*MAIN, "expresspass")  # whose memory is not looked at: 75 MB a port
 SHORTEST = ("homa", "homa-ecmp", "bfc-srf", "ideal-srf")
+INCAST_SHORTEST = ("homa", "bfc-srf")  # those that Figure F-3 compares
 
 
 def plain(workload: str, s: str, **more) -> Point:
@@ -169,12 +170,14 @@ def points(scale: str) -> list[Point]:
     made += [of("fb", "bfc-cc") for of in (plain, burst)]
     made += [burst("fb", s) for s in ("hpcc-sfq", "hpcc-dqa", "dctcp-ss", "hashed", "no-nic", "bfc=sampling,0.5")]
     made += [plain("fb", "dctcp-ss")]
+    made += [of("fb", "flow-id") for of in (plain, burst)]
     made += [burst("fb", f"bfc=table,{n}") for n in TABLES]
     made += [plain("fb", s, kind="classes") for s in ("bfc", "bfc128", "hpcc", "dctcp")]
     # F18
     made += [of("fb", s, kind="local") for of in (plain, burst) for s in ("bfc", "ideal-fq", "hpcc", "dctcp")]
     # App. F.1
-    made += [of(w, s) for w in ("google", "fb") for of in (plain, burst) for s in SHORTEST]
+    made += [plain(w, s) for w in ("google", "fb") for s in SHORTEST]
+    made += [burst(w, s) for w in ("google", "fb") for s in INCAST_SHORTEST]
     made += [plain(w, s, kind="rack") for w in ("google", "fb") for s in ("homa", "bfc-srf", "ideal-srf")]
     made += [plain("fb", s, kind="waits") for s in ("homa", "homa-ecmp")]
     made += [plain("fb", "bfc", kind="whole")]

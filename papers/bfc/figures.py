@@ -8,7 +8,7 @@ from thalweg import plots
 from thalweg.papers import figure
 
 from .crowds import ELEPHANTS, herd, mice
-from .fabric import ALL, ALPHAS, CREDITS, LOADS, MAIN, SHORTEST, TABLES, Point, burst, keys, plain
+from .fabric import ALL, ALPHAS, CREDITS, INCAST_SHORTEST, LOADS, MAIN, SHORTEST, TABLES, Point, burst, keys, plain
 from .link import KS, XS, empty, lone, model
 from .outcome import bins, busy, competing, flows, short
 from .receivers import RACK, WAITS, alpha, credits, rack, recorded, waits
@@ -223,7 +223,7 @@ def shortest(name: str, title: str, names, make, claims: list[str]) -> None:
 
 shortest("figF1", "Figure F-1: Homa and SRF, no incasts", SHORTEST, plain, ["BFC-FF1-[ab]", "BFC-H-e"])
 shortest("figF2", "Figure F-2: Homa and SRF, one receiver", RACK, rack, ["BFC-FF2-a", "BFC-H-e"])
-shortest("figF3", "Figure F-3: Homa and SRF with incasts", SHORTEST, burst, ["BFC-FF3-*"])
+shortest("figF3", "Figure F-3: Homa and SRF with incasts", INCAST_SHORTEST, burst, ["BFC-FF3-*"])
 
 
 @figure(

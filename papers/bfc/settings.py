@@ -21,6 +21,7 @@ NAMES = {
     "bfc": "BFC",
     "bfc128": "BFC 128",
     "bfc-cc": "BFC (CC)",
+    "flow-id": "BFC by flow",
     "hashed": "BFC + stochastic",
     "single": "BFC + single",
     "no-nic": "BFC − NIC",
@@ -154,6 +155,8 @@ def scheme(name: str) -> dict:
         made["switch"] = bfc(assignment="hashed")
     elif base == "single":
         made["switch"] = bfc(queues=2)
+    elif base == "flow-id":
+        made["switch"] = bfc(sticky=0.0) | {"backpressure": {"pauses": "flow"}}
     elif base == "no-nic":
         made["switch"] = bfc() | {"backpressure": {"nics": False}}
         made["transport"] = capped()
@@ -174,10 +177,11 @@ def scheme(name: str) -> dict:
     elif base == "hpcc":
         made |= {"switch": pfc(), "transport": hpcc(float(detail or 0.95))}
     elif base in ("hpcc-pfc", "hpcc-sfq", "hpcc-dqa"):
-        # CHOICE: in place of switches that tell senders of every drop, receivers that keep what is out of order and name it.
+        # CHOICE: switches tell senders of every drop in no more than the propagation delay. The timer is for the last ACK of a flow, which may be
+        # dropped, too.
         queues = {"hpcc-sfq": order(assignment="hashed"), "hpcc-dqa": order()}.get(base, "fifo")
         made["switch"] = {"scheduler": queues, "inputs": SHARED}
-        made["transport"] = hpcc(recovery="irn", cap=4 * HPCC_BDP, timer="pair")
+        made["transport"] = hpcc(recovery="told", cap=4 * HPCC_BDP, timer={"kind": "fixed", "value": "1ms"})
     elif base == "dcqcn":
         # CHOICE: timers and byte counter of the DCQCN authors' simulator.
         rates = {"kind": "dcqcn", "rate_timer": "60us", "byte_counter": "300KB"}

@@ -142,7 +142,8 @@ def _(runs):
 # --- A ring (App. D), and frames that are lost ---------------------------------------------------------------------------
 
 
-RING = {"one": 2, "many": 33}  # queues, that of control packets among them
+# Queues, that of control packets among them, and whether pauses that could close the circle are elided.
+RING = {"one": (2, "none"), "many": (33, "none"), "elided": (2, "cycles")}
 
 
 def ring_runs() -> list[RunSpec]:
@@ -150,8 +151,9 @@ def ring_runs() -> list[RunSpec]:
     # Hosts 0 to 2 send to 3 to 5, which are behind the second switch after theirs.
     traffic = [{"kind": "flow", "src": i, "dst": 3 + (i + 2) % 3, "size": "2500KB"} for i in range(3)]
     out = []
-    for name, queues in RING.items():
-        set = scheme("bfc") | {"switch": scheme("bfc")["switch"] | {"scheduler": order(queues=queues)}}
+    for name, (queues, elide) in RING.items():
+        own = {"scheduler": order(queues=queues)} | ({"backpressure": {"elide": elide}} if elide != "none" else {})
+        set = scheme("bfc") | {"switch": scheme("bfc")["switch"] | own}
         set |= {"topology.file": "ring.csv", "routing": {"kind": "pinned", "file": "ring-paths.csv"}}
         out.append(run(f"ring-{name}:bfc", "graph", set | {"traffic": traffic, "run.until": "4ms"}))
     return out
@@ -159,13 +161,14 @@ def ring_runs() -> list[RunSpec]:
 
 @measure("BFC-D1-a", needs=["ring-*:bfc@1", *ALL_LONE, "lost-frames:bfc@1"])
 def _(runs):
-    """Networks without a cycle always drain; the ring does with many queues and not with one."""
+    """Networks without a cycle always drain; the ring does with many queues, or a way elided, and not with one queue."""
     left = {k: int((runs[k].flows["status"] != "completed").sum()) for k in runs if not k.startswith("herd")}
     acyclic = sum(v for k, v in left.items() if not k.startswith("ring"))
     return {
         "flows stuck without a cycle": acyclic,
         "stuck in the ring, one queue": left["ring-one:bfc@1"],
         "stuck in the ring, 32 queues": left["ring-many:bfc@1"],
+        "stuck in the ring, one queue, elided": left["ring-elided:bfc@1"],
     }
 
 

@@ -132,5 +132,5 @@ def claim(name: str, check: str) -> None:
         return {text: found[key] for key, text in REPORTED.items()}
 
 
-for _name in ("BFC-P1-a", "BFC-P3-a", "BFC-M-a", "BFC-M-b", "BFC-C1-b"):
+for _name in ("BFC-P1-a", "BFC-P3-a", "BFC-M-a", "BFC-M-b", "BFC-M-c", "BFC-D1-b", "BFC-C1-b"):
     claim(_name, _name)

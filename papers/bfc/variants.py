@@ -134,6 +134,17 @@ def _(runs):
     return out | {f"mean collisions, {k}": v for k, v in met.items()} | {"short": worse.get(3e3, np.nan)}
 
 
+@measure("BFC-M-f", needs=grid(("bfc", "flow-id"), ("fb",)))
+def _(runs):
+    both = {m: [of(runs, m("fb", s)) for s in ("bfc", "flow-id")] for m in BOTH}
+    tails = {m: list(ratio(bins(sticky, "fb"), bins(ideal, "fb")).values()) for m, (sticky, ideal) in both.items()}
+    means = [long(sticky, "fb") / long(ideal, "fb") for sticky, ideal in both.values()]
+    found = [v for of_all in tails.values() for v in of_all]
+    out = {"smallest p99, sticky / by flow": min(found), "largest p99, sticky / by flow": max(found)}
+    out |= {"largest without incasts": max(tails[plain]), "smallest without incasts": min(tails[plain])}
+    return out | {"long, smallest": min(means), "long, largest": max(means)}
+
+
 def table(n: int) -> Point:
     return burst("fb", "bfc" if n == 100 else f"bfc=table,{n}")
 

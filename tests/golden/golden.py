@@ -45,6 +45,8 @@ W7 = {
     "hpcc+pfc": "hpcc+voq-pfc",
 }
 
+W8 = {"homa": "homa+spray"}
+
 RECORDED = """\
 name = "recorded"
 [topology]
@@ -133,7 +135,8 @@ def study(name: str) -> Iterator[Row]:
 def benches(_: str) -> Iterator[Row]:
     """The benchmark's workloads."""
     for file in sorted(BENCHES.glob("*.toml")):
-        schemes = {"": {}} | ({k: {"scheme": v} for k, v in W7.items()} if file.stem.startswith("w7") else {})
+        more = {"w7-rdma": W7, "w8-receivers": W8}.get(file.stem, {})
+        schemes = {"": {}} | {k: {"scheme": v} for k, v in more.items()}
         for scheme, overrides in schemes.items():
             yield Cut(Scenario.load(file, overrides), BENCH).row(f"bench/{file.stem}{scheme and ':'}{scheme}")
 

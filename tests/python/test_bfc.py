@@ -220,3 +220,17 @@ def test_a_ring_stands_still_as_often_as_all_its_ports_have_both_flows_in_one_qu
     still = sum(stands(2, seed) for seed in range(64))
     assert 3 <= still <= 16, "one in eight"
     assert not any(stands(16, seed) for seed in range(12))
+
+
+def test_an_incast_takes_three_of_its_periods_and_the_published_memory():
+    """P13 of the design: 20 MB through one link, one every 500 us; 1 BDP of each of 100 senders before any of them hears of it (§3.6.2.2)."""
+    study = papers.find(str(FOLDER))
+    fabric, settings = study.module("fabric"), study.module("settings")
+    best = fabric.BURST * 8 / fabric.RATE
+    leaves, spines, _ = fabric.PUBLISHED
+    period = fabric.BURST * 8 / (0.05 * leaves * spines * fabric.RATE)
+    assert (best, period) == (pytest.approx(1.6e-3), pytest.approx(500e-6))
+    assert best / period == pytest.approx(3.2), "incasts at once, if each goes as fast as it can"
+    # 8 us at line rate are 100 KB; the windows of all schemes add the packets that a round trip has in hand.
+    assert pytest.approx(10e6) == 100 * 8e-6 * settings.LINE / 8
+    assert 100e3 < settings.BDP * settings.MTU < 110e3

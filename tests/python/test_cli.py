@@ -46,6 +46,12 @@ WRONG = {
     "file as --out": (["run", "tiny.toml", "--out", "tiny.toml"], "in the way"),
     "not TOML": (["run", "broken.toml"], "broken.toml:2"),
     "not UTF-8": (["run", "latin.toml"], "UTF-8"),
+    "no such network": (["check", "deadlock", "fat-treee"], "did you mean `fat-tree`"),
+    "no such check": (["check", "deadlok", "star"], "did you mean `deadlock`"),
+    "no such key of a network": (
+        ["check", "deadlock", "star", "--set", "topology.hosts=4", "--set", "topology.k=4"],
+        "topology.k",
+    ),
     "no such shell": (["completion", "tcsh"], "tcsh"),
     "no such format": (["export-flows", "tiny.toml", "--format", "xml"], "xml"),
     "wrong picture": (["compare", "a", "b", "--plot", "x.gif"], ".svg"),
@@ -124,6 +130,35 @@ def test_show_explain_schema_and_list_answer(cli, file, tmp_path):
     assert {"name", "summary", "source"} == listed[0].keys()
     everything = cli("list")
     assert everything.code == 0 and "schedulers:" in everything.out
+
+
+RING = "a,b,rate,delay\n" + "".join(f"h{n},s{n},10Gbps,1us\ns{n},s{(n + 1) % 5},10Gbps,1us\n" for n in range(5))
+
+
+def test_cycles_of_pauses_are_found_in_a_kind_of_topology_a_file_of_links_and_a_scenario(cli, tmp_path):
+    said = cli("check", "deadlock", "fat-tree", "--set", "topology.k=4", "--json")
+    found = json.loads(said.out)
+    # 20 switches of 4 ports. 48 links, 96 ports, 16 of them of hosts: 80 outputs.
+    assert (said.code, found["nodes"], found["cycle"], found["layered"]) == (0, 80, [], True)
+    (tmp_path / "ring.csv").write_text(RING)
+    said = cli("check", "deadlock", tmp_path / "ring.csv")
+    out = said.out
+    assert said.code == 1
+    assert "a cycle of pauses is possible: s0 → s1 → s2 → s3 → s4 → s0" in out
+    assert "s4 → s0 waits for s0 → s1" in out and "would exempt 2 ways" in out
+    scenario = tmp_path / "ring.toml"
+    scenario.write_text(
+        """
+        name = "ring"
+        topology = { kind = "file", file = "ring.csv", format = "links-csv" }
+        scheme = "roce+bfc"
+        traffic = [{ kind = "flow", src = 0, dst = 2, size = "1KB" }]
+        """
+    )
+    said = cli("check", "deadlock", scenario, "--quiet")
+    assert (said.code, said.out) == (1, "")
+    said = cli("check", "deadlock", scenario, "--set", "switch.backpressure.elide=cycles")
+    assert said.code == 0 and "exempts 2 ways" in said.out and "which elision opens" in said.out
 
 
 def test_flows_are_exported_as_csv_and_for_hpcc(cli, file):

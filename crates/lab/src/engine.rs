@@ -71,6 +71,10 @@ impl Engine {
     pub fn relief(&self) -> Option<(thalweg_machines::relief::Tally, u64)> {
         self.sim.relief()
     }
+    /// Packets held against nobody, lest pauses go round in a circle, if the network elides.
+    pub fn spared(&self) -> Option<u64> {
+        self.sim.spared()
+    }
     /// Active flows whose data pass a port.
     pub fn flows_through(&self, port: PortId) -> Vec<FlowId> {
         self.sim.flows_through(port)

@@ -13,6 +13,7 @@
 
 mod catalogue;
 mod context;
+mod deadlock;
 mod diagnostic;
 mod difference;
 mod editors;
@@ -44,6 +45,7 @@ mod validate;
 pub mod workload;
 
 pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
+pub use deadlock::DeadlockCheck;
 pub use diagnostic::{Diagnostic, nearest};
 pub use difference::diff;
 pub use estimate::Estimate;

@@ -176,6 +176,7 @@ fn pauses(run: &Run) -> Json {
         "paused_s": paused as f64 * 1e-12,
         "deadlocks": run.engine.deadlocks().iter().map(deadlock).collect::<Vec<_>>(),
         "relief": run.engine.relief().map(relief),
+        "spared": run.engine.spared(),
     })
 }
 

@@ -90,6 +90,23 @@ impl Scenario {
         Ok(dict)
     }
 
+    /// Cycles of pauses that routes allow, and what elision exempts, as a dictionary.
+    fn check_deadlock<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let inner = self.inner.clone();
+        let found = interruptible(py, move |stop| inner.check_deadlock(stop))?
+            .map_err(|d| scenario_error(py, &[d]))?;
+        let dict = PyDict::new(py);
+        dict.set_item("nodes", found.nodes)?;
+        dict.set_item("edges", found.edges)?;
+        dict.set_item("cycle", found.cycle)?;
+        dict.set_item("ports", found.ports)?;
+        dict.set_item("layered", found.layered)?;
+        dict.set_item("exempt", found.exempt)?;
+        dict.set_item("routed", found.routed)?;
+        dict.set_item("elides", found.elides)?;
+        Ok(dict)
+    }
+
     fn flows_csv(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.inner.clone();
         interruptible(py, move |stop| inner.flows_csv_unless(stop))?.map_err(|d| scenario_error(py, &[d]))

@@ -2,6 +2,7 @@
 
 use crate::arena::Arena;
 use crate::cx::Cx;
+use crate::dependencies::{Ways, elision};
 use crate::events::Events;
 use crate::fabric::egress::Reference;
 use crate::fabric::gate::Gates;
@@ -138,6 +139,11 @@ impl<Q: Events> Sim<Q> {
                     "it takes packets out of the queue of its NIC: strict priority can be searched",
                 );
             }
+            if needs.told && self.cx.features.spraying {
+                return refuse(
+                    "switches tell it of drops on the way that packets have come: they must not be sprayed",
+                );
+            }
             if !needs.symmetric {
                 continue;
             }
@@ -251,6 +257,9 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     if let Some(shared) = &spec.shared_buffer {
         let pool = SharedPool::new(shared.total, shared.alpha).map_err(BuildError::Inconsistent)?;
         memory.pools = vec![pool; spec.switches as usize];
+    }
+    if spec.inputs.and_then(|inputs| inputs.backpressure()).is_some_and(|own| own.elide) {
+        memory.elide(&ports, &elision(&Ways::of(spec))?);
     }
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;

@@ -38,6 +38,8 @@ pub(crate) struct Features {
     pub nic_idle: bool,
     /// Flows that are over take back what waits in the queue of their NIC.
     pub takes_back: bool,
+    /// Senders are told of packets that switches drop.
+    pub told: bool,
     /// NICs pull from the flow that has least left.
     pub shortest_nic: bool,
     /// NICs pull as the HPCC authors' simulator does: see [`crate::compat::hpcc_nic`].
@@ -92,6 +94,7 @@ impl Features {
             nic_pull: spec.nic.order.pulls(),
             nic_idle: pulls_when_idle(spec),
             takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
+            told: spec.transports.iter().any(|t| t.needs().told),
             shortest_nic: spec.nic.order == NicOrder::Shortest,
             hpcc_nic: spec.nic.order == NicOrder::Hpcc,
             failures: !spec.incidents.is_empty(),

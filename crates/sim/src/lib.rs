@@ -10,7 +10,7 @@
 //!
 //! * [`events`]: what happens next, in a total order that does not depend on insertion history;
 //! * [`port`]: output queues, transmitters and wires; one or two events per packet-hop;
-//! * [`routing`]: shortest paths of any graph;
+//! * [`routing`]: shortest paths of any graph; [`dependencies`]: which ports may have to wait for which;
 //! * [`recording`], [`replay`]: a run's packets as data, and run again under another discipline;
 //! * [`ideal`]: how long a flow takes alone, as a closed form;
 //! * [`snapshot`], [`sealed`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
@@ -20,6 +20,7 @@ mod build;
 pub mod check;
 mod compat;
 mod cx;
+pub mod dependencies;
 pub mod diff;
 pub mod events;
 mod fabric;

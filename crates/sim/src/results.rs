@@ -86,6 +86,12 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
+    /// Packets that made a queue too long and were held against nobody, lest pauses go round in a circle; `None`: nothing is elided.
+    pub fn spared(&self) -> Option<u64> {
+        let own = self.cx.spec.inputs.and_then(|inputs| inputs.backpressure())?;
+        own.elide.then_some(self.cx.instruments.tally.spared)
+    }
+
     /// What the reliefs of all switches have done so far, and packets that left for their hosts out of order; `None`: there are none.
     pub fn relief(&self) -> Option<(Tally, u64)> {
         self.cx.spec.relief.map(|_| (self.fabric.stages.relief.tally(), self.fabric.stages.relief.reordered))

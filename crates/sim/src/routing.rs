@@ -222,6 +222,34 @@ impl Routes {
         self.nic[host.at()]
     }
 
+    /// The nodes that hosts hang off, with their hosts.
+    pub(crate) fn attachments(&self) -> impl Iterator<Item = (NodeId, Vec<HostId>)> + '_ {
+        let hosts = move |number: u32| {
+            let of = |(_, at): &(usize, &u32)| **at == number;
+            self.attachment
+                .iter()
+                .enumerate()
+                .filter(of)
+                .map(|(host, _)| HostId::from(host))
+                .collect::<Vec<_>>()
+        };
+        (0..self.attachments).map(hosts).map(|hosts| (self.peer[self.nic[hosts[0].at()].at()], hosts))
+    }
+
+    /// The port that leads to a host from the node that it hangs off.
+    pub(crate) fn to_host(&self, host: HostId) -> PortId {
+        self.down[host.at()]
+    }
+
+    /// The ports by which packets for `dst` may leave a switch that it does not hang off; none if no working link leads there.
+    pub(crate) fn group(&self, switch: NodeId, dst: HostId) -> &[PortId] {
+        let row = (switch.0 - self.hosts) as usize * self.attachments as usize;
+        match self.next[row + self.attachment[dst.at()] as usize] as usize {
+            group if group == u32::MAX as usize => &[],
+            group => &self.ports[self.bounds[group] as usize..self.bounds[group + 1] as usize],
+        }
+    }
+
     /// True if the two hosts hang off the same switch: there is nothing to choose between them.
     pub fn same_attachment(&self, a: HostId, b: HostId) -> bool {
         self.attachment[a.at()] == self.attachment[b.at()]

@@ -3,7 +3,7 @@
 use crate::cx::Cx;
 use crate::events::{Calendar, Event, Events, Phase};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, Landing, failures, points, relief};
+use crate::fabric::{Fabric, Landing, Lost, failures, points, relief};
 use crate::flows::Flows;
 use crate::hosts::{Hosts, idle};
 use crate::lookahead::look_ahead;
@@ -144,7 +144,10 @@ impl<Q: Events> Sim<Q> {
     #[cold]
     fn account_losses(&mut self) {
         for at in 0..self.fabric.lost.len() {
-            let packet = self.fabric.lost[at];
+            let Lost { packet, told } = self.fabric.lost[at];
+            if let Some(way) = told {
+                self.hosts.tell_of_drop(&mut self.cx, &self.fabric, &packet, way);
+            }
             self.hosts.lose(&mut self.fabric, &mut self.flows, &packet);
         }
         self.fabric.lost.clear();

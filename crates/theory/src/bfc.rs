@@ -1,10 +1,16 @@
-//! Backpressure flow control (Goyal, MIT 2022, ch. 3 and App. C): how many flows wait at once, how often they collide, and how long a lone flow's link is empty.
+//! Backpressure flow control (Goyal, MIT 2022, ch. 3, App. C and D): how many flows wait at once, how often they collide, how long a lone flow's link
+//! is empty, what a paused queue lets go, and which Clos networks could wait for themselves.
 
 use crate::outcome::Outcome;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use thalweg_machines::pause::{Backpressure, BackpressureSpec, Frame, Passing, PausePolicy, QueueSet};
 use thalweg_machines::schedule::bfc::Params;
-use thalweg_units::{Stream, mix64};
+use thalweg_machines::schedule::{At, Order, Parameters};
+use thalweg_machines::{Handle, Packet};
+use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision};
+use thalweg_sim::spec::{Incident, IncidentKind, LinkSpec, RoutingSpec};
+use thalweg_units::{FlowId, NodeId, Rate, Span, Stream, Time, mix64};
 
 /// §3.2.3: under processor sharing N is geometric with mean ρ/(1−ρ), whatever the sizes; here fixed, and two sizes a hundredfold apart.
 pub fn active_flows(arrivals: u32, seed: u64) -> Outcome {
@@ -132,5 +138,160 @@ pub fn lone_flow(_: u32, _: u64) -> Outcome {
     out.expect((empty(2.0, 1.0) - 0.2).abs() < 1e-12, || "a fifth".into());
     out.expect((empty(1.1, 1.0) - 0.1 / 1.31).abs() < 1e-9, || "7.6 %".into());
     out.found(|| "a fifth at x = 2 for k = 1; 7.63 % at x = 1.1".into());
+    out
+}
+
+/// §3.3.3.2: a switch of 32 ports whose neighbours have 128 queues each keeps 4096 counters, no two of which are one.
+pub fn counters(_: u32, _: u64) -> Outcome {
+    let mut out = Outcome { instances: 1, ..Outcome::default() };
+    let spec = BackpressureSpec {
+        frame_wire: 64,
+        every: Span::from_us(2),
+        expires: Span::from_us(32),
+        nics: true,
+        flows: false,
+        elide: false,
+    };
+    let Ok(mut switch) = Backpressure::new(&spec, 32) else { return out };
+    let mut paused = 0;
+    for (input, tag) in (0..32).flat_map(|input| (0..128).map(move |tag| (input, tag))) {
+        let packet = Packet { tag, ..Packet::default() };
+        let at = Passing { input, output: 0, packet: &packet };
+        out.packets += 2;
+        let frames = [switch.on_overfull(Time::ZERO, at), switch.on_overfull(Time::ZERO, at)];
+        out.expect(frames == [Some(Frame::PauseQueue { queue: tag }), None], || format!("{frames:?}"));
+        paused += u32::from(frames[0].is_some());
+    }
+    out.expect(paused == 4096, || format!("{paused} counters"));
+    out.found(|| format!("{paused} counters"));
+    out
+}
+
+/// §3.3.3: whatever is paused when, a port that may send does, never from a paused queue, and a flow's packets keep their order.
+pub fn work_conserving(packets: u32, seed: u64) -> Outcome {
+    let mut out = Outcome::default();
+    for (number, service) in
+        [(0, Params::default().service), (1, thalweg_machines::schedule::bfc::Service::Shortest)]
+    {
+        let mut draw = Stream::new(seed, "bfc port", number);
+        let params = Params { queues: 9, service, ..Params::default() };
+        let at = At {
+            rate: Rate::from_gbps(100),
+            stream: Stream::new(seed, "bfc order", number),
+            preemptive: false,
+        };
+        let Ok(mut port) = params.make(&at) else { continue };
+        let mut paused = QueueSet::default();
+        // By flow: which of its packets left last.
+        let mut last = [0; 40];
+        let mut waits = 0u32;
+        out.instances += 1;
+        for number in 1..=packets {
+            let now = Time::from_ns(80 * u64::from(number));
+            out.packets += 1;
+            if draw.below(5) == 0 {
+                paused = (0..8).filter(|_| draw.below(3) == 0).collect();
+                port.pause_only(&paused);
+            }
+            if draw.below(2) == 0 {
+                let flow = FlowId(draw.below(40) as u32);
+                let packet = Packet { flow, wire: 1000, rank: draw.below(9) as i64, ..Packet::default() };
+                port.push(now, &packet, Handle(number << 6 | flow.0));
+                waits += 1;
+            }
+            match port.pop(now) {
+                Some(entry) => {
+                    let (queue, flow) = (port.served_queue(), (entry.handle.0 & 63) as usize);
+                    waits -= 1;
+                    out.expect(!paused.has(queue), || format!("packet {number}: queue {queue} is paused"));
+                    out.expect(last[flow] < entry.handle.0, || {
+                        format!("packet {number}: flow {flow} out of order")
+                    });
+                    last[flow] = entry.handle.0;
+                }
+                None if waits > 0 => {
+                    // Then all that waits is in queues that are paused: a copy that may send all shows where.
+                    let mut copy = port.clone();
+                    copy.pause_only(&QueueSet::default());
+                    for _ in 0..waits {
+                        let shown = copy.pop(now).map(|_| copy.served_queue());
+                        out.expect(shown.is_some_and(|queue| paused.has(queue)), || {
+                            format!("packet {number}: {shown:?} might have sent")
+                        });
+                    }
+                    out.found(|| format!("{waits} packets wait, all in paused queues"));
+                }
+                None => {}
+            }
+        }
+    }
+    out
+}
+
+/// A Clos network: racks of `hosts` under every one of `middles` switches of their pod, those under every top of their number; one pod: no tops.
+struct Clos {
+    hosts: u32,
+    switches: u32,
+    links: Vec<LinkSpec>,
+}
+
+impl Clos {
+    fn new(pods: u32, leaves: u32, middles: u32, each: u32, tops: u32) -> Self {
+        let hosts = pods * leaves * each;
+        let (leaf, middle, top) = (hosts, hosts + pods * leaves, hosts + pods * (leaves + middles));
+        let wire =
+            |a, b| LinkSpec::fixed(NodeId(a), NodeId(b), Rate::from_gbps(100), Span::from_us(1), Span::ZERO);
+        let mut links: Vec<LinkSpec> = (0..hosts).map(|h| wire(h, leaf + h / each)).collect();
+        for pod in 0..pods {
+            let within = (0..leaves).flat_map(|l| (0..middles).map(move |m| (l, m)));
+            links.extend(within.map(|(l, m)| wire(leaf + pod * leaves + l, middle + pod * middles + m)));
+            let above = (0..middles).flat_map(|m| (0..tops).map(move |t| (m, t)));
+            links.extend(above.map(|(m, t)| wire(middle + pod * middles + m, top + m * tops + t)));
+        }
+        let switches = pods * (leaves + middles) + if tops > 0 { middles * tops } else { 0 };
+        Self { hosts, switches, links }
+    }
+
+    fn ways<'a>(&'a self, incidents: &'a [Incident]) -> Ways<'a> {
+        let (routing, flows) = (&RoutingSpec::Ecmp, &[]);
+        Ways { hosts: self.hosts, switches: self.switches, links: &self.links, routing, flows, incidents }
+    }
+}
+
+/// §3.5, App. D: routes of a Clos network close no cycle of pauses; with links failed they may, and what comes from a higher layer and returns to one is
+/// all that has to be elided.
+pub fn clos(networks: u32, seed: u64) -> Outcome {
+    let mut out = Outcome::default();
+    let mut draw = Stream::new(seed, "clos", 0);
+    for number in 0..networks {
+        let two = number % 2 == 0;
+        let pods = if two { 1 } else { 2 + draw.below(2) as u32 };
+        let (leaves, middles) = (2 + draw.below(4) as u32, 2 + draw.below(3) as u32);
+        let clos = Clos::new(pods, leaves, middles, 2, if two { 0 } else { 1 + draw.below(2) as u32 });
+        let (Ok(intact), between) =
+            (Dependencies::of(&clos.ways(&[])), clos.links.len() as u64 - u64::from(clos.hosts))
+        else {
+            continue;
+        };
+        out.expect(intact.cycle().is_none(), || format!("network {number}: {:?}", intact.cycle()));
+        let down =
+            |link: u64| Incident { at: Time::ZERO, what: IncidentKind::LinkDown(clos.hosts + link as u32) };
+        let failed: Vec<Incident> =
+            (0..1 + draw.below(between * 2 / 3)).map(|_| down(draw.below(between))).collect();
+        let ways = clos.ways(&failed);
+        let (Ok(found), Ok(exempt)) = (Dependencies::of(&ways), elision(&ways)) else { continue };
+        out.instances += 1;
+        out.packets += found.edges().count() as u64;
+        let is_exempt = |turn: Turn| exempt.binary_search(&turn).is_ok();
+        let left = found.without(is_exempt).cycle();
+        out.expect(left.is_none(), || format!("network {number}: {left:?} in spite of elision"));
+        // Before anything fails no route turns up again.
+        out.expect(!intact.edges().any(is_exempt), || format!("network {number}: an intact route is exempt"));
+        if let Some(cycle) = found.cycle() {
+            out.found(|| {
+                format!("network {number} of {} switches: {cycle:?} wait in a circle", clos.switches)
+            });
+        }
+    }
     out
 }

@@ -71,7 +71,7 @@ macro_rules! table {
     };
 }
 
-static CHECKS: [Check; 43] = table! {
+static CHECKS: [Check; 46] = table! {
     "UPS-TH3a" BeInTime 2000 theorems::th3,
         "omniscient per-hop initialisation, preemptive: nobody late over any number of hops, no arrival after the original's";
     "UPS-F7a" Hold 0 examples::no_universal,
@@ -144,6 +144,12 @@ static CHECKS: [Check; 43] = table! {
         "with a hundred entries per queue fewer than one of as many flows as queues in a hundred shares its entry";
     "BFC-M-b" Hold 0 bfc::tables,
         "flow tables of 76.8 K entries at a ToR and 409 600 at a Tofino2";
+    "BFC-M-c" Hold 0 bfc::counters,
+        "a switch of 32 ports whose neighbours have 128 queues each keeps 4096 counters";
+    "BFC-P8" Hold 20000 bfc::work_conserving,
+        "a port sends if it may, never from a paused queue, and the packets of a flow in their order";
+    "BFC-D1-b" Hold 400 bfc::clos,
+        "without what comes from a higher layer and returns to one no routes of a Clos network close a cycle of pauses, whatever links fail";
     "BFC-C1-b" Hold 0 bfc::lone_flow,
         "a lone flow leaves its queue empty for at most 1/((sqrt k + 1)^2 + 1) of the time, at x = 1 + sqrt k";
     "ABC-VCPa" Hold 0 abc::vcp_doubles,

@@ -51,6 +51,8 @@ statements! {
         bfc_active_flows_are_geometric "BFC-P1-a"
         bfc_birthdays "BFC-P3-a"
         bfc_flow_tables_are_large_enough "BFC-M-a"
+        bfc_ports_conserve_work "BFC-P8"
+        bfc_clos_networks_close_no_cycle "BFC-D1-b"
         abc_routers_keep_to_the_share "ABC-D2"
         abc_lost_acks_slow_changes "ABC-D6";
     fixed:
@@ -68,6 +70,7 @@ statements! {
         vcp_doubles_in_twelve_round_trips "ABC-VCPa"
         bfc_tables_have_the_published_sizes "BFC-M-b"
         bfc_a_lone_flow_runs_dry "BFC-C1-b"
+        bfc_counters_are_as_many_as_published "BFC-M-c"
         rc3_worked_example "RC3-F3-a"
         rc3_only_two_are_repaired "RC3-F3-b"
         rc3_levels "RC3-F1-a"

@@ -292,6 +292,16 @@ def build() -> Parser:
         "key", metavar="KEY", help="dotted key, or a run directory: which ports wait for each other, and whose packets"
     )
 
+    p = command("check", "checking:check", "look for what could go wrong in a network, without a run")
+    p.add_argument("what", choices=("deadlock",), help="deadlock: whether pauses can wait for each other in a circle")
+    p.add_argument(
+        "network",
+        metavar="NETWORK",
+        help="a scenario file, run directory, graph file (CSV, GraphML, ..) or kind of topology (`thalweg list topologies`)",
+    )
+    sets(p)
+    voice(p, "print what was found as one JSON object")
+
     command("schema", "asking:schema", "print the JSON Schema of scenarios, for editors")
 
     p = command("export-flows", "asking:export_flows", "print a scenario's flow list, for other simulators")

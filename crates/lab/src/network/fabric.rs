@@ -1,6 +1,6 @@
 //! Switch memory, flow control, NICs and what breaks.
 
-use crate::schema::{Document, Incident, NicOrder, Pfc, PfcThreshold, Release, Sharing};
+use crate::schema::{Document, Elide, Incident, NicOrder, Pauses, Pfc, PfcThreshold, Release, Sharing};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
 use thalweg_machines::pause::{BackpressureSpec, GfcSpec, PauseSpec};
@@ -29,6 +29,8 @@ pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
             every: b.every.0,
             expires: b.expires.0,
             nics: b.nics,
+            flows: b.pauses == Pauses::Flow,
+            elide: b.elide == Elide::Cycles,
         })
     });
     let gfc = doc.switch.gfc.map(|g| {
@@ -73,7 +75,7 @@ pub(super) fn nic(doc: &Document) -> s::NicSpec {
 }
 
 /// What breaks and what is mended, in order of time; at one instant what is mended comes first.
-pub(super) fn incidents(doc: &Document, graph: &Graph) -> Vec<s::Incident> {
+pub(crate) fn incidents(doc: &Document, graph: &Graph) -> Vec<s::Incident> {
     let at = |span: Span| Time::from_ps(span.ps());
     let (mut begins, mut out) = (Vec::new(), Vec::new());
     for incident in &doc.incident {

@@ -12,6 +12,7 @@ use crate::context::Cx;
 use crate::resolve;
 use crate::schema::Document;
 use crate::topology::Graph;
+pub(crate) use fabric::incidents;
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_sim::spec::{CutThrough, NetworkSpec, StopSpec};
 use thalweg_units::Time;

@@ -70,13 +70,48 @@ pub struct Backpressure {
     pub frame: Q<Bytes>,
     /// NICs obey, flow by flow if `nic.order` is `round-robin`. Otherwise they take no notice (App. E).
     pub nics: bool,
+    /// What a frame names.
+    pub pauses: Pauses,
+    /// What is held against nobody, lest ports wait for each other in a circle for ever.
+    pub elide: Elide,
+}
+
+/// What a frame of backpressure names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pauses {
+    /// The queue that a packet came from, whoever waits in it now.
+    #[default]
+    Queue,
+    /// The flow: the hop before pauses the queue that it waits in, whichever that is then. The ideal to which BFC compares its sticky
+    /// queues (Goyal, MIT 2022, §3.3.3.2), with `sticky = 0` in the scheduler; frames are not repeated, and must not be lost.
+    Flow,
+}
+
+/// What is held against nobody under backpressure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Elide {
+    /// Nothing is exempt.
+    #[default]
+    None,
+    /// So much that no cycle of pauses is left (BFC: Goyal, MIT 2022, §3.5, App. D). In a network of layers packets that come from a higher layer and
+    /// return to one; elsewhere those of ways through a switch none of which can be left out. `thalweg check deadlock` lists them.
+    Cycles,
 }
 
 impl Default for Backpressure {
     fn default() -> Self {
         // CHOICE BFC §3.3.3.2: the paper gives neither period nor sizes. A hop's round trip; the artifact has 1 us.
         let (every, expires) = (Q::of("2us"), Q::of("32us"));
-        Self { every, expires, frame: default::frame(), nics: true }
+        Self {
+            every,
+            expires,
+            frame: default::frame(),
+            nics: true,
+            pauses: Pauses::Queue,
+            elide: Elide::None,
+        }
     }
 }
 

@@ -22,7 +22,7 @@ pub struct Rdma {
     pub extra_header: Q<Bytes>,
     /// An ACK on the wire.
     pub ack_size: Q<Bytes>,
-    /// A NACK on the wire. Without the key, as `ack_size`, and 4 B more with the recovery `irn`, for the PSN that triggered it.
+    /// A NACK on the wire. Without the key, as `ack_size`, and 4 B more with the recoveries `irn` and `told`, for the PSN that triggered it.
     pub nack_size: Option<Q<Bytes>>,
     /// In-band telemetry on the wire, in every data packet from its source on and in every ACK and NACK, besides their headers.
     /// Without the key `42B` where the controller reads it (HPCC, SIGCOMM 2019, §4.1: five hops of 8 B, and 2 B).
@@ -30,14 +30,14 @@ pub struct Rdma {
     /// How losses are repaired.
     pub recovery: Recovery,
     /// BDP-FC: packets that may be sent from the lowest unacknowledged one on. `"auto"`: as many as fill the longest path at the
-    /// hosts' rate (propagation only); `"none"`: no cap. Without the key, `auto` with the recovery `irn` and `none` with
-    /// `go-back-n`.
+    /// hosts' rate (propagation only); `"none"`: no cap. Without the key, `auto` with the recoveries `irn` and `told`, `none`
+    /// with `go-back-n`.
     pub cap: Option<Cap>,
     /// What receivers acknowledge, NACKs apart. Without the key, `per-packet`; with the recovery `go-back-n` under PFC, or
     /// with `segments`, no more than the controller needs.
     pub acks: Option<RdmaAcks>,
     /// The retransmission timer. Without the key, `off` with PFC, else `pair` with the recovery `irn` and `fixed` with
-    /// `go-back-n`.
+    /// `go-back-n` and `told`.
     pub timer: Option<RdmaTimer>,
     /// Which acknowledgements start a running timer again.
     pub timer_restart: TimerRestart,
@@ -106,6 +106,9 @@ pub enum Recovery {
         /// Say it again if the gap stands for so long (the HPCC authors' simulator: 500us); never if not given.
         repeat_nack: Option<Q<Span>>,
     },
+    /// An ideal: switches tell the sender of every packet that they drop, at once but for the propagation delay, and it sends that one again,
+    /// whatever the window; the receiver keeps what is out of order (HPCC without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
+    Told,
 }
 
 impl Default for Recovery {

@@ -1,10 +1,12 @@
 //! `switch.inputs`, `switch.pfc`, `switch.control_first` and what hosts make of them.
 
 use super::Report;
+use crate::deadlock;
 use crate::quantity::Capacity;
 use crate::resolve::{self, Headroom};
 use crate::schema::{
-    Connection, Document, Inputs, Marking, NicOrder, Pfc, PfcThreshold, RoutingRule, Scheduler,
+    Backpressure, Connection, Document, Elide, Incident, Inputs, Marking, NicOrder, Pauses, Pfc,
+    PfcThreshold, RoutingRule, Scheduler,
 };
 use crate::topology::Graph;
 use thalweg_machines::relief::ReliefSpec;
@@ -46,7 +48,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             "write `switch.control_first = true`, or `nic.order = \"round-robin\"`",
         );
     }
-    backpressure(r, doc);
+    backpressure(r, doc, graph);
     gfc(r, doc);
     relief(r, doc, graph);
     match (doc.switch.pfc, doc.switch.inputs) {
@@ -60,7 +62,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
 }
 
 /// `switch.backpressure`.
-fn backpressure(r: &mut Report<'_>, doc: &Document) {
+fn backpressure(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let Some(own) = doc.switch.backpressure else { return };
     let key = "switch.backpressure";
     if doc.switch.inputs.is_none() {
@@ -89,6 +91,41 @@ fn backpressure(r: &mut Report<'_>, doc: &Document) {
         let reason =
             format!("pauses would expire after {}, and are confirmed every {}", own.expires.0, own.every.0);
         r.error(&format!("{key}.expires"), reason, "write more than `every`, for example 16 times as much");
+    }
+    if own.pauses == Pauses::Flow {
+        flow_by_flow(r, doc);
+    }
+    if own.elide == Elide::Cycles && deadlock::nothing_to_elide(doc, graph) == Some(true) {
+        r.useless(&format!("{key}.elide"), "no routes here close a cycle of pauses", "remove the key");
+    }
+}
+
+/// `switch.backpressure.pauses = "flow"`: an ideal, in which every frame arrives.
+fn flow_by_flow(r: &mut Report<'_>, doc: &Document) {
+    let default = Backpressure::default();
+    let own = doc.switch.backpressure.unwrap_or_default();
+    for (key, differs) in [("every", own.every != default.every), ("expires", own.expires != default.expires)]
+    {
+        if differs {
+            let why = "frames that name flows are not repeated, and no pause of a flow expires";
+            r.useless(&format!("switch.backpressure.{key}"), why, "remove the key");
+        }
+    }
+    if !doc.incident.is_empty() {
+        let reason = "frames that name flows are not repeated: with links or frames that fail, flows would wait for ever";
+        r.error("switch.backpressure.pauses", reason, "write \"queue\", or remove the incidents");
+    }
+    for (section, s) in resolve::schedulers(doc) {
+        if let Scheduler::Bfc(own) = s
+            && own.sampling < 1.0
+        {
+            let reason = "which flows wait where is not known if only some of their packets are counted";
+            r.error(
+                &format!("{section}.scheduler.sampling"),
+                reason,
+                "remove the key, or write `pauses = \"queue\"`",
+            );
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::transports::{Checked, LARGEST, marks, sizes, telemetry};
 use super::{Report, rates};
 use crate::quantity::Cap;
 use crate::schema::{
-    Document, NicOrder, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips,
+    Document, NicOrder, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips, RoutingRule,
 };
 use crate::topology::Graph;
 use thalweg_machines::congestion::{Gives, Marks};
@@ -28,6 +28,12 @@ impl Checked for Rdma {
             && every.0.is_zero()
         {
             r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
+        }
+        if t.recovery == Recovery::Told
+            && matches!(doc.routing.rule, RoutingRule::SprayRandom | RoutingRule::SprayRoundRobin { .. })
+        {
+            let reason = "switches tell of drops on the way that packets have come, and those that are sprayed have none";
+            r.error(&at("recovery"), reason, "write \"irn\", or `routing = \"ecmp\"`");
         }
         if matches!(t.rank, Some(Rank::SocketBuffer { .. })) {
             let reason = "a queue pair is posted whole messages: there is no send buffer";
@@ -110,8 +116,8 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
         Some("the cap waits for ACKs")
     } else if t.notification == Some(Notification::Echo) {
         Some("the echo of marks travels in ACKs")
-    } else if matches!(t.recovery, Recovery::Irn { .. }) {
-        Some("IRN learns from ACKs what has arrived")
+    } else if !matches!(t.recovery, Recovery::GoBackN { .. }) {
+        Some("the sender learns from ACKs what has arrived")
     } else {
         None
     };
@@ -218,7 +224,7 @@ fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
         r.error(&at("bytes"), reason, format!("at least \"{}\"", t.mtu.0));
     }
     let whole = s.bytes.0.get() % t.mtu.0.get().max(1) == 0;
-    if matches!(t.recovery, Recovery::Irn { .. }) && !whole {
+    if !matches!(t.recovery, Recovery::GoBackN { .. }) && !whole {
         let reason = format!("a segment of {} ends with a short packet, which IRN cannot number", s.bytes.0);
         r.error(&at("bytes"), reason, format!("a multiple of {}, for example 16 of them", t.mtu.0));
     }

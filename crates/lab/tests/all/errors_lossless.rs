@@ -250,7 +250,7 @@ fn acks_that_somebody_waits_for() {
         &[GBN, never, RAMP, ("transport.congestion", "dcqcn"), ("transport.notification", "echo")],
         &refused("the echo of marks travels in ACKs"),
     );
-    wrong(&[never, ("transport.cap", "none")], &refused("IRN learns from ACKs what has arrived"));
+    wrong(&[never, ("transport.cap", "none")], &refused("the sender learns from ACKs what has arrived"));
     wrong(
         &[GBN, never, ("transport.timer", "fixed")],
         "`transport.timer`: without ACKs no timer can tell what has arrived; write \"off\", or `acks = \"per-packet\"`",
@@ -589,5 +589,50 @@ fn connections_and_calls() {
     wrong(
         &[("traffic", &rpc(",of=\"busiest-link\""))],
         "`traffic.0.of`: only the routing `lowest` says which link is busiest; write `routing = \"lowest\"`, or `of = \"core-links\"`",
+    );
+}
+
+const BFC: (&str, &str) = ("switch", "{scheduler=\"bfc\",inputs={shared=\"2MB\"},backpressure={}}");
+
+#[test]
+fn backpressure_that_names_flows_or_elides_says_what_it_does_not_go_with() {
+    right(&[BFC, ("switch.backpressure.pauses", "flow")]);
+    right(&[BFC, ("switch.backpressure.elide", "cycles")]);
+    wrong(
+        &[BFC, ("switch.backpressure.pauses", "flow"), ("switch.backpressure.every", "5us")],
+        "`switch.backpressure.every`: it has no effect: frames that name flows are not repeated, and no pause of a flow expires; remove the key",
+    );
+    wrong(
+        &[
+            BFC,
+            ("switch.backpressure.pauses", "flow"),
+            ("incident", "[{kind=\"pause-loss\",probability=0.5}]"),
+        ],
+        "`switch.backpressure.pauses`: frames that name flows are not repeated: with links or frames that fail, flows would wait for ever; write \"queue\", or remove the incidents",
+    );
+    wrong(
+        &[
+            BFC,
+            ("switch.backpressure.pauses", "flow"),
+            ("switch.scheduler.sampling", "0.5"),
+            ("nic.scheduler", "fifo"),
+            ("nic.order", "queue"),
+        ],
+        "`switch.scheduler.sampling`: which flows wait where is not known if only some of their packets are counted; remove the key, or write `pauses = \"queue\"`",
+    );
+    // A star has nothing that could close a cycle.
+    wrong(
+        &[BFC, ("topology", "{kind=\"star\",hosts=4}"), ("switch.backpressure.elide", "cycles")],
+        "`switch.backpressure.elide`: it has no effect: no routes here close a cycle of pauses; remove the key",
+    );
+}
+
+#[test]
+fn drops_are_told_on_one_path_only() {
+    let told = ("transport.recovery", "told");
+    right(&[LOSSY, told]);
+    wrong(
+        &[LOSSY, told, ("routing", "spray-random")],
+        "`transport.recovery`: switches tell of drops on the way that packets have come, and those that are sprayed have none; write \"irn\", or `routing = \"ecmp\"`",
     );
 }

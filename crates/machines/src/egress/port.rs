@@ -389,7 +389,8 @@ impl Egress {
 
     fn hold_queues(&mut self) {
         if !self.paused.any_class() {
-            return self.queue.pause_only(self.paused.queues());
+            self.queue.pause_only(self.paused.queues());
+            return self.queue.pause_flows(self.paused.flows());
         }
         for queue in 0..self.queue.queues() {
             self.queue.pause(queue, self.paused.queue(queue));

@@ -7,7 +7,8 @@
 use super::{Frame, Held, Passing, PausePolicy, QueueSet};
 use crate::packet::Flags;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Span, Time};
+use std::collections::BTreeMap;
+use thalweg_units::{FlowId, Span, Time};
 
 /// Parameters of [`Backpressure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,10 @@ pub struct BackpressureSpec {
     pub expires: Span,
     /// NICs obey; otherwise they ignore all frames (App. E).
     pub nics: bool,
+    /// Frames name flows, not queues: the ideal to which §3.3.3.2 compares. Nothing is confirmed then, and nothing expires.
+    pub flows: bool,
+    /// Packets on ways that could close a cycle of pauses are held against nobody (§3.5): the owner knows which.
+    pub elide: bool,
 }
 
 /// The pause counters of one switch.
@@ -31,6 +36,9 @@ pub struct Backpressure {
     counters: Vec<u32>,
     /// By input: queues whose counter is not zero.
     paused: Vec<QueueSet>,
+    /// Where frames name flows, instead: packets waiting here by the input they came by and their flow.
+    // CHOICE BFC §3.3.3.2: the variant is mentioned only. A counter per input and flow; the hop before pauses the queue that the flow is in at the time.
+    flows: Option<BTreeMap<(usize, FlowId), u32>>,
 }
 
 impl Backpressure {
@@ -45,13 +53,15 @@ impl Backpressure {
                 spec.every, spec.expires
             ));
         }
-        let counters = vec![0; inputs * usize::from(QueueSet::CAPACITY)];
-        Ok(Self { counters, paused: vec![QueueSet::default(); inputs] })
+        let counters = if spec.flows { 0 } else { inputs * usize::from(QueueSet::CAPACITY) };
+        let flows = spec.flows.then(BTreeMap::new);
+        Ok(Self { counters: vec![0; counters], paused: vec![QueueSet::default(); inputs], flows })
     }
 
-    /// What is counted for all queues of all neighbours.
+    /// What is counted for all queues, or flows, of all neighbours.
     pub fn counted(&self) -> u64 {
-        self.counters.iter().map(|count| u64::from(*count)).sum()
+        let flows = self.flows.iter().flat_map(|flows| flows.values());
+        self.counters.iter().chain(flows).map(|count| u64::from(*count)).sum()
     }
 
     /// The counter of the queue that a packet came from.
@@ -69,6 +79,11 @@ impl PausePolicy for Backpressure {
     /// The first one pauses.
     #[inline]
     fn on_overfull(&mut self, _: Time, at: Passing<'_>) -> Option<Frame> {
+        if let Some(flows) = &mut self.flows {
+            let counter = flows.entry((at.input, at.packet.flow)).or_insert(0);
+            *counter += 1;
+            return (*counter == 1).then_some(Frame::PauseFlow { flow: at.packet.flow });
+        }
         let (queue, counter) = self.counter(at);
         *counter += 1;
         if *counter > 1 {
@@ -83,6 +98,16 @@ impl PausePolicy for Backpressure {
         if !at.packet.flags.has(Flags::HELD_BACK) {
             return None;
         }
+        if let Some(flows) = &mut self.flows {
+            let key = (at.input, at.packet.flow);
+            let left = flows.get(&key).copied().unwrap_or(1) - 1;
+            if left > 0 {
+                flows.insert(key, left);
+                return None;
+            }
+            flows.remove(&key);
+            return Some(Frame::ResumeFlow { flow: at.packet.flow });
+        }
         let (queue, counter) = self.counter(at);
         *counter -= 1;
         if *counter > 0 {
@@ -95,10 +120,11 @@ impl PausePolicy for Backpressure {
         None
     }
     fn reminder(&self, input: usize) -> Option<Frame> {
-        Some(Frame::Bitmap(self.paused[input]))
+        self.flows.is_none().then(|| Frame::Bitmap(self.paused[input]))
     }
     fn has_paused(&self, input: usize) -> bool {
-        !self.paused[input].is_empty()
+        let flow = |flows: &BTreeMap<(usize, FlowId), u32>| flows.keys().any(|(from, _)| *from == input);
+        !self.paused[input].is_empty() || self.flows.as_ref().is_some_and(flow)
     }
     /// Only the departures of marked packets matter, and their ports know.
     fn is_pausing(&self) -> bool {
@@ -111,8 +137,14 @@ mod tests {
     use super::*;
     use crate::packet::Packet;
 
-    const SPEC: BackpressureSpec =
-        BackpressureSpec { frame_wire: 64, every: Span::from_us(2), expires: Span::from_us(32), nics: true };
+    const SPEC: BackpressureSpec = BackpressureSpec {
+        frame_wire: 64,
+        every: Span::from_us(2),
+        expires: Span::from_us(32),
+        nics: true,
+        flows: false,
+        elide: false,
+    };
 
     fn from(tag: u16) -> Packet {
         Packet { tag, flags: Flags::HELD_BACK, ..Packet::default() }
@@ -148,6 +180,23 @@ mod tests {
         }
         switch.on_departed(Time::ZERO, Passing { input: 0, output: 1, packet: &from(3) });
         assert_eq!(switch.reminder(0), Some(Frame::Bitmap([3, 200].into_iter().collect())));
+    }
+
+    /// M8.4 of the design: whatever queue its packets came from.
+    #[test]
+    fn where_frames_name_flows_a_flow_is_paused_once_per_input_and_nobody_is_reminded() {
+        let mut switch = Backpressure::new(&BackpressureSpec { flows: true, ..SPEC }, 2).unwrap();
+        let (a, b) = (Packet { flow: FlowId(4), ..from(7) }, Packet { flow: FlowId(4), ..from(9) });
+        let at = |input, packet| Passing { input, output: 1, packet };
+        let (now, stop, go) =
+            (Time::ZERO, Frame::PauseFlow { flow: FlowId(4) }, Frame::ResumeFlow { flow: FlowId(4) });
+        assert_eq!(switch.on_overfull(now, at(0, &a)), Some(stop));
+        assert_eq!(switch.on_overfull(now, at(0, &b)), None);
+        assert_eq!(switch.on_overfull(now, at(1, &b)), Some(stop), "another neighbour");
+        assert_eq!((switch.counted(), switch.reminder(0)), (3, None));
+        assert_eq!(switch.on_departed(now, at(0, &a)), None);
+        assert_eq!(switch.on_departed(now, at(0, &b)), Some(go));
+        assert_eq!((switch.has_paused(0), switch.has_paused(1)), (false, true));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::relief::Signal;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Span;
+use thalweg_units::{FlowId, Span};
 
 /// A hop-by-hop control frame, from the node that receives a link's packets to the port that sends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,16 @@ pub enum Frame {
     ResumeQueue {
         /// Its number at the port.
         queue: u16,
+    },
+    /// Send nothing of the queue that this flow waits in, as long as it does (backpressure that names flows, an ideal).
+    PauseFlow {
+        /// The flow.
+        flow: FlowId,
+    },
+    /// The flow holds nothing back any more.
+    ResumeFlow {
+        /// The flow.
+        flow: FlowId,
     },
     /// These queues are paused, and no others: the whole state, so that a lost frame is made good by the next one.
     Bitmap(QueueSet),
@@ -58,6 +68,13 @@ impl Frame {
                 return matches!((self, earlier), (Frame::Slow { .. }, Frame::Slow { .. }));
             }
             _ => {}
+        }
+        let flow = |frame: &Frame| match frame {
+            Frame::PauseFlow { flow } | Frame::ResumeFlow { flow } => Some(*flow),
+            _ => None,
+        };
+        if flow(self).or(flow(earlier)).is_some() {
+            return flow(self) == flow(earlier);
         }
         match (classes(self), classes(earlier)) {
             (Some(new), Some(old)) => new.covers(old),
@@ -150,6 +167,12 @@ impl QueueSet {
     pub fn without(&self, other: &Self) -> Self {
         Self([0, 1, 2, 3].map(|word| self.0[word] & !other.0[word]))
     }
+    /// Those that are in either.
+    #[inline]
+    #[must_use]
+    pub fn with(&self, other: &Self) -> Self {
+        Self([0, 1, 2, 3].map(|word| self.0[word] | other.0[word]))
+    }
     /// Those that are in `other`, too.
     #[inline]
     #[must_use]
@@ -213,6 +236,9 @@ mod tests {
         let token = Frame::Signal(Signal::Token { flow: 1, hops: 1 });
         assert!(!token.supersedes(&token) && !bitmap.supersedes(&token) && !token.supersedes(&pause));
         assert!(!bitmap.supersedes(&xoff(one)) && !xoff(one).supersedes(&pause));
+        let (stop, go) = (Frame::PauseFlow { flow: FlowId(3) }, Frame::ResumeFlow { flow: FlowId(3) });
+        assert!(go.supersedes(&stop) && !go.supersedes(&Frame::PauseFlow { flow: FlowId(4) }));
+        assert!(!go.supersedes(&pause) && !bitmap.supersedes(&stop));
     }
 
     #[test]

@@ -2,13 +2,16 @@
 
 use super::{Classes, Frame, QueueSet};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Span, Time};
+use std::collections::BTreeSet;
+use thalweg_units::{FlowId, Span, Time};
 
 /// The pauses of one port, and how long they have lasted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paused {
     classes: Classes,
     queues: QueueSet,
+    /// Flows whose queues, whichever they are in, are paused.
+    flows: BTreeSet<FlowId>,
     /// When the pause of a class ends by itself; [`Time::MAX`]: it does not.
     expires: [Time; Classes::COUNT],
     /// When the pauses of single queues end by themselves, likewise.
@@ -39,6 +42,7 @@ impl Default for Paused {
         Self {
             classes: Classes::default(),
             queues: QueueSet::default(),
+            flows: BTreeSet::new(),
             expires: [Time::MAX; Classes::COUNT],
             queues_expire: Time::MAX,
             halvings: 0,
@@ -50,10 +54,10 @@ impl Default for Paused {
 }
 
 impl Paused {
-    /// Some class or queue is paused.
+    /// Some class, queue or flow is paused.
     #[inline]
     pub fn any(&self) -> bool {
-        !self.classes.is_empty() || !self.queues.is_empty()
+        !self.classes.is_empty() || !self.queues.is_empty() || !self.flows.is_empty()
     }
     /// Some class is paused.
     #[inline]
@@ -79,6 +83,10 @@ impl Paused {
     pub fn queues(&self) -> &QueueSet {
         &self.queues
     }
+    /// Flows that are paused one by one.
+    pub fn flows(&self) -> &BTreeSet<FlowId> {
+        &self.flows
+    }
     /// How often something was paused while nothing was.
     pub fn count(&self) -> u64 {
         self.count
@@ -100,8 +108,18 @@ impl Paused {
 
     /// A frame arrives.
     pub fn on_frame(&mut self, now: Time, frame: Frame) -> Change {
-        let (classes, queues) = (self.classes, self.queues);
+        let (classes, queues, before) = (self.classes, self.queues, self.any());
         match frame {
+            Frame::PauseFlow { flow } => {
+                let new = self.flows.insert(flow);
+                self.count_time(now, before);
+                return if new { Change::Paused } else { Change::None };
+            }
+            Frame::ResumeFlow { flow } => {
+                let gone = self.flows.remove(&flow);
+                self.count_time(now, before);
+                return if gone { Change::Resumed } else { Change::None };
+            }
             Frame::Xoff { classes, hold } => {
                 self.expire(classes, hold.map_or(Time::MAX, |hold| now.saturating_add(hold)));
                 self.classes = self.classes.with(classes);
@@ -123,12 +141,12 @@ impl Paused {
             }
             Frame::Signal(_) => {}
         }
-        self.note(now, classes, queues)
+        self.note(now, classes, queues, before)
     }
 
     /// Time has come to `now`.
     pub fn tick(&mut self, now: Time) -> Change {
-        let (classes, queues) = (self.classes, self.queues);
+        let (classes, queues, before) = (self.classes, self.queues, self.any());
         if self.queues_expire <= now {
             self.queues_expire = Time::MAX;
             self.queues = QueueSet::default();
@@ -139,17 +157,19 @@ impl Paused {
                 self.classes = self.classes.without(Classes::one(class as u8));
             }
         }
-        self.note(now, classes, queues)
+        self.note(now, classes, queues, before)
     }
 
     /// Nothing is paused any more, whoever said so: the neighbour is gone.
     pub fn clear(&mut self, now: Time) -> Change {
-        let (classes, queues) = (self.classes, self.queues);
+        let (classes, queues, before) = (self.classes, self.queues, self.any());
+        let flows = !std::mem::take(&mut self.flows).is_empty();
         self.expire(Classes::ALL, Time::MAX);
         self.classes = Classes::default();
         self.queues = QueueSet::default();
         self.halvings = 0;
-        self.note(now, classes, queues)
+        let change = self.note(now, classes, queues, before);
+        if flows { Change::Resumed } else { change }
     }
 
     fn expire(&mut self, classes: Classes, at: Time) {
@@ -158,9 +178,9 @@ impl Paused {
         }
     }
 
-    /// What was paused before is known.
-    fn note(&mut self, now: Time, classes: Classes, queues: QueueSet) -> Change {
-        match (!classes.is_empty() || !queues.is_empty(), self.any()) {
+    /// Something was paused before, or nothing.
+    fn count_time(&mut self, now: Time, before: bool) {
+        match (before, self.any()) {
             (false, true) => {
                 self.since = now;
                 self.count += 1;
@@ -168,6 +188,11 @@ impl Paused {
             (true, false) => self.lasted += now.since(self.since),
             _ => {}
         }
+    }
+
+    /// What was paused before is known.
+    fn note(&mut self, now: Time, classes: Classes, queues: QueueSet, before: bool) -> Change {
+        self.count_time(now, before);
         let resumed = |word| queues.word(word) & !self.queues.word(word) != 0;
         if !classes.without(self.classes).is_empty() || (0..4).any(resumed) {
             Change::Resumed
@@ -228,6 +253,23 @@ mod tests {
         assert_eq!(p.on_frame(US(2), Frame::Xon { classes: Classes::one(0) }), Change::Resumed);
         assert!(!p.queue(0) && p.queue(1) && p.any());
         assert_eq!((p.clear(US(3)), p.any(), p.lasted(US(9))), (Change::Resumed, false, Span::from_us(2)));
+    }
+
+    #[test]
+    fn flows_are_paused_one_by_one_once_each_and_a_lost_neighbour_stops_none() {
+        let mut p = Paused::default();
+        let (stop, go) =
+            (|n| Frame::PauseFlow { flow: FlowId(n) }, |n| Frame::ResumeFlow { flow: FlowId(n) });
+        assert_eq!(
+            [stop(3), stop(3), stop(5)].map(|f| p.on_frame(US(1), f)),
+            [Change::Paused, Change::None, Change::Paused]
+        );
+        assert!(p.any() && p.flows().contains(&FlowId(3)) && p.queues().is_empty());
+        assert_eq!([go(3), go(4)].map(|f| p.on_frame(US(2), f)), [Change::Resumed, Change::None]);
+        assert_eq!(
+            (p.clear(US(4)), p.any(), p.lasted(US(9)), p.count()),
+            (Change::Resumed, false, Span::from_us(3), 1)
+        );
     }
 
     #[test]

@@ -13,8 +13,8 @@ use crate::packet::{Handle, Packet};
 use crate::pause::QueueSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
-use thalweg_units::{Bytes, Rate, Span, Stream, Time, mix64};
+use std::collections::{BTreeSet, VecDeque};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time, mix64};
 
 /// Backpressure flow control: a few queues that flows are assigned to as they begin to wait, and that the next hop pauses one by one
 /// (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022). The next hops pause with `switch.backpressure`.
@@ -217,6 +217,15 @@ struct Rules {
     salt: u64,
 }
 
+/// What the next hop has paused, where its frames name flows.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Stopped {
+    /// Queues that are paused by number.
+    numbers: QueueSet,
+    /// Entries of the flow table.
+    cells: BTreeSet<u32>,
+}
+
 /// The queues of one port.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bfc {
@@ -226,7 +235,10 @@ pub struct Bfc {
     nodes: Vec<Node>,
     free: u32,
     occupied: QueueSet,
+    /// By number, or because a flow that is paused waits there.
     paused: QueueSet,
+    /// Once the next hop has paused a flow.
+    stopped: Option<Box<Stopped>>,
     classes: Vec<Class>,
     control: VecDeque<Entry>,
     draw: Stream,
@@ -269,12 +281,18 @@ impl Bfc {
             free: NIL,
             occupied: QueueSet::default(),
             paused: QueueSet::default(),
+            stopped: None,
             classes: classes.collect(),
             control: VecDeque::new(),
             draw,
             overfull: false,
             served: 0,
         }
+    }
+
+    #[inline]
+    fn hash(&self, flow: FlowId) -> u64 {
+        mix64(u64::from(flow.0) ^ self.rules.salt)
     }
 
     /// Where the flow table has the packet's flow. Multiplied into range: no division.
@@ -381,11 +399,22 @@ impl Bfc {
             fifo.deficit = 0;
             self.occupied.set(queue, false);
         }
-        if let Some(cell) = self.table.get_mut(cell as usize) {
-            cell.size -= 1;
-            cell.last = now;
+        if let Some(own) = self.table.get_mut(cell as usize) {
+            own.size -= 1;
+            own.last = now;
+            if own.size == 0 && self.stopped.is_some() {
+                self.hold_stopped();
+            }
         }
         entry
+    }
+
+    /// Paused is what is paused by number, and every queue in which a flow waits that is.
+    #[cold]
+    fn hold_stopped(&mut self) {
+        let Some(stopped) = &self.stopped else { return };
+        let waits = stopped.cells.iter().map(|cell| self.table[*cell as usize]).filter(|cell| cell.size > 0);
+        self.paused = waits.map(|cell| cell.queue).collect::<QueueSet>().with(&stopped.numbers);
     }
 }
 
@@ -404,7 +433,7 @@ impl Order for Bfc {
         if entry.control {
             return self.control.push_back(entry);
         }
-        let hash = mix64(u64::from(packet.flow.0) ^ self.rules.salt);
+        let hash = self.hash(packet.flow);
         let cell = self.cell(hash);
         let class = usize::from(packet.class).min(self.classes.len() - 1);
         let Cell { last, size, queue, used } = self.table[cell];
@@ -418,6 +447,9 @@ impl Order for Bfc {
         let sampled = self.rules.sampling >= 1.0 || self.draw.unit() < self.rules.sampling;
         let size = size + u32::from(sampled);
         self.table[cell] = Cell { last: now, size, queue, used: true };
+        if size == 1 && self.stopped.is_some() {
+            self.hold_stopped();
+        }
         let cell = if sampled { cell as u32 } else { NIL };
         self.append(queue, Node { entry, rank: packet.rank, cell, next: NIL });
         // Th = HRTT · μ / N_active, of the queue with the packet: whose flow it is does not matter.
@@ -451,10 +483,23 @@ impl Order for Bfc {
         self.queues.len() as u16
     }
     fn pause(&mut self, queue: u16, paused: bool) {
-        self.paused.set(queue, paused);
+        let Some(stopped) = &mut self.stopped else { return self.paused.set(queue, paused) };
+        stopped.numbers.set(queue, paused);
+        self.hold_stopped();
     }
     fn pause_only(&mut self, queues: &QueueSet) {
-        self.paused = *queues;
+        let Some(stopped) = &mut self.stopped else { return self.paused = *queues };
+        stopped.numbers = *queues;
+        self.hold_stopped();
+    }
+    fn pause_flows(&mut self, flows: &BTreeSet<FlowId>) {
+        if flows.is_empty() && self.stopped.is_none() {
+            return;
+        }
+        let cells = flows.iter().map(|flow| self.cell(self.hash(*flow)) as u32).collect();
+        let numbers = self.stopped.as_ref().map_or(self.paused, |stopped| stopped.numbers);
+        self.stopped = Some(Box::new(Stopped { numbers, cells }));
+        self.hold_stopped();
     }
     fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
         for queue in self.occupied.iter() {

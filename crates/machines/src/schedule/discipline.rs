@@ -3,7 +3,8 @@
 use crate::packet::{Handle, Packet};
 use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Time};
+use std::collections::BTreeSet;
+use thalweg_units::{Bytes, FlowId, Time};
 
 /// What became of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -47,6 +48,8 @@ pub trait Discipline {
     fn pause_only(&mut self, queues: &QueueSet) {
         (0..self.queues()).for_each(|queue| self.pause(queue, queues.has(queue)));
     }
+    /// The queues that these flows wait in are paused, and no others of a flow's: as long as they wait there.
+    fn pause_flows(&mut self, _flows: &BTreeSet<FlowId>) {}
     /// The packet that joined last made its queue too long: whoever passed it on should pause the queue it came from.
     #[inline]
     fn is_overfull(&self) -> bool {

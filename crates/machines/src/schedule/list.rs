@@ -112,6 +112,9 @@ macro_rules! orders {
             fn pause_only(&mut self, queues: &QueueSet) {
                 match self { $(Self::$name(q) => q.pause_only(queues)),* }
             }
+            fn pause_flows(&mut self, flows: &BTreeSet<FlowId>) {
+                match self { $(Self::$name(q) => q.pause_flows(flows)),* }
+            }
             #[inline]
             fn is_overfull(&self) -> bool {
                 match self { $(Self::$name(q) => q.is_overfull()),* }

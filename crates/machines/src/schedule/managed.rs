@@ -5,7 +5,8 @@ use crate::packet::{Handle, Packet};
 use crate::pause::QueueSet;
 use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Serializer, Span, Time};
+use std::collections::BTreeSet;
+use thalweg_units::{FlowId, Serializer, Span, Time};
 
 /// An order with a limit and a stage: a whole [`Discipline`].
 ///
@@ -285,6 +286,9 @@ impl<O: Order> Discipline for Managed<O> {
     }
     fn pause_only(&mut self, queues: &QueueSet) {
         self.order.pause_only(queues);
+    }
+    fn pause_flows(&mut self, flows: &BTreeSet<FlowId>) {
+        self.order.pause_flows(flows);
     }
     #[inline]
     fn is_overfull(&self) -> bool {

@@ -37,7 +37,8 @@ use crate::pause::QueueSet;
 use crate::problems::{Problem, Problems};
 use crate::stage::StageSpec;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use std::collections::BTreeSet;
+use thalweg_units::{FlowId, Time};
 
 // The one list. Each order has a file of its own, which declares its `Params` ([`Parameters`]).
 list::orders! {

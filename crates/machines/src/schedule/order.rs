@@ -4,7 +4,8 @@ use super::Discipline;
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use std::collections::BTreeSet;
+use thalweg_units::{FlowId, Time};
 
 /// A waiting packet, as far as a queue must know it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -88,6 +89,8 @@ pub trait Order {
     fn pause_only(&mut self, queues: &QueueSet) {
         (0..self.queues()).for_each(|queue| self.pause(queue, queues.has(queue)));
     }
+    /// The queues that these flows wait in are paused, and no others of a flow's: as long as they wait there.
+    fn pause_flows(&mut self, _flows: &BTreeSet<FlowId>) {}
     /// The packet that joined last made its queue too long: whoever passed it on should pause the queue it came from.
     #[inline]
     fn is_overfull(&self) -> bool {

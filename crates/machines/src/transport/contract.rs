@@ -144,6 +144,8 @@ pub struct PathNeeds {
     pub when_idle: bool,
     /// NICs have queues out of which packets can be taken ([`SendingEnd::takes_back`]).
     pub takes_back: bool,
+    /// Switches tell it of every packet that they drop ([`SendingEnd::on_drop`]).
+    pub told: bool,
 }
 
 /// The answer to "anything to send?".
@@ -213,6 +215,9 @@ pub trait SendingEnd: Endpoint {
     fn next_departure(&self) -> Option<Time> {
         None
     }
+    /// A switch has dropped the data packet that begins at byte `seq`; the sender hears of it at the instant `at`, at its timer
+    /// ([`PathNeeds::told`]).
+    fn on_drop(&mut self, _spec: &Self::Spec, _seq: u64, _at: Time) {}
     /// When the pace allows the next packet, if an ACK has moved that since this was asked last.
     fn take_moved(&mut self) -> Option<Time> {
         None

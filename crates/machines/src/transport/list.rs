@@ -93,6 +93,13 @@ macro_rules! transports {
             pub fn next_departure(&self) -> Option<Time> {
                 match self { $(Self::$name(m) => m.next_departure()),* }
             }
+            /// See [`SendingEnd::on_drop`].
+            pub fn on_drop(&mut self, spec: &TransportSpec, seq: u64, at: Time) {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_drop(part, seq, at),)*
+                    _ => mismatch(()),
+                }
+            }
             /// See [`SendingEnd::take_moved`].
             pub fn take_moved(&mut self) -> Option<Time> {
                 match self { $(Self::$name(m) => m.take_moved()),* }

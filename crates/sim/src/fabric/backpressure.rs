@@ -29,6 +29,9 @@ pub(super) fn note_overfull<Q: Events>(
     }
     let (switch, output) = (place.owner as usize, usize::from(place.number));
     let packet = &mut fabric.packets[handle];
+    if fabric.memory.is_elided(id, packet.input) {
+        return cx.instruments.tally.spared += 1;
+    }
     packet.flags.set(Flags::HELD_BACK);
     let passing = Passing { input: usize::from(packet.input), output, packet };
     let frame = fabric.memory.switches[switch].on_overfull(cx.now, passing);
@@ -44,6 +47,9 @@ pub(super) fn note_overfull<Q: Events>(
 /// The neighbour of a port is told of its queues, and from time to time again.
 pub(super) fn tell_of_queue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back: PortId, frame: Frame) {
     fabric.post_frame(cx, back, frame, u32::MAX);
+    if backpressure(cx).flows {
+        return;
+    }
     let asked = &mut fabric.gates[back.at()].asked;
     asked.idle = 0;
     if !asked.pending {
@@ -115,6 +121,9 @@ pub(super) fn is_deaf<Q>(fabric: &Fabric, cx: &Cx<Q>, id: PortId) -> bool {
 
 /// The neighbour of a port has said what is paused: that holds for a while.
 pub(super) fn confirm_pauses<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    if backpressure(cx).flows {
+        return;
+    }
     let until = cx.now.saturating_add(backpressure(cx).expires);
     let gate = &mut fabric.gates[id.at()];
     gate.paused.keep_queues_until(until);

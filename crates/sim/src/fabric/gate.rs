@@ -18,6 +18,8 @@ pub(crate) fn frame_word(frame: &Frame) -> u64 {
         Frame::Xon { .. } => u32::MAX - 1,
         Frame::PauseQueue { queue } => (1 << 30) + 2 * u32::from(*queue) + 1,
         Frame::ResumeQueue { queue } => (1 << 30) + 2 * u32::from(*queue),
+        Frame::PauseFlow { flow } => (3 << 28) ^ (2 * (flow.0 & (u32::MAX >> 5)) + 1),
+        Frame::ResumeFlow { flow } => (3 << 28) ^ (2 * (flow.0 & (u32::MAX >> 5))),
         Frame::Slow { halvings } => (1 << 29) + u32::from(*halvings),
         Frame::Signal(signal) => signal.word(),
         Frame::Bitmap(queues) => {

@@ -209,10 +209,12 @@ impl Fabric {
                     self.refresh_later(cx, id, posted.cause);
                 }
             }
-            Frame::Xon { .. } | Frame::ResumeQueue { .. } => cx.instruments.tally.resume_frames += 1,
+            Frame::Xon { .. } | Frame::ResumeQueue { .. } | Frame::ResumeFlow { .. } => {
+                cx.instruments.tally.resume_frames += 1
+            }
             Frame::Slow { halvings: 0 } => cx.instruments.tally.resume_frames += 1,
             Frame::Signal(_) => {}
-            Frame::PauseQueue { .. } | Frame::Bitmap(_) | Frame::Slow { .. } => {
+            Frame::PauseQueue { .. } | Frame::PauseFlow { .. } | Frame::Bitmap(_) | Frame::Slow { .. } => {
                 cx.instruments.tally.pause_frames += 1
             }
         }
@@ -352,6 +354,7 @@ impl Fabric {
             (0..queues).for_each(|number| queue.pause(number, gate.paused.queue(number)));
         } else {
             queue.pause_only(gate.paused.queues());
+            queue.pause_flows(gate.paused.flows());
         }
         if gate.paused.any() {
             let limit = port.bypass_limit();

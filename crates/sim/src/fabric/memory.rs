@@ -1,5 +1,6 @@
 //! The memory of switches that account for it by ingress.
 
+use crate::dependencies::Turn;
 use crate::port::Port;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::{InputSpec, Inputs, SharedPool};
@@ -19,6 +20,9 @@ pub(crate) struct Memory {
     pub deferred: Vec<(u8, u32)>,
     /// By port, [`Memory::stride`] numbers each: bytes waiting there by the ingress at which they came, under flow control.
     held: Vec<u32>,
+    /// Likewise: what comes by that ingress is held against nobody; empty: nothing is exempt.
+    #[serde(skip)]
+    pub elided: Vec<bool>,
     /// Ports of the switch that has most.
     #[serde(skip)]
     pub stride: usize,
@@ -40,7 +44,23 @@ impl Memory {
         let none = |own: &Vec<PortId>| MemoryPeaks::new(own.len());
         let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
         let pools = Vec::new();
-        Ok(Self { links, pools, switches, deferred: vec![(0, 0); ports], held, stride, dropped: 0, peaks })
+        let (deferred, elided) = (vec![(0, 0); ports], Vec::new());
+        Ok(Self { links, pools, switches, deferred, held, elided, stride, dropped: 0, peaks })
+    }
+
+    /// What comes by these inputs for these outputs is held against nobody from now on.
+    pub fn elide(&mut self, ports: &[Port], turns: &[Turn]) {
+        self.elided = vec![false; ports.len() * self.stride];
+        for turn in turns {
+            let input = ports[turn.from.at() ^ 1].place.number;
+            self.elided[turn.to.at() * self.stride + usize::from(input)] = true;
+        }
+    }
+
+    /// What comes by the ingress `input` for a port is held against nobody.
+    #[inline]
+    pub fn is_elided(&self, out: PortId, input: u8) -> bool {
+        self.elided.get(out.at() * self.stride + usize::from(input)).is_some_and(|elided| *elided)
     }
 
     /// Bytes that came at the ingress `input` and wait at a port.

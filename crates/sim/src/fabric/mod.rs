@@ -39,7 +39,7 @@ use preemption::Preempted;
 use serde::{Deserialize, Serialize};
 use stages::Stages;
 use thalweg_machines::schedule::{Discipline, Queue};
-use thalweg_machines::{Handle, NO_SIDE, Packet, Side};
+use thalweg_machines::{Handle, Kind, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Span, Time};
 
 /// Switches, ports, wires and routes, and every packet.
@@ -70,7 +70,15 @@ pub(crate) struct Fabric {
     pub pushed_out: Vec<Handle>,
     /// Within an event: packets that have been lost, for their hosts' accounts.
     #[serde(skip)]
-    pub lost: Vec<Packet>,
+    pub lost: Vec<Lost>,
+}
+
+/// A packet that is no more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    pub packet: Packet,
+    /// Whose switch says so to the sender of its flow, and how far from there it is; `None`: nobody.
+    pub told: Option<Span>,
 }
 
 /// Where a packet has come to.
@@ -190,6 +198,9 @@ impl Fabric {
             }
             return self.lose(cx, flying.handle);
         }
+        if cx.features.told {
+            self.packets[flying.handle].route = flying.route;
+        }
         let port = &mut self.ports[id.at()];
         if port.on_demand() {
             return self.enqueue_on_demand::<LAST, _>(cx, id, from, flying);
@@ -212,24 +223,38 @@ impl Fabric {
     #[cold]
     pub(crate) fn lose<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
         cx.instruments.tally.dropped += 1;
-        self.miss(cx, handle);
+        let packet = &self.packets[handle];
+        let told = (cx.features.told && packet.kind == Kind::Data).then(|| self.way_back(packet.route));
+        self.miss(cx, handle, told);
     }
 
     /// A packet leaves, and its link loses it.
     #[cold]
     pub(crate) fn lose_on_link<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
         cx.instruments.tally.lost += 1;
-        self.miss(cx, handle);
+        self.miss(cx, handle, None);
     }
 
-    fn miss<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
+    /// Propagation from the node at which the position `route` of a path was reached back to the flow's source.
+    fn way_back(&self, route: u32) -> Span {
+        let mut sum = Span::ZERO;
+        let mut at = route as usize;
+        // The port before `route` has not been passed.
+        while at >= 2 && !self.ports[self.paths.port(at - 1).at()].place.from_host {
+            at -= 1;
+            sum += self.ports[self.paths.port(at - 1).at() ^ 1].timing.delay;
+        }
+        sum
+    }
+
+    fn miss<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle, told: Option<Span>) {
         let packet = self.packets[handle];
         if let Some(journal) = &mut cx.instruments.journal {
             journal.leave(handle);
         }
         self.preempted.forget(handle);
         self.discard(handle, &packet);
-        self.lost.push(packet);
+        self.lost.push(Lost { packet, told });
     }
 
     /// Frees a packet's memory.
@@ -364,6 +389,7 @@ impl Fabric {
         next.stages.relief.resume(self.stages.relief);
         next.memory.links = self.memory.links;
         next.memory.stride = self.memory.stride;
+        next.memory.elided = self.memory.elided;
         if !spec.incidents.is_empty() {
             let routes = next.outages.remaining_routes(spec);
             next.outages.intact = Some(Box::new(std::mem::replace(&mut next.routes, routes)));

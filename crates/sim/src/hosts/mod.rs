@@ -189,6 +189,21 @@ impl Hosts {
         delivered
     }
 
+    /// A switch has dropped a packet of data, and its sender hears of that as soon as light can tell.
+    // CHOICE BFC §3.6.2.1: the propagation delays of the way back, nothing waits for anything.
+    pub fn tell_of_drop<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &Fabric, packet: &Packet, way: Span) {
+        let slot = fabric.paths.slot(packet.flow);
+        if slot == NO_SLOT {
+            return;
+        }
+        let sending = &mut self.sending[slot as usize];
+        let transport = &cx.spec.transports[sending.transport as usize];
+        // A timer at this very instant would have fired already.
+        let at = (cx.now + way).max(cx.now + Span::from_ps(1));
+        sending.sender.on_drop(transport, packet.seq, at);
+        self.arm_sender(cx, slot as usize, packet.flow, Time::MAX);
+    }
+
     /// A packet was lost in the fabric, or at the edge.
     pub fn lose(&mut self, fabric: &mut Fabric, flows: &mut Flows, packet: &Packet) {
         if fabric.stages.points.sent(packet) {

@@ -15,7 +15,7 @@ use crate::paths::{NO_SLOT, Paths};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::pause::QueueSet;
+use thalweg_machines::pause::{Paused, QueueSet};
 use thalweg_machines::transport::Transmit;
 use thalweg_machines::{Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Time};
@@ -166,7 +166,7 @@ impl Hosts {
     fn next_shortest(&mut self, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
         let first = self.next_unpaused(fabric, id)?;
         let Fabric { gates, paths, .. } = fabric;
-        let paused = gates[id.at()].paused.queues();
+        let paused = &gates[id.at()].paused;
         let Self { nics, sending, .. } = self;
         let ready = &mut nics[id.at()].ready;
         let left = |flow: FlowId| {
@@ -176,7 +176,7 @@ impl Hosts {
         };
         let held = |flow: FlowId| {
             let slot = paths.slot(flow);
-            slot != NO_SLOT && paused.has(sending[slot as usize].queue)
+            slot != NO_SLOT && is_held(paused, flow, sending[slot as usize].queue)
         };
         let (mut best, mut at) = (left(first), None);
         for (place, flow) in ready.iter().enumerate() {
@@ -199,7 +199,7 @@ impl Hosts {
         let Nic { ready, held, .. } = &mut nics[id.at()];
         let paused = |flow: FlowId| {
             let slot = paths.slot(flow);
-            slot != NO_SLOT && gate.paused.queues().has(sending[slot as usize].queue)
+            slot != NO_SLOT && is_held(&gate.paused, flow, sending[slot as usize].queue)
         };
         if gate.freed {
             for _ in 0..held.len() {
@@ -276,6 +276,12 @@ impl Hosts {
         let (_, flying) = self.prepare(cx, fabric, flow, ends, path, packet);
         fabric.transmit_now(cx, id, flying);
     }
+}
+
+/// The flow's queue is paused, or the flow itself.
+#[inline]
+fn is_held(paused: &Paused, flow: FlowId, queue: u16) -> bool {
+    paused.queues().has(queue) || paused.flows().contains(&flow)
 }
 
 /// A NIC has been handed a flow: unless it is paused, its port decides.

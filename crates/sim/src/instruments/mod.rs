@@ -30,6 +30,8 @@ pub struct Tally {
     pub pause_frames: u64,
     /// Pause frames sent: XON.
     pub resume_frames: u64,
+    /// Packets that made a queue too long and are held against nobody, lest pauses go round in a circle.
+    pub spared: u64,
     /// Packets that reached their host and were dropped there, at the edge.
     pub edge_dropped: u64,
     /// Packets marked there.

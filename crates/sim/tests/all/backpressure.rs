@@ -1,8 +1,8 @@
 //! Backpressure flow control (Goyal, MIT 2022, ch. 3): nothing is lost, nothing stays paused, and a lone flow does what App. C says.
 use crate::common::*;
-use crate::lossless::{backpressure, bfc};
+use crate::lossless::{backpressure, bfc, by_flow};
 use proptest::prelude::*;
-use thalweg_machines::pause::PauseMachine;
+use thalweg_machines::pause::{PauseMachine, PauseSpec};
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::transport::UdpPace;
 use thalweg_sim::spec::*;
@@ -11,12 +11,12 @@ use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 const RATE: Rate = Rate::from_gbps(100);
 const HOP: Span = Span::from_us(1);
 
-fn params() -> Params {
+pub fn params() -> Params {
     Params { hop_rtt: Some(Span::from_us(2)), quantum: Bytes::new(1000), ..Params::default() }
 }
 
 /// Hosts send packets of 1000 B at line rate without any control but backpressure.
-fn under_backpressure(spec: NetworkSpec, order: Params) -> NetworkSpec {
+pub fn under_backpressure(spec: NetworkSpec, order: Params) -> NetworkSpec {
     let nic = NicSpec { order: NicOrder::RoundRobin, pause_control: true };
     NetworkSpec { inputs: Some(backpressure()), nic, disciplines: vec![bfc(order)], ..spec }
 }
@@ -26,12 +26,12 @@ fn line_rate() -> thalweg_machines::transport::TransportSpec {
 }
 
 /// To the end of all events, with a look at the laws.
-fn drain(spec: NetworkSpec) -> Network {
+pub fn drain(spec: NetworkSpec) -> Network {
     run_checked(NetworkSpec { stop: StopSpec { when_measured_done: false, ..spec.stop }, ..spec }, 1000)
 }
 
 /// No counter counts, no queue is paused, and everything has arrived.
-fn quiet(sim: &Network) -> Result<(), String> {
+pub fn quiet(sim: &Network) -> Result<(), String> {
     for (switch, inputs) in sim.memories().iter().enumerate() {
         let Some(PauseMachine::Backpressure(policy)) = inputs.policy() else {
             return Err("no policy".into());
@@ -129,8 +129,18 @@ fn a_lone_flow_leaves_its_link_empty_for_the_share_that_the_fluid_model_says() {
     }
 }
 
+/// M8.4 of the design: frames that name flows, and no sticky queues. What counts, pauses and goes on at the end is nothing.
+#[test]
+fn where_frames_name_flows_an_incast_drops_nothing_and_leaves_nothing_behind() {
+    let flows = (0..300).map(|n| flow(1 + n % 15, 0, 20_000, Time::ZERO)).collect();
+    let spec = NetworkSpec { disciplines: vec![bfc(Params { sticky: 0.0, ..params() })], ..fabric(flows) };
+    let sim = drain(NetworkSpec { inputs: Some(by_flow()), ..spec.clone() });
+    assert_eq!((sim.counters().packets_dropped, quiet(&sim)), (0, Ok(())));
+    assert!(sim.counters().pause_frames > 0 && sim.digest() != drain(spec).digest());
+}
+
 /// App. D's counterexample: three switches in a ring, each host sends two switches on. One queue: each waits for the next, for ever.
-fn ring(queues: u16, seed: u64) -> NetworkSpec {
+pub fn ring(queues: u16, seed: u64, elide: bool) -> NetworkSpec {
     // Hosts 0 to 2 send, 3 to 5 receive; switches 6 to 8.
     let mut links: Vec<LinkSpec> = (0..6).map(|h| link(h, 6 + h % 3, RATE, HOP)).collect();
     links.extend((0..3).map(|s| link(6 + s, 6 + (s + 1) % 3, RATE, HOP)));
@@ -142,12 +152,18 @@ fn ring(queues: u16, seed: u64) -> NetworkSpec {
     };
     let routing = RoutingSpec::Pinned { paths: (0..3).map(path).collect() };
     let stop = StopSpec { until: Time::from_ms(2), ..spec.stop };
-    under_backpressure(NetworkSpec { seed, routing, stop, ..spec }, Params { queues, ..params() })
+    let mut spec =
+        under_backpressure(NetworkSpec { seed, routing, stop, ..spec }, Params { queues, ..params() });
+    if let Some(PauseSpec::Backpressure(own)) = spec.inputs.as_mut().and_then(|inputs| inputs.pause.as_mut())
+    {
+        own.elide = elide;
+    }
+    spec
 }
 
 #[test]
 fn a_ring_with_one_queue_stands_still_and_with_many_it_does_not() {
-    let stuck = |queues, seed| quiet(&drain(ring(queues, seed))).is_err();
+    let stuck = |queues, seed| quiet(&drain(ring(queues, seed, false))).is_err();
     assert!((0..3).all(|seed| stuck(2, seed)));
     assert!((0..12).all(|seed| !stuck(32, seed)));
 }

@@ -56,9 +56,20 @@ pub fn backpressure() -> InputSpec {
             every: Span::from_us(2),
             expires: Span::from_us(32),
             nics: true,
+            flows: false,
+            elide: false,
         })),
         release_at_start: true,
     }
+}
+
+/// Frames name flows.
+pub fn by_flow() -> InputSpec {
+    let mut spec = backpressure();
+    if let Some(PauseSpec::Backpressure(own)) = &mut spec.pause {
+        own.flows = true;
+    }
+    spec
 }
 
 pub fn bfc(params: bfc::Params) -> DisciplineSpec {
@@ -86,10 +97,13 @@ pub fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
     let small = bfc::Params { queues: 6, quantum: Bytes::new(1500), ..bfc::Params::default() };
     let mut held = two_racks(seed, Some(backpressure()), PULL, bfc(small.clone()));
     held.control_first = true;
+    let fickle = bfc::Params { sticky: 0.0, ..small.clone() };
     let half = bfc::Params { sampling: 0.5, ..small.clone() };
     vec![
         ("backpressure", held),
         ("backpressure, queue at the host", two_racks(seed, Some(backpressure()), NIC, bfc(small))),
+        ("backpressure by flow", two_racks(seed, Some(by_flow()), PULL, bfc(fickle.clone()))),
+        ("backpressure by flow, queue at the host", two_racks(seed, Some(by_flow()), NIC, bfc(fickle))),
         ("backpressure, sampled", two_racks(seed, Some(backpressure()), PULL, bfc(half))),
         ("inputs, drops", two_racks(seed, Some(lossy(20_000)), NIC, in_turns())),
         ("inputs, drops, pull", two_racks(seed, Some(lossy(20_000)), PULL, in_turns())),

@@ -4,6 +4,7 @@ mod common;
 
 mod agents;
 mod backpressure;
+mod dependencies;
 mod lone_flow;
 mod lossless;
 mod peaks;
@@ -16,3 +17,4 @@ mod replay;
 mod state;
 mod streams;
 mod structure;
+mod told;

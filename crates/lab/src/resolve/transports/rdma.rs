@@ -22,7 +22,7 @@ fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
     let capped = matches!(r.cap, Some(Cap::Packets(_) | Cap::Auto));
     let timed = !matches!(r.timer, None | Some(RdmaTimer::Off));
     match r.recovery {
-        Recovery::Irn { .. } => RdmaAcks::PerPacket,
+        Recovery::Irn { .. } | Recovery::Told => RdmaAcks::PerPacket,
         Recovery::GoBackN { .. } if r.segments.is_some() => RdmaAcks::PerSegment,
         // IRN §4.4.2: the baseline's ACKs are not charged to it where nobody needs them.
         Recovery::GoBackN { .. } if lossless && !capped && !timed => match r.notification {
@@ -49,7 +49,7 @@ impl Dependent for Rdma {
         });
         self.notification.get_or_insert(notification_of(&self.congestion));
         self.telemetry = self.telemetry.or(telemetry_of(&self.congestion));
-        let named = if matches!(self.recovery, Recovery::Irn { .. }) { 4 } else { 0 };
+        let named = if matches!(self.recovery, Recovery::GoBackN { .. }) { 0 } else { 4 };
         self.nack_size.get_or_insert(Q(Bytes::new(self.ack_size.0.get().saturating_add(named))));
         let acks = acks_of(self, lossless);
         let acks = *self.acks.get_or_insert(acks);
@@ -57,10 +57,10 @@ impl Dependent for Rdma {
             // IRN §4.3.1: without losses every expiry would be a mistake.
             _ if lossless || acks == RdmaAcks::Never => RdmaTimer::Off,
             Recovery::Irn { .. } => RdmaTimer::pair(),
-            Recovery::GoBackN { .. } => RdmaTimer::fixed(),
+            Recovery::GoBackN { .. } | Recovery::Told => RdmaTimer::fixed(),
         });
         self.cap.get_or_insert(match self.recovery {
-            Recovery::Irn { .. } => Cap::Auto,
+            Recovery::Irn { .. } | Recovery::Told => Cap::Auto,
             Recovery::GoBackN { .. } => Cap::Off,
         });
     }

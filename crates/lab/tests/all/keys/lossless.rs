@@ -1,5 +1,6 @@
 //! Rows for RDMA, flow control, NICs, incidents and RPCs.
 
+use super::relief::RING;
 use super::scenarios::{BUSY, PLAIN, RACKS};
 use super::{Row, Shows};
 use Shows::*;
@@ -38,6 +39,9 @@ const PFC: &[&str] = &["switch.pfc={}"];
 const BFC: &[&str] = &["switch.scheduler=bfc", "switch.inputs={shared=\"2MB\"}"];
 const BACKPRESSURE: &[&str] =
     &["switch.scheduler=bfc", "switch.inputs={shared=\"2MB\"}", "switch.backpressure={}"];
+const RING_BFC: &[&str] = &[
+    "switch={scheduler={kind=\"bfc\",queues=2},inputs={shared=\"2MB\"},backpressure={},control_first=true}",
+];
 const BFC_MIXED: &[&str] = &[
     "switch.scheduler=fifo",
     "switch.mix={scheduler=\"bfc\"}",
@@ -145,6 +149,12 @@ pub const KEYS: &[Row] = &[
     ("switch.backpressure.expires", LOSSY, LOST_RESUMES, "", "3us", Outcome),
     ("switch.backpressure.frame", LOSSY, BACKPRESSURE, "", "200B", Outcome),
     ("switch.backpressure.nics", LOSSY, BACKPRESSURE, "", "false", Outcome),
+    ("switch.backpressure.pauses", LOSSY, BACKPRESSURE, "", "flow", Outcome),
+    ("switch.backpressure.pauses=queue", LOSSY, BACKPRESSURE, "queue", "flow", Outcome),
+    ("switch.backpressure.pauses=flow", LOSSY, BACKPRESSURE, "flow", "queue", Outcome),
+    ("switch.backpressure.elide", RING, RING_BFC, "", "cycles", Outcome),
+    ("switch.backpressure.elide=none", RING, RING_BFC, "none", "cycles", Outcome),
+    ("switch.backpressure.elide=cycles", RING, RING_BFC, "cycles", "none", Outcome),
     ("switch.scheduler(bfc).threshold", LOSSY, BACKPRESSURE, "", "4.0", Outcome),
     ("switch.scheduler(bfc).needs_backlog", LOSSY, BACKPRESSURE, "", "true", Outcome),
     ("switch.mix.scheduler(bfc).threshold", LOSSY, BFC_MIXED, "", "4.0", Outcome),
@@ -199,6 +209,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).recovery(irn).nack_threshold", LOSSY, &[], "", "3", Outcome),
     ("%(rdma).recovery(irn).enter_on_advance", LOSSY, TIGHT, "", "true", Outcome),
     ("%(rdma).recovery=go-back-n", LOSSY, &[], "go-back-n", "irn", Outcome),
+    ("%(rdma).recovery=told", LOSSY, &[], "told", "irn", Outcome),
     ("%(rdma).recovery(go-back-n).repeat_nack", LOSSY, GBN, "", "20us", Outcome),
     ("%(rdma).cap", LOSSY, &[], "auto", "none", Outcome),
     ("%(rdma).acks", LOSSY, GBN, "", "per-segment", Outcome),

@@ -5,7 +5,7 @@ use super::{Row, Shows};
 use Shows::*;
 
 /// A ring that waits for itself.
-const RING: &str = r#"
+pub const RING: &str = r#"
 topology = { kind = "file", file = "ring.csv", format = "links-csv" }
 routing = { kind = "pinned", file = "ring-paths.csv" }
 nic = { order = "round-robin" }

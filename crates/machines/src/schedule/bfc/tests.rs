@@ -119,6 +119,33 @@ fn a_flow_never_gets_an_empty_queue_that_is_paused() {
     assert_eq!(leave(&mut port, US(1)), Some((0, 2)));
 }
 
+/// M8.4 of the design: the queue that a flow is in now is paused, and goes with it.
+#[test]
+fn a_flow_that_is_paused_holds_the_queue_that_it_waits_in_as_long_as_it_waits_there() {
+    let mut port = port(Params { sticky: 0.0, ..Params::default() });
+    let flows = |flows: &[u32]| flows.iter().copied().map(FlowId).collect();
+    (0..4).for_each(|n| {
+        join(&mut port, US(1), packet(n % 2), n);
+    });
+    port.pause_flows(&flows(&[0]));
+    assert_eq!(
+        [leave(&mut port, US(1)), leave(&mut port, US(1))].map(|left| left.unwrap().0),
+        [1, 3],
+        "flow 1"
+    );
+    assert_eq!((leave(&mut port, US(1)), port.is_held()), (None, true));
+    // By number nothing is paused, whatever is said of that.
+    port.pause_only(&QueueSet::default());
+    assert!(port.is_held());
+    port.pause_flows(&flows(&[7]));
+    assert_eq!([leave(&mut port, US(2)), leave(&mut port, US(2))].map(|left| left.unwrap().0), [0, 2]);
+    // Flow 7 has been paused before it came: it gets an empty queue, which is paused from then on.
+    join(&mut port, US(3), packet(7), 9);
+    assert_eq!((leave(&mut port, US(3)), port.is_held()), (None, true));
+    port.pause_flows(&flows(&[]));
+    assert_eq!(leave(&mut port, US(4)).unwrap().0, 9);
+}
+
 #[test]
 fn stochastic_assignment_is_a_hash_and_flows_collide_as_birthdays_do() {
     let mut port = port(Params { assignment: Assignment::Hashed, ..Params::default() });

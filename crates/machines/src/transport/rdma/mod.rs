@@ -16,6 +16,7 @@ pub(super) mod spec;
 #[cfg(test)]
 mod tests;
 pub mod timer;
+mod told;
 
 pub use bitmap::Bitmap;
 pub use hand_over::State;
@@ -23,7 +24,7 @@ pub use psn::Psn;
 pub use receiver::RdmaReceiver;
 pub use sender::RdmaSender;
 
-use super::{Protocol, RdmaAcks, RdmaSpec, Windows, Wire};
+use super::{PathNeeds, Protocol, RdmaAcks, RdmaSpec, RecoverySpec, Windows, Wire};
 use crate::congestion::Start;
 use thalweg_units::{Bytes, FlowId, Stream};
 
@@ -55,6 +56,9 @@ impl Protocol for RdmaSpec {
             acks,
             ..Wire::default()
         }
+    }
+    fn needs(&self) -> PathNeeds {
+        PathNeeds { told: self.recovery == RecoverySpec::Told, ..PathNeeds::default() }
     }
     /// Posted segments end where a packet of a message need not.
     fn streams(&self) -> bool {

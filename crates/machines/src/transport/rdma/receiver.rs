@@ -56,7 +56,9 @@ impl RdmaReceiver {
     pub fn new(spec: &RdmaSpec, flow: FlowId, size: u64) -> Self {
         let arrived = match spec.recovery {
             RecoverySpec::GoBackN { .. } => Arrived::GoBackN(GoBackNReceiver::default()),
-            RecoverySpec::Selective { .. } => Arrived::Selective { irn: IrnReceiver::new(Psn::new(0)), e: 0 },
+            RecoverySpec::Told | RecoverySpec::Selective { .. } => {
+                Arrived::Selective { irn: IrnReceiver::new(Psn::new(0)), e: 0 }
+            }
         };
         Self {
             flow,
@@ -93,7 +95,7 @@ impl RdmaReceiver {
                 // A sender that waits for the answer to a retransmission must get one.
                 (before, *e, reply.kind == ReplyKind::Nack, again || reply.kind != ReplyKind::Ack)
             }
-            (Arrived::GoBackN(_), RecoverySpec::Selective { .. }) => {
+            (Arrived::GoBackN(_), RecoverySpec::Told | RecoverySpec::Selective { .. }) => {
                 debug_assert!(false, "a receiver was called with another one's spec");
                 return None;
             }

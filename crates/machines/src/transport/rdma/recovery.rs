@@ -4,13 +4,17 @@ use super::super::{RdmaSpec, RecoverySpec};
 use super::Psn;
 use super::go_back_n::GoBackNSender;
 use super::irn::{IrnOptions, IrnSender};
+use super::told::ToldSender;
 use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
 
 /// Loss recovery of one flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Recovery {
     /// RoCE.
     GoBackN(GoBackNSender),
+    /// Drops are told.
+    Told(ToldSender),
     /// IRN; `una` is its cumulative ACK counted from the flow's first packet.
     Selective { irn: IrnSender, una: u64 },
 }
@@ -39,6 +43,7 @@ impl Recovery {
     pub(super) fn new(spec: &RdmaSpec) -> Self {
         match spec.recovery {
             RecoverySpec::GoBackN { .. } => Self::GoBackN(GoBackNSender::default()),
+            RecoverySpec::Told => Self::Told(ToldSender::default()),
             RecoverySpec::Selective { sack, nack_threshold, enter_on_advance } => {
                 // CHOICE IRN §4.3.1: a fresh queue pair per flow, whose PSNs start at 0.
                 let options = IrnOptions { sack, nack_threshold, enter_on_advance };
@@ -55,6 +60,10 @@ impl Recovery {
                 let (index, again) = gbn.tx_free(more, wide(cap))?;
                 Some(Sent { index, again, enters: false })
             }
+            Self::Told(told) => {
+                let (index, again, enters) = told.tx_free(more, wide(cap))?;
+                Some(Sent { index, again, enters })
+            }
             Self::Selective { irn, una } => {
                 let (before, first) = (irn.in_recovery(), irn.una());
                 let (psn, again) = irn.tx_free(more, cap)?;
@@ -69,6 +78,7 @@ impl Recovery {
     pub(super) fn can_send(&self, more: bool, cap: u32) -> bool {
         match self {
             Self::GoBackN(gbn) => gbn.can_send(more, wide(cap)),
+            Self::Told(told) => told.can_send(more, wide(cap)),
             Self::Selective { irn, .. } => irn.can_send(more, cap),
         }
     }
@@ -78,6 +88,7 @@ impl Recovery {
     pub(super) fn is_pending(&self) -> bool {
         match self {
             Self::GoBackN(gbn) => gbn.is_pending(),
+            Self::Told(told) => told.is_pending(),
             Self::Selective { irn, .. } => irn.is_pending(),
         }
     }
@@ -91,6 +102,10 @@ impl Recovery {
                 None => Heard::default(),
             },
             Self::GoBackN(gbn) => Heard { advanced: gbn.on_ack(cum), ..Heard::default() },
+            Self::Told(told) => {
+                let (advanced, absorbed, sacked) = told.on_ack(cum, named, nack);
+                Heard { advanced, sacked, absorbed, lost: false }
+            }
             Self::Selective { irn, una } => {
                 // Distances wrap like the numbers themselves.
                 let psn = |index: u64| irn.una().plus(index.wrapping_sub(*una) as u32);
@@ -116,6 +131,7 @@ impl Recovery {
     pub(super) fn on_timeout(&mut self) {
         match self {
             Self::GoBackN(gbn) => gbn.on_timeout(),
+            Self::Told(told) => told.on_timeout(),
             Self::Selective { irn, .. } => irn.on_timeout(),
         }
     }
@@ -125,6 +141,7 @@ impl Recovery {
     pub(super) fn una(&self) -> u64 {
         match self {
             Self::GoBackN(gbn) => gbn.una(),
+            Self::Told(told) => told.una,
             Self::Selective { una, .. } => *una,
         }
     }
@@ -140,7 +157,7 @@ impl Recovery {
     pub(super) fn high(&self) -> u64 {
         match self {
             Self::GoBackN(gbn) => gbn.high(),
-            Self::Selective { .. } => self.nxt(),
+            Self::Told(_) | Self::Selective { .. } => self.nxt(),
         }
     }
 
@@ -149,6 +166,7 @@ impl Recovery {
     pub(super) fn in_flight(&self) -> u64 {
         match self {
             Self::GoBackN(gbn) => gbn.in_flight(),
+            Self::Told(told) => told.nxt - told.una,
             Self::Selective { irn, .. } => u64::from(irn.in_flight()),
         }
     }
@@ -158,6 +176,7 @@ impl Recovery {
     pub(super) fn sacked(&self) -> u64 {
         match self {
             Self::GoBackN(_) => 0,
+            Self::Told(told) => told.sacked(),
             Self::Selective { irn, .. } => u64::from(irn.sacked()),
         }
     }
@@ -167,8 +186,31 @@ impl Recovery {
     pub(super) fn in_recovery(&self) -> bool {
         match self {
             Self::GoBackN(gbn) => gbn.in_recovery(),
+            Self::Told(told) => told.is_pending(),
             Self::Selective { irn, .. } => irn.in_recovery(),
         }
+    }
+
+    /// A switch has dropped a packet; the sender hears of it then.
+    #[cold]
+    pub(super) fn announce(&mut self, index: u64, at: Time) {
+        if let Self::Told(told) = self {
+            told.announce(index, at);
+        }
+    }
+
+    /// Time has come to `now`.
+    #[inline]
+    pub(super) fn listen(&mut self, now: Time) {
+        if let Self::Told(told) = self {
+            told.listen(now);
+        }
+    }
+
+    /// When word of a drop comes next; [`Time::MAX`]: none is on its way.
+    #[inline]
+    pub(super) fn next_word(&self) -> Time {
+        if let Self::Told(told) = self { told.next_word() } else { Time::MAX }
     }
 }
 

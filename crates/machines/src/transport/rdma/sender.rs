@@ -265,6 +265,7 @@ impl Endpoint for RdmaSender {
         let permit = self.controller.permit();
         let outlook =
             Outlook { in_flight: self.recovery.in_flight(), line: self.line_rate, rate: permit.pace };
+        self.recovery.listen(now);
         let expired = self.timer.fires(&spec.timer, now, outlook);
         if expired {
             self.on_timeout(spec, now);
@@ -334,7 +335,7 @@ impl Endpoint for RdmaSender {
         }
         let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
         let look = self.segments.as_ref().map_or(Time::MAX, |s| s.look());
-        let next = self.timer.at().min(wake).min(look);
+        let next = self.timer.at().min(wake).min(look).min(self.recovery.next_word());
         (next != Time::MAX).then_some(next)
     }
 
@@ -402,6 +403,10 @@ impl SendingEnd for RdmaSender {
 
     fn append(&mut self, spec: &RdmaSpec, now: Time, bytes: u64) -> Option<u64> {
         self.append_message(spec, now, bytes)
+    }
+
+    fn on_drop(&mut self, spec: &RdmaSpec, seq: u64, at: Time) {
+        self.recovery.announce(Layout::new(spec, self.size).index(seq), at);
     }
 
     #[inline]

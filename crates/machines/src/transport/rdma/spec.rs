@@ -60,6 +60,9 @@ pub enum RecoverySpec {
         /// (InfiniBand).
         repeat_nack: Option<Span>,
     },
+    /// Switches tell the sender of every packet that they drop, and it sends that one again; the receiver keeps what is out of order (Goyal, MIT
+    /// 2022, §3.6.2.1).
+    Told,
     /// IRN §4.2: the receiver keeps what is out of order and answers each such packet with a NACK that names it.
     Selective {
         /// The sender uses the names (SACK); otherwise it repairs one hole per round trip.

@@ -19,7 +19,7 @@ pub(super) fn check(
 }
 
 fn problem(spec: &RdmaSpec, size: u64, start: &Start, controller: &Controller) -> Option<String> {
-    let (payload, selective) = (spec.payload, matches!(spec.recovery, RecoverySpec::Selective { .. }));
+    let (payload, selective) = (spec.payload, !matches!(spec.recovery, RecoverySpec::GoBackN { .. }));
     if payload == 0 || start.mss != payload {
         return Some(format!(
             "payload is {payload}, the controller was told {}; allowed: at least 1, equal",

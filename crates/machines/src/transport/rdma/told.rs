@@ -1,0 +1,152 @@
+//! Loss recovery as an ideal: switches tell the sender of every packet that they drop, and it sends just that one again (Goyal, MIT 2022,
+//! §3.6.2.1: HPCC without PFC). The receiver keeps what is out of order and names it, as IRN's does.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, VecDeque};
+use thalweg_units::Time;
+
+/// The sending side.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct ToldSender {
+    /// Lowest packet not acknowledged, and next to be sent for the first time.
+    pub una: u64,
+    pub nxt: u64,
+    /// Acknowledged above `una`.
+    above: BTreeSet<u64>,
+    /// Told of, and not sent again yet.
+    lost: BTreeSet<u64>,
+    /// Word of these is on its way, by the instant at which it comes.
+    coming: VecDeque<(Time, u64)>,
+    /// Recovery is over with this one.
+    recover: u64,
+}
+
+impl ToldSender {
+    /// A switch has dropped a packet, of which the sender hears then.
+    pub fn announce(&mut self, index: u64, at: Time) {
+        let behind = self.coming.iter().rposition(|(earlier, _)| *earlier <= at).map_or(0, |last| last + 1);
+        self.coming.insert(behind, (at, index));
+    }
+
+    /// When word comes next; [`Time::MAX`]: none is on its way.
+    pub fn next_word(&self) -> Time {
+        self.coming.front().map_or(Time::MAX, |(at, _)| *at)
+    }
+
+    /// Time has come to `now`.
+    pub fn listen(&mut self, now: Time) {
+        while let Some(&(_, index)) = self.coming.front().filter(|(at, _)| *at <= now) {
+            self.coming.pop_front();
+            // Another copy of it, sent by the timer, may have come through.
+            if index >= self.una && !self.above.contains(&index) {
+                self.lost.insert(index);
+            }
+        }
+    }
+
+    /// One transmission opportunity: which packet, whether it was sent before, and whether a recovery begins with it.
+    // CHOICE BFC §3.6.2.1: what was dropped goes first, whatever the window, as with IRN; the window counts what is out and not known to be lost.
+    pub fn tx_free(&mut self, more: bool, cap: u64) -> Option<(u64, bool, bool)> {
+        if let Some(index) = self.lost.pop_first() {
+            let enters = index >= self.recover;
+            if enters {
+                self.recover = self.nxt;
+            }
+            return Some((index, true, enters));
+        }
+        self.may_send_new(more, cap).then(|| {
+            self.nxt += 1;
+            (self.nxt - 1, false, false)
+        })
+    }
+
+    /// Whether an opportunity would be of use.
+    pub fn can_send(&self, more: bool, cap: u64) -> bool {
+        self.is_pending() || self.may_send_new(more, cap)
+    }
+
+    /// The next to leave was sent before.
+    pub fn is_pending(&self) -> bool {
+        !self.lost.is_empty()
+    }
+
+    fn may_send_new(&self, more: bool, cap: u64) -> bool {
+        more && self.nxt - self.una - self.sacked() - (self.lost.len() as u64) < cap
+    }
+
+    /// Everything below `cum` has arrived, and with `nack` the packet `named`: by how much `una` has risen, how many of those had been named
+    /// before, and how many were named anew (0 or 1).
+    pub fn on_ack(&mut self, cum: u64, named: u64, nack: bool) -> (u64, u64, u64) {
+        let advanced = cum.saturating_sub(self.una);
+        let mut absorbed = 0;
+        if advanced > 0 {
+            self.una = cum;
+            let (before, kept) = (self.above.len(), self.above.split_off(&cum));
+            absorbed = (before - kept.len()) as u64;
+            self.above = kept;
+            self.lost = self.lost.split_off(&cum);
+        }
+        let fresh = nack && named >= self.una && self.above.insert(named);
+        self.lost.remove(&named);
+        (advanced, absorbed, u64::from(fresh))
+    }
+
+    /// The retransmission timer fires: the last ACK was lost, or the packet on a link, of which no switch knows.
+    pub fn on_timeout(&mut self) {
+        if self.una < self.nxt {
+            self.lost.insert(self.una);
+        }
+    }
+
+    /// Acknowledged out of order.
+    pub fn sacked(&self) -> u64 {
+        self.above.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: fn(u64) -> Time = Time::from_us;
+
+    #[test]
+    fn what_was_dropped_and_nothing_else_is_sent_again_as_soon_as_word_comes_whatever_the_window() {
+        let mut told = ToldSender::default();
+        let sent: Vec<u64> = std::iter::from_fn(|| told.tx_free(true, 4)).map(|(index, ..)| index).collect();
+        assert_eq!(sent, [0, 1, 2, 3]);
+        // Word of 2 is quicker than that of 1.
+        told.announce(1, US(9));
+        told.announce(2, US(5));
+        assert_eq!(told.next_word(), US(5));
+        told.listen(US(4));
+        assert!(!told.can_send(true, 4));
+        told.listen(US(9));
+        assert_eq!(told.tx_free(true, 4), Some((1, true, true)), "a recovery begins");
+        assert_eq!(told.tx_free(true, 4), Some((2, true, false)), "the same one");
+        assert_eq!((told.tx_free(true, 4), told.next_word()), (None, Time::MAX));
+        // 0 has come, and 3, which is named: two places in the window.
+        assert_eq!(told.on_ack(1, 0, false), (1, 0, 0));
+        assert_eq!(told.on_ack(1, 3, true), (0, 0, 1));
+        assert_eq!(
+            [told.tx_free(true, 4), told.tx_free(true, 4)],
+            [Some((4, false, false)), Some((5, false, false))]
+        );
+        assert_eq!((told.on_ack(4, 2, false), told.sacked()), ((3, 1, 0), 0));
+    }
+
+    #[test]
+    fn word_of_what_has_come_meanwhile_is_ignored_and_a_timer_sends_the_lowest() {
+        let mut told = ToldSender::default();
+        (0..3).for_each(|n| assert_eq!(told.tx_free(true, 9), Some((n, false, false))));
+        told.announce(0, US(1));
+        told.on_ack(1, 0, false);
+        told.listen(US(1));
+        assert!(!told.is_pending());
+        told.on_timeout();
+        assert_eq!(told.tx_free(false, 9), Some((1, true, true)));
+        told.on_ack(3, 2, false);
+        told.on_timeout();
+        assert!(!told.is_pending(), "nothing is outstanding");
+    }
+}

@@ -1,0 +1,95 @@
+//! Switches that tell senders of every packet they drop (HPCC without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
+use crate::common::*;
+use crate::lossless::lossy;
+use thalweg_machines::congestion::{ControllerSpec, fixed};
+use thalweg_machines::transport::{
+    AnswerSpec, Notification, RankSpec, RdmaAcks, RdmaSpec, RdmaTimer, RecoverySpec, RttSpec, TimerRestart,
+    TransportSpec,
+};
+use thalweg_sim::spec::*;
+use thalweg_units::{FlowId, Rate, Span, Time};
+
+/// 1000 B on the wire with every packet, ACKs of 64 B; whoever tells, tells it.
+fn told(recovery: RecoverySpec) -> TransportSpec {
+    TransportSpec::Rdma(RdmaSpec {
+        controller: ControllerSpec::Fixed(fixed::Params {}),
+        payload: 980,
+        header: 20,
+        extra_header: 0,
+        answers: AnswerSpec { ack: 64, nack: 64 },
+        recovery,
+        cap: Some(1000),
+        acks: RdmaAcks::PerPacket,
+        timer: RdmaTimer::Fixed(Span::from_ms(10)),
+        timer_restart: TimerRestart::Progress,
+        fetch_delay: Span::ZERO,
+        rank: RankSpec::None,
+        notification: Notification::Off,
+        rtt: RttSpec {
+            segment: 1,
+            less_serialization: false,
+            nacks: false,
+            resent: false,
+            noise: Span::ZERO,
+        },
+        segments: None,
+    })
+}
+
+const NIC: NicSpec = NicSpec { order: NicOrder::RoundRobin, pause_control: true };
+
+/// Hosts 0 and 1 send to host 2, over one switch that keeps 3000 B of each, 3 us from every host.
+fn two_to_one(packets: u64, recovery: RecoverySpec) -> NetworkSpec {
+    let flows = (0..2).map(|src| flow(src, 2, 980 * packets, Time::ZERO)).collect();
+    let spec = star(3, Rate::from_gbps(8), Span::from_us(3), told(recovery), flows);
+    NetworkSpec { inputs: Some(lossy(3000)), nic: NIC, ..spec }
+}
+
+/// By hand: a packet takes 1 us. The switch gets one of each host at 4, 5, 6, .. us and passes one on per us. What comes at t is dropped if three
+/// packets of its host are there.
+#[test]
+fn what_a_switch_drops_and_nothing_else_is_sent_again_when_the_word_has_come_back() {
+    let sim = run(two_to_one(20, RecoverySpec::Told));
+    let of: Vec<_> = (0..2).map(|f| sim.outcome(FlowId(f))).collect();
+    let again: u32 = of.iter().map(|f| f.retransmitted).sum();
+    assert_eq!(u64::from(again), sim.counters().packets_dropped, "once for every drop");
+    assert!(again > 0 && of.iter().all(|f| f.timeouts == 0));
+    // 40 packets through a link of one per us, which never runs dry: word is back within 3 us and the packet there 4 us later, with six more waiting.
+    let last = (0..2).filter_map(|f| sim.outcome(FlowId(f)).received).max().expect("complete");
+    assert!(last >= Time::from_us(4 + 40 + 3) && last <= Time::from_us(4 + 40 + 3 + 10), "{last:?}");
+}
+
+#[test]
+fn it_is_quicker_than_to_find_out_from_acks_and_never_sends_in_vain() {
+    let end = |recovery| {
+        let sim = run(two_to_one(300, recovery));
+        let last = (0..2).filter_map(|f| sim.outcome(FlowId(f)).received).max().expect("complete");
+        (last, sim.counters().packets_dropped)
+    };
+    let (told, _) = end(RecoverySpec::Told);
+    let (named, _) = end(RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false });
+    assert!(told < named, "{told:?} {named:?}");
+}
+
+#[test]
+fn runs_with_word_on_its_way_are_saved_and_taken_up_again() {
+    let spec = two_to_one(100, RecoverySpec::Told);
+    let straight = run(spec.clone());
+    assert_eq!(run_cut(spec, vec![150, 300, 700]).digest(), straight.digest());
+}
+
+#[test]
+fn a_sprayed_packet_has_no_way_back() {
+    let spec = NetworkSpec { routing: RoutingSpec::SprayRandom, ..two_to_one(9, RecoverySpec::Told) };
+    assert!(Network::new(spec).unwrap_err().to_string().contains("sprayed"));
+}
+
+#[test]
+fn the_reference_lane_tells_the_same() {
+    let spec = two_to_one(60, RecoverySpec::Told);
+    let slow = run(NetworkSpec { shortcuts: false, ..spec.clone() });
+    let fast = run(spec);
+    let ends = |sim: &Network| (0..2).map(|f| sim.outcome(FlowId(f)).received).collect::<Vec<_>>();
+    assert_eq!(ends(&fast), ends(&slow));
+    assert_eq!(fast.counters().packets_dropped, slow.counters().packets_dropped);
+}
