@@ -5,8 +5,8 @@ use crate::deadlock;
 use crate::quantity::Capacity;
 use crate::resolve::{self, Headroom};
 use crate::schema::{
-    Backpressure, Connection, Document, Elide, Incident, Inputs, Marking, NicOrder, Pauses, Pfc,
-    PfcThreshold, RoutingRule, Scheduler,
+    Backpressure, Connection, Document, Elide, Inputs, Marking, NicOrder, Pauses, Pfc, PfcThreshold,
+    RoutingRule, Scheduler,
 };
 use crate::topology::Graph;
 use thalweg_machines::relief::ReliefSpec;
