@@ -41,6 +41,9 @@ list::controllers! {
     bbr: Bbr(Box<bbr::Bbr>), "bbr";
     bbr3: Bbr3(Box<bbr3::Bbr3>), "bbr3";
     copa: Copa(Box<copa::Copa>), "copa";
+    vivace: Vivace(Box<vivace::Vivace>), "vivace";
+    verus: Verus(Box<verus::Verus>), "verus";
+    sprout: Sprout(Box<sprout::Sprout>), "sprout";
     abc: Abc(Box<abc::Abc>), "abc";
     xcp: Xcp(xcp::Xcp), "xcp";
     rcp: Rcp(Box<rcp::Rcp>), "rcp";
@@ -105,7 +108,7 @@ pub enum Feedback<'a> {
     Mark,
     /// Telemetry of every hop, in their order (HPCC).
     Int(&'a [IntHop]),
-    /// What routers told (XCP, RCP, VCP).
+    /// What routers told (XCP, RCP, VCP), or the receiver (Sprout).
     Explicit(Explicit),
 }
 

@@ -2,6 +2,7 @@
 //! and RFC 8257 §3.2).
 
 use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, ReceivingEnd, SackSpec, TcpSpec, Transmit};
+use crate::congestion::sprout::Forecaster;
 use crate::packet::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Time};
@@ -42,7 +43,7 @@ enum Pending {
 }
 
 /// Data above a gap, and what else few flows have.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 struct Reassembly {
     /// Disjoint, not touching; the most recently changed first, as RFC 2018 §4 wants to report them.
     ranges: Vec<(u64, u64)>,
@@ -52,6 +53,8 @@ struct Reassembly {
     telemetry: Option<Box<IntStack>>,
     /// What routers have told since the last ACK.
     explicit: Option<Explicit>,
+    /// Sprout's forecasts; there from the first data packet of a sender that wants them on.
+    forecaster: Option<Box<Forecaster>>,
 }
 
 impl Reassembly {
@@ -69,6 +72,14 @@ impl Reassembly {
         self.held = self.held - held + (end - start);
     }
 
+    /// What the sender is told that a data packet with such a header has come: what routers wrote, or a forecast.
+    fn answer(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, what: Explicit) -> Explicit {
+        let Explicit::Forecast(said) = what else { return what };
+        let forecaster = self.forecaster.get_or_insert_default();
+        forecaster.hear(now, packet.payload.div_ceil(spec.mss), said.pauses);
+        Explicit::Forecast(forecaster.forecast())
+    }
+
     /// Everything up to `next` has arrived: where the next gap begins.
     fn absorb(&mut self, mut next: u64) -> u64 {
         while let Some(at) = self.ranges.iter().position(|r| r.0 <= next) {
@@ -81,7 +92,7 @@ impl Reassembly {
 }
 
 /// TCP's receiving end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpReceiver {
     flow: FlowId,
     /// ECN: latched echo (classic), or the CE mark of the last packet (accurate).
@@ -243,7 +254,8 @@ impl Endpoint for TcpReceiver {
                     }
                     Some(Side::Explicit(header)) => {
                         let above = self.above.get_or_insert_default();
-                        let all = above.explicit.map_or(header.what, |before| before.and(header.what));
+                        let what = above.answer(spec, now, packet, header.what);
+                        let all = above.explicit.map_or(what, |before| before.and(what));
                         above.explicit = Some(all);
                     }
                     _ => {}

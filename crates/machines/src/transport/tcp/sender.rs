@@ -18,7 +18,7 @@ use super::super::{
 };
 use super::Scoreboard;
 use crate::congestion::{
-    AckSample, CongestionControl, Controller, Delivery, Explicit, Feedback, FeedbackKind, Permit, Start,
+    AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Permit, Start,
 };
 use crate::packet::{Flags, Kind, Packet, Side};
 use beside::Beside;
@@ -425,7 +425,7 @@ impl Endpoint for TcpSender {
             FeedbackKind::Int => {
                 side.new_int();
             }
-            FeedbackKind::Explicit(kind) => side.new_explicit(Explicit::unwritten(kind), self.rto.srtt()),
+            FeedbackKind::Explicit(kind) => side.new_explicit(self.header(spec, kind), self.rto.srtt()),
         }
         packet.side = 0;
         Transmit::Packet
