@@ -26,6 +26,7 @@ pub mod buffer;
 pub mod congestion;
 pub mod custom;
 pub mod egress;
+mod forecast;
 pub mod host;
 mod kinds;
 pub mod link;

@@ -186,6 +186,16 @@ impl Checked for Tcp {
                 r.useless(&at("prr"), why, "write \"off\"");
             }
         }
+        if matches!(t.loss, LossDetection::Rack { .. }) {
+            let why = match () {
+                () if t.sack == Sack::Off => "it learns from selective acknowledgements, and `sack` is off",
+                () if t.flight != Flight::Pipe => "it counts the pipe, and `flight` is another",
+                () => "",
+            };
+            if !why.is_empty() {
+                r.error(&at("loss"), why, "write \"dup-ack\"");
+            }
+        }
         if t.loss == LossDetection::TimeoutOnly && t.limited_transmit == Some(true) {
             let why = "it acts on duplicate ACKs, and `loss` is timeout-only";
             r.useless(&at("limited_transmit"), why, "write false, or `loss = \"dup-ack\"`");

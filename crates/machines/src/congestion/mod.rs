@@ -158,6 +158,9 @@ pub trait CongestionControl {
     fn on_open(&mut self, _now: Time, _rtt: Option<Span>, _feedback: Feedback<'_>) {}
     /// Data was acknowledged for the first time: the only moment a window may grow.
     fn on_ack(&mut self, ack: &AckSample<'_>);
+    /// The receiver tells something in an ACK that acknowledges nothing new; so much is in flight. Only those whose receivers speak
+    /// by themselves are told.
+    fn on_feedback(&mut self, _now: Time, _feedback: Feedback<'_>, _in_flight: Bytes) {}
     /// A loss was inferred from ACKs: once per episode.
     fn on_loss(&mut self, loss: &Loss);
     /// The retransmission timer expired.

@@ -1,28 +1,26 @@
 //! Sprout: a window by what the receiver is nearly sure that the link will deliver. Winstein, Sivaraman, Balakrishnan, "Stochastic
 //! Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013, §3, with the constants of the authors' published
-//! code (keithw/sprout). Needs: forecasts in ACKs, which the receiving end of TCP makes (`forecast`); over TCP only.
+//! code (keithw/sprout). Needs: forecasts in ACKs, which the receiving end of TCP makes (`crate::forecast`); over TCP only.
 //!
 //! The sender knows what was sent and is not answered for, takes the forecast off for every tick that passes, and lets as much follow
 //! as the forecast delivers within the next 100 ms.
 //!
 //! ```text
 //! CHOICE Sprout §3.5: a packet is a segment. Other reading: 1440 B, as the authors' program sends.
-//! CHOICE Sprout §3.5: a forecast comes with every ACK; one that the sender has already is not taken for new.
+//! CHOICE Sprout §3.5: a forecast comes with every ACK, and with one of its own when a tick is over; one that the sender has already is
+//! not taken for new.
 //! CHOICE Sprout §3.4: when nothing may leave for 50 ms a segment leaves all the same, so that the receiver has something to observe, but
 //! no more of them are in flight than so leave in a round trip; the authors' program sends empty packets.
 //! CHOICE Sprout §3.5: losses and timeouts change nothing but what is in flight: the protocol does not retransmit.
 //! CHOICE Sprout §3.4: the last packet of a flight says so, and promises the next within 50 ms; the authors' header has the time.
 //! ```
 
-mod forecast;
-
 use super::{
     AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
     Parameters, Permit, Start,
 };
+use crate::forecast::{Forecaster, KEEP_ALIVE, TICK};
 use crate::packet::Forecast;
-pub(crate) use forecast::Forecaster;
-use forecast::{KEEP_ALIVE, TICK};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
@@ -138,16 +136,20 @@ impl CongestionControl for Sprout {
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        self.in_flight = ack.in_flight.get();
         self.rtt = ack.rtt.unwrap_or(self.rtt);
-        if let Feedback::Explicit(Explicit::Forecast(told)) = ack.feedback
+        self.on_feedback(ack.now, ack.feedback, ack.in_flight);
+    }
+
+    fn on_feedback(&mut self, now: Time, feedback: Feedback<'_>, in_flight: Bytes) {
+        self.in_flight = in_flight.get();
+        if let Feedback::Explicit(Explicit::Forecast(told)) = feedback
             && (self.came.is_none() || told.tick != self.forecast.tick)
         {
-            (self.forecast, self.came, self.passed) = (told, Some(ack.now), 0);
+            (self.forecast, self.came, self.passed) = (told, Some(now), 0);
             self.queue = self.in_flight;
         }
-        self.pass(ack.now);
-        self.set_permit(Some(ack.now));
+        self.pass(now);
+        self.set_permit(Some(now));
     }
 
     fn on_loss(&mut self, _: &Loss) {}

@@ -10,9 +10,9 @@
 //! CHOICE Vivace §4: the first gradient after a probe is that between the rate that won and the one that lost, each with the mean of
 //! its two utilities. Other reading: the rate that won is tried against itself first.
 //! CHOICE Vivace §4: when the direction changes the rate goes back to the one before, as when starting ends, and is probed around.
-//! CHOICE PCC-Kernel: an MI in which nothing could be counted (one ACK answered for all of it) is tried again by a probe; there it
+//! CHOICE Vivace §4 (the module): an MI in which nothing could be counted (one ACK answered for all of it) is tried again by a probe; there it
 //! has the least of all utilities.
-//! CHOICE PCC-Kernel: after a timeout one segment at a time until an ACK comes (as Linux in its loss state), then a probe.
+//! CHOICE Vivace §4 (the module): after a timeout one segment at a time until an ACK comes (as Linux in its loss state), then a probe.
 //! ```
 
 use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};

@@ -2,7 +2,7 @@
 //! and RFC 8257 §3.2).
 
 use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, ReceivingEnd, SackSpec, TcpSpec, Transmit};
-use crate::congestion::sprout::Forecaster;
+use crate::forecast::Forecaster;
 use crate::packet::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Time};
@@ -55,6 +55,8 @@ struct Reassembly {
     explicit: Option<Explicit>,
     /// Sprout's forecasts; there from the first data packet of a sender that wants them on.
     forecaster: Option<Box<Forecaster>>,
+    /// What an ACK that brings nothing but a forecast answers.
+    beat: Option<Trigger>,
 }
 
 impl Reassembly {
@@ -77,7 +79,15 @@ impl Reassembly {
         let Explicit::Forecast(said) = what else { return what };
         let forecaster = self.forecaster.get_or_insert_default();
         forecaster.hear(now, packet.payload.div_ceil(spec.mss), said.pauses);
+        let class = if spec.acks_in_class { packet.class } else { 0 };
+        self.beat = Some(Trigger { stamp: now, seq: packet.seq, payload: 0, class, resent: false });
         Explicit::Forecast(forecaster.forecast())
+    }
+
+    /// When the tick of forecasts ends; [`Time::MAX`]: nobody wants any.
+    #[inline]
+    fn beats(&self) -> Time {
+        self.forecaster.as_ref().map_or(Time::MAX, |forecaster| forecaster.next())
     }
 
     /// Everything up to `next` has arrived: where the next gap begins.
@@ -282,6 +292,17 @@ impl Endpoint for TcpReceiver {
             self.pending = Pending::Due(trigger);
             self.deadline = Time::MAX;
         }
+        if let Some(above) = self.above.as_mut().filter(|above| above.beats() <= now)
+            && let (Some(forecaster), Some(beat)) = (&mut above.forecaster, above.beat)
+        {
+            forecaster.advance(now);
+            above.explicit = Some(Explicit::Forecast(forecaster.forecast()));
+            self.pending = match self.pending {
+                Pending::Nothing => Pending::Due(Trigger { stamp: now, ..beat }),
+                Pending::Delayed { trigger, .. } | Pending::Due(trigger) => Pending::Due(trigger),
+            };
+            self.deadline = Time::MAX;
+        }
         Expiry::Other
     }
 
@@ -327,7 +348,12 @@ impl Endpoint for TcpReceiver {
 
     #[inline]
     fn timer(&self) -> Option<Time> {
-        (self.deadline != Time::MAX).then_some(self.deadline)
+        let beats = match &self.above {
+            Some(above) if self.next < self.size => above.beats(),
+            _ => Time::MAX,
+        };
+        let next = self.deadline.min(beats);
+        (next != Time::MAX).then_some(next)
     }
 
     #[inline]

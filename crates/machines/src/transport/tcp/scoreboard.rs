@@ -27,7 +27,7 @@ pub struct Scoreboard {
     pub(super) rescued: bool,
     /// Proportional rate reduction, in an episode of a sender that does it.
     pub(super) prr: Option<Prr>,
-    /// What was lost by SACKs before the last ACK of such an episode.
+    /// What was known to be lost before the last ACK of such an episode.
     pub(super) lost_before: u64,
 }
 

@@ -76,6 +76,9 @@ impl TcpSender {
         if self.deadline == Time::MAX {
             self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
         }
+        if self.rack.is_some() {
+            self.note_times(spec, now, segment, fresh);
+        }
         if let Some(pace) = pace {
             let gap = Serializer::new(pace, Span::from_ps(u64::from(self.quantum))).span(packet.wire);
             self.next_send = now.saturating_add(gap);

@@ -1,10 +1,13 @@
-//! Sprout's receiver, §3.1 to §3.3: what the rate of the link may be, as a distribution, and how much it will deliver with 95 %
+//! Sprout's receiver (Winstein, Sivaraman, Balakrishnan, NSDI 2013), §3.1 to §3.3: what the rate of the link may be, as a distribution, and how much it will deliver with 95 %
 //! certainty. Every tick the rate drifts as a Brownian motion does, a link that stands still mostly goes on standing, and what has come
 //! says by Bayes' rule which rates are likely.
 //!
 //! ```text
 //! CHOICE Sprout §3.1: 256 rates from 0 to 1000 packets/s; the lowest and the highest stand for all beyond them.
-//! CHOICE Sprout §3.2: ticks are counted from the first packet on, and when packets come; none is needed to pass the time.
+//! CHOICE Sprout §3.2: ticks are counted from the first packet on. When one is over the receiver says what it forecasts, until nothing
+//! has come for as long as a forecast reaches; the authors' program sends data both ways, which carry forecasts.
+//! CHOICE Sprout §3.2: the authors' keep-alives are empty. Here they are segments, known by coming alone after a silence, which the
+//! receiver does not count.
 //! ```
 
 use crate::packet::Forecast;
@@ -13,9 +16,11 @@ use std::sync::OnceLock;
 use thalweg_units::{Span, Time};
 
 /// τ.
-pub(super) const TICK: Span = Span::from_ms(20);
+pub(crate) const TICK: Span = Span::from_ms(20);
 /// Who has nothing to send for so long sends something all the same.
-pub(super) const KEEP_ALIVE: Span = Span::from_ms(50);
+pub(crate) const KEEP_ALIVE: Span = Span::from_ms(50);
+/// What comes alone after so long a silence is a keep-alive, some jitter allowed.
+const ALONE: Span = Span::from_ms(40);
 /// Rates, packets per second.
 const BINS: usize = 256;
 const FASTEST: f64 = 1000.0;
@@ -135,6 +140,8 @@ pub(crate) struct Forecaster {
     came: u32,
     /// Until then nothing need come: the sender has said so.
     pauses: Time,
+    /// A packet came last.
+    heard: Time,
     /// The forecast of the last tick that is over, once somebody asked.
     told: Option<Forecast>,
 }
@@ -142,7 +149,7 @@ pub(crate) struct Forecaster {
 impl Default for Forecaster {
     fn default() -> Self {
         let belief = vec![1.0 / BINS as f64; BINS];
-        Self { belief, began: None, tick: 0, came: 0, pauses: Time::ZERO, told: None }
+        Self { belief, began: None, tick: 0, came: 0, pauses: Time::ZERO, heard: Time::ZERO, told: None }
     }
 }
 
@@ -150,12 +157,15 @@ impl Forecaster {
     /// A packet of so many segments (0 or 1) comes; `pauses`: it was the last of a flight.
     pub(crate) fn hear(&mut self, now: Time, segments: u32, pauses: bool) {
         self.advance(now);
-        self.came += segments;
+        // A lone packet after so long is a keep-alive: it says that the sender is there, and nothing of the link.
+        let keeps_alive = pauses && self.heard > Time::ZERO && now.since(self.heard) >= ALONE;
+        self.came += if keeps_alive { 0 } else { segments };
+        self.heard = now;
         self.pauses = if pauses { self.pauses.max(now.saturating_add(KEEP_ALIVE)) } else { self.pauses.max(now) };
     }
 
     /// The ticks that are over.
-    fn advance(&mut self, now: Time) {
+    pub(crate) fn advance(&mut self, now: Time) {
         let began = *self.began.get_or_insert(now);
         let ticks = now.since(began).ps() / TICK.ps();
         for n in 0..ticks.min(FORGETS) {
@@ -171,6 +181,14 @@ impl Forecaster {
             self.tick = self.tick.wrapping_add(ticks as u32);
             self.told = None;
         }
+    }
+
+    /// When the tick that runs is over; [`Time::MAX`] once nothing has come for as long as a forecast reaches.
+    pub(crate) fn next(&self) -> Time {
+        let Some(began) = self.began else { return Time::MAX };
+        let next = began.saturating_add(TICK);
+        let reaches = self.heard.saturating_add(TICK.saturating_mul(Forecast::TICKS as u64));
+        if next <= reaches { next } else { Time::MAX }
     }
 
     fn drift(&mut self) {
