@@ -161,7 +161,8 @@ impl Forecaster {
         let keeps_alive = pauses && self.heard > Time::ZERO && now.since(self.heard) >= ALONE;
         self.came += if keeps_alive { 0 } else { segments };
         self.heard = now;
-        self.pauses = if pauses { self.pauses.max(now.saturating_add(KEEP_ALIVE)) } else { self.pauses.max(now) };
+        self.pauses =
+            if pauses { self.pauses.max(now.saturating_add(KEEP_ALIVE)) } else { self.pauses.max(now) };
     }
 
     /// The ticks that are over.

@@ -9,10 +9,10 @@ use crate::schema::{
     Sack, Tcp, Traffic, Udp, of_kind,
 };
 use crate::topology::Graph;
-use thalweg_machines::{ExplicitKind, IntStack};
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Gives, Marks};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
+use thalweg_machines::{ExplicitKind, IntStack};
 use thalweg_units::Bytes;
 
 /// The largest packet, bytes: fits the counters of every machine.

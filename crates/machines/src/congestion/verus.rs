@@ -125,7 +125,7 @@ pub struct Verus {
     least: f64,
     wanted: f64,
     mean: f64,
-    heard: Time,
+    heard: Option<Time>,
     /// The next epoch; `None` in slow start. When the curve is drawn next.
     tick: Option<Time>,
     refit: Time,
@@ -150,7 +150,7 @@ impl Verus {
             least: f64::INFINITY,
             wanted: 0.0,
             mean: 0.0,
-            heard: Time::ZERO,
+            heard: None,
             tick: None,
             refit: Time::ZERO,
             in_flight: 0,
@@ -187,7 +187,7 @@ impl Verus {
         if matches!(self.phase, Phase::Repair { .. }) && f64::from(by) <= self.window {
             (self.phase, self.epoch_max) = (Phase::Normal, None);
         }
-        self.heard = now;
+        self.heard = Some(now);
         self.epoch_max = Some(self.epoch_max.map_or(delay, |max| max.max(delay)));
         self.mean = OLD * self.mean + (1.0 - OLD) * delay;
         self.least = self.least.min(delay);
@@ -232,7 +232,7 @@ impl Verus {
     // ---- An epoch, §4.2 and §4.3 ------------------------------------------------------------------------
 
     fn epoch(&mut self, now: Time) {
-        let silence = now.since(self.heard).secs() * 1e3;
+        let silence = self.heard.map_or(0.0, |heard| now.since(heard).secs() * 1e3);
         let max = self.epoch_max.take().unwrap_or_else(|| self.last_max.unwrap_or(0.0).max(silence));
         let last = *self.last_max.get_or_insert(max);
         let least = self.least_delay();

@@ -87,7 +87,7 @@ fn the_wanted_delay_rises_by_two_falls_by_one_when_delays_grow_and_by_two_when_t
 #[test]
 fn an_epoch_without_an_ack_counts_the_silence() {
     let mut v = normal();
-    (v.heard, v.last_max) = (Time::from_ms(700), Some(120.0));
+    (v.heard, v.last_max) = (Some(Time::from_ms(700)), Some(120.0));
     v.epoch(Time::from_ms(1000));
     assert_eq!(v.wanted, 139.0, "300 ms are more than 120");
     assert!((v.last_max.unwrap() - (24.0 + 240.0)).abs() < 1e-9);

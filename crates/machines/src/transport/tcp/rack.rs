@@ -5,6 +5,8 @@
 //!
 //! ```text
 //! CHOICE RFC 8985 §6.2: receivers here send no DSACK, so RACK.reo_wnd_mult stays 1; RACK.min_RTT is the least of the connection.
+//! CHOICE RFC 8985 §6.2: which segment left later is counted. Other reading: by time, and of those that left at once by their bytes, which
+//! takes a retransmission for older than the new data that it left behind.
 //! CHOICE RFC 8985 §7.2: TLP.max_ack_delay is how long this transport's receivers delay ACKs. Other reading: 200 ms.
 //! CHOICE RFC 8985 §9.3: a retransmission lost within an episode is sent again without another cut, as in Linux.
 //! ```
@@ -16,8 +18,9 @@ use thalweg_units::{Span, Time};
 /// A segment that is out, §5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Segment {
-    /// Segment.xmit_ts.
+    /// Segment.xmit_ts, and how many had left before.
     sent: Time,
+    order: u64,
     len: u32,
     /// Segment.retransmitted, Segment.lost; acknowledged, selectively or not.
     again: bool,
@@ -53,8 +56,10 @@ pub struct Rack {
     lost: u64,
     /// Bytes ever found lost.
     pub(super) ever_lost: u64,
-    /// RACK.xmit_ts and the number of that segment; RACK.rtt, RACK.min_RTT.
-    newest: Option<(Time, u64)>,
+    /// How many have left.
+    left: u64,
+    /// The one that left last of those that have arrived, RACK.xmit_ts; RACK.rtt, RACK.min_RTT.
+    newest: Option<u64>,
     rtt: Span,
     min_rtt: Option<Span>,
     /// RACK.fack, as a segment; RACK.reordering_seen.
@@ -92,7 +97,8 @@ impl Rack {
     /// §6.1: a segment leaves.
     pub(super) fn on_sent(&mut self, now: Time, seq: u64, len: u32) {
         let Some(at) = (seq / self.mss).checked_sub(self.base) else { return };
-        let fresh = Segment { sent: now, len, again: false, lost: false, arrived: false };
+        let fresh = Segment { sent: now, order: self.left, len, again: false, lost: false, arrived: false };
+        self.left += 1;
         match self.out.get_mut(at as usize) {
             Some(known) if !known.arrived => {
                 if known.lost {
@@ -132,15 +138,16 @@ impl Rack {
                 self.reordering_seen = true;
             }
             // Step 2: an ACK of the original, not of the retransmission.
-            let original = echo.is_some_and(|echo| echo < one.sent) || self.min_rtt.is_some_and(|min| rtt < min);
+            let original =
+                echo.is_some_and(|echo| echo < one.sent) || self.min_rtt.is_some_and(|min| rtt < min);
             if one.again && original {
                 continue;
             }
             if !one.again {
                 self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
             }
-            if self.newest.is_none_or(|newest| (one.sent, number) > newest) {
-                (self.newest, self.rtt) = (Some((one.sent, number)), rtt);
+            if self.newest.is_none_or(|newest| one.order > newest) {
+                (self.newest, self.rtt) = (Some(one.order), rtt);
             }
         }
         while self.out.front().is_some_and(|one| one.arrived) {
@@ -165,18 +172,19 @@ impl Rack {
         let Some(newest) = self.newest else { return };
         let patience = self.rtt + self.window(srtt, repairing, enough);
         let mut last: Option<Time> = None;
-        for (number, one) in (self.base..).zip(&mut self.out) {
-            if (one.sent, number) >= newest && !one.again {
+        for one in &mut self.out {
+            if one.order >= newest && !one.again {
                 break; // what never left again left in order: all that follows left later
             }
-            if one.arrived || one.lost || (one.sent, number) >= newest {
+            if one.arrived || one.lost || one.order >= newest {
                 continue;
             }
             let at = one.sent.saturating_add(patience);
             if at <= now {
                 one.lost = true;
                 let len = u64::from(one.len);
-                (self.pipe, self.lost, self.ever_lost) = (self.pipe - len, self.lost + len, self.ever_lost + len);
+                (self.pipe, self.lost, self.ever_lost) =
+                    (self.pipe - len, self.lost + len, self.ever_lost + len);
             } else {
                 last = Some(last.map_or(at, |last| last.max(at)));
             }
@@ -196,7 +204,8 @@ impl Rack {
             if !one.arrived && !one.lost && (at == 0 || one.sent.saturating_add(patience) <= now) {
                 one.lost = true;
                 let len = u64::from(one.len);
-                (self.pipe, self.lost, self.ever_lost) = (self.pipe - len, self.lost + len, self.ever_lost + len);
+                (self.pipe, self.lost, self.ever_lost) =
+                    (self.pipe - len, self.lost + len, self.ever_lost + len);
             }
         }
         (self.reorder_at, self.probe_at, self.probe_due, self.probe) = (None, None, false, None);
@@ -343,9 +352,9 @@ mod tests {
             rack.on_arrived(US(us), 1000, 2000, echo);
             rack.newest.unwrap()
         };
-        assert_eq!(acked(125, None), (US(0), 0));
-        assert_eq!(acked(220, None), (US(120), 1));
-        assert_eq!(acked(220, Some(US(10))), (US(0), 0), "by its time stamp");
+        assert_eq!(acked(125, None), 0);
+        assert_eq!(acked(220, None), 5, "the sixth that left");
+        assert_eq!(acked(220, Some(US(10))), 0, "by its time stamp");
     }
 
     #[test]

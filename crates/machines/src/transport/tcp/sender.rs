@@ -92,8 +92,6 @@ pub struct TcpSender {
     rto: Rto,
     /// Loss repair; absent until first needed, then kept.
     board: Option<Box<Scoreboard>>,
-    /// When segments left, of a sender that infers losses by time.
-    rack: Option<Box<Rack>>,
     sent_packets: u32,
     /// [`SenderStats::rtt_sum`], picoseconds.
     rtt_sum: u64,
@@ -137,6 +135,7 @@ impl TcpSender {
     pub fn new(spec: &TcpSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
         check::check(spec, size, start)?;
         let needs = spec.controller.needs();
+        let by_time = matches!(spec.loss, LossSpec::Rack { .. });
         Ok(Self {
             flow,
             class: start.class,
@@ -148,8 +147,7 @@ impl TcpSender {
             deadline: Time::MAX,
             next_send: Time::ZERO,
             rto: Rto::default(),
-            board: None,
-            rack: matches!(spec.loss, LossSpec::Rack { .. }).then(|| Box::new(Rack::new(spec.mss))),
+            board: by_time.then(|| Box::new(Scoreboard::by_time(spec.mss))),
             sent_packets: 0,
             rtt_sum: 0,
             rtt_samples: 0,
@@ -187,6 +185,15 @@ impl TcpSender {
     #[inline]
     fn in_flight(&self) -> u64 {
         self.board.as_ref().map_or(self.outstanding(), |b| b.pipe)
+    }
+
+    /// When segments left, if this sender infers losses by time.
+    #[inline]
+    fn rack(&self) -> Option<&Rack> {
+        self.board.as_ref().and_then(|b| b.rack.as_deref())
+    }
+    fn rack_mut(&mut self) -> Option<&mut Rack> {
+        self.board.as_mut().and_then(|b| b.rack.as_deref_mut())
     }
 
     #[inline]
@@ -259,7 +266,7 @@ impl TcpSender {
         if !blocks.is_empty() {
             sacked = self.insert_blocks(blocks);
         }
-        let by_time = self.rack.is_some();
+        let by_time = self.rack().is_some();
         let repaired = by_time && self.hear_times(spec, now, packet, advance, blocks);
         let has_sack = spec.sack != SackSpec::Off;
         let duplicate = advance == 0
@@ -396,7 +403,7 @@ impl Endpoint for TcpSender {
             return Expiry::Other;
         }
         self.write(spec, now);
-        if self.rack.is_some() {
+        if self.rack().is_some() {
             self.on_times(spec, now);
         }
         let expired = self.deadline <= now;
@@ -451,7 +458,7 @@ impl Endpoint for TcpSender {
             return None;
         }
         let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
-        let times = self.rack.as_ref().map_or(Time::MAX, |rack| rack.timer());
+        let times = self.rack().map_or(Time::MAX, Rack::timer);
         let next = self.deadline.min(wake).min(self.next_write()).min(times);
         (next != Time::MAX).then_some(next)
     }

@@ -19,12 +19,10 @@ fn every_transport() -> Vec<(&'static str, TcpSpec)> {
         ("sack", tcp()),
         ("newreno", reno()),
         ("rack", rack()),
-        ("rack, no probes, delayed acks, rate reduction", TcpSpec {
-            loss: LossSpec::Rack { tail_probes: false },
-            ack: delayed,
-            options: TcpOptions { prr: PrrSpec::Rfc9937, ..TcpOptions::default() },
-            ..tcp()
-        }),
+        (
+            "rack, no probes, delayed acks",
+            TcpSpec { loss: LossSpec::Rack { tail_probes: false }, ack: delayed, ..tcp() },
+        ),
         ("rack, time stamps, delayed acks", TcpSpec { timestamps: true, ack: delayed, ..rack() }),
         ("mintcp", min_tcp()),
         ("mintcp, span", TcpSpec { flight: FlightSpec::Span, ..min_tcp() }),

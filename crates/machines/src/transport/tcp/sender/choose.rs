@@ -7,7 +7,7 @@ impl TcpSender {
     /// The next segment that window and repair allow.
     #[inline]
     pub(super) fn next_segment(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        if self.rack.is_some() {
+        if self.rack().is_some() {
             return self.next_by_times(spec, window);
         }
         if spec.flight != FlightSpec::Pipe {

@@ -76,7 +76,7 @@ impl TcpSender {
         if self.deadline == Time::MAX {
             self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
         }
-        if self.rack.is_some() {
+        if self.rack().is_some() {
             self.note_times(spec, now, segment, fresh);
         }
         if let Some(pace) = pace {

@@ -62,7 +62,7 @@ impl TcpSender {
     #[inline]
     pub(super) fn refresh(&mut self, spec: &TcpSpec) {
         if let Some(board) = &mut self.board {
-            if let Some(rack) = &self.rack {
+            if let Some(rack) = &board.rack {
                 board.pipe = rack.pipe();
                 return;
             }
@@ -145,7 +145,7 @@ impl TcpSender {
     /// Grows when more is found lost.
     fn known_lost(&self) -> u64 {
         let by_sack = self.board.as_ref().map_or(0, |board| board.lost_by_sack);
-        self.rack.as_ref().map_or(by_sack, |rack| rack.ever_lost)
+        self.rack().map_or(by_sack, |rack| rack.ever_lost)
     }
 
     pub(super) fn loss(&self, now: Time) -> Loss {
@@ -191,7 +191,7 @@ impl TcpSender {
         (board.high_rxt, board.lost_to, board.inflation) = (una, sent_to, 0);
         board.prr = None;
         let srtt = self.rto.srtt();
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.rack_mut() {
             rack.on_timeout(now, srtt);
         }
         self.refresh(spec);

@@ -1,7 +1,7 @@
 //! What a sender that infers losses by time does besides ([`Rack`](super::super::rack::Rack)): RFC 8985 §§6 and 7.
 
 use super::super::super::{LossSpec, TcpSpec};
-use super::super::rack::Told;
+use super::super::rack::{Rack, Told};
 use super::{Phase, Segment, TcpSender};
 use crate::congestion::CongestionControl;
 use crate::packet::Packet;
@@ -19,7 +19,7 @@ impl TcpSender {
         blocks: &[(u64, u64)],
     ) -> bool {
         let (una, sent_to) = (self.una, self.sent_to);
-        let Some(rack) = &mut self.rack else { return false };
+        let Some(rack) = self.rack_mut() else { return false };
         let echo = spec.timestamps.then_some(packet.stamp);
         if advance > 0 {
             rack.on_arrived(now, una - advance, una, echo);
@@ -37,7 +37,7 @@ impl TcpSender {
     fn find_lost(&mut self, spec: &TcpSpec, now: Time) {
         let enough = self.sacked() >= 3 * u64::from(spec.mss);
         let (srtt, repairing) = (self.rto.srtt(), self.phase != Phase::Normal);
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.rack_mut() {
             rack.detect(now, srtt, repairing, enough);
         }
     }
@@ -45,9 +45,16 @@ impl TcpSender {
     /// After the controller has heard of the ACK: what is lost is repaired, what a probe repaired is answered, and the probe timeout
     /// runs anew.
     #[cold]
-    pub(super) fn answer_times(&mut self, spec: &TcpSpec, now: Time, delivered: u64, advances: bool, repaired: bool) {
+    pub(super) fn answer_times(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        delivered: u64,
+        advances: bool,
+        repaired: bool,
+    ) {
         if self.phase == Phase::Normal {
-            if self.rack.as_ref().is_some_and(|rack| rack.has_lost()) {
+            if self.rack().is_some_and(Rack::has_lost) {
                 self.begin_recovery(spec, now, delivered, 0);
             } else if repaired {
                 self.controller.on_loss(&self.loss(now));
@@ -66,7 +73,7 @@ impl TcpSender {
         let srtt = may.then(|| self.rto.srtt());
         let delay = if spec.ack.every > 1 { spec.ack.delay } else { Span::ZERO };
         let rto_at = self.deadline;
-        if let Some(rack) = &mut self.rack {
+        if let Some(rack) = self.rack_mut() {
             rack.schedule(now, srtt, delay, rto_at);
         }
     }
@@ -74,14 +81,14 @@ impl TcpSender {
     /// One of both timers may have expired.
     #[cold]
     pub(super) fn on_times(&mut self, spec: &TcpSpec, now: Time) {
-        let Some(rack) = &mut self.rack else { return };
+        let Some(rack) = self.rack_mut() else { return };
         if rack.probes(now) {
             // §7.3: the retransmission timer runs from when the probe leaves.
             self.deadline = Time::MAX;
         } else if rack.reorders(now) {
             self.find_lost(spec, now);
             self.refresh(spec);
-            if self.phase == Phase::Normal && self.rack.as_ref().is_some_and(|rack| rack.has_lost()) {
+            if self.phase == Phase::Normal && self.rack().is_some_and(Rack::has_lost) {
                 self.begin_recovery(spec, now, 0, 0);
                 self.schedule_probe(spec, now);
             }
@@ -92,7 +99,7 @@ impl TcpSender {
     #[cold]
     pub(super) fn note_times(&mut self, spec: &TcpSpec, now: Time, segment: Segment, fresh: bool) {
         let sent_to = self.sent_to;
-        let Some(rack) = &mut self.rack else { return };
+        let Some(rack) = self.rack_mut() else { return };
         rack.on_sent(now, segment.seq, segment.len);
         if rack.probe_due {
             rack.probed(sent_to, !fresh);
@@ -104,7 +111,7 @@ impl TcpSender {
     /// The next segment: a probe, what is lost, what was never sent.
     #[cold]
     pub(super) fn next_by_times(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        let rack = self.rack.as_ref()?;
+        let rack = self.rack()?;
         let again = |(seq, len)| Segment { seq, len, moves_high_rxt: true };
         if rack.probe_due {
             // §7.3: whatever the window says.
