@@ -45,7 +45,19 @@ NAMES = {
     "abc": "ABC", "cubic": "Cubic", "cubic-codel": "Cubic+CoDel", "cubic-pie": "Cubic+PIE", "copa": "Copa", "vegas": "Vegas",
     "bbr": "BBR", "vivace": "PCC Vivace", "verus": "Verus", "sprout": "Sprout", "xcp": "XCP", "xcpw": "XCPw", "rcp": "RCP", "vcp": "VCP",
 }  # fmt: skip
-PUBLISHED_BASELINES = ("cubic", "cubic-codel", "cubic-pie", "copa", "vegas", "bbr", "vivace", "verus", "sprout", "xcp", "xcpw")
+PUBLISHED_BASELINES = (
+    "cubic",
+    "cubic-codel",
+    "cubic-pie",
+    "copa",
+    "vegas",
+    "bbr",
+    "vivace",
+    "verus",
+    "sprout",
+    "xcp",
+    "xcpw",
+)
 COUNTS = (1, 2, 4, 8, 16)
 
 

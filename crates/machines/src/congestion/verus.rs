@@ -40,9 +40,9 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            epoch: Span::from_ms(5), // Verus §5.3
-            ratio: 6.0,              // Verus §5.3: 2, 4 or 6; the authors' sender has 6
-            decrease: 0.7,           // the authors' sender; the paper has 0.5
+            epoch: Span::from_ms(5),   // Verus §5.3
+            ratio: 6.0,                // Verus §5.3: 2, 4 or 6; the authors' sender has 6
+            decrease: 0.7,             // the authors' sender; the paper has 0.5
             refit: Span::from_secs(1), // Verus §5.3
         }
     }
@@ -59,7 +59,11 @@ impl Parameters for Params {
         problems.positive("epoch", self.epoch, "5ms");
         problems.positive("refit", self.refit, "1s");
         if !(self.ratio > 1.0 && self.ratio <= 1000.0) {
-            problems.wrong("ratio", format!("{} is out of range", self.ratio), "allowed: above 1, at most 1000");
+            problems.wrong(
+                "ratio",
+                format!("{} is out of range", self.ratio),
+                "allowed: above 1, at most 1000",
+            );
         }
         if !(self.decrease > 0.0 && self.decrease < 1.0) {
             problems.wrong(
@@ -161,7 +165,8 @@ impl Verus {
         v
     }
 
-    /// Everything from the beginning; what is in flight stays there.
+    /// Everything from the beginning, as after a timeout, when no window brings the delay that is wanted, or too little is known for a
+    /// curve (less than five windows); what is in flight stays there.
     fn restart(&mut self) {
         self.phase = Phase::SlowStart;
         (self.window, self.profile) = (1.0, Profile::default());
@@ -181,6 +186,7 @@ impl Verus {
 
     /// A packet that left by window `by` took so long.
     fn hear(&mut self, now: Time, delay: f64, by: u32) {
+        self.least = self.least.min(delay);
         if self.phase == Phase::SlowStart && delay > SLOW_START_ENDS {
             self.decrease(now, by, true);
         }
@@ -190,7 +196,6 @@ impl Verus {
         self.heard = Some(now);
         self.epoch_max = Some(self.epoch_max.map_or(delay, |max| max.max(delay)));
         self.mean = OLD * self.mean + (1.0 - OLD) * delay;
-        self.least = self.least.min(delay);
         match self.phase {
             Phase::SlowStart => {
                 self.profile.see(by, delay);
@@ -213,9 +218,11 @@ impl Verus {
         if self.phase == Phase::SlowStart {
             self.wanted = AFTER_SLOW_START * self.least_delay() * self.params.ratio;
             self.phase = Phase::Repair { starting: true };
-            self.profile.draw();
             self.refit = now.saturating_add(self.params.refit);
             self.tick = Some(now.saturating_add(self.params.epoch));
+            if !self.profile.draw() {
+                self.restart();
+            }
         } else if !too_long {
             self.phase = Phase::Repair { starting: false };
             if let Some(delay) = self.profile.delay(self.window) {
@@ -266,11 +273,8 @@ impl Verus {
     fn to_send(&self) -> u64 {
         let n = libm::ceil(self.mean / (self.params.epoch.secs() * 1e3));
         let in_flight = self.in_flight as f64 / self.mss as f64;
-        let send = if n > 1.0 {
-            self.window + in_flight * (2.0 - n) / (n - 1.0)
-        } else {
-            self.window - in_flight
-        };
+        let send =
+            if n > 1.0 { self.window + in_flight * (2.0 - n) / (n - 1.0) } else { self.window - in_flight };
         send.clamp(0.0, 1e9) as u64 * self.mss
     }
 
@@ -326,11 +330,15 @@ impl CongestionControl for Verus {
             next = now.saturating_add(self.params.epoch);
         }
         self.tick = Some(next);
+        let known = now < self.refit || self.profile.draw();
         if now >= self.refit {
-            self.profile.draw();
             self.refit = now.saturating_add(self.params.refit);
         }
-        self.epoch(now);
+        if known {
+            self.epoch(now)
+        } else {
+            self.restart()
+        }
         self.set_permit();
     }
 

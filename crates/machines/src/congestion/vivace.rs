@@ -88,7 +88,11 @@ impl Parameters for Params {
             problems.wrong(key, format!("{weight} is out of range"), "allowed: 0 to 1000000");
         }
         if !(self.probe > 0.0 && self.probe <= 0.5) {
-            problems.wrong("probe", format!("{} is out of range", self.probe), "allowed: above 0, at most 0.5");
+            problems.wrong(
+                "probe",
+                format!("{} is out of range", self.probe),
+                "allowed: above 0, at most 0.5",
+            );
         }
         for (key, rate) in [("step", self.step), ("initial_rate", self.initial_rate)] {
             if rate == Rate::ZERO {
@@ -352,7 +356,8 @@ impl Vivace {
         let [mut high, mut low] = [(0.0, 0.0); 2];
         let mut wins = 0;
         for pair in [0, 2] {
-            let (a, b) = ((self.intervals[pair].rate, worth[pair]), (self.intervals[pair + 1].rate, worth[pair + 1]));
+            let (a, b) =
+                ((self.intervals[pair].rate, worth[pair]), (self.intervals[pair + 1].rate, worth[pair + 1]));
             let (up, down) = if a.0 > b.0 { (a, b) } else { (b, a) };
             wins += u32::from(up.1 > down.1);
             (high, low) = ((up.0, high.1 + up.1 / 2.0), (down.0, low.1 + down.1 / 2.0));

@@ -34,8 +34,11 @@ impl Profile {
         *seen = (if old > 0.0 { OLD * old + (1.0 - OLD) * delay } else { delay }) as f32;
     }
 
-    /// The curve through what is known; as it was if that is too little.
-    pub(super) fn draw(&mut self) {
+    /// The curve through what is known. False: too little is.
+    pub(super) fn draw(&mut self) -> bool {
+        if self.seen.len() <= KNOTS {
+            return false;
+        }
         let count = (self.seen.len() / PER_KNOT).max(KNOTS);
         let wide = self.seen.len().div_ceil(count).max(1);
         let knots: Vec<(f64, f64)> = (0..self.seen.len().div_ceil(wide))
@@ -52,6 +55,7 @@ impl Profile {
         if knots.len() >= 2 {
             self.curve = Spline::through(&knots);
         }
+        knots.len() >= 2
     }
 
     /// The delay that this window brings; `None` without a curve.
@@ -165,7 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_the_last_before_the_delay_is_exceeded_and_beyond_what_was_seen_the_curve_goes_on_straight() {
+    fn a_window_is_the_last_before_the_delay_is_exceeded_and_beyond_what_was_seen_the_curve_goes_on_straight()
+    {
         let mut p = Profile::default();
         // 100 ms and 2 ms more per segment, seen up to 20.
         (1..=20).for_each(|w| p.see(w, 100.0 + 2.0 * f64::from(w)));

@@ -7,12 +7,7 @@ fn verus() -> Verus {
 /// A packet that left `rtt` ms before is acknowledged at `ms`; so many are in flight afterwards.
 fn hears(v: &mut Verus, ms: u64, rtt: u64, in_flight: u64) {
     let in_flight = Bytes::new(in_flight * 1000);
-    v.on_ack(&AckSample {
-        now: Time::from_ms(ms),
-        rtt: Some(Span::from_ms(rtt)),
-        in_flight,
-        ..ack(1000, 0)
-    });
+    v.on_ack(&AckSample { now: Time::from_ms(ms), rtt: Some(Span::from_ms(rtt)), in_flight, ..ack(1000, 0) });
 }
 fn sends(v: &mut Verus, ms: u64, in_flight: u64) {
     v.on_sent(Time::from_ms(ms), Bytes::new(1000), Bytes::new(in_flight * 1000));
@@ -48,8 +43,14 @@ fn slow_start_adds_a_segment_per_ack_and_the_profile_learns_by_the_window_a_pack
 #[test]
 fn slow_start_ends_with_a_loss_or_half_a_second_of_delay_and_epochs_begin() {
     let after = |v: &Verus| (v.window, v.wanted, v.permit().wake);
-    let mut slow = verus();
-    slow.window = 20.0;
+    // By windows up to 20 packets have taken 100 ms.
+    let started = || {
+        let mut v = verus();
+        (1..20).for_each(|w| v.profile.see(w, 100.0));
+        v.window = 20.0;
+        v
+    };
+    let mut slow = started();
     sends(&mut slow, 0, 1);
     hears(&mut slow, 100, 100, 5);
     hears(&mut slow, 501, 501, 5);
@@ -57,8 +58,7 @@ fn slow_start_ends_with_a_loss_or_half_a_second_of_delay_and_epochs_begin() {
     let (window, wanted, wake) = after(&slow);
     assert!((window - (14.0 + 1.0 / 14.0)).abs() < 1e-9, "{window}");
     assert!(wanted <= 450.0 && wake == Some(Time::from_ms(506)), "{wanted} {wake:?}");
-    let mut lossy = verus();
-    lossy.window = 20.0;
+    let mut lossy = started();
     sends(&mut lossy, 0, 1);
     hears(&mut lossy, 100, 100, 5);
     lossy.on_loss(&Loss { now: Time::from_ms(100), ..loss(20_000, 0, 20_000) });
@@ -77,7 +77,10 @@ fn the_wanted_delay_rises_by_two_falls_by_one_when_delays_grow_and_by_two_when_t
     };
     // 142 ms is just met at 21, and 0.2 · 120 + 0.8 · 110.
     let (w, window, max) = wanted(120.0, 110.0);
-    assert!(w == 142.0 && (20.0..=21.0).contains(&window) && (max - 112.0).abs() < 1e-9, "{w} {window} {max}");
+    assert!(
+        w == 142.0 && (20.0..=21.0).contains(&window) && (max - 112.0).abs() < 1e-9,
+        "{w} {window} {max}"
+    );
     assert_eq!(wanted(120.0, 120.0).0, 142.0);
     let (w, window, _) = wanted(120.0, 121.0);
     assert!(w == 139.0 && window == 19.0, "{w} {window}");
@@ -169,4 +172,14 @@ fn the_curve_is_drawn_every_second_and_epochs_come_every_five_milliseconds() {
     assert!((at(&v) - 160.0).abs() < 1.0);
     v.on_tick(Time::from_ms(1900));
     assert!(at(&v) > 200.0);
+}
+
+#[test]
+fn who_leaves_slow_start_knowing_less_than_five_windows_begins_anew() {
+    let mut v = verus();
+    sends(&mut v, 0, 1);
+    hears(&mut v, 100, 100, 0);
+    sends(&mut v, 100, 1);
+    v.on_loss(&Loss { now: Time::from_ms(200), ..loss(1000, 0, 1000) });
+    assert_eq!((v.phase, v.window, v.permit().wake), (Phase::SlowStart, 1.0, None));
 }

@@ -100,7 +100,12 @@ fn an_interval_has_fifty_packets_and_a_round_trip_and_the_first_ten_do_not_count
     let sends = |v: &mut Vivace, ms: u64| v.on_sent(Time::from_ms(ms), Bytes::new(1000), Bytes::ZERO);
     let heard = |v: &mut Vivace, ms: u64, in_flight: u64| {
         let in_flight = Bytes::new(in_flight * 1000);
-        v.on_ack(&AckSample { now: Time::from_ms(ms), rtt: Some(Span::from_ms(100)), in_flight, ..ack(1000, 0) });
+        v.on_ack(&AckSample {
+            now: Time::from_ms(ms),
+            rtt: Some(Span::from_ms(100)),
+            in_flight,
+            ..ack(1000, 0)
+        });
     };
     (0..60).for_each(|n| sends(&mut v, n));
     assert_eq!(v.intervals[0].end, None, "nothing has been answered for");
@@ -200,7 +205,10 @@ fn after_a_timeout_one_segment_leaves_until_an_ack_comes_and_then_it_probes() {
 #[test]
 fn the_window_is_twice_what_the_rate_brings_in_a_round_trip_and_four_segments_at_least() {
     let v = vivace();
-    assert_eq!(v.permit(), Permit { window: Bytes::new(20_000), pace: Some(Rate::from_bps(800_000)), wake: None });
+    assert_eq!(
+        v.permit(),
+        Permit { window: Bytes::new(20_000), pace: Some(Rate::from_bps(800_000)), wake: None }
+    );
     let slow = Params { initial_rate: Rate::from_bps(8), ..Params::default() };
     let v = slow.make(&Start { base_rtt: Span::from_ms(100), ..start(1000, 10) }).unwrap();
     assert_eq!(v.permit().window, Bytes::new(4000));
