@@ -22,6 +22,7 @@ impl TcpSender {
         let Some(rack) = self.rack_mut() else { return false };
         let echo = spec.timestamps.then_some(packet.stamp);
         if advance > 0 {
+            rack.probe_due = false; // what it would have asked is told
             rack.on_arrived(now, una - advance, una, echo);
         }
         for &(start, end) in blocks {
