@@ -36,7 +36,7 @@ impl Path {
             }
             self.now = next;
             let rate = self.v.permit().pace.unwrap().bps() as f64 / 8.0;
-            let lost = one_in > 0 && (self.v.sent / 1000) % one_in == 0;
+            let lost = one_in > 0 && (self.v.sent / 1000).is_multiple_of(one_in);
             let last = self.in_flight.back().map_or(Time::ZERO, |(sent, rtt, _)| sent.saturating_add(*rtt));
             let arrives = next.saturating_add(rtt(next, rate)).max(last);
             self.in_flight.push_back((next, arrives.since(next), lost));
