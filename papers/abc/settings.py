@@ -33,6 +33,9 @@ SCHEMES: dict[str, tuple] = {
     "copa": ("copa", "none"),
     "vegas": ("vegas", "none"),
     "bbr": ("bbr", "none"),
+    "vivace": ("vivace", "none"),
+    "verus": ("verus", "none"),
+    "sprout": ("sprout", "none"),
     "xcp": ("xcp", "xcp"),
     "xcpw": ("xcp", {"kind": "xcp", "computed": "sliding"}),
     "rcp": ("rcp", "rcp"),
@@ -40,9 +43,21 @@ SCHEMES: dict[str, tuple] = {
 }
 NAMES = {
     "abc": "ABC", "cubic": "Cubic", "cubic-codel": "Cubic+CoDel", "cubic-pie": "Cubic+PIE", "copa": "Copa", "vegas": "Vegas",
-    "bbr": "BBR", "xcp": "XCP", "xcpw": "XCPw", "rcp": "RCP", "vcp": "VCP",
+    "bbr": "BBR", "vivace": "PCC Vivace", "verus": "Verus", "sprout": "Sprout", "xcp": "XCP", "xcpw": "XCPw", "rcp": "RCP", "vcp": "VCP",
 }  # fmt: skip
-PUBLISHED_BASELINES = ("cubic", "cubic-codel", "cubic-pie", "copa", "vegas", "bbr", "xcp", "xcpw")
+PUBLISHED_BASELINES = (
+    "cubic",
+    "cubic-codel",
+    "cubic-pie",
+    "copa",
+    "vegas",
+    "bbr",
+    "vivace",
+    "verus",
+    "sprout",
+    "xcp",
+    "xcpw",
+)
 COUNTS = (1, 2, 4, 8, 16)
 
 

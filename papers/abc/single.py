@@ -6,7 +6,7 @@ import numpy as np
 
 from thalweg.papers import measure
 
-from .outcome import p95, summary, utilisation
+from .outcome import p95, rate, summary, utilisation
 from .settings import (
     DOWN,
     FIVE,
@@ -88,7 +88,8 @@ def _ratio(claim: str, scheme: str) -> None:
         return against(runs, scheme)
 
 
-for claim, scheme in {"ABC-T0c": "cubic-codel", "ABC-T0d": "copa", "ABC-T0g": "bbr"}.items():
+RATIOS = {"ABC-T0c": "cubic-codel", "ABC-T0d": "copa", "ABC-T0f": "vivace", "ABC-T0g": "bbr", "ABC-T0i": "verus"}
+for claim, scheme in RATIOS.items():
     _ratio(claim, scheme)
 
 
@@ -134,6 +135,21 @@ def _(runs):
     return {"utilisation": u, "p95 (ms)": late}
 
 
+@measure("ABC-F2.1b", needs=keys(Cell(), Cell("verus")))
+def _(runs):
+    need_traces()
+
+    def varies(scheme: str) -> float:
+        _, carried, offered = rate(runs[Cell(scheme).key])
+        used = (carried / np.maximum(offered, 1e-9))[offered > 0]
+        return float(used.std() / used.mean())
+
+    return {
+        "p95, Verus / ABC": p95(runs[Cell("verus").key]) / p95(runs[Cell().key]),
+        "variation of use, Verus / ABC": varies("verus") / varies("abc"),
+    }
+
+
 @measure("ABC-F2.1c", needs=keys(Cell("cubic"), Cell("cubic-codel"), HYSTART))
 def _(runs):
     need_traces()
@@ -176,22 +192,25 @@ def _(runs):
     return {"baselines that are at least as good in both": better, "closest": min(margins), "links": 2}
 
 
-@measure("ABC-F2.7c", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", "cubic-codel", "cubic-pie", "copa")])
+CAREFUL, GREEDY = ("cubic-codel", "cubic-pie", "copa", "sprout"), ("cubic", "bbr", "vivace")
+
+
+@measure("ABC-F2.7c", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", *CAREFUL)])
 def _(runs):
     need_traces()
     out = {}
-    for s in ("cubic-codel", "cubic-pie", "copa"):
+    for s in CAREFUL:
         pairs = [(summary(runs[Cell(s, t).key]), summary(runs[Cell("abc", t).key])) for t in (DOWN, UP)]
         out[f"{NAMES[s]}: p95 / ABC's"] = max(a[1] / b[1] for a, b in pairs)
         out[f"{NAMES[s]}: utilisation / ABC's"] = max(a[0] / b[0] for a, b in pairs)
     return out
 
 
-@measure("ABC-F2.7d", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", "cubic", "bbr")])
+@measure("ABC-F2.7d", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", *GREEDY)])
 def _(runs):
     need_traces()
     out = {}
-    for s in ("cubic", "bbr"):
+    for s in GREEDY:
         pairs = [(summary(runs[Cell(s, t).key]), summary(runs[Cell("abc", t).key])) for t in (DOWN, UP)]
         out[f"{NAMES[s]}: p95 / ABC's"] = min(a[1] / b[1] for a, b in pairs)
         out[f"{NAMES[s]}: utilisation / ABC's"] = min(a[0] / b[0] for a, b in pairs)
@@ -206,6 +225,16 @@ def _(runs):
         out[f"utilisation, ABC / {NAMES[s]}"] = 1 / found["utilisation / ABC's"]
         out[f"p95, ABC / {NAMES[s]}"] = 1 / found["p95 / ABC's"]
     return out
+
+
+@measure("ABC-F2.8b", needs=both("abc", "vivace", "cubic"))
+def _(runs):
+    return {f"{NAMES[s]}: {what}": v for s in ("vivace", "cubic") for what, v in against(runs, s).items()}
+
+
+@measure("ABC-F2.8c", needs=both("abc", "bbr", "verus", "sprout"))
+def _(runs):
+    return {f"{NAMES[s]}: {what}": v for s in ("bbr", "verus", "sprout") for what, v in against(runs, s).items()}
 
 
 @measure("ABC-F2.8d", needs=both("abc", "xcp"))

@@ -26,6 +26,7 @@ pub mod buffer;
 pub mod congestion;
 pub mod custom;
 pub mod egress;
+mod forecast;
 pub mod host;
 mod kinds;
 pub mod link;
@@ -42,7 +43,7 @@ pub mod transport;
 
 pub use notice::{Notice, QueueReport, Says};
 pub use packet::{
-    Ecn, Explicit, ExplicitHeader, ExplicitKind, Flags, Handle, IntHop, IntStack, Kind, Load, Meaning,
-    NO_SIDE, Packet, SackBlocks, Side,
+    Ecn, Explicit, ExplicitHeader, ExplicitKind, Flags, Forecast, Handle, IntHop, IntStack, Kind, Load,
+    Meaning, NO_SIDE, Packet, SackBlocks, Side,
 };
 pub use problems::{Problem, Problems};

@@ -295,7 +295,7 @@ impl PartialEq for IntStack {
     }
 }
 
-/// What routers on the way tell senders outright, rather than by marks.
+/// What routers on the way, or the receiver, tell senders outright, rather than by marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ExplicitKind {
     /// By how much a window is to change (XCP).
@@ -304,6 +304,8 @@ pub enum ExplicitKind {
     Rate,
     /// How loaded the way is (VCP).
     Load,
+    /// What the link will deliver: the receiver says it (Sprout).
+    Forecast,
 }
 
 /// How loaded a link is, in two bits (VCP).
@@ -317,6 +319,22 @@ pub enum Load {
     Overload,
 }
 
+/// Sprout's header: what a link will deliver, in ACKs; in data what its sender will send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Forecast {
+    /// ACK: the tick that it was made in.
+    pub tick: u32,
+    /// ACK: packets that come within one, two, … ticks from then, or more.
+    pub delivers: [u8; Forecast::TICKS],
+    /// Data: the last packet of a flight.
+    pub pauses: bool,
+}
+
+impl Forecast {
+    /// How far a forecast reaches, ticks.
+    pub const TICKS: usize = 8;
+}
+
 /// What was told: each router lowers it, or, for loads, raises it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Explicit {
@@ -326,6 +344,8 @@ pub enum Explicit {
     Rate(Option<Rate>),
     /// The highest load on the way.
     Load(Load),
+    /// What the link will deliver.
+    Forecast(Forecast),
 }
 
 impl Explicit {
@@ -335,6 +355,9 @@ impl Explicit {
             ExplicitKind::Change => Self::Change(None),
             ExplicitKind::Rate => Self::Rate(None),
             ExplicitKind::Load => Self::Load(Load::Low),
+            ExplicitKind::Forecast => {
+                Self::Forecast(Forecast { tick: 0, delivers: [0; Forecast::TICKS], pauses: false })
+            }
         }
     }
 

@@ -11,7 +11,7 @@ pub(super) fn over_tcp(generator: &mut SchemaGenerator) -> Schema {
 
 /// Controllers of queue pairs.
 pub(super) fn over_rdma(generator: &mut SchemaGenerator) -> Schema {
-    over(generator, |_| true)
+    over(generator, Needs::fit_rdma)
 }
 
 fn over(generator: &mut SchemaGenerator, fits: fn(Needs) -> bool) -> Schema {

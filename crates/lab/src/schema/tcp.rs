@@ -298,6 +298,13 @@ pub enum LossDetection {
         #[schemars(range(min = 1, max = 1000))]
         threshold: u32,
     },
+    /// By time: a segment is lost once one that left later has arrived and a round trip and a reordering window have passed (RACK,
+    /// RFC 8985). With SACK only.
+    Rack {
+        /// When nothing is heard for two round trips, a segment is sent so that the ACK tells what is lost (TLP).
+        #[serde(default = "default::tail_probes")]
+        tail_probes: bool,
+    },
     /// Only the timer.
     TimeoutOnly,
 }
@@ -369,6 +376,7 @@ defaults! {
     rto_max: Q<Span> = Q::of("60s"); // RFC 6298 §2.5
     linux_rto_max: Q<Span> = Q::of("120s"); // TCP_RTO_MAX
     dup_thresh: u32 = 3; // RFC 5681 §3.2
+    tail_probes: bool = true; // RFC 8985 §7
     sack_blocks: u8 = 4; // RFC 2018 §3: what 40 bytes of options hold without timestamps
     ack_every: u32 = 2; // RFC 1122 §4.2.3.2
     ack_delay: Q<Span> = Q::of("40ms"); // CHOICE: Linux's minimum; the RFC allows up to 500 ms

@@ -37,6 +37,7 @@ impl Kind for Tcp {
             },
             loss: match self.loss {
                 LossDetection::DupAck { threshold } => t::LossSpec::DupAck { threshold },
+                LossDetection::Rack { tail_probes } => t::LossSpec::Rack { tail_probes },
                 LossDetection::TimeoutOnly => t::LossSpec::Timeout,
             },
             limited_transmit: self.limited_transmit.unwrap_or(false),

@@ -38,7 +38,7 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     if t.flight != Flight::Pipe {
         wrong(r, "flight", "what rc3 has delivered is not in flight", "write \"pipe\"");
     }
-    if t.loss == LossDetection::TimeoutOnly {
+    if !matches!(t.loss, LossDetection::DupAck { .. }) {
         wrong(r, "loss", "the primary loop of rc3 acts on duplicate ACKs", "write \"dup-ack\"");
     }
     if t.probe_after > 0 {

@@ -9,10 +9,10 @@ use crate::schema::{
     Sack, Tcp, Traffic, Udp, of_kind,
 };
 use crate::topology::Graph;
-use thalweg_machines::IntStack;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Gives, Marks};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
+use thalweg_machines::{ExplicitKind, IntStack};
 use thalweg_units::Bytes;
 
 /// The largest packet, bytes: fits the counters of every machine.
@@ -164,7 +164,8 @@ impl Checked for Tcp {
             }
             Rto::Fixed { .. } => {}
         }
-        let windows = matches!(t.congestion.needs().gives, Gives::Window { .. } | Gives::Nothing);
+        let windows =
+            matches!(t.congestion.needs().gives, Gives::Window { .. } | Gives::OwnWindow | Gives::Nothing);
         if t.pacing && !windows && t.congestion.needs().gives != Gives::Anything {
             let why = "the controller has a pace of its own";
             r.useless(&at("pacing"), why, "remove it, or choose a controller with a window alone");
@@ -183,6 +184,16 @@ impl Checked for Tcp {
             };
             if !why.is_empty() {
                 r.useless(&at("prr"), why, "write \"off\"");
+            }
+        }
+        if matches!(t.loss, LossDetection::Rack { .. }) {
+            let why = match () {
+                () if t.sack == Sack::Off => "it learns from selective acknowledgements, and `sack` is off",
+                () if t.flight != Flight::Pipe => "it counts the pipe, and `flight` is another",
+                () => "",
+            };
+            if !why.is_empty() {
+                r.error(&at("loss"), why, "write \"dup-ack\"");
             }
         }
         if t.loss == LossDetection::TimeoutOnly && t.limited_transmit == Some(true) {
@@ -213,6 +224,9 @@ impl Checked for Tcp {
 /// What routers tell outright: somebody must.
 fn explicit(r: &mut Report<'_>, key: &str, congestion: &ControllerSpec, doc: &Document) {
     let FeedbackKind::Explicit(kind) = congestion.needs().feedback else { return };
+    if kind == ExplicitKind::Forecast {
+        return; // the receiver tells
+    }
     let tells = |marking: &Marking| marking.acts() == Acts::Tells(kind);
     if tells(&doc.switch.marking) || doc.nic.marking.as_ref().is_some_and(tells) {
         return;
@@ -270,6 +284,7 @@ fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
     let what = match t.congestion.needs().gives {
         Gives::Window { slow_start: true } | Gives::Anything => return,
         Gives::Window { slow_start: false } => "a window that starts full",
+        Gives::OwnWindow => "a window of its own",
         Gives::Nothing => "a fixed window",
         Gives::Pace | Gives::PaceAndWindow | Gives::PaceAndOwnWindow => "a rate that starts at the line's",
     };
@@ -282,6 +297,10 @@ fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
     if bounded && t.max_window != Capacity::Unlimited && t.max_window.bytes(mss) >= initial {
         let why = format!("{what} never exceeds the initial window");
         r.useless(&at("max_window"), &why, "remove the key");
+    }
+    if gives == Gives::OwnWindow && t.initial_window != Tcp::default().initial_window {
+        let why = "the controller begins with a window of its own";
+        r.useless(&at("initial_window"), why, "remove the key, or write `max_window`");
     }
     if gives == Gives::PaceAndOwnWindow && t.initial_window != Tcp::default().initial_window {
         let why = "the controller begins with a product of rate and round trip of its own";

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use thalweg_lab::{Run, catalogue, explain, load};
+use thalweg_machines::ExplicitKind;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Messages};
 
 /// Three senders, one receiver, marks, routers and congestion points for whoever needs them; a transport and a controller.
@@ -9,7 +10,8 @@ fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
     let controller = spec.key();
     let needs = spec.needs();
     let marking = match needs.feedback {
-        FeedbackKind::Explicit(_) => format!("{controller:?}"), // of the same name
+        FeedbackKind::Explicit(ExplicitKind::Forecast) => r#""none""#.into(), // the receiver tells
+        FeedbackKind::Explicit(_) => format!("{controller:?}"),               // of the same name
         _ if needs.marks.required() => r#"{ kind = "step", threshold = "20KB" }"#.into(),
         _ => r#""none""#.into(),
     };
@@ -44,7 +46,8 @@ fn every_controller_runs_over_every_transport_that_its_needs_allow() {
         for transport in ["tcp", "rdma"] {
             let name = format!("{} over {transport}", spec.key());
             let run = incast(transport, &spec);
-            if transport == "tcp" && !spec.needs().fit_tcp() {
+            let fits = if transport == "tcp" { spec.needs().fit_tcp() } else { spec.needs().fit_rdma() };
+            if !fits {
                 assert!(run.err().is_some_and(|e| e.contains("is not a choice")), "{name}");
                 continue;
             }

@@ -1,7 +1,7 @@
 //! What every controller of the list must hold to, whatever it is told.
 
 use super::*;
-use crate::packet::Load;
+use crate::packet::{Forecast, Load};
 use proptest::prelude::*;
 
 /// A flow's start with an initial window in segments and no limits.
@@ -119,6 +119,10 @@ impl Story {
                     None if self.explicit.is_some() => Feedback::Explicit(match self.explicit {
                         Some(ExplicitKind::Change) => Explicit::Change(Some(*queue as i64 * 100 - 4_000_000)),
                         Some(ExplicitKind::Rate) => Explicit::Rate(Some(Rate::from_bps(queue * queue))),
+                        Some(ExplicitKind::Forecast) => {
+                            let delivers = [1, 2, 3, 4, 5, 6, 7, 8].map(|n| (n * queue / 20_000) as u8);
+                            Explicit::Forecast(Forecast { tick: *queue as u32, delivers, pauses: false })
+                        }
                         _ => Explicit::Load([Load::Low, Load::High, Load::Overload][(queue % 3) as usize]),
                     }),
                     None if *marked => Feedback::Mark,

@@ -95,6 +95,11 @@ impl Needs {
     pub fn fit_tcp(self) -> bool {
         self.marks != Marks::Notifications && self.messages == Messages::None
     }
+
+    /// Queue pairs can carry it: their receiving ends do not forecast.
+    pub fn fit_rdma(self) -> bool {
+        self.feedback != FeedbackKind::Explicit(ExplicitKind::Forecast)
+    }
 }
 
 /// What the network writes into a controller's packets. More kinds will come.
@@ -104,7 +109,7 @@ pub enum FeedbackKind {
     None,
     /// Telemetry of every switch ([`Feedback::Int`](super::Feedback::Int)).
     Int,
-    /// What routers tell outright ([`Feedback::Explicit`](super::Feedback::Explicit)).
+    /// What routers, or the receiver, tell outright ([`Feedback::Explicit`](super::Feedback::Explicit)).
     Explicit(ExplicitKind),
 }
 
@@ -155,6 +160,8 @@ pub enum Gives {
         /// It begins with slow start, up to the initial threshold.
         slow_start: bool,
     },
+    /// A window that moves, the initial one its own, whatever the transport's.
+    OwnWindow,
     /// A pace; the window is the largest allowed, for ever.
     Pace,
     /// A pace, and a window that follows it; the initial one belongs to the line's rate.
@@ -168,6 +175,13 @@ pub enum Gives {
 impl Gives {
     /// Its window moves, so that it waits for ACKs.
     pub fn moves_window(self) -> bool {
-        matches!(self, Self::Window { .. } | Self::PaceAndWindow | Self::PaceAndOwnWindow | Self::Anything)
+        matches!(
+            self,
+            Self::Window { .. }
+                | Self::OwnWindow
+                | Self::PaceAndWindow
+                | Self::PaceAndOwnWindow
+                | Self::Anything
+        )
     }
 }

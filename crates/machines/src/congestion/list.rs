@@ -79,6 +79,9 @@ macro_rules! controllers {
             fn on_notice(&mut self, now: Time, notice: &Notice) {
                 match self { $(Self::$name(c) => c.on_notice(now, notice)),* }
             }
+            fn on_feedback(&mut self, now: Time, feedback: Feedback<'_>, in_flight: Bytes) {
+                match self { $(Self::$name(c) => c.on_feedback(now, feedback, in_flight)),* }
+            }
             fn on_tick(&mut self, now: Time) {
                 match self { $(Self::$name(c) => c.on_tick(now)),* }
             }

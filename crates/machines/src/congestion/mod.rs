@@ -41,6 +41,9 @@ list::controllers! {
     bbr: Bbr(Box<bbr::Bbr>), "bbr";
     bbr3: Bbr3(Box<bbr3::Bbr3>), "bbr3";
     copa: Copa(Box<copa::Copa>), "copa";
+    vivace: Vivace(Box<vivace::Vivace>), "vivace";
+    verus: Verus(Box<verus::Verus>), "verus";
+    sprout: Sprout(Box<sprout::Sprout>), "sprout";
     abc: Abc(Box<abc::Abc>), "abc";
     xcp: Xcp(xcp::Xcp), "xcp";
     rcp: Rcp(Box<rcp::Rcp>), "rcp";
@@ -105,7 +108,7 @@ pub enum Feedback<'a> {
     Mark,
     /// Telemetry of every hop, in their order (HPCC).
     Int(&'a [IntHop]),
-    /// What routers told (XCP, RCP, VCP).
+    /// What routers told (XCP, RCP, VCP), or the receiver (Sprout).
     Explicit(Explicit),
 }
 
@@ -155,6 +158,9 @@ pub trait CongestionControl {
     fn on_open(&mut self, _now: Time, _rtt: Option<Span>, _feedback: Feedback<'_>) {}
     /// Data was acknowledged for the first time: the only moment a window may grow.
     fn on_ack(&mut self, ack: &AckSample<'_>);
+    /// The receiver tells something in an ACK that acknowledges nothing new; so much is in flight. Only those whose receivers speak
+    /// by themselves are told.
+    fn on_feedback(&mut self, _now: Time, _feedback: Feedback<'_>, _in_flight: Bytes) {}
     /// A loss was inferred from ACKs: once per episode.
     fn on_loss(&mut self, loss: &Loss);
     /// The retransmission timer expired.

@@ -70,6 +70,11 @@ pub fn tcp() -> TcpSpec {
     }
 }
 
+/// The same by time, with probes (RFC 8985).
+pub fn rack() -> TcpSpec {
+    TcpSpec { loss: LossSpec::Rack { tail_probes: true }, ..tcp() }
+}
+
 /// The same without SACK.
 pub fn reno() -> TcpSpec {
     TcpSpec { sack: SackSpec::Off, ..tcp() }

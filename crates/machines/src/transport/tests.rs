@@ -6,3 +6,4 @@ mod recovery;
 mod says;
 mod telemetry;
 mod timers;
+mod times;

@@ -260,6 +260,8 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion=bbr", LOSSY, &[], "bbr", "newreno", Outcome),
     ("%(rdma).congestion=bbr3", LOSSY, &[], "bbr3", "newreno", Outcome),
     ("%(rdma).congestion=copa", LOSSY, &[], "copa", "newreno", Outcome),
+    ("%(rdma).congestion=vivace", LOSSY, &[], "vivace", "newreno", Outcome),
+    ("%(rdma).congestion=verus", LOSSY, &[], "verus", "newreno", Outcome),
     ("%(rdma).congestion=abc", LOSSY, STEP, "abc", "dctcp", Outcome),
     ("%(rdma).congestion=swift", LOSSY, &[], "swift", "newreno", Outcome),
     ("%(rdma).congestion=xcp", LOSSY, &["switch.marking=xcp"], "xcp", "newreno", Refused),

@@ -16,6 +16,10 @@ const VEGAS: &[&str] = &["%.congestion={kind=\"vegas\",alpha=10.0,beta=20.0}", "
 const BBR: &[&str] = &["%.congestion={kind=\"bbr\",cwnd_gain=1.0}"];
 /// PROBE_RTT comes within the run.
 const PROBING: &[&str] = &["%.congestion={kind=\"bbr\",rtt_window=\"400ms\"}"];
+const VIVACE: &[&str] = &["%.congestion=vivace"];
+const VIVACE_LOSSY: &[&str] =
+    &["%.congestion=vivace", "link=[{which=\"core-links\",direction=\"forward\",loss={independent=0.02}}]"];
+const VERUS: &[&str] = &["%.congestion=verus"];
 /// A third of the packets are lost.
 const LOSSY: &[&str] =
     &["%.congestion=bbr", "link=[{which=\"core-links\",direction=\"forward\",loss={independent=0.35}}]"];
@@ -127,6 +131,21 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(copa).delta", WAN, &["%.congestion=copa"], "", "0.1", Outcome),
     ("%(tcp).congestion(copa).mode_switching", BUSY, &["%.congestion=copa"], "true", "false", Outcome),
     ("%(tcp).congestion(copa).rtt_window", WAN, &["%.congestion={kind=\"copa\",delta=0.1}"], "", "100ms", Outcome),
+    ("%(tcp).congestion=vivace", BUSY, &[], "vivace", "newreno", Outcome),
+    ("%(tcp).congestion(vivace).utility", WAN, VIVACE, "", "published", Outcome),
+    ("%(tcp).congestion(vivace).utility=linear", WAN, VIVACE, "linear", "published", Outcome),
+    ("%(tcp).congestion(vivace).utility=published", WAN, VIVACE, "published", "linear", Outcome),
+    ("%(tcp).congestion(vivace).latency", WAN, VIVACE, "", "0.0", Outcome),
+    ("%(tcp).congestion(vivace).loss", WAN, VIVACE_LOSSY, "", "100.0", Outcome),
+    ("%(tcp).congestion(vivace).probe", WAN, VIVACE, "", "0.2", Outcome),
+    ("%(tcp).congestion(vivace).step", WAN, VIVACE, "", "20Mbps", Outcome),
+    ("%(tcp).congestion(vivace).initial_rate", WAN, VIVACE, "", "20Mbps", Outcome),
+    ("%(tcp).congestion=verus", BUSY, &[], "verus", "newreno", Outcome),
+    ("%(tcp).congestion(verus).epoch", WAN, VERUS, "", "10ms", Outcome),
+    ("%(tcp).congestion(verus).ratio", WAN, VERUS, "", "2.0", Outcome),
+    ("%(tcp).congestion(verus).decrease", WAN, VERUS, "", "0.5", Outcome),
+    ("%(tcp).congestion(verus).refit", WAN, VERUS, "", "50ms", Outcome),
+    ("%(tcp).congestion=sprout", BUSY, &[], "sprout", "newreno", Outcome),
     ("%(tcp).congestion=abc", WAN, ABC, "abc", "dctcp", Outcome),
     ("%(tcp).congestion(abc).additive", WAN, ABC, "", "0.0", Outcome),
     ("%(tcp).congestion(abc).paced", WAN, ABC, "false", "true", Outcome),
@@ -173,6 +192,8 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).loss", BUSY, &[], "dup-ack", "timeout-only", Outcome),
     ("%(tcp).loss=dup-ack", BUSY, &[], "dup-ack", "timeout-only", Outcome),
     ("%(tcp).loss(dup-ack).threshold", BUSY, &["%.loss={kind=\"dup-ack\"}"], "", "6", Outcome),
+    ("%(tcp).loss=rack", BUSY, &["switch.buffer=10KB"], "rack", "dup-ack", Outcome),
+    ("%(tcp).loss(rack).tail_probes", BUSY, &["switch.buffer=10KB", "%.loss={kind=\"rack\"}"], "", "false", Outcome),
     ("%(tcp).loss=timeout-only", BUSY, &[], "timeout-only", "dup-ack", Outcome),
     ("%(tcp).impatient", WAN, &["%.sack=off", "%.rto={kind=\"rfc6298\",initial=\"200ms\",min=\"1ms\",max=\"1s\"}"], "false", "true", Outcome),
     ("%(tcp).prr", BUSY, &[], "off", "rfc9937", Outcome),

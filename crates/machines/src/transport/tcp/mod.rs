@@ -1,6 +1,7 @@
-//! TCP: SACK (RFC 6675) or NewReno (RFC 6582) or timer-only loss repair, as [`TcpSpec`] says.
+//! TCP: SACK (RFC 6675), by time (RFC 8985), NewReno (RFC 6582) or timer-only loss repair, as [`TcpSpec`] says.
 
 mod prr;
+mod rack;
 mod receiver;
 mod scoreboard;
 mod sender;

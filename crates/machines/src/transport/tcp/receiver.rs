@@ -2,6 +2,7 @@
 //! and RFC 8257 §3.2).
 
 use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, ReceivingEnd, SackSpec, TcpSpec, Transmit};
+use crate::forecast::Forecaster;
 use crate::packet::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Time};
@@ -42,7 +43,7 @@ enum Pending {
 }
 
 /// Data above a gap, and what else few flows have.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 struct Reassembly {
     /// Disjoint, not touching; the most recently changed first, as RFC 2018 §4 wants to report them.
     ranges: Vec<(u64, u64)>,
@@ -52,6 +53,10 @@ struct Reassembly {
     telemetry: Option<Box<IntStack>>,
     /// What routers have told since the last ACK.
     explicit: Option<Explicit>,
+    /// Sprout's forecasts; there from the first data packet of a sender that wants them on.
+    forecaster: Option<Box<Forecaster>>,
+    /// What an ACK that brings nothing but a forecast answers.
+    beat: Option<Trigger>,
 }
 
 impl Reassembly {
@@ -69,6 +74,22 @@ impl Reassembly {
         self.held = self.held - held + (end - start);
     }
 
+    /// What the sender is told that a data packet with such a header has come: what routers wrote, or a forecast.
+    fn answer(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, what: Explicit) -> Explicit {
+        let Explicit::Forecast(said) = what else { return what };
+        let forecaster = self.forecaster.get_or_insert_default();
+        forecaster.hear(now, packet.payload.div_ceil(spec.mss), said.pauses);
+        let class = if spec.acks_in_class { packet.class } else { 0 };
+        self.beat = Some(Trigger { stamp: now, seq: packet.seq, payload: 0, class, resent: false });
+        Explicit::Forecast(forecaster.forecast())
+    }
+
+    /// When the tick of forecasts ends; [`Time::MAX`]: nobody wants any.
+    #[inline]
+    fn beats(&self) -> Time {
+        self.forecaster.as_ref().map_or(Time::MAX, |forecaster| forecaster.next())
+    }
+
     /// Everything up to `next` has arrived: where the next gap begins.
     fn absorb(&mut self, mut next: u64) -> u64 {
         while let Some(at) = self.ranges.iter().position(|r| r.0 <= next) {
@@ -81,7 +102,7 @@ impl Reassembly {
 }
 
 /// TCP's receiving end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpReceiver {
     flow: FlowId,
     /// ECN: latched echo (classic), or the CE mark of the last packet (accurate).
@@ -243,7 +264,8 @@ impl Endpoint for TcpReceiver {
                     }
                     Some(Side::Explicit(header)) => {
                         let above = self.above.get_or_insert_default();
-                        let all = above.explicit.map_or(header.what, |before| before.and(header.what));
+                        let what = above.answer(spec, now, packet, header.what);
+                        let all = above.explicit.map_or(what, |before| before.and(what));
                         above.explicit = Some(all);
                     }
                     _ => {}
@@ -268,6 +290,17 @@ impl Endpoint for TcpReceiver {
             && let Pending::Delayed { trigger, .. } = self.pending
         {
             self.pending = Pending::Due(trigger);
+            self.deadline = Time::MAX;
+        }
+        if let Some(above) = self.above.as_mut().filter(|above| above.beats() <= now)
+            && let (Some(forecaster), Some(beat)) = (&mut above.forecaster, above.beat)
+        {
+            forecaster.advance(now);
+            above.explicit = Some(Explicit::Forecast(forecaster.forecast()));
+            self.pending = match self.pending {
+                Pending::Nothing => Pending::Due(Trigger { stamp: now, ..beat }),
+                Pending::Delayed { trigger, .. } | Pending::Due(trigger) => Pending::Due(trigger),
+            };
             self.deadline = Time::MAX;
         }
         Expiry::Other
@@ -315,7 +348,12 @@ impl Endpoint for TcpReceiver {
 
     #[inline]
     fn timer(&self) -> Option<Time> {
-        (self.deadline != Time::MAX).then_some(self.deadline)
+        let beats = match &self.above {
+            Some(above) if self.next < self.size => above.beats(),
+            _ => Time::MAX,
+        };
+        let next = self.deadline.min(beats);
+        (next != Time::MAX).then_some(next)
     }
 
     #[inline]

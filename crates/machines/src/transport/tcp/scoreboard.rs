@@ -4,6 +4,7 @@
 //! un-SACKed byte is lost), so "what is lost" is one boundary and the pipe is a sum over two intervals.
 
 use super::prr::Prr;
+use super::rack::Rack;
 use serde::{Deserialize, Serialize};
 
 /// Per-flow state of loss repair, in bytes of the flow.
@@ -27,11 +28,18 @@ pub struct Scoreboard {
     pub(super) rescued: bool,
     /// Proportional rate reduction, in an episode of a sender that does it.
     pub(super) prr: Option<Prr>,
-    /// What was lost by SACKs before the last ACK of such an episode.
+    /// When segments left, of a sender that infers losses by time: its scoreboard is there from the start.
+    pub(super) rack: Option<Box<Rack>>,
+    /// What was known to be lost before the last ACK of such an episode.
     pub(super) lost_before: u64,
 }
 
 impl Scoreboard {
+    /// That of a flow that starts and infers losses by time.
+    pub(super) fn by_time(mss: u32) -> Self {
+        Self { rack: Some(Box::new(Rack::new(mss))), ..Self::default() }
+    }
+
     /// An empty scoreboard of a flow whose first unacknowledged byte is `una`.
     pub fn new(una: u64) -> Self {
         Self { high_rxt: una, ..Self::default() }

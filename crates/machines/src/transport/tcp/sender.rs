@@ -1,5 +1,5 @@
 //! TCP's sending end. RFC 5681 (duplicate ACKs, timer), 6582 (partial ACKs without SACK), 6675 (SACK),
-//! 3042 (limited transmit), 6298 (timer), 3168 and 8257 (ECN); pFabric §4.2 (timer-only repair, probes).
+//! 8985 (times), 3042 (limited transmit), 6298 (timer), 3168 and 8257 (ECN); pFabric §4.2 (timer-only repair, probes).
 //!
 //! Every segment but a flow's last is full, so segments begin at multiples of the MSS. How large the
 //! window is, is the controller's business. Which segment goes next is in `choose`, what parameters are
@@ -11,12 +11,14 @@ mod choose;
 mod emit;
 mod pacing;
 mod repair;
+mod times;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    EcnSpec, Endpoint, Expiry, Heard, Rto, SackSpec, SenderStats, SendingEnd, TcpSpec, Transmit,
+    EcnSpec, Endpoint, Expiry, Heard, LossSpec, Rto, SackSpec, SenderStats, SendingEnd, TcpSpec, Transmit,
 };
 use super::Scoreboard;
+use super::rack::Rack;
 use crate::congestion::{
     AckSample, CongestionControl, Controller, Delivery, Explicit, Feedback, FeedbackKind, Permit, Start,
 };
@@ -133,6 +135,7 @@ impl TcpSender {
     pub fn new(spec: &TcpSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
         check::check(spec, size, start)?;
         let needs = spec.controller.needs();
+        let by_time = matches!(spec.loss, LossSpec::Rack { .. });
         Ok(Self {
             flow,
             class: start.class,
@@ -144,7 +147,7 @@ impl TcpSender {
             deadline: Time::MAX,
             next_send: Time::ZERO,
             rto: Rto::default(),
-            board: None,
+            board: by_time.then(|| Box::new(Scoreboard::by_time(spec.mss))),
             sent_packets: 0,
             rtt_sum: 0,
             rtt_samples: 0,
@@ -182,6 +185,15 @@ impl TcpSender {
     #[inline]
     fn in_flight(&self) -> u64 {
         self.board.as_ref().map_or(self.outstanding(), |b| b.pipe)
+    }
+
+    /// When segments left, if this sender infers losses by time.
+    #[inline]
+    fn rack(&self) -> Option<&Rack> {
+        self.board.as_ref().and_then(|b| b.rack.as_deref())
+    }
+    fn rack_mut(&mut self) -> Option<&mut Rack> {
+        self.board.as_mut().and_then(|b| b.rack.as_deref_mut())
     }
 
     #[inline]
@@ -254,6 +266,8 @@ impl TcpSender {
         if !blocks.is_empty() {
             sacked = self.insert_blocks(blocks);
         }
+        let by_time = self.rack().is_some();
+        let repaired = by_time && self.hear_times(spec, now, packet, advance, blocks);
         let has_sack = spec.sack != SackSpec::Off;
         let duplicate = advance == 0
             && !stale
@@ -339,9 +353,13 @@ impl TcpSender {
             if let Some(planned) = planned {
                 self.plan_anew(spec, planned);
             }
+        } else if let Feedback::Explicit(Explicit::Forecast(_)) = written {
+            self.controller.on_feedback(now, written, Bytes::new(self.in_flight()));
         }
 
-        if self.phase == Phase::Normal && (self.dup_acks > 0 || self.sacked() > 0) {
+        if by_time {
+            self.answer_times(spec, now, acked + sacked, advance > 0, repaired);
+        } else if self.phase == Phase::Normal && (self.dup_acks > 0 || self.sacked() > 0) {
             self.detect_loss(spec, now, acked + sacked);
         }
         Heard { round_trip: measured }
@@ -385,6 +403,9 @@ impl Endpoint for TcpSender {
             return Expiry::Other;
         }
         self.write(spec, now);
+        if self.rack().is_some() {
+            self.on_times(spec, now);
+        }
         let expired = self.deadline <= now;
         if expired {
             self.on_timeout(spec, now);
@@ -425,7 +446,7 @@ impl Endpoint for TcpSender {
             FeedbackKind::Int => {
                 side.new_int();
             }
-            FeedbackKind::Explicit(kind) => side.new_explicit(Explicit::unwritten(kind), self.rto.srtt()),
+            FeedbackKind::Explicit(kind) => side.new_explicit(self.header(spec, kind), self.rto.srtt()),
         }
         packet.side = 0;
         Transmit::Packet
@@ -437,7 +458,8 @@ impl Endpoint for TcpSender {
             return None;
         }
         let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
-        let next = self.deadline.min(wake).min(self.next_write());
+        let times = self.rack().map_or(Time::MAX, Rack::timer);
+        let next = self.deadline.min(wake).min(self.next_write()).min(times);
         (next != Time::MAX).then_some(next)
     }
 

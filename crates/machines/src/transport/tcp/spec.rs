@@ -121,6 +121,11 @@ pub enum LossSpec {
         /// DupThresh, 3 in the RFC.
         threshold: u32,
     },
+    /// By time: RACK, and TLP's probes if wanted (RFC 8985). With SACK only.
+    Rack {
+        /// A tail of which nothing is heard for two round trips is probed.
+        tail_probes: bool,
+    },
     /// Only the timer.
     Timeout,
 }

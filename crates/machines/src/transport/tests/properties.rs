@@ -18,6 +18,12 @@ fn every_transport() -> Vec<(&'static str, TcpSpec)> {
     vec![
         ("sack", tcp()),
         ("newreno", reno()),
+        ("rack", rack()),
+        (
+            "rack, no probes, delayed acks",
+            TcpSpec { loss: LossSpec::Rack { tail_probes: false }, ack: delayed, ..tcp() },
+        ),
+        ("rack, time stamps, delayed acks", TcpSpec { timestamps: true, ack: delayed, ..rack() }),
         ("mintcp", min_tcp()),
         ("mintcp, span", TcpSpec { flight: FlightSpec::Span, ..min_tcp() }),
         ("mintcp without sack", TcpSpec { sack: SackSpec::Off, probe_after: Some(1), ..min_tcp() }),
@@ -125,7 +131,9 @@ proptest! {
     #[test]
     fn never_more_in_the_network_than_permitted(script in script()) {
         for (name, spec) in every_transport() {
-            let excess = if spec.limited_transmit && spec.sack == SackSpec::Off { 2 * MSS } else { 0 };
+            let probes = spec.loss == LossSpec::Rack { tail_probes: true };
+            let limited = spec.limited_transmit && spec.sack == SackSpec::Off;
+            let excess = if limited { 2 * MSS } else { u64::from(probes) * MSS };
             let span = spec.flight == FlightSpec::Span;
             let mut pair = Pair::new(spec, 60);
             let mut fates = scripted(script.clone());

@@ -1,6 +1,6 @@
 //! Which parameters can work.
 
-use super::super::super::{LossSpec, RtoSpec, SackSpec, TcpSpec};
+use super::super::super::{FlightSpec, LossSpec, RtoSpec, SackSpec, TcpSpec};
 use crate::congestion::Start;
 use crate::packet::SackBlocks;
 use thalweg_units::Bytes;
@@ -33,6 +33,10 @@ pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), Stri
     }
     if spec.loss == (LossSpec::DupAck { threshold: 0 }) {
         return refuse("a duplicate-ACK threshold of 0; allowed: at least 1".into());
+    }
+    let by_time = matches!(spec.loss, LossSpec::Rack { .. });
+    if by_time && (spec.sack == SackSpec::Off || spec.flight != FlightSpec::Pipe) {
+        return refuse("losses by time need SACK, and count the pipe".into());
     }
     if let Some(writes) = spec.writes
         && (writes.chunk == Bytes::ZERO || writes.every.is_zero())

@@ -7,6 +7,9 @@ impl TcpSender {
     /// The next segment that window and repair allow.
     #[inline]
     pub(super) fn next_segment(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
+        if self.rack().is_some() {
+            return self.next_by_times(spec, window);
+        }
         if spec.flight != FlightSpec::Pipe {
             return self.next_in_span(spec, window);
         }
@@ -35,7 +38,7 @@ impl TcpSender {
 
     /// A segment never sent, if there is one and it fits.
     #[inline]
-    fn new_data(&self, spec: &TcpSpec, flight: u64, window: u64) -> Option<Segment> {
+    pub(super) fn new_data(&self, spec: &TcpSpec, flight: u64, window: u64) -> Option<Segment> {
         let (seq, end) = self.unsent();
         let len = (end - seq).min(u64::from(spec.mss)) as u32;
         (len > 0 && fits(flight, len, window)).then_some(Segment { seq, len, moves_high_rxt: false })
@@ -52,7 +55,7 @@ impl TcpSender {
 
     /// What counts against the window on duplicate ACKs, before they are enough to infer a loss.
     #[cold]
-    fn flight_with_dup_acks(&self, spec: &TcpSpec) -> u64 {
+    pub(super) fn flight_with_dup_acks(&self, spec: &TcpSpec) -> u64 {
         match (spec.loss, spec.sack) {
             // Every segment that has left the network makes room for another.
             (LossSpec::Timeout, SackSpec::Blocks { .. }) => self.in_flight(),
@@ -130,6 +133,6 @@ impl TcpSender {
 /// Whether `len` more bytes fit. A window below a segment still sends one segment at a time: no
 /// controller can stop a flow for ever.
 #[inline]
-fn fits(flight: u64, len: u32, window: u64) -> bool {
+pub(super) fn fits(flight: u64, len: u32, window: u64) -> bool {
     flight == 0 || flight + u64::from(len) <= window
 }

@@ -3,7 +3,7 @@
 use super::super::super::{EcnSpec, TcpSpec, Transmit};
 use super::{Connection, Probing, Segment, TcpSender};
 use crate::congestion::{CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind};
-use crate::packet::{Ecn, Flags, Kind, Packet, Side};
+use crate::packet::{Ecn, Flags, Forecast, Kind, Packet, Side};
 use thalweg_units::{Bytes, Rate, Serializer, Span, Time};
 
 impl TcpSender {
@@ -76,11 +76,26 @@ impl TcpSender {
         if self.deadline == Time::MAX {
             self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
         }
+        if self.rack().is_some() {
+            self.note_times(spec, now, segment, fresh);
+        }
         if let Some(pace) = pace {
             let gap = Serializer::new(pace, Span::from_ps(u64::from(self.quantum))).span(packet.wire);
             self.next_send = now.saturating_add(gap);
         }
         self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
+    }
+
+    /// What routers write into, or the receiver reads, of a packet that leaves.
+    #[inline]
+    pub(super) fn header(&self, spec: &TcpSpec, kind: ExplicitKind) -> Explicit {
+        if kind != ExplicitKind::Forecast {
+            return Explicit::unwritten(kind);
+        }
+        // Sprout §3.4: no other follows at once.
+        let full = self.in_flight() + u64::from(spec.mss) > self.controller.permit().window.get();
+        let pauses = full || self.sent_to == self.written();
+        Explicit::Forecast(Forecast { pauses, ..Forecast::default() })
     }
 
     #[cold]

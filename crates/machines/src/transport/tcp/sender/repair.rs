@@ -62,6 +62,10 @@ impl TcpSender {
     #[inline]
     pub(super) fn refresh(&mut self, spec: &TcpSpec) {
         if let Some(board) = &mut self.board {
+            if let Some(rack) = &board.rack {
+                board.pipe = rack.pipe();
+                return;
+            }
             let has_sack = spec.sack != SackSpec::Off;
             board.lost_by_sack = match spec.loss {
                 LossSpec::DupAck { threshold }
@@ -97,10 +101,16 @@ impl TcpSender {
         if spec.sack == SackSpec::Off && self.recover > 0 && self.una <= self.recover {
             return;
         }
+        let inflation = u64::from(self.dup_acks.min(threshold)) * u64::from(spec.mss);
+        self.begin_recovery(spec, now, delivered, inflation);
+    }
+
+    /// Fast recovery begins.
+    #[cold]
+    pub(super) fn begin_recovery(&mut self, spec: &TcpSpec, now: Time, delivered: u64, inflation: u64) {
         self.phase = Phase::Recovery;
         self.recover = self.sent_to;
         self.resend_first = true;
-        let inflation = u64::from(self.dup_acks.min(threshold)) * u64::from(spec.mss);
         let una = self.una;
         let board = self.repair();
         (board.high_rxt, board.inflation, board.rescued) = (una, inflation, false);
@@ -115,19 +125,27 @@ impl TcpSender {
         let (flight, threshold) = (self.outstanding(), self.controller.permit().window.get());
         let sacked = self.sacked();
         let prr = Prr::begin(spec.options.prr, flight, sacked, delivered, threshold);
+        let lost = self.known_lost();
         let board = self.repair();
-        (board.prr, board.lost_before) = (prr, board.lost_by_sack);
+        (board.prr, board.lost_before) = (prr, lost);
         self.reduce(spec, delivered, false);
     }
 
     /// An ACK while losses are repaired.
     #[cold]
     pub(super) fn reduce(&mut self, spec: &TcpSpec, delivered: u64, advances: bool) {
+        let lost = self.known_lost();
         let Some(board) = &mut self.board else { return };
         let Some(prr) = &mut board.prr else { return };
-        let safe = advances && board.lost_by_sack <= board.lost_before;
-        board.lost_before = board.lost_by_sack;
+        let safe = advances && lost <= board.lost_before;
+        board.lost_before = lost;
         prr.on_ack(board.pipe, delivered, safe, u64::from(spec.mss));
+    }
+
+    /// Grows when more is found lost.
+    fn known_lost(&self) -> u64 {
+        let by_sack = self.board.as_ref().map_or(0, |board| board.lost_by_sack);
+        self.rack().map_or(by_sack, |rack| rack.ever_lost)
     }
 
     pub(super) fn loss(&self, now: Time) -> Loss {
@@ -172,6 +190,10 @@ impl TcpSender {
         let board = self.repair();
         (board.high_rxt, board.lost_to, board.inflation) = (una, sent_to, 0);
         board.prr = None;
+        let srtt = self.rto.srtt();
+        if let Some(rack) = self.rack_mut() {
+            rack.on_timeout(now, srtt);
+        }
         self.refresh(spec);
         if spec.probe_after.is_some_and(|n| u32::from(self.timeouts_in_row) >= n) {
             self.probing = Probing::Due;

@@ -1,0 +1,175 @@
+//! Sprout: a window by what the receiver is nearly sure that the link will deliver. Winstein, Sivaraman, Balakrishnan, "Stochastic
+//! Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013, §3, with the constants of the authors' published
+//! code (keithw/sprout). Needs: forecasts in ACKs, which the receiving end of TCP makes (`crate::forecast`); over TCP only.
+//!
+//! The sender knows what was sent and is not answered for, takes the forecast off for every tick that passes, and lets as much follow
+//! as the forecast delivers within the next 100 ms.
+//!
+//! ```text
+//! CHOICE Sprout §3.5: a packet is a segment. Other reading: 1440 B, as the authors' program sends.
+//! CHOICE Sprout §3.5: a forecast comes with every ACK, and with one of its own when a tick is over; one that the sender has already is
+//! not taken for new.
+//! CHOICE Sprout §3.4: when nothing may leave for 50 ms a segment leaves all the same, so that the receiver has something to observe, but
+//! no more of them are in flight than so leave in a round trip; the authors' program sends empty packets.
+//! CHOICE Sprout §3.5: losses and timeouts change nothing but what is in flight: the protocol does not retransmit.
+//! CHOICE Sprout §3.4: the last packet of a flight says so, and promises the next within 50 ms; the authors' header has the time.
+//! ```
+
+use super::{
+    AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
+    Parameters, Permit, Start,
+};
+use crate::forecast::{Forecaster, KEEP_ALIVE, TICK};
+use crate::packet::Forecast;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Span, Time};
+
+/// Sprout: a window by cautious forecasts of what a cellular link delivers (Winstein et al., NSDI 2013).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    type Machine = Sprout;
+
+    fn needs(&self) -> Needs {
+        let feedback = FeedbackKind::Explicit(ExplicitKind::Forecast);
+        Needs { feedback, round_trips: true, gives: Gives::OwnWindow, ..Needs::WINDOW }
+    }
+
+    fn make(&self, start: &Start) -> Result<Sprout, String> {
+        Ok(Sprout::new(start))
+    }
+}
+
+/// How far ahead the sender looks, ticks: 100 ms.
+const LOOK_AHEAD: usize = 5;
+
+/// Sprout's window, bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sprout {
+    mss: u64,
+    max_window: u64,
+    /// The forecast, and when it came: as one that knows nothing would have it until then.
+    forecast: Forecast,
+    came: Option<Time>,
+    /// Ticks of it that have passed.
+    passed: usize,
+    /// What is still queued, if the forecast holds.
+    queue: u64,
+    in_flight: u64,
+    rtt: Span,
+    /// When something left last; a keep-alive may.
+    sent: Time,
+    alive: bool,
+    permit: Permit,
+}
+
+impl Sprout {
+    fn new(start: &Start) -> Self {
+        let mut s = Self {
+            mss: u64::from(start.mss),
+            max_window: start.max_window.get().max(u64::from(start.mss)),
+            forecast: Forecaster::default().forecast(),
+            came: None,
+            passed: 0,
+            queue: 0,
+            in_flight: 0,
+            rtt: start.base_rtt,
+            sent: Time::ZERO,
+            alive: false,
+            permit: Permit::default(),
+        };
+        s.set_permit(None);
+        s
+    }
+
+    /// Packets delivered when `ticks` have passed, if the forecast holds.
+    fn delivered(&self, ticks: usize) -> u64 {
+        let last = Forecast::TICKS - 1;
+        u64::from(self.forecast.delivers[ticks.min(last)])
+    }
+
+    /// §3.5: with every tick that passes less is queued.
+    fn pass(&mut self, now: Time) {
+        let Some(came) = self.came else { return };
+        let ticks = (now.since(came).ps() / TICK.ps()).min(Forecast::TICKS as u64 - 1) as usize;
+        while self.passed < ticks {
+            let before = if self.passed == 0 { 0 } else { self.delivered(self.passed - 1) };
+            let left = self.delivered(self.passed).saturating_sub(before) * self.mss;
+            self.queue = self.queue.saturating_sub(left);
+            self.passed += 1;
+        }
+    }
+
+    /// What a keep-alive every 50 ms would have in flight, at most.
+    fn quiet(&self) -> bool {
+        self.in_flight <= self.mss * (1 + self.rtt.ps() / KEEP_ALIVE.ps())
+    }
+
+    fn set_permit(&mut self, now: Option<Time>) {
+        let until = self.delivered(self.passed + LOOK_AHEAD);
+        let ahead = until.saturating_sub(self.delivered(self.passed)) * self.mss;
+        let more = ahead.saturating_sub(self.queue);
+        let more = if self.alive { more.max(self.mss) } else { more };
+        let window = (self.in_flight + more).clamp(self.mss, self.max_window);
+        let wake = match (self.came, now) {
+            (Some(came), Some(now)) => {
+                // The next tick of the forecast, and when it is over every tick for keep-alives.
+                let ticks = now.since(came).ps() / TICK.ps() + 1;
+                Some(came.saturating_add(TICK.saturating_mul(ticks)))
+            }
+            _ => None,
+        };
+        self.permit = Permit { window: Bytes::new(window), pace: None, wake };
+    }
+}
+
+impl CongestionControl for Sprout {
+    fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
+        self.in_flight = in_flight.get();
+        self.queue += bytes.get();
+        (self.sent, self.alive) = (now, false);
+        self.pass(now);
+        self.set_permit(Some(now));
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        self.rtt = ack.rtt.unwrap_or(self.rtt);
+        self.on_feedback(ack.now, ack.feedback, ack.in_flight);
+    }
+
+    fn on_feedback(&mut self, now: Time, feedback: Feedback<'_>, in_flight: Bytes) {
+        self.in_flight = in_flight.get();
+        if let Feedback::Explicit(Explicit::Forecast(told)) = feedback
+            && (self.came.is_none() || told.tick != self.forecast.tick)
+        {
+            (self.forecast, self.came, self.passed) = (told, Some(now), 0);
+            self.queue = self.in_flight;
+        }
+        self.pass(now);
+        self.set_permit(Some(now));
+    }
+
+    fn on_loss(&mut self, _: &Loss) {}
+
+    fn on_timeout(&mut self, loss: &Loss) {
+        (self.in_flight, self.queue) = (0, 0);
+        self.set_permit(Some(loss.now));
+    }
+
+    fn on_tick(&mut self, now: Time) {
+        self.pass(now);
+        self.alive = now.since(self.sent) >= KEEP_ALIVE && self.quiet();
+        self.set_permit(Some(now));
+    }
+
+    #[inline]
+    fn permit(&self) -> Permit {
+        self.permit
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,463 @@
+//! PCC Vivace: a sender that tries rates, reckons how well each did, and climbs. Dong, Meng, Zarchy, Arslan, Gilad, Godfrey, Schapira,
+//! "PCC Vivace: Online-Learning Congestion Control", NSDI 2018, in its latency form and with the rules of the authors' module for Linux
+//! (PCCproject/PCC-Kernel, branch vivace), which is what others have measured. Needs: round trips, pacing.
+//!
+//! A rate is tried for a *monitor interval* (MI). Which packets belong to it is counted: what was sent less what is in flight has been
+//! answered for, delivered or lost, and an MI is over when all that was sent in it has been. While its last packets are on their way
+//! the sender goes on at the rate it has.
+//!
+//! ```text
+//! CHOICE Vivace §4: the first gradient after a probe is that between the rate that won and the one that lost, each with the mean of
+//! its two utilities. Other reading: the rate that won is tried against itself first.
+//! CHOICE Vivace §4: when the direction changes the rate goes back to the one before, as when starting ends, and is probed around.
+//! CHOICE Vivace §4 (the module): an MI in which nothing could be counted (one ACK answered for all of it) is tried again by a probe; there it
+//! has the least of all utilities.
+//! CHOICE Vivace §4 (the module): after a timeout one segment at a time until an ACK comes (as Linux in its loss state), then a probe.
+//! ```
+
+use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Stream, Time};
+
+/// PCC Vivace: tries rates and climbs to where its utility is best, latency form (Dong et al., NSDI 2018).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// What a rate is worth.
+    pub utility: Utility,
+    /// Weight of growing round trips: seconds per second.
+    #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
+    pub latency: f64,
+    /// Weight of the share of packets that are lost; that of `utility` if not given: 11 or 11.35.
+    #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
+    pub loss: Option<f64>,
+    /// ε: how far a probe is from the rate, either way.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 0.5))]
+    pub probe: f64,
+    /// θ: how far a gradient of one moves the rate, payload.
+    pub step: Rate,
+    /// Rate of a flow that starts, payload; at most the line's.
+    pub initial_rate: Rate,
+}
+
+/// What a rate is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Utility {
+    /// The rate itself, less the penalties (the authors' module for Linux).
+    #[default]
+    Linear,
+    /// The rate in Mb/s to the power of 0.9, less the penalties (Vivace §3, equation 2).
+    Published,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            utility: Utility::Linear,
+            latency: 900.0, // Vivace §3, and the module
+            loss: None,
+            probe: 0.05,                             // Vivace §4
+            step: Rate::from_bps(25_000 * 8),        // the module
+            initial_rate: Rate::from_bps(4_194_304), // the module: 512 KiB/s
+        }
+    }
+}
+
+impl Params {
+    /// The weight of losses.
+    fn loss_weight(&self) -> f64 {
+        self.loss.unwrap_or(match self.utility {
+            Utility::Linear => 11.0,     // the module
+            Utility::Published => 11.35, // Vivace §3
+        })
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Vivace;
+
+    fn needs(&self) -> Needs {
+        Needs { round_trips: true, gives: Gives::PaceAndOwnWindow, ..Needs::WINDOW }
+    }
+
+    fn check(&self, _: Rate, problems: &mut Problems) {
+        let weights = [("latency", self.latency), ("loss", self.loss_weight())];
+        for (key, weight) in weights.into_iter().filter(|(_, w)| !(0.0..=1e6).contains(w)) {
+            problems.wrong(key, format!("{weight} is out of range"), "allowed: 0 to 1000000");
+        }
+        if !(self.probe > 0.0 && self.probe <= 0.5) {
+            problems.wrong(
+                "probe",
+                format!("{} is out of range", self.probe),
+                "allowed: above 0, at most 0.5",
+            );
+        }
+        for (key, rate) in [("step", self.step), ("initial_rate", self.initial_rate)] {
+            if rate == Rate::ZERO {
+                problems.wrong(key, "a rate of 0bps changes nothing", "write a rate above zero");
+            }
+        }
+    }
+
+    fn make(&self, start: &Start) -> Result<Vivace, String> {
+        Ok(Vivace::new(start, *self))
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let quick = Self { initial_rate: Rate::from_gbps(5), step: Rate::from_mbps(500), ..Self::default() };
+        vec![Self::default(), Self { utility: Utility::Published, probe: 0.2, ..quick }]
+    }
+}
+
+/// The module's constants. Packets of an MI: at least, and not counted at its beginning.
+const LEAST_PACKETS: u64 = 50;
+const IGNORED: u64 = 10;
+/// Starting: the rate grows by this, and fewer losses than that do not count.
+const STARTS: f64 = 1.5;
+const STARTING_LOSS: f64 = 0.1;
+/// Round trips that grow or shrink by less, seconds per second or packets of the flow, are noise.
+const NOISE: f64 = 0.03;
+const NOISE_PACKETS: f64 = 2.0;
+/// Rates that are nearer to each other have no gradient between them.
+const APART: f64 = 0.02;
+/// m, the amplifier of steps, at first; directions in a row that do not raise it after it changed.
+const AMPLIFIER: u32 = 2;
+const SWINGS: u32 = 2;
+/// ω: a step is at most this share of the rate, and so much more for every one in a row that was; and at least that.
+const BOUND: (f64, f64) = (0.1, 0.07);
+const LEAST_STEP: f64 = 0.022;
+/// Least packets per round trip, and window.
+const LEAST_RATE: f64 = 2.0;
+const LEAST_WINDOW: f64 = 4.0;
+
+/// What was heard when the packets that count began to be answered for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Heard {
+    at: Time,
+    srtt: f64,
+    answered: u64,
+    delivered: u64,
+}
+
+/// A monitor interval.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+struct Interval {
+    /// Payload bytes per second.
+    rate: f64,
+    /// Its packets: from this byte sent to that, which is known when it is over.
+    begin: u64,
+    end: Option<u64>,
+    began: Time,
+    /// Seconds for which it sent.
+    lasted: f64,
+    from: Option<Heard>,
+    /// What it was worth, once known.
+    utility: Option<f64>,
+}
+
+/// What the intervals are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Mode {
+    Starting,
+    /// Four MIs: two pairs of a higher and a lower rate.
+    Probing,
+    Moving,
+}
+
+/// Vivace's rate; bytes of payload, seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Vivace {
+    params: Params,
+    stream: Stream,
+    mss: f64,
+    /// Bytes on the wire per byte of payload.
+    wire: f64,
+    line: Rate,
+    max_window: f64,
+    mode: Mode,
+    rate: f64,
+    /// The rate before, and what it was worth.
+    last: Option<(f64, f64)>,
+    intervals: [Interval; 4],
+    /// How many of them there are, which one sends (`count`: none), and which one is heard of.
+    count: usize,
+    sending: usize,
+    hearing: usize,
+    amplifier: u32,
+    swing: u32,
+    bound: f64,
+    srtt: f64,
+    /// Bytes sent so far, those answered for, and those delivered.
+    sent: u64,
+    answered: u64,
+    delivered: u64,
+    /// The timer has expired, and nothing was heard since.
+    silent: bool,
+    permit: Permit,
+}
+
+impl Vivace {
+    fn new(start: &Start, params: Params) -> Self {
+        let mss = f64::from(start.mss);
+        let wire = f64::from(start.mss + start.header) / mss;
+        let most = start.line_rate.bps() as f64 / 8.0 / wire;
+        let mut v = Self {
+            params,
+            stream: start.stream,
+            mss,
+            wire,
+            line: start.line_rate,
+            max_window: start.max_window.get().min(1 << 50) as f64,
+            mode: Mode::Starting,
+            rate: (params.initial_rate.bps() as f64 / 8.0).min(most),
+            last: None,
+            intervals: [Interval::default(); 4],
+            count: 1,
+            sending: 0,
+            hearing: 0,
+            amplifier: AMPLIFIER,
+            swing: 0,
+            bound: BOUND.0,
+            srtt: if start.base_rtt.is_zero() { 1e-3 } else { start.base_rtt.secs() },
+            sent: 0,
+            answered: 0,
+            delivered: 0,
+            silent: false,
+            permit: Permit::default(),
+        };
+        v.intervals[0] = Interval { rate: v.rate, ..Interval::default() };
+        v.set_permit();
+        v
+    }
+
+    /// Within what the line carries, and at least two packets per round trip.
+    fn bounded(&self, rate: f64) -> f64 {
+        let most = self.line.bps() as f64 / 8.0 / self.wire;
+        rate.max(LEAST_RATE * self.mss / self.srtt).min(most)
+    }
+
+    // ---- Monitor intervals ----------------------------------------------------------------------------
+
+    /// The rates that are tried next, the first of them from now on.
+    fn begin(&mut self, now: Time) {
+        let of = |rate: f64| Interval { rate, ..Interval::default() };
+        match self.mode {
+            Mode::Probing => {
+                self.count = 4;
+                for pair in 0..2 {
+                    let high = of(self.bounded(self.rate * (1.0 + self.params.probe)));
+                    let low = of(self.bounded(self.rate * (1.0 - self.params.probe)));
+                    let rises = self.stream.below(2) == 0;
+                    let (first, second) = if rises { (low, high) } else { (high, low) };
+                    (self.intervals[2 * pair], self.intervals[2 * pair + 1]) = (first, second);
+                }
+            }
+            Mode::Starting | Mode::Moving => (self.count, self.intervals[0]) = (1, of(self.rate)),
+        }
+        (self.sending, self.hearing) = (0, 0);
+        self.open(now);
+    }
+
+    fn open(&mut self, now: Time) {
+        if let Some(next) = self.intervals[..self.count].get_mut(self.sending) {
+            (next.begin, next.began) = (self.sent, now);
+        }
+        self.set_permit();
+    }
+
+    /// The one that sends is over once it has sent enough, and for a round trip: its first packet has been answered for.
+    fn check_end(&mut self, now: Time) {
+        let enough = LEAST_PACKETS * self.mss as u64;
+        let (sent, answered) = (self.sent, self.answered);
+        let Some(one) = self.intervals[..self.count].get_mut(self.sending) else { return };
+        if sent - one.begin >= enough && answered > one.begin {
+            one.end = Some(sent);
+            one.lasted = now.since(one.began).secs();
+            self.sending += 1;
+            self.open(now);
+        }
+    }
+
+    /// What the ACKs tell of the one that is heard of.
+    fn hear(&mut self, now: Time) {
+        let heard = Heard { at: now, srtt: self.srtt, answered: self.answered, delivered: self.delivered };
+        let Some(one) = self.intervals[..self.count].get_mut(self.hearing) else { return };
+        if let Some(end) = one.end
+            && heard.answered >= end
+        {
+            let (one, starting) = (*one, self.mode == Mode::Starting);
+            self.intervals[self.hearing].utility =
+                one.from.and_then(|from| self.utility(&one, from, heard, starting));
+            self.hearing += 1;
+            if self.hearing == self.count {
+                self.decide();
+                self.begin(now);
+            }
+        } else if one.from.is_none() && heard.answered >= one.begin + IGNORED * self.mss as u64 {
+            one.from = Some(heard);
+        }
+    }
+
+    /// u(x), §3.
+    fn utility(&self, one: &Interval, from: Heard, to: Heard, starting: bool) -> Option<f64> {
+        let (all, delivered) = (to.answered - from.answered, to.delivered - from.delivered);
+        let took = to.at.since(from.at).secs();
+        if all == 0 || one.lasted <= 0.0 {
+            return None;
+        }
+        let mut loss = all.saturating_sub(delivered) as f64 / all as f64;
+        if starting && loss < STARTING_LOSS {
+            loss = 0.0;
+        }
+        let mut longer = to.srtt - from.srtt;
+        if delivered > 0 && longer.abs() < NOISE_PACKETS * self.mss * took / delivered as f64 {
+            longer = 0.0;
+        }
+        let mut inflation = longer / one.lasted;
+        if inflation.abs() < NOISE || (starting && inflation < 0.0) {
+            inflation = 0.0;
+        }
+        Some(worth(&self.params, one.rate, inflation, loss))
+    }
+
+    // ---- Rate control, §4 -----------------------------------------------------------------------------
+
+    /// All intervals have been heard of.
+    fn decide(&mut self) {
+        let mut worth = [0.0; 4];
+        for (worth, one) in worth.iter_mut().zip(&self.intervals[..self.count]) {
+            let Some(u) = one.utility else {
+                self.mode = Mode::Probing;
+                return;
+            };
+            *worth = u;
+        }
+        match self.mode {
+            Mode::Starting => self.keep_starting(worth[0]),
+            Mode::Probing => self.conclude(worth),
+            Mode::Moving => self.climb(worth[0]),
+        }
+        self.rate = self.bounded(self.rate);
+    }
+
+    /// §4.1: while it pays.
+    fn keep_starting(&mut self, worth: f64) {
+        match self.last {
+            Some((rate, before)) if worth <= before => (self.rate, self.mode) = (rate, Mode::Probing),
+            _ => (self.last, self.rate) = (Some((self.rate, worth)), self.rate * STARTS),
+        }
+    }
+
+    /// §4.2: both pairs must agree; otherwise once more.
+    fn conclude(&mut self, worth: [f64; 4]) {
+        let [mut high, mut low] = [(0.0, 0.0); 2];
+        let mut wins = 0;
+        for pair in [0, 2] {
+            let (a, b) =
+                ((self.intervals[pair].rate, worth[pair]), (self.intervals[pair + 1].rate, worth[pair + 1]));
+            let (up, down) = if a.0 > b.0 { (a, b) } else { (b, a) };
+            wins += u32::from(up.1 > down.1);
+            (high, low) = ((up.0, high.1 + up.1 / 2.0), (down.0, low.1 + down.1 / 2.0));
+        }
+        let (won, lost) = match wins {
+            2 => (high, low),
+            0 => (low, high),
+            _ => return,
+        };
+        (self.mode, self.rate, self.last) = (Mode::Moving, won.0, Some(lost));
+    }
+
+    /// §4.3: a step along the gradient, and another one while the direction stays.
+    fn climb(&mut self, worth: f64) {
+        let Some((last, before)) = self.last else { return };
+        let gone = self.rate - last;
+        let near = gone.abs() < APART * self.rate;
+        let gradient = if near { 0.0 } else { (worth - before) / gone };
+        if (gradient >= 0.0) != (gone >= 0.0) {
+            self.swing = (self.swing + 1).min(SWINGS);
+            (self.amplifier, self.bound) = (AMPLIFIER, BOUND.0);
+            (self.mode, self.rate) = (Mode::Probing, last);
+            return;
+        }
+        let theta = self.params.step.bps() as f64 / 8.0;
+        let mut step = theta * f64::from(self.amplifier) * gradient;
+        let most = self.bound * self.rate;
+        if step.abs() > most {
+            step = most.copysign(step);
+            self.bound += BOUND.1;
+        } else {
+            self.bound = BOUND.0;
+        }
+        step = step.abs().max(LEAST_STEP * self.rate).copysign(gone);
+        if self.swing > 0 {
+            self.swing -= 1;
+        } else {
+            self.amplifier += 1;
+        }
+        (self.last, self.rate) = (Some((self.rate, worth)), self.rate + step);
+    }
+
+    fn set_permit(&mut self) {
+        let rate = self.intervals[..self.count].get(self.sending).map_or(self.rate, |one| one.rate);
+        let window = (2.0 * rate * self.srtt).max(LEAST_WINDOW * self.mss).min(self.max_window).max(self.mss);
+        let pace = Rate::from_bps(((rate * 8.0 * self.wire) as u64).clamp(1, self.line.bps()));
+        let window = if self.silent { self.mss } else { window };
+        self.permit = Permit { window: Bytes::new(window as u64), pace: Some(pace), wake: None };
+    }
+}
+
+/// What `rate` (B/s) is worth with round trips that grow by so much per second, and such a share of losses.
+fn worth(params: &Params, rate: f64, inflation: f64, loss: f64) -> f64 {
+    let penalty = params.latency * inflation + params.loss_weight() * loss;
+    match params.utility {
+        Utility::Linear => rate - rate * penalty,
+        Utility::Published => {
+            // In Mb/s, as are the rates that gradients are taken over; back to B/s for both.
+            let x = rate * 8e-6;
+            (libm::pow(x, 0.9) - x * penalty) / 8e-6
+        }
+    }
+}
+
+impl CongestionControl for Vivace {
+    fn on_sent(&mut self, now: Time, bytes: Bytes, _: Bytes) {
+        self.sent += bytes.get();
+        self.check_end(now);
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        if let Some(rtt) = ack.rtt {
+            let first = self.delivered == 0;
+            self.srtt = if first { rtt.secs() } else { self.srtt + (rtt.secs() - self.srtt) / 8.0 };
+        }
+        self.delivered += (ack.acked + ack.sacked).get();
+        self.answered = self.answered.max(self.sent.saturating_sub(ack.in_flight.get()));
+        if std::mem::take(&mut self.silent) {
+            self.mode = Mode::Probing;
+            self.begin(ack.now);
+        }
+        self.check_end(ack.now);
+        self.hear(ack.now);
+        self.set_permit();
+    }
+
+    fn on_loss(&mut self, _: &Loss) {
+        // Counted, as every loss is, in the interval whose packet it was.
+    }
+
+    fn on_timeout(&mut self, _: &Loss) {
+        (self.silent, self.count, self.sending, self.hearing) = (true, 0, 0, 0);
+        self.set_permit();
+    }
+
+    #[inline]
+    fn permit(&self) -> Permit {
+        self.permit
+    }
+}
+
+#[cfg(test)]
+mod tests;

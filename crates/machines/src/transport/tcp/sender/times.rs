@@ -1,0 +1,133 @@
+//! What a sender that infers losses by time does besides ([`Rack`](super::super::rack::Rack)): RFC 8985 §§6 and 7.
+
+use super::super::super::{LossSpec, TcpSpec};
+use super::super::rack::{Rack, Told};
+use super::{Phase, Segment, TcpSender};
+use crate::congestion::CongestionControl;
+use crate::packet::Packet;
+use thalweg_units::{Span, Time};
+
+impl TcpSender {
+    /// An ACK advances by so much, and selectively acknowledges some. True: it tells that a probe has repaired a loss.
+    #[cold]
+    pub(super) fn hear_times(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        packet: &Packet,
+        advance: u64,
+        blocks: &[(u64, u64)],
+    ) -> bool {
+        let (una, sent_to) = (self.una, self.sent_to);
+        let Some(rack) = self.rack_mut() else { return false };
+        let echo = spec.timestamps.then_some(packet.stamp);
+        if advance > 0 {
+            rack.probe_due = false; // what it would have asked is told
+            rack.on_arrived(now, una - advance, una, echo);
+        }
+        for &(start, end) in blocks {
+            rack.on_arrived(now, start.max(una), end.min(sent_to), echo);
+        }
+        let duplicate = advance == 0 && packet.seq == una && blocks.is_empty() && packet.payload > 0;
+        let repaired = rack.hear_probe(packet.seq, duplicate) == Told::Repaired;
+        self.find_lost(spec, now);
+        repaired
+    }
+
+    /// §6.2, step 5.
+    fn find_lost(&mut self, spec: &TcpSpec, now: Time) {
+        let enough = self.sacked() >= 3 * u64::from(spec.mss);
+        let (srtt, repairing) = (self.rto.srtt(), self.phase != Phase::Normal);
+        if let Some(rack) = self.rack_mut() {
+            rack.detect(now, srtt, repairing, enough);
+        }
+    }
+
+    /// After the controller has heard of the ACK: what is lost is repaired, what a probe repaired is answered, and the probe timeout
+    /// runs anew.
+    #[cold]
+    pub(super) fn answer_times(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        delivered: u64,
+        advances: bool,
+        repaired: bool,
+    ) {
+        if self.phase == Phase::Normal {
+            if self.rack().is_some_and(Rack::has_lost) {
+                self.begin_recovery(spec, now, delivered, 0);
+            } else if repaired {
+                self.controller.on_loss(&self.loss(now));
+                self.window_cut();
+            }
+        }
+        if advances || self.phase != Phase::Normal {
+            self.schedule_probe(spec, now);
+        }
+    }
+
+    /// §7.2.
+    pub(super) fn schedule_probe(&mut self, spec: &TcpSpec, now: Time) {
+        let LossSpec::Rack { tail_probes } = spec.loss else { return };
+        let may = tail_probes && self.phase == Phase::Normal && self.sacked() == 0;
+        let srtt = may.then(|| self.rto.srtt());
+        let delay = if spec.ack.every > 1 { spec.ack.delay } else { Span::ZERO };
+        let rto_at = self.deadline;
+        if let Some(rack) = self.rack_mut() {
+            rack.schedule(now, srtt, delay, rto_at);
+        }
+    }
+
+    /// One of both timers may have expired.
+    #[cold]
+    pub(super) fn on_times(&mut self, spec: &TcpSpec, now: Time) {
+        let Some(rack) = self.rack_mut() else { return };
+        if rack.probes(now) {
+            // §7.3: the retransmission timer runs from when the probe leaves.
+            self.deadline = Time::MAX;
+        } else if rack.reorders(now) {
+            self.find_lost(spec, now);
+            self.refresh(spec);
+            if self.phase == Phase::Normal && self.rack().is_some_and(Rack::has_lost) {
+                self.begin_recovery(spec, now, 0, 0);
+                self.schedule_probe(spec, now);
+            }
+        }
+    }
+
+    /// A segment has left.
+    #[cold]
+    pub(super) fn note_times(&mut self, spec: &TcpSpec, now: Time, segment: Segment, fresh: bool) {
+        let sent_to = self.sent_to;
+        let Some(rack) = self.rack_mut() else { return };
+        rack.on_sent(now, segment.seq, segment.len);
+        if rack.probe_due {
+            rack.probed(sent_to, !fresh);
+        } else if fresh {
+            self.schedule_probe(spec, now);
+        }
+    }
+
+    /// The next segment: a probe, what is lost, what was never sent.
+    #[cold]
+    pub(super) fn next_by_times(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
+        let rack = self.rack()?;
+        let again = |(seq, len)| Segment { seq, len, moves_high_rxt: true };
+        if rack.probe_due {
+            // §7.3: whatever the window says.
+            return self.new_data(spec, 0, u64::MAX).or_else(|| rack.last().map(again));
+        }
+        if self.phase == Phase::Normal {
+            let flight = if self.dup_acks == 0 { self.in_flight() } else { self.flight_with_dup_acks(spec) };
+            return self.new_data(spec, flight, window);
+        }
+        let board = self.board.as_ref()?;
+        let window = board.prr.as_ref().map_or(window, |prr| prr.cwnd);
+        if let Some(lost) = rack.first_lost() {
+            let leaves = self.resend_first || super::choose::fits(board.pipe, lost.1, window);
+            return leaves.then(|| again(lost));
+        }
+        self.new_data(spec, board.pipe, window)
+    }
+}

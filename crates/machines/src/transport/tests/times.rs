@@ -1,0 +1,144 @@
+//! Losses by time: RACK and TLP (RFC 8985). A round trip is 100 us, so a reordering window 25.
+
+use super::super::testing::*;
+use super::super::*;
+use crate::congestion::{ControllerSpec, FeedbackKind};
+use proptest::prelude::*;
+
+fn iw(segments: u64, spec: TcpSpec) -> TcpSpec {
+    TcpSpec { initial_window: Bytes::new(segments * MSS), ..spec }
+}
+
+/// These data packets, by number, arrive late by so much.
+fn late(which: &'static [u64], us: u64) -> impl FnMut(Way, u64, &Packet) -> Fate {
+    move |way, n, _| {
+        let late = way == Way::ToReceiver && which.contains(&n);
+        if late { Fate::Late(Span::from_us(us)) } else { Fate::Deliver }
+    }
+}
+
+/// §7: the ACK of the rest comes at 100; two round trips later the last segment leaves once more.
+#[test]
+fn a_lost_tail_is_probed_after_two_round_trips_and_no_timer_expires() {
+    let mut pair = Pair::new(rack(), 10);
+    pair.run_losing(&[9]);
+    assert_eq!(pair.sent(), ["0: 0 1 2 3 4 5 6 7 8 9", "300: 9r"]);
+    assert_eq!((pair.stats().timeouts, pair.answered().last().unwrap().as_str()), (0, "350: a10"));
+    let mut without = Pair::new(TcpSpec { loss: LossSpec::Rack { tail_probes: false }, ..tcp() }, 10);
+    without.run_losing(&[9]);
+    assert_eq!((without.stats().timeouts, without.sent().last().unwrap().as_str()), (1, "1100: 9r"));
+}
+
+#[test]
+fn of_a_tail_of_three_the_probe_tells_which_are_lost_and_the_others_follow() {
+    let mut pair = Pair::new(rack(), 10);
+    pair.run_losing(&[7, 8, 9]);
+    assert_eq!(pair.sent()[1..], ["300: 9r", "400: 7r 8r"]);
+    assert_eq!(pair.stats().timeouts, 0);
+    assert_eq!(
+        pair.stats().threshold,
+        Bytes::new(2000),
+        "and the window was cut: half of three is two at least"
+    );
+}
+
+/// §7.3: what was never sent goes first, one segment beyond the window. Ten of forty leave, none arrives.
+#[test]
+fn a_probe_is_new_data_if_there_is_any_and_goes_beyond_the_window() {
+    let mut pair = Pair::new(iw(2, rack()), 8);
+    pair.run_losing(&[2, 3, 4, 5]);
+    // ACKs of 0 and 1 at 100 release 2 to 5; 6 is the probe, and what it brings home tells of all four.
+    assert_eq!(pair.sent()[..3], ["0: 0 1", "100: 2 3 4 5", "300: 6"]);
+    assert!(pair.sent()[3].starts_with("400: 2r"), "{:?}", pair.sent());
+    assert_eq!((pair.stats().timeouts, pair.stats().acked_bytes), (0, 8000));
+}
+
+/// Segment 1 arrives 20 us after 2 and 3: they are too few to speak for a loss, and 25 us are waited for.
+#[test]
+fn segments_that_overtake_each_other_within_the_window_are_not_sent_again() {
+    let mut pair = Pair::new(iw(4, rack()), 4);
+    pair.run(late(&[1], 20));
+    assert_eq!((pair.stats().retransmitted_packets, pair.stats().timeouts), (0, 0));
+    // At 26 us the reordering timer has expired at 125.
+    let mut pair = Pair::new(iw(4, rack()), 4);
+    pair.run(late(&[1], 26));
+    assert_eq!(pair.sent(), ["0: 0 1 2 3", "125: 1r"]);
+    // Once reordering was seen, however many overtake; duplicate ACKs take it for a loss.
+    let again = |spec| {
+        let mut pair = Pair::new(iw(20, spec), 60);
+        pair.run(late(&[17, 25], 20));
+        pair.stats().retransmitted_packets
+    };
+    assert_eq!((again(rack()), again(tcp())), (0, 2));
+}
+
+/// Beside `a_lost_retransmission_waits_for_the_timer`: the same losses.
+#[test]
+fn a_lost_retransmission_is_found_by_what_left_after_it() {
+    let mut pair = Pair::new(rack(), 30);
+    pair.run_losing(&[2, 16]);
+    assert_eq!(pair.sent()[1], "100: 10 11 12 13 14 15 2r");
+    assert!(pair.sent()[3].starts_with("300: 2r"), "{:?}", pair.sent());
+    assert_eq!((pair.stats().timeouts, pair.stats().retransmitted_packets), (0, 2));
+}
+
+#[test]
+fn a_burst_is_sent_again_at_once_and_the_window_is_cut_once() {
+    for prr in [PrrSpec::Off, PrrSpec::Rfc9937] {
+        let mut pair =
+            Pair::new(TcpSpec { options: TcpOptions { prr, ..TcpOptions::default() }, ..rack() }, 30);
+        pair.run_losing(&[2, 3, 4]);
+        assert_eq!((pair.stats().timeouts, pair.stats().retransmitted_packets), (0, 3), "{:?}", pair.sent());
+        assert_eq!(pair.stats().threshold, Bytes::new(6000));
+    }
+}
+
+/// §6.3: the first, and what left more than a round trip and a window before.
+#[test]
+fn a_timeout_does_not_lose_what_left_a_moment_ago() {
+    let mut pair = Pair::new(TcpSpec { rto: RtoSpec::Fixed(Span::from_us(150)), ..iw(2, rack()) }, 8);
+    pair.run_losing(&[2, 3, 4, 5]);
+    assert_eq!((pair.stats().acked_bytes, pair.stats().retransmitted_packets >= 4), (8000, true));
+}
+
+#[test]
+fn without_sack_or_by_another_count_of_what_is_in_flight_it_is_refused() {
+    for spec in [TcpSpec { sack: SackSpec::Off, ..rack() }, TcpSpec { flight: FlightSpec::Span, ..rack() }] {
+        let start = spec.start(Rate::from_gbps(10), ONE_WAY + ONE_WAY, Span::ZERO);
+        let made = TransportSpec::Tcp(spec).sender(FlowId(7), 1000, &start, Stream::new(1, "test", 0));
+        assert!(made.unwrap_err().contains("losses by time need SACK"));
+    }
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        6 => Just(Fate::Deliver),
+        2 => Just(Fate::Drop),
+        2 => (0u64..150).prop_map(|us| Fate::Late(Span::from_us(us))),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    /// Under every controller that TCP can carry and that needs nothing of the network, with proportional rate reduction and without.
+    #[test]
+    fn every_byte_arrives_under_every_controller(
+        data in prop::collection::vec(fate(), 0..60), acks in prop::collection::vec(fate(), 0..60), size in 1u64..80_000
+    ) {
+        for controller in ControllerSpec::all() {
+            let needs = controller.needs();
+            let alone = needs.feedback == FeedbackKind::None && !needs.marks.required();
+            if controller.key() == "custom" || !needs.fit_tcp() || !alone {
+                continue;
+            }
+            for prr in [PrrSpec::Off, PrrSpec::Rfc9937] {
+                let options = TcpOptions { prr, ..TcpOptions::default() };
+                let mut pair = Pair::bytes(TcpSpec { controller: controller.clone(), options, ..rack() }, size);
+                pair.run(scripted([data.clone(), acks.clone()]));
+                prop_assert_eq!(pair.receiver.received(), size, "{}", controller.key());
+                prop_assert_eq!(pair.sender.timer(), None);
+            }
+        }
+    }
+}
