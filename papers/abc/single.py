@@ -12,7 +12,6 @@ from .settings import (
     FIVE,
     MORE,
     NAMES,
-    PUBLISHED_BASELINES,
     SCHEMES,
     UP,
     Cell,
@@ -161,19 +160,6 @@ def _(runs):
         u, late, _ = summary(runs[cell.key])
         out |= {f"{name}: utilisation": u, f"{name}: p95 (ms)": late}
     return out
-
-
-@measure("ABC-F2.7a", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", *PUBLISHED_BASELINES)])
-def _(runs):
-    need_traces()
-    better, margins = 0, []
-    for trace in (DOWN, UP):
-        u, late, _ = summary(runs[Cell("abc", trace).key])
-        for s in PUBLISHED_BASELINES:
-            other = summary(runs[Cell(s, trace).key])
-            better += other[0] >= u and other[1] <= late
-            margins.append(max(other[1] / late, u / other[0]))
-    return {"baselines that are at least as good in both": better, "closest": min(margins), "links": 2}
 
 
 @measure("ABC-F2.7c", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", "cubic-codel", "cubic-pie", "copa")])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import many, single, theory
+from . import company, crossed, many, single, theory
 
-include(globals(), single, many, theory)
+include(globals(), single, many, crossed, company, theory)
 
 
 def runs(scale: str) -> list:
-    return list({r.key: r for chapter in (single, many) for r in chapter.runs(scale)}.values())
+    return list({r.key: r for chapter in (single, many, crossed, company) for r in chapter.runs(scale)}.values())
