@@ -158,4 +158,6 @@ static CHECKS: [Check; 43] = table! {
         "at a constant share f below a half the window settles at 1/(1 - 2f)";
     "ABC-D6" Hold 200 abc::lost_acks,
         "of ACKs of which a share p arrives the window changes by (2 f - 1) p w";
+    "ABC-D9" Hold 100 abc::headroom_bounds_the_loss,
+        "a large flow that does not grow costs the others at most the headroom";
 };

@@ -2,9 +2,11 @@
 //! link will carry. Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.3.1.2, equations 2.1 and 2.2 and
 //! Algorithm 1; Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan, NSDI 2020, §3.
 //!
-//! The encoding is that of the authors' experiments (§2.4.2, proxies): a packet that is ECN-capable accelerates, one that is marked (CE) brakes. So no
-//! queue on the way may mark for another reason. Left out: the encoding that uses both ECN codepoints beside routers that mark;
-//! a second queue for other traffic (§2.4.3).
+//! There are two encodings (§2.4.2). In that of the authors' experiments, for proxies, a packet that is ECN-capable accelerates and one that is marked
+//! (CE) brakes, so no queue on the way may mark for another reason. In the full one ECT(1) accelerates and ECT(0) brakes, both of which
+//! look ECN-capable to other routers, and CE is theirs: a marked packet has lost what ABC said.
+//!
+//! A second queue for other traffic (§2.4.3) is a scheduler's affair: [`crate::schedule::max_min`].
 //!
 //! μ is the link's rate, or, of a link with delivery opportunities, what it offered in the window, used or not: the port says
 //! which.
@@ -15,7 +17,7 @@
 use super::sliding::Sliding;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
@@ -57,6 +59,17 @@ pub enum Arithmetic {
     Artifact,
 }
 
+/// How packets are told to accelerate and to brake (§2.4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encoding {
+    /// ECN-capable accelerates, CE brakes: what proxies and the authors' experiments do. Nothing else on the way may mark.
+    #[default]
+    Proxy,
+    /// ECT(1) accelerates, ECT(0) brakes, and CE is left to routers that mark. Over TCP.
+    Full,
+}
+
 /// ABC's router: marks to brake, as many packets as keep the queue short and the link busy (Goyal et al., NSDI 2020).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -82,6 +95,8 @@ pub struct Params {
     /// The router knows what its link will offer so much later: an upper bound on what ABC could do (PK-ABC, §2.7.6, with the
     /// round trip here and a threshold of 20 ms). Nothing changes on links of a fixed rate.
     pub foresight: Span,
+    /// How packets are told; as senders have it.
+    pub encoding: Encoding,
 }
 
 impl Default for Params {
@@ -96,6 +111,7 @@ impl Default for Params {
             compared: Compared::default(),
             arithmetic: Arithmetic::default(),
             foresight: Span::ZERO,
+            encoding: Encoding::default(),
         }
     }
 }
@@ -146,7 +162,8 @@ impl Parameters for Params {
         let other = Self { credit: Credit::Chance, compared: Compared::Arrivals, ..short };
         let artifact = Self { arithmetic: Arithmetic::Artifact, ..short };
         let bytes = Self { credit: Credit::Bytes, ..short };
-        vec![short, other, artifact, bytes]
+        let full = Self { encoding: Encoding::Full, ..short };
+        vec![short, other, artifact, bytes, full]
     }
 }
 
@@ -194,11 +211,12 @@ impl Abc {
         if mu == 0.0 {
             return 0.0; // foreseen: nothing will leave
         }
-        let cr = per_second(match compared {
-            Compared::Departures => self.departed.within(now, window),
+        let cr = match compared {
+            // n gaps between departures are of n + 1 packets: no more leaves than the link has. (Opportunities are counted alike.)
+            Compared::Departures => per_second(self.departed.within(now, window)).min(mu),
             // At least a packet: it has arrived some time.
-            Compared::Arrivals => self.arrived.within(now, window).max(u64::from(wire)),
-        });
+            Compared::Arrivals => per_second(self.arrived.within(now, window).max(u64::from(wire))),
+        };
         // x(t), with the packet itself.
         let x = (behind + u64::from(wire)) as f64 / mu;
         let aim = eta * if arithmetic == Arithmetic::Paper { mu } else { cr };
@@ -255,18 +273,22 @@ impl HeaderStage for Abc {
         if self.counts_opportunities() {
             self.offered.push(now, view.wire);
         }
-        if self.p.arithmetic == Arithmetic::Artifact && !packet.ecn_capable {
+        if self.p.arithmetic == Arithmetic::Artifact && !packet.ecn_capable() {
             return Leave::Pass;
         }
         if self.p.compared == Compared::Departures || self.p.arithmetic == Arithmetic::Artifact {
             self.departed.push(now, view.wire);
         }
         let f = self.share(now, view.bytes, view.wire, view.rate);
-        if !packet.ecn_capable {
+        if !packet.ecn_capable() {
             return Leave::Pass;
         }
-        let accelerates = self.accelerates(f, view.wire, packet.marked);
-        if accelerates || packet.marked { Leave::Pass } else { Leave::Mark }
+        let (came, brake) = match self.p.encoding {
+            Encoding::Proxy => (packet.ecn != Ecn::Ce, Leave::Mark),
+            Encoding::Full => (packet.ecn == Ecn::Ect1, Leave::Brake),
+        };
+        let accelerates = self.accelerates(f, view.wire, !came);
+        if came && !accelerates { brake } else { Leave::Pass }
     }
 
     fn on_opportunity(&mut self, at: Time, bytes: u32) {
