@@ -45,11 +45,10 @@ def beside(policy: str, load: float, seed: int) -> RunSpec:
         nic__scheduler="fifo",
         transports={"cubic": transport(NO_HYSTART)},
         traffic=long,
-        measure__controllers={"every": f"{FROM}s"},
+        measure={"controllers": {"every": f"{FROM}s"}},
         run__until=f"{END}s",
     )
-    set = dict(spec.set) | {"measure.packets": None}
-    return RunSpec(spec.key, spec.scenario, set, prepare=prepare)
+    return RunSpec(spec.key, spec.scenario, spec.set, prepare=prepare)
 
 
 def runs(scale: str) -> list:

@@ -44,7 +44,7 @@ def wireless(rates, step: int) -> list[dict]:
 
 def switching() -> RunSpec:
     set = {"name": "switching", "link": wireless(RATES, STEP), "run.until": f"{STEP * len(RATES)}s"}
-    return RunSpec("switching", SCENARIO, set, keep=True)
+    return RunSpec("switching", SCENARIO, set | {"measure.controllers": {"every": "20ms"}}, keep=True)
 
 
 def cross() -> RunSpec:
@@ -75,7 +75,6 @@ def tandem(scheme: str) -> RunSpec:
         "transport.congestion": controller,
         "switch.marking": marking,
         "nic.buffer": "unlimited",
-        "measure.controllers": None,
         "run.until": "140s",
     }
     prepare = traced({2: UP, 4: DOWN})

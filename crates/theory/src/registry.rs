@@ -71,7 +71,7 @@ macro_rules! table {
     };
 }
 
-static CHECKS: [Check; 43] = table! {
+static CHECKS: [Check; 44] = table! {
     "UPS-TH3a" BeInTime 2000 theorems::th3,
         "omniscient per-hop initialisation, preemptive: nobody late over any number of hops, no arrival after the original's";
     "UPS-F7a" Hold 0 examples::no_universal,
