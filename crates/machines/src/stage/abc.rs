@@ -54,8 +54,7 @@ pub enum Arithmetic {
     #[default]
     Paper,
     /// The authors' published queue: η of what leaves instead of what could, and η/2 of credit for each opportunity that nobody
-    /// used; credit is cut to its limit after it was spent; packets that are not ECN-capable are not seen at all. With our sender it
-    /// leaves a third of a cellular link unused, which their emulator with their sender does not: not understood.
+    /// used; credit is cut to its limit after it was spent; packets that are not ECN-capable are not seen at all.
     Artifact,
 }
 
@@ -251,7 +250,7 @@ impl Abc {
 
 impl HeaderStage for Abc {
     fn needs(&self) -> Needs {
-        Needs { departures: true, ..Needs::default() }
+        Needs { departures: true, idle_time: self.p.arithmetic == Arithmetic::Artifact, ..Needs::default() }
     }
 
     fn stands_before(&mut self, link: &TransmitterSpec) {
@@ -265,6 +264,11 @@ impl HeaderStage for Abc {
     fn on_arrival(&mut self, now: Time, view: &View, _packet: &Packet) -> Arrival {
         if self.p.compared == Compared::Arrivals {
             self.arrived.push(now, view.wire);
+        }
+        if self.p.arithmetic == Arithmetic::Artifact && !self.counts_opportunities() {
+            // Of a link with a rate an opportunity is the time of a packet.
+            let unused = view.idle_for.secs() * view.rate.bps() as f64 / 8.0 / PACKET;
+            self.token += self.p.utilisation / 2.0 * unused;
         }
         Arrival::Admit
     }
@@ -303,7 +307,8 @@ impl HeaderStage for Abc {
     }
 
     fn quiet_below(&self) -> u32 {
-        if self.p.compared == Compared::Arrivals { 0 } else { u32::MAX }
+        let learns = self.p.compared == Compared::Arrivals || self.p.arithmetic == Arithmetic::Artifact;
+        if learns { 0 } else { u32::MAX }
     }
 }
 

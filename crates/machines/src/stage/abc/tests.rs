@@ -236,3 +236,16 @@ fn a_busy_link_is_found_as_fast_as_it_is() {
     }
     assert!((f - 0.49).abs() < 1e-9, "{f}");
 }
+
+/// 12 Mb/s: an opportunity per ms. Otherwise a router before a fast link would brake half of what a slow one lets pass.
+#[test]
+fn the_published_queue_earns_credit_for_idle_time_where_a_link_has_a_rate() {
+    let mut m = Abc { token: 0.0, ..abc(Params { arithmetic: Arithmetic::Artifact, ..Params::default() }) };
+    let view = View { rate: Rate::from_mbps(12), idle_for: Span::from_ms(4), ..finds(0, 0, 1500) };
+    m.on_arrival(Time::from_ms(9), &view, &Packet::default());
+    assert!((m.token - 4.0 * 0.49).abs() < 1e-9, "{}", m.token);
+    assert_eq!((m.needs().idle_time, m.quiet_below()), (true, 0));
+    let mut paper = Abc { token: 0.0, ..abc(Params::default()) };
+    paper.on_arrival(Time::from_ms(9), &view, &Packet::default());
+    assert_eq!(paper.token, 0.0);
+}
