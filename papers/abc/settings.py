@@ -22,6 +22,8 @@ DOWN, UP = FIVE[:2]
 
 CODEL = {"kind": "codel", "target": "50ms", "interval": "100ms", "mtu": "1504B"}
 PIE = {"kind": "pie", "variant": "mahimahi", "target": "50ms", "burst": "100ms", "mean_packet": "1504B"}
+# The authors' queue takes for a packet's round trip that of the way and its wait.
+XCP = {"kind": "xcp", "round_trips": "waits"}
 SINGLE = {"kind": "abc", "dual": False}
 NO_HYSTART = {"kind": "cubic", "hystart": False}
 # A scheme: its controller, its marking.
@@ -33,8 +35,8 @@ SCHEMES: dict[str, tuple] = {
     "copa": ("copa", "none"),
     "vegas": ("vegas", "none"),
     "bbr": ("bbr", "none"),
-    "xcp": ("xcp", "xcp"),
-    "xcpw": ("xcp", {"kind": "xcp", "computed": "sliding"}),
+    "xcp": ("xcp", XCP),
+    "xcpw": ("xcp", XCP | {"computed": "sliding"}),
     "rcp": ("rcp", "rcp"),
     "vcp": ("vcp", "vcp"),
 }
