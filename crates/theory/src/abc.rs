@@ -27,7 +27,10 @@ fn flow(spec: &ControllerSpec, segments: u64) -> Controller {
 
 /// ABC's window alone.
 fn abc(segments: u64, additive: f64) -> Controller {
-    flow(&ControllerSpec::Abc(sender::Params { additive, dual: false, ..sender::Params::default() }), segments)
+    flow(
+        &ControllerSpec::Abc(sender::Params { additive, dual: false, ..sender::Params::default() }),
+        segments,
+    )
 }
 
 /// A segment is acknowledged; plenty is in flight.
@@ -191,7 +194,8 @@ pub fn headroom_bounds_the_loss(stories: u32, seed: u64) -> Outcome {
             gets = [parts[0] / growing[0] as f64, (parts[1] - still) / growing[1] as f64];
             shares.joined(now, 1, FlowId(0), still as u32);
             for (queue, first) in [(0, 1), (1, 10)] {
-                (0..growing[queue] as u32).for_each(|n| shares.joined(now, queue, FlowId(first + n), gets[queue] as u32));
+                (0..growing[queue] as u32)
+                    .for_each(|n| shares.joined(now, queue, FlowId(first + n), gets[queue] as u32));
             }
         }
         let ideal = (CAPACITY - wants) / all;

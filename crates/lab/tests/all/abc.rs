@@ -37,10 +37,12 @@ fn both_encodings_send_the_same_packets_at_the_same_instants() {
 #[test]
 fn beside_a_router_that_marks_the_other_window_rules_and_the_link_stands_idle() {
     let legacy = |dual: &str| {
-        let marks = "nic = { marking = { kind = \"random-ecn\", probability = 0.5 }, buffer = \"unlimited\" }";
-        wired("full")
-            .replace("nic = { marking = \"none\", buffer = \"unlimited\" }", marks)
-            .replace("kind = \"abc\", encoding = \"full\" }\ndelayed", &format!("kind = \"abc\", encoding = \"full\", dual = {dual} }}\ndelayed"))
+        let marks =
+            "nic = { marking = { kind = \"random-ecn\", probability = 0.5 }, buffer = \"unlimited\" }";
+        wired("full").replace("nic = { marking = \"none\", buffer = \"unlimited\" }", marks).replace(
+            "kind = \"abc\", encoding = \"full\" }\ndelayed",
+            &format!("kind = \"abc\", encoding = \"full\", dual = {dual} }}\ndelayed"),
+        )
     };
     let delivered = |text: &str| column(&run(text), "flows", "delivered").iter().sum::<i128>();
     let (without, both, single) =
@@ -60,12 +62,16 @@ fn says(text: &str) -> String {
 #[test]
 fn encodings_that_do_not_fit_are_refused() {
     assert_eq!(says(&wired("full")), "");
-    let mixed = wired("full").replace("marking = { kind = \"abc\", encoding = \"full\" }", "marking = \"abc\"");
+    let mixed =
+        wired("full").replace("marking = { kind = \"abc\", encoding = \"full\" }", "marking = \"abc\"");
     assert_eq!(
         says(&mixed),
         "s.toml:6: `transport.congestion.encoding`: routers have another, by `switch.marking.encoding`; write the same in both"
     );
-    let step = wired("proxy").replace("nic = { marking = \"none\"", "nic = { marking = { kind = \"step\", threshold = \"9pkts\" }");
+    let step = wired("proxy").replace(
+        "nic = { marking = \"none\"",
+        "nic = { marking = { kind = \"step\", threshold = \"9pkts\" }",
+    );
     assert_eq!(
         says(&step),
         "s.toml:6: `transport.congestion.encoding`: `nic.marking` marks for reasons of its own, which would be read as brakes; write \"full\" here and in ABC's marking"

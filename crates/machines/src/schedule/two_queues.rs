@@ -73,7 +73,8 @@ impl<W: Weights> TwoQueues<W> {
                 self.packets() < most && (own.is_empty() || 2 * (own.packets() + 1) <= most)
             }
             Limit::Bytes(most) => {
-                self.bytes() + wire <= most.get() && (own.is_empty() || 2 * (own.bytes() + wire) <= most.get())
+                self.bytes() + wire <= most.get()
+                    && (own.is_empty() || 2 * (own.bytes() + wire) <= most.get())
             }
         }
     }

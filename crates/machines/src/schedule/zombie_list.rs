@@ -107,8 +107,7 @@ impl Weights for ZombieList {
         self.lists[queue].saw(flow, &self.p, &mut self.stream);
     }
     fn share(&mut self, _: Time) -> f64 {
-        let [other, own] =
-            [(1.0 - self.share) / self.lists[0].count(), self.share / self.lists[1].count()];
+        let [other, own] = [(1.0 - self.share) / self.lists[0].count(), self.share / self.lists[1].count()];
         self.share += self.p.step * (other - own) / (other + own);
         self.share = self.share.clamp(LEAST, 1.0 - LEAST);
         self.share

@@ -150,7 +150,8 @@ mod tests {
     }
     fn leaves(m: &mut RedEcn, bytes: u64, ecn_capable: bool) -> bool {
         let view = behind((bytes / 1000) as u32, bytes, 1000);
-        m.on_departure(Time::ZERO, &view, Leaving { ecn: if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct } }) == Leave::Mark
+        m.on_departure(Time::ZERO, &view, Leaving { ecn: if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct } })
+            == Leave::Mark
     }
     fn capable() -> Packet {
         Packet { ecn: Ecn::Ect0, wire: 1000, ..Packet::default() }

@@ -147,7 +147,11 @@ mod tests {
     }
     fn leave(p: Params, packets: u32, ecn_capable: bool) -> Leave {
         let view = behind(packets, u64::from(packets) * 1500, 1500);
-        StepEcn::new(p).on_departure(Time::ZERO, &view, Leaving { ecn: if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct } })
+        StepEcn::new(p).on_departure(
+            Time::ZERO,
+            &view,
+            Leaving { ecn: if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct } },
+        )
     }
 
     #[test]

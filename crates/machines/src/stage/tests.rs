@@ -113,7 +113,10 @@ fn the_first_stage_that_drops_is_the_last_that_sees_a_packet_and_marks_add_up() 
     assert_eq!(arrives(vec![red(true), always(MarkAt::Departure)]), Arrival::Mark);
     assert_eq!(arrives(vec![]), Arrival::Admit);
     let mut row = Row::new(vec![always(MarkAt::Departure), red(true)]);
-    assert_eq!(row.on_departure(Time::ZERO, &behind(0, 0, 1000), (&packet).into()), Left::Sent(Some(Ecn::Ce)));
+    assert_eq!(
+        row.on_departure(Time::ZERO, &behind(0, 0, 1000), (&packet).into()),
+        Left::Sent(Some(Ecn::Ce))
+    );
     assert_eq!(row.needs(), Needs { departures: true, idle_time: true, ..Needs::default() });
     assert_eq!(row.wake(), None);
 }
