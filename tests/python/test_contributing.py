@@ -52,8 +52,13 @@ LISTS = {
         "crates/machines/src/schedule",
         r"schedule::(?:\w+::)*{module}::|super::{module}::|OrderSpec::{name}\b|OrderSpec::{module}\(|Scheduler::{name}\b",
         {
-            # A replay chooses between two orders, and hosts have the plain one.
-            "fifo": {"crates/lab/src/replay.rs", "crates/machines/src/schedule/parity.rs", *RELIEVED},
+            # A replay chooses between two orders, and hosts have the plain one; two queues of one port are two of it.
+            "fifo": {
+                "crates/lab/src/replay.rs",
+                "crates/machines/src/schedule/parity.rs",
+                "crates/machines/src/schedule/two_queues.rs",
+                *RELIEVED,
+            },
             "lifo": {"crates/machines/src/schedule/parity.rs"},
             "random": {"crates/machines/src/schedule/parity.rs"},
             "pifo": {"crates/machines/src/schedule/lstf.rs"},
