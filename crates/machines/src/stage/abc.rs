@@ -173,6 +173,8 @@ enum Known {
     Opportunities,
     /// All of it, for who knows the future.
     All(Box<TransmitterSpec>),
+    /// Its rate changes: what it could carry tells what can have left.
+    Varies(Box<TransmitterSpec>),
 }
 
 /// A router's state at one port.
@@ -200,7 +202,7 @@ impl Abc {
             self.p;
         let per_second = |bytes: u64| bytes as f64 / window.secs();
         let mu = match &self.link {
-            None => rate.bps() as f64 / 8.0,
+            None | Some(Known::Varies(_)) => rate.bps() as f64 / 8.0,
             Some(Known::Opportunities) => per_second(self.offered.within(now, window)),
             Some(Known::All(link)) => {
                 let from = (now + foresight) - window / 2;
@@ -210,9 +212,17 @@ impl Abc {
         if mu == 0.0 {
             return 0.0; // foreseen: nothing will leave
         }
+        // n gaps between departures are of n + 1 packets: no more left than the link could carry. (Opportunities are counted alike.)
+        let most = match &self.link {
+            None => mu,
+            Some(Known::Opportunities | Known::All(_)) => f64::INFINITY,
+            Some(Known::Varies(link)) => {
+                let before = Time::from_ps(now.ps().saturating_sub(window.ps()));
+                per_second((link.offered(now) - link.offered(before)).get().max(u64::from(wire)))
+            }
+        };
         let cr = match compared {
-            // n gaps between departures are of n + 1 packets: no more leaves than the link has. (Opportunities are counted alike.)
-            Compared::Departures => per_second(self.departed.within(now, window)).min(mu),
+            Compared::Departures => per_second(self.departed.within(now, window)).min(most),
             // At least a packet: it has arrived some time.
             Compared::Arrivals => per_second(self.arrived.within(now, window).max(u64::from(wire))),
         };
@@ -254,10 +264,11 @@ impl HeaderStage for Abc {
     }
 
     fn stands_before(&mut self, link: &TransmitterSpec) {
-        self.link = if !self.p.foresight.is_zero() {
-            Some(Known::All(Box::new(link.clone())))
-        } else {
-            link.has_opportunities().then_some(Known::Opportunities)
+        self.link = match link {
+            TransmitterSpec::Fixed(_) => None,
+            _ if !self.p.foresight.is_zero() => Some(Known::All(Box::new(link.clone()))),
+            _ if link.has_opportunities() => Some(Known::Opportunities),
+            _ => Some(Known::Varies(Box::new(link.clone()))),
         };
     }
 
@@ -265,8 +276,8 @@ impl HeaderStage for Abc {
         if self.p.compared == Compared::Arrivals {
             self.arrived.push(now, view.wire);
         }
-        if self.p.arithmetic == Arithmetic::Artifact && !self.counts_opportunities() {
-            // Of a link with a rate an opportunity is the time of a packet.
+        if self.p.arithmetic == Arithmetic::Artifact && !self.counts_opportunities() && view.sent > 0 {
+            // Of a link with a rate an opportunity is the time of a packet. (Before the first one nobody looked.)
             let unused = view.idle_for.secs() * view.rate.bps() as f64 / 8.0 / PACKET;
             self.token += self.p.utilisation / 2.0 * unused;
         }

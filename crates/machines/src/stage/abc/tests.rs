@@ -1,6 +1,6 @@
 use super::super::tests::{behind, finds};
 use super::*;
-use crate::link::{Trace, TracedSpec};
+use crate::link::{Step, SteppedSpec, Trace, TracedSpec};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -241,11 +241,30 @@ fn a_busy_link_is_found_as_fast_as_it_is() {
 #[test]
 fn the_published_queue_earns_credit_for_idle_time_where_a_link_has_a_rate() {
     let mut m = Abc { token: 0.0, ..abc(Params { arithmetic: Arithmetic::Artifact, ..Params::default() }) };
-    let view = View { rate: Rate::from_mbps(12), idle_for: Span::from_ms(4), ..finds(0, 0, 1500) };
+    let view =
+        View { rate: Rate::from_mbps(12), idle_for: Span::from_ms(4), sent: 1500, ..finds(0, 0, 1500) };
     m.on_arrival(Time::from_ms(9), &view, &Packet::default());
     assert!((m.token - 4.0 * 0.49).abs() < 1e-9, "{}", m.token);
     assert_eq!((m.needs().idle_time, m.quiet_below()), (true, 0));
     let mut paper = Abc { token: 0.0, ..abc(Params::default()) };
     paper.on_arrival(Time::from_ms(9), &view, &Packet::default());
     assert_eq!(paper.token, 0.0);
+}
+
+/// 24 Mb/s until 100 ms, then 12: at 110 ms half of the window's departures are those of before.
+#[test]
+fn what_left_before_a_rate_fell_counts_as_it_left() {
+    let steps =
+        [(0, 24), (100, 12)].map(|(ms, rate)| Step { at: Span::from_ms(ms), rate: Rate::from_mbps(rate) });
+    let mut m = abc(Params::default());
+    m.stands_before(&SteppedSpec { steps: steps.into(), period: None }.into());
+    let mut f = 0.0;
+    for (n, us) in (0..100_000).step_by(500).chain((100_000..=110_000).step_by(1000)).enumerate() {
+        let rate = Rate::from_mbps(if us < 100_000 { 24 } else { 12 });
+        m.departed.push(Time::from_us(us), 1500);
+        f = m.share(Time::from_us(us), 0, 1500, rate);
+        assert!(n < 40 || us >= 100_000 || (f - 0.49).abs() < 1e-9, "{us}: {f}");
+    }
+    // 1.5 MB/s are aimed at, 10 ms · 3 MB/s and 10 ms · 1.5 MB/s have left.
+    assert!((f - 0.49 * 1.5 / 2.25).abs() < 1e-9, "{f}");
 }
