@@ -21,18 +21,19 @@ def beside(policy: str, load: float, seed: int) -> RunSpec:
     """Three flows of ABC, three of CUBIC, and short ones of CUBIC that come at random."""
 
     def prepare(_, folder: Path):
-        if not load:
-            return {}
-        draw = np.random.default_rng([seed, int(100 * load)])
-        gaps = draw.exponential(SHORT * 8 / (RATE * load / 100), int(END * RATE * load / 100 / SHORT / 8 * 1.2))
-        starts = [at for at in np.cumsum(gaps) if at < END - 0.5]
+        # Flows are numbered by their starts.
+        numbers = [int(np.searchsorted(starts, t) + np.searchsorted(np.sort(at), t)) for t in at]
+        watch = {"measure": {"controllers": {"every": f"{FROM}s", "flows": sorted(numbers)}}}
+        if not starts:
+            return watch
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "short.csv"
-        rows = [f"{n},0,1,{SHORT},{at * 1e9:.0f}" for n, at in enumerate(starts)]
+        rows = [f"{n},0,1,{SHORT},{t * 1e9:.0f}" for n, t in enumerate(starts)]
         file.write_text("\n".join(["id,src,dst,size_bytes,start_ns", *rows]) + "\n")
         short = {"kind": "list", "file": str(file.resolve()), "transport": "cubic"}
-        return {"traffic": [*long, short]}
+        return watch | {"traffic": [*long, short]}
 
+    starts = arrivals(load, seed)
     at = np.random.default_rng(seed).random(2 * LONG)
     flow = {"kind": "backlogged", "src": 0, "dst": 1}
     long = [flow | {"start": f"{1e3 * t:.3f}ms", "class": 1} for t in at[:LONG]]
@@ -45,10 +46,19 @@ def beside(policy: str, load: float, seed: int) -> RunSpec:
         nic__scheduler="fifo",
         transports={"cubic": transport(NO_HYSTART)},
         traffic=long,
-        measure={"controllers": {"every": f"{FROM}s"}},
         run__until=f"{END}s",
     )
     return RunSpec(spec.key, spec.scenario, spec.set, prepare=prepare)
+
+
+def arrivals(load: float, seed: int) -> list[float]:
+    """Starts of short flows (s), at so many per cent of the link."""
+    if not load:
+        return []
+    draw = np.random.default_rng([seed, int(100 * load)])
+    per_second = RATE * load / 100 / SHORT / 8
+    times = np.cumsum(draw.exponential(1 / per_second, int(1.2 * END * per_second)))
+    return [float(t) for t in times if t < END - 0.5]
 
 
 def runs(scale: str) -> list:
@@ -58,12 +68,12 @@ def runs(scale: str) -> list:
 def rates(results) -> np.ndarray:
     """Mb/s of payload of each long flow: ABC's, then CUBIC's."""
     seen = results.tables["controllers"].sort("time_ps")
+    long = results.flows.filter(results.flows["size"] == 2**64 - 1).sort("class", descending=True)
     out = []
-    for n in range(2 * LONG):
+    for n in long["id"]:
         own = seen.filter(seen["flow"] == n)
         at, delivered = own["time_ps"].to_numpy() * 1e-12, own["delivered"].to_numpy().astype(float)
-        first = np.searchsorted(at, FROM - 1e-9)
-        out.append((delivered[-1] - delivered[first]) * 8e-6 / (at[-1] - at[first]))
+        out.append((delivered[-1] - delivered[0]) * 8e-6 / (at[-1] - at[0]))
     return np.array(out)
 
 
