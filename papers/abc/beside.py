@@ -27,7 +27,7 @@ def beside(policy: str, load: float, seed: int) -> RunSpec:
         if not starts:
             return watch
         folder.mkdir(parents=True, exist_ok=True)
-        file = folder / "short.csv"
+        file = folder / f"short-{load:g}-{seed}.csv"  # all runs share the folder
         rows = [f"{n},0,1,{SHORT},{t * 1e9:.0f}" for n, t in enumerate(starts)]
         file.write_text("\n".join(["id,src,dst,size_bytes,start_ns", *rows]) + "\n")
         short = {"kind": "list", "file": str(file.resolve()), "transport": "cubic"}

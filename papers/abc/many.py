@@ -61,10 +61,11 @@ def far(what: str, trips: tuple[int, ...], seed: int) -> RunSpec:
 
     def prepare(_, folder):
         folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{what}.csv"  # all runs share the folder
         links = [f"h{n},near,10Gbps,{rtt / 2}ms" for n, rtt in enumerate(trips)]
         links += ["near,far,24Mbps,0ns", "receiver,far,10Gbps,0ns"]
-        (folder / "far.csv").write_text("\n".join(["a,b,rate,delay", *links]) + "\n")
-        return {"topology": {"kind": "file", "format": "links-csv", "file": str((folder / "far.csv").resolve())}}
+        file.write_text("\n".join(["a,b,rate,delay", *links]) + "\n")
+        return {"topology": {"kind": "file", "format": "links-csv", "file": str(file.resolve())}}
 
     at = np.random.default_rng(seed).random(len(trips))
     flows = [
