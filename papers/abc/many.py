@@ -7,7 +7,7 @@ import numpy as np
 from thalweg.papers import RunSpec, measure
 
 from .outcome import delays, jain, shares, summary, utilisation
-from .settings import COUNTS, NAMES, SINGLE, XCP, need_traces, several, wired
+from .settings import COUNTS, NAMES, SINGLE, need_traces, several, wired
 
 MANY = ("abc", "cubic", "cubic-codel", "copa", "bbr")
 JAIN = (2, 4, 8, 16, 32)
@@ -49,7 +49,7 @@ def without_gain(count: int, delta: int) -> RunSpec:
 
 
 def few(scheme: str, count: int) -> RunSpec:
-    marking = XCP if scheme == "xcp" else "abc"
+    marking = "xcp" if scheme == "xcp" else "abc"
     return wired(
         f"{scheme}:few{count}", traffic=starts(count, within=0.0), switch__marking=marking,
         transport__congestion="xcp" if scheme == "xcp" else SINGLE,
