@@ -98,7 +98,7 @@ fn shared_out(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports
     let shares = |s: &Scheduler| s.needs().manages == Manages::Shares;
     let of_host = |port: &u32| {
         let link = &graph.links[*port as usize / 2];
-        graph.is_host(if port % 2 == 0 { link.a } else { link.b })
+        graph.is_host(if port.is_multiple_of(2) { link.a } else { link.b })
     };
     let section = match () {
         () if !varies => return,
