@@ -7,6 +7,8 @@ import numpy as np
 from thalweg import plots
 from thalweg.papers import figure
 
+from .beside import LOADS, POLICIES, outcome
+from .crossed import CROSSED, LONG, RATES, STEP, WIRED, wired_waits
 from .outcome import delays, rate, summary
 from .settings import DOWN, NAMES, SCHEMES, UP, Cell
 from .single import ETAS, WAVES, aims, every, keys
@@ -85,4 +87,46 @@ def _(runs):
         for eta, f in zip(ETAS, found, strict=True):
             ax.annotate(f"{eta:g}", (f[1], f[0]), textcoords="offset points", xytext=(4, -8), fontsize=7)
         ax.set(xlabel="95 % queueing delay (ms)", ylabel="utilisation")
+        return fig
+
+
+def two_hops(results, rates, step: float):
+    """What left the wireless link beside its rate and the wired link's; waits at both."""
+    with plots.style():
+        fig, axes = plots.figure(6.4, 3.4, rows=2)
+        at, carried, _ = rate(results)
+        times = np.arange(len(rates) + 1) * step
+        axes[0].step(times, [*rates, rates[-1]], where="post", color="0.6", label="wireless")
+        axes[0].axhline(WIRED, color="0.8", label="wired")
+        axes[0].plot(at, carried, label="carried")
+        axes[0].set(ylabel="Mb/s", ylim=(0, None))
+        axes[0].legend(ncols=3, fontsize=6)
+        found = delays(results)
+        begun, ms, _flow = wired_waits(results)
+        axes[1].plot(found.left, found.ms, linewidth=0.6, label="wireless")
+        axes[1].plot(begun, ms, linewidth=0.6, label="wired")
+        axes[1].set(xlabel="time (s)", ylabel="queueing delay (ms)", ylim=(0, None))
+        axes[1].legend(fontsize=6)
+        return fig
+
+
+@figure("fig4", "Figure 2-4: a wired bottleneck before a wireless one", needs=["switching"])
+def _(runs):
+    return two_hops(runs["switching"], RATES, STEP)
+
+
+@figure("fig10", "Figure 2-10: the same with cross traffic on the wired link", needs=["cross"])
+def _(runs):
+    return two_hops(runs["cross"], CROSSED, LONG)
+
+
+@figure("fig13", "Figure 2-13: ABC beside CUBIC in two queues", needs=["wired:beside:*"])
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(3.4, 2.6)
+        for policy in POLICIES:
+            found = outcome(runs, policy)
+            ax.plot(LOADS, [100 * (found[load][0] - 1) for load in LOADS], "o-", label=policy)
+        ax.set(xlabel="load of short flows (%)", ylabel="CUBIC above ABC (%)")
+        ax.legend()
         return fig

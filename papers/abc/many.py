@@ -56,36 +56,28 @@ def few(scheme: str, count: int) -> RunSpec:
     )  # fmt: skip
 
 
-SIX = """hosts = 7
-switches = 2
-{links}
-[[links]]
-a = 7
-b = 8
-rate = "24Mbps"
-delay = "0ns"
-[[links]]
-a = 6
-b = 8
-rate = "10Gbps"
-delay = "0ns"
-"""
-LINK = '[[links]]\na = {host}\nb = 7\nrate = "10Gbps"\ndelay = "{delay}ms"\n'
-
-
-def six(seed: int) -> RunSpec:
-    """Six flows with round trips of 20 to 120 ms: the wait is before the router."""
+def far(what: str, trips: tuple[int, ...], seed: int) -> RunSpec:
+    """A flow for each round trip (ms): the wait is before the router."""
 
     def prepare(_, folder):
         folder.mkdir(parents=True, exist_ok=True)
-        links = "".join(LINK.format(host=n, delay=rtt / 2) for n, rtt in enumerate(TRIPS))
-        (folder / "six.toml").write_text(SIX.format(links=links))
-        return {"topology": {"kind": "file", "format": "thalweg-toml", "file": str((folder / "six.toml").resolve())}}
+        file = folder / f"{what}.csv"  # all runs share the folder
+        links = [f"h{n},near,10Gbps,{rtt / 2}ms" for n, rtt in enumerate(trips)]
+        links += ["near,far,24Mbps,0ns", "receiver,far,10Gbps,0ns"]
+        file.write_text("\n".join(["a,b,rate,delay", *links]) + "\n")
+        return {"topology": {"kind": "file", "format": "links-csv", "file": str(file.resolve())}}
 
-    at = np.random.default_rng(seed).random(6)
-    flows = [{"kind": "backlogged", "src": n, "dst": 6, "start": f"{1e3 * t:.3f}ms"} for n, t in enumerate(at)]
-    spec = wired(f"six@{seed}", traffic=flows, measure__links={"every": "500ms"})
+    at = np.random.default_rng(seed).random(len(trips))
+    flows = [
+        {"kind": "backlogged", "src": f"h{n}", "dst": "receiver", "start": f"{1e3 * t:.3f}ms"} for n, t in enumerate(at)
+    ]
+    spec = wired(f"{what}@{seed}", traffic=flows, measure__links={"every": "500ms"})
     return RunSpec(spec.key, spec.scenario, spec.set, prepare=prepare, keep=True)
+
+
+def pair(rtt: int, seed: int) -> RunSpec:
+    """Beside a flow whose round trip is 20 ms."""
+    return far(f"pair{rtt}", (rtt, TRIPS[0]), seed)
 
 
 SEEDS = {"quick": (1, 2), "full": (1, 2, 3, 4, 5)}
@@ -99,7 +91,12 @@ def runs(scale: str) -> list:
         *map(equal, JAIN),
         *(few(s, n) for s in ("abc", "xcp") for n in (1, 2, 4, 8)),
     ]
-    return [*out, *(without_gain(n, d) for n in (1, 16) for d in DELTAS), *map(six, SEEDS[scale])]
+    return [
+        *out,
+        *(without_gain(n, d) for n in (1, 16) for d in DELTAS),
+        *(far("six", TRIPS, n) for n in SEEDS[scale]),
+        *(pair(t, n) for t in TRIPS for n in SEEDS[scale]),
+    ]
 
 
 @measure("ABC-F2.11a", needs=[several("abc", n).key for n in COUNTS])
@@ -163,9 +160,21 @@ def _(runs):
     return float(found[-1] / found[0])
 
 
-def trips(runs) -> np.ndarray:
+def trips(runs, keys=None) -> np.ndarray:
     """Mb/s of payload per flow, mean over seeds."""
-    return np.mean([runs[k].flows.sort("src")["delivered"].to_numpy() * 8e-6 / 60 for k in runs], axis=0)
+    found = [runs[k].flows.sort("src")["delivered"].to_numpy() * 8e-6 / 60 for k in keys or runs]
+    return np.mean(found, axis=0)
+
+
+@measure("ABC-F2.12a", needs=["wired:pair*"])
+def _(runs):
+    """The near flow's share over the far one's, against their round trips."""
+    x = np.array(TRIPS) / TRIPS[0]
+    keys = {rtt: [k for k in runs if k.startswith(f"wired:pair{rtt}@")] for rtt in TRIPS}
+    y = np.array([near / distant for distant, near in (trips(runs, keys[rtt]) for rtt in TRIPS)])
+    slope = np.polyfit(x, y, 1)[0]
+    out = {"slope": float(slope), "ratio of equals": float(y[0]), "correlation": float(np.corrcoef(x, y)[0, 1])}
+    return out | {f"{rtt} / {TRIPS[0]} ms": float(r) for rtt, r in zip(TRIPS, y, strict=True)}
 
 
 @measure("ABC-D10", needs=[f"wired:{s}:few{n}" for s in ("abc", "xcp") for n in (1, 2, 4, 8)])

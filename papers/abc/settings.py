@@ -22,6 +22,8 @@ DOWN, UP = FIVE[:2]
 
 CODEL = {"kind": "codel", "target": "50ms", "interval": "100ms", "mtu": "1504B"}
 PIE = {"kind": "pie", "variant": "mahimahi", "target": "50ms", "burst": "100ms", "mean_packet": "1504B"}
+# The authors' queue takes for a packet's round trip that of the way and its wait.
+XCP = {"kind": "xcp", "round_trips": "waits"}
 SINGLE = {"kind": "abc", "dual": False}
 NO_HYSTART = {"kind": "cubic", "hystart": False}
 # A scheme: its controller, its marking.
@@ -36,8 +38,8 @@ SCHEMES: dict[str, tuple] = {
     "vivace": ("vivace", "none"),
     "verus": ("verus", "none"),
     "sprout": ("sprout", "none"),
-    "xcp": ("xcp", "xcp"),
-    "xcpw": ("xcp", {"kind": "xcp", "computed": "sliding"}),
+    "xcp": ("xcp", XCP),
+    "xcpw": ("xcp", XCP | {"computed": "sliding"}),
     "rcp": ("rcp", "rcp"),
     "vcp": ("vcp", "vcp"),
 }
@@ -75,15 +77,51 @@ def unpacked(name: str):
     """What `RunSpec.prepare` calls: the trace, unpacked for the run; without it a made-up link."""
 
     def prepare(_, folder: Path) -> Mapping:
-        packed = TRACES / f"{name}.gz"
-        if not packed.is_file():
-            return {}
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(gzip.decompress(packed.read_bytes()))
+        transmitter = unpack(name, folder)
         link = {"which": "core-links", "direction": "forward"}
-        return {"link": [link | {"transmitter": {"kind": "traced", "file": str((folder / name).resolve())}}]}
+        return {"link": [link | {"transmitter": transmitter}]} if transmitter else {}
 
     return prepare
+
+
+def unpack(name: str, folder: Path) -> Mapping | None:
+    """The trace as a transmitter, if it is here."""
+    packed = TRACES / f"{name}.gz"
+    if not packed.is_file():
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(gzip.decompress(packed.read_bytes()))
+    return {"kind": "traced", "file": str((folder / name).resolve())}
+
+
+def traced(ports: Mapping[int, str]):
+    """Likewise, for links by their ports; those without a trace are made up."""
+
+    def prepare(_, folder: Path) -> Mapping:
+        made_up = {"kind": "cellular", "length": "140s"}
+        return {
+            "link": [
+                {"which": {"kind": "ports", "ports": [port]}, "transmitter": unpack(name, folder) or made_up}
+                for port, name in ports.items()
+            ]
+        }
+
+    return prepare
+
+
+def transport(controller) -> dict:
+    """What `scenarios/*.toml` have as `[transport]`, with another controller."""
+    return {
+        "kind": "tcp",
+        "congestion": controller,
+        "mss": "1448B",
+        "header": "56B",
+        "ack_size": "56B",
+        "initial_window": "10pkts",
+        "rto": {"kind": "rfc6298", "initial": "1s", "min": "200ms"},
+        "delayed_acks": {"kind": "on", "every": 2, "delay": "40ms"},
+        "timestamps": True,
+    }
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import many, single, theory
+from . import beside, company, crossed, many, marks, single, theory
 
-include(globals(), single, many, theory)
+include(globals(), single, many, crossed, company, beside, marks, theory)
 
 
 def runs(scale: str) -> list:
-    return list({r.key: r for chapter in (single, many) for r in chapter.runs(scale)}.values())
+    return list(
+        {r.key: r for chapter in (single, many, crossed, company, beside, marks) for r in chapter.runs(scale)}.values()
+    )

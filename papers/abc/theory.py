@@ -78,5 +78,5 @@ def claim(name: str) -> None:
         return {text: found[key] for key, text in REPORTED.items()}
 
 
-for _name in ("ABC-VCPa", "ABC-D1", "ABC-D2", "ABC-D3", "ABC-D5", "ABC-D6"):
+for _name in ("ABC-VCPa", "ABC-D1", "ABC-D2", "ABC-D3", "ABC-D5", "ABC-D6", "ABC-D9"):
     claim(_name)

@@ -41,14 +41,24 @@ LISTS = {
     "A congestion controller": (
         "crates/machines/src/congestion",
         r"congestion::(?:\w+::)*{module}\b|ControllerSpec::{name}\b",
-        {"newreno": {"crates/lab/src/schema/tcp.rs"}, "fixed": {"crates/lab/src/schema/rdma.rs"}},
+        {
+            "newreno": {"crates/lab/src/schema/tcp.rs"},
+            "fixed": {"crates/lab/src/schema/rdma.rs"},
+            # Its ends and its routers must mean the same by the same codepoints.
+            "abc": {"crates/lab/src/validate/marking.rs"},
+        },
     ),
     "A scheduler": (
         "crates/machines/src/schedule",
         r"schedule::(?:\w+::)*{module}::|super::{module}::|OrderSpec::{name}\b|OrderSpec::{module}\(|Scheduler::{name}\b",
         {
-            # A replay chooses between two orders, and hosts have the plain one.
-            "fifo": {"crates/lab/src/replay.rs", "crates/machines/src/schedule/parity.rs", *RELIEVED},
+            # A replay chooses between two orders, and hosts have the plain one; two queues of one port are two of it.
+            "fifo": {
+                "crates/lab/src/replay.rs",
+                "crates/machines/src/schedule/parity.rs",
+                "crates/machines/src/schedule/two_queues.rs",
+                *RELIEVED,
+            },
             "lifo": {"crates/machines/src/schedule/parity.rs"},
             "random": {"crates/machines/src/schedule/parity.rs"},
             "pifo": {"crates/machines/src/schedule/lstf.rs"},
@@ -69,6 +79,12 @@ LISTS = {
             "tail_drop": {"crates/lab/src/replay.rs"},
             # A controller that reads telemetry puts it at every port: no scenario writes it by itself.
             "int": {"crates/lab/src/network/mod.rs"},
+            # Its codepoints are its senders' too, and its window that of what a scheduler allots to it.
+            "abc": {
+                "crates/lab/src/validate/marking.rs",
+                "crates/machines/src/congestion/abc.rs",
+                "crates/machines/src/schedule/two_queues.rs",
+            },
             "codel": {
                 "crates/machines/src/stage/edge.rs",
                 "crates/machines/src/schedule/fq_codel.rs",

@@ -156,6 +156,9 @@ impl CongestionControl for CustomController {
     fn threshold(&self) -> Bytes {
         self.0.threshold()
     }
+    fn other_window(&self) -> Bytes {
+        self.0.other_window()
+    }
 }
 
 /// A boxed user discipline that clones, saves and loads like any other state.

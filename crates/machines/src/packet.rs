@@ -52,6 +52,8 @@ impl Flags {
     pub const LAST: Flags = Flags(1 << 3);
     /// ACK: negative acknowledgement (a gap was seen).
     pub const NACK: Flags = Flags(1 << 4);
+    /// ACK: the packets that it covers came with ECT(1), and ABC accelerates (the former nonce sum).
+    pub const NS: Flags = Flags(1 << 6);
     /// Hop-local: it found its queue here too long, and the queue it came from is paused until it leaves (BFC's `counterIncr`).
     pub const HELD_BACK: Flags = Flags(1 << 5);
 

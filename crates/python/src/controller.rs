@@ -480,6 +480,7 @@ pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()
                 acked_to: (n + 1) * 1460,
                 sent_to: (n + 10) * 1460,
                 marked: Bytes::new(0),
+                braked: Bytes::ZERO,
                 in_recovery: false,
                 app_limited: false,
                 delivery: None,

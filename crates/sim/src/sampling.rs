@@ -66,6 +66,7 @@ pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hos
                     flow,
                     window: stats.window.get(),
                     threshold: stats.threshold.get(),
+                    other_window: stats.other_window.get(),
                     in_flight: stats.in_flight.get(),
                     srtt: stats.srtt.ps(),
                     delivered: receiver.received(),

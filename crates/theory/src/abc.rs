@@ -5,8 +5,9 @@ use thalweg_machines::Load;
 use thalweg_machines::congestion::{
     AckSample, CongestionControl, Controller, ControllerSpec, Explicit, Feedback, Start, abc as sender,
 };
+use thalweg_machines::schedule::{self, At, Weights, max_min};
 use thalweg_machines::stage::{Parameters, abc as router};
-use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
 const MSS: u64 = 1000;
 
@@ -26,7 +27,10 @@ fn flow(spec: &ControllerSpec, segments: u64) -> Controller {
 
 /// ABC's window alone.
 fn abc(segments: u64, additive: f64) -> Controller {
-    flow(&ControllerSpec::Abc(sender::Params { additive, dual: false, paced: false }), segments)
+    flow(
+        &ControllerSpec::Abc(sender::Params { additive, dual: false, ..sender::Params::default() }),
+        segments,
+    )
 }
 
 /// A segment is acknowledged; plenty is in flight.
@@ -164,6 +168,41 @@ pub fn lost_acks(windows: u32, seed: u64) -> Outcome {
         let error = 5.0 * (p * f64::from(W) / f64::from(windows)).sqrt();
         out.expect((mean - expected).abs() <= error, || format!("f {f}, p {p}: {mean}, not {expected}"));
         (0..2).for_each(|_| out.found(|| format!("f {f}, p {p}: {mean:.2}")));
+    }
+    out
+}
+
+/// §2.4.3: of two queues with max-min shares a large flow that does not grow costs the others no more than the headroom that it is given.
+pub fn headroom_bounds_the_loss(stories: u32, seed: u64) -> Outcome {
+    const CAPACITY: f64 = 1e6; // bytes per interval
+    let mut out = Outcome::default();
+    let mut draw = Stream::new(seed, "shares", 1);
+    for _ in 0..stories {
+        let growing = [1 + draw.below(4) as usize, 1 + draw.below(4) as usize];
+        let all = (growing[0] + growing[1]) as f64;
+        // What it wants, below its fair part of the link; it is in queue 1.
+        let wants = (0.1 + 0.9 * draw.unit()) * CAPACITY / (all + 1.0);
+        let p = max_min::Params::default();
+        let at = At { rate: Rate::from_mbps(16), stream: Stream::default(), preemptive: false };
+        let mut shares = schedule::Parameters::make(&p, &at).expect("valid");
+        let mut gets = [0.0; 2];
+        for interval in 0..60 {
+            let now = Time::ZERO + p.interval * interval;
+            let share = shares.share(now);
+            let parts = [1.0 - share, share].map(|part| part * CAPACITY);
+            let still = wants.min(parts[1] / (growing[1] + 1) as f64);
+            gets = [parts[0] / growing[0] as f64, (parts[1] - still) / growing[1] as f64];
+            shares.joined(now, 1, FlowId(0), still as u32);
+            for (queue, first) in [(0, 1), (1, 10)] {
+                (0..growing[queue] as u32)
+                    .for_each(|n| shares.joined(now, queue, FlowId(first + n), gets[queue] as u32));
+            }
+        }
+        let ideal = (CAPACITY - wants) / all;
+        let lost = 1.0 - gets[0].min(gets[1]) / ideal;
+        out.instances += 1;
+        out.expect(lost <= p.headroom + 1e-3, || format!("{growing:?}, {wants}: {gets:?}, ideal {ideal}"));
+        out.found(|| format!("{growing:?}: {lost:.4}"));
     }
     out
 }

@@ -71,7 +71,7 @@ macro_rules! table {
     };
 }
 
-static CHECKS: [Check; 46] = table! {
+static CHECKS: [Check; 47] = table! {
     "UPS-TH3a" BeInTime 2000 theorems::th3,
         "omniscient per-hop initialisation, preemptive: nobody late over any number of hops, no arrival after the original's";
     "UPS-F7a" Hold 0 examples::no_universal,
@@ -164,4 +164,6 @@ static CHECKS: [Check; 46] = table! {
         "at a constant share f below a half the window settles at 1/(1 - 2f)";
     "ABC-D6" Hold 200 abc::lost_acks,
         "of ACKs of which a share p arrives the window changes by (2 f - 1) p w";
+    "ABC-D9" Hold 100 abc::headroom_bounds_the_loss,
+        "a large flow that does not grow costs the others at most the headroom";
 };

@@ -88,6 +88,12 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                     ColumnData::U64(c.iter().map(|s| s.threshold).collect()),
                 ),
                 column(
+                    "other_window",
+                    "B",
+                    "another window that the controller keeps (ABC: CUBIC's); `window` is never above it; 2^64 - 1: none",
+                    ColumnData::U64(c.iter().map(|s| s.other_window).collect()),
+                ),
+                column(
                     "in_flight",
                     "B",
                     "payload in the network",

@@ -5,7 +5,7 @@ use crate::schema::{
     AckClass, Borders, DelayedAcks, EcnMode, Flight, HandOver, LossDetection, Prr, Rank, Rto, Sack, Tcp,
     Transport,
 };
-use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::congestion::{ControllerSpec, Marks};
 use thalweg_machines::transport as t;
 
 impl Kind for Tcp {
@@ -53,6 +53,7 @@ impl Kind for Tcp {
             handshake: self.handshake,
             ecn: match self.ecn {
                 None | Some(EcnMode::Off) => t::EcnSpec::Off,
+                Some(_) if self.congestion.needs().marks == Marks::Codepoints => t::EcnSpec::Codepoints,
                 Some(EcnMode::Classic) => t::EcnSpec::Classic,
                 Some(EcnMode::Accurate) => t::EcnSpec::Accurate,
             },

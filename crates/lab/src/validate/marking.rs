@@ -2,9 +2,10 @@
 
 use super::Report;
 use crate::resolve;
-use crate::schema::{Document, Marking};
-use thalweg_machines::congestion::{ControllerSpec, FeedbackKind};
-use thalweg_machines::stage::{Acts, Around};
+use crate::schema::{Document, EcnMode, Edge, Marking, Transport};
+use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Marks};
+use thalweg_machines::stage::abc::Encoding;
+use thalweg_machines::stage::{Acts, Around, StageSpec};
 
 pub(super) fn check(r: &mut Report<'_>, section: &str, marking: Marking, at: &Around, doc: &Document) {
     let key = format!("{section}.marking");
@@ -21,4 +22,43 @@ pub(super) fn check(r: &mut Report<'_>, section: &str, marking: Marking, at: &Ar
         }
     }
     r.tell(&key, marking.problems(at));
+}
+
+/// ABC's ends and routers mean the same by the same codepoints, and nobody marks where a mark is a brake (Goyal, MIT 2022, §2.4.2).
+pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
+    let queues = [("switch.marking", Some(doc.switch.marking)), ("nic.marking", doc.nic.marking)];
+    let queues = queues.map(|(key, marking)| (key, marking.unwrap_or_default()));
+    for (key, t) in resolve::transports(doc) {
+        let Some(ControllerSpec::Abc(sender)) = t.congestion() else { continue };
+        let at = format!("{key}.congestion.encoding");
+        for (queue, marking) in queues {
+            if let StageSpec::Abc(router) = marking
+                && router.encoding != sender.encoding
+            {
+                let reason = format!("routers have another, by `{queue}.encoding`");
+                return r.error(&at, reason, "write the same in both");
+            }
+            if sender.encoding == Encoding::Proxy
+                && !matches!(marking, StageSpec::Abc(_))
+                && marking.acts().marks()
+            {
+                let reason = format!("`{queue}` marks for reasons of its own, which would be read as brakes");
+                return r.error(&at, reason, "write \"full\" here and in ABC's marking");
+            }
+        }
+        if sender.encoding == Encoding::Proxy && matches!(doc.edge, Some(Edge::Ecn { .. })) {
+            let reason = "the receiving edge marks for reasons of its own, which would be read as brakes";
+            return r.error(&at, reason, "write \"full\" here and in ABC's marking");
+        }
+        if t.congestion().is_some_and(|c| c.needs().marks == Marks::Codepoints) {
+            match t {
+                Transport::Tcp(tcp) if tcp.ecn == Some(EcnMode::Classic) => {
+                    let reason = "the controller needs an exact echo of both codepoints";
+                    r.error(&format!("{key}.ecn"), reason, "write \"accurate\" or remove the key");
+                }
+                Transport::Tcp(_) => {}
+                _ => r.error(&at, "only TCP's ACKs tell of both codepoints", "write \"proxy\""),
+            }
+        }
+    }
 }

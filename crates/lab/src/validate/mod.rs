@@ -63,6 +63,7 @@ pub(crate) fn document(
     name::check(&mut report, &doc.name);
     transports::check(&mut report, doc, graph);
     queues::check(&mut report, written, doc, graph);
+    marking::encodings(&mut report, doc);
     lossless::check(&mut report, doc, graph);
     points::check(&mut report, doc);
     links::check(&mut report, written, doc, graph, overlays);

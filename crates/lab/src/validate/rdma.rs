@@ -188,7 +188,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
 fn hears(marks: Marks, notification: Notification) -> bool {
     match marks {
         Marks::Ignored => false,
-        Marks::Heard | Marks::Echoes => notification == Notification::Echo,
+        Marks::Heard | Marks::Echoes | Marks::Codepoints => notification == Notification::Echo,
         Marks::Wanted | Marks::Notifications => true,
     }
 }

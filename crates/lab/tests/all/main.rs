@@ -2,6 +2,7 @@
 
 mod common;
 
+mod abc;
 mod conservation;
 mod controllers;
 mod errors;

@@ -1,6 +1,7 @@
 //! ABC's sender: every packet that was told to accelerate sends two, every packet told to brake none. Goyal, "Congestion Control
 //! in Highly Variable Networks" (MIT, 2022), §2.3.1.1, §2.3.1.3, §2.4.1 and §2.6; Goyal et al., NSDI 2020. Needs: an ABC router on the
-//! way (`marking = { kind = "abc" }`) and exact echoes: a marked byte brakes, one that is not accelerates (see the stage).
+//! way (`marking = { kind = "abc" }`) and exact echoes: a marked byte brakes, one that is not accelerates; in the full encoding a byte does what
+//! its codepoint says, and one that is marked tells the other window only (see the stage).
 //!
 //! CHOICE ABC §2.3: what a loss does to the ABC window is not said: nothing, losses belong to the other window. A timeout
 //! leaves it, too, but until an ACK comes only the first hole is sent again: cellular links fall silent for seconds, and to send a
@@ -12,6 +13,7 @@ use super::cubic::Cubic;
 use super::{
     AckSample, CongestionControl, Feedback, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start,
 };
+use crate::stage::abc::Encoding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -28,11 +30,13 @@ pub struct Params {
     /// Packets leave at the pace of two windows per round trip, as those of the authors' published sender, instead of as ACKs
     /// come.
     pub paced: bool,
+    /// How packets are told; as routers have it.
+    pub encoding: Encoding,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { additive: 1.0, dual: true, paced: false } // §2.3.1.3, §2.4.1
+        Self { additive: 1.0, dual: true, paced: false, encoding: Encoding::default() } // §2.3.1.3, §2.4.1
     }
 }
 
@@ -41,7 +45,7 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         Needs {
-            marks: Marks::Echoes,
+            marks: if self.encoding == Encoding::Full { Marks::Codepoints } else { Marks::Echoes },
             round_trips: self.dual || self.paced,
             gives: Gives::Window { slow_start: self.dual },
             ..Needs::WINDOW
@@ -60,7 +64,8 @@ impl Parameters for Params {
 
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        vec![Self::default(), Self { dual: false, additive: 0.0, paced: true }]
+        let plain = Self { dual: false, additive: 0.0, paced: true, ..Self::default() };
+        vec![Self::default(), plain, Self { encoding: Encoding::Full, ..Self::default() }]
     }
 }
 
@@ -114,6 +119,28 @@ impl Abc {
         }
     }
 
+    /// The other window as an ACK of so many bytes tells it: it grows only while it is what limits, as in Linux (in slow start: while
+    /// half of it is out).
+    // CHOICE ABC §2.4.1: CUBIC's curve goes on meanwhile, as Linux' does. Other reading: time in which the window did not limit does
+    // not count (RFC 9438 §4.2); a wired queue then fills only after tens of round trips.
+    fn tell_other(&mut self, ack: &AckSample<'_>, acked: f64) {
+        let Some(other) = &mut self.other else { return };
+        let window = other.permit().window;
+        let out = ack.in_flight.get() as f64 + acked;
+        let limits = if window < other.threshold() {
+            window.get() as f64 <= 2.0 * out
+        } else {
+            window.get() as f64 <= out + self.mss
+        };
+        let full = self.params.encoding == Encoding::Full;
+        let marked = if full { ack.marked } else { Bytes::ZERO };
+        let seen = AckSample { marked, feedback: Feedback::None, ..*ack };
+        if limits || marked > Bytes::ZERO {
+            return other.on_ack(&seen);
+        }
+        other.on_ack(&AckSample { acked: Bytes::ZERO, sacked: Bytes::ZERO, ..seen });
+    }
+
     /// Both windows follow what is in flight, and each other through it.
     fn cap(&mut self) {
         let most = 2.0 * self.in_flight + SLACK * self.mss;
@@ -127,16 +154,18 @@ impl Abc {
 impl CongestionControl for Abc {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         let acked = (ack.acked + ack.sacked).get() as f64;
-        let brakes = (ack.marked.get() as f64).min(acked);
+        let bytes = |some: Bytes| (some.get() as f64).min(acked);
+        let (accelerate, brake) = match self.params.encoding {
+            Encoding::Proxy => (acked - bytes(ack.marked), bytes(ack.marked)),
+            Encoding::Full => (acked - bytes(ack.marked) - bytes(ack.braked), bytes(ack.braked)),
+        };
         let before = self.window;
         // §2.3.1.1 and equation 2.3, by bytes: delayed and lost ACKs change nothing.
-        self.window += acked - 2.0 * brakes;
+        self.window += accelerate - brake;
         self.window += self.params.additive * self.mss * acked / before;
+        self.tell_other(ack, acked);
         self.in_flight = ack.in_flight.get() as f64;
         self.silent = false;
-        if let Some(other) = &mut self.other {
-            other.on_ack(&AckSample { marked: Bytes::ZERO, feedback: Feedback::None, ..*ack });
-        }
         self.cap();
         if let Some(rtt) = ack.rtt.filter(|_| self.params.paced) {
             let window = self.permit().window.get() as f64;
@@ -175,6 +204,11 @@ impl CongestionControl for Abc {
     fn threshold(&self) -> Bytes {
         self.other.as_ref().map_or(Bytes::MAX, CongestionControl::threshold)
     }
+
+    /// w_nonabc.
+    fn other_window(&self) -> Bytes {
+        self.other.as_ref().map_or(Bytes::MAX, |other| other.permit().window)
+    }
 }
 
 #[cfg(test)]
@@ -184,7 +218,7 @@ mod tests {
 
     /// A single window of so many segments of 1000 B.
     fn abc(segments: u64, additive: f64) -> Abc {
-        Abc::new(&start(1000, segments), Params { additive, dual: false, paced: false })
+        Abc::new(&start(1000, segments), Params { additive, dual: false, ..Params::default() })
     }
     /// One segment is acknowledged; plenty is in flight.
     fn told(c: &mut Abc, brakes: bool) {
@@ -250,8 +284,45 @@ mod tests {
     }
 
     #[test]
+    fn in_both_codepoints_a_mark_changes_the_other_window_only() {
+        let params = Params { encoding: Encoding::Full, additive: 0.0, ..Params::default() };
+        let mut c = Abc::new(&start(1000, 100), params);
+        let in_flight = Bytes::new(100_000);
+        c.on_ack(&AckSample { in_flight, braked: Bytes::new(1000), ..ack(1000, 0) });
+        assert_eq!(c.window, 99_000.0);
+        c.on_ack(&AckSample { in_flight, ..ack(1000, 0) });
+        assert_eq!(c.window, 100_000.0);
+        let before = c.other_window();
+        c.on_ack(&AckSample { in_flight, ..ack(1000, 1000) });
+        assert_eq!(c.window, 100_000.0);
+        assert!(c.other_window() < before, "{:?}", c.other_window());
+    }
+
+    /// 70 segments after a loss; the ABC window is kept at 35 and a half, two in turn.
+    #[test]
+    fn the_other_window_stands_still_while_it_does_not_limit() {
+        let mut c = Abc::new(&start(1000, 100), Params { additive: 0.0, ..Params::default() });
+        let at = |ms: u64, in_flight: u64, marked: u64| AckSample {
+            now: Time::from_ms(ms),
+            in_flight: Bytes::new(in_flight),
+            ..ack(1000, marked)
+        };
+        c.on_loss(&loss(100_000, 0, 100_000));
+        for n in 0..1000 {
+            c.on_ack(&at(100 * n, 35_000, if n % 2 == 0 { 1000 } else { 0 }));
+        }
+        assert_eq!(c.other_window(), Bytes::new(70_000));
+        // CUBIC's curve has gone on: half a segment for each that is acknowledged.
+        c.on_ack(&at(100_000, 69_000, 0));
+        let first = c.other_window().get();
+        assert!((70_000..70_010).contains(&first), "{first}: the stage begins with the first of them");
+        c.on_ack(&at(110_000, 70_000, 0));
+        assert_eq!(c.other_window(), Bytes::new(first + 500));
+    }
+
+    #[test]
     fn who_is_paced_sends_two_windows_per_round_trip() {
-        let paced = Params { paced: true, dual: false, additive: 0.0 };
+        let paced = Params { paced: true, dual: false, additive: 0.0, ..Params::default() };
         let mut c = Abc::new(&Start { header: 500, ..start(1000, 10) }, paced);
         assert_eq!(c.permit().pace, None);
         let rtt = Some(Span::from_ms(100));

@@ -28,6 +28,7 @@ pub fn ack(acked: u64, marked: u64) -> AckSample<'static> {
         acked_to: 1_000_000,
         sent_to: 1_000_000,
         marked: Bytes::new(marked),
+        braked: Bytes::ZERO,
         in_recovery: false,
         app_limited: false,
         delivery: None,
@@ -137,6 +138,7 @@ impl Story {
                     acked_to: self.una,
                     sent_to: self.sent_to,
                     marked: Bytes::new(if *marked { acked + sacked } else { 0 }),
+                    braked: Bytes::new(if !*marked && queue % 3 == 0 { acked + sacked } else { 0 }),
                     in_recovery: *in_recovery,
                     app_limited: false,
                     delivery: self.delivers.then_some(Delivery {

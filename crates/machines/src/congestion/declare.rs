@@ -135,6 +135,8 @@ pub enum Marks {
     Wanted,
     /// It does not work without an exact echo of every mark.
     Echoes,
+    /// It does not work without an exact echo of both ECN codepoints ([`AckSample::braked`](super::AckSample::braked)), besides marks.
+    Codepoints,
     /// It does not work without notifications ([`CongestionControl::on_notification`]).
     Notifications,
 }
@@ -142,7 +144,7 @@ pub enum Marks {
 impl Marks {
     /// It does not work without.
     pub fn required(self) -> bool {
-        matches!(self, Self::Echoes | Self::Notifications)
+        matches!(self, Self::Echoes | Self::Codepoints | Self::Notifications)
     }
     /// Packets are ECN-capable, unless the scenario says otherwise.
     pub fn by_default(self) -> bool {

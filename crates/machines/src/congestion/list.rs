@@ -95,6 +95,9 @@ macro_rules! controllers {
             fn threshold(&self) -> Bytes {
                 match self { $(Self::$name(c) => c.threshold()),* }
             }
+            fn other_window(&self) -> Bytes {
+                match self { $(Self::$name(c) => c.other_window()),* }
+            }
         }
     };
 }

@@ -72,6 +72,8 @@ pub struct AckSample<'a> {
     pub sent_to: u64,
     /// Of `acked + sacked`: payload bytes reported as having met congestion (CE).
     pub marked: Bytes,
+    /// Of `acked + sacked`: payload bytes told to brake, where that is not a mark (ABC in both codepoints).
+    pub braked: Bytes,
     /// The transport is repairing a loss: windows do not grow.
     pub in_recovery: bool,
     /// The flow had nothing more to send or was limited by something other than its permit.
@@ -178,6 +180,10 @@ pub trait CongestionControl {
     fn permit(&self) -> Permit;
     /// Slow-start threshold, for traces; [`Bytes::MAX`] where there is none.
     fn threshold(&self) -> Bytes {
+        Bytes::MAX
+    }
+    /// A second window of which only a smaller one would count, for traces; [`Bytes::MAX`] where there is none.
+    fn other_window(&self) -> Bytes {
         Bytes::MAX
     }
 }

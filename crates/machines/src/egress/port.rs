@@ -65,8 +65,8 @@ impl Egress {
         let mut order = spec.queue.clone();
         let mut stages = Vec::new();
         // A queue keeps one number as its rate; out here its stage sees the link.
-        let own = order.order.needs().manages != Manages::Everything;
-        if own && order.stage != StageSpec::default() {
+        let own = matches!(order.order.needs().manages, Manages::Everything | Manages::Shares);
+        if !own && order.stage != StageSpec::default() {
             let stage = std::mem::take(&mut order.stage);
             stages.push(stage.make(stream, rate)?);
         }
@@ -322,7 +322,7 @@ impl Egress {
             entry.wire += self.queue.header();
             if self.stages.is_empty() {
                 if mark {
-                    packets.packet(entry.handle).ecn = Ecn::Ce;
+                    packets.packet(entry.handle).ecn = entry.ecn;
                     self.totals.marked += 1;
                 }
                 self.note_sent(1, u64::from(entry.wire));
@@ -330,15 +330,15 @@ impl Egress {
             }
             let waited = self.sojourn.as_mut().map_or(Span::ZERO, |s| now.since(s.left(entry.handle)));
             let view = self.view(now, entry.wire, Span::ZERO, waited);
-            let Entry { handle, wire, ecn_capable, marked, .. } = entry;
-            let leaving = Leaving { ecn_capable, marked: marked || mark };
+            let Entry { handle, wire, ecn, .. } = entry;
+            let leaving = Leaving { ecn };
             let Left::Sent(also) = self.stages.on_departure(now, &view, leaving) else {
                 self.totals.dropped += 1;
                 out.push(handle);
                 continue;
             };
-            if mark || also {
-                packets.packet(handle).ecn = Ecn::Ce;
+            if mark || also.is_some() {
+                packets.packet(handle).ecn = also.unwrap_or(ecn);
                 self.totals.marked += 1;
             }
             if self.stages.needs().headers {

@@ -3,7 +3,7 @@
 use super::{At, Discipline, Entry, Key, Limit, Machine, Manages, Needs, OutputQueue, Parameters};
 use crate::congestion::custom::Json;
 use crate::custom::{CustomDiscipline, Limited};
-use crate::packet::Handle;
+use crate::packet::{Ecn, Handle};
 use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,8 @@ impl OutputQueue for Limited {
         out: &mut Vec<Handle>,
         look: impl FnOnce(Handle) -> Entry,
     ) -> Option<(Entry, bool)> {
-        self.dequeue(now, out).map(|served| (look(served.handle), served.mark))
+        let served = self.dequeue(now, out)?;
+        let entry = look(served.handle);
+        Some((Entry { ecn: if served.mark { Ecn::Ce } else { entry.ecn }, ..entry }, served.mark))
     }
 }

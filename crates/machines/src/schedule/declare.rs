@@ -120,6 +120,8 @@ pub enum Manages {
     Nothing,
     /// Delay, so that a stage that measures delay too would do it twice.
     Delay,
+    /// Not what a stage does, but of whose packets: it asks the stage itself, and no link can be told to that.
+    Shares,
     /// All of it: a stage beside it is never asked.
     Everything,
 }

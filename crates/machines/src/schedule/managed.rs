@@ -1,12 +1,12 @@
 //! Admission around an order of service: marking, the limit, and who gives way when it is reached.
 
 use super::{At, Discipline, Entry, Limit, Machine, Order, OutputQueue, Served, Sojourn, Verdict};
-use crate::packet::{Handle, Packet};
+use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::QueueSet;
 use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use thalweg_units::{FlowId, Serializer, Span, Time};
+use thalweg_units::{FlowId, Rate, Serializer, Span, Time};
 
 /// An order with a limit and a stage: a whole [`Discipline`].
 ///
@@ -87,11 +87,16 @@ impl<O: Order> Managed<O> {
         Some(entry)
     }
 
+    /// The stage is to see another rate than the link's.
+    pub(super) fn see_rate(&mut self, rate: Rate) {
+        self.wire = Serializer::new(rate, Span::ZERO);
+    }
+
     #[inline]
     fn serve_through_stage(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<(Entry, bool)> {
         let needs = self.stage.needs();
         loop {
-            let Some(entry) = self.order.pop(now) else {
+            let Some(mut entry) = self.order.pop(now) else {
                 if self.packets == 0 {
                     self.stage.on_unused(now);
                 }
@@ -101,20 +106,24 @@ impl<O: Order> Managed<O> {
             self.forget_dropped(out);
             let leave = if needs.departures {
                 let view = self.view(entry.wire, Span::ZERO, waited);
-                let Entry { ecn_capable, marked, .. } = entry;
-                self.stage.on_departure(now, &view, Leaving { ecn_capable, marked })
+                self.stage.on_departure(now, &view, Leaving { ecn: entry.ecn })
             } else {
                 Leave::Pass
             };
-            if leave == Leave::Drop {
-                out.push(entry.handle);
-                continue;
+            match leave {
+                Leave::Pass => {}
+                Leave::Mark => entry.ecn = Ecn::Ce,
+                Leave::Brake => entry.ecn = Ecn::Ect0,
+                Leave::Drop => {
+                    out.push(entry.handle);
+                    continue;
+                }
             }
             self.sent += u64::from(entry.wire);
             if needs.idle_time {
                 self.free_at = now.saturating_add(self.wire.span(entry.wire));
             }
-            return Some((entry, leave == Leave::Mark));
+            return Some((entry, leave != Leave::Pass));
         }
     }
 

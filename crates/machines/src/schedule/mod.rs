@@ -20,7 +20,9 @@ mod order;
 mod rank;
 mod ranked_flows;
 mod sojourn;
+mod space_saving;
 mod spec;
+mod two_queues;
 
 pub(crate) use flow_table::FlowTable;
 
@@ -31,6 +33,7 @@ pub use managed::Managed;
 pub use order::{Entry, Order, OutputQueue};
 pub use sojourn::Sojourn;
 pub use spec::DisciplineSpec;
+pub use two_queues::Weights;
 
 use crate::packet::{Handle, Packet};
 use crate::pause::QueueSet;
@@ -60,6 +63,8 @@ list::orders! {
     bfc: Bfc(bfc::Bfc), "bfc";
     liftable: Liftable(liftable::Liftable), "liftable";
     expresspass: ExpressPass(expresspass::Credits), "expresspass";
+    max_min: MaxMin(max_min::MaxMin), "max-min";
+    zombie_list: ZombieList(zombie_list::ZombieList), "zombie-list";
     custom: Custom(crate::custom::CustomDiscipline), "custom";
 }
 

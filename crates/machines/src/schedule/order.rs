@@ -16,10 +16,8 @@ pub struct Entry {
     pub wire: u32,
     /// Its [`Packet::route`]: with it, whoever sends the packet on need not look at it.
     pub route: u32,
-    /// It may be marked as it leaves.
-    pub ecn_capable: bool,
-    /// It came marked.
-    pub marked: bool,
+    /// Its ECN bits: as it came, and once it is served as it leaves.
+    pub ecn: Ecn,
     /// See [`Packet::is_control`].
     pub control: bool,
 }
@@ -29,8 +27,7 @@ impl Entry {
     #[inline]
     pub fn new(packet: &Packet, handle: Handle) -> Self {
         let Packet { wire, route, ecn, .. } = *packet;
-        let (ecn_capable, marked) = (ecn != Ecn::NotEct, ecn == Ecn::Ce);
-        Self { handle, wire, route, ecn_capable, marked, control: packet.is_control() }
+        Self { handle, wire, route, ecn, control: packet.is_control() }
     }
 }
 
@@ -132,7 +129,7 @@ pub trait Order {
 
 /// A port's queue, with the short cuts around it that whoever runs it may take.
 pub trait OutputQueue: Discipline {
-    /// As [`Discipline::dequeue`]: what leaves, and whether it is to be marked. Most queues remember what is to be known of
+    /// As [`Discipline::dequeue`]: what leaves, and whether its ECN bits have changed. Most queues remember what is to be known of
     /// the packet; for the others, `look` looks.
     fn serve(
         &mut self,

@@ -2,9 +2,11 @@
 //! link will carry. Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.3.1.2, equations 2.1 and 2.2 and
 //! Algorithm 1; Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan, NSDI 2020, §3.
 //!
-//! The encoding is that of the authors' experiments (§2.4.2, proxies): a packet that is ECN-capable accelerates, one that is marked (CE) brakes. So no
-//! queue on the way may mark for another reason. Left out: the encoding that uses both ECN codepoints beside routers that mark;
-//! a second queue for other traffic (§2.4.3).
+//! There are two encodings (§2.4.2). In that of the authors' experiments, for proxies, a packet that is ECN-capable accelerates and one that is marked
+//! (CE) brakes, so no queue on the way may mark for another reason. In the full one ECT(1) accelerates and ECT(0) brakes, both of which
+//! look ECN-capable to other routers, and CE is theirs: a marked packet has lost what ABC said.
+//!
+//! A second queue for other traffic (§2.4.3) is a scheduler's affair: [`crate::schedule::max_min`].
 //!
 //! μ is the link's rate, or, of a link with delivery opportunities, what it offered in the window, used or not: the port says
 //! which.
@@ -15,7 +17,7 @@
 use super::sliding::Sliding;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
@@ -52,9 +54,19 @@ pub enum Arithmetic {
     #[default]
     Paper,
     /// The authors' published queue: η of what leaves instead of what could, and η/2 of credit for each opportunity that nobody
-    /// used; credit is cut to its limit after it was spent; packets that are not ECN-capable are not seen at all. With our sender it
-    /// leaves a third of a cellular link unused, which their emulator with their sender does not: not understood.
+    /// used; credit is cut to its limit after it was spent; packets that are not ECN-capable are not seen at all.
     Artifact,
+}
+
+/// How packets are told to accelerate and to brake (§2.4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Encoding {
+    /// ECN-capable accelerates, CE brakes: what proxies and the authors' experiments do. Nothing else on the way may mark.
+    #[default]
+    Proxy,
+    /// ECT(1) accelerates, ECT(0) brakes, and CE is left to routers that mark. Over TCP.
+    Full,
 }
 
 /// ABC's router: marks to brake, as many packets as keep the queue short and the link busy (Goyal et al., NSDI 2020).
@@ -82,6 +94,8 @@ pub struct Params {
     /// The router knows what its link will offer so much later: an upper bound on what ABC could do (PK-ABC, §2.7.6, with the
     /// round trip here and a threshold of 20 ms). Nothing changes on links of a fixed rate.
     pub foresight: Span,
+    /// How packets are told; as senders have it.
+    pub encoding: Encoding,
 }
 
 impl Default for Params {
@@ -96,6 +110,7 @@ impl Default for Params {
             compared: Compared::default(),
             arithmetic: Arithmetic::default(),
             foresight: Span::ZERO,
+            encoding: Encoding::default(),
         }
     }
 }
@@ -146,7 +161,8 @@ impl Parameters for Params {
         let other = Self { credit: Credit::Chance, compared: Compared::Arrivals, ..short };
         let artifact = Self { arithmetic: Arithmetic::Artifact, ..short };
         let bytes = Self { credit: Credit::Bytes, ..short };
-        vec![short, other, artifact, bytes]
+        let full = Self { encoding: Encoding::Full, ..short };
+        vec![short, other, artifact, bytes, full]
     }
 }
 
@@ -157,6 +173,8 @@ enum Known {
     Opportunities,
     /// All of it, for who knows the future.
     All(Box<TransmitterSpec>),
+    /// Its rate changes: what it could carry tells what can have left.
+    Varies(Box<TransmitterSpec>),
 }
 
 /// A router's state at one port.
@@ -184,7 +202,7 @@ impl Abc {
             self.p;
         let per_second = |bytes: u64| bytes as f64 / window.secs();
         let mu = match &self.link {
-            None => rate.bps() as f64 / 8.0,
+            None | Some(Known::Varies(_)) => rate.bps() as f64 / 8.0,
             Some(Known::Opportunities) => per_second(self.offered.within(now, window)),
             Some(Known::All(link)) => {
                 let from = (now + foresight) - window / 2;
@@ -194,11 +212,20 @@ impl Abc {
         if mu == 0.0 {
             return 0.0; // foreseen: nothing will leave
         }
-        let cr = per_second(match compared {
-            Compared::Departures => self.departed.within(now, window),
+        // n gaps between departures are of n + 1 packets: no more left than the link could carry. (Opportunities are counted alike.)
+        let most = match &self.link {
+            None => mu,
+            Some(Known::Opportunities | Known::All(_)) => f64::INFINITY,
+            Some(Known::Varies(link)) => {
+                let before = Time::from_ps(now.ps().saturating_sub(window.ps()));
+                per_second((link.offered(now) - link.offered(before)).get().max(u64::from(wire)))
+            }
+        };
+        let cr = match compared {
+            Compared::Departures => per_second(self.departed.within(now, window)).min(most),
             // At least a packet: it has arrived some time.
-            Compared::Arrivals => self.arrived.within(now, window).max(u64::from(wire)),
-        });
+            Compared::Arrivals => per_second(self.arrived.within(now, window).max(u64::from(wire))),
+        };
         // x(t), with the packet itself.
         let x = (behind + u64::from(wire)) as f64 / mu;
         let aim = eta * if arithmetic == Arithmetic::Paper { mu } else { cr };
@@ -233,20 +260,26 @@ impl Abc {
 
 impl HeaderStage for Abc {
     fn needs(&self) -> Needs {
-        Needs { departures: true, ..Needs::default() }
+        Needs { departures: true, idle_time: self.p.arithmetic == Arithmetic::Artifact, ..Needs::default() }
     }
 
     fn stands_before(&mut self, link: &TransmitterSpec) {
-        self.link = if !self.p.foresight.is_zero() {
-            Some(Known::All(Box::new(link.clone())))
-        } else {
-            link.has_opportunities().then_some(Known::Opportunities)
+        self.link = match link {
+            TransmitterSpec::Fixed(_) => None,
+            _ if !self.p.foresight.is_zero() => Some(Known::All(Box::new(link.clone()))),
+            _ if link.has_opportunities() => Some(Known::Opportunities),
+            _ => Some(Known::Varies(Box::new(link.clone()))),
         };
     }
 
     fn on_arrival(&mut self, now: Time, view: &View, _packet: &Packet) -> Arrival {
         if self.p.compared == Compared::Arrivals {
             self.arrived.push(now, view.wire);
+        }
+        if self.p.arithmetic == Arithmetic::Artifact && !self.counts_opportunities() && view.sent > 0 {
+            // Of a link with a rate an opportunity is the time of a packet. (Before the first one nobody looked.)
+            let unused = view.idle_for.secs() * view.rate.bps() as f64 / 8.0 / PACKET;
+            self.token += self.p.utilisation / 2.0 * unused;
         }
         Arrival::Admit
     }
@@ -255,18 +288,22 @@ impl HeaderStage for Abc {
         if self.counts_opportunities() {
             self.offered.push(now, view.wire);
         }
-        if self.p.arithmetic == Arithmetic::Artifact && !packet.ecn_capable {
+        if self.p.arithmetic == Arithmetic::Artifact && !packet.ecn_capable() {
             return Leave::Pass;
         }
         if self.p.compared == Compared::Departures || self.p.arithmetic == Arithmetic::Artifact {
             self.departed.push(now, view.wire);
         }
         let f = self.share(now, view.bytes, view.wire, view.rate);
-        if !packet.ecn_capable {
+        if !packet.ecn_capable() {
             return Leave::Pass;
         }
-        let accelerates = self.accelerates(f, view.wire, packet.marked);
-        if accelerates || packet.marked { Leave::Pass } else { Leave::Mark }
+        let (came, brake) = match self.p.encoding {
+            Encoding::Proxy => (packet.ecn != Ecn::Ce, Leave::Mark),
+            Encoding::Full => (packet.ecn == Ecn::Ect1, Leave::Brake),
+        };
+        let accelerates = self.accelerates(f, view.wire, !came);
+        if came && !accelerates { brake } else { Leave::Pass }
     }
 
     fn on_opportunity(&mut self, at: Time, bytes: u32) {
@@ -281,7 +318,8 @@ impl HeaderStage for Abc {
     }
 
     fn quiet_below(&self) -> u32 {
-        if self.p.compared == Compared::Arrivals { 0 } else { u32::MAX }
+        let learns = self.p.compared == Compared::Arrivals || self.p.arithmetic == Arithmetic::Artifact;
+        if learns { 0 } else { u32::MAX }
     }
 }
 

@@ -345,7 +345,7 @@ mod tests {
                         let came = queue.remove(0);
                         let bytes = queue.len() as u64 * 500;
                         let view = View { waited: now - came, ..super::super::tests::behind(queue.len() as u32, bytes, 500) };
-                        match stage.on_departure(now, &view, Leaving { ecn_capable: true, marked: false }) {
+                        match stage.on_departure(now, &view, Leaving { ecn: crate::packet::Ecn::Ect0 }) {
                             Leave::Drop => drops += 1,
                             _ => break Some(came),
                         }

@@ -140,7 +140,7 @@ pub(super) mod tests {
             let view = View { rate, ..finds((queue / 1500) as u32, queue, wire) };
             assert_eq!(self.0.on_arrival(now, &view, &packet), Arrival::Admit);
             let view = View { rate, ..behind((queue / 1500) as u32, queue, wire) };
-            let leaving = Leaving { ecn_capable: false, marked: false };
+            let leaving = Leaving { ecn: crate::packet::Ecn::NotEct };
             assert_eq!(self.0.on_departure(now, &view, leaving), Leave::Pass);
             self.0.write(now, &view, &mut packet, &mut side);
             side.explicit().map(|header| header.what)

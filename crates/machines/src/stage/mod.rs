@@ -15,6 +15,8 @@ mod list;
 mod row;
 mod sliding;
 
+pub(crate) use sliding::Sliding;
+
 pub use abc::Abc;
 pub use carried::Carry;
 pub use codel::{Codel, CodelStage, Departure};
@@ -54,6 +56,7 @@ list::stages! {
     vcp: Vcp(Box<vcp::Vcp>), "vcp";
     pi: Pi(Box<pi::Pi>), "pi";
     policer: Policer(policer::Policer), "policer";
+    random_ecn: RandomEcn(random_ecn::RandomEcn), "random-ecn";
 }
 
 // The one list of what packets carry. Each has a file of its own: two stages around the queues of switches ([`Carry`]).
@@ -111,6 +114,8 @@ pub enum Leave {
     Pass,
     /// Send it and set CE (only ever said of ECN-capable packets).
     Mark,
+    /// Send it and turn accelerate into brake (only ever said of ECT(1); ABC).
+    Brake,
     /// Discard it; the next one is asked about at the same instant.
     Drop,
 }
@@ -118,16 +123,22 @@ pub enum Leave {
 /// What a stage may know of a packet that leaves without looking into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaving {
+    /// Its ECN bits.
+    pub ecn: Ecn,
+}
+
+impl Leaving {
     /// It may be marked.
-    pub ecn_capable: bool,
-    /// It came marked.
-    pub marked: bool,
+    #[inline]
+    pub fn ecn_capable(self) -> bool {
+        self.ecn != Ecn::NotEct
+    }
 }
 
 impl From<&Packet> for Leaving {
     #[inline]
     fn from(packet: &Packet) -> Self {
-        Self { ecn_capable: packet.ecn != Ecn::NotEct, marked: packet.ecn == Ecn::Ce }
+        Self { ecn: packet.ecn }
     }
 }
 

@@ -121,7 +121,7 @@ impl HeaderStage for RedEcn {
     }
     #[inline]
     fn on_departure(&mut self, _now: Time, view: &View, packet: Leaving) -> Leave {
-        let capable = packet.ecn_capable && self.p.departs();
+        let capable = packet.ecn_capable() && self.p.departs();
         if capable && self.marks(view.bytes) { Leave::Mark } else { Leave::Pass }
     }
     fn quiet_below(&self) -> u32 {
@@ -150,7 +150,8 @@ mod tests {
     }
     fn leaves(m: &mut RedEcn, bytes: u64, ecn_capable: bool) -> bool {
         let view = behind((bytes / 1000) as u32, bytes, 1000);
-        m.on_departure(Time::ZERO, &view, Leaving { ecn_capable, marked: false }) == Leave::Mark
+        m.on_departure(Time::ZERO, &view, Leaving { ecn: if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct } })
+            == Leave::Mark
     }
     fn capable() -> Packet {
         Packet { ecn: Ecn::Ect0, wire: 1000, ..Packet::default() }

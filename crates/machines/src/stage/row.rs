@@ -1,15 +1,15 @@
 //! Several stages in a row, each of which sees what those before it let through.
 
 use super::{Arrival, HeaderStage, Leave, Leaving, Needs, StageMachine, View};
-use crate::packet::{Packet, Side};
+use crate::packet::{Ecn, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
 /// What became of a packet that left a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Left {
-    /// It is sent; the flag: and marked.
-    Sent(bool),
+    /// It is sent; with other ECN bits, if any stage marks.
+    Sent(Option<Ecn>),
     /// It is discarded.
     Dropped,
 }
@@ -60,11 +60,12 @@ impl Row {
 
     /// A packet leaves, likewise.
     pub fn on_departure(&mut self, now: Time, view: &View, packet: Leaving) -> Left {
-        let mut marked = false;
+        let mut marked = None;
         for stage in self.stages.iter_mut().filter(|_| self.needs.departures) {
             match stage.on_departure(now, view, packet) {
                 Leave::Pass => {}
-                Leave::Mark => marked = true,
+                Leave::Mark => marked = Some(Ecn::Ce),
+                Leave::Brake => marked = marked.or(Some(Ecn::Ect0)),
                 Leave::Drop => return Left::Dropped,
             }
         }

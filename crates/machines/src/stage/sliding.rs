@@ -6,19 +6,19 @@ use thalweg_units::{Span, Time};
 
 /// Bytes of a sliding window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Sliding {
+pub(crate) struct Sliding {
     seen: VecDeque<(Time, u32)>,
     sum: u64,
 }
 
 impl Sliding {
-    pub(super) fn push(&mut self, at: Time, bytes: u32) {
+    pub(crate) fn push(&mut self, at: Time, bytes: u32) {
         self.seen.push_back((at, bytes));
         self.sum += u64::from(bytes);
     }
 
     /// Bytes in (now − window, now].
-    pub(super) fn within(&mut self, now: Time, window: Span) -> u64 {
+    pub(crate) fn within(&mut self, now: Time, window: Span) -> u64 {
         while let Some((at, bytes)) = self.seen.front().copied()
             && at.saturating_add(window) <= now
         {
@@ -29,12 +29,12 @@ impl Sliding {
     }
 
     /// Entries, as of the last question.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.seen.len()
     }
     /// As of the last question.
     #[cfg(test)]
-    pub(super) fn sum(&self) -> u64 {
+    pub(crate) fn sum(&self) -> u64 {
         self.sum
     }
 }

@@ -116,7 +116,7 @@ impl HeaderStage for StepEcn {
             (Length::Bytes(k), false) => view.bytes >= k.get(),
             (Length::Bytes(k), true) => view.bytes_with() > k.get(),
         };
-        if reached && self.p.departs() && packet.ecn_capable { Leave::Mark } else { Leave::Pass }
+        if reached && self.p.departs() && packet.ecn_capable() { Leave::Mark } else { Leave::Pass }
     }
     fn quiet_below(&self) -> u32 {
         match self.p.threshold {
@@ -147,7 +147,11 @@ mod tests {
     }
     fn leave(p: Params, packets: u32, ecn_capable: bool) -> Leave {
         let view = behind(packets, u64::from(packets) * 1500, 1500);
-        StepEcn::new(p).on_departure(Time::ZERO, &view, Leaving { ecn_capable, marked: false })
+        StepEcn::new(p).on_departure(
+            Time::ZERO,
+            &view,
+            Leaving { ecn: if ecn_capable { Ecn::Ect0 } else { Ecn::NotEct } },
+        )
     }
 
     #[test]

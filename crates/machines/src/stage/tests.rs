@@ -63,7 +63,7 @@ proptest! {
         for (packets, us, arrives, capable) in seen {
             now += Span::from_us(us);
             let wire = 700;
-            let ecn = if capable { Ecn::Ect0 } else { Ecn::NotEct };
+            let ecn = if !capable { Ecn::NotEct } else if us % 2 == 0 { Ecn::Ect0 } else { Ecn::Ect1 };
             let packet = Packet { ecn, wire, ..Packet::default() };
             let view = View { waited: Span::from_us(us), ..finds(packets, u64::from(packets) * 700, wire) };
             let before = format!("{stage:?}");
@@ -78,8 +78,14 @@ proptest! {
             } else {
                 let leave = stage.on_departure(now, &view, (&packet).into());
                 prop_assert_eq!(leave, saved.on_departure(now, &view, (&packet).into()));
+                prop_assert!(leave != Leave::Brake || ecn == Ecn::Ect1);
                 let left = row.on_departure(now, &view, (&packet).into());
-                prop_assert_eq!(left, if leave == Leave::Drop { Left::Dropped } else { Left::Sent(leave == Leave::Mark) });
+                prop_assert_eq!(left, match leave {
+                    Leave::Pass => Left::Sent(None),
+                    Leave::Mark => Left::Sent(Some(Ecn::Ce)),
+                    Leave::Brake => Left::Sent(Some(Ecn::Ect0)),
+                    Leave::Drop => Left::Dropped,
+                });
                 prop_assert!(capable || leave != Leave::Mark);
                 if !stage.needs().departures {
                     prop_assert_eq!((leave, format!("{stage:?}")), (Leave::Pass, before));
@@ -107,7 +113,10 @@ fn the_first_stage_that_drops_is_the_last_that_sees_a_packet_and_marks_add_up() 
     assert_eq!(arrives(vec![red(true), always(MarkAt::Departure)]), Arrival::Mark);
     assert_eq!(arrives(vec![]), Arrival::Admit);
     let mut row = Row::new(vec![always(MarkAt::Departure), red(true)]);
-    assert_eq!(row.on_departure(Time::ZERO, &behind(0, 0, 1000), (&packet).into()), Left::Sent(true));
+    assert_eq!(
+        row.on_departure(Time::ZERO, &behind(0, 0, 1000), (&packet).into()),
+        Left::Sent(Some(Ecn::Ce))
+    );
     assert_eq!(row.needs(), Needs { departures: true, idle_time: true, ..Needs::default() });
     assert_eq!(row.wake(), None);
 }

@@ -28,6 +28,18 @@ pub enum Computed {
     Sliding,
 }
 
+/// Whose round trips count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundTrips {
+    /// What senders write into the header, smoothed: as published.
+    #[default]
+    Senders,
+    /// `rtt` and what each packet has waited here: the queue of ABC's authors. What senders know of a queue lags a round trip and more
+    /// behind it, and XCP's own queue is then twice as long where links vary.
+    Waits,
+}
+
 /// XCP's router: tells windows how to change (Katabi et al., SIGCOMM 2002).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -40,7 +52,9 @@ pub struct Params {
     pub beta: f64,
     /// How often the feedback is computed.
     pub computed: Computed,
-    /// The round trip of packets whose senders know none yet.
+    /// Whose round trips count.
+    pub round_trips: RoundTrips,
+    /// The round trip of packets whose senders know none yet; or of all, when they have not waited.
     pub rtt: Span,
     /// The persistent queue is the shortest of so long.
     pub queue_window: Span,
@@ -52,6 +66,7 @@ impl Default for Params {
             alpha: 0.55, // Goyal, §2.7.3; the original has 0.4
             beta: 0.4,   // likewise; 0.226
             computed: Computed::default(),
+            round_trips: RoundTrips::default(),
             rtt: Span::from_ms(100),
             queue_window: Span::from_ms(100), // the authors' published queue
         }
@@ -87,7 +102,8 @@ impl Parameters for Params {
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let short = Self { rtt: Span::from_us(20), queue_window: Span::from_us(20), ..Self::default() };
-        vec![short, Self { computed: Computed::Sliding, ..short }]
+        let waits = Self { round_trips: RoundTrips::Waits, ..short };
+        vec![short, Self { computed: Computed::Sliding, ..short }, waits]
     }
 }
 
@@ -147,7 +163,8 @@ impl Xcp {
 
 impl HeaderStage for Xcp {
     fn needs(&self) -> Needs {
-        Needs { departures: true, headers: true, ..Needs::default() }
+        let wait = self.p.round_trips == RoundTrips::Waits;
+        Needs { departures: true, headers: true, wait, ..Needs::default() }
     }
     fn stands_before(&mut self, link: &TransmitterSpec) {
         self.meter.opportunities = link.has_opportunities();
@@ -172,8 +189,11 @@ impl HeaderStage for Xcp {
     }
     fn write(&mut self, now: Time, view: &View, packet: &mut Packet, side: &mut Side) {
         let header = if packet.is_control() { None } else { side.explicit_mut() };
-        let rtt = header.as_ref().map_or(Span::ZERO, |h| h.rtt);
-        let rtt = if rtt.is_zero() { self.p.rtt } else { rtt };
+        let rtt = match (self.p.round_trips, &header) {
+            (RoundTrips::Waits, _) => self.p.rtt + view.waited,
+            (RoundTrips::Senders, Some(header)) if !header.rtt.is_zero() => header.rtt,
+            (RoundTrips::Senders, _) => self.p.rtt,
+        };
         self.meter.left(rtt);
         if self.p.computed == Computed::Sliding {
             self.rtts.push(now, (rtt.ps() / 1_000_000).min(u64::from(u32::MAX)) as u32);
@@ -199,6 +219,7 @@ impl HeaderStage for Xcp {
 #[cfg(test)]
 mod tests {
     use super::super::explicit::tests::Router;
+    use super::super::tests::finds;
     use super::*;
 
     fn xcp(computed: Computed) -> Router<Xcp> {
@@ -219,6 +240,23 @@ mod tests {
             }
             // 0.55 · 75 000 B for 50 packets.
             assert_eq!(last, Some(Explicit::Change(Some(given))), "{computed:?}");
+        }
+    }
+
+    /// Packets say 500 ms and have waited 20: the interval after the first has 120.
+    #[test]
+    fn round_trips_may_be_those_of_the_way_and_what_packets_waited_here() {
+        for (round_trips, ms) in [(RoundTrips::Senders, 500), (RoundTrips::Waits, 120)] {
+            let p = Params { round_trips, ..Params::default() };
+            let mut m = p.make(Stream::default(), Rate::ZERO).unwrap();
+            let view = View { rate: Rate::from_mbps(12), waited: Span::from_ms(20), ..finds(0, 0, 1500) };
+            let (mut packet, mut side) = (Packet::default(), Side::Empty);
+            side.new_explicit(Explicit::unwritten(ExplicitKind::Change), Span::from_ms(500));
+            for at in [0, 50, 100] {
+                m.on_arrival(Time::from_ms(at), &view, &packet);
+                m.write(Time::from_ms(at), &view, &mut packet, &mut side);
+            }
+            assert_eq!((m.d, m.needs().wait), (Span::from_ms(ms), round_trips == RoundTrips::Waits));
         }
     }
 

@@ -308,6 +308,8 @@ pub struct SenderStats {
     pub window: Bytes,
     /// The controller's slow-start threshold; [`Bytes::MAX`]: none.
     pub threshold: Bytes,
+    /// A second window of the controller, that only counts where it is smaller; [`Bytes::MAX`]: none.
+    pub other_window: Bytes,
     /// Payload bytes believed to be in the network.
     pub in_flight: Bytes,
     /// Smoothed round-trip time; zero before the first sample.

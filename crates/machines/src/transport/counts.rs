@@ -33,6 +33,7 @@ impl Counts {
             timeouts: self.silences,
             window: Bytes::MAX,
             threshold: Bytes::MAX,
+            other_window: Bytes::MAX,
             in_flight: Bytes::new(in_flight),
             rtt_sum: self.rtt_sum,
             rtt_samples: self.rtt_samples,

@@ -17,6 +17,8 @@ pub enum Fate {
     Twice(Span),
     /// Arrives with CE (if it is ECN-capable).
     Mark,
+    /// Arrives with ECT(0), if it was sent with ECT(1).
+    Brake,
 }
 
 /// Which way a packet goes.
@@ -237,6 +239,11 @@ impl Pair {
                     packet.ecn = Ecn::Ce;
                 }
             }
+            Fate::Brake => {
+                if packet.ecn == Ecn::Ect1 {
+                    packet.ecn = Ecn::Ect0;
+                }
+            }
         }
         self.push(at, Event::Arrival(way, packet, side));
     }
@@ -296,7 +303,7 @@ fn describe(p: &Packet, side: Option<&Side>) -> String {
                 let list: Vec<_> = s.sack().iter().map(|(a, b)| format!("{}-{}", a / MSS, b / MSS)).collect();
                 format!("[{}]", list.join(","))
             });
-            format!("a{}{blocks}{}", p.seq / MSS, flag(Flags::ECE, "!"))
+            format!("a{}{blocks}{}{}", p.seq / MSS, flag(Flags::ECE, "!"), flag(Flags::NS, "+"))
         }
         Kind::Control => "?".into(),
     }

@@ -322,7 +322,7 @@ impl Fabric {
         }
         if let Some((entry, mark)) = served {
             if mark {
-                self.packets[entry.handle].ecn = Ecn::Ce;
+                self.packets[entry.handle].ecn = entry.ecn;
                 port.verdicts.marked += 1;
             }
             if port.mode.preemptive {

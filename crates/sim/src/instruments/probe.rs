@@ -54,6 +54,8 @@ pub struct ControllerSample {
     pub window: u64,
     /// Slow-start threshold in payload bytes; `u64::MAX`: none.
     pub threshold: u64,
+    /// A second window in payload bytes; `u64::MAX`: none.
+    pub other_window: u64,
     /// Payload bytes in the network.
     pub in_flight: u64,
     /// Smoothed round-trip time in picoseconds; 0: no sample yet.

@@ -11,7 +11,7 @@ use thalweg_units::Bytes;
 fn notification_of(congestion: &ControllerSpec) -> Notification {
     match congestion.needs().marks {
         Marks::Notifications => Notification::cnp(),
-        Marks::Wanted | Marks::Echoes => Notification::Echo,
+        Marks::Wanted | Marks::Echoes | Marks::Codepoints => Notification::Echo,
         Marks::Ignored | Marks::Heard => Notification::Off,
     }
 }

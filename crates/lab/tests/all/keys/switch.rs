@@ -23,10 +23,19 @@ const PIE_MS: &[&str] = &[
 ];
 const ABC_RULE: &str = "@.marking={kind=\"abc\",window=\"20us\",drain=\"100us\",threshold=\"2us\"}";
 const ABC: &[&str] = &["%.congestion=abc", ABC_RULE];
+/// Half of the traffic in each of the queues.
+const TWO: &[&str] = &[
+    "~.scheduler=fifo",
+    "traffic.0.class=1",
+    "run.until=4ms",
+    "@.scheduler={kind=\"max-min\",interval=\"100us\"}",
+];
+const ZOMBIES: &[&str] = &["~.scheduler=fifo", "traffic.0.class=1", "@.scheduler=zombie-list"];
 const XCP: &[&str] = &["%.congestion=xcp", "@.marking={kind=\"xcp\",rtt=\"20us\",queue_window=\"20us\"}"];
 const RCP: &[&str] = &["%.congestion=rcp", "@.marking={kind=\"rcp\",rtt=\"20us\",period=\"20us\"}"];
 const VCP: &[&str] =
     &["%.congestion={kind=\"vcp\",freeze=\"20us\"}", "@.marking={kind=\"vcp\",period=\"20us\"}"];
+const RANDOM_ECN: &[&str] = &["%.congestion=dctcp", "@.marking={kind=\"random-ecn\",probability=0.1}"];
 const POLICER: &[&str] = &["@.marking={kind=\"policer\",rate=\"2Gbps\",burst=\"6KB\"}"];
 const EDGE: &[&str] = &["edge={kind=\"codel\",target=\"20us\",interval=\"100us\",refresh=\"40us\"}"];
 const EDGE_ECN: &[&str] = &["transport.congestion=dctcp", "edge={kind=\"ecn\",threshold=\"5pkts\"}"];
@@ -121,6 +130,14 @@ pub const KEYS: &[Row] = &[
     ("switch.mix.scheduler(expresspass).burst", BUSY, MIXED_CREDITS, "", "9", Outcome),
     ("switch.mix.scheduler(expresspass).credit", BUSY, MIXED_CREDITS, "", "40B", Outcome),
     ("switch.mix.scheduler(expresspass).packet", BUSY, MIXED_CREDITS, "", "3KB", Outcome),
+    ("@.scheduler=max-min", BUSY, &["~.scheduler=fifo", "traffic.0.class=1"], "{kind=\"max-min\",interval=\"100us\"}", "priority", Outcome),
+    ("@.scheduler(max-min).flows", BUSY, TWO, "", "1", Outcome),
+    ("@.scheduler(max-min).interval", BUSY, TWO, "100us", "1ms", Outcome),
+    ("@.scheduler(max-min).headroom", BUSY, TWO, "", "5.0", Outcome),
+    ("@.scheduler=zombie-list", BUSY, &["~.scheduler=fifo", "traffic.0.class=1"], "zombie-list", "priority", Outcome),
+    ("@.scheduler(zombie-list).zombies", BUSY, ZOMBIES, "", "2", Outcome),
+    ("@.scheduler(zombie-list).overwrite", BUSY, ZOMBIES, "", "1.0", Outcome),
+    ("@.scheduler(zombie-list).step", BUSY, ZOMBIES, "", "0.5", Outcome),
     ("@.scheduler=parity", BUSY, &["~.scheduler=fifo"], "parity", "fifo", Outcome),
     ("@.scheduler(parity).even", BUSY, &["@.scheduler=parity"], "", "fifo", Outcome),
     ("@.scheduler(parity).even=fifo", BUSY, &["@.scheduler=parity"], "fifo", "lifo", Outcome),
@@ -191,7 +208,10 @@ pub const KEYS: &[Row] = &[
     ("@.marking(pie).variant", BUSY, PIE_MS, "", "mahimahi", Outcome),
     ("@.marking(pie).variant=rfc8033", BUSY, PIE_MS, "rfc8033", "mahimahi", Outcome),
     ("@.marking(pie).variant=mahimahi", BUSY, PIE_MS, "mahimahi", "rfc8033", Outcome),
-    ("@.marking=abc", BUSY, ABC, "{kind=\"abc\",window=\"20us\",drain=\"100us\",threshold=\"2us\"}", "{kind=\"step\",threshold=\"5pkts\"}", Outcome),
+    ("@.marking=abc", BUSY, ABC, "{kind=\"abc\",window=\"20us\",drain=\"100us\",threshold=\"2us\"}", "{kind=\"step\",threshold=\"5pkts\"}", Refused),
+    ("@.marking(abc).encoding", BUSY, ABC, "proxy", "full", Refused),
+    ("@.marking(abc).encoding=proxy", BUSY, ABC, "proxy", "full", Refused),
+    ("@.marking(abc).encoding=full", BUSY, &["%.congestion={kind=\"abc\",encoding=\"full\"}", ABC_RULE], "full", "proxy", Refused),
     ("@.marking(abc).utilisation", BUSY, ABC, "", "0.8", Outcome),
     ("@.marking(abc).drain", BUSY, ABC, "100us", "400us", Outcome),
     ("@.marking(abc).threshold", BUSY, ABC, "2us", "10us", Outcome),
@@ -213,6 +233,9 @@ pub const KEYS: &[Row] = &[
     ("@.marking(xcp).computed", BUSY, XCP, "", "sliding", Outcome),
     ("@.marking(xcp).computed=intervals", BUSY, XCP, "intervals", "sliding", Outcome),
     ("@.marking(xcp).computed=sliding", BUSY, XCP, "sliding", "intervals", Outcome),
+    ("@.marking(xcp).round_trips", BUSY, XCP, "", "waits", Outcome),
+    ("@.marking(xcp).round_trips=senders", BUSY, XCP, "senders", "waits", Outcome),
+    ("@.marking(xcp).round_trips=waits", BUSY, XCP, "waits", "senders", Outcome),
     ("@.marking(xcp).rtt", BUSY, XCP, "20us", "60us", Outcome),
     ("@.marking(xcp).queue_window", BUSY, XCP, "20us", "300us", Outcome),
     ("@.marking=rcp", BUSY, RCP, "{kind=\"rcp\",rtt=\"20us\"}", "{kind=\"step\",threshold=\"5pkts\"}", Refused),
@@ -230,6 +253,8 @@ pub const KEYS: &[Row] = &[
     ("@.marking(vcp).queue_weight", BUSY, VCP, "", "5.0", Outcome),
     ("@.marking(vcp).utilisation", BUSY, VCP, "", "0.5", Outcome),
     ("@.marking(vcp).low", BUSY, VCP, "", "0.2", Outcome),
+    ("@.marking=random-ecn", BUSY, RANDOM_ECN, "{kind=\"random-ecn\",probability=0.1}", "none", Refused),
+    ("@.marking(random-ecn).probability", BUSY, RANDOM_ECN, "0.1", "0.3", Outcome),
     ("@.marking=policer", BUSY, POLICER, "{kind=\"policer\",rate=\"2Gbps\",burst=\"6KB\"}", "none", Outcome),
     ("@.marking(policer).rate", BUSY, POLICER, "2Gbps", "1Gbps", Outcome),
     ("@.marking(policer).burst", BUSY, POLICER, "6KB", "9KB", Outcome),

@@ -1,6 +1,6 @@
 use super::super::tests::{behind, finds};
 use super::*;
-use crate::link::{Trace, TracedSpec};
+use crate::link::{Step, SteppedSpec, Trace, TracedSpec};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn abc(p: Params) -> Abc {
 fn spent() -> Abc {
     Abc { token: 0.0, ..abc(Params::default()) }
 }
-const CAPABLE: Leaving = Leaving { ecn_capable: true, marked: false };
+const CAPABLE: Leaving = Leaving { ecn: Ecn::Ect0 };
 
 #[test]
 fn half_of_the_packets_accelerate_in_turn_and_all_but_the_first_at_a_share_of_one() {
@@ -133,7 +133,7 @@ fn who_knows_the_future_aims_at_what_the_link_will_offer() {
 fn the_published_queue_aims_at_a_part_of_what_leaves_and_pays_for_what_nobody_used() {
     let p = Params { arithmetic: Arithmetic::Artifact, tokens: 5.0, ..Params::default() };
     let mut m = traced(p);
-    let other = Leaving { ecn_capable: false, marked: false };
+    let other = Leaving { ecn: Ecn::NotEct };
     m.on_departure(Time::from_ms(1), &behind(0, 0, 1500), other);
     assert_eq!((m.departed.sum(), m.offered.sum()), (0, 1500), "not seen");
     for ms in 2..12 {
@@ -181,9 +181,9 @@ fn what_brakes_stays_so_and_what_cannot_is_let_alone() {
     let mut m = Abc { token: 0.0, ..abc(Params { threshold: Span::ZERO, ..Params::default() }) };
     let long = View { rate: Rate::from_mbps(12), ..behind(1000, 1_500_000, 1500) };
     assert_eq!(m.on_departure(Time::from_ms(1), &long, CAPABLE), Leave::Mark);
-    let marked = Leaving { marked: true, ..CAPABLE };
+    let marked = Leaving { ecn: Ecn::Ce };
     assert_eq!(m.on_departure(Time::from_ms(1), &long, marked), Leave::Pass);
-    let other = Leaving { ecn_capable: false, marked: false };
+    let other = Leaving { ecn: Ecn::NotEct };
     assert_eq!(m.on_departure(Time::from_ms(1), &long, other), Leave::Pass);
     assert_eq!(m.token, 0.0);
 }
@@ -205,4 +205,66 @@ fn nonsense_is_refused_with_its_value() {
         refuse(Params { foresight: Span::from_ms(5), ..Params::default() }).contains("half of the window")
     );
     assert!(refuse(Params { drain: Span::ZERO, ..Params::default() }).contains("never passes"));
+}
+
+#[test]
+fn in_both_codepoints_accelerate_turns_into_brake_and_what_others_marked_or_braked_stays() {
+    let p = Params { encoding: Encoding::Full, threshold: Span::ZERO, ..Params::default() };
+    let mut m = Abc { token: 0.0, ..abc(p) };
+    let long = View { rate: Rate::from_mbps(12), ..behind(1000, 1_500_000, 1500) };
+    assert_eq!(m.on_departure(Time::from_ms(1), &long, Leaving { ecn: Ecn::Ect1 }), Leave::Brake);
+    for ecn in [Ecn::Ect0, Ecn::Ce, Ecn::NotEct] {
+        assert_eq!(m.on_departure(Time::from_ms(1), &long, Leaving { ecn }), Leave::Pass, "{ecn:?}");
+    }
+    // With credit ECT(1) stays what it is; the others spend none of it.
+    m.token = 3.0;
+    for (ecn, left) in [(Ecn::Ect0, 3.0), (Ecn::Ce, 3.0), (Ecn::Ect1, 2.0)] {
+        assert_eq!(m.on_departure(Time::from_ms(1), &long, Leaving { ecn }), Leave::Pass);
+        assert_eq!(m.token, left, "{ecn:?}");
+    }
+}
+
+/// 8 Mb/s: a packet of 1504 B every 1.504 ms, and 14 of them in every window of 20 ms.
+#[test]
+fn a_busy_link_is_found_as_fast_as_it_is() {
+    let mut m = abc(Params::default());
+    let mut f = 0.0;
+    for n in 0..100 {
+        let now = Time::from_us(1504 * n);
+        m.departed.push(now, 1504);
+        f = m.share(now, 0, 1504, Rate::from_mbps(8));
+    }
+    assert!((f - 0.49).abs() < 1e-9, "{f}");
+}
+
+/// 12 Mb/s: an opportunity per ms. Otherwise a router before a fast link would brake half of what a slow one lets pass.
+#[test]
+fn the_published_queue_earns_credit_for_idle_time_where_a_link_has_a_rate() {
+    let mut m = Abc { token: 0.0, ..abc(Params { arithmetic: Arithmetic::Artifact, ..Params::default() }) };
+    let view =
+        View { rate: Rate::from_mbps(12), idle_for: Span::from_ms(4), sent: 1500, ..finds(0, 0, 1500) };
+    m.on_arrival(Time::from_ms(9), &view, &Packet::default());
+    assert!((m.token - 4.0 * 0.49).abs() < 1e-9, "{}", m.token);
+    assert_eq!((m.needs().idle_time, m.quiet_below()), (true, 0));
+    let mut paper = Abc { token: 0.0, ..abc(Params::default()) };
+    paper.on_arrival(Time::from_ms(9), &view, &Packet::default());
+    assert_eq!(paper.token, 0.0);
+}
+
+/// 24 Mb/s until 100 ms, then 12: at 110 ms half of the window's departures are those of before.
+#[test]
+fn what_left_before_a_rate_fell_counts_as_it_left() {
+    let steps =
+        [(0, 24), (100, 12)].map(|(ms, rate)| Step { at: Span::from_ms(ms), rate: Rate::from_mbps(rate) });
+    let mut m = abc(Params::default());
+    m.stands_before(&SteppedSpec { steps: steps.into(), period: None }.into());
+    let mut f = 0.0;
+    for (n, us) in (0..100_000).step_by(500).chain((100_000..=110_000).step_by(1000)).enumerate() {
+        let rate = Rate::from_mbps(if us < 100_000 { 24 } else { 12 });
+        m.departed.push(Time::from_us(us), 1500);
+        f = m.share(Time::from_us(us), 0, 1500, rate);
+        assert!(n < 40 || us >= 100_000 || (f - 0.49).abs() < 1e-9, "{us}: {f}");
+    }
+    // 1.5 MB/s are aimed at, 10 ms · 3 MB/s and 10 ms · 1.5 MB/s have left.
+    assert!((f - 0.49 * 1.5 / 2.25).abs() < 1e-9, "{f}");
 }

@@ -18,7 +18,7 @@ fn rfc(p: &mut Pie) -> &mut Rfc {
 /// A packet leaves that waited `ms`; others remain.
 fn leaves(p: &mut Pie, at: u64, ms: u64) {
     let view = View { waited: Span::from_ms(ms), ..behind(10, 15_000, 1500) };
-    assert_eq!(p.on_departure(MS_AT(at), &view, Leaving { ecn_capable: false, marked: false }), Leave::Pass);
+    assert_eq!(p.on_departure(MS_AT(at), &view, Leaving { ecn: Ecn::NotEct }), Leave::Pass);
 }
 fn arrives(p: &mut Pie, at: u64, packets: u32, ecn: Ecn) -> Arrival {
     let packet = Packet { ecn, wire: 1500, ..Packet::default() };
@@ -56,7 +56,7 @@ fn an_empty_queue_takes_two_hundredths_off_and_brings_back_the_burst() {
     p.on_departure(
         MS_AT(1),
         &View { waited: Span::from_ms(9), ..behind(0, 0, 1500) },
-        Leaving { ecn_capable: false, marked: false },
+        Leaving { ecn: Ecn::NotEct },
     );
     arrives(&mut p, 15, 0, Ecn::NotEct);
     assert!((p.probability - 0.49).abs() < 1e-12);

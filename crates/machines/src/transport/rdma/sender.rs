@@ -423,6 +423,7 @@ impl SendingEnd for RdmaSender {
             timeouts: self.timeouts,
             window: self.controller.permit().window,
             threshold: self.controller.threshold(),
+            other_window: self.controller.other_window(),
             in_flight: Bytes::new(self.in_flight()),
             srtt: self.rto.srtt(),
             rtt_sum: self.rtt_sum,

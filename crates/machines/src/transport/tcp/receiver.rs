@@ -22,11 +22,11 @@ struct Trigger {
 enum First {
     Nothing,
     SynAck(Trigger),
-    /// The ACK of what came before the CE mark changed: up to `next`, echoing `ce`.
+    /// The ACK of what came before the mark changed: up to `next`, with its echo.
     Ack {
         trigger: Trigger,
         next: u64,
-        ce: bool,
+        echo: Flags,
     },
 }
 
@@ -105,8 +105,8 @@ impl Reassembly {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpReceiver {
     flow: FlowId,
-    /// ECN: latched echo (classic), or the CE mark of the last packet (accurate).
-    ce: bool,
+    /// ECN: latched echo (classic), or that of the last packet.
+    echo: Flags,
     size: u64,
     /// RCV.NXT: everything below has arrived.
     next: u64,
@@ -123,7 +123,7 @@ impl TcpReceiver {
     pub fn new(flow: FlowId, size: u64) -> Self {
         Self {
             flow,
-            ce: false,
+            echo: Flags::default(),
             size,
             next: 0,
             above: None,
@@ -134,25 +134,31 @@ impl TcpReceiver {
     }
 
     fn on_data(&mut self, spec: &TcpSpec, now: Time, packet: &Packet) {
-        let ce = packet.ecn == Ecn::Ce;
+        let echo = match packet.ecn {
+            Ecn::Ce => Flags::ECE,
+            Ecn::Ect1 if spec.ecn == EcnSpec::Codepoints => Flags::NS,
+            Ecn::Ect1 | Ecn::Ect0 | Ecn::NotEct => Flags::default(),
+        };
         match spec.ecn {
             EcnSpec::Off => {}
             EcnSpec::Classic => {
                 // RFC 3168 §6.1.3: echo until the sender says it has reduced; this packet's own mark counts.
-                self.ce = ce || (self.ce && !packet.flags.has(Flags::CWR));
+                if echo == Flags::ECE || packet.flags.has(Flags::CWR) {
+                    self.echo = echo;
+                }
             }
-            EcnSpec::Accurate => {
+            EcnSpec::Accurate | EcnSpec::Codepoints => {
                 // RFC 8257 §3.2: an ACK covers packets of one kind only.
-                if ce != self.ce
+                if echo != self.echo
                     && packet.payload > 0
                     && let Pending::Delayed { trigger, .. } = self.pending
                 {
-                    self.first = First::Ack { trigger, next: self.next, ce: self.ce };
+                    self.first = First::Ack { trigger, next: self.next, echo: self.echo };
                     self.pending = Pending::Nothing;
                     self.deadline = Time::MAX;
                 }
                 if packet.payload > 0 {
-                    self.ce = ce;
+                    self.echo = echo;
                 }
             }
         }
@@ -202,11 +208,8 @@ impl TcpReceiver {
         }
     }
 
-    fn write(&self, kind: Kind, wire: u32, trigger: Trigger, next: u64, ce: bool, packet: &mut Packet) {
-        let mut flags = Flags::default();
-        if ce {
-            flags.set(Flags::ECE);
-        }
+    fn write(&self, kind: Kind, wire: u32, trigger: Trigger, next: u64, echo: Flags, packet: &mut Packet) {
+        let mut flags = echo;
         if trigger.resent {
             flags.set(Flags::RETRANSMISSION);
         }
@@ -312,21 +315,20 @@ impl Endpoint for TcpReceiver {
             First::Nothing => {
                 let Pending::Due(trigger) = self.pending else { return Transmit::Idle };
                 self.pending = Pending::Nothing;
-                let echo = self.ce && spec.ecn != EcnSpec::Off;
-                self.write(Kind::Ack, spec.ack_wire, trigger, self.next, echo, packet);
+                self.write(Kind::Ack, spec.ack_wire, trigger, self.next, self.echo, packet);
             }
             First::SynAck(trigger) => {
                 self.first = First::Nothing;
-                self.write(Kind::SynAck, spec.ack_wire, trigger, 0, false, packet);
+                self.write(Kind::SynAck, spec.ack_wire, trigger, 0, Flags::default(), packet);
                 if let Some(what) = self.above.as_mut().and_then(|above| above.explicit.take()) {
                     side.new_explicit(what, Span::ZERO);
                     packet.side = 0;
                 }
                 return Transmit::Packet;
             }
-            First::Ack { trigger, next, ce } => {
+            First::Ack { trigger, next, echo } => {
                 self.first = First::Nothing;
-                self.write(Kind::Ack, spec.ack_wire, trigger, next, ce, packet);
+                self.write(Kind::Ack, spec.ack_wire, trigger, next, echo, packet);
             }
         }
         let explicit = self.above.as_mut().and_then(|above| above.explicit.take());

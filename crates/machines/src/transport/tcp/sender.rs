@@ -333,6 +333,8 @@ impl TcpSender {
             if echo && spec.ecn == EcnSpec::Classic && self.una > self.cwr_to {
                 self.window_cut();
             }
+            let told = |yes| Bytes::new(if yes { acked + sacked } else { 0 });
+            let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
             let delivery = self.delivery(spec, now, blocks);
             let feedback = if written == Feedback::None && echo { Feedback::Mark } else { written };
             let planned = self.planned(spec, written);
@@ -344,7 +346,8 @@ impl TcpSender {
                 in_flight: Bytes::new(self.in_flight()),
                 acked_to: self.una,
                 sent_to: self.sent_to,
-                marked: Bytes::new(if echo { acked + sacked } else { 0 }),
+                marked: told(echo),
+                braked: told(brakes),
                 in_recovery: was_in_recovery,
                 app_limited: self.sent_to == self.written(),
                 delivery,
@@ -495,6 +498,7 @@ impl SendingEnd for TcpSender {
             timeouts: u64::from(self.timeouts),
             window: self.controller.permit().window,
             threshold: self.controller.threshold(),
+            other_window: self.controller.other_window(),
             in_flight: Bytes::new(self.in_flight()),
             srtt: self.rto.srtt(),
             rtt_sum: Span::from_ps(self.rtt_sum),

@@ -177,4 +177,7 @@ pub enum EcnSpec {
     Classic,
     /// RFC 8257: every ACK echoes exactly the marks of the packets it covers.
     Accurate,
+    /// Likewise of three codepoints: packets are sent with ECT(1), and every ACK tells with which the packets came that it covers (ABC, Goyal,
+    /// MIT 2022, §2.4.2: accelerate, brake, or CE).
+    Codepoints,
 }

@@ -82,3 +82,18 @@ fn dctcp_cuts_by_half_of_alpha_once_per_window() {
     assert_eq!(pair.sent()[..3], ["0: 0 1 2 3 4 5 6 7 8 9", "100: 10 11 12 13 14", "200: 15 16 17 18 19"]);
     assert_eq!(pair.stats().threshold, Bytes::new(5000));
 }
+
+/// ABC in both codepoints (§2.4.2, §2.6): DCTCP's machine with a third state. What a mark has erased is neither.
+#[test]
+fn acks_tell_accelerate_from_brake_and_both_from_marks() {
+    let ack = AckSpec { every: 2, delay: Span::from_us(40) };
+    let spec = iw(8, TcpSpec { ecn: EcnSpec::Codepoints, ack, ..tcp() });
+    let mut pair = Pair::new(spec, 8);
+    pair.run(|way, n, _| match (way, n) {
+        (Way::ToReceiver, 1 | 4) => Fate::Brake,
+        (Way::ToReceiver, 5) => Fate::Mark,
+        _ => Fate::Deliver,
+    });
+    // 0 accelerates alone; 1 brakes alone; 2 and 3 accelerate together; 4 brakes, 5 is marked; 6 and 7 accelerate.
+    assert_eq!(pair.answered(), ["50: a1+ a2 a4+ a5 a6! a8+"]);
+}

@@ -77,6 +77,7 @@ impl RdmaSender {
                 acked_to: self.origin + self.acked_to,
                 sent_to: self.origin + self.sent_to,
                 marked: Bytes::new(if marked { acked + sacked } else { 0 }),
+                braked: Bytes::ZERO,
                 in_recovery,
                 app_limited: match &self.segments {
                     // While the tail is repaired there is something to send: what was lost.

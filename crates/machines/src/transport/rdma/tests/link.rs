@@ -182,6 +182,7 @@ impl Link {
                     packet.ecn = Ecn::Ce;
                 }
             }
+            Fate::Brake => unreachable!("RDMA's packets are never sent with ECT(1)"),
         }
         self.push(at, Event::Arrival(way, packet));
     }

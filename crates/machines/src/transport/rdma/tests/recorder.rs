@@ -82,6 +82,7 @@ impl CongestionControl for Recorder {
             acked_to,
             sent_to,
             marked,
+            braked: ack.braked,
             in_recovery,
             app_limited,
             delivery,

@@ -30,7 +30,11 @@ impl TcpSender {
             }
         }
         let mut flags = Flags::default();
-        let mut ecn = if spec.ecn == EcnSpec::Off { Ecn::NotEct } else { Ecn::Ect0 };
+        let mut ecn = match spec.ecn {
+            EcnSpec::Off => Ecn::NotEct,
+            EcnSpec::Classic | EcnSpec::Accurate => Ecn::Ect0,
+            EcnSpec::Codepoints => Ecn::Ect1,
+        };
         if fresh {
             self.sent_to = end;
             if self.cwr_due && spec.ecn == EcnSpec::Classic {
