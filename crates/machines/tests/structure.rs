@@ -17,6 +17,9 @@ fn the_machines_have_no_circles_of_imports_and_no_large_or_spread_structs() {
         // The variables that their papers name.
         "Bbr",
         "Copa",
+        "Rack",
+        "Verus",
+        "Vivace",
         // A flow's state, kept together: touched with every ACK.
         "TcpSender",
         "RdmaSender",

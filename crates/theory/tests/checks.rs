@@ -67,6 +67,7 @@ statements! {
         abc_windows_follow_the_share "ABC-D1"
         abc_chains_leave_the_smallest_share "ABC-D3"
         abc_windows_settle "ABC-D5"
+        abc_headroom_bounds_what_a_wrong_count_costs "ABC-D9"
         vcp_doubles_in_twelve_round_trips "ABC-VCPa"
         bfc_tables_have_the_published_sizes "BFC-M-b"
         bfc_a_lone_flow_runs_dry "BFC-C1-b"

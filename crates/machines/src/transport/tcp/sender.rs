@@ -7,7 +7,6 @@
 
 mod beside;
 mod check;
-mod choose;
 mod emit;
 mod pacing;
 mod repair;

@@ -125,7 +125,7 @@ impl TcpSender {
         let board = self.board.as_ref()?;
         let window = board.prr.as_ref().map_or(window, |prr| prr.cwnd);
         if let Some(lost) = rack.first_lost() {
-            let leaves = self.resend_first || super::choose::fits(board.pipe, lost.1, window);
+            let leaves = self.resend_first || super::emit::fits(board.pipe, lost.1, window);
             return leaves.then(|| again(lost));
         }
         self.new_data(spec, board.pipe, window)
