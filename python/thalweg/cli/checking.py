@@ -80,7 +80,7 @@ def lines(found: Mapping) -> list[str]:
 def _network(what: str, set: dict[str, str]):
     """A scenario file, a run directory, a file with a graph, or a kind of topology."""
     from thalweg import _core
-    from thalweg.scenario import Scenario, as_scenario
+    from thalweg.scenario import as_scenario
 
     path = Path(what)
     kinds = [name for name, _, _ in _core.catalogue("topologies")]
@@ -88,20 +88,23 @@ def _network(what: str, set: dict[str, str]):
         kind = _graph_format(path)
         if kind is None:
             return as_scenario(path, set)
-        return Scenario.from_dict(_bare({"kind": "file", "file": what, "format": kind}), set)
+        return _bare({"kind": "file", "file": what, "format": kind}, what, set)
     if path.exists() or path.suffix:
         return as_scenario(path, set)
     if what not in kinds:
         raise refuse(
             f"thalweg check deadlock: `{what}` is neither a file nor a kind of topology", hint=nearest(what, kinds)
         )
-    return Scenario.from_dict(_bare({"kind": what}), set)
+    return _bare({"kind": what}, what, set)
 
 
-def _bare(topology: dict) -> dict:
+def _bare(topology: dict, what: str, set: dict[str, str]):
     """A scenario that is a network and little else: routes need no traffic, scenarios do."""
+    from thalweg import _toml
+    from thalweg.scenario import Scenario
+
     flow = {"kind": "flow", "src": 0, "dst": 1, "size": "1KB"}
-    return {"name": "check", "topology": topology, "traffic": [flow]}
+    return Scenario(_toml.dumps({"name": "check", "topology": topology, "traffic": [flow]}), what, set=set)
 
 
 def _graph_format(path: Path) -> str | None:
