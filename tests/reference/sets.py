@@ -488,7 +488,8 @@ EMULATED = {
     "cubic-pie": ("cubic", PIE, {}),
     "reno": ("newreno", "none", {}),
     "bbr": ("bbr", "none", {}),
-    "abc": ('{ kind = "abc", dual = false }', "abc", {}),
+    # The peer's queue is the authors' own.
+    "abc": ('{ kind = "abc", dual = false }', '{ kind = "abc", arithmetic = "artifact" }', {}),
     # Its own sender over UDP: an ACK per packet of 1472 B.
     "copa": ("copa", "none", {"transport.mss": "1416B", "transport.delayed_acks": "off"}),
     "copa05": (
