@@ -12,7 +12,7 @@ const RATE: Rate = Rate::from_gbps(10);
 const DELAY: Span = Span::from_us(1);
 
 /// Packets of 1000 B in 1250 B on the wire: 1 us; ACKs of 125 B.
-fn queue_pair(recovery: RecoverySpec, controller: ControllerSpec) -> TransportSpec {
+pub(crate) fn queue_pair(recovery: RecoverySpec, controller: ControllerSpec) -> TransportSpec {
     TransportSpec::Rdma(RdmaSpec {
         controller,
         payload: 1000,

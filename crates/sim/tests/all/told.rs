@@ -1,38 +1,25 @@
 //! Switches that tell senders of every packet they drop (HPCC without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
 use crate::common::*;
 use crate::lossless::lossy;
+use crate::streams::queue_pair;
 use thalweg_machines::congestion::{ControllerSpec, fixed};
-use thalweg_machines::transport::{
-    AnswerSpec, Notification, RankSpec, RdmaAcks, RdmaSpec, RdmaTimer, RecoverySpec, RttSpec, TimerRestart,
-    TransportSpec,
-};
+use thalweg_machines::transport::{AnswerSpec, RdmaSpec, RdmaTimer, RecoverySpec, TransportSpec};
 use thalweg_sim::spec::*;
 use thalweg_units::{FlowId, Rate, Span, Time};
 
 /// 1000 B on the wire with every packet, ACKs of 64 B; whoever tells, tells it.
 fn told(recovery: RecoverySpec) -> TransportSpec {
+    let fixed = ControllerSpec::Fixed(fixed::Params {});
+    let TransportSpec::Rdma(usual) = queue_pair(recovery, fixed) else {
+        unreachable!("they are queue pairs")
+    };
     TransportSpec::Rdma(RdmaSpec {
-        controller: ControllerSpec::Fixed(fixed::Params {}),
         payload: 980,
         header: 20,
-        extra_header: 0,
         answers: AnswerSpec { ack: 64, nack: 64 },
-        recovery,
         cap: Some(1000),
-        acks: RdmaAcks::PerPacket,
         timer: RdmaTimer::Fixed(Span::from_ms(10)),
-        timer_restart: TimerRestart::Progress,
-        fetch_delay: Span::ZERO,
-        rank: RankSpec::None,
-        notification: Notification::Off,
-        rtt: RttSpec {
-            segment: 1,
-            less_serialization: false,
-            nacks: false,
-            resent: false,
-            noise: Span::ZERO,
-        },
-        segments: None,
+        ..usual
     })
 }
 
