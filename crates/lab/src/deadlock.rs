@@ -1,6 +1,6 @@
 //! Whether pauses could go round in a circle in a scenario's network, and what elision exempts: `thalweg check deadlock`.
 
-use crate::schema::{Document, Elide, RoutingRule};
+use crate::schema::{Document, RoutingRule};
 use crate::topology::Graph;
 use crate::{Diagnostic, Scenario, Stop, network};
 use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision, layers};
@@ -66,7 +66,12 @@ impl Scenario {
             layered: layers(ways).is_some(),
             exempt: exempt.len(),
             routed: routed.map(|turn| through(&turn)).collect(),
-            elides: self.document().switch.backpressure.is_some_and(|own| own.elide == Elide::Cycles),
+            elides: self
+                .document()
+                .switch
+                .pause_effects()
+                .and_then(|own| own.queues())
+                .is_some_and(|own| own.elide),
         })
     }
 }

@@ -243,7 +243,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_machines::pause::{PauseSpec, PfcSpec};
+    use thalweg_machines::pause::PauseSpec;
 
     /// Seven hosts send to one; a threshold of 20 packets, and a packet less headroom than it takes.
     const SHORT: &str = r#"
@@ -269,8 +269,8 @@ jitter = "10us"
             let mut run = Run::new(&scenario).expect("a network");
             let mut spec = run.spec().clone();
             let inputs = spec.inputs.as_mut().expect("flow control");
-            let pfc = PfcSpec { lossy_ok: meant, ..inputs.pfc().expect("flow control") };
-            inputs.pause = Some(PauseSpec::Pfc(pfc));
+            let Some(PauseSpec::Pfc(pfc)) = &mut inputs.pause else { panic!("{inputs:?}") };
+            pfc.lossy_ok = meant;
             run.engine = Engine::new(spec).expect("a network");
             while run.step(1_000_000) {}
             run.violation().map(str::to_owned)

@@ -278,7 +278,7 @@ pub(crate) fn summary(run: &Run) -> Json {
             "refreshes_by_gap": c.edge_gaps,
         })
     });
-    let pauses = run.engine.spec().inputs.and_then(|i| i.pfc()).map(|_| pauses(run));
+    let pauses = run.engine.spec().inputs.filter(|i| i.stops_ports()).map(|_| pauses(run));
     let plain = run.engine.spec().links.iter().all(|l| l.ab.is_plain() && l.ba.is_plain());
     let links = (!plain).then(|| links(run));
     let memory = run.engine.spec().probes.memory.then(|| memory(run));

@@ -26,7 +26,7 @@ use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::SharedPool;
-use thalweg_machines::pause::PauseSpec;
+use thalweg_machines::pause::Reach;
 use thalweg_machines::point::PointMachine;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
 use thalweg_machines::stage::{HeaderStage, StageMachine};
@@ -258,7 +258,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         let pool = SharedPool::new(shared.total, shared.alpha).map_err(BuildError::Inconsistent)?;
         memory.pools = vec![pool; spec.switches as usize];
     }
-    if spec.inputs.and_then(|inputs| inputs.backpressure()).is_some_and(|own| own.elide) {
+    if spec.inputs.and_then(|inputs| inputs.queue_pauses()).is_some_and(|own| own.elide) {
         memory.elide(&ports, &elision(&Ways::of(spec))?);
     }
     let gated = ports.iter().any(|port| port.mode.gated);
@@ -323,7 +323,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let tells = stage.needs().headers;
             // A congestion point hears of what joins and leaves at the instants at which it does.
             // A neighbour that is slowed down paces what it sends.
-            let slowed = spec.inputs.is_some_and(|inputs| matches!(inputs.pause, Some(PauseSpec::Gfc(_))));
+            let slowed =
+                spec.inputs.and_then(|i| i.effects()).is_some_and(|pauses| pauses.reach == Reach::Rates);
             // A queue that holds back says until when only there.
             let holds_back = kind.order.needs().holds_back;
             let otherwise = unseen || tells || pointed || slowed || holds_back;
@@ -418,7 +419,7 @@ fn build_points(spec: &NetworkSpec) -> Result<Vec<Option<PointMachine>>, BuildEr
 
 /// A port that may send something else than what its queue says: see [`crate::fabric`], gated ports.
 fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
-    let pauses = spec.inputs.is_some_and(|i| i.frame_wire().is_some());
+    let pauses = spec.inputs.is_some_and(|i| i.pause.is_some());
     let asks = || spec.nic.order.pulls() || pulls_when_idle(spec);
     pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { asks() }
 }

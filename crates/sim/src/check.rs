@@ -5,7 +5,7 @@ use crate::fabric::relief;
 use crate::port::Bypass;
 use crate::sim::Sim;
 use thalweg_machines::buffer::Inputs;
-use thalweg_machines::pause::PauseMachine;
+use thalweg_machines::pause::PausePolicy;
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::PortId;
 
@@ -114,10 +114,7 @@ impl<Q: Events> Sim<Q> {
 
     /// Pause counters count the packets that wait and were held against them.
     fn check_backpressure(&self) -> Result<(), String> {
-        let counted = |inputs: &Inputs| match inputs.policy() {
-            Some(PauseMachine::Backpressure(policy)) => policy.counted(),
-            _ => 0,
-        };
+        let counted = |inputs: &Inputs| inputs.policy().map_or(0, PausePolicy::counted);
         for (switch, inputs) in self.fabric.memory.switches.iter().enumerate() {
             let own = &self.fabric.memory.links[switch];
             let waiting: u64 = own.iter().map(|id| u64::from(self.fabric.gates[id.at()].held_back)).sum();
@@ -136,7 +133,7 @@ impl<Q: Events> Sim<Q> {
     /// # Errors
     /// What was dropped.
     pub fn check_lossless(&self) -> Result<(), String> {
-        let lossless = self.cx.spec.inputs.is_some_and(|i| i.pfc().is_some_and(|pfc| !pfc.lossy_ok))
+        let lossless = self.cx.spec.inputs.is_some_and(|i| i.effects().is_some_and(|pauses| pauses.lossless))
             && self.cx.spec.nic.pause_control
             && self.cx.spec.incidents.is_empty();
         let dropped = self.fabric.memory.dropped;

@@ -88,7 +88,7 @@ impl Features {
             ingress_accounting: spec.inputs.is_some(),
             release_at_start: spec.inputs.is_some_and(|i| i.release_at_start),
             memory_peaks: spec.probes.memory,
-            backpressure: spec.inputs.is_some_and(|i| i.backpressure().is_some()),
+            backpressure: spec.inputs.is_some_and(|i| i.queue_pauses().is_some()),
             priority_bypass: spec.control_first || spec.nic.order.pulls(),
             nic_asks: spec.nic.order.pulls() || pulls_when_idle(spec),
             nic_pull: spec.nic.order.pulls(),

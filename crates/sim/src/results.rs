@@ -88,7 +88,7 @@ impl<Q: Events> Sim<Q> {
 
     /// Packets that made a queue too long and were held against nobody, lest pauses go round in a circle; `None`: nothing is elided.
     pub fn spared(&self) -> Option<u64> {
-        let own = self.cx.spec.inputs.and_then(|inputs| inputs.backpressure())?;
+        let own = self.cx.spec.inputs.and_then(|inputs| inputs.queue_pauses())?;
         own.elide.then_some(self.cx.instruments.tally.spared)
     }
 

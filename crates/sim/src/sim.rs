@@ -39,7 +39,7 @@ impl<Q: Events> Sim<Q> {
     /// # Errors
     /// If the network has no flow control.
     pub fn tell(&mut self, id: PortId, frame: Frame) -> Result<(), String> {
-        if self.fabric.gates.is_empty() || self.cx.spec.inputs.is_none_or(|i| i.frame_wire().is_none()) {
+        if self.fabric.gates.is_empty() || self.cx.spec.inputs.is_none_or(|i| i.pause.is_none()) {
             return Err("a network without flow control has no frames".into());
         }
         self.fabric.post_frame(&mut self.cx, id, frame, u32::MAX);

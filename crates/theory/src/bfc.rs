@@ -4,7 +4,8 @@
 use crate::outcome::Outcome;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use thalweg_machines::pause::{Backpressure, BackpressureSpec, Frame, Passing, PausePolicy, QueueSet};
+use thalweg_machines::pause::backpressure::{self, Backpressure};
+use thalweg_machines::pause::{Frame, Passing, PausePolicy, QueueSet};
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::schedule::{At, Order, Parameters};
 use thalweg_machines::{Handle, Packet};
@@ -144,15 +145,7 @@ pub fn lone_flow(_: u32, _: u64) -> Outcome {
 /// §3.3.3.2: a switch of 32 ports whose neighbours have 128 queues each keeps 4096 counters, no two of which are one.
 pub fn counters(_: u32, _: u64) -> Outcome {
     let mut out = Outcome { instances: 1, ..Outcome::default() };
-    let spec = BackpressureSpec {
-        frame_wire: 64,
-        every: Span::from_us(2),
-        expires: Span::from_us(32),
-        nics: true,
-        flows: false,
-        elide: false,
-    };
-    let Ok(mut switch) = Backpressure::new(&spec, 32) else { return out };
+    let Ok(mut switch) = Backpressure::new(&backpressure::Params::default(), 32) else { return out };
     let mut paused = 0;
     for (input, tag) in (0..32).flat_map(|input| (0..128).map(move |tag| (input, tag))) {
         let packet = Packet { tag, ..Packet::default() };

@@ -7,8 +7,8 @@ macro_rules! tagged {
     ($(#[$meta:meta])* $vis:vis enum $name:ident {
         $($(#[$doc:meta])* $variant:ident $({ $($(#[$attribute:meta])* $field:ident: $t:ty),* $(,)? })?),* $(,)?
     }) => {
-        $(#[$meta])*
         #[derive(schemars::JsonSchema)]
+        $(#[$meta])*
         #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
         $vis enum $name {
             $($(#[$doc])* $variant $({ $($(#[$attribute])* $field: $t),* })?),*

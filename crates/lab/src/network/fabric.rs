@@ -1,9 +1,8 @@
 //! Switch memory, flow control, NICs and what breaks.
 
-use crate::schema::{Document, Elide, Incident, NicOrder, Pauses, Pfc, PfcThreshold, Release, Sharing};
+use crate::schema::{Document, Incident, NicOrder, Release, Sharing};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
-use thalweg_machines::pause::{BackpressureSpec, GfcSpec, PauseSpec};
 use thalweg_sim::spec as s;
 use thalweg_units::{PortId, Span, Time};
 
@@ -18,50 +17,15 @@ pub(super) fn shared_buffer(doc: &Document) -> Option<s::SharedBufferSpec> {
 
 pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
     let inputs = doc.switch.inputs?;
-    let pfc = doc.switch.pfc.map(|p| PauseSpec::Pfc(pfc(p)));
     let memory = match inputs.shared {
         Some(shared) => b::InputMemory::Shared(shared.0),
         None => b::InputMemory::PerInput(inputs.memory.unwrap_or_default().0),
     };
-    let backpressure = doc.switch.backpressure.map(|b| {
-        PauseSpec::Backpressure(BackpressureSpec {
-            frame_wire: b.frame.0.get() as u32,
-            every: b.every.0,
-            expires: b.expires.0,
-            nics: b.nics,
-            flows: b.pauses == Pauses::Flow,
-            elide: b.elide == Elide::Cycles,
-        })
-    });
-    let gfc = doc.switch.gfc.map(|g| {
-        PauseSpec::Gfc(GfcSpec {
-            first: g.first.0,
-            last: g.last.0,
-            stages: g.stages,
-            frame_wire: g.frame.0.get() as u32,
-        })
-    });
-    // (That there is one at most has been checked.)
-    let pause = pfc.or(backpressure).or(gfc);
-    Some(b::InputSpec { memory, pause, release_at_start: inputs.release == Release::Start })
-}
-
-fn pfc(pfc: Pfc) -> b::PfcSpec {
-    b::PfcSpec {
-        // (Thresholds and headroom have been resolved by the topology.)
-        threshold: match pfc.threshold {
-            PfcThreshold::Static { xoff, xon } => {
-                b::PfcThreshold::Static { xoff: xoff.unwrap_or_default().0, xon: xon.unwrap_or_default().0 }
-            }
-            PfcThreshold::Dynamic { alpha, reserve, hysteresis } => {
-                b::PfcThreshold::Dynamic { alpha, reserve: reserve.0, hysteresis: hysteresis.0 }
-            }
-        },
-        headroom: pfc.headroom.unwrap_or_default().0,
-        frame_wire: pfc.frame.0.get() as u32,
-        quanta: pfc.quanta,
-        lossy_ok: pfc.lossy_ok,
-    }
+    Some(b::InputSpec {
+        memory,
+        pause: doc.switch.pause(),
+        release_at_start: inputs.release == Release::Start,
+    })
 }
 
 pub(super) fn nic(doc: &Document) -> s::NicSpec {

@@ -1,91 +1,104 @@
 //! `[switch]` and `[nic]`: output queues.
 
-use super::{Backpressure, CongestionPoint, Gfc, Inputs, Marking, Pfc, Relief, Scheduler, defaults, marking};
+use super::{CongestionPoint, Inputs, Marking, Relief, Scheduler, defaults, marking};
 use crate::quantity::{Capacity, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_machines::pause::{Effects, Parameters, PauseSpec, Site};
 use thalweg_units::Bytes;
 
-/// Output queues of switches.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Switch {
-    /// Which packet leaves next, and which is given up when the buffer is full.
-    #[serde(default)]
-    pub scheduler: Scheduler,
-    /// What one port may hold, all its queues together; the packet being transmitted does not count. `500KB` if not given;
-    /// with `inputs`, `"unlimited"`.
-    pub buffer: Option<Capacity>,
-    /// Whether and when packets are marked or dropped before the buffer is full.
-    #[serde(default)]
-    #[schemars(schema_with = "marking::inside_a_queue")]
-    pub marking: Marking,
-    /// Memory shared by all ports of a switch; without it every port has its own `buffer`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub shared_buffer: Option<SharedBuffer>,
-    /// Memory by the input at which packets came, instead of output queues with limits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inputs: Option<Inputs>,
-    /// Priority flow control: full inputs make their upstream neighbours pause. Needs `inputs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pfc: Option<Pfc>,
-    /// Backpressure flow control: queues of the scheduler `bfc` that are too long make single queues of upstream neighbours pause. Needs
-    /// `inputs`, and goes without `pfc`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub backpressure: Option<Backpressure>,
-    /// Gentle flow control: the fuller an input, the more often its upstream neighbour halves its rate; it never stops. Needs `inputs`, and
-    /// goes without `pfc`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gfc: Option<Gfc>,
-    /// What switches do about packets that wait behind a pause although their own way is free, or about ports that wait for each other.
-    /// Needs `pfc`, and the scheduler `fifo`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub relief: Option<Relief>,
-    /// ACKs, NACKs, notifications and set-up pass everything else at every port, hosts' too; no switch counts them, and no
-    /// pause holds them but `nic.pause_control`.
-    #[serde(default)]
-    pub control_first: bool,
-    /// Ports write to the sources of the flows that pass them, for controllers that listen to that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub congestion_point: Option<CongestionPoint>,
-    /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped. Not for
-    /// schedulers that serve in turns.
-    #[serde(default)]
-    pub preemptive: bool,
-    /// Another scheduler at some switches, with the same buffer and marking.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mix: Option<Mix>,
-    /// Forward a packet when this many of its bytes have arrived instead of storing all of it; `0B` stores.
-    #[serde(default = "default::store")]
-    pub cut_through: Q<Bytes>,
+/// A table of scenarios, and in it one for each pause policy of the list: `switch.NAME`.
+macro_rules! with_pauses {
+    ({ $(#[$meta:meta])* pub struct $table:ident { $($field:tt)* } } $($module:ident: $policy:ident, $doc:literal;)*) => {
+        $(#[$meta])*
+        pub struct $table {
+            $($field)*
+            $(
+                #[doc = $doc]
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $module: Option<thalweg_machines::pause::$module::Params>,
+            )*
+        }
+
+        impl $table {
+            /// The policies that are written; more than one are refused.
+            pub(crate) fn pauses(&self) -> impl Iterator<Item = PauseSpec> {
+                [$(self.$module.map(PauseSpec::$policy)),*].into_iter().flatten()
+            }
+
+            /// Writes down what of them follows from the switches.
+            pub(crate) fn settle_pauses(&mut self, at: &Site) {
+                $(self.$module.iter_mut().for_each(|own| own.settle(at));)*
+            }
+        }
+    };
 }
 
+thalweg_machines::pause_policies!(with_pauses! {
+    /// Output queues of switches.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub struct Switch {
+        /// Which packet leaves next, and which is given up when the buffer is full.
+        #[serde(default)]
+        pub scheduler: Scheduler,
+        /// What one port may hold, all its queues together; the packet being transmitted does not count. `500KB` if not given;
+        /// with `inputs`, `"unlimited"`.
+        pub buffer: Option<Capacity>,
+        /// Whether and when packets are marked or dropped before the buffer is full.
+        #[serde(default)]
+        #[schemars(schema_with = "marking::inside_a_queue")]
+        pub marking: Marking,
+        /// Memory shared by all ports of a switch; without it every port has its own `buffer`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub shared_buffer: Option<SharedBuffer>,
+        /// Memory by the input at which packets came, instead of output queues with limits.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub inputs: Option<Inputs>,
+        /// What switches do about packets that wait behind a pause although their own way is free, or about ports that wait for each other.
+        /// Needs `pfc`, and the scheduler `fifo`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub relief: Option<Relief>,
+        /// ACKs, NACKs, notifications and set-up pass everything else at every port, hosts' too; no switch counts them, and no
+        /// pause holds them but `nic.pause_control`.
+        #[serde(default)]
+        pub control_first: bool,
+        /// Ports write to the sources of the flows that pass them, for controllers that listen to that.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub congestion_point: Option<CongestionPoint>,
+        /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped. Not for
+        /// schedulers that serve in turns.
+        #[serde(default)]
+        pub preemptive: bool,
+        /// Another scheduler at some switches, with the same buffer and marking.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub mix: Option<Mix>,
+        /// Forward a packet when this many of its bytes have arrived instead of storing all of it; `0B` stores.
+        #[serde(default)]
+        pub cut_through: Q<Bytes>,
+    }
+});
+
 impl Switch {
+    /// The one pause policy of a valid scenario.
+    pub(crate) fn pause(&self) -> Option<PauseSpec> {
+        self.pauses().next()
+    }
+
+    /// What follows from it.
+    pub(crate) fn pause_effects(&self) -> Option<Effects> {
+        self.pause().map(|policy| policy.effects())
+    }
+
+    /// It stops whole ports.
+    pub(crate) fn stops_ports(&self) -> bool {
+        self.pause_effects().is_some_and(|effects| effects.stops_ports())
+    }
+
     /// What one port may hold.
     pub(crate) fn room(&self) -> Capacity {
         let own = || if self.inputs.is_some() { Capacity::Unlimited } else { default::buffer() };
         self.buffer.unwrap_or_else(own)
-    }
-}
-
-impl Default for Switch {
-    fn default() -> Self {
-        Self {
-            scheduler: Scheduler::default(),
-            buffer: None,
-            marking: Marking::default(),
-            shared_buffer: None,
-            inputs: None,
-            pfc: None,
-            backpressure: None,
-            gfc: None,
-            relief: None,
-            control_first: false,
-            congestion_point: None,
-            preemptive: false,
-            mix: None,
-            cut_through: default::store(),
-        }
     }
 }
 
@@ -210,7 +223,6 @@ pub enum Sharing {
 
 defaults! {
     buffer: Capacity = Capacity::Bytes(Bytes::kb(500)); // ads §2.2
-    store: Q<Bytes> = Q(Bytes::ZERO);
     alpha: f64 = 1.0;
     yes: bool = true;
 }

@@ -2,7 +2,8 @@
 
 use crate::run::Run;
 use crate::table::{ColumnData, Table, column};
-use thalweg_machines::buffer::{InputMemory, PfcThreshold};
+use thalweg_machines::buffer::InputMemory;
+use thalweg_machines::pause::Claims;
 use thalweg_sim::ends;
 use thalweg_units::PortId;
 
@@ -35,23 +36,20 @@ pub(crate) fn memory_rows(run: &Run) -> Vec<MemoryRow> {
     let mut out = Vec::new();
     for (switch, (peaks, memory)) in run.engine.memory_peaks().enumerate() {
         let node = spec.hosts + switch as u32;
-        let threshold = memory.spec().pfc().map(|pfc| (pfc.threshold, pfc.headroom.get()));
+        let claims = memory.spec().claims();
         for (number, back) in ports[switch].iter().enumerate() {
             let most = peaks.inputs[number];
             let own = match memory.spec().memory {
                 InputMemory::PerInput(bytes) => Some(bytes.get()),
                 InputMemory::Shared(_) => None,
             };
-            let (limit, headroom) = match threshold {
-                None => (own, None),
-                Some((PfcThreshold::Static { xoff, .. }, headroom)) => {
-                    let xoff = xoff.get();
+            let (limit, headroom) = match claims {
+                Claims::None => (own, None),
+                Claims::Static { xoff, headroom, .. } => {
                     let limit = own.unwrap_or(xoff + headroom);
                     (Some(limit), Some((most.saturating_sub(xoff), limit.saturating_sub(xoff))))
                 }
-                Some((PfcThreshold::Dynamic { .. }, headroom)) => {
-                    (None, Some((peaks.headrooms[number], headroom)))
-                }
+                Claims::Dynamic { headroom, .. } => (None, Some((peaks.headrooms[number], headroom))),
             };
             let from = Some(ends(spec, *back).1.0);
             out.push(MemoryRow { node, port: Some(PortId(back.0 ^ 1)), from, most, limit, headroom });

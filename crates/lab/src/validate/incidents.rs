@@ -3,6 +3,7 @@
 use super::Report;
 use crate::schema::{Document, Incident, Routing, RoutingRule};
 use crate::topology::Graph;
+use thalweg_machines::pause::Reach;
 use thalweg_units::{NodeId, Span};
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
@@ -15,7 +16,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             }
             Incident::PauseLoss { from, until, port, .. } => {
                 times(r, i, "from", from.0, until.map(|q| q.0), doc);
-                if doc.switch.pfc.is_none() && doc.switch.backpressure.is_none() {
+                if doc.switch.pause_effects().is_none_or(|own| own.reach == Reach::Rates) {
                     let why = "without `switch.pfc` there are no pause frames";
                     r.useless(&format!("incident.{i}"), why, "remove it, or write `switch.pfc = {}`");
                 }

@@ -2,7 +2,8 @@
 use crate::common::*;
 use std::path::Path;
 use thalweg_lab::{Run, catalogue, load};
-use thalweg_machines::buffer::{InputMemory, PfcThreshold};
+use thalweg_machines::buffer::InputMemory;
+use thalweg_machines::pause::Claims;
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::{Notification, RdmaAcks, RdmaSpec, RdmaTimer, TransportSpec};
 use thalweg_sim::spec::{IncidentKind, NetworkSpec};
@@ -35,11 +36,9 @@ fn the_defaults_of_irn_are_those_of_the_paper() {
     // 40e9 x 24e-6 / 8 = 120 000 B; / 1090 B = 110.09 packets.
     assert_eq!(rdma(&s).cap, Some(110));
     let inputs = s.inputs.expect("inputs");
-    let pfc = inputs.pfc().expect("flow control");
     // Headroom 40e9 x 2 x 2e-6 / 8 = 20 000 B, 3 x 1090 and 64 B; the paper has the first alone, and 220 KB.
-    let xoff = Bytes::new(240_000 - 23_334);
-    assert_eq!(pfc.threshold, PfcThreshold::Static { xoff, xon: xoff });
-    assert_eq!(pfc.headroom, Bytes::new(23_334));
+    let (xoff, headroom) = (240_000 - 23_334, 23_334);
+    assert_eq!(inputs.claims(), Claims::Static { xoff, xon: xoff, headroom });
     assert_eq!(inputs.memory, InputMemory::PerInput(Bytes::kb(240)));
     assert_eq!((rdma(&s).acks, rdma(&s).timer), (RdmaAcks::PerPacket, RdmaTimer::Off));
     let lossy = spec(FAT_TREE, &[("scheme", "irn+voq")]);

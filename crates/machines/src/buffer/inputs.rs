@@ -5,7 +5,7 @@
 //! between a pause and its effect goes to the headroom. Who transmits the frames, and when, is the owner's affair.
 
 use crate::pause::{
-    BackpressureSpec, Frame, Held, Passing, PauseMachine, PausePolicy, PauseSpec, PfcSpec, PfcThreshold,
+    Claims, Effects, Frame, Held, Passing, PauseMachine, PausePolicy, PauseSpec, QueuePauses,
 };
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
@@ -22,20 +22,24 @@ pub struct InputSpec {
 }
 
 impl InputSpec {
-    /// Bytes of a pause frame on the wire; `None`: there are none.
-    pub fn frame_wire(&self) -> Option<u32> {
-        self.pause.map(|policy| policy.frame_wire())
+    /// What follows from pauses for the network.
+    pub fn effects(&self) -> Option<Effects> {
+        self.pause.map(|policy| policy.effects())
     }
 
-    /// Priority flow control, whose thresholds and headroom are the memory's too.
-    #[inline]
-    pub fn pfc(&self) -> Option<PfcSpec> {
-        if let Some(PauseSpec::Pfc(pfc)) = self.pause { Some(pfc) } else { None }
+    /// How single queues are paused.
+    pub fn queue_pauses(&self) -> Option<QueuePauses> {
+        self.effects()?.queues()
     }
 
-    /// Backpressure flow control.
-    pub fn backpressure(&self) -> Option<BackpressureSpec> {
-        if let Some(PauseSpec::Backpressure(backpressure)) = self.pause { Some(backpressure) } else { None }
+    /// Pauses stop whole ports.
+    pub fn stops_ports(&self) -> bool {
+        self.effects().is_some_and(|effects| effects.stops_ports())
+    }
+
+    /// What pauses make of the memory.
+    pub fn claims(&self) -> Claims {
+        self.effects().map_or(Claims::None, |effects| effects.claims)
     }
 }
 
@@ -70,16 +74,13 @@ enum Limits {
 
 impl Limits {
     fn of(spec: &InputSpec) -> Result<Self, String> {
-        let (xoff, most) = match (spec.pfc(), spec.memory) {
-            (None, _) => (u64::MAX, u64::MAX),
-            (Some(PfcSpec { threshold: PfcThreshold::Static { xoff, .. }, headroom, .. }), _) => {
-                (xoff.get(), xoff.get() + headroom.get())
+        let (xoff, most) = match (spec.claims(), spec.memory) {
+            (Claims::None, _) => (u64::MAX, u64::MAX),
+            (Claims::Static { xoff, headroom, .. }, _) => (xoff, xoff + headroom),
+            (Claims::Dynamic { alpha, reserve, headroom }, InputMemory::Shared(_)) => {
+                return Ok(Self::Dynamic { alpha, reserve, headroom });
             }
-            (
-                Some(PfcSpec { threshold: PfcThreshold::Dynamic { alpha, reserve, .. }, headroom, .. }),
-                InputMemory::Shared(_),
-            ) => return Ok(Self::Dynamic { alpha, reserve: reserve.get(), headroom: headroom.get() }),
-            (Some(_), InputMemory::PerInput(_)) => {
+            (Claims::Dynamic { .. }, InputMemory::PerInput(_)) => {
                 return Err("a dynamic threshold needs shared memory".into());
             }
         };
@@ -284,10 +285,10 @@ impl Inputs {
 
     /// Bytes of an input that must be stuck for its neighbour never to go on.
     pub fn stuck_above(&self) -> u64 {
-        match self.spec.pfc().map(|pfc| pfc.threshold) {
-            Some(PfcThreshold::Static { xon, .. }) => xon.get(),
-            Some(PfcThreshold::Dynamic { reserve, .. }) => reserve.get(),
-            None => u64::MAX,
+        match self.spec.claims() {
+            Claims::Static { xon, .. } => xon,
+            Claims::Dynamic { reserve, .. } => reserve,
+            Claims::None => u64::MAX,
         }
     }
 

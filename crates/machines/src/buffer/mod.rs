@@ -3,6 +3,5 @@
 mod inputs;
 mod shared;
 
-pub use crate::pause::{PfcSpec, PfcThreshold};
 pub use inputs::{Input, InputMemory, InputSpec, Inputs};
 pub use shared::SharedPool;

@@ -4,29 +4,108 @@
 //! Which queues are too long the order of service says ([`crate::schedule::bfc`]); what is kept here is one counter per input and queue of
 //! its neighbour. From time to time the neighbour is told the whole state, so that a lost frame costs no more than that time.
 
-use super::{Frame, Held, Passing, PausePolicy, QueueSet};
+use super::{
+    Claims, Effects, Frame, Held, Parameters, Passing, PausePolicy, QueuePauses, QueueSet, Reach, Site,
+    smallest_frame,
+};
 use crate::packet::Flags;
+use crate::problems::Problems;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use thalweg_units::{FlowId, Span, Time};
+use thalweg_units::{Bytes, FlowId, Span, Time};
 
-/// Parameters of [`Backpressure`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BackpressureSpec {
-    /// A frame on the wire.
-    pub frame_wire: u32,
-    /// A neighbour of which a queue is paused, or was a short time ago, is told all that is paused as often as this.
+/// Backpressure flow control (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022): a queue of the hop before pauses as long as packets of
+/// it wait that made a queue of the scheduler `bfc` too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// A neighbour of which queues are paused, or were two reminders ago, is told all of them as often as this: a lost frame costs no more.
     pub every: Span,
     /// A queue goes on by itself if its pause has not been confirmed for so long.
     // CHOICE BFC §3.3.3.2: not in the paper, whose bitmaps go on for ever. Here they end when nothing has been paused for two periods; if all
     // of them are lost, and the RESUME before them, this keeps the queue from standing still for good.
     pub expires: Span,
-    /// NICs obey; otherwise they ignore all frames (App. E).
+    /// A frame on the wire, whatever it says.
+    pub frame: Bytes,
+    /// NICs obey, flow by flow if `nic.order` is `round-robin`. Otherwise they take no notice (App. E).
     pub nics: bool,
-    /// Frames name flows, not queues: the ideal to which §3.3.3.2 compares. Nothing is confirmed then, and nothing expires.
-    pub flows: bool,
-    /// Packets on ways that could close a cycle of pauses are held against nobody (§3.5): the owner knows which.
-    pub elide: bool,
+    /// What a frame names.
+    pub pauses: Pauses,
+    /// What is held against nobody, lest ports wait for each other in a circle for ever.
+    pub elide: Elide,
+}
+
+/// What a frame of backpressure names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pauses {
+    /// The queue that a packet came from, whoever waits in it now.
+    #[default]
+    Queue,
+    /// The flow: the hop before pauses the queue that it waits in, whichever that is then. The ideal to which BFC compares its sticky
+    /// queues (Goyal, MIT 2022, §3.3.3.2), with `sticky = 0` in the scheduler; frames are not repeated, and must not be lost.
+    Flow,
+}
+
+/// What is held against nobody under backpressure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Elide {
+    /// Nothing is exempt.
+    #[default]
+    None,
+    /// So much that no cycle of pauses is left (BFC: Goyal, MIT 2022, §3.5, App. D). In a network of layers packets that come from a higher layer and
+    /// return to one; elsewhere those of ways through a switch none of which can be left out. `thalweg check deadlock` lists them.
+    Cycles,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        // CHOICE BFC §3.3.3.2: the paper gives neither period nor sizes. A hop's round trip; the artifact has 1 us.
+        let (every, expires) = (Span::from_us(2), Span::from_us(32));
+        let (pauses, elide) = (Pauses::Queue, Elide::None);
+        Self { every, expires, frame: smallest_frame(), nics: true, pauses, elide }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Backpressure;
+
+    fn check(&self, _: &Site, problems: &mut Problems) {
+        let Self { every, expires, .. } = *self;
+        problems.positive("every", every, "2us");
+        if expires <= every {
+            let reason = format!("pauses would expire after {expires}, and are confirmed every {every}");
+            problems.wrong("expires", reason, "write more than `every`, for example 16 times as much");
+        }
+        let default = Self::default();
+        if self.pauses == Pauses::Flow {
+            for (key, differs) in [("every", every != default.every), ("expires", expires != default.expires)]
+            {
+                if differs {
+                    let why = "frames that name flows are not repeated, and no pause of a flow expires";
+                    problems.useless(key, why, "remove the key");
+                }
+            }
+        }
+    }
+
+    fn effects(&self) -> Effects {
+        let Self { every, expires, nics, .. } = *self;
+        let (flows, elide) = (self.pauses == Pauses::Flow, self.elide == Elide::Cycles);
+        let reach = Reach::Queues(QueuePauses { every, expires, nics, flows, elide });
+        Effects { frame: self.frame, reach, claims: Claims::None, lossless: false }
+    }
+
+    fn make(&self, inputs: usize) -> Result<Backpressure, String> {
+        Backpressure::new(self, inputs)
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self::default(), Self { pauses: Pauses::Flow, ..Self::default() }]
+    }
 }
 
 /// The pause counters of one switch.
@@ -46,22 +125,17 @@ impl Backpressure {
     ///
     /// # Errors
     /// If reminders would take no time, or come too late to confirm a pause.
-    pub fn new(spec: &BackpressureSpec, inputs: usize) -> Result<Self, String> {
+    pub fn new(spec: &Params, inputs: usize) -> Result<Self, String> {
         if spec.every.is_zero() || spec.expires <= spec.every {
             return Err(format!(
                 "pauses are confirmed every {} and expire after {}: the first must be above zero and below the second",
                 spec.every, spec.expires
             ));
         }
-        let counters = if spec.flows { 0 } else { inputs * usize::from(QueueSet::CAPACITY) };
-        let flows = spec.flows.then(BTreeMap::new);
+        let by_flow = spec.pauses == Pauses::Flow;
+        let counters = if by_flow { 0 } else { inputs * usize::from(QueueSet::CAPACITY) };
+        let flows = by_flow.then(BTreeMap::new);
         Ok(Self { counters: vec![0; counters], paused: vec![QueueSet::default(); inputs], flows })
-    }
-
-    /// What is counted for all queues, or flows, of all neighbours.
-    pub fn counted(&self) -> u64 {
-        let flows = self.flows.iter().flat_map(|flows| flows.values());
-        self.counters.iter().chain(flows).map(|count| u64::from(*count)).sum()
     }
 
     /// The counter of the queue that a packet came from.
@@ -126,6 +200,11 @@ impl PausePolicy for Backpressure {
         let flow = |flows: &BTreeMap<(usize, FlowId), u32>| flows.keys().any(|(from, _)| *from == input);
         !self.paused[input].is_empty() || self.flows.as_ref().is_some_and(flow)
     }
+    /// For all queues, or flows, of all neighbours.
+    fn counted(&self) -> u64 {
+        let flows = self.flows.iter().flat_map(|flows| flows.values());
+        self.counters.iter().chain(flows).map(|count| u64::from(*count)).sum()
+    }
     /// Only the departures of marked packets matter, and their ports know.
     fn is_pausing(&self) -> bool {
         false
@@ -137,15 +216,6 @@ mod tests {
     use super::*;
     use crate::packet::Packet;
 
-    const SPEC: BackpressureSpec = BackpressureSpec {
-        frame_wire: 64,
-        every: Span::from_us(2),
-        expires: Span::from_us(32),
-        nics: true,
-        flows: false,
-        elide: false,
-    };
-
     fn from(tag: u16) -> Packet {
         Packet { tag, flags: Flags::HELD_BACK, ..Packet::default() }
     }
@@ -153,7 +223,7 @@ mod tests {
     /// §3.3.3.2: on the counter's first step up, and on its last one down, whatever the order, output and flow of what leaves.
     #[test]
     fn a_queue_is_paused_once_and_resumed_when_all_packets_that_were_held_back_have_left() {
-        let mut switch = Backpressure::new(&SPEC, 2).unwrap();
+        let mut switch = Backpressure::new(&Params::default(), 2).unwrap();
         let packet = from(7);
         let at = |input, output| Passing { input, output, packet: &packet };
         let now = Time::ZERO;
@@ -174,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_reminder_says_which_counters_are_not_zero() {
-        let mut switch = Backpressure::new(&SPEC, 1).unwrap();
+        let mut switch = Backpressure::new(&Params::default(), 1).unwrap();
         for tag in [3, 200, 3] {
             switch.on_overfull(Time::ZERO, Passing { input: 0, output: 1, packet: &from(tag) });
         }
@@ -185,7 +255,7 @@ mod tests {
     /// M8.4 of the design: whatever queue its packets came from.
     #[test]
     fn where_frames_name_flows_a_flow_is_paused_once_per_input_and_nobody_is_reminded() {
-        let mut switch = Backpressure::new(&BackpressureSpec { flows: true, ..SPEC }, 2).unwrap();
+        let mut switch = Backpressure::new(&Params { pauses: Pauses::Flow, ..Params::default() }, 2).unwrap();
         let (a, b) = (Packet { flow: FlowId(4), ..from(7) }, Packet { flow: FlowId(4), ..from(9) });
         let at = |input, packet| Passing { input, output: 1, packet };
         let (now, stop, go) =
@@ -201,7 +271,7 @@ mod tests {
 
     #[test]
     fn reminders_that_would_never_come_are_refused() {
-        let new = |every, expires| Backpressure::new(&BackpressureSpec { every, expires, ..SPEC }, 1);
+        let new = |every, expires| Backpressure::new(&Params { every, expires, ..Params::default() }, 1);
         assert!(new(Span::ZERO, Span::from_us(1)).unwrap_err().contains("expire"));
         assert!(new(Span::from_us(9), Span::from_us(9)).unwrap_err().contains("every 9"));
     }

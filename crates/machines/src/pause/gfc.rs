@@ -3,27 +3,75 @@
 //!
 //! Stage k holds from B_k = B_m − (B_m − B_1)/2^(k−1) on; below B_1 the neighbour sends at full rate.
 
-use super::{Frame, Held, Passing, PausePolicy};
+use super::{Claims, Effects, Frame, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame};
+use crate::problems::Problems;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
 
-/// Parameters of [`Gfc`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GfcSpec {
-    /// B_1: from here on the neighbour is slowed down.
+/// Gentle flow control, buffer-based (Qian et al., SIGCOMM 2019): in stage k, from last − (last − first)/2^(k−1) on, the upstream neighbour of an input
+/// sends at its link's rate divided by 2^k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// B_1, where the first stage begins.
+    #[schemars(extend("x-quantity" = "room", "examples" = ["500KB"]))]
     pub first: Bytes,
-    /// B_m, where the rate would be zero.
+    /// B_m, which stages come ever closer to.
+    #[schemars(extend("x-quantity" = "room", "examples" = ["523KB"]))]
     pub last: Bytes,
-    /// The rate is never below that of the link divided by 2 to the power of this.
+    /// How many stages.
+    // CHOICE Escape §4.6.4: the paper has no number. The slowest is a thousandth of the rate.
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 16))]
     pub stages: u8,
     /// A frame on the wire.
-    pub frame_wire: u32,
+    #[serde(default = "smallest_frame")]
+    pub frame: Bytes,
+}
+
+fn ten() -> u8 {
+    10
+}
+
+impl Parameters for Params {
+    type Machine = Gfc;
+
+    fn check(&self, at: &Site, problems: &mut Problems) {
+        if self.last <= self.first {
+            let reason = format!("{} is not above `first`, {}", self.last, self.first);
+            problems.wrong("last", reason, "write more than `first`");
+        }
+        if let Some(memory) = at.memory.filter(|memory| *memory < self.last) {
+            let reason = format!("{} is above the memory of an input, {memory}", self.last);
+            problems.wrong("last", reason, "raise `switch.inputs.memory`");
+        }
+    }
+
+    fn effects(&self) -> Effects {
+        Effects { frame: self.frame, reach: Reach::Rates, claims: Claims::None, lossless: false }
+    }
+
+    fn make(&self, inputs: usize) -> Result<Gfc, String> {
+        Gfc::new(self, inputs)
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let one = |stages| Self {
+            first: Bytes::new(1000),
+            last: Bytes::new(1800),
+            stages,
+            frame: smallest_frame(),
+        };
+        vec![one(10), one(1)]
+    }
 }
 
 /// The policy of one switch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gfc {
-    spec: GfcSpec,
+    spec: Params,
     /// By input: what its neighbour was told last.
     told: Vec<u8>,
     slowing: u32,
@@ -34,7 +82,7 @@ impl Gfc {
     ///
     /// # Errors
     /// If B_m is not above B_1, or there are no stages.
-    pub fn new(spec: &GfcSpec, inputs: usize) -> Result<Self, String> {
+    pub fn new(spec: &Params, inputs: usize) -> Result<Self, String> {
         if spec.last <= spec.first || !(1..=16).contains(&spec.stages) {
             return Err(format!(
                 "stages 1 to {} from {} on up to {} do not rise",
@@ -92,8 +140,8 @@ mod tests {
     use super::*;
     use crate::packet::Packet;
 
-    const SPEC: GfcSpec =
-        GfcSpec { first: Bytes::new(1000), last: Bytes::new(1800), stages: 10, frame_wire: 64 };
+    const SPEC: Params =
+        Params { first: Bytes::new(1000), last: Bytes::new(1800), stages: 10, frame: Bytes::new(64) };
 
     #[test]
     fn each_stage_halves_the_rate_and_begins_half_as_far_from_the_end() {
@@ -121,9 +169,7 @@ mod tests {
 
     #[test]
     fn stages_that_do_not_rise_are_refused() {
-        assert!(
-            Gfc::new(&GfcSpec { last: Bytes::new(1000), ..SPEC }, 1).unwrap_err().contains("do not rise")
-        );
-        assert!(Gfc::new(&GfcSpec { stages: 0, ..SPEC }, 1).is_err());
+        assert!(Gfc::new(&Params { last: Bytes::new(1000), ..SPEC }, 1).unwrap_err().contains("do not rise"));
+        assert!(Gfc::new(&Params { stages: 0, ..SPEC }, 1).is_err());
     }
 }

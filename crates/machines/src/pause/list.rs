@@ -1,37 +1,59 @@
-//! The one list of pause policies: parameters, construction and dispatch come from it.
+//! What follows from the list of pause policies: parameters, construction, dispatch.
 
-use super::{Backpressure, BackpressureSpec, Frame, Gfc, GfcSpec, Held, Passing, PausePolicy, Pfc, PfcSpec};
-use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
-
+/// `module: Name, "what it is for";` for each; the module's name is its key in scenarios, `switch.NAME`.
 macro_rules! policies {
-    ($($name:ident($spec:ty), $summary:literal;)*) => {
+    ({} $($module:ident: $name:ident, $doc:literal;)*) => {
+        $(pub mod $module;)*
+
         /// The parameters of any policy.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         pub enum PauseSpec {
-            $(#[doc = $summary] $name($spec),)*
+            $(#[doc = $doc] $name($module::Params),)*
         }
 
         /// Any policy, statically dispatched: that of one switch.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum PauseMachine {
-            $(#[doc = $summary] $name($name),)*
+            $(#[doc = $doc] $name($module::$name),)*
         }
 
         impl PauseSpec {
-            /// Bytes of a frame on the wire.
-            pub fn frame_wire(&self) -> u32 {
-                match self { $(Self::$name(spec) => spec.frame_wire),* }
+            /// Its name in scenarios.
+            pub fn key(&self) -> &'static str {
+                match self { $(Self::$name(_) => stringify!($module)),* }
             }
 
-            /// The policy of a switch with so many inputs.
+            /// See [`Parameters::settle`].
+            pub fn settle(&mut self, at: &Site) {
+                match self { $(Self::$name(p) => p.settle(at)),* }
+            }
+
+            /// See [`Parameters::check`].
+            pub fn problems(&self, at: &Site) -> Vec<Problem> {
+                let mut problems = Problems::default();
+                match self { $(Self::$name(p) => p.check(at, &mut problems)),* }
+                problems.0
+            }
+
+            /// See [`Parameters::effects`].
+            pub fn effects(&self) -> Effects {
+                match self { $(Self::$name(p) => p.effects()),* }
+            }
+
+            /// See [`Parameters::make`].
             ///
             /// # Errors
             /// If parameters contradict each other, with their values.
             pub fn make(&self, inputs: usize) -> Result<PauseMachine, String> {
-                match self {
-                    $(Self::$name(spec) => $name::new(spec, inputs).map(PauseMachine::$name),)*
-                }
+                match self { $(Self::$name(p) => p.make(inputs).map(PauseMachine::$name)),* }
+            }
+
+            /// What the laws are tried on.
+            #[cfg(test)]
+            pub(crate) fn variants() -> Vec<Self> {
+                let mut all = Vec::new();
+                $(all.extend($module::Params::variants().into_iter().map(Self::$name));)*
+                all
             }
         }
 
@@ -62,6 +84,9 @@ macro_rules! policies {
             fn has_paused(&self, input: usize) -> bool {
                 match self { $(Self::$name(m) => m.has_paused(input)),* }
             }
+            fn counted(&self) -> u64 {
+                match self { $(Self::$name(m) => m.counted()),* }
+            }
             #[inline]
             fn is_pausing(&self) -> bool {
                 match self { $(Self::$name(m) => m.is_pausing()),* }
@@ -74,8 +99,4 @@ macro_rules! policies {
     };
 }
 
-policies! {
-    Pfc(PfcSpec), "Priority flow control: XOFF and XON by the bytes of an input";
-    Gfc(GfcSpec), "Gentle flow control: the rate of an input's neighbour is halved as often as the input is fuller";
-    Backpressure(BackpressureSpec), "Backpressure flow control: a queue of the hop before stops while packets of it wait in queues that are too long";
-}
+pub(super) use policies;

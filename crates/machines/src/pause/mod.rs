@@ -3,24 +3,38 @@
 //!
 //! Frames go ahead of everything else on a link and are never paused themselves.
 
-mod backpressure;
+mod declare;
 mod frame;
-mod gfc;
 mod list;
 mod outbox;
 mod paused;
-mod pfc;
+#[cfg(test)]
+mod tests;
 
-pub use backpressure::{Backpressure, BackpressureSpec};
+use declare::smallest_frame;
+pub use declare::{Claims, Effects, Headroom, Parameters, QueuePauses, Reach, Site};
 pub use frame::{Classes, Frame, QueueSet};
-pub use gfc::{Gfc, GfcSpec};
-pub use list::{PauseMachine, PauseSpec};
 pub use outbox::{Outbox, Posted};
 pub use paused::{Change, Paused};
-pub use pfc::{Pfc, PfcSpec, PfcThreshold};
 
 use crate::packet::Packet;
+use crate::problems::{Problem, Problems};
+use list::policies;
+use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+
+/// The one list of pause policies, handed to the macro that is named; what is in its braces comes first.
+#[macro_export]
+macro_rules! pause_policies {
+    ($then:ident! { $($with:tt)* }) => {
+        $then! { { $($with)* }
+            pfc: Pfc, "Priority flow control: full inputs make their upstream neighbours pause. Needs `inputs`.";
+            backpressure: Backpressure, "Backpressure flow control: queues of the scheduler `bfc` that are too long make single queues of upstream neighbours pause. Needs `inputs`, and goes without `pfc`.";
+            gfc: Gfc, "Gentle flow control: the fuller an input, the more often its upstream neighbour halves its rate; it never stops. Needs `inputs`, and goes without `pfc`.";
+        }
+    };
+}
+pause_policies!(policies! {});
 
 /// A packet on its way through a switch.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +84,10 @@ pub trait PausePolicy {
     fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}
     /// The last thing that the neighbour of `input` was told is to stop, wholly or in part.
     fn has_paused(&self, input: usize) -> bool;
+    /// Packets that wait and are held against neighbours.
+    fn counted(&self) -> u64 {
+        0
+    }
     /// Some neighbour is paused: every departure matters at once.
     fn is_pausing(&self) -> bool;
     /// It has nothing to say of an input that comes to hold so many bytes, as far as they alone tell.

@@ -33,6 +33,11 @@ pub trait Parameters:
     /// Packets that may come by an input besides what was on its way when its neighbour was paused: headroom has room for them.
     fn more(&self) -> u64;
 
+    /// Its signals name flows by their connection, which must then take one path.
+    fn names_connections(&self) -> bool {
+        false
+    }
+
     /// The relief of a switch, from parameters that were checked.
     fn make(&self, site: &Site) -> Self::Machine;
 

@@ -30,6 +30,11 @@ macro_rules! reliefs {
                 match self { $(Self::$name(p) => p.more()),* }
             }
 
+            /// See [`Parameters::names_connections`].
+            pub fn names_connections(&self) -> bool {
+                match self { $(Self::$name(p) => p.names_connections()),* }
+            }
+
             /// The relief of a switch.
             ///
             /// # Errors

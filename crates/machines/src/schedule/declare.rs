@@ -73,6 +73,8 @@ pub struct Needs {
     pub manages: Manages,
     /// It may let nothing leave though something waits and the link is free.
     pub holds_back: bool,
+    /// It says when one of its queues has become too long ([`Discipline::is_overfull`](super::Discipline::is_overfull)).
+    pub says_overfull: bool,
     /// Packets can be taken out of its middle ([`Discipline::withdraw`](super::Discipline::withdraw)).
     pub searchable: bool,
 }
@@ -87,6 +89,7 @@ impl Needs {
         overtakes: false,
         manages: Manages::Nothing,
         holds_back: false,
+        says_overfull: false,
         searchable: false,
     };
 

@@ -7,7 +7,7 @@ use crate::events::{Events, Phase};
 use crate::fabric::Fabric;
 use crate::fabric::gate::{EXPIRY, REFRESH};
 use crate::port::Lane;
-use thalweg_machines::pause::{BackpressureSpec, Change, Frame, Passing};
+use thalweg_machines::pause::{Change, Frame, Passing, QueuePauses};
 use thalweg_machines::schedule::Discipline;
 use thalweg_machines::{Flags, Handle};
 use thalweg_units::PortId;
@@ -143,6 +143,6 @@ pub(super) fn free_flows<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Por
 }
 
 /// The parameters; who asks has them.
-fn backpressure<Q>(cx: &Cx<Q>) -> BackpressureSpec {
-    cx.spec.inputs.and_then(|inputs| inputs.backpressure()).expect("asked under backpressure only")
+fn backpressure<Q>(cx: &Cx<Q>) -> QueuePauses {
+    cx.spec.inputs.and_then(|inputs| inputs.queue_pauses()).expect("asked under backpressure only")
 }

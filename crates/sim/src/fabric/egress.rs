@@ -69,7 +69,7 @@ impl Reference {
 
 /// A pause frame's bytes on the wire.
 pub(crate) fn frame_wire(spec: &NetworkSpec) -> u32 {
-    spec.inputs.and_then(|i| i.frame_wire()).unwrap_or(0)
+    spec.inputs.and_then(|inputs| inputs.effects()).map_or(0, |effects| effects.frame.get() as u32)
 }
 
 /// The fabric's packets, as the machine asks for them.

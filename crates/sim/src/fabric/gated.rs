@@ -20,7 +20,7 @@ use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Place};
 use thalweg_machines::Handle;
-use thalweg_machines::pause::{Change, Classes, Frame, Posted};
+use thalweg_machines::pause::{Change, Classes, Frame, Posted, Reach};
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
 
@@ -384,7 +384,7 @@ impl Fabric {
 
     /// How long an XOFF lasts at this port's rate; `None`: until XON.
     fn quanta<Q>(&self, cx: &Cx<Q>, id: PortId) -> Option<Span> {
-        let quanta = cx.spec.inputs?.pfc()?.quanta?;
+        let Reach::Ports { quanta: Some(quanta) } = cx.spec.inputs?.effects()?.reach else { return None };
         Some(self.ports[id.at()].span(QUANTUM * u32::from(quanta)))
     }
 

@@ -40,7 +40,7 @@ impl Memory {
     pub fn new(spec: InputSpec, links: Vec<Vec<PortId>>, ports: usize, peaks: bool) -> Result<Self, String> {
         let switches = links.iter().map(|own| Inputs::new(spec, own.len())).collect::<Result<_, _>>()?;
         let stride = links.iter().map(Vec::len).max().unwrap_or(0);
-        let held = if spec.pfc().is_some() { vec![0; ports * stride] } else { Vec::new() };
+        let held = if spec.stops_ports() { vec![0; ports * stride] } else { Vec::new() };
         let none = |own: &Vec<PortId>| MemoryPeaks::new(own.len());
         let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
         let pools = Vec::new();

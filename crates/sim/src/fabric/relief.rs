@@ -413,7 +413,7 @@ pub(crate) fn lifted_bytes(fabric: &Fabric, id: PortId) -> u64 {
 pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
     use RoutingSpec::{SprayRandom, SprayRoundRobin};
     spec.relief.as_ref()?;
-    if spec.inputs.is_none_or(|inputs| inputs.pfc().is_none()) {
+    if spec.inputs.is_none_or(|inputs| !inputs.stops_ports()) {
         Some("relief is from the pauses of flow control by class, and there is none")
     } else if matches!(spec.routing, SprayRandom | SprayRoundRobin { .. }) {
         Some("relief names flows by their path: packets that are sprayed have none")

@@ -4,6 +4,7 @@ use crate::common::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use thalweg_machines::pause::PauseSpec;
+use thalweg_machines::pause::backpressure::Elide;
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::transport::UdpPace;
 use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision, layers};
@@ -142,7 +143,7 @@ proptest! {
 fn eliding(mut spec: NetworkSpec) -> NetworkSpec {
     if let Some(PauseSpec::Backpressure(own)) = spec.inputs.as_mut().and_then(|inputs| inputs.pause.as_mut())
     {
-        own.elide = true;
+        own.elide = Elide::Cycles;
     }
     spec
 }

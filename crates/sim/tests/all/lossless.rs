@@ -1,7 +1,9 @@
 //! Flow control between neighbours, per-ingress accounting, NICs that pull from their flows, and what breaks.
 use crate::common::*;
-use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
-use thalweg_machines::pause::{BackpressureSpec, PauseSpec};
+use thalweg_machines::buffer::{InputMemory, InputSpec};
+use thalweg_machines::pause::PauseSpec;
+use thalweg_machines::pause::backpressure::{Params as Backpressure, Pauses};
+use thalweg_machines::pause::pfc::{Params, Threshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec, bfc};
 use thalweg_machines::transport::{RtoSpec, TcpSpec, TransportSpec, UdpPace};
 use thalweg_sim::spec::*;
@@ -15,13 +17,7 @@ const HPCC: NicSpec = NicSpec { order: NicOrder::Hpcc, pause_control: true };
 pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
     InputSpec {
         memory: InputMemory::PerInput(Bytes::new(xoff + headroom)),
-        pause: Some(PauseSpec::Pfc(PfcSpec {
-            threshold: PfcThreshold::Static { xoff: Bytes::new(xoff), xon: Bytes::new(xon) },
-            headroom: Bytes::new(headroom),
-            frame_wire: 64,
-            quanta: None,
-            lossy_ok: false,
-        })),
+        pause: Some(PauseSpec::Pfc(Params::fixed(xoff, xon, headroom))),
         release_at_start: false,
     }
 }
@@ -29,16 +25,14 @@ pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
 pub fn dynamic(total: u64) -> InputSpec {
     InputSpec {
         memory: InputMemory::Shared(Bytes::new(total)),
-        pause: Some(PauseSpec::Pfc(PfcSpec {
-            threshold: PfcThreshold::Dynamic {
+        pause: Some(PauseSpec::Pfc(Params {
+            threshold: Threshold::Dynamic {
                 alpha: 0.125,
                 reserve: Bytes::new(2000),
                 hysteresis: Bytes::new(1500),
             },
-            headroom: Bytes::new(12_000),
-            frame_wire: 64,
-            quanta: None,
-            lossy_ok: false,
+            headroom: Some(Bytes::new(12_000)),
+            ..Params::default()
         })),
         release_at_start: true,
     }
@@ -51,14 +45,7 @@ pub fn lossy(limit: u64) -> InputSpec {
 pub fn backpressure() -> InputSpec {
     InputSpec {
         memory: InputMemory::Shared(Bytes::new(12_000_000)),
-        pause: Some(PauseSpec::Backpressure(BackpressureSpec {
-            frame_wire: 64,
-            every: Span::from_us(2),
-            expires: Span::from_us(32),
-            nics: true,
-            flows: false,
-            elide: false,
-        })),
+        pause: Some(PauseSpec::Backpressure(Backpressure::default())),
         release_at_start: true,
     }
 }
@@ -67,7 +54,7 @@ pub fn backpressure() -> InputSpec {
 pub fn by_flow() -> InputSpec {
     let mut spec = backpressure();
     if let Some(PauseSpec::Backpressure(own)) = &mut spec.pause {
-        own.flows = true;
+        own.pauses = Pauses::Flow;
     }
     spec
 }
@@ -174,8 +161,7 @@ fn flow_control_prevents_the_drops_that_it_is_there_to_prevent() {
 fn a_headroom_that_is_too_small_breaks_the_promise_unless_it_is_meant() {
     let ended = |lossy_ok| {
         let mut inputs = pfc(20_000, 15_000, 1000);
-        let pfc = PfcSpec { lossy_ok, ..inputs.pfc().expect("flow control") };
-        inputs.pause = Some(PauseSpec::Pfc(pfc));
+        inputs.pause = Some(PauseSpec::Pfc(Params { lossy_ok, ..Params::fixed(20_000, 15_000, 1000) }));
         let mut sim = Network::new(two_racks(1, Some(inputs), PULL, fifo())).unwrap();
         while sim.run(1_000_000) {}
         assert!(sim.counters().packets_dropped > 0);

@@ -1,8 +1,9 @@
 //! The most that switch memories have held, against what the recorded packets say.
 use crate::common::*;
 use std::collections::BTreeMap;
-use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
-use thalweg_machines::pause::PauseSpec;
+use thalweg_machines::buffer::{InputMemory, InputSpec};
+use thalweg_machines::pause::pfc::{Params, Threshold};
+use thalweg_machines::pause::{Claims, PauseSpec};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_sim::MemoryPeaks;
 use thalweg_sim::spec::*;
@@ -20,21 +21,18 @@ fn two_racks(seed: u64, inputs: InputSpec) -> NetworkSpec {
     spec
 }
 
-fn memory(memory: InputMemory, threshold: Option<PfcThreshold>, release_at_start: bool) -> InputSpec {
-    let pfc = threshold.map(|threshold| PfcSpec {
+fn memory(memory: InputMemory, threshold: Option<Threshold>, release_at_start: bool) -> InputSpec {
+    let pfc = threshold.map(|threshold| Params {
         threshold,
-        headroom: Bytes::new(12_000),
-        frame_wire: 64,
-        quanta: None,
-        lossy_ok: false,
+        headroom: Some(Bytes::new(12_000)),
+        ..Params::default()
     });
     InputSpec { memory, pause: pfc.map(PauseSpec::Pfc), release_at_start }
 }
 
 fn kinds() -> Vec<(&'static str, InputSpec)> {
-    let still = PfcThreshold::Static { xoff: Bytes::new(20_000), xon: Bytes::new(15_000) };
-    let moving =
-        PfcThreshold::Dynamic { alpha: 0.125, reserve: Bytes::new(2000), hysteresis: Bytes::new(1500) };
+    let still = Threshold::Static { xoff: Some(Bytes::new(20_000)), xon: Some(Bytes::new(15_000)) };
+    let moving = Threshold::Dynamic { alpha: 0.125, reserve: Bytes::new(2000), hysteresis: Bytes::new(1500) };
     let own = |bytes| InputMemory::PerInput(Bytes::new(bytes));
     let shared = |bytes| InputMemory::Shared(Bytes::new(bytes));
     vec![
@@ -112,9 +110,9 @@ fn the_most_held_is_exact_although_releases_are_deferred() {
                 let (by_input, in_all) = most(&book);
                 let peaks = &sim.memory_peaks()[switch];
                 assert_eq!(peaks.inputs, by_input, "{name}, seed {seed}, switch {switch}");
-                match (inputs.memory, inputs.pfc().map(|p| p.threshold)) {
+                match (inputs.memory, inputs.claims()) {
                     (InputMemory::PerInput(_), _) => assert_eq!(peaks.shared, 0),
-                    (_, Some(PfcThreshold::Dynamic { .. })) => assert!(peaks.shared < in_all),
+                    (_, Claims::Dynamic { .. }) => assert!(peaks.shared < in_all),
                     _ => assert_eq!(peaks.shared, in_all, "{name}, seed {seed}, switch {switch}"),
                 }
             }

@@ -1,7 +1,7 @@
 //! Pauses that expire: refreshed in time, and what becomes of lost frames. 8 Gb/s: a byte takes a nanosecond.
 use crate::common::*;
-use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
-use thalweg_machines::pause::PauseSpec;
+use thalweg_machines::buffer::{InputMemory, InputSpec};
+use thalweg_machines::pause::{PauseSpec, pfc};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_machines::transport::UdpPace;
 use thalweg_sim::spec::*;
@@ -19,13 +19,7 @@ fn incast(quanta: Option<u16>, incidents: Vec<Incident>) -> NetworkSpec {
     let mut spec = star(3, Rate::from_gbps(8), Span::from_us(1), udp, flows);
     spec.inputs = Some(InputSpec {
         memory: InputMemory::PerInput(Bytes::new(30_000)),
-        pause: Some(PauseSpec::Pfc(PfcSpec {
-            threshold: PfcThreshold::Static { xoff: Bytes::new(20_000), xon: Bytes::new(10_000) },
-            headroom: Bytes::new(10_000),
-            frame_wire: 64,
-            quanta,
-            lossy_ok: false,
-        })),
+        pause: Some(PauseSpec::Pfc(pfc::Params { quanta, ..pfc::Params::fixed(20_000, 10_000, 10_000) })),
         release_at_start: false,
     });
     spec.disciplines = vec![DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }];

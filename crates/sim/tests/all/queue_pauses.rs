@@ -1,7 +1,8 @@
 //! Pauses of single queues: what is paused waits, what is not goes on, and nothing is lost.
 use crate::common::*;
 use proptest::prelude::*;
-use thalweg_machines::buffer::{InputMemory, InputSpec, PfcSpec, PfcThreshold};
+use thalweg_machines::buffer::{InputMemory, InputSpec};
+use thalweg_machines::pause::pfc::Params;
 use thalweg_machines::pause::{Classes, Frame, PauseSpec, QueueSet};
 use thalweg_machines::schedule::{DisciplineSpec, priority};
 use thalweg_machines::transport::UdpPace;
@@ -23,13 +24,7 @@ fn two_classes(seed: u64) -> NetworkSpec {
     let far = Bytes::new(1 << 40);
     let inputs = InputSpec {
         memory: InputMemory::PerInput(far),
-        pause: Some(PauseSpec::Pfc(PfcSpec {
-            threshold: PfcThreshold::Static { xoff: Bytes::new(1 << 39), xon: Bytes::new(1 << 39) },
-            headroom: Bytes::new(1 << 20),
-            frame_wire: 64,
-            quanta: None,
-            lossy_ok: false,
-        })),
+        pause: Some(PauseSpec::Pfc(Params::fixed(1 << 39, 1 << 39, 1 << 20))),
         release_at_start: false,
     };
     let order = priority::Params::from(2).into();

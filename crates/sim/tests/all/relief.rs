@@ -1,7 +1,7 @@
 //! Escape (Menikkumbura, Purdue 2022, ch. 4) and the other reliefs: cycles of pauses are left, nothing is lost, nothing is reordered; and what the published rules do.
 use crate::common::*;
 use crate::lossless::pfc;
-use thalweg_machines::pause::{GfcSpec, PauseSpec};
+use thalweg_machines::pause::{PauseSpec, gfc};
 use thalweg_machines::relief::escape::{Arithmetic, Params, Reclaim, Rule};
 use thalweg_machines::relief::{ReliefMachine, ReliefSpec, deadlock_breaker, loop_breaker};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
@@ -212,11 +212,11 @@ fn the_others_break_the_cycle_too() {
         assert!(at(6) > at(3));
     }
     let inputs = thalweg_machines::buffer::InputSpec {
-        pause: Some(PauseSpec::Gfc(GfcSpec {
+        pause: Some(PauseSpec::Gfc(gfc::Params {
             first: Bytes::new(100_000),
             last: Bytes::new(130_000),
             stages: 10,
-            frame_wire: 64,
+            frame: Bytes::new(64),
         })),
         memory: thalweg_machines::buffer::InputMemory::PerInput(Bytes::new(200_000)),
         ..pfc(100_000, 50_000, HEADROOM)

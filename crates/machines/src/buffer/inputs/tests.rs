@@ -3,32 +3,33 @@
 use super::*;
 use crate::packet::Packet;
 use crate::pause::Classes;
+use crate::pause::pfc::{Params, Threshold};
 use proptest::prelude::*;
 
 fn b(bytes: u64) -> Bytes {
     Bytes::new(bytes)
 }
-fn per_input(limit: u64, pfc: Option<PfcSpec>) -> InputSpec {
+fn per_input(limit: u64, pfc: Option<Params>) -> InputSpec {
     InputSpec {
         memory: InputMemory::PerInput(b(limit)),
         pause: pfc.map(PauseSpec::Pfc),
         release_at_start: false,
     }
 }
-fn shared(total: u64, pfc: Option<PfcSpec>) -> InputSpec {
+fn shared(total: u64, pfc: Option<Params>) -> InputSpec {
     InputSpec {
         memory: InputMemory::Shared(b(total)),
         pause: pfc.map(PauseSpec::Pfc),
         release_at_start: false,
     }
 }
-fn fixed(xoff: u64, xon: u64, headroom: u64) -> Option<PfcSpec> {
-    let threshold = PfcThreshold::Static { xoff: b(xoff), xon: b(xon) };
-    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64, quanta: None, lossy_ok: false })
+fn fixed(xoff: u64, xon: u64, headroom: u64) -> Option<Params> {
+    let threshold = Threshold::Static { xoff: Some(b(xoff)), xon: Some(b(xon)) };
+    Some(Params { threshold, headroom: Some(b(headroom)), ..Params::default() })
 }
-fn dynamic(alpha: f64, reserve: u64, hysteresis: u64, headroom: u64) -> Option<PfcSpec> {
-    let threshold = PfcThreshold::Dynamic { alpha, reserve: b(reserve), hysteresis: b(hysteresis) };
-    Some(PfcSpec { threshold, headroom: b(headroom), frame_wire: 64, quanta: None, lossy_ok: false })
+fn dynamic(alpha: f64, reserve: u64, hysteresis: u64, headroom: u64) -> Option<Params> {
+    let threshold = Threshold::Dynamic { alpha, reserve: b(reserve), hysteresis: b(hysteresis) };
+    Some(Params { threshold, headroom: Some(b(headroom)), ..Params::default() })
 }
 /// The HPCC authors' switch with 16 ports of 100 Gb/s and 1 us.
 fn hpcc() -> Inputs {
@@ -294,12 +295,12 @@ proptest! {
             }
             prop_assert_eq!(m.is_pausing(), s.paused.contains(&true));
             let stored: u64 = m.inputs().iter().map(|at| at.bytes).sum();
-            match (spec.memory, spec.pfc().map(|pfc| (pfc.threshold, pfc.headroom.get()))) {
+            match (spec.memory, spec.claims()) {
                 (InputMemory::PerInput(limit), _) => {
                     prop_assert!(m.inputs().iter().all(|at| at.bytes <= limit.get()));
                 }
-                (InputMemory::Shared(total), Some((PfcThreshold::Dynamic { reserve, .. }, headroom))) => {
-                    let beyond = |at: &Input| (at.bytes - at.headroom).saturating_sub(reserve.get());
+                (InputMemory::Shared(total), Claims::Dynamic { reserve, headroom, .. }) => {
+                    let beyond = |at: &Input| (at.bytes - at.headroom).saturating_sub(reserve);
                     prop_assert_eq!(m.used, m.inputs().iter().map(beyond).sum::<u64>());
                     prop_assert!(m.used <= m.pool && stored <= total.get());
                     prop_assert!(m.inputs().iter().all(|at| at.headroom <= headroom));
@@ -344,10 +345,10 @@ proptest! {
     fn nothing_is_dropped_while_no_more_than_the_headroom_comes_after_a_threshold_is_crossed(
         spec in memories(), steps in steps(300)
     ) {
-        prop_assume!(spec.pfc().is_some());
-        let lossless = match (spec.memory, spec.pfc().map(|pfc| pfc.threshold)) {
-            (InputMemory::Shared(total), Some(PfcThreshold::Static { xoff, .. })) => {
-                total.get() >= INPUTS as u64 * (xoff.get() + 3000)
+        prop_assume!(spec.pause.is_some());
+        let lossless = match (spec.memory, spec.claims()) {
+            (InputMemory::Shared(total), Claims::Static { xoff, .. }) => {
+                total.get() >= INPUTS as u64 * (xoff + 3000)
             }
             _ => true,
         };

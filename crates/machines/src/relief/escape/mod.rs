@@ -139,6 +139,9 @@ impl Parameters for Params {
     fn more(&self) -> u64 {
         u64::from(self.pool)
     }
+    fn names_connections(&self) -> bool {
+        true
+    }
 
     fn make(&self, site: &Site) -> Escape {
         let twice = site.delay.saturating_mul(2);

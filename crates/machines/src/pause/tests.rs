@@ -1,0 +1,84 @@
+//! Laws of every pause policy.
+
+use super::*;
+use crate::packet::Flags;
+use thalweg_units::Bytes;
+
+const INPUTS: usize = 3;
+
+fn held(bytes: u64) -> Held {
+    Held { bytes, headroom: bytes.saturating_sub(3000), threshold: 2500 }
+}
+
+/// Packets come by an input until it holds a good deal, and leave again.
+fn fill_and_drain(policy: &mut PauseMachine, queue: u16) -> Vec<Frame> {
+    let packet = Packet { tag: queue, flags: Flags::HELD_BACK, ..Packet::default() };
+    let at = Passing { input: 1, output: 2, packet: &packet };
+    let mut said = Vec::new();
+    for n in 1..=5 {
+        said.extend(policy.on_taken(Time::ZERO, at, held(1000 * n)));
+        said.extend(policy.on_overfull(Time::ZERO, at));
+    }
+    for n in (0..5).rev() {
+        said.extend(policy.on_departed(Time::ZERO, at));
+        said.extend(policy.on_released(Time::ZERO, 1, held(1000 * n)));
+    }
+    said
+}
+
+#[test]
+fn who_has_told_a_neighbour_to_stop_tells_it_to_go_on_and_then_knows_of_nothing() {
+    for spec in PauseSpec::variants() {
+        let fresh = spec.make(INPUTS).unwrap();
+        let mut policy = fresh.clone();
+        let said = fill_and_drain(&mut policy, 7);
+        assert!(said.len() >= 2, "{spec:?} said {said:?}");
+        assert_eq!(policy, fresh, "{spec:?}");
+        assert!((0..INPUTS).all(|input| !policy.has_paused(input)) && !policy.is_pausing(), "{spec:?}");
+    }
+}
+
+#[test]
+fn a_saved_policy_goes_on_as_it_would_have() {
+    for spec in PauseSpec::variants() {
+        let mut policy = spec.make(INPUTS).unwrap();
+        let packet = Packet { tag: 3, flags: Flags::HELD_BACK, ..Packet::default() };
+        let at = Passing { input: 0, output: 2, packet: &packet };
+        policy.on_taken(Time::ZERO, at, held(5000));
+        policy.on_overfull(Time::ZERO, at);
+        let bytes = postcard::to_allocvec(&policy).unwrap();
+        let mut loaded: PauseMachine = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!(fill_and_drain(&mut loaded, 9), fill_and_drain(&mut policy, 9), "{spec:?}");
+    }
+}
+
+#[test]
+fn parameters_are_saved_in_text_and_in_bytes() {
+    for spec in PauseSpec::variants() {
+        let bytes = postcard::to_allocvec(&spec).unwrap();
+        assert_eq!(postcard::from_bytes::<PauseSpec>(&bytes).unwrap(), spec);
+        let text = serde_json::to_string(&spec).unwrap();
+        assert_eq!(serde_json::from_str::<PauseSpec>(&text).unwrap(), spec);
+    }
+}
+
+#[test]
+fn effects_and_checks_agree_with_what_is_made() {
+    let roomy = Site {
+        memory: Some(Bytes::kb(200)),
+        shared: Some(Bytes::kb(900)),
+        link: Bytes::new(1000),
+        packet: 1000,
+        more: 0,
+    };
+    for mut spec in PauseSpec::variants() {
+        spec.settle(&roomy);
+        let wrong: Vec<_> = spec.problems(&roomy).into_iter().filter(|p| !p.useless).collect();
+        assert_eq!(wrong, [], "{spec:?}");
+        assert!(spec.effects().frame.get() > 0, "{spec:?}");
+        // Two settle as one does.
+        let mut again = spec;
+        again.settle(&roomy);
+        assert_eq!(again, spec);
+    }
+}
