@@ -74,6 +74,7 @@ pub(crate) fn left(fabric: &mut Fabric, id: PortId, handle: Handle) {
 /// A point's clock.
 #[inline(never)]
 pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    fabric.catch_up_now(cx, id);
     let port = &fabric.ports[id.at()];
     let view = View {
         packets: port.waiting.packets,
