@@ -11,7 +11,7 @@ from thalweg.papers import NotCheckable, measure
 from .messages import WORKLOADS, Took, by_class, took, traffic
 from .numbers import ON_WIRE, TOLD, Seen, port, settled
 from .ring import k
-from .settings import NAMES, XON, backlogged, hpcc, run, sampled, scheme
+from .settings import NAMES, XOFF, backlogged, hpcc, run, sampled, scheme
 
 # FT3: hosts h1..h16 are 0..15, edge switches 16..23, aggregation 24..31 (index 0 of each pod is even), cores 32..35.
 S1, S2, S3, S4, S5, S6 = 32, 33, 24, 26, 28, 30
@@ -33,6 +33,8 @@ AFTER = BEFORE | {
 }
 CYCLE = [(0, 15), (2, 15), (6, 11), (10, 7), (12, 3), (14, 3)]
 FAILS, FT3_MS = 30, 80
+# With HPCC PFC alone stands still at 25 KB and not at 50 (see JOINED_XOFF of `ring.py`).
+FT3_XOFF = (25_000, 50_000, XOFF)
 # FT2: h1..h8 are 0..7, spines n1, n2 are 8, 9, leaves n3..n6 are 10..13.
 FT2 = {
     (1, 6): [10, 8, 12, 9, 13],
@@ -74,16 +76,15 @@ def loads(s: str, workload: str, reading: str, ms: float):
 
 def runs(scale: str) -> list:
     made = []
-    for s in ("pfc", "escape"):
-        flows, paths = steps()
-        set = (
-            {"topology.file": "three-level.csv", "traffic": flows}
-            | sampled(len(paths), FT3_MS, "200us")
-            | hpcc(30)
-            | scheme(s)
-            | {"measure.queues": {"every": "200us"}}
-        )
-        made.append(run(f"ft3:{s}", set, paths=paths))
+    flows, paths = steps()
+    stages = (
+        {"topology.file": "three-level.csv", "traffic": flows}
+        | sampled(len(paths), FT3_MS, "200us")
+        | hpcc(30)
+        | {"measure.queues": {"every": "200us"}}
+    )
+    made.append(run("ft3:escape", stages | scheme("escape", xoff=FT3_XOFF[0]), paths=paths))
+    made += [run(f"ft3-{x // 1000}:pfc", stages | scheme("pfc", xoff=x), paths=paths) for x in FT3_XOFF]
     for s in SCHEMES:
         pairs = [pair for pair in FT2 for _ in range(10)]
         set = {"topology.file": "two-level.csv", "traffic": backlogged(pairs)} | sampled(len(pairs), 15) | scheme(s)
@@ -138,15 +139,17 @@ def _(runs):
     return {"longest (ms)": max(out.values())} | out
 
 
-@measure("ESC-F4.13a", needs=k("ft3:pfc"))
+@measure("ESC-F4.13a", needs=k(*(f"ft3-{x // 1000}:pfc" for x in FT3_XOFF)))
 def _(runs):
-    seen = of(runs, "ft3:pfc")
-    at = seen.stands()
-    found = [rate(runs, "ft3:pfc", pair, 0.055, FT3_MS * 1e-3, late=True) for pair in CYCLE]
-    return {
-        "largest goodput then": max(found),
-        "after the failure (ms)": -1 if at is None else (at - FAILS * 1e-3) * 1e3,
-    }
+    out = {}
+    for x in FT3_XOFF:
+        name = f"ft3-{x // 1000}:pfc"
+        at = of(runs, name).stands()
+        most = max(rate(runs, name, pair, 0.055, FT3_MS * 1e-3, late=True) for pair in CYCLE)
+        note = "" if x == FT3_XOFF[0] else f", XOFF {x // 1000} KB"
+        out[f"largest goodput then{note}"] = most
+        out[f"after the failure (ms){note}"] = -1 if at is None else (at - FAILS * 1e-3) * 1e3
+    return out
 
 
 @measure("ESC-F4.13b", needs=k("ft3:escape"))
@@ -163,7 +166,7 @@ def _(runs):
     for pair in CYCLE:
         at, values = seen.windows(1e-3, FAILS * 1e-3, FT3_MS * 1e-3, flows_of(pair, True), TOLD)
         out[f"h{pair[0] + 1} (ms)"] = settled(at, values, 40 / 3, 0.15, FAILS * 1e-3) * 1e3
-    held = seen.held(FT3_MS * 1e-3 - 5e-3, FT3_MS * 1e-3) / XON
+    held = seen.held(FT3_MS * 1e-3 - 5e-3, FT3_MS * 1e-3) / (FT3_XOFF[0] / 2)
     return {"longest (ms)": max(out.values()), "longest queue at the end / XON": held} | out
 
 
