@@ -74,7 +74,9 @@ fn settings(workload: &str) -> Vec<(String, String)> {
         "W8-hpcc+pfc" => "hpcc+pfc",
         "W8-expresspass" => "expresspass+credits",
         "W8-homa" => "homa+spray",
-        "W9-escape" => return vec![("switch.relief".to_owned(), r#"{ kind = "escape", pool = 16 }"#.to_owned())],
+        "W9-escape" => {
+            return vec![("switch.relief".to_owned(), r#"{ kind = "escape", pool = 16 }"#.to_owned())];
+        }
         _ => return Vec::new(),
     };
     vec![("scheme".to_owned(), format!("\"{scheme}\""))]
