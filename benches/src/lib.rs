@@ -37,6 +37,9 @@ pub const WORKLOADS: &[&str] = &[
     "W8-expresspass",
     "W8-homa",
     "W9-traced",
+    "W9-rocc",
+    "W9-pfc",
+    "W9-escape",
 ];
 
 /// The scenario of a workload other than W0.
@@ -53,6 +56,8 @@ fn scenario(workload: &str) -> Option<&'static str> {
         _ if workload.starts_with("W7-") => include_str!("../scenarios/w7-rdma.toml"),
         "W8-expresspass" | "W8-homa" => include_str!("../scenarios/w8-receivers.toml"),
         _ if workload.starts_with("W8-") => include_str!("../scenarios/w8-backpressure.toml"),
+        "W9-rocc" => include_str!("../scenarios/w9-rocc.toml"),
+        "W9-pfc" | "W9-escape" => include_str!("../scenarios/w9-relief.toml"),
         _ => return None,
     })
 }
@@ -69,6 +74,9 @@ fn settings(workload: &str) -> Vec<(String, String)> {
         "W8-hpcc+pfc" => "hpcc+pfc",
         "W8-expresspass" => "expresspass+credits",
         "W8-homa" => "homa+spray",
+        "W9-escape" => {
+            return vec![("switch.relief".to_owned(), r#"{ kind = "escape", pool = 16 }"#.to_owned())];
+        }
         _ => return Vec::new(),
     };
     vec![("scheme".to_owned(), format!("\"{scheme}\""))]

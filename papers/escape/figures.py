@@ -77,7 +77,7 @@ def _(runs):
 @figure(
     "fig15",
     "Figure 4.15: 99th percentile of completion on FT2",
-    needs=k(*(f"ft2-{w}:{s}" for w in WORKLOADS for s in SCHEMES[1:])),
+    needs=k(*(f"ft2-{w}-total:{s}" for w in WORKLOADS for s in SCHEMES[1:])),
 )
 def _(runs):
     return by_size(runs, lambda w: tails(runs, w, SCHEMES[1:]), "99th percentile (ms)")

@@ -100,5 +100,6 @@ def by_class(found: dict[str, Took], workload: str, what, keep=None) -> dict[str
     first = next(iter(found))
     shared = [b for b in bins[first] if min(len(bins[s][b]) for s in found) >= ENOUGH]
     if not shared:
-        raise NotCheckable(f"no size class has {ENOUGH} messages under every scheme")
+        over = ", ".join(f"{s} {len(t.size)} of {len(t.size) + t.unfinished}" for s, t in found.items())
+        raise NotCheckable(f"no size class has {ENOUGH} messages that were over under every scheme: {over}")
     return {s: {b: float(what(t.fct[chosen[s]][bins[s][b]])) for b in shared} for s, t in found.items()}

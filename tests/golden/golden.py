@@ -46,6 +46,7 @@ W7 = {
 }
 
 W8 = {"homa": "homa+spray"}
+W9 = {"escape": {"switch.relief": {"kind": "escape", "pool": 16}}}
 
 RECORDED = """\
 name = "recorded"
@@ -135,8 +136,9 @@ def study(name: str) -> Iterator[Row]:
 def benches(_: str) -> Iterator[Row]:
     """The benchmark's workloads."""
     for file in sorted(BENCHES.glob("*.toml")):
-        more = {"w7-rdma": W7, "w8-receivers": W8}.get(file.stem, {})
-        schemes = {"": {}} | {k: {"scheme": v} for k, v in more.items()}
+        named = {"w7-rdma": W7, "w8-receivers": W8}.get(file.stem, {})
+        more = W9 if file.stem == "w9-relief" else {k: {"scheme": v} for k, v in named.items()}
+        schemes = {"": {}} | more
         for scheme, overrides in schemes.items():
             yield Cut(Scenario.load(file, overrides), BENCH).row(f"bench/{file.stem}{scheme and ':'}{scheme}")
 

@@ -312,8 +312,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let writes = in_switch && !spec.stages.is_empty();
             // What is booked ahead cannot be taken back when the link fails.
             let fails = can_fail(spec, id as u32 / 2);
+            // A congestion point hears of every packet.
             let pointed = has_point(spec, PortId::from(id));
-            let booked = !counted && !gated && (!fails || spec.cut_through.is_some());
+            let booked = !counted && !gated && !pointed && (!fails || spec.cut_through.is_some());
             let express = (is_express(kind, &stage, shared) && !writes || instant) && booked;
             // A queue knows how long its own packets take at the link's rate. That is not for how long the port has been
             // idle where the link has a clock, sends what bypasses the queue, or fails.
@@ -321,13 +322,12 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
             // A stage that tells senders from what comes and goes sees all of a port only there.
             let tells = stage.needs().headers;
-            // A congestion point hears of what joins and leaves at the instants at which it does.
             // A neighbour that is slowed down paces what it sends.
             let slowed =
                 spec.inputs.and_then(|i| i.effects()).is_some_and(|pauses| pauses.reach == Reach::Rates);
             // A queue that holds back says until when only there.
             let holds_back = kind.order.needs().holds_back;
-            let otherwise = unseen || tells || pointed || slowed || holds_back;
+            let otherwise = unseen || tells || slowed || holds_back;
             let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference
             } else if express {
@@ -362,7 +362,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
                 let queue = kind.make(stream, link.mean_rate()).map_err(refused)?;
                 port.mode.gated = gated;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
-                port.set_bypass_limit(if port.state.eager || counted { 0 } else { queue.bypass_limit() });
+                let sees_all = port.state.eager || counted || pointed;
+                port.set_bypass_limit(if sees_all { 0 } else { queue.bypass_limit() });
                 queues.push(queue);
             }
             if lane == Lane::Reference {

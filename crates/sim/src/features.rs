@@ -82,7 +82,7 @@ impl Features {
             queue_pairs: spec.flows.iter().any(|flow| flow.connection != u32::MAX),
             points: spec.point.is_some(),
             relief: spec.relief.is_some(),
-            observed: headers || writes || spec.inputs.is_some(),
+            observed: headers || writes || spec.point.is_some() || spec.inputs.is_some(),
             prefetch: headers || queues,
             look_ahead: 2 * spec.links.len() > WIDE,
             ingress_accounting: spec.inputs.is_some(),

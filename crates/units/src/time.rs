@@ -213,7 +213,11 @@ impl Div<Rate> for Bytes {
         if rate == Rate::INFINITE {
             return Span::ZERO;
         }
-        Span((u128::from(self.0) * 8_000_000_000_000).div_ceil(u128::from(rate.0)) as u64)
+        // A packet's fits into a word.
+        match self.0.checked_mul(8_000_000_000_000) {
+            Some(exact) => Span(exact.div_ceil(rate.0)),
+            None => Span((u128::from(self.0) * 8_000_000_000_000).div_ceil(u128::from(rate.0)) as u64),
+        }
     }
 }
 /// How many times `other` fits in `self`, as a number without a dimension.

@@ -21,7 +21,10 @@ pub struct Outbox(VecDeque<Posted>);
 impl Outbox {
     /// A frame is to be sent.
     pub fn post(&mut self, posted: Posted) {
-        self.0.retain(|waits| !posted.frame.supersedes(&waits.frame));
+        // Signals, which come by the hundred, take nobody's place.
+        if !matches!(posted.frame, Frame::Signal(_)) {
+            self.0.retain(|waits| !posted.frame.supersedes(&waits.frame));
+        }
         self.0.push_back(posted);
     }
     /// The next to be sent.

@@ -37,6 +37,8 @@ struct Place {
     /// `None`: it was lifted.
     entry: Option<Entry>,
     flow: FlowId,
+    /// Its flow's place in the rows, where these are kept.
+    row: u32,
     /// The number of the next of its flow, or [`NOBODY`].
     behind: u64,
 }
@@ -135,10 +137,10 @@ impl Liftable {
     fn take(&mut self, number: u64) -> Option<Entry> {
         let place = self.ring.get_mut((number - self.front) as usize)?;
         let entry = place.entry.take()?;
-        let Place { flow, behind, .. } = *place;
+        let Place { flow, row, behind, .. } = *place;
         self.waiting -= 1;
         if self.indexed {
-            self.pass(flow, number, behind);
+            self.pass(flow, row, number, behind);
         }
         self.skip();
         Some(entry)
@@ -146,9 +148,10 @@ impl Liftable {
 
     /// A packet is the last of its flow.
     fn add(&mut self, flow: FlowId, number: u64) {
+        let at = (number - self.front) as usize;
         if let Some(row) = self.flows.get(flow) {
-            let row = &mut self.rows[row as usize];
-            let before = std::mem::replace(&mut row.last, number);
+            self.ring[at].row = row;
+            let before = std::mem::replace(&mut self.rows[row as usize].last, number);
             self.ring[(before - self.front) as usize].behind = number;
             return;
         }
@@ -158,12 +161,13 @@ impl Liftable {
             Some(place) => *place = fresh,
             None => self.rows.push(fresh),
         }
+        self.ring[at].row = row;
         self.flows.insert(flow, row);
     }
 
     /// The first of its flow leaves; `behind` it comes the next.
-    fn pass(&mut self, flow: FlowId, number: u64, behind: u64) {
-        let Some(row) = self.flows.get(flow) else { return };
+    fn pass(&mut self, flow: FlowId, row: u32, number: u64, behind: u64) {
+        debug_assert_eq!(self.flows.get(flow), Some(row));
         debug_assert_eq!(self.rows[row as usize].first, number, "the first of its flow");
         if behind == NOBODY {
             self.flows.remove(flow);
@@ -195,7 +199,7 @@ impl Order for Liftable {
             return self.lane.push_back((entry, packet.tag));
         }
         let (flow, number) = (packet.flow, self.front + self.ring.len() as u64);
-        self.ring.push_back(Place { entry: Some(entry), flow, behind: NOBODY });
+        self.ring.push_back(Place { entry: Some(entry), flow, row: u32::MAX, behind: NOBODY });
         self.waiting += 1;
         if self.indexed {
             self.add(flow, number);

@@ -1,11 +1,12 @@
 //! The state of a port on the reference lane, and how its machine finds packets.
 
 use crate::arena::{Arena, Packets};
+use crate::port::{Lane, Port};
 use crate::spec::{Incident, IncidentKind, NetworkSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_machines::egress::{self, Egress, EgressSpec};
 use thalweg_machines::link::LinkSpec;
-use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, Queue};
 use thalweg_machines::stage::StageSpec;
 use thalweg_machines::{Handle, NO_SIDE, Packet, Side};
 use thalweg_units::PortId;
@@ -64,6 +65,30 @@ impl Reference {
             frame_wire: frame_wire(spec),
         };
         Ok(Self { egress: Egress::new(&egress, spec.seed, u64::from(id.0))?, lost: 0 })
+    }
+}
+
+/// The queue of a port that has one: its lane says where it is kept.
+pub(crate) fn queue_of<'a>(port: &Port, queues: &'a [Queue], egresses: &'a [Reference]) -> Option<&'a Queue> {
+    match port.mode.lane {
+        Lane::Express => None,
+        Lane::OnDemand => queues.get(port.queue as usize),
+        Lane::Reference => egresses.get(port.queue as usize).map(|reference| reference.egress.queue()),
+    }
+}
+
+/// See [`queue_of`].
+pub(crate) fn queue_of_mut<'a>(
+    port: &Port,
+    queues: &'a mut [Queue],
+    egresses: &'a mut [Reference],
+) -> Option<&'a mut Queue> {
+    match port.mode.lane {
+        Lane::Express => None,
+        Lane::OnDemand => queues.get_mut(port.queue as usize),
+        Lane::Reference => {
+            egresses.get_mut(port.queue as usize).map(|reference| reference.egress.queue_mut())
+        }
     }
 }
 

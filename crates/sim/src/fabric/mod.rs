@@ -365,12 +365,7 @@ impl Fabric {
 
     /// The queue of a port that has one.
     pub fn queue(&self, id: PortId) -> Option<&Queue> {
-        let port = &self.ports[id.at()];
-        match port.mode.lane {
-            Lane::Express => None,
-            Lane::OnDemand => Some(&self.queues[port.queue as usize]),
-            Lane::Reference => Some(self.egresses[port.queue as usize].egress.queue()),
-        }
+        egress::queue_of(&self.ports[id.at()], &self.queues, &self.egresses)
     }
 
     /// Takes the place of this freshly built fabric: what follows from the specification is kept.

@@ -127,8 +127,10 @@ impl Fabric {
             return self.lose(cx, handle);
         }
         let verdict = queue.enqueue(cx.now, packet, handle, &mut self.pushed_out);
-        let plain =
-            self.pushed_out.is_empty() && !port.state.eager && cx.instruments.probes.priorities.is_empty();
+        let plain = self.pushed_out.is_empty()
+            && !port.state.eager
+            && !cx.features.points
+            && cx.instruments.probes.priorities.is_empty();
         if verdict == Verdict::Queued && plain {
             // No other part sees it, and nothing is preempted.
             let after = before + u64::from(wire);
@@ -167,9 +169,14 @@ impl Fabric {
             self.ports[id.at()].verdicts.dropped += 1;
             self.release_dropped(cx, id, handle);
             self.lose(cx, handle);
+        } else if cx.features.points {
+            points::joined(self, cx, id, handle, before);
         }
         if !self.pushed_out.is_empty() {
             self.lose_pushed_out(cx, id);
+        }
+        if cx.features.points {
+            points::tell(self, cx, id);
         }
     }
 
@@ -367,6 +374,9 @@ impl Fabric {
         }
         if cx.features.writes {
             self.write_headers(id, flying, at);
+        }
+        if cx.features.points {
+            points::left(self, id, flying.handle);
         }
         if cx.features.relief && relief::departs(self, id, flying.handle, at) {
             flying.wire = self.packets[flying.handle].wire;

@@ -9,6 +9,7 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::Fabric;
 use crate::fabric::stages::{LOOKED_UP, Points, Stages};
+use crate::port::Port;
 use crate::port::flying::Flying;
 use crate::routing::flow_pick;
 use crate::spec::NetworkSpec;
@@ -32,6 +33,19 @@ pub(crate) fn arm<Q: Events>(fabric: &Fabric, cx: &mut Cx<Q>) {
     }
 }
 
+/// A port as its point sees it.
+fn view(port: &Port) -> View {
+    View {
+        packets: port.waiting.packets,
+        bytes: port.waiting.bytes,
+        wire: 0,
+        rate: port.serializer.rate(),
+        sent: port.sent.bytes,
+        idle_for: Span::ZERO,
+        waited: Span::ZERO,
+    }
+}
+
 /// A packet has joined the queue of a port, and what that pushed out is gone; `before`: bytes that waited.
 #[inline(never)]
 pub(crate) fn joined<Q: Events>(
@@ -47,16 +61,8 @@ pub(crate) fn joined<Q: Events>(
     if packet.kind != Kind::Data {
         return;
     }
-    let port = &ports[id.at()];
-    let view = View {
-        packets: port.waiting.packets.saturating_sub(1),
-        bytes: before,
-        wire: packet.wire,
-        rate: port.serializer.rate(),
-        sent: port.sent.bytes,
-        idle_for: Span::ZERO,
-        waited: Span::ZERO,
-    };
+    let seen = view(&ports[id.at()]);
+    let view = View { packets: seen.packets.saturating_sub(1), bytes: before, wire: packet.wire, ..seen };
     point.on_join(cx.now, &view, packet, &mut points.told);
 }
 
@@ -74,16 +80,8 @@ pub(crate) fn left(fabric: &mut Fabric, id: PortId, handle: Handle) {
 /// A point's clock.
 #[inline(never)]
 pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
-    let port = &fabric.ports[id.at()];
-    let view = View {
-        packets: port.waiting.packets,
-        bytes: port.waiting.bytes,
-        wire: 0,
-        rate: port.serializer.rate(),
-        sent: port.sent.bytes,
-        idle_for: Span::ZERO,
-        waited: Span::ZERO,
-    };
+    fabric.catch_up_now(cx, id);
+    let view = view(&fabric.ports[id.at()]);
     let Points { by_port, told } = &mut fabric.stages.points;
     let Some(point) = &mut by_port[id.at()] else { return };
     point.tick(cx.now, &view, told);

@@ -6,7 +6,7 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::egress::Reference;
+use crate::fabric::egress::{Reference, queue_of, queue_of_mut};
 use crate::fabric::gate::Gates;
 use crate::fabric::memory::Memory;
 use crate::fabric::outages::Outages;
@@ -38,23 +38,14 @@ struct View<'a> {
 
 impl View<'_> {
     fn queue(&self, port: usize) -> Option<&Liftable> {
-        let port = &self.ports[self.links[port].at()];
-        let queue = match port.mode.lane {
-            Lane::Reference => self.egresses[port.queue as usize].egress.queue(),
-            Lane::OnDemand | Lane::Express => self.queues.get(port.queue as usize)?,
-        };
-        queue.liftable()
+        queue_of(&self.ports[self.links[port].at()], self.queues, self.egresses)?.liftable()
     }
 }
 
 /// The queue of a port, if packets can be lifted out of it.
 fn queue(fabric: &mut Fabric, id: PortId) -> Option<&mut Managed<Liftable>> {
-    let port = &fabric.ports[id.at()];
-    let queue = match port.mode.lane {
-        Lane::Reference => fabric.egresses[port.queue as usize].egress.queue_mut(),
-        Lane::OnDemand | Lane::Express => fabric.queues.get_mut(port.queue as usize)?,
-    };
-    queue.liftable_mut()
+    let Fabric { ports, queues, egresses, .. } = fabric;
+    queue_of_mut(&ports[id.at()], queues, egresses)?.liftable_mut()
 }
 
 impl SwitchView for View<'_> {
@@ -345,13 +336,9 @@ fn carry_out<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) {
 fn lift_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, input: usize) {
     fabric.catch_up(cx, id);
     let Fabric { ports, queues, egresses, packets, .. } = &mut *fabric;
-    let port = &ports[id.at()];
-    let queue = match port.mode.lane {
-        Lane::Reference => egresses[port.queue as usize].egress.queue_mut(),
-        Lane::OnDemand | Lane::Express => &mut queues[port.queue as usize],
-    };
+    let queue = queue_of_mut(&ports[id.at()], queues, egresses).and_then(Queue::liftable_mut);
     let came = |handle: Handle| usize::from(packets[handle].input) == input;
-    let lifted = queue.liftable_mut().and_then(|queue| queue.order_mut().lift_first(1, came));
+    let lifted = queue.and_then(|queue| queue.order_mut().lift_first(1, came));
     has_left(fabric, cx, id, lifted);
 }
 

@@ -156,6 +156,7 @@ impl Parameters for Params {
             compared: Time::ZERO,
             tally: Tally::default(),
             held_back: Vec::new(),
+            free: Vec::new(),
         }
     }
 
@@ -187,6 +188,9 @@ pub struct Escape {
     /// Within [`Relief::tick`], by port: its neighbour is a switch that is held back.
     #[serde(skip)]
     held_back: Vec<bool>,
+    /// Within [`Relief::tick`], by output: T, unless it is paused.
+    #[serde(skip)]
+    free: Vec<i32>,
 }
 
 impl Escape {
@@ -324,11 +328,21 @@ impl Relief for Escape {
         if !self.held_back.contains(&true) {
             return;
         }
+        // By output: places that may still be promised.
+        let free = |output| if view.is_paused(output) { 0 } else { self.pools[output].max(0) };
+        self.free.clear();
+        self.free.extend((0..view.ports()).map(free));
+        let mut left: i32 = self.free.iter().sum();
         let flows = self.table.len();
         let from = if self.params.scan == Scan::Head { 0 } else { self.table.turn };
         for at in (from..flows).chain(0..from) {
+            if left == 0 {
+                return;
+            }
             let &Known { flow, input, output, .. } = &self.table.rows()[at];
-            if self.held_back[input] && self.pools[output] > 0 && !view.is_paused(output) {
+            if self.held_back[input] && self.free[output] > 0 {
+                self.free[output] -= 1;
+                left -= 1;
                 self.pools[output] -= 1;
                 self.table.row(at).lent.add(1);
                 self.table.turn = (at + 1) % flows;

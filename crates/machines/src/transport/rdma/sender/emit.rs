@@ -90,12 +90,11 @@ impl RdmaSender {
         let rate = self.controller.permit().pace;
         let pace = Pace { rate, quantum: self.quantum };
         let Some(segments) = &mut self.segments else {
-            // At line rate the port itself spaces packets.
-            if rate.is_some_and(|rate| rate < self.line_rate) {
-                self.next_tx = now.saturating_add(pace.gap(wire));
-            }
             if self.moves {
                 self.planned = Some((now, wire));
+            }
+            // At line rate the port itself spaces packets.
+            if self.moves || rate.is_some_and(|rate| rate < self.line_rate) {
                 self.next_tx = now.saturating_add(pace.gap(wire));
             }
             return;
