@@ -12,6 +12,7 @@ use crate::fabric::points;
 use crate::fabric::preemption::Preempted;
 use crate::fabric::relief;
 use crate::fabric::reliefs::Reliefs;
+use crate::fabric::settling::Returning;
 use crate::fabric::stages::{Points, Stages};
 use crate::fabric::{Fabric, failures};
 use crate::features::{Features, pulls_when_idle};
@@ -260,6 +261,9 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     }
     if spec.inputs.and_then(|inputs| inputs.backpressure()).is_some_and(|own| own.elide) {
         memory.elide(&ports, &elision(&Ways::of(spec))?);
+    }
+    if spec.disciplines.iter().any(|kind| kind.order.needs().apart) {
+        memory.returning = Returning::new(ports.len());
     }
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;

@@ -11,6 +11,7 @@ use crate::schema::{
 use crate::topology::Graph;
 use thalweg_machines::relief::ReliefSpec;
 use thalweg_machines::schedule::OrderSpec;
+use thalweg_machines::schedule::bfc::Assignment;
 use thalweg_units::Bytes;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
@@ -63,7 +64,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
 
 /// `switch.backpressure`.
 fn backpressure(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
-    let Some(own) = doc.switch.backpressure else { return };
+    let Some(own) = doc.switch.backpressure else { return unheard(r, doc) };
     let key = "switch.backpressure";
     if doc.switch.inputs.is_none() {
         let reason = "flow control counts packets by the input at which they came, and there are no inputs";
@@ -97,6 +98,20 @@ fn backpressure(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     }
     if own.elide == Elide::Cycles && deadlock::nothing_to_elide(doc, graph) == Some(true) {
         r.useless(&format!("{key}.elide"), "no routes here close a cycle of pauses", "remove the key");
+    }
+}
+
+/// Nobody is paused: of departures only the flow table hears.
+fn unheard(r: &mut Report<'_>, doc: &Document) {
+    for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
+        if let Scheduler::Bfc(own) = s
+            && own.assignment == Assignment::Hashed
+            && !own.recirc_delay.is_zero()
+        {
+            let why =
+                "nobody is paused, and with `assignment = \"hashed\"` a flow's queue follows from its hash";
+            r.useless(&format!("{section}.scheduler.recirc_delay"), why, "remove the key");
+        }
     }
 }
 

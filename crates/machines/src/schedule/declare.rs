@@ -75,6 +75,9 @@ pub struct Needs {
     pub holds_back: bool,
     /// Packets can be taken out of its middle ([`Discipline::withdraw`](super::Discipline::withdraw)).
     pub searchable: bool,
+    /// What it lets go is out of the reach of pauses, or known to be gone, at another instant than that at which it is sent
+    /// ([`Discipline::committed`](super::Discipline::committed), [`Discipline::late`](super::Discipline::late)).
+    pub apart: bool,
 }
 
 impl Needs {
@@ -88,6 +91,7 @@ impl Needs {
         manages: Manages::Nothing,
         holds_back: false,
         searchable: false,
+        apart: false,
     };
 
     /// Whatever it may be: it is a user's.

@@ -1,6 +1,7 @@
 //! The memory of switches that account for it by ingress.
 
 use crate::dependencies::Turn;
+use crate::fabric::settling::Returning;
 use crate::port::Port;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::{InputSpec, Inputs, SharedPool};
@@ -26,6 +27,8 @@ pub(crate) struct Memory {
     /// Ports of the switch that has most.
     #[serde(skip)]
     pub stride: usize,
+    /// What ports have let go and their switches have not heard of yet.
+    pub returning: Returning,
     /// Packets refused.
     pub dropped: u64,
     /// By switch: the most it has held; empty without that probe.
@@ -45,7 +48,8 @@ impl Memory {
         let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
         let pools = Vec::new();
         let (deferred, elided) = (vec![(0, 0); ports], Vec::new());
-        Ok(Self { links, pools, switches, deferred, held, elided, stride, dropped: 0, peaks })
+        let returning = Returning::default();
+        Ok(Self { links, pools, switches, deferred, held, elided, stride, returning, dropped: 0, peaks })
     }
 
     /// What comes by these inputs for these outputs is held against nobody from now on.

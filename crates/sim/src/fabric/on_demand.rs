@@ -53,7 +53,7 @@ impl Fabric {
         self.join(cx, id, &flying);
         if self.ports[id.at()].mode.gated {
             if cx.features.backpressure {
-                backpressure::note_overfull(self, cx, from, id, flying.handle);
+                backpressure::joined(self, cx, from, id, flying.handle);
             }
             self.note_held(cx, id);
         }

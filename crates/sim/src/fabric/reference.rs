@@ -52,7 +52,7 @@ pub(crate) fn enqueue<Q: Events>(
     }
     note_queue(fabric, cx.now, id);
     if cx.features.backpressure && arrived != Arrived::Dropped {
-        backpressure::note_overfull(fabric, cx, from, id, handle);
+        backpressure::joined(fabric, cx, from, id, handle);
     }
     let port = &mut fabric.ports[id.at()];
     port.note_queue(port.waiting.bytes);
