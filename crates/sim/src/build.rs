@@ -12,7 +12,6 @@ use crate::fabric::points;
 use crate::fabric::preemption::Preempted;
 use crate::fabric::relief;
 use crate::fabric::reliefs::Reliefs;
-use crate::fabric::settling::Returning;
 use crate::fabric::stages::{Points, Stages};
 use crate::fabric::{Fabric, failures};
 use crate::features::{Features, pulls_when_idle};
@@ -26,6 +25,7 @@ use crate::routing::{RouteError, Routes};
 use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
+use std::collections::VecDeque;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::point::PointMachine;
@@ -263,7 +263,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         memory.elide(&ports, &elision(&Ways::of(spec))?);
     }
     if spec.disciplines.iter().any(|kind| kind.order.needs().apart) {
-        memory.returning = Returning::new(ports.len());
+        memory.returning = vec![VecDeque::new(); ports.len()];
     }
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;

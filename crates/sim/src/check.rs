@@ -121,7 +121,7 @@ impl<Q: Events> Sim<Q> {
         for (switch, inputs) in self.fabric.memory.switches.iter().enumerate() {
             let own = &self.fabric.memory.links[switch];
             let waiting: u64 = own.iter().map(|id| u64::from(self.fabric.gates[id.at()].held_back)).sum();
-            let returning: usize = own.iter().map(|id| self.fabric.memory.returning.of(*id)).sum();
+            let returning: usize = own.iter().map(|id| self.fabric.memory.returning(*id)).sum();
             if counted(inputs) != waiting + returning as u64 {
                 let counted = counted(inputs);
                 return Err(format!(

@@ -4,40 +4,29 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
 use crate::fabric::gate::{EXPIRY, REFRESH};
-use crate::fabric::settling::As;
-use crate::fabric::{Fabric, settling};
 use crate::port::Lane;
 use thalweg_machines::pause::{BackpressureSpec, Change, Frame, Passing};
 use thalweg_machines::schedule::Discipline;
-use thalweg_machines::{Flags, Handle};
+use thalweg_machines::{Flags, Handle, Packet};
 use thalweg_units::PortId;
 
 /// After so many reminders that say that nothing is paused there are no more.
 const IDLE_REMINDERS: u8 = 2;
 
 /// A packet has joined the queue of a switch port, through the port `from`: if it made the queue too long, the neighbour is told.
-pub(super) fn joined<Q: Events>(
+pub(super) fn note_overfull<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,
     from: PortId,
     id: PortId,
     handle: Handle,
 ) {
-    if fabric.ports[id.at()].place.owner == u32::MAX {
+    let place = &fabric.ports[id.at()].place;
+    if place.owner == u32::MAX || !fabric.queue(id).is_some_and(|queue| queue.is_overfull()) {
         return;
     }
-    if fabric.queue(id).is_some_and(|queue| queue.is_overfull()) {
-        hold_back(fabric, cx, from, id, handle);
-    }
-    if cx.features.apart {
-        settling::settle(fabric, cx, id, None, As::Arrival);
-    }
-}
-
-/// A packet that made its queue too long is held against the queue that it came from.
-fn hold_back<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, from: PortId, id: PortId, handle: Handle) {
-    let place = &fabric.ports[id.at()].place;
     let (switch, output) = (place.owner as usize, usize::from(place.number));
     let packet = &mut fabric.packets[handle];
     if fabric.memory.is_elided(id, packet.input) {
@@ -101,11 +90,25 @@ pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
     }
 }
 
+/// A switch hears that a packet has left the port: what it tells a neighbour of its, by which port.
+pub(super) fn heard<Q>(
+    fabric: &mut Fabric,
+    cx: &Cx<Q>,
+    id: PortId,
+    packet: &Packet,
+) -> Option<(PortId, Frame)> {
+    let place = &fabric.ports[id.at()].place;
+    let (switch, output, input) =
+        (place.owner as usize, usize::from(place.number), usize::from(packet.input));
+    let frame = fabric.memory.switches[switch].on_departed(cx.now, Passing { input, output, packet })?;
+    Some((fabric.memory.links[switch][input], frame))
+}
+
 /// A packet for which a neighbour is held back is dropped while it waits.
 #[cold]
 pub(super) fn dropped<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
     let packet = fabric.packets[handle];
-    let told = settling::heard(fabric, cx, id, &packet);
+    let told = heard(fabric, cx, id, &packet);
     held_back_gone(fabric, id);
     if let Some((back, frame)) = told {
         tell_of_queue(fabric, cx, back, frame);
