@@ -650,11 +650,11 @@ fn what_the_tofino_does_late_is_refused_where_nobody_would_notice() {
     );
     wrong(
         &[BFC, ("switch.scheduler.pipelines", "17")],
-        "`switch.scheduler.pipelines`: 17 pipelines are out of range; allowed: 1 to 16",
+        "`switch.scheduler.pipelines`: 17 is out of range; allowed: at least 1 and at most 16",
     );
     wrong(
         &[BFC, ("switch.scheduler.post_queue", "2000")],
-        "`switch.scheduler.post_queue`: 2000 packets are out of range; allowed: 0 to 1024",
+        "`switch.scheduler.post_queue`: 2000 is out of range; allowed: at least 0 and at most 1024",
     );
     wrong(
         &[("switch", "{scheduler={kind=\"bfc\",pipelines=2}}")],
