@@ -136,7 +136,9 @@ impl Bfc {
         }
         if among.is_empty() {
             among = own;
-        } else if let Some(queue) = self.tofino.as_mut().and_then(|t| t.in_rotation(class, packet.input, &among)) {
+        } else if let Some(queue) =
+            self.tofino.as_mut().and_then(|t| t.in_rotation(class, packet.input, &among))
+        {
             return queue;
         }
         let nth = self.draw.below(u64::from(among.len()).max(1)) as u32;
@@ -211,7 +213,8 @@ impl Order for Bfc {
             return self.control.push_back(entry);
         }
         let hash = self.table.hash(packet.flow);
-        let cell = if self.tofino.is_some() { self.catch_up(now, packet, hash) } else { self.table.find(hash) };
+        let cell =
+            if self.tofino.is_some() { self.catch_up(now, packet, hash) } else { self.table.find(hash) };
         let class = usize::from(packet.class).min(self.classes.len() - 1);
         let found = self.table.cells[cell];
         let forgotten = found.is_forgotten(now, self.rules.sticky);

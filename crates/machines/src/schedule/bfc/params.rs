@@ -1,8 +1,8 @@
 //! What scenarios say of the order, and what of it is impossible or cannot take effect.
 
+use super::Bfc;
 use super::fifos::Fifo;
 use super::table::Cell;
-use super::Bfc;
 use crate::pause::QueueSet;
 use crate::problems::Problems;
 use crate::schedule::{Around, At, Key, Needs, Parameters};
@@ -67,20 +67,33 @@ pub struct Params {
 
 impl Params {
     fn check_tofino(&self, problems: &mut Problems) {
+        let entries = u64::from(self.queues) * u64::from(self.table);
         if !(1..=16).contains(&self.pipelines) {
-            problems.wrong("pipelines", format!("{} pipelines are out of range", self.pipelines), "allowed: 1 to 16");
-        } else if u32::from(self.queues) * self.table < u32::from(self.pipelines) {
-            let entries = u32::from(self.queues) * self.table;
-            let reason = format!("a flow table of {entries} entries cannot be split over {} pipelines", self.pipelines);
+            problems.wrong(
+                "pipelines",
+                format!("{} pipelines are out of range", self.pipelines),
+                "allowed: 1 to 16",
+            );
+        } else if entries < u64::from(self.pipelines) {
+            let reason = format!(
+                "a flow table of {entries} entries cannot be split over {} pipelines",
+                self.pipelines
+            );
             problems.wrong("pipelines", reason, format!("at most {entries}"));
         }
         if self.post_queue > 1024 {
-            problems.wrong("post_queue", format!("{} packets are out of range", self.post_queue), "allowed: 0 to 1024");
+            problems.wrong(
+                "post_queue",
+                format!("{} packets are out of range", self.post_queue),
+                "allowed: 0 to 1024",
+            );
         }
         if self.assignment == Assignment::Hashed {
             let why = "with `assignment = \"hashed\"` no empty queue is looked for";
             let keys = [("bitmap_stale", !self.bitmap_stale.is_zero()), ("pipelines", self.pipelines > 1)];
-            keys.iter().filter(|(_, set)| *set).for_each(|(key, _)| problems.useless(key, why, "remove the key"));
+            keys.iter()
+                .filter(|(_, set)| *set)
+                .for_each(|(key, _)| problems.useless(key, why, "remove the key"));
         }
     }
 }

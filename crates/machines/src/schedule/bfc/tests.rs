@@ -351,7 +351,8 @@ fn every_pipeline_has_its_part_of_the_flow_table_and_a_search_of_its_own() {
     // Eight flows by each of two pipelines, while no copy of the bitmap is made: nobody meets.
     let mut blind = port(Params { queues: 17, pipelines: 2, bitmap_stale: NS(100_000), ..Params::default() });
     (0..16).for_each(|flow| join_by(&mut blind, US(1), flow, flow as u8, flow));
-    let mut queues: Vec<u16> = std::iter::from_fn(|| leave(&mut blind, US(1))).map(|(_, queue)| queue).collect();
+    let mut queues: Vec<u16> =
+        std::iter::from_fn(|| leave(&mut blind, US(1))).map(|(_, queue)| queue).collect();
     queues.sort_unstable();
     assert_eq!(queues, (0..16).collect::<Vec<_>>());
 }
@@ -371,7 +372,10 @@ fn packets_behind_the_egress_pipeline_leave_whatever_is_paused_and_make_no_queue
     assert_eq!((left, port.is_held(), port.packets()), (vec![0, 1, 2], true, 26));
     // Let go on, it is empty behind the pipeline until the next packet is asked for.
     port.pause_only(&QueueSet::default());
-    assert_eq!((leave(&mut port, US(3)).map(|(number, _)| number), port.committed(2)), (Some(3), Some(Handle(6))));
+    assert_eq!(
+        (leave(&mut port, US(3)).map(|(number, _)| number), port.committed(2)),
+        (Some(3), Some(Handle(6)))
+    );
 }
 
 #[test]

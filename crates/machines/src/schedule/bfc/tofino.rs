@@ -37,7 +37,8 @@ impl Tofino {
     /// Nothing where nothing is asked for.
     pub fn of(p: &Params) -> Option<Self> {
         let pipelines = usize::from(p.pipelines);
-        let asked = !p.bitmap_stale.is_zero() || pipelines > 1 || p.post_queue > 0 || !p.recirc_delay.is_zero();
+        let asked =
+            !p.bitmap_stale.is_zero() || pipelines > 1 || p.post_queue > 0 || !p.recirc_delay.is_zero();
         let apart = |n: usize| (n % pipelines * usize::from(p.queues - 1) / pipelines) as u16;
         asked.then(|| Self {
             stale: p.bitmap_stale,
