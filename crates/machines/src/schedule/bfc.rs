@@ -2,12 +2,13 @@
 //! Control in Highly Variable Networks", MIT 2022, §3.3 (revises Goyal et al., "Backpressure Flow Control", NSDI 2022).
 //!
 //! A flow table of fixed size, indexed by a hash, remembers of flows that wait here which queue they are in (`table`); one that begins to
-//! wait gets an empty queue if there is one (§3.3.3.1, [`Bfc::pick`]). A packet that makes its queue longer than a hop's bandwidth-delay
+//! wait gets an empty queue if there is one (§3.3.3.1, `pick`). A packet that makes its queue longer than a hop's bandwidth-delay
 //! product divided by the queues that share the link is *overfull*: whoever passed it on pauses the queue that it came from until all such
 //! packets have left (§3.3.3.2). Those counts are the affair of the switch: [`crate::pause::Backpressure`]. The queues (`fifos`) take turns
-//! (`turns`). What the Tofino2 program of §3.4 does later than the paper's text has it is apart, and off unless asked for (`tofino`).
+//! (`turns`). What the Tofino2 program of §3.4 does later than the paper's text has it is apart, and off unless asked for (`tofino`, `late`).
 
 mod fifos;
+mod late;
 mod params;
 mod table;
 mod tofino;

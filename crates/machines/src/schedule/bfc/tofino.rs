@@ -7,8 +7,8 @@
 //! round to the ingress pipeline, where the entry and the pause counter are decremented; the packet itself goes to a small queue in front
 //! of the wire. What is there no pause stops.
 
-use super::{Bfc, Params};
-use crate::packet::{Handle, Packet};
+use super::params::Params;
+use crate::packet::Handle;
 use crate::pause::QueueSet;
 use crate::schedule::Entry;
 use serde::{Deserialize, Serialize};
@@ -26,11 +26,11 @@ pub(super) struct Tofino {
     /// By class and pipeline, where there are several: where the next search for an empty queue begins.
     starts: Vec<u16>,
     /// Packets that wait for the wire only, with the queue that each was in.
-    behind: VecDeque<(Entry, u16)>,
-    places: usize,
+    pub behind: VecDeque<(Entry, u16)>,
+    pub places: usize,
     recirculation: Span,
     /// Departures of which the flow table has not heard: when it will, and which entry it is.
-    returning: VecDeque<(Time, u32)>,
+    pub returning: VecDeque<(Time, u32)>,
 }
 
 impl Tofino {
@@ -61,7 +61,7 @@ impl Tofino {
     /// Something is about to join the queues, or to leave them.
     // CHOICE BFC §3.4: neither period nor phase is published. Copies are made at multiples of the period from the beginning of the run, at all
     // ports at once, and show the queues as they were just before that instant.
-    fn renew(&mut self, now: Time, occupied: &QueueSet) {
+    pub fn renew(&mut self, now: Time, occupied: &QueueSet) {
         if self.stale.is_zero() {
             return;
         }
@@ -73,7 +73,7 @@ impl Tofino {
 
     /// The ingress pipeline of packets that come by this input.
     // CHOICE BFC §3.4: ports are dealt to the pipelines in turn, so that a switch of few ports uses them all.
-    fn pipeline(&self, input: u8) -> usize {
+    pub fn pipeline(&self, input: u8) -> usize {
         usize::from(input) % self.pipelines
     }
 
@@ -106,54 +106,5 @@ impl Tofino {
 
     pub fn late(&self) -> Span {
         self.recirculation
-    }
-}
-
-/// Asked only where there is a [`Tofino`].
-impl Bfc {
-    /// What the ingress pipeline of a packet that arrives knows by now, and where it has its flow.
-    pub(super) fn catch_up(&mut self, now: Time, packet: &Packet, hash: u64) -> usize {
-        self.come_round(now);
-        let pipeline = self.tofino.as_ref().map_or(0, |t| t.pipeline(packet.input));
-        self.table.find_in(pipeline, hash)
-    }
-
-    /// The flow table hears of what it should have heard by now.
-    fn come_round(&mut self, now: Time) {
-        while let Some(tofino) = &mut self.tofino
-            && let Some((at, cell)) = tofino.returning.front().copied().filter(|(at, _)| *at <= now)
-        {
-            tofino.returning.pop_front();
-            self.left(at, cell);
-        }
-        if let Some(tofino) = &mut self.tofino {
-            tofino.renew(now, &self.fifos.occupied);
-        }
-    }
-
-    /// Packets move to where only the wire is in front of them, as long as there is a place. One that becomes free because a queue may go on
-    /// is taken when the next packet comes or leaves.
-    pub(super) fn fill(&mut self, now: Time) {
-        while self.tofino.as_ref().is_some_and(|t| t.behind.len() < t.places)
-            && let Some(entry) = self.take(now)
-            && let Some(tofino) = &mut self.tofino
-        {
-            tofino.behind.push_back((entry, self.served));
-        }
-    }
-
-    /// The wire is free.
-    // CHOICE BFC §3.4: pause frames and control packets do not wait behind these packets. Other reading: one small queue for all, behind which
-    // pauses of the other direction would wait, too.
-    pub(super) fn pop_from_behind(&mut self, now: Time) -> Option<Entry> {
-        self.come_round(now);
-        if self.tofino.as_ref().is_some_and(|t| t.places == 0) {
-            return self.take(now);
-        }
-        self.fill(now);
-        let (entry, queue) = self.tofino.as_mut()?.behind.pop_front()?;
-        self.fill(now);
-        self.served = queue;
-        Some(entry)
     }
 }
