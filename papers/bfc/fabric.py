@@ -92,7 +92,7 @@ class Point:
     @property
     def tells(self) -> bool:
         """Its switches know whose packets wait, and somebody asks."""
-        return self.scheme in ("bfc", "hashed")
+        return self.scheme in ("bfc", "hashed", *GHOSTS)
 
     def background(self, window: float, each: float) -> list[dict]:
         plain = {
@@ -152,6 +152,7 @@ def burst(workload: str, s: str, **more) -> Point:
 LOADS = {"quick": (70, 80, 90, 95), "full": (50, 70, 80, 90, 95)}
 DEGREES = {"quick": (1000, 2000), "full": (10, 250, 1000, 2000)}
 TABLES = (10, 30, 300, 1000)
+GHOSTS = ("reserved", "bfc=pipelines,4")  # none, and fewer: queues are searched for in rotation
 KMINS = ("20-80", "200-800")
 ETAS = ("0.90", "0.98")
 CREDITS = (8, 16, 32)
@@ -172,6 +173,7 @@ def points(scale: str) -> list[Point]:
     made += [plain("fb", "dctcp-ss")]
     made += [of("fb", "flow-id") for of in (plain, burst)]
     made += [burst("fb", f"bfc=table,{n}") for n in TABLES]
+    made += [burst("fb", s) for s in GHOSTS]
     made += [plain("fb", s, kind="classes") for s in ("bfc", "bfc128", "hpcc", "dctcp")]
     # F18
     made += [of("fb", s, kind="local") for of in (plain, burst) for s in ("bfc", "ideal-fq", "hpcc", "dctcp")]

@@ -23,6 +23,7 @@ NAMES = {
     "bfc-cc": "BFC (CC)",
     "flow-id": "BFC by flow",
     "hashed": "BFC + stochastic",
+    "reserved": "BFC without ghosts",
     "single": "BFC + single",
     "no-nic": "BFC − NIC",
     "bfc=sampling,0.5": "BFC + sampling",
@@ -153,6 +154,8 @@ def scheme(name: str) -> dict:
         )
     elif base == "hashed":
         made["switch"] = bfc(assignment="hashed")
+    elif base == "reserved":
+        made["switch"] = bfc(assignment="reserved")
     elif base == "single":
         made["switch"] = bfc(queues=2)
     elif base == "flow-id":

@@ -25,6 +25,7 @@ use crate::routing::{RouteError, Routes};
 use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
+use std::collections::VecDeque;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::pause::Reach;
 use thalweg_machines::point::PointMachine;
@@ -260,6 +261,9 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     }
     if spec.inputs.and_then(|inputs| inputs.queue_pauses()).is_some_and(|own| own.elide) {
         memory.elide(&ports, &elision(&Ways::of(spec))?);
+    }
+    if spec.disciplines.iter().any(|kind| kind.order.needs().apart) {
+        memory.returning = vec![VecDeque::new(); ports.len()];
     }
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;

@@ -118,10 +118,11 @@ impl<Q: Events> Sim<Q> {
         for (switch, inputs) in self.fabric.memory.switches.iter().enumerate() {
             let own = &self.fabric.memory.links[switch];
             let waiting: u64 = own.iter().map(|id| u64::from(self.fabric.gates[id.at()].held_back)).sum();
-            if counted(inputs) != waiting {
+            let returning: usize = own.iter().map(|id| self.fabric.memory.returning(*id)).sum();
+            if counted(inputs) != waiting + returning as u64 {
                 let counted = counted(inputs);
                 return Err(format!(
-                    "switch {switch} holds {counted} packets against its neighbours, {waiting} wait"
+                    "switch {switch} holds {counted} packets against its neighbours, {waiting} wait, and it has not heard of {returning}"
                 ));
             }
         }

@@ -28,6 +28,8 @@ pub(crate) struct Features {
     pub memory_peaks: bool,
     /// Queues are paused one by one, and packets say from which they come (backpressure flow control).
     pub backpressure: bool,
+    /// Departures are seen at another instant than that at which they are sent: see [`crate::fabric::settling`].
+    pub apart: bool,
     /// Some packets bypass the queue of their port.
     pub priority_bypass: bool,
     /// NICs pull packets from flows, all of them or (see below) some.
@@ -89,6 +91,8 @@ impl Features {
             release_at_start: spec.inputs.is_some_and(|i| i.release_at_start),
             memory_peaks: spec.probes.memory,
             backpressure: spec.inputs.is_some_and(|i| i.queue_pauses().is_some()),
+            apart: spec.inputs.is_some_and(|i| i.queue_pauses().is_some())
+                && spec.disciplines.iter().any(|kind| kind.order.needs().apart),
             priority_bypass: spec.control_first || spec.nic.order.pulls(),
             nic_asks: spec.nic.order.pulls() || pulls_when_idle(spec),
             nic_pull: spec.nic.order.pulls(),

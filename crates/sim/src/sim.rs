@@ -3,7 +3,7 @@
 use crate::cx::Cx;
 use crate::events::{Calendar, Event, Events, Phase};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, Landing, Lost, failures, points, relief};
+use crate::fabric::{Fabric, Landing, Lost, failures, points, relief, settling};
 use crate::flows::Flows;
 use crate::hosts::{Hosts, idle};
 use crate::lookahead::look_ahead;
@@ -122,6 +122,7 @@ impl<Q: Events> Sim<Q> {
             Phase::Quanta => fabric.quanta_over(cx, entity),
             Phase::Point => points::tick(fabric, cx, PortId(entity)),
             Phase::Relief => relief::tick(fabric, cx, entity),
+            Phase::Return => settling::return_due(fabric, cx, PortId(entity)),
             Phase::Agent => hosts.agent_timer(cx, fabric, entity),
             Phase::Arrive | Phase::Decide => unreachable!("dispatched above"),
         }

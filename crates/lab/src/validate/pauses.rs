@@ -9,6 +9,7 @@ use crate::schema::{Connection, Document, Inputs, NicOrder, RoutingRule, Schedul
 use crate::topology::Graph;
 use thalweg_machines::pause::{Effects, PauseSpec, QueuePauses};
 use thalweg_machines::schedule::OrderSpec;
+use thalweg_machines::schedule::bfc::Assignment;
 use thalweg_units::Bytes;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
@@ -42,6 +43,9 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         if let Some(queues) = effects.queues() {
             of_queues(r, &key, queues, doc, graph);
         }
+    }
+    if !written.iter().any(|policy| policy.effects().queues().is_some()) {
+        unheard(r, doc);
     }
     if doc.switch.stops_ports() {
         whole_ports(r, doc)
@@ -94,6 +98,20 @@ fn flow_by_flow(r: &mut Report<'_>, key: &str, doc: &Document) {
                 reason,
                 "remove the key, or write `pauses = \"queue\"`",
             );
+        }
+    }
+}
+
+/// No single queue is paused: of departures only the flow table hears.
+fn unheard(r: &mut Report<'_>, doc: &Document) {
+    for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
+        if let Scheduler::Bfc(own) = s
+            && own.assignment == Assignment::Hashed
+            && !own.recirc_delay.is_zero()
+        {
+            let why =
+                "nobody is paused, and with `assignment = \"hashed\"` a flow's queue follows from its hash";
+            r.useless(&format!("{section}.scheduler.recirc_delay"), why, "remove the key");
         }
     }
 }

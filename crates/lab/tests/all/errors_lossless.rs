@@ -628,6 +628,41 @@ fn backpressure_that_names_flows_or_elides_says_what_it_does_not_go_with() {
 }
 
 #[test]
+fn what_the_tofino_does_late_is_refused_where_nobody_would_notice() {
+    let hashed = ("switch.scheduler.assignment", "hashed");
+    let all = "{kind=\"bfc\",bitmap_stale=\"1us\",pipelines=4,post_queue=3,recirc_delay=\"500ns\"}";
+    right(&[BFC, ("switch.scheduler", all)]);
+    right(&[BFC, hashed, ("switch.scheduler.recirc_delay", "500ns")]);
+    wrong(
+        &[
+            ("switch", "{scheduler={kind=\"bfc\",assignment=\"hashed\"}}"),
+            ("switch.scheduler.recirc_delay", "500ns"),
+        ],
+        "`switch.scheduler.recirc_delay`: it has no effect: nobody is paused, and with `assignment = \"hashed\"` a flow's queue follows from its hash; remove the key",
+    );
+    wrong(
+        &[BFC, hashed, ("switch.scheduler.bitmap_stale", "1us")],
+        "`switch.scheduler.bitmap_stale`: it has no effect: with `assignment = \"hashed\"` no empty queue is looked for; remove the key",
+    );
+    wrong(
+        &[BFC, hashed, ("switch.scheduler.pipelines", "4")],
+        "`switch.scheduler.pipelines`: it has no effect: with `assignment = \"hashed\"` no empty queue is looked for; remove the key",
+    );
+    wrong(
+        &[BFC, ("switch.scheduler.pipelines", "17")],
+        "`switch.scheduler.pipelines`: 17 is out of range; allowed: at least 1 and at most 16",
+    );
+    wrong(
+        &[BFC, ("switch.scheduler.post_queue", "2000")],
+        "`switch.scheduler.post_queue`: 2000 is out of range; allowed: at least 0 and at most 1024",
+    );
+    wrong(
+        &[("switch", "{scheduler={kind=\"bfc\",pipelines=2}}")],
+        "`switch.scheduler`: it serves the inputs of a switch, which has none; write `switch.inputs = { memory = \"240KB\" }`, or another scheduler",
+    );
+}
+
+#[test]
 fn drops_are_told_on_one_path_only() {
     let told = ("transport.recovery", "told");
     right(&[LOSSY, told]);

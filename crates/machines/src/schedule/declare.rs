@@ -77,6 +77,9 @@ pub struct Needs {
     pub says_overfull: bool,
     /// Packets can be taken out of its middle ([`Discipline::withdraw`](super::Discipline::withdraw)).
     pub searchable: bool,
+    /// What it lets go is out of the reach of pauses, or known to be gone, at another instant than that at which it is sent
+    /// ([`Discipline::committed`](super::Discipline::committed), [`Discipline::late`](super::Discipline::late)).
+    pub apart: bool,
 }
 
 impl Needs {
@@ -91,6 +94,7 @@ impl Needs {
         holds_back: false,
         says_overfull: false,
         searchable: false,
+        apart: false,
     };
 
     /// Whatever it may be: it is a user's.

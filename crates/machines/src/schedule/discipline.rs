@@ -4,7 +4,7 @@ use crate::packet::{Handle, Packet};
 use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use thalweg_units::{Bytes, FlowId, Time};
+use thalweg_units::{Bytes, FlowId, Span, Time};
 
 /// What became of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -59,6 +59,15 @@ pub trait Discipline {
     #[inline]
     fn served_queue(&self) -> u16 {
         0
+    }
+    /// The `nth` of the packets that wait for the wire only: no pause stops them, and they are held against nobody. Asked of orders that say so
+    /// ([`Needs::apart`](super::Needs::apart)).
+    fn committed(&self, _nth: usize) -> Option<Handle> {
+        None
+    }
+    /// So much later than a packet leaves its queue its switch knows of that. Asked of orders that say so ([`Needs::apart`](super::Needs::apart)).
+    fn late(&self) -> Span {
+        Span::ZERO
     }
     /// Probes: shows every waiting packet that is no control packet; how many of the queues hold any. `None`: the order does not tell.
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {

@@ -123,6 +123,12 @@ macro_rules! orders {
             fn served_queue(&self) -> u16 {
                 match self { $(Self::$name(q) => q.served_queue()),* }
             }
+            fn committed(&self, nth: usize) -> Option<Handle> {
+                match self { $(Self::$name(q) => q.committed(nth)),* }
+            }
+            fn late(&self) -> Span {
+                match self { $(Self::$name(q) => q.late()),* }
+            }
             fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
                 match self { $(Self::$name(q) => q.waiting(see)),* }
             }

@@ -307,6 +307,12 @@ impl<O: Order> Discipline for Managed<O> {
     fn served_queue(&self) -> u16 {
         self.order.served_queue()
     }
+    fn committed(&self, nth: usize) -> Option<Handle> {
+        self.order.committed(nth)
+    }
+    fn late(&self) -> Span {
+        self.order.late()
+    }
     fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
         self.order.waiting(see)
     }

@@ -41,7 +41,7 @@ use crate::problems::{Problem, Problems};
 use crate::stage::StageSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use thalweg_units::{FlowId, Time};
+use thalweg_units::{FlowId, Span, Time};
 
 // The one list. Each order has a file of its own, which declares its `Params` ([`Parameters`]).
 list::orders! {

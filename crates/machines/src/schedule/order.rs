@@ -5,7 +5,7 @@ use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use thalweg_units::{FlowId, Time};
+use thalweg_units::{FlowId, Span, Time};
 
 /// A waiting packet, as far as a queue must know it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -97,6 +97,14 @@ pub trait Order {
     #[inline]
     fn served_queue(&self) -> u16 {
         0
+    }
+    /// See [`Discipline::committed`].
+    fn committed(&self, _nth: usize) -> Option<Handle> {
+        None
+    }
+    /// See [`Discipline::late`].
+    fn late(&self) -> Span {
+        Span::ZERO
     }
     /// Shows every waiting packet that is no control packet; how many of its queues hold any. `None`: the order does not tell.
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {

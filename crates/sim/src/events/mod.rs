@@ -48,10 +48,12 @@ pub enum Phase {
     Point,
     /// The clock of a switch's relief. Entity: switch.
     Relief,
+    /// A switch hears of packets that have left. Entity: port.
+    Return,
 }
 
 impl Phase {
-    const ALL: [Phase; 15] = [
+    const ALL: [Phase; 16] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -67,6 +69,7 @@ impl Phase {
         Phase::Agent,
         Phase::Point,
         Phase::Relief,
+        Phase::Return,
     ];
 }
 

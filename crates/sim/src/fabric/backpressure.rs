@@ -9,7 +9,7 @@ use crate::fabric::gate::{EXPIRY, REFRESH};
 use crate::port::Lane;
 use thalweg_machines::pause::{Change, Frame, Passing, QueuePauses};
 use thalweg_machines::schedule::Discipline;
-use thalweg_machines::{Flags, Handle};
+use thalweg_machines::{Flags, Handle, Packet};
 use thalweg_units::PortId;
 
 /// After so many reminders that say that nothing is paused there are no more.
@@ -90,22 +90,33 @@ pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
     }
 }
 
+/// A switch hears that a packet has left the port: what it tells a neighbour of its, by which port.
+pub(super) fn heard<Q>(
+    fabric: &mut Fabric,
+    cx: &Cx<Q>,
+    id: PortId,
+    packet: &Packet,
+) -> Option<(PortId, Frame)> {
+    let place = &fabric.ports[id.at()].place;
+    let (switch, output, input) =
+        (place.owner as usize, usize::from(place.number), usize::from(packet.input));
+    let frame = fabric.memory.switches[switch].on_departed(cx.now, Passing { input, output, packet })?;
+    Some((fabric.memory.links[switch][input], frame))
+}
+
 /// A packet for which a neighbour is held back is dropped while it waits.
 #[cold]
 pub(super) fn dropped<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
-    let place = &fabric.ports[id.at()].place;
-    let (switch, output) = (place.owner as usize, usize::from(place.number));
-    let packet = &fabric.packets[handle];
-    let input = usize::from(packet.input);
-    let frame = fabric.memory.switches[switch].on_departed(cx.now, Passing { input, output, packet });
+    let packet = fabric.packets[handle];
+    let told = heard(fabric, cx, id, &packet);
     held_back_gone(fabric, id);
-    if let Some(frame) = frame {
-        tell_of_queue(fabric, cx, fabric.memory.links[switch][input], frame);
+    if let Some((back, frame)) = told {
+        tell_of_queue(fabric, cx, back, frame);
     }
 }
 
 /// One packet less waits at a port for which a neighbour is held back.
-fn held_back_gone(fabric: &mut Fabric, id: PortId) {
+pub(super) fn held_back_gone(fabric: &mut Fabric, id: PortId) {
     let gate = &mut fabric.gates[id.at()];
     gate.held_back -= 1;
     if gate.held_back == 0 {

@@ -6,7 +6,8 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::{Fabric, backpressure, relief};
+use crate::fabric::settling::As;
+use crate::fabric::{Fabric, backpressure, relief, settling};
 use crate::port::Lane;
 use thalweg_machines::pause::{Frame, Passing};
 use thalweg_machines::{Flags, Handle};
@@ -112,6 +113,9 @@ impl Fabric {
     /// A packet begins its transmission at a switch port.
     #[inline(always)]
     pub(crate) fn depart<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, wire: u32) {
+        if cx.features.apart {
+            settling::settle(self, cx, id, Some(handle), As::Decision);
+        }
         let (switch, input) = self.waits_no_more(id, handle, wire);
         let output = usize::from(self.ports[id.at()].place.number);
         let passing = Passing { input: usize::from(input), output, packet: &self.packets[handle] };
@@ -127,7 +131,13 @@ impl Fabric {
 
     /// A departure from the port `id` has a switch send a frame by the port `back`.
     #[inline(never)]
-    fn tell_neighbour<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, back: PortId, frame: Frame) {
+    pub(super) fn tell_neighbour<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        id: PortId,
+        back: PortId,
+        frame: Frame,
+    ) {
         if !cx.features.backpressure {
             return self.post_frame(cx, back, frame, u32::MAX);
         }

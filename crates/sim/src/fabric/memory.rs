@@ -3,8 +3,10 @@
 use crate::dependencies::Turn;
 use crate::port::Port;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_machines::Packet;
 use thalweg_machines::buffer::{InputSpec, Inputs, SharedPool};
-use thalweg_units::PortId;
+use thalweg_units::{PortId, Time};
 
 /// The memory of all switches, with the ports that share it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -26,6 +28,8 @@ pub(crate) struct Memory {
     /// Ports of the switch that has most.
     #[serde(skip)]
     pub stride: usize,
+    /// By port: packets that it has let go of and its switch has not heard of yet, and when it will; empty where all hear at once.
+    pub returning: Vec<VecDeque<(Time, Packet)>>,
     /// Packets refused.
     pub dropped: u64,
     /// By switch: the most it has held; empty without that probe.
@@ -45,7 +49,8 @@ impl Memory {
         let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
         let pools = Vec::new();
         let (deferred, elided) = (vec![(0, 0); ports], Vec::new());
-        Ok(Self { links, pools, switches, deferred, held, elided, stride, dropped: 0, peaks })
+        let returning = Vec::new();
+        Ok(Self { links, pools, switches, deferred, held, elided, stride, returning, dropped: 0, peaks })
     }
 
     /// What comes by these inputs for these outputs is held against nobody from now on.
@@ -66,6 +71,11 @@ impl Memory {
     /// Bytes that came at the ingress `input` and wait at a port.
     pub fn held(&self, out: PortId, input: u8) -> u32 {
         self.held[out.at() * self.stride + usize::from(input)]
+    }
+
+    /// Packets that a port has let go of and its switch has not heard of yet.
+    pub fn returning(&self, id: PortId) -> usize {
+        self.returning.get(id.at()).map_or(0, VecDeque::len)
     }
 
     /// A port transmits a packet whose bytes are still accounted for.

@@ -19,6 +19,7 @@ pub(crate) mod preemption;
 mod reference;
 pub(crate) mod relief;
 pub(crate) mod reliefs;
+pub(crate) mod settling;
 pub(crate) mod stages;
 pub(crate) mod withdrawal;
 

@@ -8,7 +8,8 @@
 
 use crate::cx::Cx;
 use crate::events::{Event, Events, Phase, Tag};
-use crate::fabric::{Fabric, backpressure, points, reference, relief};
+use crate::fabric::settling::As;
+use crate::fabric::{Fabric, backpressure, points, reference, relief, settling};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -54,6 +55,9 @@ impl Fabric {
         if self.ports[id.at()].mode.gated {
             if cx.features.backpressure {
                 backpressure::note_overfull(self, cx, from, id, flying.handle);
+                if cx.features.apart {
+                    settling::settle(self, cx, id, None, As::Arrival);
+                }
             }
             self.note_held(cx, id);
         }

@@ -11,7 +11,8 @@
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::egress::Held;
-use crate::fabric::{Fabric, backpressure, points, relief};
+use crate::fabric::settling::As;
+use crate::fabric::{Fabric, backpressure, points, relief, settling};
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
@@ -53,6 +54,9 @@ pub(crate) fn enqueue<Q: Events>(
     note_queue(fabric, cx.now, id);
     if cx.features.backpressure && arrived != Arrived::Dropped {
         backpressure::note_overfull(fabric, cx, from, id, handle);
+        if cx.features.apart {
+            settling::settle(fabric, cx, id, None, As::Arrival);
+        }
     }
     let port = &mut fabric.ports[id.at()];
     port.note_queue(port.waiting.bytes);

@@ -96,16 +96,23 @@ fn a_few_flows_hold_no_more_than_their_hops_products() {
 
 /// App. C: one flow that could come at x times the rate at which it leaves, threshold k; the share of the time the queue is empty.
 fn empty_share(drain_gbps: u64, x: f64, k: f64) -> f64 {
+    lone(drain_gbps, x, Params { threshold: k, ..params() }).0
+}
+
+/// The same, and the most that the switch holds.
+fn lone(drain_gbps: u64, x: f64, order: Params) -> (f64, u64) {
     let drained = Rate::from_gbps(drain_gbps);
     let arriving = Rate::from_bps((drained.bps() as f64 * x) as u64);
     let links = vec![link(0, 2, arriving, HOP), link(2, 1, drained, HOP)];
     let spec = network(2, 1, links, line_rate(), vec![flow(0, 1, 4_000_000, Time::ZERO)]);
-    let sim = drain(under_backpressure(spec, Params { threshold: k, ..params() }));
+    let spec = NetworkSpec { probes: ProbeSpec { memory: true, ..spec.probes.clone() }, ..spec };
+    let sim = drain(under_backpressure(spec, order));
+    assert_eq!(quiet(&sim), Ok(()));
     let received = sim.outcome(FlowId(0)).received.expect("complete");
     let busy = Bytes::new(4_000_000) / drained;
     // Without both hops and the first packet's time on the first.
     let took = received.ps() - 2 * HOP.ps() - (Bytes::new(1000) / arriving).ps();
-    1.0 - busy.ps() as f64 / took as f64
+    (1.0 - busy.ps() as f64 / took as f64, sim.memory_peaks()[0].shared)
 }
 
 #[test]
@@ -125,6 +132,31 @@ fn a_lone_flow_leaves_its_link_empty_for_the_share_that_the_fluid_model_says() {
                 "{drained} Gb/s, k {k}, x {x}: {found:.3}, {model:.3} ± {tolerance:.3}"
             );
         }
+    }
+}
+
+/// §3.4, in the terms of App. C: t1 = Th/(μ(x−1)) + HRTT, t2 = peak/μ, t3 = HRTT.
+#[test]
+fn a_resume_that_comes_later_leaves_the_queue_empty_for_so_much_longer() {
+    // 100 to 50 Gb/s, Th = 12.5 kB: 2 + 2 us to fill and be heard, 25 kB that leave in 4 us, and 2 us without a packet.
+    for (late, model) in [(0, 2.0 / 10.0), (1000, 3.0 / 11.0), (3000, 5.0 / 13.0)] {
+        let (found, _) = lone(50, 2.0, Params { recirc_delay: Span::from_ns(late), ..params() });
+        assert!((found - model).abs() < 0.015, "{late} ns: {found:.3}, {model:.3}");
+    }
+}
+
+/// What is behind the egress pipeline is in no queue: it makes none too long, and its queue is let go on before it is sent.
+#[test]
+fn packets_behind_the_egress_pipeline_are_sent_while_the_hop_before_is_let_go_on() {
+    // As above; so many packets of 160 ns leave while no others come, and as many come, at twice the rate, before the queue grows again.
+    let (_, plain) = lone(50, 2.0, params());
+    for places in [4, 10, 13] {
+        let behind = 0.16 * f64::from(places);
+        let model = (2.0 - behind).max(0.0) / (10.0 + behind);
+        let (found, peak) = lone(50, 2.0, Params { post_queue: places, ..params() });
+        assert!((found - model).abs() < 0.015, "{places} places: {found:.3}, {model:.3}");
+        let more = u64::from(places) * 1000;
+        assert!((plain + more - 1000..=plain + more + 1000).contains(&peak), "{places}: {peak}, {plain}");
     }
 }
 

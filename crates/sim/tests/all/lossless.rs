@@ -86,12 +86,22 @@ pub fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
     held.control_first = true;
     let fickle = bfc::Params { sticky: 0.0, ..small.clone() };
     let half = bfc::Params { sampling: 0.5, ..small.clone() };
+    let behind = bfc::Params { post_queue: 3, pipelines: 2, ..small.clone() };
+    let round = bfc::Params { recirc_delay: Span::from_ns(1500), ..small.clone() };
+    let late = bfc::Params { post_queue: 4, bitmap_stale: Span::from_us(1), ..round.clone() };
     vec![
         ("backpressure", held),
         ("backpressure, queue at the host", two_racks(seed, Some(backpressure()), NIC, bfc(small))),
         ("backpressure by flow", two_racks(seed, Some(by_flow()), PULL, bfc(fickle.clone()))),
         ("backpressure by flow, queue at the host", two_racks(seed, Some(by_flow()), NIC, bfc(fickle))),
         ("backpressure, sampled", two_racks(seed, Some(backpressure()), PULL, bfc(half))),
+        ("backpressure, a queue behind", two_racks(seed, Some(backpressure()), PULL, bfc(behind))),
+        ("backpressure, headers that go round", two_racks(seed, Some(backpressure()), PULL, bfc(round))),
+        (
+            "backpressure, both, queue at the host",
+            two_racks(seed, Some(backpressure()), NIC, bfc(late.clone())),
+        ),
+        ("backpressure by flow, both", two_racks(seed, Some(by_flow()), PULL, bfc(late))),
         ("inputs, drops", two_racks(seed, Some(lossy(20_000)), NIC, in_turns())),
         ("inputs, drops, pull", two_racks(seed, Some(lossy(20_000)), PULL, in_turns())),
         ("pfc in turns", two_racks(seed, Some(pfc(20_000, 20_000, 9000)), PULL, in_turns())),

@@ -160,6 +160,9 @@ pub const KEYS: &[Row] = &[
     ("switch.mix.scheduler(bfc).threshold", LOSSY, BFC_MIXED, "", "4.0", Outcome),
     ("switch.mix.scheduler(bfc).needs_backlog", LOSSY, BFC_MIXED, "", "true", Outcome),
     // A host has nobody to hold back.
+    ("switch.scheduler(bfc).pipelines", LOSSY, BFC, "", "2", Outcome),
+    ("switch.mix.scheduler(bfc).pipelines", LOSSY, BFC_MIXED, "", "2", Outcome),
+    ("nic.scheduler(bfc).pipelines", LOSSY, BFC_NIC, "", "2", Refused),
     ("nic.scheduler(bfc).threshold", LOSSY, BFC_NIC, "", "4.0", Nowhere),
     ("nic.scheduler(bfc).needs_backlog", LOSSY, BFC_NIC, "", "true", Nowhere),
     ("switch.pfc", LOSSY, &[], "", "{}", Outcome),

@@ -1,14 +1,19 @@
 use super::*;
 use crate::packet::Kind;
-use crate::schedule::{Discipline, DisciplineSpec, Limit, Queue, Verdict};
+use crate::problems::Problems;
+use crate::schedule::{Around, Discipline, DisciplineSpec, Limit, Parameters, Queue, Verdict};
 use crate::stage::StageSpec;
 use std::collections::BTreeMap;
-use thalweg_units::FlowId;
+use thalweg_units::{Bytes, FlowId};
 
 const RATE: Rate = Rate::from_gbps(100);
 
 /// A port of 100 Gb/s with hops of 2 us: 25 000 B between the threshold's numerator and a queue that is alone.
 fn port(params: Params) -> Queue {
+    seeded(params, 3)
+}
+
+fn seeded(params: Params, seed: u64) -> Queue {
     let params = Params { hop_rtt: Some(Span::from_us(2)), ..params };
     let spec = DisciplineSpec {
         order: params.into(),
@@ -16,7 +21,7 @@ fn port(params: Params) -> Queue {
         stage: StageSpec::default(),
         preemptive: false,
     };
-    spec.make(Stream::new(3, "bfc", 0), RATE).expect("a port")
+    spec.make(Stream::new(seed, "bfc", 0), RATE).expect("a port")
 }
 
 fn packet(flow: u32) -> Packet {
@@ -232,11 +237,11 @@ fn flows_that_wait_at_the_same_time_share_no_queue_as_long_as_one_is_free_and_pa
             let flow = draw.below(400) as u32;
             waiting.insert(number, flow);
             order.push(now, &packet(flow), Handle(number));
-            for fifo in &order.queues {
+            for fifo in &order.fifos.all {
                 let mut at = fifo.head;
                 while at != NIL {
-                    let node = &order.nodes[at as usize];
-                    let head = order.nodes[fifo.head as usize].entry.handle.0;
+                    let node = &order.fifos.nodes[at as usize];
+                    let head = order.fifos.nodes[fifo.head as usize].entry.handle.0;
                     shared += u32::from(waiting[&node.entry.handle.0] != waiting[&head]);
                     at = node.next;
                 }
@@ -272,6 +277,13 @@ fn what_cannot_work_is_refused_with_what_can() {
     assert!(told(Params { queues: 4, classes: 4, ..Params::default() }).contains("4 classes cannot share 3"));
     assert!(told(Params { sampling: 0.0, ..Params::default() }).starts_with("sampling"));
     assert!(told(Params { threshold: 0.0, ..Params::default() }).starts_with("threshold"));
+    assert!(told(Params { pipelines: 0, ..Params::default() }).starts_with("pipelines: 0 pipelines"));
+    let few = Params { queues: 3, table: 1, pipelines: 4, ..Params::default() };
+    assert!(told(few).starts_with("pipelines: a flow table of 3 entries"));
+    assert!(told(Params { post_queue: 1025, ..Params::default() }).starts_with("post_queue"));
+    let hashed = Params { assignment: Assignment::Hashed, ..Params::default() };
+    assert!(told(Params { pipelines: 2, ..hashed.clone() }).starts_with("pipelines: with `assignment"));
+    assert!(told(Params { bitmap_stale: NS(1), ..hashed }).starts_with("bitmap_stale: with `assignment"));
 }
 
 #[test]
@@ -284,4 +296,130 @@ fn who_asks_is_shown_all_that_waits_and_told_how_many_queues_hold_it() {
     assert_eq!(port.waiting(&mut |handle| seen.push(handle.0)), Some(3));
     seen.sort_unstable();
     assert_eq!(seen, [0, 1, 2, 3, 4, 5]);
+}
+
+const NS: fn(u64) -> Span = Span::from_ns;
+
+/// A flow's packet comes by an input of the switch.
+fn join_by(port: &mut Queue, now: Time, flow: u32, input: u8, number: u32) {
+    join(port, now, Packet { input, ..packet(flow) }, number);
+}
+
+/// §3.4: at multiples of the period, as it was before.
+#[test]
+fn a_bitmap_that_is_copied_shows_queues_as_they_were_at_the_last_copy() {
+    // Of two queues for data one is taken at 1.5 us; the copies at 1 us and 2 us say neither is, and that one is.
+    let with = |bitmap_stale: Span, second: Time| {
+        let mut met = 0;
+        for seed in 0..40 {
+            let mut port = seeded(Params { queues: 3, sticky: 0.0, bitmap_stale, ..Params::default() }, seed);
+            join(&mut port, Time::from_ns(1500), packet(1), 0);
+            join(&mut port, second, packet(2), 1);
+            let served: Vec<u16> = (0..2).map(|_| leave(&mut port, second).unwrap().1).collect();
+            met += u32::from(served[0] == served[1]);
+        }
+        met
+    };
+    assert_eq!(with(Span::ZERO, Time::from_ns(1900)), 0, "seen as it is");
+    assert!((10..=30).contains(&with(NS(1000), Time::from_ns(1900))), "both look empty, and one is drawn");
+    assert_eq!(with(NS(1000), Time::from_ns(2000)), 0, "the next copy shows what was before it");
+    // What has left since the copy still looks occupied: the other one is given.
+    let mut port = port(Params { queues: 3, sticky: 0.0, bitmap_stale: NS(1000), ..Params::default() });
+    join(&mut port, Time::from_ns(1500), packet(1), 0);
+    join(&mut port, Time::from_ns(2100), packet(2), 1);
+    let left = [leave(&mut port, Time::from_ns(2200)), leave(&mut port, Time::from_ns(2200))];
+    let first = left.into_iter().flatten().find(|(number, _)| *number == 0).expect("it has left");
+    (0..20).for_each(|n| {
+        join(&mut port, Time::from_ns(2300), packet(10 + n), 10 + n);
+        assert_ne!(leave(&mut port, Time::from_ns(2300)).unwrap().1, first.1);
+    });
+}
+
+#[test]
+fn every_pipeline_has_its_part_of_the_flow_table_and_a_search_of_its_own() {
+    let new = |pipelines, bitmap_stale| {
+        port(Params { queues: 17, pipelines, bitmap_stale, table: 1, ..Params::default() })
+    };
+    // The same flow by another pipeline has another entry, and so another queue; by another input of the same, the same.
+    let mut two = new(2, Span::ZERO);
+    for (number, input) in [0, 1, 2, 3].into_iter().enumerate() {
+        join_by(&mut two, US(1), 7, input, number as u32);
+    }
+    let mut served: Vec<(u32, u16)> = std::iter::from_fn(|| leave(&mut two, US(1))).collect();
+    served.sort_unstable();
+    assert_eq!(served.iter().map(|(_, queue)| *queue).collect::<Vec<_>>(), [0, 8, 0, 8]);
+    // Eight flows by each of two pipelines, while no copy of the bitmap is made: nobody meets.
+    let mut blind = port(Params { queues: 17, pipelines: 2, bitmap_stale: NS(100_000), ..Params::default() });
+    (0..16).for_each(|flow| join_by(&mut blind, US(1), flow, flow as u8, flow));
+    let mut queues: Vec<u16> =
+        std::iter::from_fn(|| leave(&mut blind, US(1))).map(|(_, queue)| queue).collect();
+    queues.sort_unstable();
+    assert_eq!(queues, (0..16).collect::<Vec<_>>());
+}
+
+/// §3.4, Figure 3-7a: what is behind the egress pipeline.
+#[test]
+fn packets_behind_the_egress_pipeline_leave_whatever_is_paused_and_make_no_queue_long() {
+    let mut port = port(Params { post_queue: 3, ..Params::default() });
+    let over: Vec<bool> = (0..29).map(|n| join(&mut port, US(1), packet(1), n)).collect();
+    assert_eq!(over.iter().position(|over| *over), Some(28), "25 of 28 are in the queue");
+    let committed: Vec<u32> = (0..).map_while(|nth| port.committed(nth)).map(|handle| handle.0).collect();
+    assert_eq!((committed, port.packets()), (vec![0, 1, 2], 29));
+    assert_eq!(port.waiting(&mut |_| {}), Some(1));
+    port.pause_only(&(0..31).collect());
+    assert!(!port.is_held());
+    let left: Vec<u32> = std::iter::from_fn(|| leave(&mut port, US(2))).map(|(number, _)| number).collect();
+    assert_eq!((left, port.is_held(), port.packets()), (vec![0, 1, 2], true, 26));
+    // Let go on, it is empty behind the pipeline until the next packet is asked for.
+    port.pause_only(&QueueSet::default());
+    assert_eq!(
+        (leave(&mut port, US(3)).map(|(number, _)| number), port.committed(2)),
+        (Some(3), Some(Handle(6)))
+    );
+}
+
+#[test]
+fn an_entry_hears_of_departures_when_their_headers_have_come_round() {
+    // Not sticky: without the way round the flow is forgotten as its packet leaves.
+    let again = |recirc_delay: Span, after: u64| {
+        let mut kept = 0;
+        for seed in 0..40 {
+            let mut port = seeded(Params { sticky: 0.0, recirc_delay, ..Params::default() }, seed);
+            join(&mut port, US(1), packet(1), 0);
+            let (_, before) = leave(&mut port, US(1)).unwrap();
+            join(&mut port, US(1) + NS(after), packet(1), 1);
+            kept += u32::from(before == leave(&mut port, US(1) + NS(after)).unwrap().1);
+        }
+        kept
+    };
+    assert!(again(Span::ZERO, 1) < 10, "one in 31 by chance");
+    assert_eq!(again(NS(500), 499), 40);
+    assert!(again(NS(500), 501) < 10);
+}
+
+/// Traps 5 of the design: a flow whose packets leave at once keeps a queue that looks empty.
+#[test]
+fn reserved_queues_are_given_to_nobody_else_while_others_are_free() {
+    let met = |assignment| {
+        let mut met = 0;
+        for seed in 0..40 {
+            // Entries enough that no two flows share one.
+            let params = Params { queues: 5, assignment, table: 100_000, ..Params::default() };
+            let mut port = seeded(params, seed);
+            let mut queues: Vec<u16> = Vec::new();
+            for flow in 0..4 {
+                join(&mut port, US(1), packet(flow), flow);
+                queues.push(leave(&mut port, US(1)).unwrap().1);
+            }
+            queues.sort_unstable();
+            queues.dedup();
+            met += 4 - queues.len();
+            // All are kept: a fifth flow gets an empty one all the same.
+            join(&mut port, US(1), packet(5), 5);
+            assert!(leave(&mut port, US(1)).is_some());
+        }
+        met
+    };
+    assert!(met(Assignment::Dynamic) > 20);
+    assert_eq!(met(Assignment::Reserved), 0);
 }

@@ -1,0 +1,221 @@
+//! What scenarios say of the order, and what of it is impossible or cannot take effect.
+
+use super::Bfc;
+use super::fifos::Fifo;
+use super::table::Cell;
+use crate::pause::QueueSet;
+use crate::problems::Problems;
+use crate::schedule::{Around, At, Key, Needs, Parameters};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Span};
+
+/// Backpressure flow control: a few queues that flows are assigned to as they begin to wait, and that the next hop pauses one by one
+/// (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022). The next hops pause with `switch.backpressure`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Queues of a port. One of them is that of control packets, which goes first and is never paused.
+    #[schemars(range(min = 2, max = 256))]
+    pub queues: u16,
+    /// Entries of a port's flow table, per queue.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub table: u32,
+    /// From a pause to its effect and back: the round trip of a hop. Without the key that of the longest link, propagation only.
+    #[schemars(extend("examples" = ["2us"]))]
+    pub hop_rtt: Option<Span>,
+    /// A queue is too long beyond so many times `hop_rtt` × rate ÷ queues that may send now.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
+    pub threshold: f64,
+    /// A flow of which nothing else waits here never makes the hop before pause.
+    pub needs_backlog: bool,
+    /// A flow of which nothing waits keeps its queue for so many times `hop_rtt`.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub sticky: f64,
+    /// Which queue a flow gets that begins to wait.
+    pub assignment: Assignment,
+    /// Which of the queues that may send goes next.
+    pub service: Service,
+    /// Under `fair`: bytes that a queue may send in a turn.
+    pub quantum: Bytes,
+    /// The queues are split among so many classes: strict priority between them, assignment and turns inside each.
+    #[schemars(range(min = 1, max = 8))]
+    pub classes: u8,
+    /// Packets of this class share one queue of their own; no other class uses it.
+    #[schemars(extend("examples" = [1]))]
+    pub incast_class: Option<u8>,
+    /// Share of the packets that the flow table and the hop before are told of.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+    pub sampling: f64,
+    /// Which queues are empty the assignment sees in a copy, made so often (Tofino2, §3.4): at multiples of it from the beginning of the run, at
+    /// all ports at once. What is paused, and how long a queue is, it sees as it is. 0: all as it is.
+    #[schemars(extend("examples" = ["500ns"]))]
+    pub bitmap_stale: Span,
+    /// Ingress pipelines (Tofino2: 4, §3.4). The flow table is split over them, ports are dealt to them in turn, and each searches for an empty queue
+    /// from a place of its own, which moves behind the queue that it gives, where one pipeline draws. Needs `switch.inputs`; hosts have none.
+    #[schemars(range(min = 1, max = 16))]
+    pub pipelines: u8,
+    /// Places of the small queue behind the egress pipeline (§3.4): so many packets are taken out of the queues ahead of the one on the wire, and no
+    /// pause stops them. They count as gone when they are taken: for flow table and pause counters, for the length of their queue, and as flows that
+    /// wait. Their bytes are in the switch's memory until they are sent.
+    #[schemars(range(min = 0, max = 1024))]
+    pub post_queue: u16,
+    /// The flow table and the pause counters, and so the RESUME, hear of a departure so much later: headers go round to the ingress pipeline (§3.4).
+    #[schemars(extend("examples" = ["500ns"]))]
+    pub recirc_delay: Span,
+}
+
+impl Params {
+    fn check_tofino(&self, problems: &mut Problems) {
+        let entries = u64::from(self.queues) * u64::from(self.table);
+        if !(1..=16).contains(&self.pipelines) {
+            problems.wrong(
+                "pipelines",
+                format!("{} pipelines are out of range", self.pipelines),
+                "allowed: 1 to 16",
+            );
+        } else if entries < u64::from(self.pipelines) {
+            let reason = format!(
+                "a flow table of {entries} entries cannot be split over {} pipelines",
+                self.pipelines
+            );
+            problems.wrong("pipelines", reason, format!("at most {entries}"));
+        }
+        if self.post_queue > 1024 {
+            problems.wrong(
+                "post_queue",
+                format!("{} packets are out of range", self.post_queue),
+                "allowed: 0 to 1024",
+            );
+        }
+        if self.assignment == Assignment::Hashed {
+            let why = "with `assignment = \"hashed\"` no empty queue is looked for";
+            let keys = [("bitmap_stale", !self.bitmap_stale.is_zero()), ("pipelines", self.pipelines > 1)];
+            keys.iter()
+                .filter(|(_, set)| *set)
+                .for_each(|(key, _)| problems.useless(key, why, "remove the key"));
+        }
+    }
+}
+
+/// Which queue a flow gets that begins to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assignment {
+    /// An empty one that is not paused, if there is any, else any; drawn at random.
+    #[default]
+    Dynamic,
+    /// Always the same, by a hash: stochastic fair queueing.
+    Hashed,
+    /// As `dynamic`, but a queue that another flow keeps (`sticky`) is no empty one, as long as there are others: an ideal that searches
+    /// the whole flow table.
+    Reserved,
+}
+
+/// Which of the queues that may send goes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Service {
+    /// Deficit round robin (Shreedhar & Varghese, SIGCOMM 1995).
+    #[default]
+    Fair,
+    /// That whose first packet is of the flow with the fewest remaining bytes.
+    Shortest,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            queues: 32,    // §3.6.2.1
+            table: 100,    // §3.3.3.1
+            hop_rtt: None, // 2 us in §3.6.2.1
+            threshold: 1.0,
+            needs_backlog: false,
+            sticky: 2.0, // §3.3.3.2
+            assignment: Assignment::default(),
+            service: Service::default(),
+            quantum: Bytes::new(1500), // a full Ethernet payload
+            classes: 1,
+            incast_class: None,
+            sampling: 1.0,
+            bitmap_stale: Span::ZERO,
+            pipelines: 1,
+            post_queue: 0,
+            recirc_delay: Span::ZERO,
+        }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Bfc;
+
+    fn needs(&self) -> Needs {
+        let key = if self.service == Service::Shortest { Key::Remaining } else { Key::Nothing };
+        let classed = self.classes > 1 || self.incast_class.is_some();
+        Needs {
+            key,
+            classes: classed.then_some(u16::from(self.classes)),
+            inputs: self.pipelines > 1,
+            says_overfull: true,
+            apart: self.post_queue > 0 || !self.recirc_delay.is_zero(),
+            ..Needs::NOTHING
+        }
+    }
+    fn check(&self, _: &Around, problems: &mut Problems) {
+        let of_data = self.queues.saturating_sub(1 + u16::from(self.incast_class.is_some()));
+        if self.queues < 2 || self.queues > QueueSet::CAPACITY {
+            let reason = format!("{} queues are out of range: one is for control packets", self.queues);
+            problems.wrong("queues", reason, "allowed: 2 to 256");
+        } else if self.classes == 0 || u16::from(self.classes) > of_data {
+            let reason = format!("{} classes cannot share {of_data} queues", self.classes);
+            problems.wrong("classes", reason, format!("allowed: 1 to {of_data}"));
+        }
+        if !(1..=100_000).contains(&self.table) {
+            problems.wrong(
+                "table",
+                format!("{} entries per queue are out of range", self.table),
+                "for example 100",
+            );
+        }
+        let factor = |x: f64| (0.0..=1e6).contains(&x);
+        if !factor(self.threshold) || self.threshold == 0.0 {
+            problems.wrong("threshold", format!("{} is out of range", self.threshold), "for example 1.0");
+        }
+        if !factor(self.sticky) {
+            problems.wrong("sticky", format!("{} is out of range", self.sticky), "for example 2.0");
+        }
+        if let Some(hop) = self.hop_rtt {
+            problems.positive("hop_rtt", hop, "2us");
+        }
+        problems.share("sampling", self.sampling);
+        problems.size("quantum", self.quantum, |size| format!("a quantum of {size} is impossible"), "1500B");
+        if self.service == Service::Shortest && self.quantum != Self::default().quantum {
+            problems.useless("quantum", "the service `shortest` knows no turns", "remove the key");
+        }
+        self.check_tofino(problems);
+    }
+    fn make(&self, at: &At) -> Result<Bfc, String> {
+        Ok(Bfc::new(self, at))
+    }
+    fn memory(&self, _: f64) -> f64 {
+        f64::from(self.queues) * (f64::from(self.table) * size_of::<Cell>() as f64 + size_of::<Fifo>() as f64)
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let small = Self { queues: 5, table: 2, hop_rtt: Some(Span::from_us(3)), ..Self::default() };
+        vec![
+            Self { assignment: Assignment::Hashed, ..small.clone() },
+            Self { classes: 3, sampling: 0.5, ..small.clone() },
+            Self { service: Service::Shortest, incast_class: Some(2), ..small.clone() },
+            Self { assignment: Assignment::Reserved, post_queue: 3, ..small.clone() },
+            Self {
+                bitmap_stale: Span::from_us(7), // on whose grid the law of shifted times shifts
+                pipelines: 3,
+                classes: 2,
+                recirc_delay: Span::from_us(2),
+                ..small.clone()
+            },
+            small,
+        ]
+    }
+}

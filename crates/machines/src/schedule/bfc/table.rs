@@ -1,0 +1,77 @@
+//! The flow table (§3.3.3.1): which queue a flow waits in, or has waited in until a short time ago.
+
+use crate::pause::QueueSet;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{FlowId, Span, Time, mix64};
+
+/// An entry.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Cell {
+    /// When a packet of it last came or left.
+    pub last: Time,
+    /// Packets of it that wait.
+    pub size: u32,
+    /// Where they wait.
+    pub queue: u16,
+    /// A flow has been here.
+    pub used: bool,
+}
+
+impl Cell {
+    /// Its flow has no queue any more: the next packet is given one. Sticky as in §3.3.3.2.
+    #[inline]
+    pub fn is_forgotten(&self, now: Time, sticky: Span) -> bool {
+        self.size == 0 && (!self.used || now.since(self.last) > sticky)
+    }
+}
+
+/// The table of one port.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Table {
+    pub cells: Vec<Cell>,
+    /// Entries of a part; there is one part for each ingress pipeline.
+    part: u64,
+    salt: u64,
+}
+
+impl Table {
+    pub fn new(entries: usize, parts: usize, salt: u64) -> Self {
+        let part = entries / parts;
+        Self { cells: vec![Cell::default(); part * parts], part: part as u64, salt }
+    }
+
+    #[inline]
+    pub fn hash(&self, flow: FlowId) -> u64 {
+        mix64(u64::from(flow.0) ^ self.salt)
+    }
+
+    /// Where the first part has the flow of that hash. Multiplied into range: no division.
+    #[inline]
+    pub fn find(&self, hash: u64) -> usize {
+        ((u128::from(hash) * u128::from(self.part)) >> 64) as usize
+    }
+
+    /// Where every part has it.
+    pub fn find_all(&self, hash: u64) -> impl Iterator<Item = usize> {
+        (self.find(hash)..self.cells.len()).step_by(self.part as usize)
+    }
+
+    /// Where the part of a pipeline has it.
+    pub fn find_in(&self, pipeline: usize, hash: u64) -> usize {
+        pipeline * self.part as usize + self.find(hash)
+    }
+
+    /// A packet waits no longer: was it the last of its entry?
+    #[inline]
+    pub fn left(&mut self, now: Time, cell: u32) -> bool {
+        let own = &mut self.cells[cell as usize];
+        own.size -= 1;
+        own.last = now;
+        own.size == 0
+    }
+
+    /// Queues that flows keep, whether anything waits there or not. Looks at every entry.
+    pub fn kept(&self, now: Time, sticky: Span) -> QueueSet {
+        self.cells.iter().filter(|cell| !cell.is_forgotten(now, sticky)).map(|cell| cell.queue).collect()
+    }
+}
