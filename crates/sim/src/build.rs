@@ -26,6 +26,7 @@ use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::SharedPool;
+use thalweg_machines::crossbar::Crossbar;
 use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::point::PointMachine;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
@@ -261,6 +262,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     if spec.inputs.and_then(|inputs| inputs.backpressure()).is_some_and(|own| own.elide) {
         memory.elide(&ports, &elision(&Ways::of(spec))?);
     }
+    let crossbars = build_crossbars(spec, &memory.links)?;
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;
     let points = Points::new(build_points(spec)?);
@@ -271,6 +273,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         queues,
         egresses,
         memory,
+        crossbars,
         packets: Arena::default(),
         sides: Arena::default(),
         routes,
@@ -327,6 +330,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // A queue that holds back says until when only there.
             let holds_back = kind.order.needs().holds_back;
             let otherwise = unseen || tells || pointed || slowed || holds_back;
+            let crossed = in_switch && spec.inputs.is_some_and(|inputs| inputs.one_per_input);
             let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference
             } else if express {
@@ -357,12 +361,15 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             if lane == Lane::OnDemand {
                 port.queue = queues.len() as u32;
                 port.mode.preemptive = kind.preemptive;
-                port.state.eager = shared || kind.preemptive || kind.order.needs().anything();
+                port.state.eager = shared || crossed || kind.preemptive || kind.order.needs().anything();
                 let queue = kind.make(stream, link.mean_rate()).map_err(refused)?;
                 port.mode.gated = gated;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
                 port.set_bypass_limit(if port.state.eager || counted { 0 } else { queue.bypass_limit() });
                 queues.push(queue);
+            }
+            if crossed {
+                may_cross(spec, kind, lane).map_err(refused)?;
             }
             if lane == Lane::Reference {
                 port.queue = egresses.len() as u32;
@@ -421,6 +428,30 @@ fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
     let pauses = spec.inputs.is_some_and(|i| i.frame_wire().is_some());
     let asks = || spec.nic.order.pulls() || pulls_when_idle(spec);
     pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { asks() }
+}
+
+/// What an output needs to take packets from inputs that send one at a time.
+fn may_cross(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> Result<(), String> {
+    let why = "inputs that send one packet at a time";
+    if !kind.order.needs().inputs {
+        return Err(format!("{why} need outputs that serve them in turn"));
+    }
+    if spec.control_first || kind.preemptive {
+        return Err(format!("{why} keep to it: nothing passes them, and no transmission is interrupted"));
+    }
+    if lane == Lane::Reference {
+        return Err(format!("{why} need plain links, short cuts, and marking that does not ask how long a port was idle"));
+    }
+    Ok(())
+}
+
+fn build_crossbars(spec: &NetworkSpec, links: &[Vec<PortId>]) -> Result<Vec<Crossbar>, BuildError> {
+    let Some(inputs) = spec.inputs.filter(|inputs| inputs.one_per_input) else { return Ok(Vec::new()) };
+    if inputs.backpressure().is_some() || spec.relief.is_some() {
+        let why = "inputs that send one packet at a time go with pauses of whole ports only";
+        return Err(BuildError::Inconsistent(why.into()));
+    }
+    Ok(links.iter().map(|own| Crossbar::new(own.len())).collect())
 }
 
 /// The memory of switches with per-ingress accounting.

@@ -1,6 +1,6 @@
 //! Switch memory, flow control, NICs and what breaks.
 
-use crate::schema::{Document, Elide, Incident, NicOrder, Pauses, Pfc, PfcThreshold, Release, Sharing};
+use crate::schema::{Crossbar, Document, Elide, Incident, NicOrder, Pauses, Pfc, PfcThreshold, Release, Sharing};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
 use thalweg_machines::pause::{BackpressureSpec, GfcSpec, PauseSpec};
@@ -43,7 +43,12 @@ pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
     });
     // (That there is one at most has been checked.)
     let pause = pfc.or(backpressure).or(gfc);
-    Some(b::InputSpec { memory, pause, release_at_start: inputs.release == Release::Start })
+    Some(b::InputSpec {
+        memory,
+        pause,
+        release_at_start: inputs.release == Release::Start,
+        one_per_input: inputs.crossbar == Crossbar::OnePerInput,
+    })
 }
 
 fn pfc(pfc: Pfc) -> b::PfcSpec {

@@ -4,6 +4,7 @@
 //! packets and frames, on wires.
 
 mod backpressure;
+pub(crate) mod crossbar;
 pub(crate) mod deadlock;
 pub(crate) mod egress;
 pub(crate) mod failures;
@@ -38,6 +39,7 @@ use outages::Outages;
 use preemption::Preempted;
 use serde::{Deserialize, Serialize};
 use stages::Stages;
+use thalweg_machines::crossbar::Crossbar;
 use thalweg_machines::schedule::{Discipline, Queue};
 use thalweg_machines::{Handle, Kind, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Span, Time};
@@ -54,6 +56,8 @@ pub(crate) struct Fabric {
     pub gates: Gates,
     /// Switch memory.
     pub memory: Memory,
+    /// What joins inputs and outputs, by switch; empty where an input may send any number of packets at a time.
+    pub crossbars: Vec<Crossbar>,
     pub packets: Packets,
     pub sides: Arena<Side>,
     #[serde(skip)]
@@ -379,6 +383,7 @@ impl Fabric {
             && saved.queues.len() == self.queues.len()
             && saved.egresses.len() == self.egresses.len()
             && saved.gates.len() == self.gates.len()
+            && saved.crossbars.len() == self.crossbars.len()
             && saved.stages.points.len() == self.stages.points.len()
             && saved.stages.relief.machines.len() == self.stages.relief.machines.len()
             && saved.paths.fits(&self.paths);

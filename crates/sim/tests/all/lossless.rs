@@ -23,6 +23,7 @@ pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
             lossy_ok: false,
         })),
         release_at_start: false,
+        one_per_input: false,
     }
 }
 
@@ -41,11 +42,12 @@ pub fn dynamic(total: u64) -> InputSpec {
             lossy_ok: false,
         })),
         release_at_start: true,
+        one_per_input: false,
     }
 }
 
 pub fn lossy(limit: u64) -> InputSpec {
-    InputSpec { memory: InputMemory::PerInput(Bytes::new(limit)), pause: None, release_at_start: false }
+    InputSpec { memory: InputMemory::PerInput(Bytes::new(limit)), pause: None, release_at_start: false, one_per_input: false }
 }
 
 pub fn backpressure() -> InputSpec {
@@ -60,6 +62,7 @@ pub fn backpressure() -> InputSpec {
             elide: false,
         })),
         release_at_start: true,
+        one_per_input: false,
     }
 }
 

@@ -28,7 +28,7 @@ fn memory(memory: InputMemory, threshold: Option<PfcThreshold>, release_at_start
         quanta: None,
         lossy_ok: false,
     });
-    InputSpec { memory, pause: pfc.map(PauseSpec::Pfc), release_at_start }
+    InputSpec { memory, pause: pfc.map(PauseSpec::Pfc), release_at_start, one_per_input: false }
 }
 
 fn kinds() -> Vec<(&'static str, InputSpec)> {

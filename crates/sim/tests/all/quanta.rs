@@ -27,6 +27,7 @@ fn incast(quanta: Option<u16>, incidents: Vec<Incident>) -> NetworkSpec {
             lossy_ok: false,
         })),
         release_at_start: false,
+        one_per_input: false,
     });
     spec.disciplines = vec![DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }];
     spec.incidents = incidents;

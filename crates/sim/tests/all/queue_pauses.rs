@@ -31,6 +31,7 @@ fn two_classes(seed: u64) -> NetworkSpec {
             lossy_ok: false,
         })),
         release_at_start: false,
+        one_per_input: false,
     };
     let order = priority::Params::from(2).into();
     NetworkSpec { seed, inputs: Some(inputs), disciplines: vec![DisciplineSpec { order, ..fifo() }], ..spec }
