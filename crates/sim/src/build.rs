@@ -440,7 +440,9 @@ fn may_cross(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> Result<()
         return Err(format!("{why} keep to it: nothing passes them, and no transmission is interrupted"));
     }
     if lane == Lane::Reference {
-        return Err(format!("{why} need plain links, short cuts, and marking that does not ask how long a port was idle"));
+        return Err(format!(
+            "{why} need plain links, short cuts, and marking that does not ask how long a port was idle"
+        ));
     }
     Ok(())
 }

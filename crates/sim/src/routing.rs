@@ -365,7 +365,6 @@ pub fn flow_pick(spec: &RoutingSpec, src: HostId, dst: HostId, flow: u32, ack: b
         RoutingSpec::Lowest => Pick::Lowest,
         RoutingSpec::Modulo => Pick::Modulo(src.0.wrapping_add(dst.0).wrapping_add(flow)),
         RoutingSpec::EcmpPairs => Pick::Hash(mix64(u64::from(src.0) << 32 | u64::from(dst.0))),
-        RoutingSpec::EcmpDestinations => Pick::Hash(mix64(u64::from(dst.0))),
         _ => {
             let pair = u64::from(src.0) << 32 | u64::from(dst.0);
             Pick::Hash(mix64(pair).wrapping_add(mix64(u64::from(flow) << 1 | u64::from(ack))))

@@ -211,8 +211,6 @@ pub enum RoutingSpec {
     Ecmp,
     /// As `Ecmp`, without the flow: all flows between two hosts take one path each way.
     EcmpPairs,
-    /// As `EcmpPairs`, without the source: all that a switch sends to a host takes one port.
-    EcmpDestinations,
     /// As `Ecmp`; ACKs take the data's way in reverse.
     EcmpSymmetric,
     /// Per-flow: next hop number (src + dst + flow) mod n at each switch, data and ACK alike.

@@ -1,6 +1,8 @@
 //! Switch memory, flow control, NICs and what breaks.
 
-use crate::schema::{Crossbar, Document, Elide, Incident, NicOrder, Pauses, Pfc, PfcThreshold, Release, Sharing};
+use crate::schema::{
+    Crossbar, Document, Elide, Incident, NicOrder, Pauses, Pfc, PfcThreshold, Release, Sharing,
+};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
 use thalweg_machines::pause::{BackpressureSpec, GfcSpec, PauseSpec};

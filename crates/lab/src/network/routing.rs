@@ -19,7 +19,6 @@ pub(super) fn routing(
     Ok(match &doc.routing.rule {
         RoutingRule::Ecmp => RoutingSpec::Ecmp,
         RoutingRule::EcmpPairs => RoutingSpec::EcmpPairs,
-        RoutingRule::EcmpDestinations => RoutingSpec::EcmpDestinations,
         RoutingRule::EcmpSymmetric => RoutingSpec::EcmpSymmetric,
         RoutingRule::Lowest => RoutingSpec::Lowest,
         RoutingRule::Modulo => RoutingSpec::Modulo,

@@ -33,8 +33,6 @@ pub enum RoutingRule {
     Ecmp,
     /// Per pair of hosts: as `ecmp`, by a hash of source and destination alone.
     EcmpPairs,
-    /// Per host: as `ecmp`, by a hash of the destination alone; at each switch all traffic for a host leaves by one port.
-    EcmpDestinations,
     /// Per flow: as `ecmp`, and what comes back takes the same way in reverse (ExpressPass' credits need it).
     EcmpSymmetric,
     /// One path per pair of nodes: at each switch the lowest-numbered next hop (the default static routing of ns-2).

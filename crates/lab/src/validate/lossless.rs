@@ -5,8 +5,8 @@ use crate::deadlock;
 use crate::quantity::Capacity;
 use crate::resolve::{self, Headroom};
 use crate::schema::{
-    Backpressure, Connection, Crossbar, Document, Elide, Inputs, Marking, NicOrder, Pauses, Pfc, PfcThreshold,
-    RoutingRule, Scheduler,
+    Backpressure, Connection, Crossbar, Document, Elide, Inputs, Marking, NicOrder, Pauses, Pfc,
+    PfcThreshold, RoutingRule, Scheduler,
 };
 use crate::topology::Graph;
 use thalweg_machines::relief::ReliefSpec;
@@ -306,7 +306,9 @@ fn crossbar(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
     let key = "switch.inputs.crossbar";
     for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
         if !s.needs().inputs {
-            let reason = format!("`{section}.scheduler` does not serve inputs in turn, so none can be joined with an output");
+            let reason = format!(
+                "`{section}.scheduler` does not serve inputs in turn, so none can be joined with an output"
+            );
             r.error(key, reason, "write `scheduler = \"input-round-robin\"`");
         }
     }

@@ -105,9 +105,8 @@ impl Naive {
             let grants: Vec<(u8, u8)> = free
                 .iter()
                 .filter_map(|&output| {
-                    let asks = |input: &u8| {
-                        waiting[usize::from(*input)].contains(&output) && !self.busy(*input)
-                    };
+                    let asks =
+                        |input: &u8| waiting[usize::from(*input)].contains(&output) && !self.busy(*input);
                     let asking: Vec<u8> = (0..self.n).filter(asks).collect();
                     Some((self.from(self.grant[usize::from(output)], &asking)?, output))
                 })

@@ -1,16 +1,12 @@
 //! Inputs that send one packet at a time: by hand, and against a crossbar written down step by step.
 use crate::common::*;
-use crate::lossless::{in_turns, lossy, pfc};
+use crate::lossless::{in_turns, lossy, one_per_input, pfc};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::transport::UdpPace;
 use thalweg_sim::spec::*;
 use thalweg_units::{FlowId, Rate, Serializer, Span, Time};
-
-fn one_at_a_time(inputs: InputSpec) -> InputSpec {
-    InputSpec { one_per_input: true, ..inputs }
-}
 
 /// Hosts around one switch, 8 Gb/s: a packet of 1000 B takes 1 us, and a link 1 us.
 fn around(hosts: u32, flows: Vec<FlowSpec>, inputs: InputSpec) -> NetworkSpec {
@@ -25,15 +21,18 @@ fn around(hosts: u32, flows: Vec<FlowSpec>, inputs: InputSpec) -> NetworkSpec {
 /// its second at 3 us, and that for output 1 at 4 us.
 #[test]
 fn three_ends_by_hand() {
-    let flows = || vec![flow(0, 2, 2000, Time::ZERO), flow(0, 1, 1000, Time::ZERO), flow(1, 2, 1000, Time::ZERO)];
+    let flows =
+        || vec![flow(0, 2, 2000, Time::ZERO), flow(0, 1, 1000, Time::ZERO), flow(1, 2, 1000, Time::ZERO)];
     let received = |inputs| {
         let sim = run(around(3, flows(), inputs));
-        (0..3).map(|f| sim.outcome(FlowId(f)).received.expect("completed").ps() / 1_000_000).collect::<Vec<_>>()
+        (0..3)
+            .map(|f| sim.outcome(FlowId(f)).received.expect("completed").ps() / 1_000_000)
+            .collect::<Vec<_>>()
     };
     // Output 2: input 0 at 2, input 1 at 3, input 0 at 4 us; output 1 at 4 us.
     assert_eq!(received(lossy(1 << 20)), [6, 6, 5]);
     // At 4 us outputs 1 and 2 both offer themselves to input 0, which served output 2 last: output 1 at 4, output 2 at 5 us.
-    assert_eq!(received(one_at_a_time(lossy(1 << 20))), [7, 6, 5]);
+    assert_eq!(received(one_per_input(lossy(1 << 20))), [7, 6, 5]);
 }
 
 /// An input has packets for two outputs, one of them paused from far away: the other is served meanwhile, and nothing is lost.
@@ -56,7 +55,7 @@ fn a_paused_output_keeps_no_input() {
         flow(0, 2, 40_000, Time::from_ns(500)),
     ];
     let mut spec = network(5, 2, links, udp(1000, UdpPace::Burst), flows);
-    spec.inputs = Some(one_at_a_time(pfc(3000, 2000, 10_000)));
+    spec.inputs = Some(one_per_input(pfc(3000, 2000, 10_000)));
     spec.disciplines = vec![in_turns()];
     spec.probes.pauses = true;
     let mut sim = Network::new(spec).unwrap();
@@ -68,7 +67,7 @@ fn a_paused_output_keeps_no_input() {
 
 #[test]
 fn what_does_not_go_with_it_is_refused() {
-    let spec = || around(3, vec![flow(0, 2, 2000, Time::ZERO)], one_at_a_time(lossy(1 << 20)));
+    let spec = || around(3, vec![flow(0, 2, 2000, Time::ZERO)], one_per_input(lossy(1 << 20)));
     let why = |spec: NetworkSpec| Network::new(spec).map(|_| ()).expect_err("refused").to_string();
     let fifos = NetworkSpec { disciplines: vec![fifo()], ..spec() };
     assert!(why(fifos).contains("need outputs that serve them in turn"));
@@ -110,7 +109,8 @@ fn by_steps(hosts: usize, packets: &[Crossing]) -> Vec<Crossing> {
                 break;
             }
             for input in 0..hosts {
-                let taken = (0..hosts).map(|k| (accept[input] + k) % hosts).find(|o| offers[input].contains(o));
+                let taken =
+                    (0..hosts).map(|k| (accept[input] + k) % hosts).find(|o| offers[input].contains(o));
                 let Some(output) = taken else { continue };
                 let packet: Crossing = queues[input][output].pop_front().expect("it waits");
                 let ends = now + packet.lasts;
@@ -169,7 +169,7 @@ proptest! {
             })
             .collect();
         flows.sort_by_key(|flow| flow.start);
-        let spec = around(hosts, flows, one_at_a_time(lossy(1 << 30)));
+        let spec = around(hosts, flows, one_per_input(lossy(1 << 30)));
         let crossed = recorded(&spec);
         prop_assert_eq!(&by_steps(hosts as usize, &crossed), &crossed);
     }
@@ -182,7 +182,7 @@ fn full_queues_are_served_equally_at_full_rate() {
     let flows = (0..hosts)
         .flat_map(|from| (1..hosts).map(move |step| flow(from, (from + step) % hosts, 200_000, Time::ZERO)))
         .collect();
-    let mut spec = around(hosts, flows, one_at_a_time(lossy(1 << 30)));
+    let mut spec = around(hosts, flows, one_per_input(lossy(1 << 30)));
     // Hosts mix their flows; else they would be served one after the other.
     spec.nic.order = NicOrder::RoundRobin;
     let sim = run(spec);

@@ -47,7 +47,16 @@ pub fn dynamic(total: u64) -> InputSpec {
 }
 
 pub fn lossy(limit: u64) -> InputSpec {
-    InputSpec { memory: InputMemory::PerInput(Bytes::new(limit)), pause: None, release_at_start: false, one_per_input: false }
+    InputSpec {
+        memory: InputMemory::PerInput(Bytes::new(limit)),
+        pause: None,
+        release_at_start: false,
+        one_per_input: false,
+    }
+}
+
+pub fn one_per_input(inputs: InputSpec) -> InputSpec {
+    InputSpec { one_per_input: true, ..inputs }
 }
 
 pub fn backpressure() -> InputSpec {
@@ -111,6 +120,14 @@ pub fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
         ("inputs, drops", two_racks(seed, Some(lossy(20_000)), NIC, in_turns())),
         ("inputs, drops, pull", two_racks(seed, Some(lossy(20_000)), PULL, in_turns())),
         ("pfc in turns", two_racks(seed, Some(pfc(20_000, 20_000, 9000)), PULL, in_turns())),
+        (
+            "inputs, drops, one per input",
+            two_racks(seed, Some(one_per_input(lossy(20_000))), PULL, in_turns()),
+        ),
+        (
+            "pfc, one per input",
+            two_racks(seed, Some(one_per_input(pfc(20_000, 20_000, 9000))), NIC, in_turns()),
+        ),
         ("pfc fifo, queue at the host", two_racks(seed, Some(pfc(20_000, 15_000, 9000)), NIC, fifo())),
         ("pfc, dynamic", two_racks(seed, Some(dynamic(300_000)), PULL, fifo())),
         ("pfc, control first", first),
