@@ -26,7 +26,6 @@ use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
 use thalweg_machines::buffer::SharedPool;
-use thalweg_machines::crossbar::Crossbar;
 use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::point::PointMachine;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
@@ -262,7 +261,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     if spec.inputs.and_then(|inputs| inputs.backpressure()).is_some_and(|own| own.elide) {
         memory.elide(&ports, &elision(&Ways::of(spec))?);
     }
-    let crossbars = build_crossbars(spec, &memory.links)?;
+    go_with_crossbars(spec)?;
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;
     let points = Points::new(build_points(spec)?);
@@ -273,7 +272,6 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         queues,
         egresses,
         memory,
-        crossbars,
         packets: Arena::default(),
         sides: Arena::default(),
         routes,
@@ -447,13 +445,15 @@ fn may_cross(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> Result<()
     Ok(())
 }
 
-fn build_crossbars(spec: &NetworkSpec, links: &[Vec<PortId>]) -> Result<Vec<Crossbar>, BuildError> {
-    let Some(inputs) = spec.inputs.filter(|inputs| inputs.one_per_input) else { return Ok(Vec::new()) };
-    if inputs.backpressure().is_some() || spec.relief.is_some() {
+fn go_with_crossbars(spec: &NetworkSpec) -> Result<(), BuildError> {
+    let crossed = spec.inputs.filter(|inputs| inputs.one_per_input);
+    if crossed.is_some_and(|inputs| inputs.backpressure().is_some())
+        || crossed.is_some() && spec.relief.is_some()
+    {
         let why = "inputs that send one packet at a time go with pauses of whole ports only";
         return Err(BuildError::Inconsistent(why.into()));
     }
-    Ok(links.iter().map(|own| Crossbar::new(own.len())).collect())
+    Ok(())
 }
 
 /// The memory of switches with per-ingress accounting.

@@ -7,19 +7,20 @@
 use crate::cx::Cx;
 use crate::events::Events;
 use crate::fabric::Fabric;
+use crate::fabric::memory::Memory;
 use thalweg_machines::crossbar::Ends;
 use thalweg_machines::schedule::OutputQueue;
 use thalweg_units::PortId;
 
 /// The port belongs to a switch with a crossbar.
 pub(super) fn has(fabric: &Fabric, id: PortId) -> bool {
-    (fabric.ports[id.at()].place.owner as usize) < fabric.crossbars.len()
+    (fabric.ports[id.at()].place.owner as usize) < fabric.memory.crossbars.len()
 }
 
 /// The port's transmission keeps an input, too.
 pub(super) fn sends(fabric: &Fabric, id: PortId) -> bool {
     let place = &fabric.ports[id.at()].place;
-    fabric.crossbars.get(place.owner as usize).is_some_and(|own| own.source(place.number).is_some())
+    fabric.memory.crossbars.get(place.owner as usize).is_some_and(|own| own.source(place.number).is_some())
 }
 
 /// If the port's transmission has ended, its switch joins what is idle; true if the port sends again.
@@ -37,9 +38,10 @@ pub(super) fn join<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     let mut pairs = Vec::new();
     loop {
         let free = free(fabric, cx, switch);
-        let Fabric { crossbars, memory, ports, queues, .. } = fabric;
+        let Fabric { memory, ports, queues, .. } = fabric;
+        let Memory { crossbars, links, .. } = memory;
         let waiting = |output: u8| {
-            let port = memory.links[switch][usize::from(output)];
+            let port = links[switch][usize::from(output)];
             queues[ports[port.at()].queue as usize].inputs()
         };
         crossbars[switch].join(free, waiting, &mut pairs);
@@ -68,7 +70,7 @@ fn free<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) -> Ends {
             continue;
         }
         fabric.release_deferred(cx, id);
-        fabric.crossbars[switch].part(n as u8);
+        fabric.memory.crossbars[switch].part(n as u8);
         let gate = &fabric.gates[id.at()];
         // A frame goes before everything.
         if !gate.stopped && gate.frames.is_empty() && fabric.ports[id.at()].waiting.packets > 0 {

@@ -39,7 +39,6 @@ use outages::Outages;
 use preemption::Preempted;
 use serde::{Deserialize, Serialize};
 use stages::Stages;
-use thalweg_machines::crossbar::Crossbar;
 use thalweg_machines::schedule::{Discipline, Queue};
 use thalweg_machines::{Handle, Kind, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Span, Time};
@@ -56,8 +55,6 @@ pub(crate) struct Fabric {
     pub gates: Gates,
     /// Switch memory.
     pub memory: Memory,
-    /// What joins inputs and outputs, by switch; empty where an input may send any number of packets at a time.
-    pub crossbars: Vec<Crossbar>,
     pub packets: Packets,
     pub sides: Arena<Side>,
     #[serde(skip)]
@@ -117,8 +114,13 @@ impl Fabric {
             let here = std::ptr::from_ref(port).cast::<u8>();
             prefetch(if to_host | cx.features.prefetch { packet } else { here });
             cx.schedule(next.arrive, Phase::Arrive, id.0);
-        } else if port.on_demand() && !port.state.tx_pending && port.waiting.packets > 0 {
-            // Nothing on the wire will remind the port (no propagation delay): it needs an event.
+        } else if port.on_demand()
+            && !port.state.tx_pending
+            && port.waiting.packets > 0
+            && !(cx.features.crossbar && port.state.eager)
+        {
+            // Nothing on the wire will remind the port (no propagation delay): it needs an event. (An output that waits for an
+            // input is reminded by what that input sends.)
             port.state.tx_pending = true;
             let at = port.free_at;
             cx.schedule(at, Phase::Decide, id.0);
@@ -383,7 +385,7 @@ impl Fabric {
             && saved.queues.len() == self.queues.len()
             && saved.egresses.len() == self.egresses.len()
             && saved.gates.len() == self.gates.len()
-            && saved.crossbars.len() == self.crossbars.len()
+            && saved.memory.crossbars.len() == self.memory.crossbars.len()
             && saved.stages.points.len() == self.stages.points.len()
             && saved.stages.relief.machines.len() == self.stages.relief.machines.len()
             && saved.paths.fits(&self.paths);
