@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from thalweg import plots
 from thalweg.papers import figure
 
-from . import basic, factors, incast, overheads, tables, traces
+from . import basic, factors, incast, overheads, sensitivity, tables, traces
 from .outcome import METRICS, TITLES, flows, m3
 from .settings import BASELINES, CONTROLS, NAMES, POINTS, needs, seeds
 
@@ -131,6 +131,27 @@ def _(runs):
             ax.step(1e3 * t, pace / 1e6, where="post", label=NAMES[name])
         ax.set(xscale="log", yscale="log", xlabel="time (ms)", ylabel="rate (Mb/s)")
         ax.legend()
+        return fig
+
+
+@figure(
+    "timely-band",
+    "TIMELY's open constants: what claims judge, with the weight and the least rate of either description",
+    needs=sensitivity.NEEDS,
+    claims=["IRN-F5a", "IRN-F9[ab]", "IRN-X6a", "IRN-X7[ac]", "IRN-T2-70-t*"],
+)
+def _(runs):
+    found = sensitivity.band(runs)
+    rows = list(next(iter(found.values())))
+    with plots.style():
+        fig, ax = plots.figure(6.4, 3.2)
+        for n, (name, values) in enumerate(found.items()):
+            ax.plot([values[r] for r in rows], range(len(rows)), "os^D"[n], markersize=5, label=name, linestyle="none")
+        ax.axvline(1, color="black", linewidth=0.5)
+        ax.set_yticks(range(len(rows)), rows)
+        ax.invert_yaxis()
+        ax.set(xlabel="IRN / the other scheme")
+        fig.legend(loc="outside upper center", ncols=2)
         return fig
 
 

@@ -85,7 +85,9 @@ def runs(scale: str) -> list:
     return made
 
 
-def at(place: str, point: Point, set: dict, names, scale: str, prepare=None, scenario: str = "incast") -> list:
+def at(
+    place: str, point: Point, set: dict, names, scale: str, prepare=None, scenario: str = "incast", controls=CONTROLS
+) -> list:
     """CHOICE: at full scale 100 events of one seed; with cross traffic, one event for each seed."""
     seeds = SEEDS[scale] if scenario == "cross" else SEEDS["quick"]
     return [
@@ -96,7 +98,7 @@ def at(place: str, point: Point, set: dict, names, scale: str, prepare=None, sce
             seed,
             **({"prepare": prepare(seed)} if prepare else {}),
         )
-        for cc in CONTROLS
+        for cc in controls
         for n in names
         for seed in seeds
     ]
@@ -119,10 +121,10 @@ def rct(runs, key: str) -> float:
     return mean(runs, key, lambda r: float(completion_times(r).mean()))
 
 
-def ratios(runs, other: str) -> dict[str, float]:
+def ratios(runs, other: str, controls=CONTROLS) -> dict[str, float]:
     """IRN's mean RCT over the other scheme's, at every place that was run."""
     places = dict.fromkeys(k.split(":")[0] for k in runs)
-    found = {(p, cc): rct(runs, f"{p}:irn.{cc}") / rct(runs, f"{p}:{other}.{cc}") for p in places for cc in CONTROLS}
+    found = {(p, cc): rct(runs, f"{p}:irn.{cc}") / rct(runs, f"{p}:{other}.{cc}") for p in places for cc in controls}
     return {"largest": max(found.values())} | {f"{NAMES[cc]}, {p}": x for (p, cc), x in found.items()}
 
 
@@ -173,10 +175,10 @@ def background(results) -> dict[str, float]:
     return flows(results).metrics(group == 0)
 
 
-def crossing(runs, other: str) -> dict[str, float]:
+def crossing(runs, other: str, controls=CONTROLS) -> dict[str, float]:
     """IRN over another scheme: RCT and the background's metrics, for every congestion control."""
     out = {}
-    for cc in CONTROLS:
+    for cc in controls:
         keys = [f"cross:{n}.{cc}" for n in ("irn", other)]
         a, b = (rct(runs, k) for k in keys)
         out[f"{NAMES[cc]}, RCT"] = a / b

@@ -128,6 +128,9 @@ NAMES = {
     "timely": "TIMELY",
     "dcqcn": "DCQCN",
     "dcqcn-scaled": "DCQCN, thresholds by memory",
+    "timely-slow": "TIMELY, alpha 0.064",
+    "timely-floor": "TIMELY, floor 100 Mb/s",
+    "timely-both": "TIMELY, alpha 0.064, floor 100 Mb/s",
     "aimd": "AIMD",
     "dctcp": "DCTCP",
 }
@@ -161,6 +164,13 @@ TIMELY = {
     # M6, step 5: flows always have something to send, what was lost at last; no rule for idle applications.
     "idle_holds": False,
 }
+# What the two descriptions of TIMELY leave open beside what stands above: the weight of the newest difference, the least rate.
+TIMELY_BAND = {
+    "timely": {},
+    "timely-slow": {"alpha": 0.064},
+    "timely-floor": {"min_rate": "100Mbps"},
+    "timely-both": {"alpha": 0.064, "min_rate": "100Mbps"},
+}
 STEP = {"kind": "step", "threshold": "65KB"}
 K_MIN, K_MAX = 5_000, 200_000  # B: DCQCN's deployment at 40 Gb/s
 DEFAULT_MEMORY = 240_000  # B, which these go with
@@ -176,8 +186,8 @@ def control(name: str, point: Point) -> dict:
     """Congestion control, and the marking that it needs."""
     if name == "none":
         return {"transport.congestion": "fixed"}
-    if name == "timely":
-        return {"transport.congestion": TIMELY}
+    if name in TIMELY_BAND:
+        return {"transport.congestion": TIMELY | TIMELY_BAND[name]}
     if name == "dcqcn":
         return {"transport.congestion": DCQCN, "switch.marking": ramp()}
     if name == "dcqcn-scaled":
@@ -224,7 +234,7 @@ def scheme(name: str, cc: str, point: Point) -> dict:
     if name == "roce":
         out |= {"transport.timer": {"kind": "fixed", "value": f"{point.rto}us"}, "transport.acks": "per-packet"}
     if name == "roce-pfc":
-        acks = "per-packet" if windows else "per-segment" if cc == "timely" else "never"
+        acks = "per-packet" if windows else "per-segment" if cc in TIMELY_BAND else "never"
         out |= pfc(point) | {"transport.acks": acks}
     if name == "irn-pfc":
         out |= pfc(point)

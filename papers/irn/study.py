@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import basic, factors, hardware, incast, overheads, recovery, tables, traces, verbs, windows
+from . import basic, factors, hardware, incast, overheads, recovery, sensitivity, tables, traces, verbs, windows
 
-CHAPTERS = (basic, factors, tables, incast, traces, windows, overheads, recovery)
+CHAPTERS = (basic, factors, tables, incast, traces, windows, overheads, recovery, sensitivity)
 include(globals(), hardware, verbs, *CHAPTERS)
 
 

@@ -7,7 +7,7 @@ from thalweg.papers import measure
 from . import fct as sizes
 from . import shares
 from .numbers import steps
-from .outcome import average, average_rtt, bytes_fct, bytes_rtt, cut, flows
+from .outcome import average, average_rtt, bytes_fct, bytes_rtt, cut, flows, losses
 from .settings import CONSTANT, NAMES, SCHEMES, SEEDS, edge, fair, mean, places, point, schemes, seeds, spread
 
 FIVE = ("fifo", "fq", "fq-codel", "fq+edge", "lstf+edge")
@@ -267,11 +267,17 @@ def marked(runs, percent: int) -> tuple[dict[str, float], dict[str, float]]:
 def claim_marking(name: str, percent: int) -> None:
     @measure(name, needs=[f"{marked_key(percent, s)}@*" for s in THREE])
     def _(runs):
+        """Beside the orders, which are judged: values over the published ones, which are not, and what losses did."""
         out = {}
-        for what, v in zip(("fct", "rtt"), marked(runs, percent), strict=True):
+        for what, unit, v, p in zip(("fct", "rtt"), (1, 1e3), marked(runs, percent), MARKING[percent], strict=True):
             out[f"{what} edge/in-switch"] = v["edge-ecn"] / v["in-switch"]
             out[f"larger {what} / no ECN"] = max(v["edge-ecn"], v["in-switch"]) / v["no-ecn"]
             out |= {f"{what} {NAMES[s]} (ms)": 1e3 * v[s] for s in THREE}
+            out |= {f"{what} {NAMES[s]} / published": unit * v[s] / x for s, x in zip(THREE, p, strict=True)}
+        for s in THREE:
+            key = marked_key(percent, s)
+            for what in losses(seeds(runs, key)[0]):
+                out[f"{what}, {NAMES[s]}"] = mean(runs, key, lambda r, what=what: losses(r)[what])
         return out | cut(runs)
 
 

@@ -111,14 +111,15 @@ def _(runs):
 def _(runs):
     with plots.style():
         fig, ax = plots.figure(4.6, 2.8)
-        x = range(1 + len(replays.WIDTHS))
+        widths = replays.DRAWN[runs.scale]
+        x = range(1 + len(widths))
         for n, (place, s) in enumerate(replays.BUCKETS[runs.scale]):
             found = replays.late_in_buckets(runs, place, s)
             name = f"{title(place)}, {NAMES[s]}"
             (line,) = ax.plot(x, [ov for ov, _ in found], marker="os^v"[n], markersize=3, label=name)
             ax.plot(x, [ov_t or np.nan for _, ov_t in found], linestyle="--", color=line.get_color())
         ax.set(xlabel="bucket width", ylabel="fraction of packets", yscale="log")
-        ax.set_xticks(x, ["exact", *(w.replace("us", " µs").replace("ms", " ms") for w in replays.WIDTHS)])
+        ax.set_xticks(x, ["exact", *(w.replace("us", " µs").replace("ms", " ms") for w in widths)])
         ax.legend(fontsize=7, loc="lower right")
         return fig
 

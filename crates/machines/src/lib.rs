@@ -24,6 +24,7 @@
 
 pub mod buffer;
 pub mod congestion;
+pub mod crossbar;
 pub mod custom;
 pub mod egress;
 mod forecast;

@@ -24,6 +24,8 @@ pub(crate) struct Features {
     pub ingress_accounting: bool,
     /// They release a packet's bytes as its transmission begins, not as it ends.
     pub release_at_start: bool,
+    /// An input of a switch sends one packet at a time: see [`crate::fabric::crossbar`].
+    pub crossbar: bool,
     /// The most that their memory has held is kept.
     pub memory_peaks: bool,
     /// Queues are paused one by one, and packets say from which they come (backpressure flow control).
@@ -89,6 +91,7 @@ impl Features {
             look_ahead: 2 * spec.links.len() > WIDE,
             ingress_accounting: spec.inputs.is_some(),
             release_at_start: spec.inputs.is_some_and(|i| i.release_at_start),
+            crossbar: spec.inputs.is_some_and(|i| i.one_per_input),
             memory_peaks: spec.probes.memory,
             backpressure: spec.inputs.is_some_and(|i| i.queue_pauses().is_some()),
             apart: spec.inputs.is_some_and(|i| i.queue_pauses().is_some())

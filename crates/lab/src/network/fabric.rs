@@ -1,6 +1,6 @@
 //! Switch memory, flow control, NICs and what breaks.
 
-use crate::schema::{Document, Incident, NicOrder, Release, Sharing};
+use crate::schema::{Crossbar, Document, Incident, NicOrder, Release, Sharing};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
 use thalweg_sim::spec as s;
@@ -25,6 +25,7 @@ pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
         memory,
         pause: doc.switch.pause(),
         release_at_start: inputs.release == Release::Start,
+        one_per_input: inputs.crossbar == Crossbar::OnePerInput,
     })
 }
 

@@ -19,6 +19,28 @@ pub struct Inputs {
     /// When a packet gives its memory back.
     #[serde(default)]
     pub release: Release,
+    /// How many packets an input may send through the switch at a time.
+    #[serde(default, skip_serializing_if = "Crossbar::is_unlimited")]
+    pub crossbar: Crossbar,
+}
+
+/// How many packets an input may send through the switch at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Crossbar {
+    /// One to every output: an output never waits for an input.
+    // CHOICE IRN §4.3.1: round robin over inputs is all that the paper says.
+    #[default]
+    Unlimited,
+    /// One, whichever output it is for: no speed-up. Who is joined with whom is iSLIP's choice (McKeown, 1999), made whenever an input or
+    /// an output falls idle. Needs the scheduler `input-round-robin`.
+    OnePerInput,
+}
+
+impl Crossbar {
+    fn is_unlimited(&self) -> bool {
+        *self == Self::Unlimited
+    }
 }
 
 /// When a packet gives its memory back.

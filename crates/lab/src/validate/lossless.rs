@@ -3,7 +3,7 @@
 use super::{Report, pauses};
 use crate::quantity::Capacity;
 use crate::resolve;
-use crate::schema::{Document, Inputs, Marking, Scheduler};
+use crate::schema::{Crossbar, Document, Inputs, Marking, Scheduler};
 use crate::topology::Graph;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
@@ -20,6 +20,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     }
     if let Some(inputs) = doc.switch.inputs {
         memory(r, inputs, doc, graph);
+        crossbar(r, inputs, doc, graph);
     } else {
         for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
             if s.needs().inputs {
@@ -30,6 +31,34 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         }
     }
     pauses::check(r, doc, graph);
+}
+
+/// `switch.inputs.crossbar`.
+fn crossbar(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
+    if inputs.crossbar == Crossbar::Unlimited {
+        return;
+    }
+    let key = "switch.inputs.crossbar";
+    for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
+        if !s.needs().by_input {
+            let reason = format!(
+                "`{section}.scheduler` does not serve inputs in turn, so none can be joined with an output"
+            );
+            r.error(key, reason, "write `scheduler = \"input-round-robin\"`");
+        }
+    }
+    if doc.switch.control_first {
+        let reason = "what goes first passes the queues of inputs";
+        r.error(key, reason, "remove the key or `switch.control_first`");
+    }
+    if doc.switch.congestion_point.is_some() {
+        let reason = "a congestion point looks at an output that decides for itself";
+        r.error(key, reason, "remove the key or `switch.congestion_point`");
+    }
+    if graph.links.iter().any(|link| !(link.ab.is_plain() && link.ba.is_plain())) {
+        let reason = "a link's rate varies, or it has jitter or loss: its port sends when the link says";
+        r.error(key, reason, "links of fixed rate and delay without loss, or remove the key");
+    }
 }
 
 /// Ports that choose between packets of several kinds wait for whole packets, and for the end of transmissions.

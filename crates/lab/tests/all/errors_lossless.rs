@@ -164,6 +164,29 @@ fn memory_by_input() {
 }
 
 #[test]
+fn crossbars() {
+    const ONE: (&str, &str) =
+        ("switch", "{scheduler=\"input-round-robin\",inputs={memory=\"60KB\",crossbar=\"one-per-input\"}}");
+    right(&[ONE]);
+    wrong(
+        &[ONE, ("switch.scheduler", "fifo")],
+        "`switch.inputs.crossbar`: `switch.scheduler` does not serve inputs in turn, so none can be joined with an output; write `scheduler = \"input-round-robin\"`",
+    );
+    wrong(
+        &[ONE, ("switch.control_first", "true")],
+        "`switch.inputs.crossbar`: what goes first passes the queues of inputs; remove the key or `switch.control_first`",
+    );
+    wrong(
+        &[ONE, ("topology", "{kind=\"star\",hosts=4,jitter=\"1us\"}")],
+        "`switch.inputs.crossbar`: a link's rate varies, or it has jitter or loss: its port sends when the link says; links of fixed rate and delay without loss, or remove the key",
+    );
+    wrong(
+        &[("switch.inputs.crossbar", "one-per-inputs")],
+        "`switch.inputs.crossbar`: `one-per-inputs` is not a choice; did you mean `one-per-input`? (known: unlimited, one-per-input)",
+    );
+}
+
+#[test]
 fn whole_packets_only() {
     for key in ["switch.inputs", "switch.control_first", "nic.order"] {
         let (scheduler, set) = match key {

@@ -19,6 +19,8 @@ pub struct InputSpec {
     pub pause: Option<PauseSpec>,
     /// A packet gives its memory back as its transmission begins, not as it ends.
     pub release_at_start: bool,
+    /// An input sends one packet at a time through the switch ([`crate::crossbar`]); its ports' orders serve inputs in turn.
+    pub one_per_input: bool,
 }
 
 impl InputSpec {

@@ -64,8 +64,10 @@ pub struct Needs {
     pub classes: Option<u16>,
     /// It serves control packets, too, by the class that they say.
     pub control_classes: bool,
-    /// It serves the inputs of a switch.
+    /// It asks by which input of a switch a packet came.
     pub inputs: bool,
+    /// It serves inputs in turn, and can be told whose turn it is ([`OutputQueue::turn_to`](super::OutputQueue::turn_to)).
+    pub by_input: bool,
     /// It can say of two packets which goes first whatever was sent before, so transmissions may give way; the others serve
     /// in turns (or in order of arrival, where nothing ever overtakes).
     pub overtakes: bool,
@@ -89,6 +91,7 @@ impl Needs {
         classes: None,
         control_classes: false,
         inputs: false,
+        by_input: false,
         overtakes: false,
         manages: Manages::Nothing,
         holds_back: false,

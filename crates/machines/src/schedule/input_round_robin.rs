@@ -7,6 +7,7 @@
 //! packets are packets like any other.
 
 use super::{At, Entry, Needs, Order, Parameters};
+use crate::crossbar::Ends;
 use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,7 @@ impl Parameters for Params {
     type Machine = InputRoundRobin;
 
     fn needs(&self) -> Needs {
-        Needs { inputs: true, ..Needs::NOTHING }
+        Needs { inputs: true, by_input: true, ..Needs::NOTHING }
     }
     fn make(&self, _: &At) -> Result<InputRoundRobin, String> {
         Ok(InputRoundRobin::default())
@@ -53,8 +54,8 @@ pub struct InputRoundRobin {
     free: u32,
     /// By input, as far as any has sent a packet here.
     lines: Vec<Line>,
-    /// Bit `i`: input `i` has a packet waiting.
-    occupied: [u64; 4],
+    /// Inputs that have a packet waiting.
+    occupied: Ends,
     /// rr: the input served last.
     last: u8,
     /// The input that the newest packet came by.
@@ -64,7 +65,7 @@ pub struct InputRoundRobin {
 impl Default for InputRoundRobin {
     /// As if the highest input had been served last: input 0 has the first turn.
     fn default() -> Self {
-        Self { nodes: vec![], free: NIL, lines: vec![], occupied: [0; 4], last: u8::MAX, newest: 0 }
+        Self { nodes: vec![], free: NIL, lines: vec![], occupied: Ends::default(), last: u8::MAX, newest: 0 }
     }
 }
 
@@ -72,19 +73,7 @@ impl InputRoundRobin {
     /// The next input after the last one that has anything waiting; the last one itself comes last.
     #[inline]
     fn turn(&self) -> Option<u8> {
-        let (word, bit) = (usize::from(self.last >> 6), u32::from(self.last & 63));
-        let beyond = self.occupied[word] & (!1u64 << bit);
-        if beyond != 0 {
-            return Some((word as u32 * 64 + beyond.trailing_zeros()) as u8);
-        }
-        // The other words in cyclic order, then the first part of its own.
-        let word = (1..=4).map(|i| (word + i) % 4).find(|&w| self.occupied[w] != 0)?;
-        Some((word as u32 * 64 + self.occupied[word].trailing_zeros()) as u8)
-    }
-
-    #[inline]
-    fn note_empty(&mut self, input: u8) {
-        self.occupied[usize::from(input >> 6)] &= !(1 << (input & 63));
+        self.occupied.behind(self.last)
     }
 
     #[inline]
@@ -107,6 +96,12 @@ impl Order for InputRoundRobin {
     fn note_bypass(&mut self, input: u8) {
         self.last = input;
         self.newest = input;
+    }
+    fn inputs(&self) -> Ends {
+        self.occupied
+    }
+    fn turn_to(&mut self, input: u8) {
+        self.last = input.wrapping_sub(1);
     }
     #[inline]
     fn is_full(&self) -> bool {
@@ -133,7 +128,7 @@ impl Order for InputRoundRobin {
             _ => self.nodes[line.tail as usize].next = at,
         }
         line.tail = at;
-        self.occupied[input >> 6] |= 1 << (input & 63);
+        self.occupied.insert(packet.input);
         self.newest = packet.input;
     }
     #[inline]
@@ -143,7 +138,7 @@ impl Order for InputRoundRobin {
         let at = line.head;
         line.head = self.nodes[at as usize].next;
         if line.head == NIL {
-            self.note_empty(input);
+            self.occupied.remove(input);
         }
         self.last = input;
         Some(self.recycle(at))
@@ -151,12 +146,11 @@ impl Order for InputRoundRobin {
     /// The newest of the input by which the last packet came, else of the first input that holds any. Never on the way of
     /// a packet: the port drops what arrives.
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
-        let holds = |input: u8| self.occupied[usize::from(input >> 6)] >> (input & 63) & 1 == 1;
-        let input = Some(self.newest).filter(|&i| holds(i)).or_else(|| self.turn())?;
+        let input = Some(self.newest).filter(|&i| self.occupied.has(i)).or_else(|| self.turn())?;
         let Line { head, tail } = self.lines[usize::from(input)];
         if head == tail {
             self.lines[usize::from(input)].head = NIL;
-            self.note_empty(input);
+            self.occupied.remove(input);
         } else {
             let mut before = head;
             while self.nodes[before as usize].next != tail {

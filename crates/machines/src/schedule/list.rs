@@ -89,6 +89,12 @@ macro_rules! orders {
             fn note_bypass(&mut self, input: u8) {
                 match self { $(Self::$name(q) => q.note_bypass(input)),* }
             }
+            fn inputs(&self) -> crate::crossbar::Ends {
+                match self { $(Self::$name(q) => q.inputs()),* }
+            }
+            fn turn_to(&mut self, input: u8) {
+                match self { $(Self::$name(q) => q.turn_to(input)),* }
+            }
         }
 
         impl Discipline for Queue {

@@ -1,6 +1,7 @@
 //! Admission around an order of service: marking, the limit, and who gives way when it is reached.
 
 use super::{At, Discipline, Entry, Limit, Machine, Order, OutputQueue, Served, Sojourn, Verdict};
+use crate::crossbar::Ends;
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::QueueSet;
 use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
@@ -238,6 +239,14 @@ impl<O: Order> OutputQueue for Managed<O> {
     #[inline]
     fn note_bypass(&mut self, input: u8) {
         self.order.note_bypass(input);
+    }
+
+    fn inputs(&self) -> Ends {
+        self.order.inputs()
+    }
+
+    fn turn_to(&mut self, input: u8) {
+        self.order.turn_to(input);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The contract of orders of service, and of queues as whoever runs ports sees them.
 
 use super::Discipline;
+use crate::crossbar::Ends;
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,12 @@ pub trait Order {
     /// Such a packet, come by `input` of its switch, did not join.
     #[inline]
     fn note_bypass(&mut self, _input: u8) {}
+    /// See [`OutputQueue::inputs`].
+    fn inputs(&self) -> Ends {
+        Ends::default()
+    }
+    /// See [`OutputQueue::turn_to`].
+    fn turn_to(&mut self, _input: u8) {}
     /// A control packet would leave before everything that waits and whatever may come, would not be given up while
     /// anything else could be, and its leaving would change nothing.
     #[inline]
@@ -174,4 +181,12 @@ pub trait OutputQueue: Discipline {
     /// A packet that came by `input` of the switch has bypassed the queue.
     #[inline]
     fn note_bypass(&mut self, _input: u8) {}
+
+    /// Where inputs are served in turn: those of the switch that have a packet waiting here.
+    fn inputs(&self) -> Ends {
+        Ends::default()
+    }
+
+    /// It is the turn of `input`, which has a packet waiting.
+    fn turn_to(&mut self, _input: u8) {}
 }

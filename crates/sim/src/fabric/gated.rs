@@ -15,7 +15,7 @@ use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::egress::frame_wire;
 use crate::fabric::gate::{EXPIRY, REFRESH, frame_word};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, backpressure, reference, relief};
+use crate::fabric::{Fabric, backpressure, crossbar, reference, relief};
 use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Place};
@@ -100,6 +100,10 @@ impl Fabric {
             return Tx::Done;
         }
         self.release_deferred(cx, id);
+        if cx.features.crossbar && crossbar::sent(self, cx, id) {
+            self.rest(cx, id);
+            return Tx::Done;
+        }
         let mut next = self.send_next(cx, id);
         if next == Next::Sent && self.ports[id.at()].free_at <= cx.now {
             next = self.send_on(cx, id);
@@ -128,7 +132,11 @@ impl Fabric {
                 // A NIC that has nothing else to send may ask its host's flows.
                 return if self.gates[id.at()].input_ready { Next::Pull } else { Next::Nothing };
             }
-            self.dequeue_at(cx, id, now);
+            if cx.features.crossbar && crossbar::has(self, id) {
+                crossbar::join(self, cx, id);
+            } else {
+                self.dequeue_at(cx, id, now);
+            }
             if self.ports[id.at()].waiting.packets == before {
                 return Next::Nothing;
             }
@@ -168,6 +176,7 @@ impl Fabric {
         let more = !gate.frames.is_empty()
             || !gate.control.is_empty() && !self.holds_control(cx, id)
             || gate.input_ready && !gate.stopped
+            || cx.features.crossbar && crossbar::sends(self, id)
             || port.state.eager && (port.waiting.packets > 0 && !gate.stopped || self.memory.is_deferred(id));
         let (stopped, at) = (gate.stopped, port.free_at);
         if busy && more {

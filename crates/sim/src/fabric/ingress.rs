@@ -192,7 +192,7 @@ impl Fabric {
         if !still {
             for &port in &self.memory.links[switch] {
                 let port = &mut self.ports[port.at()];
-                port.state.eager = port.mode.lane == Lane::Reference;
+                port.state.eager = cx.features.crossbar || port.mode.lane == Lane::Reference;
             }
         }
     }

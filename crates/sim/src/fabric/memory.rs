@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::Packet;
 use thalweg_machines::buffer::{InputSpec, Inputs, SharedPool};
+use thalweg_machines::crossbar::Crossbar;
 use thalweg_units::{PortId, Time};
 
 /// The memory of all switches, with the ports that share it.
@@ -18,6 +19,8 @@ pub(crate) struct Memory {
     pub pools: Vec<SharedPool>,
     /// By switch; empty without ingress accounting.
     pub switches: Vec<Inputs>,
+    /// By switch: what joins inputs and outputs; empty where an input may send any number of packets at a time.
+    pub crossbars: Vec<Crossbar>,
     /// By port: ingress and bytes of the packet being transmitted, to be released as it ends; zero bytes: none.
     pub deferred: Vec<(u8, u32)>,
     /// By port, [`Memory::stride`] numbers each: bytes waiting there by the ingress at which they came, under flow control.
@@ -45,12 +48,26 @@ impl Memory {
         let switches = links.iter().map(|own| Inputs::new(spec, own.len())).collect::<Result<_, _>>()?;
         let stride = links.iter().map(Vec::len).max().unwrap_or(0);
         let held = if spec.stops_ports() { vec![0; ports * stride] } else { Vec::new() };
+        let crossbar = |own: &Vec<PortId>| Crossbar::new(own.len());
+        let crossbars = if spec.one_per_input { links.iter().map(crossbar).collect() } else { Vec::new() };
         let none = |own: &Vec<PortId>| MemoryPeaks::new(own.len());
         let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
         let pools = Vec::new();
         let (deferred, elided) = (vec![(0, 0); ports], Vec::new());
-        let returning = Vec::new();
-        Ok(Self { links, pools, switches, deferred, held, elided, stride, returning, dropped: 0, peaks })
+        let (returning, dropped) = (Vec::new(), 0);
+        Ok(Self {
+            links,
+            pools,
+            switches,
+            crossbars,
+            deferred,
+            held,
+            elided,
+            stride,
+            returning,
+            dropped,
+            peaks,
+        })
     }
 
     /// What comes by these inputs for these outputs is held against nobody from now on.

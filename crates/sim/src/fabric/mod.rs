@@ -4,6 +4,7 @@
 //! packets and frames, on wires.
 
 mod backpressure;
+pub(crate) mod crossbar;
 pub(crate) mod deadlock;
 pub(crate) mod egress;
 pub(crate) mod failures;
@@ -114,8 +115,13 @@ impl Fabric {
             let here = std::ptr::from_ref(port).cast::<u8>();
             prefetch(if to_host | cx.features.prefetch { packet } else { here });
             cx.schedule(next.arrive, Phase::Arrive, id.0);
-        } else if port.on_demand() && !port.state.tx_pending && port.waiting.packets > 0 {
-            // Nothing on the wire will remind the port (no propagation delay): it needs an event.
+        } else if port.on_demand()
+            && !port.state.tx_pending
+            && port.waiting.packets > 0
+            && !(cx.features.crossbar && port.state.eager)
+        {
+            // Nothing on the wire will remind the port (no propagation delay): it needs an event. (An output that waits for an
+            // input is reminded by what that input sends.)
             port.state.tx_pending = true;
             let at = port.free_at;
             cx.schedule(at, Phase::Decide, id.0);
@@ -375,6 +381,7 @@ impl Fabric {
             && saved.queues.len() == self.queues.len()
             && saved.egresses.len() == self.egresses.len()
             && saved.gates.len() == self.gates.len()
+            && saved.memory.crossbars.len() == self.memory.crossbars.len()
             && saved.stages.points.len() == self.stages.points.len()
             && saved.stages.relief.machines.len() == self.stages.relief.machines.len()
             && saved.paths.fits(&self.paths);

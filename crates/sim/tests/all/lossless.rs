@@ -19,6 +19,7 @@ pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
         memory: InputMemory::PerInput(Bytes::new(xoff + headroom)),
         pause: Some(PauseSpec::Pfc(Params::fixed(xoff, xon, headroom))),
         release_at_start: false,
+        one_per_input: false,
     }
 }
 
@@ -35,11 +36,21 @@ pub fn dynamic(total: u64) -> InputSpec {
             ..Params::default()
         })),
         release_at_start: true,
+        one_per_input: false,
     }
 }
 
 pub fn lossy(limit: u64) -> InputSpec {
-    InputSpec { memory: InputMemory::PerInput(Bytes::new(limit)), pause: None, release_at_start: false }
+    InputSpec {
+        memory: InputMemory::PerInput(Bytes::new(limit)),
+        pause: None,
+        release_at_start: false,
+        one_per_input: false,
+    }
+}
+
+pub fn one_per_input(inputs: InputSpec) -> InputSpec {
+    InputSpec { one_per_input: true, ..inputs }
 }
 
 pub fn backpressure() -> InputSpec {
@@ -47,6 +58,7 @@ pub fn backpressure() -> InputSpec {
         memory: InputMemory::Shared(Bytes::new(12_000_000)),
         pause: Some(PauseSpec::Backpressure(Backpressure::default())),
         release_at_start: true,
+        one_per_input: false,
     }
 }
 
@@ -105,6 +117,14 @@ pub fn kinds(seed: u64) -> Vec<(&'static str, NetworkSpec)> {
         ("inputs, drops", two_racks(seed, Some(lossy(20_000)), NIC, in_turns())),
         ("inputs, drops, pull", two_racks(seed, Some(lossy(20_000)), PULL, in_turns())),
         ("pfc in turns", two_racks(seed, Some(pfc(20_000, 20_000, 9000)), PULL, in_turns())),
+        (
+            "inputs, drops, one per input",
+            two_racks(seed, Some(one_per_input(lossy(20_000))), PULL, in_turns()),
+        ),
+        (
+            "pfc, one per input",
+            two_racks(seed, Some(one_per_input(pfc(20_000, 20_000, 9000))), NIC, in_turns()),
+        ),
         ("pfc fifo, queue at the host", two_racks(seed, Some(pfc(20_000, 15_000, 9000)), NIC, fifo())),
         ("pfc, dynamic", two_racks(seed, Some(dynamic(300_000)), PULL, fifo())),
         ("pfc, control first", first),

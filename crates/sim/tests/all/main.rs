@@ -4,6 +4,7 @@ mod common;
 
 mod agents;
 mod backpressure;
+mod crossbar;
 mod dependencies;
 mod lone_flow;
 mod lossless;

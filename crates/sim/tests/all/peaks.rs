@@ -27,7 +27,7 @@ fn memory(memory: InputMemory, threshold: Option<Threshold>, release_at_start: b
         headroom: Some(Bytes::new(12_000)),
         ..Params::default()
     });
-    InputSpec { memory, pause: pfc.map(PauseSpec::Pfc), release_at_start }
+    InputSpec { memory, pause: pfc.map(PauseSpec::Pfc), release_at_start, one_per_input: false }
 }
 
 fn kinds() -> Vec<(&'static str, InputSpec)> {

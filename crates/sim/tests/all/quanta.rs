@@ -21,6 +21,7 @@ fn incast(quanta: Option<u16>, incidents: Vec<Incident>) -> NetworkSpec {
         memory: InputMemory::PerInput(Bytes::new(30_000)),
         pause: Some(PauseSpec::Pfc(pfc::Params { quanta, ..pfc::Params::fixed(20_000, 10_000, 10_000) })),
         release_at_start: false,
+        one_per_input: false,
     });
     spec.disciplines = vec![DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }];
     spec.incidents = incidents;

@@ -26,6 +26,7 @@ fn two_classes(seed: u64) -> NetworkSpec {
         memory: InputMemory::PerInput(far),
         pause: Some(PauseSpec::Pfc(Params::fixed(1 << 39, 1 << 39, 1 << 20))),
         release_at_start: false,
+        one_per_input: false,
     };
     let order = priority::Params::from(2).into();
     NetworkSpec { seed, inputs: Some(inputs), disciplines: vec![DisciplineSpec { order, ..fifo() }], ..spec }

@@ -327,7 +327,9 @@ fn a_packet_that_takes_no_time_holds_nothing_up_at_a_gated_port() {
 #[test]
 fn every_kind_of_gated_network_agrees() {
     for seed in 1..3 {
-        for (name, mut spec) in kinds(seed) {
+        // (Outputs that wait for inputs are refused there.)
+        let own = |spec: &NetworkSpec| spec.inputs.is_none_or(|inputs| !inputs.one_per_input);
+        for (name, mut spec) in kinds(seed).into_iter().filter(|(_, spec)| own(spec)) {
             spec.stop.when_measured_done = false;
             agree(spec).unwrap_or_else(|e| panic!("{name}, seed {seed}: {e}"));
         }

@@ -14,6 +14,7 @@ fn per_input(limit: u64, pfc: Option<Params>) -> InputSpec {
         memory: InputMemory::PerInput(b(limit)),
         pause: pfc.map(PauseSpec::Pfc),
         release_at_start: false,
+        one_per_input: false,
     }
 }
 fn shared(total: u64, pfc: Option<Params>) -> InputSpec {
@@ -21,6 +22,7 @@ fn shared(total: u64, pfc: Option<Params>) -> InputSpec {
         memory: InputMemory::Shared(b(total)),
         pause: pfc.map(PauseSpec::Pfc),
         release_at_start: false,
+        one_per_input: false,
     }
 }
 fn fixed(xoff: u64, xon: u64, headroom: u64) -> Option<Params> {

@@ -1,0 +1,81 @@
+//! Inputs that send one packet at a time through their switch ([`thalweg_machines::crossbar`]).
+//!
+//! Ports of such switches are gated and eager: the end of every transmission is an event. Whoever decides first at an instant joins the
+//! inputs and outputs of the whole switch; the others then find themselves busy, or nothing that they may send. An output whose
+//! packets all wait behind a busy input has no event: the end of what that input sends is one.
+
+use crate::cx::Cx;
+use crate::events::Events;
+use crate::fabric::Fabric;
+use crate::fabric::memory::Memory;
+use thalweg_machines::crossbar::Ends;
+use thalweg_machines::schedule::OutputQueue;
+use thalweg_units::PortId;
+
+/// The port belongs to a switch with a crossbar.
+pub(super) fn has(fabric: &Fabric, id: PortId) -> bool {
+    (fabric.ports[id.at()].place.owner as usize) < fabric.memory.crossbars.len()
+}
+
+/// The port's transmission keeps an input, too.
+pub(super) fn sends(fabric: &Fabric, id: PortId) -> bool {
+    let place = &fabric.ports[id.at()].place;
+    fabric.memory.crossbars.get(place.owner as usize).is_some_and(|own| own.source(place.number).is_some())
+}
+
+/// If the port's transmission has ended, its switch joins what is idle; true if the port sends again.
+pub(super) fn sent<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> bool {
+    if !sends(fabric, id) {
+        return false;
+    }
+    join(fabric, cx, id);
+    sends(fabric, id)
+}
+
+/// The switch of the port `id`, which decides now, joins what is idle at this instant, and those outputs send.
+pub(super) fn join<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    let switch = fabric.ports[id.at()].place.owner as usize;
+    let mut pairs = Vec::new();
+    loop {
+        let free = free(fabric, cx, switch);
+        let Fabric { memory, ports, queues, .. } = fabric;
+        let Memory { crossbars, links, .. } = memory;
+        let waiting = |output: u8| {
+            let port = links[switch][usize::from(output)];
+            queues[ports[port.at()].queue as usize].inputs()
+        };
+        crossbars[switch].join(free, waiting, &mut pairs);
+        if pairs.is_empty() {
+            return;
+        }
+        for (input, output) in pairs.drain(..) {
+            let port = fabric.memory.links[switch][usize::from(output)];
+            let at = fabric.ports[port.at()].queue as usize;
+            fabric.queues[at].turn_to(input);
+            let now = cx.now;
+            fabric.dequeue_at(cx, port, now);
+            if port != id {
+                fabric.rest(cx, port);
+            }
+        }
+    }
+}
+
+/// The outputs of a switch that may send a packet at this instant. Those whose transmission is over part from their inputs.
+fn free<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) -> Ends {
+    let mut free = Ends::default();
+    for n in 0..fabric.memory.links[switch].len() {
+        let id = fabric.memory.links[switch][n];
+        if fabric.ports[id.at()].free_at > cx.now {
+            continue;
+        }
+        fabric.release_deferred(cx, id);
+        fabric.memory.crossbars[switch].part(n as u8);
+        let gate = &fabric.gates[id.at()];
+        // A frame goes before everything.
+        if !gate.stopped && gate.frames.is_empty() && fabric.ports[id.at()].waiting.packets > 0 {
+            free.insert(n as u8);
+        }
+    }
+    free
+}
