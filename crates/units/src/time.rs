@@ -333,6 +333,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_span_is_the_same_whether_or_not_its_bits_fit_into_a_word() {
+        // 8 · 10^12 times the first is the last multiple below 2^64.
+        let spans = [2_305_843, 2_305_844].map(|bytes| Bytes::new(bytes) / Rate::from_gbps(36));
+        assert_eq!(spans, [Span::from_ps(512_409_556), Span::from_ps(512_409_778)]);
+    }
+
+    #[test]
     fn a_full_frame_at_100_gbps_takes_120_ns() {
         assert_eq!(Bytes::new(1500) / Rate::from_gbps(100), Span::from_ns(120));
     }

@@ -309,6 +309,22 @@ proptest! {
     }
 }
 
+/// Eight hosts around a switch whose ports have a point: it hears late of what has left, and nobody needs an event for that.
+#[test]
+fn a_port_with_a_congestion_point_has_no_event_for_the_end_of_a_transmission() {
+    let (hosts, switches, links) = shape(0, 1, Span::from_us(1));
+    let flows = random_flows(1, 40, u64::from(hosts), 40_000, 60_000);
+    let roce = RecoverySpec::GoBackN { repeat_nack: None };
+    let rocc = rdma(roce, RdmaTimer::Fixed(Span::from_us(500)), ControllerSpec::rocc());
+    let mut spec = network(hosts, switches, links, rocc, flows);
+    spec.point = Some(points()[0]);
+    let events = |shortcuts| run(NetworkSpec { shortcuts, ..spec.clone() }).counters();
+    let (short, long) = (events(true), events(false));
+    assert_eq!(short.packet_hops, long.packet_hops);
+    // Every second hop is out of the switch.
+    assert!(short.events + short.packet_hops / 3 < long.events, "{} {}", short.events, long.events);
+}
+
 /// Data of a byte beside a clock of nanoseconds: the transmitter is free again at once, and what waits behind is not forgotten.
 #[test]
 fn a_packet_that_takes_no_time_holds_nothing_up_at_a_gated_port() {
