@@ -138,7 +138,7 @@ def _(runs):
     "timely-band",
     "TIMELY's open constants: what claims judge, with the weight and the least rate of either description",
     needs=sensitivity.NEEDS,
-    claims=["IRN-F5a", "IRN-F9[ab]", "IRN-X6a", "IRN-X7[ac]", "IRN-T2-70-t*"],
+    claims=["IRN-F9[ab]", "IRN-X6a", "IRN-X7[ac]"],
 )
 def _(runs):
     found = sensitivity.band(runs)

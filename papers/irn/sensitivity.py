@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import incast
 from .outcome import m3, ratio
-from .settings import BASELINES, NAMES, POINTS, SEEDS, TIMELY_BAND, Point, needs, run, scheme
+from .settings import BASELINES, NAMES, POINTS, SEEDS, TIMELY_BAND, Point, run, scheme
 
 OTHERS = tuple(cc for cc in TIMELY_BAND if cc != "timely")
 ROW, CROSS = "band-default", "band-cross"
@@ -41,11 +41,9 @@ def place(name: str, cc: str) -> str:
     return name.removeprefix("band-") if cc == "timely" else name
 
 
-def needed(name: str) -> list[str]:
-    return [key for cc in TIMELY_BAND for key in needs(place(name, cc), BASELINES, (cc,))]
-
-
-NEEDS = [key for name in (ROW, *(f"band-incast-{n}" for n in SENDERS), FAST, CROSS) for key in needed(name)]
+# Patterns that match the study's own runs at either scale, and the others' at full.
+PLACES = {"default": BASELINES, "incast-[135]0": BASELINES, f"incast-{RATE}G": BASELINES[:2], "cross": BASELINES}
+NEEDS = [f"*{place}:{name}.timely*@*" for place, names in PLACES.items() for name in names]
 
 
 def over(runs, name: str, cc: str, other: str) -> float:
@@ -69,5 +67,6 @@ def values(runs, cc: str) -> dict[str, float]:
 
 
 def band(runs) -> dict[str, dict[str, float]]:
-    """The values of every variant, by what it is called."""
-    return {NAMES[cc]: values(runs, cc) for cc in TIMELY_BAND}
+    """The values of every variant that was run, by what it is called."""
+    ran = [cc for cc in TIMELY_BAND if any(k.startswith(f"{place(ROW, cc)}:irn.{cc}@") for k in runs)]
+    return {NAMES[cc]: values(runs, cc) for cc in ran}

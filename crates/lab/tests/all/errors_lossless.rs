@@ -177,7 +177,7 @@ fn crossbars() {
         "`switch.inputs.crossbar`: what goes first passes the queues of inputs; remove the key or `switch.control_first`",
     );
     wrong(
-        &[ONE, ("topology", "{kind=\"star\",hosts=4,jitter=\"1us\"}")],
+        &[ONE, ("link", "[{which=\"all\",jitter={uniform=\"1us\"}}]")],
         "`switch.inputs.crossbar`: a link's rate varies, or it has jitter or loss: its port sends when the link says; links of fixed rate and delay without loss, or remove the key",
     );
     wrong(
