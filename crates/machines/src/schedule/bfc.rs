@@ -160,7 +160,7 @@ impl Bfc {
     }
 
     /// The next packet out of the queues.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, now: Time) -> Option<Entry> {
         for class in &mut self.classes {
             let ready = self.fifos.occupied.without(&self.paused).within(&class.own);
