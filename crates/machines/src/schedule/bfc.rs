@@ -16,16 +16,62 @@ mod turns;
 
 pub use params::{Assignment, Params, Service};
 
-use super::{At, Entry, Order};
+use super::{Around, At, Entry, Key, Needs, Order, Parameters};
 use crate::packet::{Handle, Packet};
 use crate::pause::QueueSet;
-use fifos::{Fifos, NIL, Node};
+use crate::problems::Problems;
+use fifos::{Fifo, Fifos, NIL, Node};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 use table::{Cell, Table};
 use thalweg_units::{FlowId, Rate, Span, Stream, Time, mix64};
 use tofino::Tofino;
 use turns::{Class, shortest};
+
+impl Parameters for Params {
+    type Machine = Bfc;
+
+    fn needs(&self) -> Needs {
+        let key = if self.service == Service::Shortest { Key::Remaining } else { Key::Nothing };
+        let classed = self.classes > 1 || self.incast_class.is_some();
+        Needs {
+            key,
+            classes: classed.then_some(u16::from(self.classes)),
+            inputs: self.pipelines > 1,
+            says_overfull: true,
+            apart: self.post_queue > 0 || !self.recirc_delay.is_zero(),
+            ..Needs::NOTHING
+        }
+    }
+    fn check(&self, _: &Around, problems: &mut Problems) {
+        self.check_keys(problems);
+        self.check_tofino(problems);
+    }
+    fn make(&self, at: &At) -> Result<Bfc, String> {
+        Ok(Bfc::new(self, at))
+    }
+    fn memory(&self, _: f64) -> f64 {
+        f64::from(self.queues) * (f64::from(self.table) * size_of::<Cell>() as f64 + size_of::<Fifo>() as f64)
+    }
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let small = Self { queues: 5, table: 2, hop_rtt: Some(Span::from_us(3)), ..Self::default() };
+        vec![
+            Self { assignment: Assignment::Hashed, ..small.clone() },
+            Self { classes: 3, sampling: 0.5, ..small.clone() },
+            Self { service: Service::Shortest, incast_class: Some(2), ..small.clone() },
+            Self { assignment: Assignment::Reserved, post_queue: 3, ..small.clone() },
+            Self {
+                bitmap_stale: Span::from_us(7), // on whose grid the law of shifted times shifts
+                pipelines: 3,
+                classes: 2,
+                recirc_delay: Span::from_us(2),
+                ..small.clone()
+            },
+            small,
+        ]
+    }
+}
 
 /// Where nobody says how long a hop takes (§3.6.2.1).
 const HOP_RTT: Span = Span::from_us(2);
@@ -160,7 +206,7 @@ impl Bfc {
     }
 
     /// The next packet out of the queues.
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, now: Time) -> Option<Entry> {
         for class in &mut self.classes {
             let ready = self.fifos.occupied.without(&self.paused).within(&class.own);

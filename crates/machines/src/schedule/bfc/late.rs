@@ -5,9 +5,10 @@ use crate::packet::Packet;
 use crate::schedule::Entry;
 use thalweg_units::Time;
 
-/// Asked only where there is a [`Tofino`](super::tofino::Tofino).
+/// Asked only where there is a [`Tofino`](super::tofino::Tofino): out of the way of the packets of all others.
 impl Bfc {
     /// What the ingress pipeline of a packet that arrives knows by now, and where it has its flow.
+    #[cold]
     pub(super) fn catch_up(&mut self, now: Time, packet: &Packet, hash: u64) -> usize {
         self.come_round(now);
         let pipeline = self.tofino.as_ref().map_or(0, |t| t.pipeline(packet.input));
@@ -29,6 +30,7 @@ impl Bfc {
 
     /// Packets move to where only the wire is in front of them, as long as there is a place. One that becomes free because a queue may go on
     /// is taken when the next packet comes or leaves.
+    #[cold]
     pub(super) fn fill(&mut self, now: Time) {
         while self.tofino.as_ref().is_some_and(|t| t.behind.len() < t.places)
             && let Some(entry) = self.take(now)
@@ -41,6 +43,7 @@ impl Bfc {
     /// The wire is free.
     // CHOICE BFC §3.4: pause frames and control packets do not wait behind these packets. Other reading: one small queue for all, behind which
     // pauses of the other direction would wait, too.
+    #[cold]
     pub(super) fn pop_from_behind(&mut self, now: Time) -> Option<Entry> {
         self.come_round(now);
         if self.tofino.as_ref().is_some_and(|t| t.places == 0) {

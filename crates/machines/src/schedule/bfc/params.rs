@@ -1,11 +1,7 @@
 //! What scenarios say of the order, and what of it is impossible or cannot take effect.
 
-use super::Bfc;
-use super::fifos::Fifo;
-use super::table::Cell;
 use crate::pause::QueueSet;
 use crate::problems::Problems;
-use crate::schedule::{Around, At, Key, Needs, Parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
@@ -66,7 +62,39 @@ pub struct Params {
 }
 
 impl Params {
-    fn check_tofino(&self, problems: &mut Problems) {
+    pub(super) fn check_keys(&self, problems: &mut Problems) {
+        let of_data = self.queues.saturating_sub(1 + u16::from(self.incast_class.is_some()));
+        if self.queues < 2 || self.queues > QueueSet::CAPACITY {
+            let reason = format!("{} queues are out of range: one is for control packets", self.queues);
+            problems.wrong("queues", reason, "allowed: 2 to 256");
+        } else if self.classes == 0 || u16::from(self.classes) > of_data {
+            let reason = format!("{} classes cannot share {of_data} queues", self.classes);
+            problems.wrong("classes", reason, format!("allowed: 1 to {of_data}"));
+        }
+        if !(1..=100_000).contains(&self.table) {
+            problems.wrong(
+                "table",
+                format!("{} entries per queue are out of range", self.table),
+                "for example 100",
+            );
+        }
+        let factor = |x: f64| (0.0..=1e6).contains(&x);
+        if !factor(self.threshold) || self.threshold == 0.0 {
+            problems.wrong("threshold", format!("{} is out of range", self.threshold), "for example 1.0");
+        }
+        if !factor(self.sticky) {
+            problems.wrong("sticky", format!("{} is out of range", self.sticky), "for example 2.0");
+        }
+        if let Some(hop) = self.hop_rtt {
+            problems.positive("hop_rtt", hop, "2us");
+        }
+        problems.share("sampling", self.sampling);
+        problems.size("quantum", self.quantum, |size| format!("a quantum of {size} is impossible"), "1500B");
+        if self.service == Service::Shortest && self.quantum != Self::default().quantum {
+            problems.useless("quantum", "the service `shortest` knows no turns", "remove the key");
+        }
+    }
+    pub(super) fn check_tofino(&self, problems: &mut Problems) {
         let entries = u64::from(self.queues) * u64::from(self.table);
         if !(1..=16).contains(&self.pipelines) {
             problems.wrong(
@@ -143,79 +171,5 @@ impl Default for Params {
             post_queue: 0,
             recirc_delay: Span::ZERO,
         }
-    }
-}
-
-impl Parameters for Params {
-    type Machine = Bfc;
-
-    fn needs(&self) -> Needs {
-        let key = if self.service == Service::Shortest { Key::Remaining } else { Key::Nothing };
-        let classed = self.classes > 1 || self.incast_class.is_some();
-        Needs {
-            key,
-            classes: classed.then_some(u16::from(self.classes)),
-            inputs: self.pipelines > 1,
-            says_overfull: true,
-            apart: self.post_queue > 0 || !self.recirc_delay.is_zero(),
-            ..Needs::NOTHING
-        }
-    }
-    fn check(&self, _: &Around, problems: &mut Problems) {
-        let of_data = self.queues.saturating_sub(1 + u16::from(self.incast_class.is_some()));
-        if self.queues < 2 || self.queues > QueueSet::CAPACITY {
-            let reason = format!("{} queues are out of range: one is for control packets", self.queues);
-            problems.wrong("queues", reason, "allowed: 2 to 256");
-        } else if self.classes == 0 || u16::from(self.classes) > of_data {
-            let reason = format!("{} classes cannot share {of_data} queues", self.classes);
-            problems.wrong("classes", reason, format!("allowed: 1 to {of_data}"));
-        }
-        if !(1..=100_000).contains(&self.table) {
-            problems.wrong(
-                "table",
-                format!("{} entries per queue are out of range", self.table),
-                "for example 100",
-            );
-        }
-        let factor = |x: f64| (0.0..=1e6).contains(&x);
-        if !factor(self.threshold) || self.threshold == 0.0 {
-            problems.wrong("threshold", format!("{} is out of range", self.threshold), "for example 1.0");
-        }
-        if !factor(self.sticky) {
-            problems.wrong("sticky", format!("{} is out of range", self.sticky), "for example 2.0");
-        }
-        if let Some(hop) = self.hop_rtt {
-            problems.positive("hop_rtt", hop, "2us");
-        }
-        problems.share("sampling", self.sampling);
-        problems.size("quantum", self.quantum, |size| format!("a quantum of {size} is impossible"), "1500B");
-        if self.service == Service::Shortest && self.quantum != Self::default().quantum {
-            problems.useless("quantum", "the service `shortest` knows no turns", "remove the key");
-        }
-        self.check_tofino(problems);
-    }
-    fn make(&self, at: &At) -> Result<Bfc, String> {
-        Ok(Bfc::new(self, at))
-    }
-    fn memory(&self, _: f64) -> f64 {
-        f64::from(self.queues) * (f64::from(self.table) * size_of::<Cell>() as f64 + size_of::<Fifo>() as f64)
-    }
-    #[cfg(test)]
-    fn variants() -> Vec<Self> {
-        let small = Self { queues: 5, table: 2, hop_rtt: Some(Span::from_us(3)), ..Self::default() };
-        vec![
-            Self { assignment: Assignment::Hashed, ..small.clone() },
-            Self { classes: 3, sampling: 0.5, ..small.clone() },
-            Self { service: Service::Shortest, incast_class: Some(2), ..small.clone() },
-            Self { assignment: Assignment::Reserved, post_queue: 3, ..small.clone() },
-            Self {
-                bitmap_stale: Span::from_us(7), // on whose grid the law of shifted times shifts
-                pipelines: 3,
-                classes: 2,
-                recirc_delay: Span::from_us(2),
-                ..small.clone()
-            },
-            small,
-        ]
     }
 }

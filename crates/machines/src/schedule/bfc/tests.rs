@@ -1,10 +1,9 @@
 use super::*;
 use crate::packet::Kind;
-use crate::problems::Problems;
-use crate::schedule::{Around, Discipline, DisciplineSpec, Limit, Parameters, Queue, Verdict};
+use crate::schedule::{Discipline, DisciplineSpec, Limit, Queue, Verdict};
 use crate::stage::StageSpec;
 use std::collections::BTreeMap;
-use thalweg_units::{Bytes, FlowId};
+use thalweg_units::Bytes;
 
 const RATE: Rate = Rate::from_gbps(100);
 
