@@ -6,13 +6,21 @@ use thalweg_bench::{WORKLOADS, run};
 
 fn main() -> Result<(), String> {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    let count = args.iter().position(|a| a == "--repeat").map(|i| i + 1);
+    let known = |a: &str| matches!(a, "orders" | "--quick" | "--repeat") || WORKLOADS.contains(&a);
+    if let Some((_, a)) = args.iter().enumerate().find(|(i, a)| Some(*i) != count && !known(a)) {
+        let usage = "[--quick] [--repeat N] [orders | W0 W2 ...]";
+        return Err(format!("`{a}` is none of {usage}; workloads: {}", WORKLOADS.join(", ")));
+    }
     let quick = args.iter().any(|a| a == "--quick");
     if args.iter().any(|a| a == "orders") {
         println!("{}\n\n{}", thalweg_bench::orders::table(quick)?, thalweg_bench::counts::table(quick));
         return Ok(());
     }
-    let repeat =
-        args.iter().position(|a| a == "--repeat").and_then(|i| args.get(i + 1)?.parse().ok()).unwrap_or(3);
+    let repeat = match count.map(|i| args.get(i).map(String::as_str).unwrap_or_default()) {
+        None => 3,
+        Some(n) => n.parse().map_err(|_| format!("--repeat wants a number, not `{n}`"))?,
+    };
     let chosen: Vec<&str> = args.iter().map(String::as_str).filter(|a| a.starts_with('W')).collect();
     let w0 = run("W0", quick, repeat, None)?;
     let ceiling = 1e9 / w0.hops_per_second;
