@@ -108,10 +108,10 @@ class Cut:
 
 def has_data(row: str) -> bool:
     """What a row runs on is here: the lists of `tests/reference` and the recorded traces of cellular links are not part of the project."""
-    import sets
+    import replay
 
     traces = lambda: find("abc").module("settings").TRACES.is_dir()  # noqa: E731
-    return traces() if row.startswith("abc/") else sets.DATA.is_dir() or not row.startswith("reference/")
+    return traces() if row.startswith("abc/") else replay.DATA.is_dir() or not row.startswith("reference/")
 
 
 def study(name: str) -> Iterator[Row]:
@@ -145,17 +145,18 @@ def benches(_: str) -> Iterator[Row]:
 
 def references(_: str) -> Iterator[Row]:
     """The lists of independent simulators, the first run of each; nothing where the data are not."""
+    import replay
     import sets
 
     class Found(Exception):
         pass
 
     def capture(toml: str, folder: str, overrides: dict, traffic: str | None = None):
-        raise Found(sets.scenario(toml, folder, overrides, traffic))
+        raise Found(replay.scenario(toml, folder, overrides, traffic))
 
-    if not sets.DATA.is_dir():
+    if not replay.DATA.is_dir():
         return
-    plain, sets.run = sets.run, capture
+    plain, replay.run = replay.run, capture
     try:
         for name, compare in sets.all_sets().items():
             if name.startswith(("htsim-model", "mahimahi")):
@@ -165,7 +166,7 @@ def references(_: str) -> Iterator[Row]:
             except Found as found:
                 yield Cut(found.args[0], REFERENCE).row(f"reference/{name}")
     finally:
-        sets.run = plain
+        replay.run = plain
 
 
 def recorded(_: str) -> Iterator[Row]:

@@ -11,7 +11,10 @@ import pytest
 REFERENCE = Path(__file__).parents[1] / "reference"
 sys.path.insert(0, str(REFERENCE))
 from compare import compare  # noqa: E402
-from sets import DATA, all_sets, half_up, port_to  # noqa: E402
+from peer_hpcc import port_to  # noqa: E402
+from peer_ns3 import half_up  # noqa: E402
+from replay import DATA  # noqa: E402
+from sets import all_sets  # noqa: E402
 
 SETS = all_sets()
 

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from sets import DATA, EDGES, Outcome, all_sets
+from replay import DATA, EDGES, Outcome
+from sets import all_sets
 
 BOUNDS = {"mean": 0.02, "p50": 0.02, "p99": 0.10}
 STATISTICS = {"mean": np.mean, "p50": np.median, "p99": lambda x: np.percentile(x, 99)}

@@ -1,7 +1,7 @@
 """ns-3's TcpCubic and TcpNewReno with its TcpPrrRecovery, rule by rule, as controllers: what separates them from RFC 9438 (`kind = "cubic"`)
 and RFC 5681 (`kind = "newreno"`).
 
-Every parameter is one rule of the peer; off, it is the RFC's. `sets.py` compares with all of them on; README.md says what each is worth.
+Every parameter is one rule of the peer; off, it is the RFC's. `peer_ns3.py` compares with all of them on; README.md says what each is worth.
 ACKs, losses and the scoreboard are thalweg's.
 """
 

@@ -8,6 +8,7 @@ mod controllers;
 mod errors;
 mod errors_links;
 mod errors_lossless;
+mod errors_rdma;
 mod errors_ups;
 mod fairness;
 mod foreign;
