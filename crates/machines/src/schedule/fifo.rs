@@ -48,6 +48,9 @@ impl Order for Fifo {
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.ring.pop_back()
     }
+    fn head(&self) -> Option<Handle> {
+        self.ring.front().map(|entry| entry.handle)
+    }
     fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
         let data = self.ring.iter().filter(|entry| !entry.control);
         data.for_each(|entry| see(entry.handle));
