@@ -50,7 +50,8 @@ pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hos
             let Some((every, ports)) = &cx.spec.probes.links else { return };
             for &port in ports {
                 let (packets, bytes) = fabric.carried(port, at);
-                let estimate = fabric.reference(port).and_then(|r| r.egress.estimate()).map(|rate| rate.bps());
+                let estimate =
+                    fabric.reference(port).and_then(|r| r.egress.estimate()).map(|rate| rate.bps());
                 seen.links.push(LinkSample { at, port, packets, bytes, estimate });
             }
             *every

@@ -4,7 +4,9 @@ use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::{Change, Frame, Outbox, Paused, Posted};
-use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OrderSpec, OutputQueue, Queue, Sojourn, Verdict};
+use crate::schedule::{
+    Discipline, DisciplineSpec, Entry, Manages, OrderSpec, OutputQueue, Queue, Sojourn, Verdict,
+};
 use crate::stage::{Arrival, Batch, HeaderStage, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -288,7 +288,9 @@ fn a_batch_for_one_user_ends_where_the_next_packet_is_for_another() {
     let left = [(2500, 0), (2500, 1), (4000, 2), (7500, 3), (7500, 4), (7500, 5), (9000, 6)];
     assert_eq!(run.left(), left);
     let queue = DisciplineSpec { order: OrderSpec::lifo(), ..fifo(Limit::Unlimited) };
-    assert!(Egress::new(&EgressSpec { link, ..spec(queue) }, 1, 0).unwrap_err().contains("which packet is next"));
+    assert!(
+        Egress::new(&EgressSpec { link, ..spec(queue) }, 1, 0).unwrap_err().contains("which packet is next")
+    );
 }
 
 /// 8 Gb/s and 500 ns for every batch of two.

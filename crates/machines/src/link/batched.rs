@@ -220,9 +220,11 @@ mod tests {
             ..batched(20, Span::ZERO).spec
         };
         let mut m = Batched::new(spec.clone(), Stream::new(1, "batches", 0)).unwrap();
-        let mut lasts = |ms| m.send(Time::from_ms(ms), Load { packets: 20, bytes: 30_000 }) - Time::from_ms(ms);
+        let mut lasts =
+            |ms| m.send(Time::from_ms(ms), Load { packets: 20, bytes: 30_000 }) - Time::from_ms(ms);
         // 240 kbit at 13 Mb/s, though the rate rises meanwhile; at 65 Mb/s; and again.
-        let (slow, fast) = (Span::from_ps(18_461_538_462 + 500_000_000), Span::from_ps(3_692_307_693 + 500_000_000));
+        let (slow, fast) =
+            (Span::from_ps(18_461_538_462 + 500_000_000), Span::from_ps(3_692_307_693 + 500_000_000));
         assert_eq!([9, 10, 39, 40, 50].map(&mut lasts), [slow, fast, fast, slow, fast]);
         // 240 kbit in 18.96 ms for 10 ms, in 4.19 ms for 30 ms.
         let mean = (12_657_200 + 3 * 57_247_706) / 4;

@@ -124,11 +124,19 @@ impl SteppedSpec {
         for (i, pair) in self.steps.windows(2).enumerate().map(|(i, pair)| (i + 1, pair)) {
             if pair[1].at >= run {
                 let hint = "write an earlier time or raise `run.until`";
-                problems.useless(&format!("steps.{}.at", i - hidden), &format!("the run ends at {run}"), hint);
+                problems.useless(
+                    &format!("steps.{}.at", i - hidden),
+                    &format!("the run ends at {run}"),
+                    hint,
+                );
             }
             if pair[0].rate == pair[1].rate {
                 let why = format!("the rate is {} already", pair[0].rate);
-                problems.useless(&format!("steps.{}.rate", i - hidden), &why, "write another rate, or remove the step");
+                problems.useless(
+                    &format!("steps.{}.rate", i - hidden),
+                    &why,
+                    "write another rate, or remove the step",
+                );
             }
         }
         if let Some(period) = self.period.filter(|period| *period >= run) {
