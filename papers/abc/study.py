@@ -11,5 +11,7 @@ include(globals(), single, many, crossed, company, beside, marks, theory, wifi)
 
 def runs(scale: str) -> list:
     return list(
-        {r.key: r for chapter in (single, many, crossed, company, beside, marks, wifi) for r in chapter.runs(scale)}.values()
+        {
+            r.key: r for chapter in (single, many, crossed, company, beside, marks, wifi) for r in chapter.runs(scale)
+        }.values()
     )
