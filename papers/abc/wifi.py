@@ -54,12 +54,10 @@ def cell(scheme: str, what: str, seed: int) -> RunSpec:
         controller, marking = SCHEMES[scheme]
     key = f"wifi:{what}:{scheme}@{seed}"
     set = {"name": key, "seed": seed, "transport.congestion": controller, "switch.marking": marking}
+    set |= link(walk(seed)) if what == "walk" else link([1, 7], period=f"{2 * STEP}s", one_user=what == "two")
     if what == "two":
         users = [{"kind": "backlogged", "src": n, "dst": 2 + n} for n in range(2)]
         set |= {"topology.pairs": 2, "traffic": users, "measure.links.ports": [8]}
-        set |= link([1, 7], period=f"{2 * STEP}s", one_user=True)
-    elif what == "walk":
-        set |= link(walk(seed))
     return RunSpec(key, SCENARIO, set, keep=True)
 
 
