@@ -124,7 +124,7 @@ fn one_user(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: 
     if graph.hosts <= 2 || !ports.is_empty() && ports.iter().all(|port| graph.is_host(end(port, true))) {
         return r.useless(&key, "such a link leads to one host", "remove the key");
     }
-    let sorts = |s: &Scheduler| *s != Scheduler::default();
+    let sorts = |s: &Scheduler| !s.needs().foretells;
     let section = match () {
         () if sorts(&doc.switch.scheduler) && ports.iter().any(|p| !graph.is_host(end(p, false))) => "switch",
         () if doc.nic.scheduler.as_ref().is_some_and(sorts)

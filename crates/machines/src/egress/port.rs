@@ -4,9 +4,7 @@ use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::{Change, Frame, Outbox, Paused, Posted};
-use crate::schedule::{
-    Discipline, DisciplineSpec, Entry, Manages, OrderSpec, OutputQueue, Queue, Sojourn, Verdict,
-};
+use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
 use crate::stage::{Arrival, Batch, HeaderStage, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -61,7 +59,7 @@ impl Egress {
         if spec.queue.preemptive {
             return Err("a reference port does not interrupt transmissions".into());
         }
-        if spec.link.is_for_one_user() && !matches!(spec.queue.order, OrderSpec::Fifo(_)) {
+        if spec.link.is_for_one_user() && !spec.queue.order.needs().foretells {
             return Err("batches for one user need an order that knows which packet is next: fifo".into());
         }
         let link = spec.link.make(seed, entity)?;

@@ -105,7 +105,12 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         let key = if self.service == Service::Shortest { Key::Remaining } else { Key::Nothing };
         let classed = self.classes > 1 || self.incast_class.is_some();
-        Needs { key, classes: classed.then_some(u16::from(self.classes)), says_overfull: true, ..Needs::NOTHING }
+        Needs {
+            key,
+            classes: classed.then_some(u16::from(self.classes)),
+            says_overfull: true,
+            ..Needs::NOTHING
+        }
     }
     fn check(&self, _: &Around, problems: &mut Problems) {
         let of_data = self.queues.saturating_sub(1 + u16::from(self.incast_class.is_some()));

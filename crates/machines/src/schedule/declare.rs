@@ -77,6 +77,8 @@ pub struct Needs {
     pub says_overfull: bool,
     /// Packets can be taken out of its middle ([`Discipline::withdraw`](super::Discipline::withdraw)).
     pub searchable: bool,
+    /// It knows which packet is next before that leaves ([`OutputQueue::head`](super::OutputQueue::head)).
+    pub foretells: bool,
 }
 
 impl Needs {
@@ -91,6 +93,7 @@ impl Needs {
         holds_back: false,
         says_overfull: false,
         searchable: false,
+        foretells: false,
     };
 
     /// Whatever it may be: it is a user's.

@@ -1,6 +1,6 @@
 //! First come, first served; a packet that does not fit is dropped.
 
-use super::{At, Entry, Order, Parameters};
+use super::{At, Entry, Needs, Order, Parameters};
 use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,9 @@ pub struct Params {}
 impl Parameters for Params {
     type Machine = Fifo;
 
+    fn needs(&self) -> Needs {
+        Needs { foretells: true, ..Needs::NOTHING }
+    }
     fn make(&self, _: &At) -> Result<Fifo, String> {
         Ok(Fifo::default())
     }

@@ -114,7 +114,7 @@ impl Default for Params {
             window: Span::from_ms(20),    // the authors' published queue
             ack_window: ACK_WINDOW,
             exclude_idle: false,
-            tokens: 5.0,                  // the authors' published queue
+            tokens: 5.0, // the authors' published queue
             credit: Credit::default(),
             compared: Compared::default(),
             arithmetic: Arithmetic::default(),
@@ -139,9 +139,17 @@ impl Parameters for Params {
         let estimates = [("ack_window", self.ack_window != ACK_WINDOW), ("exclude_idle", self.exclude_idle)];
         for (key, _) in estimates.into_iter().filter(|(_, set)| *set) {
             if !at.batches {
-                problems.useless(key, "no link of such a queue sends batches", "remove the key, or make a link `batched`");
+                problems.useless(
+                    key,
+                    "no link of such a queue sends batches",
+                    "remove the key, or make a link `batched`",
+                );
             } else if !self.foresight.is_zero() {
-                problems.useless(key, "who knows the link's future estimates nothing", "remove it, or `foresight`");
+                problems.useless(
+                    key,
+                    "who knows the link's future estimates nothing",
+                    "remove it, or `foresight`",
+                );
             }
         }
         if self.foresight > Span::ZERO && self.foresight < self.window / 2 {
