@@ -7,6 +7,7 @@ import numpy as np
 from thalweg import plots
 from thalweg.papers import figure
 
+from . import wifi
 from .beside import LOADS, POLICIES, outcome
 from .crossed import CROSSED, LONG, RATES, STEP, WIRED, wired_waits
 from .outcome import delays, rate, summary
@@ -129,4 +130,47 @@ def _(runs):
             ax.plot(LOADS, [100 * (found[load][0] - 1) for load in LOADS], "o-", label=policy)
         ax.set(xlabel="load of short flows (%)", ylabel="CUBIC above ABC (%)")
         ax.legend()
+        return fig
+
+
+@figure("fig5", "Figure 2-5: time between block ACKs against the length of the batch", needs=["wifi:scatter"])
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(3.4, 2.6)
+        frames, ms = wifi.batches(runs["wifi:scatter"])
+        ax.plot(frames, ms, ".", markersize=2, alpha=0.3)
+        b = np.arange(1, wifi.M + 1)
+        ax.plot(b, 8e-3 * wifi.WIRE * b / wifi.MCS[1] + 1e3 * (wifi.OVERHEAD + wifi.CONTENTION), color="0.3")
+        ax.set(xlabel="frames", ylabel="time between block ACKs (ms)", ylim=(0, None))
+        return fig
+
+
+@figure("fig6", "Figure 2-6: the estimated rate of a link against the load", needs=["wifi:offered:*"])
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(3.4, 2.6)
+        for mcs, found in wifi.estimates(runs).items():
+            mu, left = found.T * wifi.carries(mcs)
+            (line,) = ax.plot(left, mu, "o-", label=f"MCS {mcs}")
+            ax.axhline(wifi.carries(mcs), color=line.get_color(), linewidth=0.5)
+        ends = np.array(ax.get_xlim())
+        ax.plot(ends, 2 * ends, color="0.6", linewidth=0.8, label="twice what leaves")
+        ax.set(xlabel="throughput (Mb/s)", ylabel="estimate (Mb/s)", xlim=(0, None), ylim=(0, 55))
+        ax.legend(fontsize=6)
+        return fig
+
+
+WIFI = {"one": "one user", "two": "two users", "walk": "MCS walks from 3 to 7"}
+
+
+@figure(
+    "fig9", "Figures 2-9, B-2: throughput against delay over Wi-Fi", needs=["wifi:one:*", "wifi:two:*", "wifi:walk:*"]
+)
+def _(runs):
+    with plots.style():
+        fig, axes = plots.figure(8.4, 2.8, columns=len(WIFI))
+        for ax, (what, title) in zip(axes, WIFI.items(), strict=True):
+            plane({wifi.NAMES_HERE[s]: found for s, found in wifi.means(runs, what).items()}, ax)
+            ax.set(title=title)
+        axes[0].set(ylabel="throughput (Mb/s)")
         return fig

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import beside, company, crossed, many, marks, single, theory
+from . import beside, company, crossed, many, marks, single, theory, wifi
 
-include(globals(), single, many, crossed, company, beside, marks, theory)
+include(globals(), single, many, crossed, company, beside, marks, theory, wifi)
 
 
 def runs(scale: str) -> list:
     return list(
-        {r.key: r for chapter in (single, many, crossed, company, beside, marks) for r in chapter.runs(scale)}.values()
+        {
+            r.key: r for chapter in (single, many, crossed, company, beside, marks, wifi) for r in chapter.runs(scale)
+        }.values()
     )

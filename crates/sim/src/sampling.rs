@@ -50,7 +50,9 @@ pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hos
             let Some((every, ports)) = &cx.spec.probes.links else { return };
             for &port in ports {
                 let (packets, bytes) = fabric.carried(port, at);
-                seen.links.push(LinkSample { at, port, packets, bytes });
+                let estimate =
+                    fabric.reference(port).and_then(|r| r.egress.estimate()).map(|rate| rate.bps());
+                seen.links.push(LinkSample { at, port, packets, bytes, estimate });
             }
             *every
         }

@@ -21,6 +21,14 @@ fn competing(run: &Run) -> Vec<Column> {
     ]
 }
 
+/// What ports take their links' rates for, if one must estimate that.
+fn estimated(run: &Run) -> Option<Column> {
+    let l = &run.engine.probes().links;
+    let data = ColumnData::U64(l.iter().map(|s| s.estimate.unwrap_or(0)).collect());
+    let doc = "what the port's marking takes the link's rate for (ABC before batches); 0: nothing yet, or it need not estimate";
+    l.iter().any(|s| s.estimate.is_some()).then(|| column("estimate", "b/s", doc, data))
+}
+
 pub(super) fn tables(run: &Run) -> Vec<Table> {
     let probes = run.engine.probes();
     let wanted = &run.engine.spec().probes;
@@ -64,7 +72,10 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                     "what could have left so far, had something always waited",
                     ColumnData::U64(l.iter().map(|s| capacity(run, s.port, s.at)).collect()),
                 ),
-            ],
+            ]
+            .into_iter()
+            .chain(estimated(run))
+            .collect(),
         });
     }
     if wanted.controllers.is_some() {

@@ -25,6 +25,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         }
         let ports = topology::ports(graph, link);
         shared_out(r, i, doc, graph, &ports);
+        one_user(r, i, doc, graph, &ports);
         for (part, name) in
             ["transmitter", "loss", "jitter"].into_iter().enumerate().filter(|(p, _)| parts[*p])
         {
@@ -108,6 +109,33 @@ fn shared_out(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports
     };
     let reason = format!("`{section}.scheduler` shares out the link's rate, which must not change");
     r.error(&format!("link.{i}.transmitter"), reason, "remove it, or use another scheduler");
+}
+
+/// Batches for one user, where packets are not first come, first served, or are all for one.
+fn one_user(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: &[u32]) {
+    if !matches!(&doc.link[i].transmitter, Some(TransmitterKind::Batched(batched)) if batched.one_user) {
+        return;
+    }
+    let key = format!("link.{i}.transmitter.one_user");
+    let end = |port: &u32, far: bool| {
+        let link = &graph.links[*port as usize / 2];
+        if port.is_multiple_of(2) == far { link.b } else { link.a }
+    };
+    if graph.hosts <= 2 || !ports.is_empty() && ports.iter().all(|port| graph.is_host(end(port, true))) {
+        return r.useless(&key, "such a link leads to one host", "remove the key");
+    }
+    let sorts = |s: &Scheduler| !s.needs().foretells;
+    let section = match () {
+        () if sorts(&doc.switch.scheduler) && ports.iter().any(|p| !graph.is_host(end(p, false))) => "switch",
+        () if doc.nic.scheduler.as_ref().is_some_and(sorts)
+            && ports.iter().any(|p| graph.is_host(end(p, false))) =>
+        {
+            "nic"
+        }
+        () => return,
+    };
+    let reason = format!("`{section}.scheduler` does not say which packet is next before it leaves");
+    r.error(&key, reason, "remove the key, or let the scheduler be `fifo`");
 }
 
 /// A fixed rate that the links have anyway.

@@ -15,7 +15,10 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     let own = doc.switch.room();
     buffer(r, "switch", own, full);
     let ecn_capable = resolve::ecn_capable(doc);
-    let at = Around { buffer: own, room: room(own), full, ecn_capable };
+    // A NIC that says nothing of its own marks as switches do.
+    let everywhere = written.nic.marking.is_none() && doc.nic.marking.is_some();
+    let batches = batched(graph, false) || everywhere && batched(graph, true);
+    let at = Around { buffer: own, room: room(own), full, ecn_capable, batches };
     marking::check(r, "switch", doc.switch.marking, &at, doc);
     // What the NIC copied from the switch has been reported there.
     if let Some(s) = &written.nic.scheduler {
@@ -31,7 +34,8 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     if let (Some(m), Some(b)) = (doc.nic.marking, doc.nic.buffer)
         && (written.nic.marking.is_some() || written.nic.buffer.is_some())
     {
-        let at = Around { buffer: b, room: b.bytes(full).get(), full, ecn_capable };
+        let batches = batched(graph, true);
+        let at = Around { buffer: b, room: b.bytes(full).get(), full, ecn_capable, batches };
         marking::check(r, "nic", m, &at, doc);
     }
     no_switch(r, doc, graph);
@@ -85,6 +89,15 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             r.error("switch.cut_through", why, hint);
         }
     }
+}
+
+/// Some link from a host, or from a switch, sends batches.
+fn batched(graph: &Graph, of_hosts: bool) -> bool {
+    graph.links.iter().any(|l| {
+        [(l.a, &l.ab), (l.b, &l.ba)]
+            .into_iter()
+            .any(|(from, way)| graph.is_host(from) == of_hosts && way.is_batched())
+    })
 }
 
 fn mix(r: &mut Report<'_>, m: &Mix, doc: &Document, graph: &Graph) {

@@ -161,6 +161,63 @@ fn transmitters() {
         "{ kind = \"batched\", rate = \"65Mbps\", frames = 0 }",
         "s.toml:9: `link.0.transmitter.frames`: 0 is out of range; allowed: at least 1 and at most 1000000",
     );
+    kind(
+        "{ kind = \"batched\", rate = \"65Mbps\", period = \"1s\" }",
+        "s.toml:9: `link.0.transmitter.period`: it has no effect: the rate does not change; remove the key, or add `steps`",
+    );
+    kind(
+        "{ kind = \"batched\", rate = \"65Mbps\", steps = [{ at = \"1s\", rate = \"0bps\" }] }",
+        "s.toml:9: `link.0.transmitter.steps.0.rate`: no PHY rate is 0bps; write a rate above zero, for example \"6.5Mbps\"",
+    );
+    kind(
+        "{ kind = \"batched\", rate = \"65Mbps\", steps = [{ at = \"0s\", rate = \"13Mbps\" }] }",
+        "s.toml:9: `link.0.transmitter.steps`: steps of a link come in rising order, not 0ps after 0ps (`rate` holds from 0 on); \
+         for example [{ at = \"2s\", rate = \"13Mbps\" }]",
+    );
+    kind(
+        "{ kind = \"batched\", rate = \"65Mbps\", steps = [{ at = \"1s\", rate = \"65Mbps\" }] }",
+        "s.toml:9: `link.0.transmitter.steps.0.rate`: it has no effect: the rate is 65Mbps already; write another rate, or \
+         remove the step",
+    );
+    kind(
+        "{ kind = \"batched\", rate = \"65Mbps\", frames = 1, one_user = true }",
+        "s.toml:9: `link.0.transmitter.one_user`: it has no effect: a batch is one packet; remove the key, or raise `frames`",
+    );
+}
+
+#[test]
+fn batches_for_one_user_and_what_block_acks_tell() {
+    let dir = Folder::new("errors-batches", FILES);
+    let users = "{ kind = \"batched\", rate = \"65Mbps\", one_user = true }";
+    let with =
+        |link: &str, more: &str| errors_in(&format!("{more}\n{}", RIGHT.replacen(TRACED, link, 1)), &dir.0);
+    assert!(with(users, "").is_empty());
+    assert_eq!(
+        with(users, "switch = { scheduler = \"fq\" }"),
+        [
+            "s.toml:10: `link.0.transmitter.one_user`: `switch.scheduler` does not say which packet is next before it leaves; \
+          remove the key, or let the scheduler be `fifo`"
+        ]
+    );
+    let alone = RIGHT
+        .replacen(TRACED, users, 1)
+        .replacen("pairs = 2", "pairs = 1", 1)
+        .replacen("dst = 2", "dst = 1", 1);
+    assert_eq!(
+        errors_in(&alone, &dir.0),
+        [
+            "s.toml:9: `link.0.transmitter.one_user`: it has no effect: such a link leads to one host; remove the key"
+        ]
+    );
+    let abc = "transport = { congestion = \"abc\" }\nswitch = { marking = { kind = \"abc\", exclude_idle = true } }";
+    assert!(with("{ batched = \"65Mbps\" }", abc).is_empty());
+    assert_eq!(
+        with(TRACED, abc),
+        [
+            "s.toml:2: `switch.marking.exclude_idle`: it has no effect: no link of such a queue sends batches; remove the key, or \
+          make a link `batched`"
+        ]
+    );
 }
 
 #[test]

@@ -199,3 +199,27 @@ fn a_trace_is_written_as_it_was_read() {
             .starts_with("s.toml: no link has delivery opportunities; ")
     );
 }
+
+#[test]
+fn what_abc_takes_a_link_of_batches_for_is_in_the_table_of_links_and_nowhere_else() {
+    let dir = Folder::new("links-estimate", FILES);
+    let abc: &[(&str, &str)] = &[
+        ("transport.congestion", "abc"),
+        ("switch.marking", "abc"),
+        ("switch.buffer", "250pkts"),
+        ("traffic", "[{ kind = \"backlogged\", src = 0, dst = 1 }]"),
+        ("measure.links", "{ every = \"10ms\", ports = [4] }"),
+    ];
+    let batched = "direction = \"forward\"\ntransmitter = { kind = \"batched\", rate = \"26Mbps\", contention = \"0ps\" }";
+    let run = go(&dir, &streams(batched), abc);
+    let estimate = column(&run, "links", "estimate");
+    assert_eq!(estimate[0], 0, "nothing is known yet");
+    // 20 packets of 1500 B take 9.23 ms and 0.5 ms.
+    let truth = 240e3 / (240e3 / 26e6 + 0.5e-3);
+    let last = *estimate.last().unwrap() as f64;
+    assert!((last / truth - 1.0).abs() < 0.02, "{last} and {truth}");
+    let run = go(&dir, &streams("transmitter = { fixed = \"26Mbps\" }"), abc);
+    let tables = run.tables();
+    let links = tables.iter().find(|t| t.name == "links").unwrap();
+    assert!(links.columns.iter().all(|c| c.name != "estimate"));
+}

@@ -5,10 +5,10 @@ use crate::link::{Link, LinkSpec, Load};
 use crate::packet::{Ecn, Handle, Packet};
 use crate::pause::{Change, Frame, Outbox, Paused, Posted};
 use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
-use crate::stage::{Arrival, HeaderStage, Leaving, Left, Row, StageSpec, View};
+use crate::stage::{Arrival, Batch, HeaderStage, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::{Span, Stream, Time};
+use thalweg_units::{HostId, Rate, Span, Stream, Time};
 
 /// What a port is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ impl Egress {
     pub fn new(spec: &EgressSpec, seed: u64, entity: u64) -> Result<Self, String> {
         if spec.queue.preemptive {
             return Err("a reference port does not interrupt transmissions".into());
+        }
+        if spec.link.is_for_one_user() && !spec.queue.order.needs().foretells {
+            return Err("batches for one user need an order that knows which packet is next: fifo".into());
         }
         let link = spec.link.make(seed, entity)?;
         let rate = spec.link.mean_rate();
@@ -162,7 +165,7 @@ impl Egress {
         }
         let before = self.totals;
         let given_up = out.len();
-        while let Some(entry) = self.next(now, packets, out) {
+        while let Some(entry) = self.next(now, None, packets, out) {
             out.push(entry.handle);
         }
         self.totals = EgressTotals { dropped: before.dropped + (out.len() - given_up) as u64, ..before };
@@ -243,9 +246,13 @@ impl Egress {
             return self.transmitting(Sent::Packet(handle));
         }
         let mut load = Load { packets: 0, bytes: 0 };
+        let mut user = None;
         while load.packets < self.link.batch()
-            && let Some(entry) = self.next(now, packets, out)
+            && let Some(entry) = self.next(now, user, packets, out)
         {
+            if self.link.one_user() {
+                user = Some(packets.packet(entry.handle).dst);
+            }
             load.packets += 1;
             load.bytes += u64::from(entry.wire);
             self.together.push_back(entry.handle);
@@ -256,6 +263,11 @@ impl Egress {
         };
         self.free_at = self.link.send(now, load);
         self.paced = (now, self.free_at.since(now));
+        if self.stages.needs().batches {
+            let (rate, most) = (self.link.rate(now), self.link.batch());
+            let Load { packets, bytes } = load;
+            self.stages.on_batch(&Batch { begun: now, acked: self.free_at, packets, bytes, rate, most });
+        }
         self.transmitting(Sent::Packet(first))
     }
 
@@ -304,9 +316,20 @@ impl Egress {
         self.hold_queues();
     }
 
-    /// The next packet to leave, past those that stages drop.
-    fn next(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) -> Option<Entry> {
+    /// The next packet to leave, past those that stages drop; if `user` is given, as long as what is next is for that one.
+    fn next(
+        &mut self,
+        now: Time,
+        user: Option<HostId>,
+        packets: &mut impl Packets,
+        out: &mut Vec<Handle>,
+    ) -> Option<Entry> {
         loop {
+            if let (Some(user), Some(head)) = (user, self.queue.head())
+                && packets.packet(head).dst != user
+            {
+                return None;
+            }
             let given_up = out.len();
             let served = self.queue.serve(now, out, |handle| Entry::new(packets.packet(handle), handle));
             self.totals.dropped += (out.len() - given_up) as u64;
@@ -402,6 +425,10 @@ impl Egress {
         View { packets, bytes, wire, rate: self.link.rate(now), sent: self.totals.bytes, idle_for, waited }
     }
 
+    /// What a stage takes the link's rate for, where one must estimate that; zero before it can.
+    pub fn estimate(&self) -> Option<Rate> {
+        self.stages.estimate()
+    }
     /// Packets waiting, in the queue and in the lane for control packets.
     pub fn waiting(&self) -> u32 {
         self.queue.packets() + self.control.as_ref().map_or(0, |lane| lane.len() as u32)

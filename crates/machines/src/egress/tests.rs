@@ -6,12 +6,12 @@ use crate::packet::{Ecn, IntHop, IntStack, Kind};
 use crate::pause::{Classes, Frame, Posted};
 use crate::schedule::tests::laws;
 use crate::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec, priority};
-use crate::stage::{MarkAt, StageSpec, codel, red_ecn, step_ecn};
+use crate::stage::{MarkAt, StageSpec, abc, codel, red_ecn, step_ecn};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use thalweg_units::notation::Length;
-use thalweg_units::{Bytes, FlowId, Rate, Span};
+use thalweg_units::{Bytes, FlowId, HostId, Rate, Span};
 
 mod oracle;
 
@@ -265,13 +265,53 @@ fn telemetry_and_marks_are_written_as_a_packet_leaves() {
 #[test]
 fn a_batch_leaves_together_and_what_comes_meanwhile_goes_with_the_next() {
     let (overhead, contention) = (Span::from_ns(500), Span::ZERO);
-    let transmitter = TransmitterSpec::Batched(BatchedSpec { rate: RATE, frames: 2, overhead, contention });
-    let link = LinkSpec { transmitter, ..LinkSpec::fixed(RATE, Span::ZERO) };
+    let batched = BatchedSpec { overhead, contention, ..BatchedSpec::of(RATE, 2) };
+    let link = LinkSpec { transmitter: batched.into(), ..LinkSpec::fixed(RATE, Span::ZERO) };
     let mut run = Run::new(&EgressSpec { link, ..spec(fifo(Limit::Unlimited)) });
     run.story(&packets(0, &[1000, 200, 300]));
     run.story(&packets(100, &[400]));
     run.advance(NS(9999));
     assert_eq!(run.left(), [(1700, 0), (1700, 1), (2900, 2), (2900, 3)]);
+}
+
+#[test]
+fn a_batch_for_one_user_ends_where_the_next_packet_is_for_another() {
+    let (overhead, contention) = (Span::from_ns(500), Span::ZERO);
+    let batched = BatchedSpec { overhead, contention, one_user: true, ..BatchedSpec::of(RATE, 3) };
+    let link = LinkSpec { transmitter: batched.into(), ..LinkSpec::fixed(RATE, Span::ZERO) };
+    let story: Vec<_> = [7, 7, 9, 7, 7, 7, 7]
+        .map(|dst| (Time::ZERO, Input::Packet(Packet { dst: HostId(dst), ..data(1000) })))
+        .to_vec();
+    let mut run = Run::new(&EgressSpec { link: link.clone(), ..spec(fifo(Limit::Unlimited)) });
+    run.story(&story);
+    run.advance(NS(99_999));
+    let left = [(2500, 0), (2500, 1), (4000, 2), (7500, 3), (7500, 4), (7500, 5), (9000, 6)];
+    assert_eq!(run.left(), left);
+    let queue = DisciplineSpec { order: OrderSpec::lifo(), ..fifo(Limit::Unlimited) };
+    assert!(
+        Egress::new(&EgressSpec { link, ..spec(queue) }, 1, 0).unwrap_err().contains("which packet is next")
+    );
+}
+
+/// 8 Gb/s and 500 ns for every batch of two.
+#[test]
+fn block_acks_tell_abc_the_rate_of_full_batches() {
+    let (overhead, contention) = (Span::from_ns(500), Span::ZERO);
+    let batched = BatchedSpec { overhead, contention, ..BatchedSpec::of(RATE, 2) };
+    let link = LinkSpec { transmitter: batched.into(), ..LinkSpec::fixed(RATE, Span::ZERO) };
+    let stage = abc::Params::default().into();
+    let mut run = Run::new(&EgressSpec { link, ..spec(DisciplineSpec { stage, ..fifo(Limit::Unlimited) }) });
+    assert_eq!(run.port.estimate(), Some(Rate::ZERO));
+    run.story(&packets(0, &[1000, 1000]));
+    run.advance(NS(9999));
+    // 2000 B in 2.5 us.
+    assert_eq!(run.port.estimate(), Some(Rate::from_bps(6_400_000_000)));
+    run.story(&packets(10_000, &[1000]));
+    // The block ACK comes 9 us later; with another packet it would have been 10: 1.6 Gb/s, weighed with 9 against 2.5.
+    let found = run.port.estimate().unwrap().bps();
+    assert!(found.abs_diff(2_643_478_260) < 10, "30.4 / 11.5 Gb/s, not {found}");
+    let plain = EgressSpec { link: LinkSpec::fixed(RATE, Span::ZERO), ..spec(fifo(Limit::Unlimited)) };
+    assert_eq!(Run::new(&plain).port.estimate(), None);
 }
 
 #[test]
@@ -312,11 +352,13 @@ fn links() -> Vec<LinkSpec> {
     let trace = Arc::new(Trace::from_ms(vec![0, 0, 1, 1, 1, 3]).unwrap());
     let (overhead, contention) = (Span::from_us(50), Span::from_us(30));
     let plain = LinkSpec::fixed(Rate::from_mbps(40), Span::from_us(3));
-    let batched = BatchedSpec { rate: Rate::from_mbps(65), frames: 3, overhead, contention };
+    let batched = BatchedSpec { overhead, contention, ..BatchedSpec::of(Rate::from_mbps(65), 3) };
+    let apart = BatchedSpec { one_user: true, ..batched.clone() };
     vec![
         plain.clone(),
         LinkSpec { transmitter: TransmitterSpec::Traced(TracedSpec { trace, bytes: 1504 }), ..plain.clone() },
         LinkSpec { transmitter: TransmitterSpec::Batched(batched), ..plain.clone() },
+        LinkSpec { transmitter: TransmitterSpec::Batched(apart), ..plain.clone() },
         LinkSpec { loss: Some(LossSpec::Independent { probability: 0.2 }), ..plain },
     ]
 }
@@ -326,8 +368,8 @@ fn stories() -> impl Strategy<Value = Vec<(Time, Input)>> {
         (0u32..6, 0u8..4, 0u64..12, any::<bool>(), 0usize..4).prop_map(|(flow, class, rank, ack, wire)| {
             let kind = if ack { Kind::Ack } else { Kind::Data };
             let wire = [40, 100, 576, 1500][wire];
-            let (flow, rank) = (FlowId(flow), rank as i64 * 2000);
-            Input::Packet(Packet { flow, class, rank, kind, input: class, ..data(wire) })
+            let (flow, rank, dst) = (FlowId(flow), rank as i64 * 2000, HostId(flow % 2));
+            Input::Packet(Packet { flow, dst, class, rank, kind, input: class, ..data(wire) })
         });
     let hold = Some(Span::from_us(400));
     let frame = prop_oneof![
@@ -369,6 +411,7 @@ proptest! {
     ) {
         let (orders, limits, markings, links) = (laws::orders(), laws::limits(), laws::markings(), links());
         let order = orders[which[0].index(orders.len())].clone();
+        let order = if links[which[3].index(links.len())].is_for_one_user() { OrderSpec::fifo() } else { order };
         let limit = limits[which[1].index(limits.len())];
         let marking = markings[which[2].index(markings.len())];
         let link = links[which[3].index(links.len())].clone();
@@ -377,6 +420,7 @@ proptest! {
             false => (marking, vec![]),
         };
         let queue = DisciplineSpec { order, limit, stage, preemptive: false };
+        let one_user = link.is_for_one_user();
         let spec = EgressSpec { link, queue, stages, control_first, pause_control: false, frame_wire: 64 };
         let mut run = Run::new(&spec);
         let cut = cut.index(inputs.len());
@@ -406,6 +450,11 @@ proptest! {
         prop_assert_eq!(totals.bytes, bytes);
         for pair in run.sent.windows(2) {
             prop_assert!(pair[0].0 == pair[1].0 && pair[0].1 == pair[1].1 || pair[0].1 <= pair[1].0, "they overlap");
+        }
+        for pair in run.sent.windows(2).filter(|pair| one_user && pair[0].1 == pair[1].1) {
+            if let (Sent::Packet(a), Sent::Packet(b)) = (pair[0].2, pair[1].2) {
+                prop_assert_eq!(run.pool.0[a.0 as usize].0.dst, run.pool.0[b.0 as usize].0.dst);
+            }
         }
         if run.port.waiting() > 0 {
             prop_assert!(run.port.paused().any(), "it rests although it could send");

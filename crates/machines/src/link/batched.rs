@@ -2,7 +2,7 @@
 //!
 //! IEEE 802.11n A-MPDU as it is modelled in Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §2.5.1: when the medium is free, up to M frames that wait are sent as one batch; it takes their bits over the PHY rate
 //! and an overhead (contention, preamble, block ACK) that does not depend on their number; all of them have left with the
-//! block ACK.
+//! block ACK. The PHY rate may change, as rate adaptation makes it: what holds as a batch is formed holds for all of it.
 //!
 //! ```text
 //! CHOICE ABC §2.5.1: the distribution of the overhead is not published. A constant plus an exponential wait for the medium.
@@ -10,19 +10,28 @@
 //! ```
 
 use super::declare::{Making, Parameters};
-use super::{Load, Transmitter, fixed};
+use super::stepped::{Step, Stepped, SteppedSpec};
+use super::trace::Trace;
+use super::{Load, Transmitter};
+use crate::problems::Problems;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
 /// A Wi-Fi access point that aggregates: packets leave in batches, each with an overhead (IEEE 802.11n A-MPDU as in Goyal,
 /// MIT 2022, §2.5.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchedSpec {
-    /// R: the PHY rate inside a batch.
+    /// R: the PHY rate inside a batch; with `steps`, until the first of them.
     #[schemars(extend("examples" = ["65Mbps"]))]
     pub rate: Rate,
+    /// From when on which other PHY rate, in rising order, after `0s`. A batch has the rate that holds as it is formed.
+    #[serde(default)]
+    #[schemars(extend("examples" = [[{ "at": "2s", "rate": "13Mbps" }]]))]
+    pub steps: Vec<Step>,
+    /// After this time it begins again with `rate`; the last rate stays if not given.
+    pub period: Option<Span>,
     /// M: packets of a batch at most.
     #[serde(default = "frames")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -33,23 +42,42 @@ pub struct BatchedSpec {
     /// Mean of an exponential wait for the medium before every batch; `0ps`: none.
     #[serde(default = "contention")]
     pub contention: Span,
+    /// A batch is for one user: the longest run of packets to one destination at the head of the queue, which is first come, first served.
+    /// Otherwise packets leave together whoever they are for.
+    #[serde(default)]
+    pub one_user: bool,
 }
 
 impl BatchedSpec {
-    /// What could have left by an instant, at the rate of [`Self::mean_rate`].
-    pub fn offered(&self, until: Time) -> Bytes {
-        fixed::carried(self.mean_rate(), until)
+    /// Of a PHY rate that stays, with the defaults of scenarios for what batches cost.
+    pub fn of(rate: Rate, frames: u32) -> Self {
+        let (overhead, contention) = (overhead(), contention());
+        Self { rate, steps: Vec::new(), period: None, frames, overhead, contention, one_user: false }
     }
-    /// With full batches of frames of 1500 B: what a queue that never runs empty gets through.
+    /// What could have left by an instant, at the rates of [`Self::mean_rate`].
+    pub fn offered(&self, until: Time) -> Bytes {
+        self.course(|rate| self.full(rate)).offered(until)
+    }
+    /// With full batches of frames of 1500 B: what a queue that never runs empty gets through, in the mean over a period.
     pub fn mean_rate(&self) -> Rate {
+        self.course(|rate| self.full(rate)).mean_rate()
+    }
+    /// Likewise, at one PHY rate.
+    fn full(&self, rate: Rate) -> Rate {
         let bytes = Bytes::new(u64::from(self.frames) * 1500);
-        if self.rate == Rate::ZERO || self.frames == 0 {
+        if rate == Rate::ZERO || self.frames == 0 {
             return Rate::ZERO;
         }
-        let parts = [bytes / self.rate, self.overhead, self.contention];
+        let parts = [bytes / rate, self.overhead, self.contention];
         let cycle: u128 = parts.iter().map(|part| u128::from(part.ps())).sum();
         let bits = u128::from(bytes.get()) * 8_000_000_000_000;
         Rate::from_bps(u64::try_from(bits / cycle.max(1)).unwrap_or(u64::MAX))
+    }
+    /// What becomes of each PHY rate, over time.
+    fn course(&self, of: impl Fn(Rate) -> Rate) -> SteppedSpec {
+        let first = Step { at: Span::ZERO, rate: self.rate };
+        let steps = [first].iter().chain(&self.steps).map(|s| Step { at: s.at, rate: of(s.rate) }).collect();
+        SteppedSpec { steps, period: self.period }
     }
 }
 
@@ -66,15 +94,38 @@ fn contention() -> Span {
 impl Parameters for BatchedSpec {
     type Spec = BatchedSpec;
 
+    fn check(&self, run: Span, _: Option<&Trace>, problems: &mut Problems) {
+        if self.one_user && self.frames == 1 {
+            problems.useless("one_user", "a batch is one packet", "remove the key, or raise `frames`");
+        }
+        if self.steps.is_empty() {
+            if self.period.is_some() {
+                problems.useless("period", "the rate does not change", "remove the key, or add `steps`");
+            }
+            return;
+        }
+        if let Some(zero) = self.steps.iter().position(|s| s.rate == Rate::ZERO) {
+            let hint = "write a rate above zero, for example \"6.5Mbps\"";
+            return problems.wrong(&format!("steps.{zero}.rate"), "no PHY rate is 0bps", hint);
+        }
+        let course = self.course(|rate| rate);
+        if let Err(reason) = Stepped::new(course.clone()) {
+            let reason = format!("{reason} (`rate` holds from 0 on)");
+            return problems.wrong("steps", reason, "for example [{ at = \"2s\", rate = \"13Mbps\" }]");
+        }
+        // Its first step is `rate`.
+        course.vain(run, 1, problems);
+    }
     fn spec(&self, _: Making) -> Result<BatchedSpec, String> {
-        Ok(*self)
+        Ok(self.clone())
     }
 }
 
 /// Always open, one batch at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batched {
     spec: BatchedSpec,
+    phy: Stepped,
     stream: Stream,
 }
 
@@ -82,15 +133,19 @@ impl Batched {
     /// A transmitter that draws waits for the medium from `stream`.
     ///
     /// # Errors
-    /// If the rate is zero, or batches hold nothing.
+    /// If a rate is zero, batches hold nothing, or the steps do not rise.
     pub fn new(spec: BatchedSpec, stream: Stream) -> Result<Self, String> {
+        if spec.steps.iter().any(|step| step.rate == Rate::ZERO) {
+            return Err("batches need PHY rates above zero".into());
+        }
         if spec.rate == Rate::ZERO || spec.frames == 0 {
             let BatchedSpec { rate, frames, .. } = spec;
             return Err(format!(
                 "batches need a rate and a number of frames above zero, not {rate} and {frames}"
             ));
         }
-        Ok(Self { spec, stream })
+        let phy = Stepped::new(spec.course(|rate| rate))?;
+        Ok(Self { spec, phy, stream })
     }
 }
 
@@ -99,19 +154,23 @@ impl Transmitter for Batched {
         self.spec.frames
     }
 
+    fn one_user(&self) -> bool {
+        self.spec.one_user
+    }
+
     fn send(&mut self, now: Time, load: Load) -> Time {
         debug_assert!(load.packets <= self.spec.frames);
         let wait = match self.spec.contention {
             Span::ZERO => Span::ZERO,
             mean => Span::from_ps(self.stream.exponential(mean.ps() as f64) as u64),
         };
-        let airtime = Bytes::new(load.bytes) / self.spec.rate;
+        let airtime = Bytes::new(load.bytes) / self.phy.rate(now);
         now.saturating_add(wait).saturating_add(self.spec.overhead).saturating_add(airtime)
     }
 
     /// The PHY rate: what a batch without end would reach.
-    fn rate(&self, _now: Time) -> Rate {
-        self.spec.rate
+    fn rate(&self, now: Time) -> Rate {
+        self.phy.rate(now)
     }
 }
 
@@ -120,9 +179,8 @@ mod tests {
     use super::*;
 
     fn batched(frames: u32, contention: Span) -> Batched {
-        let (rate, overhead) = (Rate::from_mbps(13), Span::from_us(500));
-        Batched::new(BatchedSpec { rate, frames, overhead, contention }, Stream::new(1, "batches", 0))
-            .unwrap()
+        let spec = BatchedSpec { contention, ..BatchedSpec::of(Rate::from_mbps(13), frames) };
+        Batched::new(spec, Stream::new(1, "batches", 0)).unwrap()
     }
 
     #[test]
@@ -154,8 +212,35 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_keeps_the_rate_that_holds_as_it_is_formed() {
+        let step = Step { at: Span::from_ms(10), rate: Rate::from_mbps(65) };
+        let spec = BatchedSpec {
+            steps: vec![step],
+            period: Some(Span::from_ms(40)),
+            ..batched(20, Span::ZERO).spec
+        };
+        let mut m = Batched::new(spec.clone(), Stream::new(1, "batches", 0)).unwrap();
+        let mut lasts =
+            |ms| m.send(Time::from_ms(ms), Load { packets: 20, bytes: 30_000 }) - Time::from_ms(ms);
+        // 240 kbit at 13 Mb/s, though the rate rises meanwhile; at 65 Mb/s; and again.
+        let (slow, fast) =
+            (Span::from_ps(18_461_538_462 + 500_000_000), Span::from_ps(3_692_307_693 + 500_000_000));
+        assert_eq!([9, 10, 39, 40, 50].map(&mut lasts), [slow, fast, fast, slow, fast]);
+        // 240 kbit in 18.96 ms for 10 ms, in 4.19 ms for 30 ms.
+        let mean = (12_657_200 + 3 * 57_247_706) / 4;
+        assert!(spec.mean_rate().bps().abs_diff(mean) < 10, "{}", spec.mean_rate());
+        let offered = |ms| spec.offered(Time::from_ms(ms)).get();
+        assert_eq!(offered(10), 12_657_200 / 800);
+        assert!(offered(80).abs_diff(2 * mean / 200) <= 2, "{}", offered(80));
+    }
+
+    #[test]
     fn batches_of_nothing_are_refused() {
         let spec = BatchedSpec { frames: 0, ..batched(1, Span::ZERO).spec };
-        assert!(Batched::new(spec, Stream::new(1, "b", 0)).unwrap_err().contains("and 0"));
+        let refuse = |spec| Batched::new(spec, Stream::new(1, "b", 0)).unwrap_err();
+        assert!(refuse(spec).contains("and 0"));
+        let silent = Step { at: Span::from_ms(1), rate: Rate::ZERO };
+        let spec = BatchedSpec { steps: vec![silent], ..batched(1, Span::ZERO).spec };
+        assert!(refuse(spec).contains("above zero"));
     }
 }

@@ -79,6 +79,11 @@ pub trait Transmitter {
     fn batch(&self) -> u32 {
         1
     }
+    /// What leaves together must be for one user: the longest such run at the head of the queue.
+    #[inline]
+    fn one_user(&self) -> bool {
+        false
+    }
     /// A transmission begins `now`, an instant at which the transmitter is open: when has the last bit left?
     fn send(&mut self, now: Time, load: Load) -> Time;
     /// Bits per second, at present; what it is the mean of, where it has no sharper meaning, says the transmitter.
@@ -129,6 +134,11 @@ impl LinkSpec {
         matches!(self.transmitter, TransmitterSpec::Batched(_))
     }
 
+    /// What leaves together must be for one user.
+    pub fn is_for_one_user(&self) -> bool {
+        matches!(&self.transmitter, TransmitterSpec::Batched(batched) if batched.one_user)
+    }
+
     /// A fixed rate and a fixed delay, and everything arrives: when a packet arrives is known as it leaves, by a closed form.
     pub fn is_plain(&self) -> bool {
         matches!(self.transmitter, TransmitterSpec::Fixed(_)) && self.jitter.is_none() && self.loss.is_none()
@@ -173,6 +183,11 @@ impl Link {
     #[inline]
     pub fn batch(&self) -> u32 {
         self.transmitter.batch()
+    }
+    /// See [`Transmitter::one_user`].
+    #[inline]
+    pub fn one_user(&self) -> bool {
+        self.transmitter.one_user()
     }
     /// See [`Transmitter::send`].
     #[inline]

@@ -47,20 +47,7 @@ impl Parameters for SteppedSpec {
             let hint = format!("write {{ kind = \"fixed\", rate = \"{}\" }}", only.rate);
             return problems.useless("steps", "a single step is a fixed rate", hint);
         }
-        for (i, pair) in self.steps.windows(2).enumerate().map(|(i, pair)| (i + 1, pair)) {
-            if pair[1].at >= run {
-                let hint = "write an earlier time or raise `run.until`";
-                problems.useless(&format!("steps.{i}.at"), &format!("the run ends at {run}"), hint);
-            }
-            if pair[0].rate == pair[1].rate {
-                let why = format!("the rate is {} already", pair[0].rate);
-                problems.useless(&format!("steps.{i}.rate"), &why, "write another rate, or remove the step");
-            }
-        }
-        if let Some(period) = self.period.filter(|period| *period >= run) {
-            let why = format!("the run ends at {run}, before the steps begin again at {period}");
-            problems.useless("period", &why, "remove the key or raise `run.until`");
-        }
+        self.vain(run, 0, problems);
     }
     fn spec(&self, _: Making) -> Result<SteppedSpec, String> {
         Ok(self.clone())
@@ -132,6 +119,31 @@ impl Stepped {
 }
 
 impl SteppedSpec {
+    /// Steps that change nothing in a run that ends at `run`; the first `hidden` are no keys of the table.
+    pub(super) fn vain(&self, run: Span, hidden: usize, problems: &mut Problems) {
+        for (i, pair) in self.steps.windows(2).enumerate().map(|(i, pair)| (i + 1, pair)) {
+            if pair[1].at >= run {
+                let hint = "write an earlier time or raise `run.until`";
+                problems.useless(
+                    &format!("steps.{}.at", i - hidden),
+                    &format!("the run ends at {run}"),
+                    hint,
+                );
+            }
+            if pair[0].rate == pair[1].rate {
+                let why = format!("the rate is {} already", pair[0].rate);
+                problems.useless(
+                    &format!("steps.{}.rate", i - hidden),
+                    &why,
+                    "write another rate, or remove the step",
+                );
+            }
+        }
+        if let Some(period) = self.period.filter(|period| *period >= run) {
+            let why = format!("the run ends at {run}, before the steps begin again at {period}");
+            problems.useless("period", &why, "remove the key or raise `run.until`");
+        }
+    }
     /// What could have left by an instant: the integral of the rate.
     pub fn offered(&self, until: Time) -> Bytes {
         let until = Span::from_ps(until.ps());

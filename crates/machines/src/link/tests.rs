@@ -7,7 +7,6 @@ use std::sync::Arc;
 fn transmitters() -> Vec<TransmitterSpec> {
     let mbps = Rate::from_mbps;
     let step = |ms, rate| Step { at: Span::from_ms(ms), rate };
-    let (overhead, contention) = (Span::from_us(500), Span::from_ms(1));
     vec![
         TransmitterSpec::Fixed(FixedSpec { rate: mbps(7), quantum: Span::ZERO }),
         TransmitterSpec::Fixed(FixedSpec { rate: mbps(100), quantum: Span::from_ns(1) }),
@@ -23,7 +22,12 @@ fn transmitters() -> Vec<TransmitterSpec> {
             trace: Arc::new(Trace::from_ms(vec![0, 0, 3, 4, 4, 4, 9]).unwrap()),
             bytes: OPPORTUNITY,
         }),
-        TransmitterSpec::Batched(BatchedSpec { rate: mbps(65), frames: 4, overhead, contention }),
+        TransmitterSpec::Batched(BatchedSpec::of(mbps(65), 4)),
+        TransmitterSpec::Batched(BatchedSpec {
+            steps: vec![step(7, mbps(13)), step(20, mbps(39))],
+            period: Some(Span::from_ms(30)),
+            ..BatchedSpec::of(mbps(65), 4)
+        }),
     ]
 }
 

@@ -53,6 +53,11 @@ macro_rules! transmitters {
                 matches!(self, Self::Traced(_))
             }
 
+            /// Packets leave in batches, each acknowledged as a whole.
+            pub fn has_batches(&self) -> bool {
+                matches!(self, Self::Batched(_))
+            }
+
             /// What could have left by an instant, if something had always waited.
             pub fn offered(&self, until: Time) -> Bytes {
                 match self {
@@ -79,6 +84,10 @@ macro_rules! transmitters {
                 match self { $(Self::$name(m) => m.batch()),* }
             }
             #[inline]
+            fn one_user(&self) -> bool {
+                match self { $(Self::$name(m) => m.one_user()),* }
+            }
+            #[inline]
             fn send(&mut self, now: Time, load: Load) -> Time {
                 match self { $(Self::$name(m) => m.send(now, load)),* }
             }
@@ -98,5 +107,5 @@ transmitters! { stream;
     Fixed(FixedSpec), "A fixed rate", spec => Fixed::new(*spec);
     Stepped(SteppedSpec), "A rate that changes at known instants", spec => Stepped::new(spec.clone());
     Traced(TracedSpec), "Delivery opportunities of a recorded cellular link", spec => Traced::new(spec.clone());
-    Batched(BatchedSpec), "Batches with an overhead: a Wi-Fi access point", spec => Batched::new(*spec, stream);
+    Batched(BatchedSpec), "Batches with an overhead: a Wi-Fi access point", spec => Batched::new(spec.clone(), stream);
 }

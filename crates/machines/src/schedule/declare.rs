@@ -82,6 +82,8 @@ pub struct Needs {
     /// What it lets go is out of the reach of pauses, or known to be gone, at another instant than that at which it is sent
     /// ([`Discipline::committed`](super::Discipline::committed), [`Discipline::late`](super::Discipline::late)).
     pub apart: bool,
+    /// It knows which packet is next before that leaves ([`OutputQueue::head`](super::OutputQueue::head)).
+    pub foretells: bool,
 }
 
 impl Needs {
@@ -98,6 +100,7 @@ impl Needs {
         says_overfull: false,
         searchable: false,
         apart: false,
+        foretells: false,
     };
 
     /// Whatever it may be: it is a user's.

@@ -1,6 +1,6 @@
 //! First come, first served; a packet that does not fit is dropped.
 
-use super::{At, Entry, Order, Parameters};
+use super::{At, Entry, Needs, Order, Parameters};
 use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,9 @@ pub struct Params {}
 impl Parameters for Params {
     type Machine = Fifo;
 
+    fn needs(&self) -> Needs {
+        Needs { foretells: true, ..Needs::NOTHING }
+    }
     fn make(&self, _: &At) -> Result<Fifo, String> {
         Ok(Fifo::default())
     }
@@ -47,6 +50,9 @@ impl Order for Fifo {
     }
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         self.ring.pop_back()
+    }
+    fn head(&self) -> Option<Handle> {
+        self.ring.front().map(|entry| entry.handle)
     }
     fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
         let data = self.ring.iter().filter(|entry| !entry.control);

@@ -74,6 +74,9 @@ macro_rules! orders {
             fn upcoming(&self) -> Option<Handle> {
                 match self { $(Self::$name(q) => q.upcoming()),* }
             }
+            fn head(&self) -> Option<Handle> {
+                match self { $(Self::$name(q) => q.head()),* }
+            }
             fn bypass_limit(&self) -> u64 {
                 match self { $(Self::$name(q) => q.bypass_limit()),* }
             }

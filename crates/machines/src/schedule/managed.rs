@@ -213,6 +213,10 @@ impl<O: Order> OutputQueue for Managed<O> {
         self.order.upcoming()
     }
 
+    fn head(&self) -> Option<Handle> {
+        self.order.head()
+    }
+
     fn bypass_limit(&self) -> u64 {
         let none = self.max_packets == 0 || !self.order.is_transparent();
         if none { 0 } else { self.stage.bypass_limit().min(self.max_bytes) }

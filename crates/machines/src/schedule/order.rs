@@ -134,6 +134,10 @@ pub trait Order {
     fn upcoming(&self) -> Option<Handle> {
         None
     }
+    /// What [`Order::pop`] would return, of orders that know it before they choose: first come, first served.
+    fn head(&self) -> Option<Handle> {
+        None
+    }
     /// See [`Discipline::wake`].
     fn wake(&self) -> Option<Time> {
         None
@@ -156,6 +160,11 @@ pub trait OutputQueue: Discipline {
     /// Which packet would probably be next: a hint for prefetching.
     #[inline]
     fn upcoming(&self) -> Option<Handle> {
+        None
+    }
+
+    /// See [`Order::head`].
+    fn head(&self) -> Option<Handle> {
         None
     }
 

@@ -9,13 +9,16 @@
 //! A second queue for other traffic (§2.4.3) is a scheduler's affair: [`crate::schedule::max_min`].
 //!
 //! μ is the link's rate, or, of a link with delivery opportunities, what it offered in the window, used or not: the port says
-//! which.
+//! which. Of a Wi-Fi link that sends batches it is what full batches would carry, as block ACKs let it be estimated (§2.5.1,
+//! [`BlockAcks`]).
 //!
 //! CHOICE ABC §2.3.1.2: the rates are those of a sliding window, `window`, which the dissertation leaves open; packets that are
 //! not ECN-capable take their part of capacity and departures, and earn no credit. Other reading: as if they were not there.
 
 use super::sliding::Sliding;
-use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
+use super::{
+    Acts, Around, Arrival, Batch, BlockAcks, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View,
+};
 use crate::link::TransmitterSpec;
 use crate::packet::{Ecn, Packet};
 use schemars::JsonSchema;
@@ -82,6 +85,10 @@ pub struct Params {
     pub threshold: Span,
     /// T: the sliding window of rates.
     pub window: Span,
+    /// Before a link that sends batches, T of μ and of the rate of departures, which block ACKs tell. Should be longer than they are apart.
+    pub ack_window: Span,
+    /// There, time in which nothing waited is left out when μ is estimated.
+    pub exclude_idle: bool,
     /// tokenLimit, packets: so many may accelerate in a row beyond their share; the credit at first.
     #[schemars(extend("exclusiveMinimum" = 1.0, "maximum" = 1_000_000.0))]
     pub tokens: f64,
@@ -105,7 +112,9 @@ impl Default for Params {
             drain: Span::from_ms(133),    // §2.7.2
             threshold: Span::from_ms(50), // the authors' published scripts
             window: Span::from_ms(20),    // the authors' published queue
-            tokens: 5.0,                  // the authors' published queue
+            ack_window: ACK_WINDOW,
+            exclude_idle: false,
+            tokens: 5.0, // the authors' published queue
             credit: Credit::default(),
             compared: Compared::default(),
             arithmetic: Arithmetic::default(),
@@ -122,10 +131,27 @@ impl Parameters for Params {
         Acts::Marks
     }
 
-    fn check(&self, _: &Around, problems: &mut Problems) {
+    fn check(&self, at: &Around, problems: &mut Problems) {
         problems.share("utilisation", self.utilisation);
         problems.positive("drain", self.drain, "133ms");
         problems.positive("window", self.window, "20ms");
+        problems.positive("ack_window", self.ack_window, "40ms");
+        let estimates = [("ack_window", self.ack_window != ACK_WINDOW), ("exclude_idle", self.exclude_idle)];
+        for (key, _) in estimates.into_iter().filter(|(_, set)| *set) {
+            if !at.batches {
+                problems.useless(
+                    key,
+                    "no link of such a queue sends batches",
+                    "remove the key, or make a link `batched`",
+                );
+            } else if !self.foresight.is_zero() {
+                problems.useless(
+                    key,
+                    "who knows the link's future estimates nothing",
+                    "remove it, or `foresight`",
+                );
+            }
+        }
         if self.foresight > Span::ZERO && self.foresight < self.window / 2 {
             let reason =
                 format!("half of the window of {} lies before {} from now", self.window, self.foresight);
@@ -175,6 +201,8 @@ enum Known {
     All(Box<TransmitterSpec>),
     /// Its rate changes: what it could carry tells what can have left.
     Varies(Box<TransmitterSpec>),
+    /// It sends batches, and block ACKs tell.
+    Batches(BlockAcks),
 }
 
 /// A router's state at one port.
@@ -192,39 +220,50 @@ pub struct Abc {
     stream: Stream,
 }
 
+/// T of block ACKs (§2.5.1).
+const ACK_WINDOW: Span = Span::from_ms(40);
 /// Bytes that the limit of credit in bytes calls a packet.
 const PACKET: f64 = 1500.0;
 
 impl Abc {
-    /// f for a packet of `wire` bytes that leaves `behind` bytes in the queue of a link of `rate` (equations 2.1 and 2.2).
-    fn share(&mut self, now: Time, behind: u64, wire: u32, rate: Rate) -> f64 {
-        let Params { utilisation: eta, drain, threshold, window, compared, arithmetic, foresight, .. } =
-            self.p;
+    /// μ and the rate of departures, bytes per second, as a packet of `wire` bytes leaves; `None`: nothing is known yet.
+    fn rates(&mut self, now: Time, wire: u32, rate: Rate) -> Option<(f64, f64)> {
+        let Params { window, foresight, .. } = self.p;
         let per_second = |bytes: u64| bytes as f64 / window.secs();
-        let mu = match &self.link {
-            None | Some(Known::Varies(_)) => rate.bps() as f64 / 8.0,
-            Some(Known::Opportunities) => per_second(self.offered.within(now, window)),
+        let rate = rate.bps() as f64 / 8.0;
+        let left = per_second(self.departed.within(now, window));
+        // n gaps between departures are of n + 1 packets: no more left than the link could carry. (Opportunities are counted alike.)
+        Some(match &self.link {
+            None => (rate, left.min(rate)),
+            Some(Known::Varies(link)) => {
+                let before = Time::from_ps(now.ps().saturating_sub(window.ps()));
+                let most = (link.offered(now) - link.offered(before)).get().max(u64::from(wire));
+                (rate, left.min(per_second(most)))
+            }
+            Some(Known::Opportunities) => (per_second(self.offered.within(now, window)), left),
             Some(Known::All(link)) => {
                 let from = (now + foresight) - window / 2;
-                per_second((link.offered(from + window) - link.offered(from)).get())
+                (per_second((link.offered(from + window) - link.offered(from)).get()), left)
             }
+            Some(Known::Batches(acks)) => return acks.rates(),
+        })
+    }
+
+    /// f for a packet of `wire` bytes that leaves `behind` bytes in the queue of a link of `rate` (equations 2.1 and 2.2).
+    fn share(&mut self, now: Time, behind: u64, wire: u32, rate: Rate) -> f64 {
+        let Params { utilisation: eta, drain, threshold, window, compared, arithmetic, .. } = self.p;
+        let Some((mu, left)) = self.rates(now, wire, rate) else {
+            return 1.0; // before the first block ACK
         };
         if mu == 0.0 {
             return 0.0; // foreseen: nothing will leave
         }
-        // n gaps between departures are of n + 1 packets: no more left than the link could carry. (Opportunities are counted alike.)
-        let most = match &self.link {
-            None => mu,
-            Some(Known::Opportunities | Known::All(_)) => f64::INFINITY,
-            Some(Known::Varies(link)) => {
-                let before = Time::from_ps(now.ps().saturating_sub(window.ps()));
-                per_second((link.offered(now) - link.offered(before)).get().max(u64::from(wire)))
-            }
-        };
         let cr = match compared {
-            Compared::Departures => per_second(self.departed.within(now, window)).min(most),
+            Compared::Departures => left,
             // At least a packet: it has arrived some time.
-            Compared::Arrivals => per_second(self.arrived.within(now, window).max(u64::from(wire))),
+            Compared::Arrivals => {
+                self.arrived.within(now, window).max(u64::from(wire)) as f64 / window.secs()
+            }
         };
         // x(t), with the packet itself.
         let x = (behind + u64::from(wire)) as f64 / mu;
@@ -260,7 +299,9 @@ impl Abc {
 
 impl HeaderStage for Abc {
     fn needs(&self) -> Needs {
-        Needs { departures: true, idle_time: self.p.arithmetic == Arithmetic::Artifact, ..Needs::default() }
+        let idle_time = self.p.arithmetic == Arithmetic::Artifact;
+        let batches = matches!(self.link, Some(Known::Batches(_)));
+        Needs { departures: true, idle_time, batches, ..Needs::default() }
     }
 
     fn stands_before(&mut self, link: &TransmitterSpec) {
@@ -268,6 +309,9 @@ impl HeaderStage for Abc {
             TransmitterSpec::Fixed(_) => None,
             _ if !self.p.foresight.is_zero() => Some(Known::All(Box::new(link.clone()))),
             _ if link.has_opportunities() => Some(Known::Opportunities),
+            _ if link.has_batches() => {
+                Some(Known::Batches(BlockAcks::new(self.p.ack_window, self.p.exclude_idle)))
+            }
             _ => Some(Known::Varies(Box::new(link.clone()))),
         };
     }
@@ -278,7 +322,8 @@ impl HeaderStage for Abc {
         }
         if self.p.arithmetic == Arithmetic::Artifact && !self.counts_opportunities() && view.sent > 0 {
             // Of a link with a rate an opportunity is the time of a packet. (Before the first one nobody looked.)
-            let unused = view.idle_for.secs() * view.rate.bps() as f64 / 8.0 / PACKET;
+            let rate = self.estimate().unwrap_or(view.rate);
+            let unused = view.idle_for.secs() * rate.bps() as f64 / 8.0 / PACKET;
             self.token += self.p.utilisation / 2.0 * unused;
         }
         Arrival::Admit
@@ -315,6 +360,17 @@ impl HeaderStage for Abc {
             // The limit applies only once a packet was marked.
             self.token += self.p.utilisation / 2.0;
         }
+    }
+
+    fn on_batch(&mut self, batch: &Batch) {
+        if let Some(Known::Batches(acks)) = &mut self.link {
+            acks.on_batch(batch);
+        }
+    }
+
+    fn estimate(&self) -> Option<Rate> {
+        let Some(Known::Batches(acks)) = &self.link else { return None };
+        Some(acks.rates().map_or(Rate::ZERO, |(mu, _)| Rate::from_bps((mu * 8.0) as u64)))
     }
 
     fn quiet_below(&self) -> u32 {

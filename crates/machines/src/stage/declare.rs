@@ -80,11 +80,14 @@ pub struct Around {
     pub full: u32,
     /// Some transport's packets may be marked.
     pub ecn_capable: bool,
+    /// It may stand before a link that sends batches.
+    pub batches: bool,
 }
 
 impl Around {
     /// A queue about which nothing is known.
-    pub const ANY: Self = Self { buffer: Capacity::Unlimited, room: u64::MAX, full: 1500, ecn_capable: true };
+    pub const ANY: Self =
+        Self { buffer: Capacity::Unlimited, room: u64::MAX, full: 1500, ecn_capable: true, batches: true };
 }
 
 /// When marking decides.

@@ -86,6 +86,12 @@ macro_rules! stages {
             fn on_opportunity(&mut self, at: Time, bytes: u32) {
                 match self { $(Self::$name(m) => m.on_opportunity(at, bytes)),* }
             }
+            fn on_batch(&mut self, batch: &Batch) {
+                match self { $(Self::$name(m) => m.on_batch(batch)),* }
+            }
+            fn estimate(&self) -> Option<Rate> {
+                match self { $(Self::$name(m) => m.estimate()),* }
+            }
             fn wake(&self) -> Option<Time> {
                 match self { $(Self::$name(m) => m.wake()),* }
             }

@@ -7,6 +7,7 @@
 //!
 //! The buffer's limit is not a stage: it belongs to the queue.
 
+mod block_acks;
 mod carried;
 mod declare;
 mod edge;
@@ -18,6 +19,7 @@ mod sliding;
 pub(crate) use sliding::Sliding;
 
 pub use abc::Abc;
+pub use block_acks::{Batch, BlockAcks};
 pub use carried::Carry;
 pub use codel::{Codel, CodelStage, Departure};
 pub use declare::{Acts, Around, MarkAt, Parameters};
@@ -153,6 +155,8 @@ pub struct Needs {
     pub wait: bool,
     /// [`HeaderStage::write`].
     pub headers: bool,
+    /// [`HeaderStage::on_batch`].
+    pub batches: bool,
 }
 
 /// A stage that packets of a port pass.
@@ -181,6 +185,13 @@ pub trait HeaderStage {
     /// Of a link with opportunities: one has passed with nothing to send, or not enough; so many bytes could have left.
     #[inline]
     fn on_opportunity(&mut self, _at: Time, _bytes: u32) {}
+    /// Of a link that sends batches: packets of the queue are on the way together, and this is how they will be acknowledged.
+    /// Told as they begin; nothing else leaves before the block ACK.
+    fn on_batch(&mut self, _batch: &Batch) {}
+    /// What it takes the link's rate for, where it must estimate that; zero before it can.
+    fn estimate(&self) -> Option<Rate> {
+        None
+    }
     /// When [`HeaderStage::tick`] is to be called.
     fn wake(&self) -> Option<Time> {
         None

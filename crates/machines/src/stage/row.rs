@@ -1,9 +1,9 @@
 //! Several stages in a row, each of which sees what those before it let through.
 
-use super::{Arrival, HeaderStage, Leave, Leaving, Needs, StageMachine, View};
+use super::{Arrival, Batch, HeaderStage, Leave, Leaving, Needs, StageMachine, View};
 use crate::packet::{Ecn, Packet, Side};
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use thalweg_units::{Rate, Time};
 
 /// What became of a packet that left a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +30,7 @@ impl Row {
             idle_time: any(|n| n.idle_time),
             wait: any(|n| n.wait),
             headers: any(|n| n.headers),
+            batches: any(|n| n.batches),
         };
         Self { stages, needs }
     }
@@ -91,6 +92,18 @@ impl Row {
         for stage in &mut self.stages {
             stage.on_opportunity(at, bytes);
         }
+    }
+
+    /// See [`HeaderStage::on_batch`].
+    pub fn on_batch(&mut self, batch: &Batch) {
+        for stage in &mut self.stages {
+            stage.on_batch(batch);
+        }
+    }
+
+    /// See [`HeaderStage::estimate`]: the first that one has.
+    pub fn estimate(&self) -> Option<Rate> {
+        self.stages.iter().find_map(HeaderStage::estimate)
     }
 
     /// The earliest instant that a stage wants.

@@ -41,6 +41,8 @@ pub struct LinkSample {
     pub packets: u64,
     /// Bytes carried so far.
     pub bytes: u64,
+    /// What the port takes the link's rate for, bits per second, if it must estimate that; 0 before it can.
+    pub estimate: Option<u64>,
 }
 
 /// One look at one sender.

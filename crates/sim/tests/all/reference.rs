@@ -436,7 +436,7 @@ fn packets_that_overtake_each_other_land_in_the_order_of_their_arrivals() {
 #[test]
 fn a_batch_lands_together_and_an_outage_is_waited_for() {
     let (overhead, contention) = (Span::from_us(500), Span::ZERO);
-    let batched = BatchedSpec { rate: Rate::from_gbps(1), frames: 4, overhead, contention };
+    let batched = BatchedSpec { overhead, contention, ..BatchedSpec::of(Rate::from_gbps(1), 4) };
     let odd = Direction { transmitter: TransmitterSpec::Batched(batched), ..gbps() };
     let sim = run_checked(behind(odd, udp(1000, UdpPace::Burst), 5000), 1);
     // The first comes to the switch after 18 us and leaves alone, 8 + 500 us; then the other four, 32 + 500 us; 10 us more.
@@ -457,7 +457,7 @@ fn odd_star(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
     let steps = vec![step(0, 10), step(30, 2), step(50, 0), step(70, 25)];
     let stepped = TransmitterSpec::Stepped(SteppedSpec { steps, period: Some(Span::from_us(100)) });
     let (overhead, contention) = (Span::from_us(2), Span::from_us(3));
-    let batched = BatchedSpec { rate: Rate::from_gbps(20), frames: 8, overhead, contention };
+    let batched = BatchedSpec { overhead, contention, ..BatchedSpec::of(Rate::from_gbps(20), 8) };
     let us = Span::from_us;
     let jitter = |shape, reorder| Some(JitterSpec { shape, reorder });
     let bursts = Losses::Bursts { enter: 0.01, leave: 0.3, good: 0.0, bad: 1.0 };
@@ -465,7 +465,7 @@ fn odd_star(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
         for (way, direction) in [&mut link.ab, &mut link.ba].into_iter().enumerate() {
             match (n + way) % 6 {
                 0 => direction.transmitter = stepped.clone(),
-                1 => direction.transmitter = TransmitterSpec::Batched(batched),
+                1 => direction.transmitter = TransmitterSpec::Batched(batched.clone()),
                 2 => direction.jitter = jitter(JitterShape::Uniform(us(8)), true),
                 3 => direction.jitter = jitter(JitterShape::Exponential(us(2)), false),
                 4 => direction.loss = Some(bursts),
@@ -529,8 +529,7 @@ fn what_cannot_run_without_short_cuts_is_refused_with_the_reason() {
     spec.cut_through = Some(CutThrough { header: 64 });
     let said = refused(spec);
     assert!(said.contains("cut-through"), "{said}");
-    let batched =
-        BatchedSpec { rate: Rate::from_gbps(1), frames: 4, overhead: Span::ZERO, contention: Span::ZERO };
+    let batched = BatchedSpec::of(Rate::from_gbps(1), 4);
     let odd = Direction { transmitter: TransmitterSpec::Batched(batched), ..gbps() };
     let mut spec = behind(odd, udp(1000, UdpPace::Burst), 5000);
     spec.inputs = Some(lossy(20_000));

@@ -42,6 +42,11 @@ const OUTAGES: &[&str] = &[
     "link=[{which=\"core-links\",transmitter={kind=\"cellular\",length=\"5s\",min=\"5Mbps\",outages=4,outage_max=\"150ms\"}}]",
 ];
 const BATCHED: &[&str] = &["link=[{which=\"core-links\",transmitter={kind=\"batched\",rate=\"20Mbps\"}}]"];
+const MCS: &[&str] = &[
+    "link=[{which=\"core-links\",transmitter={kind=\"batched\",rate=\"20Mbps\",steps=[{at=\"100ms\",rate=\"6500kbps\"}]}}]",
+];
+/// Likewise behind a switch and behind a NIC.
+const BATCHES: &str = "link=[{which=\"core-links\",transmitter={kind=\"batched\",rate=\"20Mbps\",steps=[{at=\"100ms\",rate=\"6500kbps\"}]}},{which={between=[\"h0\",\"switch0\"]},transmitter={kind=\"batched\",rate=\"20Mbps\",steps=[{at=\"100ms\",rate=\"6500kbps\"}]}}]";
 const LOSS: &[&str] = &["link=[{which=\"core-links\",loss={kind=\"independent\",probability=0.05}}]"];
 const BURSTS: &[&str] = &["link=[{which=\"core-links\",loss={kind=\"bursts\",enter=0.02,leave=0.5}}]"];
 const UNIFORM: &[&str] = &["link=[{which=\"core-links\",jitter={kind=\"uniform\",max=\"2ms\"}}]"];
@@ -93,6 +98,11 @@ pub const KEYS: &[Row] = &[
     ("link[].transmitter(batched).frames", SLOW, BATCHED, "", "2", Outcome),
     ("link[].transmitter(batched).overhead", SLOW, BATCHED, "", "1ms", Outcome),
     ("link[].transmitter(batched).contention", SLOW, BATCHED, "", "0ps", Outcome),
+    ("link[].transmitter(batched).steps", SLOW, BATCHED, "[]", "[{at=\"100ms\",rate=\"6500kbps\"}]", Outcome),
+    ("link[].transmitter(batched).steps[].at", SLOW, MCS, "100ms", "150ms", Outcome),
+    ("link[].transmitter(batched).steps[].rate", SLOW, MCS, "6500kbps", "65Mbps", Outcome),
+    ("link[].transmitter(batched).period", SLOW, MCS, "", "200ms", Outcome),
+    ("link[].transmitter(batched).one_user", SLOW, BATCHED, "", "true", Outcome),
     ("link[].loss", SLOW, UNIFORM, "", "{independent=0.05}", Outcome),
     ("link[].loss=independent", SLOW, LOSS, "{independent=0.05}", "{kind=\"bursts\",enter=0.05,leave=0.5}", Outcome),
     ("link[].loss(independent).probability", SLOW, LOSS, "0.05", "0.1", Outcome),
@@ -108,5 +118,7 @@ pub const KEYS: &[Row] = &[
     ("link[].jitter=exponential", SLOW, EXPONENTIAL, "{exponential=\"2ms\"}", "{uniform=\"2ms\"}", Outcome),
     ("link[].jitter(exponential).mean", SLOW, EXPONENTIAL, "2ms", "3ms", Outcome),
     ("link[].jitter(exponential).reorder", SLOW, EXPONENTIAL, "", "true", Outcome),
+    ("@.marking(abc).ack_window", SLOW, &[BATCHES, "transport.congestion=abc", "@.marking=abc"], "", "15ms", Outcome),
+    ("@.marking(abc).exclude_idle", SLOW, &[BATCHES, "transport.congestion=abc", "@.marking=abc"], "", "true", Outcome),
     ("@.marking(abc).foresight", SLOW, &[WAVES, "transport.congestion=abc", "@.marking=abc"], "", "50ms", Outcome),
 ];

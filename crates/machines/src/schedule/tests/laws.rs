@@ -141,6 +141,20 @@ fn packets_and_bytes_are_conserved_and_the_limit_is_never_exceeded() {
 }
 
 #[test]
+fn who_says_that_it_knows_which_packet_is_next_does_and_the_others_say_nothing() {
+    everywhere(|spec, seed| {
+        let mut run = Run::new(spec, seed);
+        for _ in 0..600 {
+            let head = run.queue.head();
+            assert_eq!(head.is_some(), spec.order.needs().foretells && !run.waiting.is_empty());
+            if let (Some(head), Event::Out(served, dropped)) = (head, run.step(Span::ZERO)) {
+                assert_eq!(Some(head), dropped.first().copied().or(served.map(|(handle, _)| handle)));
+            }
+        }
+    });
+}
+
+#[test]
 fn the_same_inputs_give_the_same_outputs_and_shifting_every_time_changes_nothing() {
     everywhere(|spec, seed| {
         let ticks = make(spec).wake().is_some();

@@ -1,6 +1,6 @@
 use super::super::tests::{behind, finds};
 use super::*;
-use crate::link::{Step, SteppedSpec, Trace, TracedSpec};
+use crate::link::{BatchedSpec, Step, SteppedSpec, Trace, TracedSpec};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -205,6 +205,40 @@ fn nonsense_is_refused_with_its_value() {
         refuse(Params { foresight: Span::from_ms(5), ..Params::default() }).contains("half of the window")
     );
     assert!(refuse(Params { drain: Span::ZERO, ..Params::default() }).contains("never passes"));
+}
+
+#[test]
+fn before_a_link_that_sends_batches_block_acks_say_what_it_carries_and_what_leaves() {
+    let mut m = abc(Params::default());
+    m.stands_before(&BatchedSpec::of(Rate::from_mbps(12), 20).into());
+    assert!(m.needs().batches && !abc(Params::default()).needs().batches);
+    let view = View { rate: Rate::from_mbps(12), ..behind(0, 0, 1500) };
+    assert_eq!(m.share(Time::ZERO, 1_000_000, 1500, view.rate), 1.0, "nothing is known yet");
+    // Ten packets, 10 ms and 5 ms besides: 8 Mb/s leave; twenty would have taken 25 ms: 9.6 Mb/s.
+    let (begun, rate) = (Time::ZERO, Rate::from_mbps(12));
+    m.on_batch(&Batch { begun, acked: Time::from_ms(15), packets: 10, bytes: 15_000, rate, most: 20 });
+    let f = m.share(Time::from_ms(15), 0, 1500, view.rate);
+    assert!((f - 0.49 * 9.6 / 8.0).abs() < 1e-9, "{f}");
+    // 84 kB are 70 ms at 9.6 Mb/s, 20 ms too many.
+    let f = m.share(Time::from_ms(15), 82_500, 1500, view.rate);
+    assert!((f - 0.5 * (0.98 - 20.0 / 133.0) * 9.6 / 8.0).abs() < 1e-9, "{f}");
+}
+
+#[test]
+fn what_block_acks_would_be_asked_is_in_vain_where_there_are_none() {
+    let said = |p: Params, batches| {
+        let mut problems = Problems::default();
+        p.check(&Around { batches, ..Around::ANY }, &mut problems);
+        problems.0.into_iter().map(|p| (p.key, p.useless)).collect::<Vec<_>>()
+    };
+    let narrow = Params { ack_window: Span::from_ms(20), ..Params::default() };
+    let without = Params { exclude_idle: true, ..Params::default() };
+    assert_eq!(said(narrow, false), [("ack_window".into(), true)]);
+    assert_eq!(said(without, false), [("exclude_idle".into(), true)]);
+    assert!(said(narrow, true).is_empty() && said(without, true).is_empty());
+    let knows = Params { foresight: Span::from_ms(100), ..without };
+    assert_eq!(said(knows, true), [("exclude_idle".into(), true)]);
+    assert!(said(Params { ack_window: Span::ZERO, ..narrow }, true) == [("ack_window".into(), false)]);
 }
 
 #[test]
