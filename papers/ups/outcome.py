@@ -27,12 +27,7 @@ class Flows:
         self.fct = np.where(done, fct, results.summary["simulated_seconds"] - start)
         self.rtt = np.where(rtt > 0, rtt, np.nan)
         self.censored = int(np.count_nonzero(~done))
-        columns = ("delivered", "timeouts", "drops")
-        delivered, timeouts, drops = (results.flows[column].to_numpy()[counts] for column in columns)
-        # Its SYN or all of its first packets were lost, and the timer that would mend it is longer than what was left of the run.
-        self.mute = float(np.mean(~done & (delivered == 0)))
-        self.timed_out = float(np.mean(timeouts > 0))
-        self.drops = float(drops.mean())
+        self.counted, self.done = counts, done
 
     @property
     def average(self) -> float:
@@ -85,7 +80,14 @@ def bytes_rtt(results) -> float:
 def losses(results) -> dict[str, float]:
     """What losses did to the flows that count."""
     f = flows(results)
-    return {"drops per flow": f.drops, "flows with a timeout": f.timed_out, "flows that never got through": f.mute}
+    columns = ("delivered", "timeouts", "drops")
+    delivered, timeouts, drops = (results.flows[column].to_numpy()[f.counted] for column in columns)
+    return {
+        "drops per flow": float(drops.mean()),
+        "flows with a timeout": float(np.mean(timeouts > 0)),
+        # Its SYN or all of its first packets were lost, and the timer that would mend it is longer than what was left of the run.
+        "flows that never got through": float(np.mean(~f.done & (delivered == 0))),
+    }
 
 
 def cut(runs) -> dict[str, float]:

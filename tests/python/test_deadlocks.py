@@ -83,7 +83,7 @@ def test_a_circle_is_found_among_ports_that_only_lead_into_it():
         ({"switch.pfc": None}, "there are no pauses"),
         ({"switch.scheduler": "drr"}, "lifted out of the middle"),
         ({"switch.relief": {"kind": "escape", "pool": 0}}, "pool"),
-        ({"switch.gfc": {"first": "60KB", "last": "50KB"}}, "`switch.pfc` pauses them"),
+        ({"switch.gfc": {"first": "60KB", "last": "50KB"}}, "`switch.pfc` pauses whole ports"),
     ],
 )
 def test_what_relief_cannot_stand_beside_is_refused(ring, set, said):

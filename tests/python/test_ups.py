@@ -198,6 +198,7 @@ def test_means_are_over_the_seeds():
 def finished(name: str, fct: float, rtt: float = 0.1, **summary) -> Fake:
     """A run whose one flow has taken so long."""
     flows = {"measured": [1], "status": ["completed"], "size": [1460], "start_ps": [0]}
+    flows |= {"delivered": [1460], "timeouts": [0], "drops": [0]}
     made = Fake(name, 10.0, flows | {"fct_ps": [round(fct * S)], "rtt_ps": [round(rtt * S)]})
     made.summary |= summary
     return made
