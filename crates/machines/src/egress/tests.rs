@@ -357,8 +357,8 @@ fn links() -> Vec<LinkSpec> {
     vec![
         plain.clone(),
         LinkSpec { transmitter: TransmitterSpec::Traced(TracedSpec { trace, bytes: 1504 }), ..plain.clone() },
-        LinkSpec { transmitter: TransmitterSpec::Batched(batched), ..plain.clone() },
-        LinkSpec { transmitter: TransmitterSpec::Batched(apart), ..plain.clone() },
+        LinkSpec { transmitter: batched.into(), ..plain.clone() },
+        LinkSpec { transmitter: apart.into(), ..plain.clone() },
         LinkSpec { loss: Some(LossSpec::Independent { probability: 0.2 }), ..plain },
     ]
 }

@@ -22,8 +22,8 @@ fn transmitters() -> Vec<TransmitterSpec> {
             trace: Arc::new(Trace::from_ms(vec![0, 0, 3, 4, 4, 4, 9]).unwrap()),
             bytes: OPPORTUNITY,
         }),
-        TransmitterSpec::Batched(BatchedSpec::of(mbps(65), 4)),
-        TransmitterSpec::Batched(BatchedSpec {
+        BatchedSpec::of(mbps(65), 4).into(),
+        TransmitterSpec::from(BatchedSpec {
             steps: vec![step(7, mbps(13)), step(20, mbps(39))],
             period: Some(Span::from_ms(30)),
             ..BatchedSpec::of(mbps(65), 4)

@@ -107,5 +107,14 @@ transmitters! { stream;
     Fixed(FixedSpec), "A fixed rate", spec => Fixed::new(*spec);
     Stepped(SteppedSpec), "A rate that changes at known instants", spec => Stepped::new(spec.clone());
     Traced(TracedSpec), "Delivery opportunities of a recorded cellular link", spec => Traced::new(spec.clone());
-    Batched(BatchedSpec), "Batches with an overhead: a Wi-Fi access point", spec => Batched::new(spec.clone(), stream);
+    Batched(Box<BatchedSpec>), "Batches with an overhead: a Wi-Fi access point", spec => Batched::new((**spec).clone(), stream);
 }
+
+// (Boxed: every link of a network has two of these.)
+impl From<BatchedSpec> for TransmitterSpec {
+    fn from(spec: BatchedSpec) -> Self {
+        Self::Batched(Box::new(spec))
+    }
+}
+
+const _: () = assert!(size_of::<TransmitterSpec>() <= 48);

@@ -437,7 +437,7 @@ fn packets_that_overtake_each_other_land_in_the_order_of_their_arrivals() {
 fn a_batch_lands_together_and_an_outage_is_waited_for() {
     let (overhead, contention) = (Span::from_us(500), Span::ZERO);
     let batched = BatchedSpec { overhead, contention, ..BatchedSpec::of(Rate::from_gbps(1), 4) };
-    let odd = Direction { transmitter: TransmitterSpec::Batched(batched), ..gbps() };
+    let odd = Direction { transmitter: batched.into(), ..gbps() };
     let sim = run_checked(behind(odd, udp(1000, UdpPace::Burst), 5000), 1);
     // The first comes to the switch after 18 us and leaves alone, 8 + 500 us; then the other four, 32 + 500 us; 10 us more.
     assert_eq!(sim.outcome(thalweg_units::FlowId(0)).received, Some(Time::from_us(18 + 508 + 532 + 10)));
@@ -465,7 +465,7 @@ fn odd_star(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
         for (way, direction) in [&mut link.ab, &mut link.ba].into_iter().enumerate() {
             match (n + way) % 6 {
                 0 => direction.transmitter = stepped.clone(),
-                1 => direction.transmitter = TransmitterSpec::Batched(batched.clone()),
+                1 => direction.transmitter = batched.clone().into(),
                 2 => direction.jitter = jitter(JitterShape::Uniform(us(8)), true),
                 3 => direction.jitter = jitter(JitterShape::Exponential(us(2)), false),
                 4 => direction.loss = Some(bursts),
@@ -530,7 +530,7 @@ fn what_cannot_run_without_short_cuts_is_refused_with_the_reason() {
     let said = refused(spec);
     assert!(said.contains("cut-through"), "{said}");
     let batched = BatchedSpec::of(Rate::from_gbps(1), 4);
-    let odd = Direction { transmitter: TransmitterSpec::Batched(batched), ..gbps() };
+    let odd = Direction { transmitter: batched.into(), ..gbps() };
     let mut spec = behind(odd, udp(1000, UdpPace::Burst), 5000);
     spec.inputs = Some(lossy(20_000));
     let said = refused(spec);

@@ -69,8 +69,7 @@ proptest! {
 /// An access point with Poisson arrivals for a minute: means over block ACKs of μ uncut, of μ, and of the lesser of 2 cr and the truth, as
 /// parts of what full batches reach.
 fn at_load(load: f64, phy: Rate, exclude_idle: bool) -> [f64; 3] {
-    let mut link =
-        TransmitterSpec::Batched(BatchedSpec::of(phy, M)).make(Stream::new(1, "batches", 0)).unwrap();
+    let mut link = TransmitterSpec::from(BatchedSpec::of(phy, M)).make(Stream::new(1, "batches", 0)).unwrap();
     let full = f64::from(M) * S as f64;
     let truth = full / (full * 8.0 / phy.bps() as f64 + 1.5e-3);
     let mut arrivals = Stream::new(2, "arrivals", 0);
