@@ -116,6 +116,7 @@ class Reference:
     def __init__(self, schema: dict):
         self.schema, self.seen, self.lines = schema, {}, []
         self.written: set[str] = set()
+        self.tables: dict[str, dict] = {}
 
     @staticmethod
     def branches(node: dict) -> list[dict]:
@@ -238,6 +239,9 @@ class Reference:
         signature = self.signature(node)
         if signature and (self.seen.setdefault(signature, at) != at or at in self.written):
             return
+        if at in self.tables and self.tables[at] == self.properties(node):
+            return  # two kinds have the same list of tables: it is described once
+        self.tables[at] = self.properties(node)
         self.written.add(at)
         self.lines += [f"({self.anchor(at, node)})=", "#" * min(level, 5) + f" `{at}`", "", self.describe(node), ""]
         own, kinds = self.properties(node), self.kinds(node)
