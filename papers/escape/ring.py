@@ -318,4 +318,5 @@ def _(runs):
 @measure("ESC-Q1", needs=k(*(f"joined-{x // 1000}:pfc" for x in CC_XOFF)))
 def _(runs):
     frames = {x: of(runs, f"joined-{x // 1000}:pfc").summary["pauses"]["frames"] for x in CC_XOFF}
-    return {"pauses": frames[JOINED_XOFF]} | {f"pauses, XOFF {x // 1000} KB": n for x, n in frames.items()}
+    # Judged at the XOFF of the other runs at 40 Gb/s, not at one that was looked for.
+    return {"pauses": frames[max(CC_XOFF)]} | {f"pauses, XOFF {x // 1000} KB": n for x, n in frames.items()}
