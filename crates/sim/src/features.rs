@@ -10,6 +10,9 @@ const WIDE: usize = 2048;
 /// What a network needs besides queues and wires. Who does not use a feature pays one predictable branch for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Features {
+    /// A packet may do something else than go on: links fail, ports write to sources, paths are not known in advance, somebody follows
+    /// packets on their way. One question for all of them where every hop comes by.
+    pub detours: bool,
     /// Headers change from hop to hop, or packets are followed on their way: see [`crate::fabric::headers`].
     pub headers: bool,
     /// Switches write into data packets as their transmission begins: see [`Fabric::write_headers`](crate::fabric::Fabric::write_headers).
@@ -79,7 +82,11 @@ impl Features {
             || spec.slack.is_some()
             || spec.probes.record.is_some();
         let writes = !spec.stages.is_empty();
+        let failures = !spec.incidents.is_empty();
+        let spraying = matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. });
+        let told = spec.transports.iter().any(|t| t.needs().told);
         Self {
+            detours: headers || failures || spraying || told || spec.point.is_some(),
             headers,
             writes,
             streams: spec.flows.iter().any(|flow| flow.back_to_back),
@@ -101,11 +108,11 @@ impl Features {
             nic_pull: spec.nic.order.pulls(),
             nic_idle: pulls_when_idle(spec),
             takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
-            told: spec.transports.iter().any(|t| t.needs().told),
+            told,
             shortest_nic: spec.nic.order == NicOrder::Shortest,
             hpcc_nic: spec.nic.order == NicOrder::Hpcc,
-            failures: !spec.incidents.is_empty(),
-            spraying: matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. }),
+            failures,
+            spraying,
             completions: spec.probes.completions.is_some(),
             agents: spec.transports.iter().any(Agent::serves),
         }

@@ -44,7 +44,7 @@ impl Rto {
     }
 
     /// How long the timer runs if it is started now. The clock's granularity G counts as zero.
-    #[inline]
+    #[inline(always)]
     pub fn timeout(&self, spec: &RtoSpec) -> Span {
         match *spec {
             RtoSpec::Fixed(span) => span,

@@ -127,6 +127,29 @@ impl Fabric {
             cx.schedule(at, Phase::Decide, id.0);
         }
         cx.mark_digest(Tag::new(Phase::Arrive, id.0).word());
+        if cx.features.detours {
+            return self.arrive_with_detours(cx, id, landed, early);
+        }
+        if landed.is_frame() {
+            self.frame_lands(cx, id, landed.handle);
+            return Landing::Passed;
+        }
+        if to_host {
+            return Landing::Host(landed.handle);
+        }
+        self.forward::<false, _>(cx, id, landed, early);
+        Landing::Passed
+    }
+
+    /// The same where something may come between: see [`Features::detours`](crate::features::Features::detours).
+    #[inline(never)]
+    fn arrive_with_detours<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        id: PortId,
+        landed: Flying,
+        early: Span,
+    ) -> Landing {
         if cx.features.failures && self.outages.failed_in_flight(id) {
             if self.outages.lose_on_the_way(&landed) {
                 self.ports[id.at()].verdicts.dropped += 1;
@@ -140,27 +163,33 @@ impl Fabric {
             self.frame_lands(cx, id, landed.handle);
             return Landing::Passed;
         }
-        if to_host {
+        if self.ports[id.at()].mode.to_host {
             return Landing::Host(landed.handle);
         }
-        self.forward(cx, id, landed, early);
+        self.forward::<true, _>(cx, id, landed, early);
         Landing::Passed
     }
 
     /// A switch passes a packet on. On a source route this does not touch the packet.
     #[inline(always)]
-    pub(crate) fn forward<Q: Events>(&mut self, cx: &mut Cx<Q>, from: PortId, landed: Flying, early: Span) {
-        if cx.features.points && points::is_looked_up(&landed) {
+    fn forward<const DETOURS: bool, Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        from: PortId,
+        landed: Flying,
+        early: Span,
+    ) {
+        if DETOURS && cx.features.points && points::is_looked_up(&landed) {
             let here = self.ports[from.at()].place.peer;
             return points::forward(self, cx, from, here, landed);
         }
-        if !cx.features.spraying {
+        if !(DETOURS && cx.features.spraying) {
             let out = self.paths.port(landed.route as usize);
-            if cx.features.failures && out == PortId::NONE {
+            if DETOURS && cx.features.failures && out == PortId::NONE {
                 return self.lose(cx, landed.handle);
             }
             let flying = Flying { route: landed.route + 1, ..landed };
-            self.enqueue::<true, _>(cx, from, out, flying, early);
+            self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
         } else {
             let dst = self.packets[landed.handle].dst;
             let mut flying = landed;
@@ -176,7 +205,7 @@ impl Fabric {
             let Some(out) = self.routes.next(node, dst, pick) else {
                 return self.lose(cx, landed.handle);
             };
-            self.enqueue::<true, _>(cx, from, out, flying, early);
+            self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
         }
     }
 
@@ -188,9 +217,9 @@ impl Fabric {
     }
 
     /// A packet that has come through the port `from` (none: from a host) joins the queue of the port `id`; `LAST`: nothing
-    /// else happens in this event.
+    /// else happens in this event; `DETOURS`: as the feature of this name says.
     #[inline(always)]
-    pub(crate) fn enqueue<const LAST: bool, Q: Events>(
+    pub(crate) fn enqueue<const LAST: bool, const DETOURS: bool, Q: Events>(
         &mut self,
         cx: &mut Cx<Q>,
         from: PortId,
@@ -198,14 +227,14 @@ impl Fabric {
         flying: Flying,
         early: Span,
     ) {
-        if cx.features.failures && self.outages.is_down(id) {
+        if DETOURS && cx.features.failures && self.outages.is_down(id) {
             self.ports[id.at()].verdicts.dropped += 1;
             if cx.features.relief {
                 relief::finds_no_link(self, id, flying.handle);
             }
             return self.lose(cx, flying.handle);
         }
-        if cx.features.told {
+        if DETOURS && cx.features.told {
             self.packets[flying.handle].route = flying.route;
         }
         let port = &mut self.ports[id.at()];
@@ -219,7 +248,7 @@ impl Fabric {
             Booked::Behind => {}
             Booked::Dropped => return self.lose(cx, flying.handle),
         }
-        if cx.features.headers {
+        if DETOURS && cx.features.headers {
             let port = &self.ports[id.at()];
             let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
             self.note_booked(cx, id, flying.handle, begins);

@@ -145,7 +145,7 @@ pub(crate) fn forward<Q: Events>(
     let ends = &cx.spec.flows[flow.at()];
     let pick = flow_pick(&cx.spec.routing, ends.dst, ends.src, flow.0, true);
     match fabric.routes.next(here, ends.src, pick) {
-        Some(out) => fabric.enqueue::<false, _>(cx, from, out, flying, Span::ZERO),
+        Some(out) => fabric.enqueue::<false, true, _>(cx, from, out, flying, Span::ZERO),
         None => fabric.lose(cx, flying.handle),
     }
 }

@@ -328,7 +328,11 @@ impl Hosts {
         packet: &mut Packet,
     ) {
         let (nic, flying) = self.prepare(cx, fabric, flow, ends, path, packet);
-        fabric.enqueue::<false, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
+        if cx.features.detours {
+            fabric.enqueue::<false, true, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
+        } else {
+            fabric.enqueue::<false, false, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
+        }
     }
 
     /// Puts a packet of a host into the fabric's arena; also the port by which it leaves.

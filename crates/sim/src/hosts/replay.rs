@@ -149,7 +149,7 @@ impl Replay {
             journal.hand(handle, cx.now);
         }
         let nic = fabric.paths.port(path);
-        fabric.enqueue::<false, _>(cx, PortId::NONE, nic, Flying::new(handle, &packet), Span::ZERO);
+        fabric.enqueue::<false, true, _>(cx, PortId::NONE, nic, Flying::new(handle, &packet), Span::ZERO);
     }
 
     /// A packet has reached its host.

@@ -165,6 +165,7 @@ impl Endpoint for RdmaReceiver {
     }
 
     /// The acknowledgement first, then the notification.
+    #[inline(always)]
     fn poll_transmit(
         &mut self,
         spec: &RdmaSpec,

@@ -278,6 +278,7 @@ impl Endpoint for RdmaSender {
         if expired { Expiry::Retransmission } else { Expiry::Controller }
     }
 
+    #[inline(always)]
     fn poll_transmit(
         &mut self,
         spec: &RdmaSpec,

@@ -255,7 +255,7 @@ impl TcpReceiver {
 impl Endpoint for TcpReceiver {
     type Spec = TcpSpec;
 
-    #[inline]
+    #[inline(always)]
     fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
         match packet.kind {
             Kind::Data => {
@@ -309,7 +309,7 @@ impl Endpoint for TcpReceiver {
         Expiry::Other
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll_transmit(&mut self, spec: &TcpSpec, _: Time, packet: &mut Packet, side: &mut Side) -> Transmit {
         match self.first {
             First::Nothing => {
@@ -348,7 +348,7 @@ impl Endpoint for TcpReceiver {
         Transmit::Packet
     }
 
-    #[inline]
+    #[inline(always)]
     fn timer(&self) -> Option<Time> {
         let beats = match &self.above {
             Some(above) if self.next < self.size => above.beats(),

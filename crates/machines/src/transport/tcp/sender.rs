@@ -9,6 +9,7 @@ mod beside;
 mod check;
 mod emit;
 mod pacing;
+mod predicted;
 mod repair;
 mod times;
 
@@ -383,7 +384,7 @@ impl TcpSender {
 impl Endpoint for TcpSender {
     type Spec = TcpSpec;
 
-    #[inline]
+    #[inline(always)]
     fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
         let written = || match side {
             Some(Side::Int(stack)) => Feedback::Int(stack.as_slice()),
@@ -391,6 +392,7 @@ impl Endpoint for TcpSender {
             _ => Feedback::None,
         };
         match packet.kind {
+            Kind::Ack if side.is_none() && self.expects(packet) => self.on_expected_ack(spec, now, packet),
             Kind::Ack => {
                 let blocks = side.filter(|_| spec.sack != SackSpec::Off).map_or(&[][..], Side::sack);
                 self.on_ack(spec, now, packet, blocks, written())
@@ -418,7 +420,7 @@ impl Endpoint for TcpSender {
         if expired { Expiry::Retransmission } else { Expiry::Other }
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll_transmit(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet, side: &mut Side) -> Transmit {
         if self.connection != Connection::Open {
             return self.poll_syn(spec, now, packet, side);
@@ -454,7 +456,7 @@ impl Endpoint for TcpSender {
         Transmit::Packet
     }
 
-    #[inline]
+    #[inline(always)]
     fn timer(&self) -> Option<Time> {
         if self.is_done() || self.connection == Connection::Closed {
             return None;

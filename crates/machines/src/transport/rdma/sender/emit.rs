@@ -11,7 +11,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 impl RdmaSender {
     /// Writes the packet and keeps the books.
-    #[inline]
+    #[inline(always)]
     pub(super) fn emit(&mut self, spec: &RdmaSpec, now: Time, sent: Sent, packet: &mut Packet) {
         let layout = Layout::new(spec, self.size);
         let Sent { index, again, enters } = sent;

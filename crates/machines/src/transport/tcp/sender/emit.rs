@@ -8,7 +8,7 @@ use thalweg_units::{Bytes, Rate, Serializer, Span, Time};
 
 impl TcpSender {
     /// The next segment that window and repair allow.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_segment(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
         if self.rack().is_some() {
             return self.next_by_times(spec, window);
@@ -133,7 +133,7 @@ impl TcpSender {
     }
 
     /// Writes the segment's packet and keeps the books.
-    #[inline]
+    #[inline(always)]
     pub(super) fn emit(
         &mut self,
         spec: &TcpSpec,
