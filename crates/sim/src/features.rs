@@ -13,8 +13,12 @@ pub(crate) struct Features {
     /// A packet may do something else than go on: links fail, ports write to sources, paths are not known in advance, somebody follows
     /// packets on their way. One question for all of them where every hop comes by.
     pub detours: bool,
+    /// NICs that pull do not simply ask the flow whose turn it is: links fail, queues are paused, agents choose, the shortest goes first.
+    pub nic_detours: bool,
     /// Headers change from hop to hop, or packets are followed on their way: see [`crate::fabric::headers`].
     pub headers: bool,
+    /// What waits no longer is seen by others than the memory of its switch: headers, stages that write, points, relief, backpressure.
+    pub departures: bool,
     /// Switches write into data packets as their transmission begins: see [`Fabric::write_headers`](crate::fabric::Fabric::write_headers).
     pub writes: bool,
     /// Any of these, or [`Features::ingress_accounting`]: other parts see what waits at a port.
@@ -85,8 +89,14 @@ impl Features {
         let failures = !spec.incidents.is_empty();
         let spraying = matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. });
         let told = spec.transports.iter().any(|t| t.needs().told);
+        let backpressure = spec.inputs.is_some_and(|i| i.queue_pauses().is_some());
+        let agents = spec.transports.iter().any(Agent::serves);
+        let (shortest_nic, hpcc_nic) =
+            (spec.nic.order == NicOrder::Shortest, spec.nic.order == NicOrder::Hpcc);
         Self {
+            nic_detours: failures || backpressure || agents || shortest_nic || hpcc_nic,
             detours: headers || failures || spraying || told || spec.point.is_some(),
+            departures: headers || writes || backpressure || spec.point.is_some() || spec.relief.is_some(),
             headers,
             writes,
             streams: spec.flows.iter().any(|flow| flow.back_to_back),
@@ -100,21 +110,20 @@ impl Features {
             release_at_start: spec.inputs.is_some_and(|i| i.release_at_start),
             crossbar: spec.inputs.is_some_and(|i| i.one_per_input),
             memory_peaks: spec.probes.memory,
-            backpressure: spec.inputs.is_some_and(|i| i.queue_pauses().is_some()),
-            apart: spec.inputs.is_some_and(|i| i.queue_pauses().is_some())
-                && spec.disciplines.iter().any(|kind| kind.order.needs().apart),
+            backpressure,
+            apart: backpressure && spec.disciplines.iter().any(|kind| kind.order.needs().apart),
             priority_bypass: spec.control_first || spec.nic.order.pulls(),
             nic_asks: spec.nic.order.pulls() || pulls_when_idle(spec),
             nic_pull: spec.nic.order.pulls(),
             nic_idle: pulls_when_idle(spec),
             takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
             told,
-            shortest_nic: spec.nic.order == NicOrder::Shortest,
-            hpcc_nic: spec.nic.order == NicOrder::Hpcc,
+            shortest_nic,
+            hpcc_nic,
             failures,
             spraying,
             completions: spec.probes.completions.is_some(),
-            agents: spec.transports.iter().any(Agent::serves),
+            agents,
         }
     }
 }

@@ -69,7 +69,8 @@ pub trait PausePolicy {
     fn on_overfull(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
         None
     }
-    /// A packet begins to leave; its bytes are released then or at its end: what is its input's neighbour told?
+    /// A packet begins to leave; its bytes are released then or at its end: what is its input's neighbour told? Asked of those whose
+    /// pauses reach single queues ([`Reach`]).
     #[inline]
     fn on_departed(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
         None

@@ -221,7 +221,7 @@ macro_rules! transports {
                 match self { $(Self::$name(m) => m.timer()),* }
             }
             /// See [`Endpoint::is_done`].
-            #[inline]
+            #[inline(always)]
             pub fn is_done(&self) -> bool {
                 match self { $(Self::$name(m) => m.is_done()),* }
             }

@@ -117,15 +117,24 @@ impl Fabric {
             settling::settle(self, cx, id, Some(handle), As::Decision);
         }
         let (switch, input) = self.waits_no_more(id, handle, wire);
-        let output = usize::from(self.ports[id.at()].place.number);
-        let passing = Passing { input: usize::from(input), output, packet: &self.packets[handle] };
-        if let Some(frame) = self.memory.switches[switch].on_departed(cx.now, passing) {
-            self.tell_neighbour(cx, id, self.memory.links[switch][usize::from(input)], frame);
+        if cx.features.backpressure {
+            self.tell_of_departed(cx, id, switch, handle);
         }
         if cx.features.release_at_start {
             self.release(cx, switch, input, wire);
         } else {
             self.memory.deferred[id.at()] = (input, wire);
+        }
+    }
+
+    /// Policies that pause single queues hear what leaves.
+    #[inline]
+    fn tell_of_departed<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, switch: usize, handle: Handle) {
+        let packet = &self.packets[handle];
+        let input = usize::from(packet.input);
+        let passing = Passing { input, output: usize::from(self.ports[id.at()].place.number), packet };
+        if let Some(frame) = self.memory.switches[switch].on_departed(cx.now, passing) {
+            self.tell_neighbour(cx, id, self.memory.links[switch][input], frame);
         }
     }
 
@@ -138,9 +147,6 @@ impl Fabric {
         back: PortId,
         frame: Frame,
     ) {
-        if !cx.features.backpressure {
-            return self.post_frame(cx, back, frame, u32::MAX);
-        }
         // Ports decide in the order of their numbers: that one has decided at this instant, even without an event for it.
         if back < id {
             self.catch_up_now(cx, back);

@@ -373,22 +373,10 @@ impl Fabric {
 
     /// A packet that waits no longer goes on the wire at `at`.
     fn send<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, mut flying: Flying) {
-        if cx.features.headers {
-            self.note_departure(cx, id, flying.handle, at);
-        }
-        if cx.features.writes {
-            self.write_headers(id, flying, at);
-        }
-        if cx.features.points {
-            points::left(self, id, flying.handle);
-        }
-        if cx.features.relief && relief::departs(self, id, flying.handle, at) {
-            flying.wire = self.packets[flying.handle].wire;
+        if cx.features.departures {
+            flying.wire = self.departs_seen(cx, id, at, flying);
         } else if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             self.depart(cx, id, flying.handle, flying.wire);
-        }
-        if cx.features.backpressure {
-            backpressure::pass_on(self, id, flying.handle);
         }
         let port = &mut self.ports[id.at()];
         let booked = port.transmit(at, flying);
@@ -403,6 +391,30 @@ impl Fabric {
         if more {
             cx.schedule(free_at, Phase::Decide, id.0);
         }
+    }
+
+    /// A packet that waits no longer is seen, or changed, by more than its switch's memory: its bytes on the wire then.
+    #[inline(never)]
+    fn departs_seen<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, flying: Flying) -> u32 {
+        let Flying { handle, mut wire, .. } = flying;
+        if cx.features.headers {
+            self.note_departure(cx, id, handle, at);
+        }
+        if cx.features.writes {
+            self.write_headers(id, flying, at);
+        }
+        if cx.features.points {
+            points::left(self, id, handle);
+        }
+        if cx.features.relief && relief::departs(self, id, handle, at) {
+            wire = self.packets[handle].wire;
+        } else if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
+            self.depart(cx, id, handle, wire);
+        }
+        if cx.features.backpressure {
+            backpressure::pass_on(self, id, handle);
+        }
+        wire
     }
 
     /// A queue's control plane wakes; a queue that held back may have something to send.

@@ -104,20 +104,42 @@ impl Hosts {
 
     /// A NIC's link is free: the next packet leaves, if any flow has one.
     pub fn pull<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
+        if cx.features.nic_detours {
+            return self.pull_with_detours(cx, fabric, flows, id);
+        }
+        self.pull_next::<false, _>(cx, fabric, flows, id);
+        fabric.gates[id.at()].input_ready = !self.nics[id.at()].ready.is_empty();
+    }
+
+    /// The same where the next flow is not simply that whose turn it is, or none may be asked.
+    #[inline(never)]
+    fn pull_with_detours<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        id: PortId,
+    ) {
         // Otherwise the flows wait until the link is restored.
         if !(cx.features.failures && fabric.outages.is_down(id)) {
             if cx.features.hpcc_nic {
                 self.pull_hpcc(cx, fabric, flows, id);
             } else {
-                self.pull_next(cx, fabric, flows, id);
+                self.pull_next::<true, _>(cx, fabric, flows, id);
             }
             fabric.gates[id.at()].input_ready = self.nics[id.at()].is_ready();
         }
     }
 
-    fn pull_next<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
+    fn pull_next<const DETOURS: bool, Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        id: PortId,
+    ) {
         let mut packet = Packet::default();
-        while let Some(flow) = self.next_ready(cx, fabric, id) {
+        while let Some(flow) = self.next_ready::<DETOURS, _>(cx, fabric, id) {
             let slot = fabric.paths.slot(flow);
             if slot == NO_SLOT {
                 continue;
@@ -148,14 +170,19 @@ impl Hosts {
 
     /// The flow that is asked next leaves the round-robin list.
     #[inline]
-    fn next_ready<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
-        if cx.features.shortest_nic {
+    fn next_ready<const DETOURS: bool, Q>(
+        &mut self,
+        cx: &Cx<Q>,
+        fabric: &mut Fabric,
+        id: PortId,
+    ) -> Option<FlowId> {
+        if DETOURS && cx.features.shortest_nic {
             return self.next_shortest(fabric, id);
         }
-        if cx.features.backpressure {
+        if DETOURS && cx.features.backpressure {
             return self.next_unpaused(fabric, id);
         }
-        if !cx.features.agents {
+        if !(DETOURS && cx.features.agents) {
             return self.nics[id.at()].ready.pop_front();
         }
         let place = self.next_by_agent(fabric, id);

@@ -1,6 +1,6 @@
 //! The sender's scoreboard: what was SACKed, what is lost, what is in the pipe. RFC 6675 §§3–5.
 //!
-//! Exists only from a flow's first SACK, loss or timeout on. IsLost is monotone (below a lost byte every
+//! Exists only while there is something to repair. IsLost is monotone (below a lost byte every
 //! un-SACKed byte is lost), so "what is lost" is one boundary and the pipe is a sum over two intervals.
 
 use super::prr::Prr;

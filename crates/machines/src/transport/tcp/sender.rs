@@ -90,7 +90,7 @@ pub struct TcpSender {
     /// The pace allows nothing before.
     next_send: Time,
     rto: Rto,
-    /// Loss repair; absent until first needed, then kept.
+    /// Loss repair; absent while there is nothing to repair.
     board: Option<Box<Scoreboard>>,
     sent_packets: u32,
     /// [`SenderStats::rtt_sum`], picoseconds.

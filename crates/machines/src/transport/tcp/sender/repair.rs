@@ -26,7 +26,7 @@ impl TcpSender {
     #[inline]
     pub(super) fn progress(&mut self, spec: &TcpSpec, acked: u64) {
         match self.phase {
-            Phase::Normal => {}
+            Phase::Normal => self.put_away(),
             _ if self.una >= self.recover => {
                 self.phase = Phase::Normal;
                 self.resend_first = false;
@@ -34,6 +34,7 @@ impl TcpSender {
                 let board = self.repair();
                 board.prr = None;
                 (board.high_rxt, board.lost_to, board.inflation) = (una, 0, 0);
+                self.put_away();
             }
             Phase::Recovery if spec.sack == SackSpec::Off => {
                 // Partial ACK, RFC 6582 §3.2 step 3: resend the next hole; deflate by what left the
@@ -56,6 +57,14 @@ impl TcpSender {
     pub(super) fn repair(&mut self) -> &mut Scoreboard {
         let una = self.una;
         self.board.get_or_insert_with(|| Box::new(Scoreboard::new(una)))
+    }
+
+    /// Nothing is repaired, and nothing is SACKed: ACKs are what they were before the first trouble.
+    #[inline]
+    fn put_away(&mut self) {
+        if self.board.as_ref().is_some_and(|board| board.sacked() == 0 && board.rack.is_none()) {
+            self.board = None;
+        }
     }
 
     /// SetPipe and IsLost after an ACK or a change of phase.
