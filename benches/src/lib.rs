@@ -40,6 +40,7 @@ pub const WORKLOADS: &[&str] = &[
     "W9-rocc",
     "W9-pfc",
     "W9-escape",
+    "W10-wan",
 ];
 
 /// The scenario of a workload other than W0.
@@ -58,6 +59,7 @@ fn scenario(workload: &str) -> Option<&'static str> {
         _ if workload.starts_with("W8-") => include_str!("../scenarios/w8-backpressure.toml"),
         "W9-rocc" => include_str!("../scenarios/w9-rocc.toml"),
         "W9-pfc" | "W9-escape" => include_str!("../scenarios/w9-relief.toml"),
+        "W10-wan" => include_str!("../scenarios/w10-wan.toml"),
         _ => return None,
     })
 }

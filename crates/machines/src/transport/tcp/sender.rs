@@ -392,7 +392,9 @@ impl Endpoint for TcpSender {
             _ => Feedback::None,
         };
         match packet.kind {
-            Kind::Ack if side.is_none() && self.expects(packet) => self.on_expected_ack(spec, now, packet),
+            Kind::Ack if side.is_none() && predicted::expects(self, packet) => {
+                predicted::on_expected_ack(self, spec, now, packet)
+            }
             Kind::Ack => {
                 let blocks = side.filter(|_| spec.sack != SackSpec::Off).map_or(&[][..], Side::sack);
                 self.on_ack(spec, now, packet, blocks, written())

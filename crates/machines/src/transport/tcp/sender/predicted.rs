@@ -7,55 +7,113 @@ use crate::congestion::{AckSample, CongestionControl, Feedback};
 use crate::packet::{Flags, Packet};
 use thalweg_units::{Bytes, Time};
 
-impl TcpSender {
-    /// Whether `on_expected_ack` says all there is to say of an ACK without header.
-    #[inline(always)]
-    pub(super) fn expects(&self, packet: &Packet) -> bool {
-        self.una < packet.seq
-            && packet.seq <= self.sent_to
-            && packet.payload > 0
-            && self.board.is_none()
-            && self.beside.is_none()
-            && self.log.is_none()
-            && self.dup_acks == 0
-            && (self.connection, self.phase, self.probing) == (Connection::Open, Phase::Normal, Probing::No)
+/// Whether `on_expected_ack` says all there is to say of an ACK without header.
+#[inline(always)]
+pub(super) fn expects(sender: &TcpSender, packet: &Packet) -> bool {
+    sender.una < packet.seq
+        && packet.seq <= sender.sent_to
+        && packet.payload > 0
+        && sender.board.is_none()
+        && sender.beside.is_none()
+        && sender.log.is_none()
+        && sender.dup_acks == 0
+        && (sender.connection, sender.phase, sender.probing) == (Connection::Open, Phase::Normal, Probing::No)
+}
+
+/// What `on_ack` comes to.
+#[inline(always)]
+pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time, packet: &Packet) -> Heard {
+    let acked = packet.seq - sender.una;
+    sender.una = packet.seq;
+    (sender.timeouts_in_row, sender.held, sender.partial) = (0, false, false);
+    let measured = now.since(packet.stamp);
+    sender.count_round_trip(measured);
+    let resent = packet.flags.has(Flags::RETRANSMISSION) && !spec.timestamps;
+    if !resent {
+        sender.rto.sample(measured);
+    }
+    let done = sender.una == sender.sent_to;
+    sender.deadline = if done { Time::MAX } else { now.saturating_add(sender.rto.timeout(&spec.rto)) };
+    let echo = spec.ecn != EcnSpec::Off && packet.flags.has(Flags::ECE);
+    if echo && spec.ecn == EcnSpec::Classic && sender.una > sender.cwr_to {
+        sender.window_cut();
+    }
+    let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
+    let told = |yes| Bytes::new(if yes { acked } else { 0 });
+    sender.controller.on_ack(&AckSample {
+        now,
+        rtt: (!resent).then_some(measured),
+        acked: Bytes::new(acked),
+        sacked: Bytes::ZERO,
+        in_flight: Bytes::new(sender.outstanding()),
+        acked_to: sender.una,
+        sent_to: sender.sent_to,
+        marked: told(echo),
+        braked: told(brakes),
+        in_recovery: false,
+        app_limited: sender.sent_to == sender.size,
+        delivery: None,
+        feedback: if echo { Feedback::Mark } else { Feedback::None },
+    });
+    Heard { round_trip: Some(measured) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::ControllerSpec;
+    use crate::transport::testing::*;
+    use proptest::prelude::*;
+    use thalweg_units::Span;
+
+    fn specs() -> Vec<TcpSpec> {
+        let dctcp = ControllerSpec::Dctcp(Default::default());
+        let accurate = TcpSpec { controller: dctcp, ecn: EcnSpec::Accurate, ..tcp() };
+        let classic = TcpSpec { ecn: EcnSpec::Classic, timestamps: true, ..reno() };
+        vec![tcp(), rack(), reno(), min_tcp(), accurate, classic]
     }
 
-    /// What `on_ack` comes to.
-    #[inline(always)]
-    pub(super) fn on_expected_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet) -> Heard {
-        let acked = packet.seq - self.una;
-        self.una = packet.seq;
-        (self.timeouts_in_row, self.held, self.partial) = (0, false, false);
-        let measured = now.since(packet.stamp);
-        self.count_round_trip(measured);
-        let resent = packet.flags.has(Flags::RETRANSMISSION) && !spec.timestamps;
-        if !resent {
-            self.rto.sample(measured);
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        /// Whatever has happened before: an ACK that was expected leaves the same sender behind as by the long way.
+        #[test]
+        fn the_short_way_is_the_long_way(
+            kind in 0usize..6,
+            fates in prop::collection::vec(0u8..12, 1..60),
+            steps in 1usize..200,
+            (acked, payload, flags) in (0u64..12, 0u32..3, 0u8..8),
+        ) {
+            let mut pair = Pair::new(specs()[kind].clone(), 60);
+            let mut fate = |way, n: u64, _: &Packet| match (way, fates[n as usize % fates.len()]) {
+                (Way::ToReceiver, 0) => Fate::Drop,
+                (_, 1) => Fate::Late(Span::from_us(40)),
+                (Way::ToReceiver, 2) => Fate::Mark,
+                _ => Fate::Deliver,
+            };
+            for _ in 0..steps {
+                pair.step(&mut fate);
+            }
+            let crate::transport::Sender::Tcp(sender) = &pair.sender else { unreachable!() };
+            let mut packet = Packet {
+                kind: crate::packet::Kind::Ack,
+                seq: sender.una + acked * MSS,
+                payload: payload * MSS as u32,
+                stamp: Time::from_ps(pair.now.ps().saturating_sub(Span::from_us(110).ps())),
+                ..Packet::default()
+            };
+            for (bit, flag) in [(1, Flags::ECE), (2, Flags::RETRANSMISSION), (4, Flags::NS)] {
+                if flags & bit != 0 {
+                    packet.flags.set(flag);
+                }
+            }
+            if expects(sender, &packet) {
+                let crate::transport::TransportSpec::Tcp(spec) = &pair.spec else { unreachable!() };
+                let (mut short, mut long) = (sender.clone(), sender.clone());
+                let heard = on_expected_ack(&mut short, spec, pair.now, &packet);
+                prop_assert_eq!(heard, long.on_ack(spec, pair.now, &packet, &[], Feedback::None));
+                prop_assert_eq!(format!("{short:?}"), format!("{long:?}"));
+            }
         }
-        let done = self.una == self.sent_to;
-        self.deadline = if done { Time::MAX } else { now.saturating_add(self.rto.timeout(&spec.rto)) };
-        let echo = spec.ecn != EcnSpec::Off && packet.flags.has(Flags::ECE);
-        if echo && spec.ecn == EcnSpec::Classic && self.una > self.cwr_to {
-            self.window_cut();
-        }
-        let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
-        let told = |yes| Bytes::new(if yes { acked } else { 0 });
-        self.controller.on_ack(&AckSample {
-            now,
-            rtt: (!resent).then_some(measured),
-            acked: Bytes::new(acked),
-            sacked: Bytes::ZERO,
-            in_flight: Bytes::new(self.outstanding()),
-            acked_to: self.una,
-            sent_to: self.sent_to,
-            marked: told(echo),
-            braked: told(brakes),
-            in_recovery: false,
-            app_limited: self.sent_to == self.size,
-            delivery: None,
-            feedback: if echo { Feedback::Mark } else { Feedback::None },
-        });
-        Heard { round_trip: Some(measured) }
     }
 }
