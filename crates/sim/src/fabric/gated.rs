@@ -13,7 +13,7 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::egress::frame_wire;
-use crate::fabric::gate::{EXPIRY, REFRESH, frame_word};
+use crate::fabric::gate::{EXPIRY, Foresight, REFRESH, frame_word};
 use crate::fabric::on_demand::Tx;
 use crate::fabric::{Fabric, backpressure, crossbar, reference, relief};
 use crate::instruments::pauses::PauseRecord;
@@ -72,6 +72,9 @@ impl Fabric {
 
     /// Something may be sent that was not there, or not allowed, before.
     pub(crate) fn wake<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        if cx.features.foresees {
+            self.recall(cx, id);
+        }
         self.catch_up(cx, id);
         let port = &mut self.ports[id.at()];
         let gate = &mut self.gates[id.at()];
@@ -185,6 +188,19 @@ impl Fabric {
         } else if stopped {
             self.block(id);
         }
+    }
+
+    /// Something happens at a port: what its host's flows foresaw is uncertain if the link is not free yet. True: it was not before.
+    #[inline]
+    pub(crate) fn recall<Q>(&mut self, cx: &Cx<Q>, id: PortId) -> bool {
+        let gate = &mut self.gates[id.at()];
+        if gate.foresight != Foresight::Stands {
+            return false;
+        }
+        let uncertain = cx.now <= self.ports[id.at()].free_at;
+        gate.foresight = if uncertain { Foresight::Recalled } else { Foresight::Nothing };
+        gate.input_ready |= uncertain;
+        uncertain
     }
 
     /// The port waits to be woken.
@@ -320,6 +336,9 @@ impl Fabric {
             cx.instruments.pauses.push(PauseRecord { port: id, began: cx.now, ended: Time::MAX, cause });
         }
         if stopped && !self.ports[id.at()].state.tx_pending {
+            if cx.features.foresees {
+                self.recall(cx, id);
+            }
             self.block(id);
         }
         if began && cx.features.relief {
