@@ -217,14 +217,34 @@ impl Fabric {
         if cx.features.failures && self.outages.is_down(id) {
             return self.outages.lose_frame();
         }
-        let flying = self.note_frame(cx, id, posted);
-        if let Booked::First(at) = self.ports[id.at()].transmit_frame(cx.now, flying) {
+        let now = cx.now;
+        self.frame_begins(cx, id, now, posted);
+        // Nothing comes before a signal that is first in line, nor takes its place: it follows at once, and needs no event for that. (A link may fail
+        // before it does.)
+        while cx.features.relief
+            && !cx.features.failures
+            && let Some(posted) = self.gates[id.at()].frames.pop_signal()
+        {
+            let at = self.ports[id.at()].free_at;
+            self.frame_begins(cx, id, at, posted);
+        }
+    }
+
+    fn frame_begins<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, posted: Posted) {
+        let flying = self.note_frame(cx, id, at, posted);
+        if let Booked::First(at) = self.ports[id.at()].transmit_frame(at, flying) {
             cx.schedule(at, Phase::Arrive, id.0);
         }
     }
 
-    /// The transmission of a frame begins.
-    pub(crate) fn note_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, mut posted: Posted) -> Flying {
+    /// The transmission of a frame begins at the instant `at`: now, but for signals.
+    pub(crate) fn note_frame<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        id: PortId,
+        at: Time,
+        mut posted: Posted,
+    ) -> Flying {
         match &mut posted.frame {
             Frame::Xoff { hold, .. } => {
                 cx.instruments.tally.pause_frames += 1;
@@ -243,7 +263,7 @@ impl Fabric {
                 cx.instruments.tally.pause_frames += 1
             }
         }
-        cx.mark_digest(1 << 62 | u64::from(id.0) << 32 | frame_word(&posted.frame));
+        cx.mark_ahead(at, 1 << 62 | u64::from(id.0) << 32 | frame_word(&posted.frame));
         Flying::of_frame(self.gates.frames.insert(posted), frame_wire(&cx.spec))
     }
 

@@ -32,8 +32,8 @@ fn paced() -> NetworkSpec {
 fn a_paced_flow_has_one_event_for_each_packet_at_its_nic() {
     let (sighted, blind) = (run(paced()).counters(), run(blind(&paced())).counters());
     assert_eq!(sighted.packet_hops, blind.packet_hops);
-    // Every second hop is out of a NIC.
-    assert!(sighted.events + sighted.packet_hops / 3 < blind.events, "{} {}", sighted.events, blind.events);
+    // Of 12 000 packets; the first ones leave at the line's rate.
+    assert!(sighted.events + 8_000 < blind.events, "{} {}", sighted.events, blind.events);
 }
 
 proptest! {
