@@ -4,7 +4,7 @@ use crate::events::{Event, Events, Phase, Tag};
 use crate::features::Features;
 use crate::instruments::Instruments;
 use crate::spec::NetworkSpec;
-use thalweg_units::{Time, fold64};
+use thalweg_units::Time;
 
 /// The run's context. Not an owner of anything that a packet could be in.
 #[derive(Clone, Debug)]
@@ -28,8 +28,15 @@ impl<Q: Events> Cx<Q> {
     /// different entities are processed at one instant. What a port sends shows in its arrival.
     #[inline(always)]
     pub fn mark_digest(&mut self, what: u64) {
-        let digest = &mut self.instruments.digest;
-        *digest = digest.wrapping_add(fold64(self.now.ps(), what));
+        self.instruments.mark(self.now, what);
+    }
+
+    /// The same of what is certain to happen at a later instant, unless the run is over by then.
+    #[inline]
+    pub fn mark_ahead(&mut self, at: Time, what: u64) {
+        if at <= self.spec.stop.until {
+            self.instruments.mark(at, what);
+        }
     }
 
     /// An event.

@@ -47,6 +47,8 @@ pub(crate) struct Features {
     pub nic_pull: bool,
     /// NICs have queues, and pull from flows what these hand over only when there is nothing else: see [`crate::hosts::idle`].
     pub nic_idle: bool,
+    /// NICs that pull may know beforehand that nothing will be there: see [`crate::hosts`], NIC scheduling.
+    pub foresees: bool,
     /// Flows that are over take back what waits in the queue of their NIC.
     pub takes_back: bool,
     /// Senders are told of packets that switches drop.
@@ -76,6 +78,15 @@ pub(crate) struct Features {
 /// Some transport hands packets over only when a NIC has nothing else to send.
 pub(crate) fn pulls_when_idle(spec: &NetworkSpec) -> bool {
     spec.transports.iter().any(|t| t.needs().when_idle)
+}
+
+/// Some sender can say beforehand that it will wait, and whose turn it is at a NIC is decided by turns alone.
+fn foresees(spec: &NetworkSpec) -> bool {
+    spec.nic.order == NicOrder::RoundRobin
+        && spec.incidents.is_empty()
+        && spec.inputs.is_none_or(|inputs| inputs.stops_ports())
+        && spec.transports.iter().any(|t| t.needs().foresees)
+        && !spec.transports.iter().any(|t| Agent::serves(t) || t.needs().told || t.needs().when_idle)
 }
 
 impl Features {
@@ -116,6 +127,7 @@ impl Features {
             nic_asks: spec.nic.order.pulls() || pulls_when_idle(spec),
             nic_pull: spec.nic.order.pulls(),
             nic_idle: pulls_when_idle(spec),
+            foresees: foresees(spec),
             takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
             told,
             shortest_nic,

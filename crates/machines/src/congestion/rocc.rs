@@ -59,6 +59,8 @@ impl Parameters for Params {
             limiter: Limiter::Open,
             pending: VecDeque::new(),
             own: None,
+            rate: start.line_rate,
+            wake: Time::MAX,
         })
     }
 
@@ -99,6 +101,9 @@ pub struct Rocc {
     pending: VecDeque<(Time, PortId, Rate)>,
     /// Where hosts compute.
     own: Option<Own>,
+    /// What follows from these, since it is asked for several times per packet: the rate, and when something happens next.
+    rate: Rate,
+    wake: Time,
 }
 
 impl Rocc {
@@ -130,8 +135,9 @@ impl Rocc {
         loop {
             let message = self.pending.front().map_or(Time::MAX, |(at, ..)| *at);
             let timer = self.expiry();
-            if message.min(timer) > now || message.min(timer) == Time::MAX {
-                return;
+            self.wake = message.min(timer);
+            if self.wake > now || self.wake == Time::MAX {
+                break;
             }
             match self.pending.front().copied() {
                 Some((at, point, rate)) if at <= timer => {
@@ -141,6 +147,10 @@ impl Rocc {
                 _ => self.recover(timer),
             }
         }
+        self.rate = match self.limiter {
+            Limiter::Open => self.line_rate,
+            Limiter::Held { rate, .. } => rate.min(self.line_rate),
+        };
     }
 
     fn expiry(&self) -> Time {
@@ -183,12 +193,8 @@ impl CongestionControl for Rocc {
 
     #[inline]
     fn permit(&self) -> Permit {
-        let rate = match self.limiter {
-            Limiter::Open => self.line_rate,
-            Limiter::Held { rate, .. } => rate.min(self.line_rate),
-        };
-        let wake = self.pending.front().map_or(Time::MAX, |(at, ..)| *at).min(self.expiry());
-        Permit { window: self.window, pace: Some(rate), wake: (wake != Time::MAX).then_some(wake) }
+        let wake = (self.wake != Time::MAX).then_some(self.wake);
+        Permit { window: self.window, pace: Some(self.rate), wake }
     }
 }
 

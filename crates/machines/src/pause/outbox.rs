@@ -32,6 +32,12 @@ impl Outbox {
     pub fn pop(&mut self) -> Option<Posted> {
         self.0.pop_front()
     }
+    /// The next to be sent, if it is a signal.
+    #[inline]
+    pub fn pop_signal(&mut self) -> Option<Posted> {
+        let signal = self.0.front().is_some_and(|posted| matches!(posted.frame, Frame::Signal(_)));
+        if signal { self.pop() } else { None }
+    }
     /// Nothing waits.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -146,6 +146,8 @@ pub struct PathNeeds {
     pub takes_back: bool,
     /// Switches tell it of every packet that they drop ([`SendingEnd::on_drop`]).
     pub told: bool,
+    /// Its senders, which wait for a pace or a window, can say beforehand that they will ([`SendingEnd::foresee`]).
+    pub foresees: bool,
 }
 
 /// The answer to "anything to send?".
@@ -213,6 +215,11 @@ pub trait SendingEnd: Endpoint {
     /// When the pace allows the next packet, whatever the window says; `None` if there is none to send, nobody paces, or the
     /// host posts them.
     fn next_departure(&self) -> Option<Time> {
+        None
+    }
+    /// What [`Endpoint::poll_transmit`] would answer at the instant `at` if nothing happened until then, and that is no packet. `None`: it
+    /// would be one, or nobody can tell, or the question itself would change something. Only of transports that can ([`PathNeeds::foresees`]).
+    fn foresee(&self, _spec: &Self::Spec, _at: Time) -> Option<Transmit> {
         None
     }
     /// A switch has dropped the data packet that begins at byte `seq`; the sender hears of it at the instant `at`, at its timer

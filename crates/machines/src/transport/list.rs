@@ -93,6 +93,14 @@ macro_rules! transports {
             pub fn next_departure(&self) -> Option<Time> {
                 match self { $(Self::$name(m) => m.next_departure()),* }
             }
+            /// See [`SendingEnd::foresee`].
+            #[inline]
+            pub fn foresee(&self, spec: &TransportSpec, at: Time) -> Option<Transmit> {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.foresee(part, at),)*
+                    _ => mismatch(None),
+                }
+            }
             /// See [`SendingEnd::on_drop`].
             pub fn on_drop(&mut self, spec: &TransportSpec, seq: u64, at: Time) {
                 match (self, spec) {

@@ -79,6 +79,18 @@ impl std::ops::IndexMut<usize> for Gates {
     }
 }
 
+/// What has become of what a NIC foresaw: [`crate::hosts`], NIC scheduling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Foresight {
+    /// Nothing was foreseen, or it has come so.
+    #[default]
+    Nothing,
+    /// Nothing has happened since.
+    Stands,
+    /// Something has, before the link was free: its flows are to be asked after all.
+    Recalled,
+}
+
 /// The state of a gated port.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gate {
@@ -88,6 +100,8 @@ pub(crate) struct Gate {
     pub blocked: bool,
     /// Flows of its host may have something to send ([`crate::hosts`], NIC scheduling).
     pub input_ready: bool,
+    /// Its host's flows have said beforehand that they will have nothing when the link is free.
+    pub foresight: Foresight,
     /// An event for the end of a pause is pending; it may be early.
     pub expiry_pending: bool,
     /// The record of the pause that stands.

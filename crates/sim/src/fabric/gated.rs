@@ -13,7 +13,7 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::egress::frame_wire;
-use crate::fabric::gate::{EXPIRY, REFRESH, frame_word};
+use crate::fabric::gate::{EXPIRY, Foresight, REFRESH, frame_word};
 use crate::fabric::on_demand::Tx;
 use crate::fabric::{Fabric, backpressure, crossbar, reference, relief};
 use crate::instruments::pauses::PauseRecord;
@@ -72,6 +72,9 @@ impl Fabric {
 
     /// Something may be sent that was not there, or not allowed, before.
     pub(crate) fn wake<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        if cx.features.foresees {
+            self.recall(cx, id);
+        }
         self.catch_up(cx, id);
         let port = &mut self.ports[id.at()];
         let gate = &mut self.gates[id.at()];
@@ -187,6 +190,19 @@ impl Fabric {
         }
     }
 
+    /// Something happens at a port: what its host's flows foresaw is uncertain if the link is not free yet. True: it was not before.
+    #[inline]
+    pub(crate) fn recall<Q>(&mut self, cx: &Cx<Q>, id: PortId) -> bool {
+        let gate = &mut self.gates[id.at()];
+        if gate.foresight != Foresight::Stands {
+            return false;
+        }
+        let uncertain = cx.now <= self.ports[id.at()].free_at;
+        gate.foresight = if uncertain { Foresight::Recalled } else { Foresight::Nothing };
+        gate.input_ready |= uncertain;
+        uncertain
+    }
+
     /// The port waits to be woken.
     pub(crate) fn block(&mut self, id: PortId) {
         self.ports[id.at()].state.tx_pending = true;
@@ -201,14 +217,34 @@ impl Fabric {
         if cx.features.failures && self.outages.is_down(id) {
             return self.outages.lose_frame();
         }
-        let flying = self.note_frame(cx, id, posted);
-        if let Booked::First(at) = self.ports[id.at()].transmit_frame(cx.now, flying) {
+        let now = cx.now;
+        self.frame_begins(cx, id, now, posted);
+        // Nothing comes before a signal that is first in line, nor takes its place: it follows at once, and needs no event for that. (A link may fail
+        // before it does.)
+        while cx.features.relief
+            && !cx.features.failures
+            && let Some(posted) = self.gates[id.at()].frames.pop_signal()
+        {
+            let at = self.ports[id.at()].free_at;
+            self.frame_begins(cx, id, at, posted);
+        }
+    }
+
+    fn frame_begins<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, posted: Posted) {
+        let flying = self.note_frame(cx, id, at, posted);
+        if let Booked::First(at) = self.ports[id.at()].transmit_frame(at, flying) {
             cx.schedule(at, Phase::Arrive, id.0);
         }
     }
 
-    /// The transmission of a frame begins.
-    pub(crate) fn note_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, mut posted: Posted) -> Flying {
+    /// The transmission of a frame begins at the instant `at`: now, but for signals.
+    pub(crate) fn note_frame<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        id: PortId,
+        at: Time,
+        mut posted: Posted,
+    ) -> Flying {
         match &mut posted.frame {
             Frame::Xoff { hold, .. } => {
                 cx.instruments.tally.pause_frames += 1;
@@ -227,7 +263,7 @@ impl Fabric {
                 cx.instruments.tally.pause_frames += 1
             }
         }
-        cx.mark_digest(1 << 62 | u64::from(id.0) << 32 | frame_word(&posted.frame));
+        cx.mark_ahead(at, 1 << 62 | u64::from(id.0) << 32 | frame_word(&posted.frame));
         Flying::of_frame(self.gates.frames.insert(posted), frame_wire(&cx.spec))
     }
 
@@ -320,6 +356,9 @@ impl Fabric {
             cx.instruments.pauses.push(PauseRecord { port: id, began: cx.now, ended: Time::MAX, cause });
         }
         if stopped && !self.ports[id.at()].state.tx_pending {
+            if cx.features.foresees {
+                self.recall(cx, id);
+            }
             self.block(id);
         }
         if began && cx.features.relief {

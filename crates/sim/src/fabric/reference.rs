@@ -236,7 +236,8 @@ fn send_frame<Q: Events>(
     posted: Posted,
     arrives: Option<Time>,
 ) {
-    let flying = fabric.note_frame(cx, id, posted);
+    let now = cx.now;
+    let flying = fabric.note_frame(cx, id, now, posted);
     match arrives {
         Some(arrive) => fly(fabric, cx, id, Flying { arrive, ..flying }),
         None => {

@@ -146,6 +146,7 @@ pub(super) fn enters<Q: Events>(
 }
 
 /// It joins the queue, and its input counts it.
+#[inline]
 fn joins<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,
@@ -161,6 +162,7 @@ fn joins<Q: Events>(
 }
 
 /// Queues know flows by the names that signals give them.
+#[inline]
 fn enqueue<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,

@@ -125,6 +125,7 @@ impl Hosts {
             sender,
             queue,
             timer: Time::MAX,
+            later: Time::MAX,
             host: spec.src,
             peer: spec.dst,
             balance: 0,

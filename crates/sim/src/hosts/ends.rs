@@ -13,6 +13,8 @@ pub struct Sending {
     pub sender: Sender,
     /// Its pending timer event; [`Time::MAX`]: none. Re-armed lazily: the event may be early.
     pub timer: Time,
+    /// Another of its timer events that is pending, later than that one; [`Time::MAX`]: none, or unknown.
+    pub later: Time,
     /// Its host.
     pub host: HostId,
     /// The other end's.
@@ -49,6 +51,15 @@ pub struct Receiving {
     pub transport: u16,
     /// The flow's bytes have all arrived, and this has been recorded.
     pub complete: bool,
+}
+
+/// What a NIC has foreseen: see [`crate::hosts`], NIC scheduling.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Foreseen {
+    /// Whose packet it sent.
+    pub flow: FlowId,
+    /// When the flow may send the next; [`Time::MAX`]: that depends on others.
+    pub paced: Time,
 }
 
 /// A connection that outlives its flows.

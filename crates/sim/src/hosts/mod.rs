@@ -373,9 +373,25 @@ impl Hosts {
         let sending = &mut self.sending[slot];
         let deadline = sending.sender.timer().unwrap_or(Time::MAX).min(paced);
         if deadline < sending.timer {
-            sending.timer = deadline;
-            cx.schedule(deadline.max(cx.now), Phase::SenderTimer, flow.0);
+            self.arm(cx, slot, flow, deadline);
         }
+    }
+
+    /// A sender's timer is due earlier than it was. Where NICs pull, the event of before is remembered: as often as not it is wanted again, when the
+    /// pace has been waited for.
+    #[inline]
+    fn arm<Q: Events>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, deadline: Time) {
+        let sending = &mut self.sending[slot];
+        let before = std::mem::replace(&mut sending.timer, deadline);
+        if cx.features.nic_pull {
+            if sending.later == deadline && deadline > cx.now {
+                return;
+            }
+            if before != Time::MAX {
+                sending.later = before;
+            }
+        }
+        cx.schedule(deadline.max(cx.now), Phase::SenderTimer, flow.0);
     }
 
     /// Notes that a sender has nothing left to wait for.
@@ -407,8 +423,19 @@ impl Hosts {
         flow: FlowId,
     ) {
         let slot = fabric.paths.slot(flow);
-        if slot == NO_SLOT || self.sending[slot as usize].timer != cx.now {
-            return; // re-armed earlier since, or over
+        if slot == NO_SLOT {
+            return; // over
+        }
+        let sending = &mut self.sending[slot as usize];
+        if sending.later == cx.now {
+            sending.later = Time::MAX;
+        }
+        if cx.features.foresees {
+            let nic = fabric.routes.nic(sending.host);
+            self.put_back(cx, fabric, nic);
+        }
+        if self.sending[slot as usize].timer != cx.now {
+            return; // re-armed earlier since
         }
         let sending = &mut self.sending[slot as usize];
         sending.timer = Time::MAX;

@@ -3,14 +3,21 @@
 //!
 //! A flow that has nothing to send, or may not send yet, leaves the round-robin list; what unblocks it (an arrival, a timer)
 //! puts it at its end.
+//!
+//! A NIC that has sent a packet of the only flow on the list asks at once what it will say when the link is free. If it will have nothing, because of its
+//! pace or its window, nobody asks it then: the end of that transmission is no event, and the flow's timer is set. If anything
+//! happens at the NIC before (a packet comes for a flow, another flow begins, a control packet is to leave, a pause lands), what was
+//! foreseen is recalled ([`Fabric::recall`]): the flow is first in turn again, and the end of the transmission an event. So nothing is
+//! different but the number of events.
 
 use crate::compat::hpcc_nic::{Backlog, HpccNic, Scan};
 use crate::cx::Cx;
 use crate::events::Events;
 use crate::fabric::Fabric;
+use crate::fabric::gate::Foresight;
 use crate::flows::Flows;
 use crate::hosts::Hosts;
-use crate::hosts::ends::Sending;
+use crate::hosts::ends::{Foreseen, Sending};
 use crate::paths::{NO_SLOT, Paths};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
@@ -29,6 +36,8 @@ pub(super) struct Nic {
     held: VecDeque<FlowId>,
     /// The numbers of their queues.
     queues: Numbers,
+    /// That it will have nothing to send when its link is free.
+    pub foreseen: Option<Foreseen>,
     /// Or as the HPCC authors' simulator has it.
     hpcc: HpccNic,
 }
@@ -77,8 +86,14 @@ impl Hosts {
         slot: usize,
         flow: FlowId,
     ) {
+        let id = fabric.routes.nic(self.sending[slot].host);
+        if cx.features.foresees {
+            if fabric.recall(cx, id) {
+                wake(cx, fabric, id, true);
+            }
+            self.put_back(cx, fabric, id);
+        }
         let sending = &mut self.sending[slot];
-        let id = fabric.routes.nic(sending.host);
         let nic = &mut self.nics[id.at()];
         let mut scan = Time::MAX;
         if cx.features.hpcc_nic {
@@ -138,6 +153,9 @@ impl Hosts {
         flows: &mut Flows,
         id: PortId,
     ) {
+        if cx.features.foresees {
+            self.put_back(cx, fabric, id);
+        }
         let mut packet = Packet::default();
         while let Some(flow) = self.next_ready::<DETOURS, _>(cx, fabric, id) {
             let slot = fabric.paths.slot(flow);
@@ -155,6 +173,9 @@ impl Hosts {
                     sending.ready = true;
                     self.nics[id.at()].ready.push_back(flow);
                     self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
+                    if cx.features.foresees {
+                        paced = self.foresee(cx, fabric, id, slot, flow);
+                    }
                 }
                 Transmit::Idle => {}
                 Transmit::At(at) => paced = at,
@@ -165,6 +186,51 @@ impl Hosts {
                 return;
             }
             self.close_if_over(fabric, flows, flow);
+        }
+    }
+
+    /// A NIC has sent a packet of a flow. When its pace allows the next, if it is known that it, the only one in turn, has none when the link
+    /// is free: then nobody asks it.
+    #[inline]
+    fn foresee<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId, slot: usize, flow: FlowId) -> Time {
+        let (nic, sending) = (&mut self.nics[id.at()], &mut self.sending[slot]);
+        let (free_at, transport) =
+            (fabric.ports[id.at()].free_at, &cx.spec.transports[sending.transport as usize]);
+        if nic.ready.len() != 1 || free_at <= cx.now {
+            return Time::MAX;
+        }
+        let paced = match sending.sender.foresee(transport, free_at) {
+            Some(Transmit::At(at)) => at,
+            Some(Transmit::Idle) => Time::MAX,
+            Some(Transmit::Packet) | None => return Time::MAX,
+        };
+        nic.ready.clear();
+        sending.ready = false;
+        nic.foreseen = Some(Foreseen { flow, paced });
+        fabric.gates[id.at()].foresight = Foresight::Stands;
+        paced
+    }
+
+    /// What a NIC foresaw is uncertain: all is as if it had foreseen nothing.
+    #[inline]
+    pub(super) fn put_back<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, id: PortId) {
+        let foresight = &mut fabric.gates[id.at()].foresight;
+        if *foresight != Foresight::Recalled {
+            return;
+        }
+        *foresight = Foresight::Nothing;
+        let Some(Foreseen { flow, paced }) = self.nics[id.at()].foreseen.take() else { return };
+        let slot = fabric.paths.slot(flow);
+        if slot == NO_SLOT {
+            return;
+        }
+        let sending = &mut self.sending[slot as usize];
+        debug_assert!(!sending.ready);
+        sending.ready = true;
+        self.nics[id.at()].ready.push_front(flow);
+        if sending.timer == paced {
+            (sending.timer, sending.later) = (Time::MAX, paced);
+            self.arm_sender(cx, slot as usize, flow, Time::MAX);
         }
     }
 

@@ -13,7 +13,7 @@ use probe::Probes;
 use recording::{Recorded, Recorder};
 use serde::{Deserialize, Serialize};
 use thalweg_machines::{Handle, Packet};
-use thalweg_units::{PortId, Time};
+use thalweg_units::{PortId, Time, fold64};
 
 /// Running totals of packets and frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +69,12 @@ impl Instruments {
             recorder: spec.probes.record.filter(|_| !spec.replay).map(|_| Recorder::default()),
             ..Self::default()
         }
+    }
+
+    /// Adds what happens at an instant to the digest.
+    #[inline(always)]
+    pub fn mark(&mut self, at: Time, what: u64) {
+        self.digest = self.digest.wrapping_add(fold64(at.ps(), what));
     }
 
     /// A port goes on: cycles that it was part of are broken.

@@ -6,6 +6,7 @@ mod agents;
 mod backpressure;
 mod crossbar;
 mod dependencies;
+mod foresight;
 mod lone_flow;
 mod lossless;
 mod peaks;

@@ -72,7 +72,7 @@ fn stages() -> Vec<StageSpec> {
 }
 
 /// Ticks and samples so frequent that flows of 40 KB meet many.
-fn points() -> [PointSpec; 2] {
+pub fn points() -> [PointSpec; 2] {
     let (update, reference) = (Span::from_us(3), Some(Bytes::kb(3)));
     let rocc = rocc_point::Params { update, reference, ..Default::default() };
     let qcn =
@@ -108,7 +108,7 @@ fn tcp(timestamps: bool) -> TcpSpec {
     }
 }
 
-fn rdma(recovery: RecoverySpec, timer: RdmaTimer, controller: ControllerSpec) -> TransportSpec {
+pub fn rdma(recovery: RecoverySpec, timer: RdmaTimer, controller: ControllerSpec) -> TransportSpec {
     TransportSpec::Rdma(RdmaSpec {
         controller,
         payload: 1000,
@@ -177,7 +177,7 @@ fn shape(which: usize, seed: u64, delay: Span) -> (u32, u32, Vec<LinkSpec>) {
 }
 
 #[derive(Clone, Debug)]
-struct Choice {
+pub struct Choice {
     seed: u64,
     shape: usize,
     order: Index,
@@ -194,7 +194,10 @@ struct Choice {
     fails: bool,
 }
 
-fn choices(memories: std::ops::Range<usize>, nics: std::ops::Range<usize>) -> impl Strategy<Value = Choice> {
+pub fn choices(
+    memories: std::ops::Range<usize>,
+    nics: std::ops::Range<usize>,
+) -> impl Strategy<Value = Choice> {
     let first =
         (0u64..1000, 0usize..4, any::<Index>(), 0usize..4, any::<Index>(), any::<Index>(), memories, nics);
     let second = (0usize..4, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
@@ -222,7 +225,7 @@ fn choices(memories: std::ops::Range<usize>, nics: std::ops::Range<usize>) -> im
     })
 }
 
-fn build(c: &Choice) -> NetworkSpec {
+pub fn build(c: &Choice) -> NetworkSpec {
     let delay = Span::from_ns(c.delay_ns);
     let (hosts, switches, links) = shape(c.shape, c.seed, delay);
     // Sizes are odd: a last datagram of a byte takes no time where clocks tick in nanoseconds.

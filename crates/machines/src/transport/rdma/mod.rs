@@ -25,7 +25,7 @@ pub use receiver::RdmaReceiver;
 pub use sender::RdmaSender;
 
 use super::{PathNeeds, Protocol, RdmaAcks, RdmaSpec, RecoverySpec, Windows, Wire};
-use crate::congestion::Start;
+use crate::congestion::{Gives, Start};
 use thalweg_units::{Bytes, FlowId, Stream};
 
 impl Protocol for RdmaSpec {
@@ -58,7 +58,9 @@ impl Protocol for RdmaSpec {
         }
     }
     fn needs(&self) -> PathNeeds {
-        PathNeeds { told: self.recovery == RecoverySpec::Told, ..PathNeeds::default() }
+        let told = self.recovery == RecoverySpec::Told;
+        let waits = self.cap.is_some() || self.controller.needs().gives != Gives::Nothing;
+        PathNeeds { told, foresees: waits && !told && self.segments.is_none(), ..PathNeeds::default() }
     }
     /// Posted segments end where a packet of a message need not.
     fn streams(&self) -> bool {

@@ -202,6 +202,12 @@ impl RdmaSender {
         spec.cap.unwrap_or(u32::MAX).min(u32::try_from(packets).unwrap_or(u32::MAX))
     }
 
+    /// Neither the rate limiter nor the fetching of what was lost allows the next packet before.
+    #[inline]
+    fn allowed_from(&self) -> Time {
+        if self.recovery.is_pending() { self.next_tx.max(self.fetched) } else { self.next_tx }
+    }
+
     /// The retransmission timer fires.
     #[cold]
     fn on_timeout(&mut self, spec: &RdmaSpec, now: Time) {
@@ -303,8 +309,7 @@ impl Endpoint for RdmaSender {
             if !self.recovery.can_send(more, cap) {
                 return if look == Time::MAX { Transmit::Idle } else { Transmit::At(look) };
             }
-            let pending = self.recovery.is_pending();
-            let from = if pending { self.next_tx.max(self.fetched) } else { self.next_tx };
+            let from = self.allowed_from();
             if now < from {
                 return Transmit::At(from);
             }
@@ -437,6 +442,20 @@ impl SendingEnd for RdmaSender {
     fn next_departure(&self) -> Option<Time> {
         let any = self.started && self.segments.is_none() && self.recovery.nxt() < self.packets;
         any.then_some(self.next_tx)
+    }
+
+    #[inline]
+    fn foresee(&self, spec: &RdmaSpec, at: Time) -> Option<Transmit> {
+        if !self.started || self.segments.is_some() || self.is_done() {
+            return None;
+        }
+        let permit = self.controller.permit();
+        let more = self.recovery.nxt() < self.packets;
+        if permit.pace == Some(Rate::ZERO) || !self.recovery.can_send(more, self.cap(spec, permit.window)) {
+            return Some(Transmit::Idle);
+        }
+        let from = self.allowed_from();
+        (at < from).then_some(Transmit::At(from))
     }
 
     fn remaining(&self) -> u64 {
