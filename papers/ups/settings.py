@@ -15,6 +15,8 @@ import numpy as np
 
 from thalweg.papers import RunSpec
 
+from .numbers import half_interval
+
 SEEDS = {"quick": (1,), "full": (1, 2, 3)}  # CHOICE: the paper does not say how many
 
 # A packet of 1460 B on the slowest class of links: later than this is "late by more than T".
@@ -173,6 +175,8 @@ def places(runs) -> list[str]:
 
 
 def spread(runs, key: str, value, name: str) -> dict[str, float]:
-    """Smallest and largest over the seeds, to be reported beside the mean; nothing if there is one seed."""
+    """Smallest and largest over the seeds and half the 95 % interval of the mean, to be reported beside it; nothing if there is one seed."""
     found = [value(r) for r in seeds(runs, key)]
-    return {f"{name}, least": min(found), f"{name}, most": max(found)} if len(found) > 1 else {}
+    if len(found) == 1:
+        return {}
+    return {f"{name}, least": min(found), f"{name}, most": max(found), f"{name}, ±": half_interval(found)}

@@ -344,6 +344,18 @@ def test_verdicts_are_kept_beside_the_claims_and_those_not_asked_for_stay(tiny, 
     assert list(_verdicts.kept(papers.find("tiny"), "quick")) == ["T-2"]
 
 
+def test_a_verdict_that_can_no_longer_be_reached_is_no_longer_kept(tiny, cli):
+    from thalweg.papers import _verdicts
+
+    again = ("reproduce", "tiny", "--claim", "T-[12]", "--quiet", "--keep-verdicts", "--out", "o")
+    assert cli(*again).code == 0
+    assert list(_verdicts.kept(papers.find("tiny"), "quick")) == ["T-1", "T-2"]
+    claims = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(claims.replace('id = "T-2"', 'id = "T-2"\nscales = ["full"]'))
+    assert cli(*again).code == 0
+    assert list(_verdicts.kept(papers.find("tiny"), "quick")) == ["T-1"]
+
+
 def test_a_quick_verdict_that_the_full_scale_contradicts_is_marked(tiny, cli):
     assert cli("reproduce", "tiny", "--quiet", "--keep-verdicts", "--out", "o").code == 1
     (tiny / "full").mkdir()

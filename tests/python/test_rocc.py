@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import thalweg
+
 FOLDER = Path(__file__).parents[2] / "papers" / "rocc"
 
 
@@ -43,3 +45,17 @@ def test_the_fluid_rests_at_the_set_point():
     at, fair, queue = part("fluid").Fluid.at(40).run(10, 0.01)
     last = at > 0.008
     assert np.allclose(fair[last], 400, rtol=0.01) and np.allclose(queue[last], 250, rtol=0.02)
+
+
+def test_timelys_hyper_active_step_is_five_of_its_steps_on_any_link():
+    for gbps in (10, 40, 100):
+        timely = part("settings").scheme("timely", gbps)["transport.congestion"]
+        assert (timely["additive"], timely["hyper"]["step"]) == (f"{gbps}Mbps", f"{5 * gbps}Mbps")
+
+
+def test_dcqcn_with_pi_holds_the_mean_queue_of_ten_flows_within_a_fifth_of_its_set_point():
+    settings = part("settings")
+    made = settings.star(10, 40, 40) | settings.scheme("dcqcn-pi")
+    queues = thalweg.run(FOLDER / "scenarios" / "star.toml", set=made, progress=False).tables["queues"]
+    late = queues.filter(queues["time_ps"] >= 20_000_000_000)
+    assert 80e3 <= late["bytes"].mean() <= 120e3

@@ -190,7 +190,12 @@ def test_means_are_over_the_seeds():
     runs = Runs({"a:x@1": 1.0, "a:x@2": 3.0, "a:xy@1": 100.0, "b:x@1": 7.0})
     assert settings.mean(runs, "a:x", lambda r: r) == 2.0
     assert settings.schemes(runs, "a") == ["x", "xy"] and settings.places(runs) == ["a", "b"]
-    assert settings.spread(runs, "a:x", lambda r: r, "n") == {"n, least": 1.0, "n, most": 3.0}
+    # Two samples: 12.706 times sqrt(2) / sqrt(2).
+    assert settings.spread(runs, "a:x", lambda r: r, "n") == {
+        "n, least": 1.0,
+        "n, most": 3.0,
+        "n, ±": pytest.approx(12.706),
+    }
     with pytest.raises(KeyError):
         settings.mean(runs, "a:z", lambda r: r)
 
@@ -307,3 +312,8 @@ def test_the_published_table_1_passes():
     claims = [c.id for c in PAPER.claims if c.id.startswith(("UPS-T1", "UPS-CP", "UPS-F1a")) and c.id != "UPS-T1x"]
     assert len(claims) == 28
     assert {c: wrong for c in claims if (wrong := judged(c, made))} == {}
+
+
+def test_the_interval_of_a_mean_is_student_s():
+    # 1 to 10: deviation 3.0277, over sqrt(10) 0.9574, times 2.262.
+    assert numbers.half_interval(list(range(1, 11))) == pytest.approx(2.1658, abs=1e-4)

@@ -4,6 +4,7 @@ use crate::arena::Arena;
 use crate::cx::Cx;
 use crate::dependencies::{Ways, elision};
 use crate::events::Events;
+use crate::fabric::crossbar;
 use crate::fabric::egress::Reference;
 use crate::fabric::gate::Gates;
 use crate::fabric::memory::{Memory, number_ports};
@@ -265,7 +266,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     if spec.disciplines.iter().any(|kind| kind.order.needs().apart) {
         memory.returning = vec![VecDeque::new(); ports.len()];
     }
-    go_with_crossbars(spec)?;
+    crossbar::check(spec).map_err(BuildError::Inconsistent)?;
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;
     let points = Points::new(build_points(spec)?);
@@ -373,7 +374,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
                 queues.push(queue);
             }
             if crossed {
-                may_cross(spec, kind, lane).map_err(refused)?;
+                crossbar::serves(spec, kind, lane).map_err(refused)?;
             }
             if lane == Lane::Reference {
                 port.queue = egresses.len() as u32;
@@ -432,34 +433,6 @@ fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
     let pauses = spec.inputs.is_some_and(|i| i.pause.is_some());
     let asks = || spec.nic.order.pulls() || pulls_when_idle(spec);
     pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { asks() }
-}
-
-/// What an output needs to take packets from inputs that send one at a time.
-fn may_cross(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> Result<(), String> {
-    let why = "inputs that send one packet at a time";
-    if !kind.order.needs().by_input {
-        return Err(format!("{why} need outputs that serve them in turn"));
-    }
-    if spec.control_first || kind.preemptive {
-        return Err(format!("{why} keep to it: nothing passes them, and no transmission is interrupted"));
-    }
-    if lane == Lane::Reference {
-        return Err(format!(
-            "{why} need plain links, short cuts, and marking that does not ask how long a port was idle"
-        ));
-    }
-    Ok(())
-}
-
-fn go_with_crossbars(spec: &NetworkSpec) -> Result<(), BuildError> {
-    let crossed = spec.inputs.filter(|inputs| inputs.one_per_input);
-    if crossed.is_some_and(|inputs| inputs.queue_pauses().is_some())
-        || crossed.is_some() && (spec.relief.is_some() || spec.point.is_some())
-    {
-        let why = "inputs that send one packet at a time go with pauses of whole ports only, and without congestion points";
-        return Err(BuildError::Inconsistent(why.into()));
-    }
-    Ok(())
 }
 
 /// The memory of switches with per-ingress accounting.

@@ -57,13 +57,16 @@ def kept(paper: Paper, scale: str) -> dict[str, Verdict]:
 
 
 def keep(paper: Paper, scale: str, rows, cost: Mapping[str, tuple[int, float]]) -> Path:
-    """Writes verdicts into the study's folder, beside those of claims that were not asked for now. `cost`: runs and seconds by claim."""
+    """Writes verdicts into the study's folder, beside those of claims that were not asked for now; what is no longer checkable has none.
+    `cost`: runs and seconds by claim."""
     found = kept(paper, scale)
     machine = _machine()
     for row in rows:
         if row.status in DECIDED:
             runs, seconds = cost[row.id]
             found[row.id] = Verdict(row.status, row.measured, row.bound, runs, round(seconds, 3), machine)
+        elif row.status == "not-checkable":
+            found.pop(row.id, None)
     where = file(paper, scale)
     where.parent.mkdir(exist_ok=True)
     lines = [f"{json.dumps(c.id)}: {_row(found[c.id])}" for c in paper.claims if c.id in found]

@@ -8,9 +8,40 @@ use crate::cx::Cx;
 use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::fabric::memory::Memory;
+use crate::port::Lane;
+use crate::spec::NetworkSpec;
 use thalweg_machines::crossbar::Ends;
-use thalweg_machines::schedule::OutputQueue;
+use thalweg_machines::schedule::{DisciplineSpec, OutputQueue};
 use thalweg_units::PortId;
+
+/// What does not go with inputs that send one packet at a time.
+pub(crate) fn check(spec: &NetworkSpec) -> Result<(), String> {
+    let crossed = spec.inputs.filter(|inputs| inputs.one_per_input);
+    if crossed.is_some_and(|inputs| inputs.queue_pauses().is_some())
+        || crossed.is_some() && (spec.relief.is_some() || spec.point.is_some())
+    {
+        let why = "inputs that send one packet at a time go with pauses of whole ports only, and without congestion points";
+        return Err(why.into());
+    }
+    Ok(())
+}
+
+/// What an output needs to take packets from inputs that send one at a time.
+pub(crate) fn serves(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> Result<(), String> {
+    let why = "inputs that send one packet at a time";
+    if !kind.order.needs().by_input {
+        return Err(format!("{why} need outputs that serve them in turn"));
+    }
+    if spec.control_first || kind.preemptive {
+        return Err(format!("{why} keep to it: nothing passes them, and no transmission is interrupted"));
+    }
+    if lane == Lane::Reference {
+        return Err(format!(
+            "{why} need plain links, short cuts, and marking that does not ask how long a port was idle"
+        ));
+    }
+    Ok(())
+}
 
 /// The port belongs to a switch with a crossbar.
 pub(super) fn has(fabric: &Fabric, id: PortId) -> bool {
