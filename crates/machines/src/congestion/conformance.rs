@@ -122,7 +122,12 @@ impl Story {
                         Some(ExplicitKind::Rate) => Explicit::Rate(Some(Rate::from_bps(queue * queue))),
                         Some(ExplicitKind::Forecast(reading)) => {
                             let delivers = [1, 2, 3, 4, 5, 6, 7, 8].map(|n| (n * queue / 20_000) as u8);
-                            Explicit::Forecast(Forecast { tick: *queue as u32, delivers, pauses: false, reading })
+                            Explicit::Forecast(Forecast {
+                                tick: *queue as u32,
+                                delivers,
+                                pauses: false,
+                                reading,
+                            })
                         }
                         _ => Explicit::Load([Load::Low, Load::High, Load::Overload][(queue % 3) as usize]),
                     }),

@@ -128,7 +128,13 @@ impl TcpSender {
                 .map(|(seq, len)| Segment { seq, len, moves_high_rxt: true }),
             _ => None,
         };
-        let new = || if self.exact { self.new_data(spec, self.sent_to, reach) } else { self.new_data(spec, 0, u64::MAX) };
+        let new = || {
+            if self.exact {
+                self.new_data(spec, self.sent_to, reach)
+            } else {
+                self.new_data(spec, 0, u64::MAX)
+            }
+        };
         let segment = segment.or_else(new)?;
         let end = segment.seq + u64::from(segment.len);
         (end <= reach || self.in_flight() == 0).then_some(segment)
