@@ -25,6 +25,8 @@ PIE = {"kind": "pie", "variant": "mahimahi", "target": "50ms", "burst": "100ms",
 # The authors' queue takes for a packet's round trip that of the way and its wait.
 XCP = {"kind": "xcp", "round_trips": "waits"}
 SINGLE = {"kind": "abc", "dual": False}
+# §2.7.2: "the authors' code": what their program does that their paper does not say is on.
+PROGRAM = {"kind": "sprout", "independent": True, "any_size": True, "bytes": True, "cumulative": True}
 NO_HYSTART = {"kind": "cubic", "hystart": False}
 # A scheme: its controller, its marking.
 SCHEMES: dict[str, tuple] = {
@@ -37,7 +39,7 @@ SCHEMES: dict[str, tuple] = {
     "bbr": ("bbr", "none"),
     "vivace": ("vivace", "none"),
     "verus": ("verus", "none"),
-    "sprout": ("sprout", "none"),
+    "sprout": (PROGRAM, "none"),
     "xcp": ("xcp", XCP),
     "xcpw": ("xcp", XCP | {"computed": "sliding"}),
     "rcp": ("rcp", "rcp"),

@@ -13,9 +13,10 @@
 //! receiver does not count.
 //! ```
 
-use crate::packet::Forecast;
+mod tables;
+
+use crate::packet::{Forecast, Reading};
 use serde::{Deserialize, Serialize};
-use std::sync::OnceLock;
 use thalweg_units::{Span, Time};
 
 /// τ.
@@ -37,6 +38,8 @@ const MOST: usize = 30;
 const COUNTS: usize = MOST * Forecast::TICKS + 1;
 /// The forecast errs on the high side with this probability.
 const RISK: f64 = 0.05;
+/// The authors' program counts packets of so many bytes.
+const COUNTED: u32 = 1400;
 /// After so many ticks without news nothing is known any more.
 const FORGETS: u64 = 1000;
 
@@ -48,100 +51,18 @@ fn mean(bin: usize) -> f64 {
     rate(bin) * TICK.secs()
 }
 
-/// What does not depend on anything seen; made once.
-struct Tables {
-    /// From each rate: the first that it may become in a tick, and how likely that and the next ones are.
-    drift: Vec<(usize, Vec<f64>)>,
-    /// By number of ticks less one, then by count, then by rate now: how likely no more than so many come.
-    comes: Vec<Vec<f32>>,
-}
-
-fn tables() -> &'static Tables {
-    static TABLES: OnceLock<Tables> = OnceLock::new();
-    TABLES.get_or_init(|| {
-        let drift: Vec<_> = (0..BINS).map(drift_from).collect();
-        Tables { comes: comes(&drift), drift }
-    })
-}
-
-/// §3.1: where a rate goes in a tick.
-fn drift_from(bin: usize) -> (usize, Vec<f64>) {
-    let (wide, sigma) = (rate(1), SIGMA * libm::sqrt(TICK.secs()));
-    let reach = libm::ceil(TAIL * sigma / wide) as usize;
-    let (first, last) = (bin.saturating_sub(reach), (bin + reach).min(BINS - 1));
-    let below = |edge: f64| 0.5 * (1.0 + libm::erf((edge - rate(bin)) / (sigma * std::f64::consts::SQRT_2)));
-    let chance = |to: usize| {
-        let low = if to == 0 { 0.0 } else { below(rate(to) - wide / 2.0) };
-        let high = if to == BINS - 1 { 1.0 } else { below(rate(to) + wide / 2.0) };
-        high - low
-    };
-    let mut to: Vec<f64> = (first..=last).map(chance).collect();
-    if bin == 0 {
-        // An outage lasts: what would leave it does so rarely.
-        let escapes = 1.0 - libm::exp(-ESCAPES * TICK.secs());
-        let stays = to[0] * (1.0 - escapes);
-        to.iter_mut().for_each(|p| *p *= escapes);
-        to[0] = stays;
-    }
-    (first, to)
-}
-
-/// §3.3: how much comes within one to eight ticks, whatever the rate does meanwhile.
-fn comes(drift: &[(usize, Vec<f64>)]) -> Vec<Vec<f32>> {
-    // Poisson, by count and rate; the last count stands for all beyond it.
-    let mut poisson = vec![0.0; (MOST + 1) * BINS];
-    for bin in 0..BINS {
-        let (mut p, mut left) = (libm::exp(-mean(bin)), 1.0);
-        for n in 0..MOST {
-            poisson[n * BINS + bin] = p;
-            left -= p;
-            p *= mean(bin) / (n + 1) as f64;
-        }
-        poisson[MOST * BINS + bin] = left.max(0.0);
-    }
-    // How likely exactly so many come in the ticks that are left, by count and rate at their beginning.
-    let mut exactly = vec![0.0; COUNTS * BINS];
-    exactly[..BINS].fill(1.0);
-    let mut all = Vec::new();
-    for ticks in 1..=Forecast::TICKS {
-        let mut here = vec![0.0; COUNTS * BINS];
-        for count in 0..=MOST * ticks {
-            for n in count.saturating_sub(MOST * (ticks - 1))..=count.min(MOST) {
-                let (before, p) = (&exactly[(count - n) * BINS..][..BINS], &poisson[n * BINS..][..BINS]);
-                let sum = &mut here[count * BINS..][..BINS];
-                sum.iter_mut().zip(before).zip(p).for_each(|((sum, before), p)| *sum += before * p);
-            }
-        }
-        for count in 0..=MOST * ticks {
-            let here = &here[count * BINS..][..BINS];
-            for (bin, (first, to)) in drift.iter().enumerate() {
-                let sum: f64 = to.iter().zip(&here[*first..]).map(|(p, here)| p * here).sum();
-                exactly[count * BINS + bin] = sum;
-            }
-        }
-        let mut at_most = vec![0.0f32; COUNTS * BINS];
-        for bin in 0..BINS {
-            let mut sum = 0.0;
-            for count in 0..COUNTS {
-                sum += exactly[count * BINS + bin];
-                at_most[count * BINS + bin] = sum as f32;
-            }
-            (0..COUNTS).for_each(|count| at_most[count * BINS + bin] /= sum as f32);
-        }
-        all.push(at_most);
-    }
-    all
-}
-
 /// What the receiver believes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Forecaster {
+    reading: Reading,
+    /// A count stands for so many bytes.
+    unit: u32,
     /// How likely each rate is.
     belief: Vec<f64>,
     /// The tick that runs began; which one it is.
     began: Option<Time>,
     tick: u32,
-    /// Segments that came in it.
+    /// Bytes that came in it.
     came: u32,
     /// Until then nothing need come: the sender has said so.
     pauses: Time,
@@ -151,23 +72,38 @@ pub(crate) struct Forecaster {
     told: Option<Forecast>,
 }
 
-impl Default for Forecaster {
-    fn default() -> Self {
-        let belief = vec![1.0 / BINS as f64; BINS];
-        Self { belief, began: None, tick: 0, came: 0, pauses: Time::ZERO, heard: Time::ZERO, told: None }
-    }
-}
-
 impl Forecaster {
-    /// A packet of so many segments (0 or 1) comes; `pauses`: it was the last of a flight.
-    pub(crate) fn hear(&mut self, now: Time, segments: u32, pauses: bool) {
+    /// One that knows nothing, of so long segments.
+    pub(crate) fn new(reading: Reading, mss: u32) -> Self {
+        Self {
+            reading,
+            unit: if reading.bytes { COUNTED } else { mss },
+            belief: vec![1.0 / BINS as f64; BINS],
+            began: None,
+            tick: 0,
+            came: 0,
+            pauses: Time::ZERO,
+            heard: Time::ZERO,
+            told: None,
+        }
+    }
+
+    /// A packet of so many bytes comes; `pauses`: it was the last of a flight.
+    pub(crate) fn hear(&mut self, now: Time, bytes: u32, pauses: bool) {
         self.advance(now);
         // A lone packet after so long is a keep-alive: it says that the sender is there, and nothing of the link.
-        let keeps_alive = pauses && self.heard > Time::ZERO && now.since(self.heard) >= ALONE;
-        self.came += if keeps_alive { 0 } else { segments };
+        let alone = pauses && self.heard > Time::ZERO && now.since(self.heard) >= ALONE;
+        self.came += if alone && !self.reading.bytes { 0 } else { bytes };
         self.heard = now;
         self.pauses =
             if pauses { self.pauses.max(now.saturating_add(KEEP_ALIVE)) } else { self.pauses.max(now) };
+    }
+
+    /// What came in the tick that ends, as the process that is believed in would count it.
+    fn count(&self) -> u32 {
+        // By bytes anything at all is a packet.
+        let least = u32::from(self.reading.bytes && self.came > 0);
+        ((self.came + self.unit / 2) / self.unit).max(least)
     }
 
     /// The ticks that are over.
@@ -178,7 +114,7 @@ impl Forecaster {
             self.drift();
             let tick = began.saturating_add(TICK.saturating_mul(n));
             if self.came > 0 || tick >= self.pauses {
-                self.observe(self.came);
+                self.observe(self.count());
             }
             self.came = 0;
         }
@@ -198,13 +134,7 @@ impl Forecaster {
     }
 
     fn drift(&mut self) {
-        let mut after = [0.0; BINS];
-        for (belief, (first, to)) in self.belief.iter().zip(&tables().drift) {
-            let reached = after[*first..].iter_mut();
-            reached.zip(to).for_each(|(after, p)| *after += belief * p);
-        }
-        self.belief.copy_from_slice(&after);
-        self.normalise();
+        self.belief = tables::drifted(&self.belief);
     }
 
     fn normalise(&mut self) {
@@ -238,7 +168,7 @@ impl Forecaster {
         }
         let mut delivers = [0; Forecast::TICKS];
         let mut least = 0;
-        for (delivers, comes) in delivers.iter_mut().zip(&tables().comes) {
+        for (delivers, comes) in delivers.iter_mut().zip(tables::comes(self.reading.independent)) {
             let at_most = |count: usize| -> f64 {
                 let comes = &comes[count * BINS..][..BINS];
                 self.belief.iter().zip(comes).map(|(belief, p)| belief * f64::from(*p)).sum()
@@ -249,7 +179,7 @@ impl Forecaster {
             }
             *delivers = least as u8;
         }
-        let forecast = Forecast { tick: self.tick, delivers, pauses: false };
+        let forecast = Forecast { tick: self.tick, delivers, ..Forecast::default() };
         self.told = Some(forecast);
         forecast
     }
@@ -259,10 +189,13 @@ impl Forecaster {
 mod tests {
     use super::*;
 
-    /// A packet every `ms` for so long, each the last of its flight or none.
+    fn knows_nothing() -> Forecaster {
+        Forecaster::new(Reading::default(), 1000)
+    }
+    /// A packet every `us` for so long, each the last of its flight or none.
     fn fed(us: u64, for_ms: u64, pauses: bool) -> Forecaster {
-        let mut f = Forecaster::default();
-        (0..for_ms * 1000 / us).for_each(|n| f.hear(Time::from_us(n * us), 1, pauses));
+        let mut f = knows_nothing();
+        (0..for_ms * 1000 / us).for_each(|n| f.hear(Time::from_us(n * us), 1000, pauses));
         f.advance(Time::from_ms(for_ms));
         f
     }
@@ -272,13 +205,13 @@ mod tests {
 
     #[test]
     fn chances_sum_to_one_but_those_of_an_outage() {
-        for (first, to) in &tables().drift[1..] {
+        for (first, to) in &tables::drift()[1..] {
             assert!((to.iter().sum::<f64>() - 1.0).abs() < 1e-6, "{first}");
         }
         // Half of the drift is below zero, and 98 % of that stay; of the other half 2 % leave.
-        let (stays, all) = (tables().drift[0].1[0], tables().drift[0].1.iter().sum::<f64>());
+        let (stays, all) = (tables::drift()[0].1[0], tables::drift()[0].1.iter().sum::<f64>());
         assert!((0.51..0.53).contains(&stays) && (0.008..0.011).contains(&(all - stays)), "{stays} {all}");
-        for comes in &tables().comes {
+        for comes in tables::comes(false) {
             let last = &comes[(COUNTS - 1) * BINS..];
             assert!(last.iter().all(|p| (p - 1.0).abs() < 1e-4));
         }
@@ -287,7 +220,7 @@ mod tests {
     /// One tick at 500 packets/s: Poisson with mean 10 and a drift of 28 packets/s, whose 5 % quantile is 5.
     #[test]
     fn of_a_rate_that_is_known_the_forecast_is_the_quantile_of_a_poisson_count() {
-        let mut f = Forecaster::default();
+        let mut f = knows_nothing();
         f.belief.fill(0.0);
         f.belief[128] = 1.0; // 502 packets/s
         let told = f.forecast().delivers;

@@ -45,6 +45,6 @@ pub mod transport;
 pub use notice::{Notice, QueueReport, Says};
 pub use packet::{
     Ecn, Explicit, ExplicitHeader, ExplicitKind, Flags, Forecast, Handle, IntHop, IntStack, Kind, Load,
-    Meaning, NO_SIDE, Packet, SackBlocks, Side,
+    Meaning, NO_SIDE, Packet, Reading, SackBlocks, Side,
 };
 pub use problems::{Problem, Problems};

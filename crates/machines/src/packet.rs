@@ -307,7 +307,16 @@ pub enum ExplicitKind {
     /// How loaded the way is (VCP).
     Load,
     /// What the link will deliver: the receiver says it (Sprout).
-    Forecast,
+    Forecast(Reading),
+}
+
+/// How Sprout's receiver reads what comes; data say it, since a receiver has no parameters of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Reading {
+    /// What comes in different ticks is taken for independent.
+    pub independent: bool,
+    /// Bytes are counted, not segments.
+    pub bytes: bool,
 }
 
 /// How loaded a link is, in two bits (VCP).
@@ -330,6 +339,8 @@ pub struct Forecast {
     pub delivers: [u8; Forecast::TICKS],
     /// Data: the last packet of a flight.
     pub pauses: bool,
+    /// Data: how to read them.
+    pub reading: Reading,
 }
 
 impl Forecast {
@@ -357,8 +368,8 @@ impl Explicit {
             ExplicitKind::Change => Self::Change(None),
             ExplicitKind::Rate => Self::Rate(None),
             ExplicitKind::Load => Self::Load(Load::Low),
-            ExplicitKind::Forecast => {
-                Self::Forecast(Forecast { tick: 0, delivers: [0; Forecast::TICKS], pauses: false })
+            ExplicitKind::Forecast(reading) => {
+                Self::Forecast(Forecast { tick: 0, delivers: [0; Forecast::TICKS], pauses: false, reading })
             }
         }
     }

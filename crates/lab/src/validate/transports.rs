@@ -224,7 +224,7 @@ impl Checked for Tcp {
 /// What routers tell outright: somebody must.
 fn explicit(r: &mut Report<'_>, key: &str, congestion: &ControllerSpec, doc: &Document) {
     let FeedbackKind::Explicit(kind) = congestion.needs().feedback else { return };
-    if kind == ExplicitKind::Forecast {
+    if matches!(kind, ExplicitKind::Forecast(_)) {
         return; // the receiver tells
     }
     let tells = |marking: &Marking| marking.acts() == Acts::Tells(kind);

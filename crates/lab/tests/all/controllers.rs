@@ -10,8 +10,8 @@ fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
     let controller = spec.key();
     let needs = spec.needs();
     let marking = match needs.feedback {
-        FeedbackKind::Explicit(ExplicitKind::Forecast) => r#""none""#.into(), // the receiver tells
-        FeedbackKind::Explicit(_) => format!("{controller:?}"),               // of the same name
+        FeedbackKind::Explicit(ExplicitKind::Forecast(_)) => r#""none""#.into(), // the receiver tells
+        FeedbackKind::Explicit(_) => format!("{controller:?}"),                  // of the same name
         _ if controller == "abc" => r#""abc""#.into(),
         _ if needs.marks.required() => r#"{ kind = "step", threshold = "20KB" }"#.into(),
         _ => r#""none""#.into(),

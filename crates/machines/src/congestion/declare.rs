@@ -75,6 +75,8 @@ pub struct Needs {
     pub messages: Messages,
     /// What its permits are made of.
     pub gives: Gives,
+    /// Its windows are exact to the byte: segments are cut to what fits, and where nothing fits nothing leaves until its next tick.
+    pub exact: bool,
     /// A new pace also moves the departure that the old one had planned; otherwise it counts from the next packet on.
     pub moves_departures: bool,
 }
@@ -88,6 +90,7 @@ impl Needs {
         feedback: FeedbackKind::None,
         messages: Messages::None,
         gives: Gives::Window { slow_start: true },
+        exact: false,
         moves_departures: false,
     };
 
@@ -98,7 +101,7 @@ impl Needs {
 
     /// Queue pairs can carry it: their receiving ends do not forecast.
     pub fn fit_rdma(self) -> bool {
-        self.feedback != FeedbackKind::Explicit(ExplicitKind::Forecast)
+        !matches!(self.feedback, FeedbackKind::Explicit(ExplicitKind::Forecast(_)))
     }
 }
 

@@ -10,8 +10,11 @@
 //! CHOICE Sprout §3.5: a forecast comes with every ACK, and with one of its own when a tick is over; one that the sender has already is
 //! not taken for new.
 //! CHOICE Sprout §3.4: when nothing may leave for 50 ms a segment leaves all the same, so that the receiver has something to observe, but
-//! no more of them are in flight than so leave in a round trip; the authors' program sends empty packets.
+//! no more of them are in flight than so leave in a round trip. Other reading: empty packets, as the authors' program sends; with packets of
+//! any size they are one byte long, and leave every 50 ms whatever is in flight.
 //! CHOICE Sprout §3.5: losses and timeouts change nothing but what is in flight: the protocol does not retransmit.
+//! CHOICE Sprout §3.5: what the authors' program does that the paper does not say is four keys, each of which works alone. Its forecast is read off the paper
+//! likewise ("how many packets will be delivered", §3.3): one whose ticks depend on each other, as the rate's do.
 //! CHOICE Sprout §3.4: the last packet of a flight says so, and promises the next within 50 ms; the authors' header has the time.
 //! ```
 
@@ -20,35 +23,60 @@ use super::{
     Parameters, Permit, Start,
 };
 use crate::forecast::{Forecaster, KEEP_ALIVE, TICK};
-use crate::packet::Forecast;
+use crate::packet::{Forecast, Reading};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
 
 /// Sprout: a window by cautious forecasts of what a cellular link delivers (Winstein et al., NSDI 2013).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Forecasts take what comes in different ticks for independent, as the authors' program does: a link that is slow in one tick is
+    /// not expected to be so in the next, and forecasts are higher.
+    pub independent: bool,
+    /// Packets are as small as the window that is open, and keep-alives a byte, as with the authors' program.
+    pub any_size: bool,
+    /// The receiver counts bytes, 1400 as a packet, and anything at all as one; what it forecasts is packets of 1440 B. As the authors' program.
+    pub bytes: bool,
+    /// With every tick that passes the forecast for all ticks until then leaves the queue, as in the authors' program; otherwise that tick's.
+    pub cumulative: bool,
+}
 
 impl Parameters for Params {
     type Machine = Sprout;
 
     fn needs(&self) -> Needs {
-        let feedback = FeedbackKind::Explicit(ExplicitKind::Forecast);
-        Needs { feedback, round_trips: true, gives: Gives::OwnWindow, ..Needs::WINDOW }
+        let feedback = FeedbackKind::Explicit(ExplicitKind::Forecast(self.reading()));
+        Needs { feedback, round_trips: true, gives: Gives::OwnWindow, exact: self.any_size, ..Needs::WINDOW }
     }
 
     fn make(&self, start: &Start) -> Result<Sprout, String> {
-        Ok(Sprout::new(start))
+        Ok(Sprout::new(start, *self))
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let program = Self { independent: true, any_size: true, bytes: true, cumulative: true };
+        vec![Self::default(), program]
+    }
+}
+
+impl Params {
+    fn reading(&self) -> Reading {
+        Reading { independent: self.independent, bytes: self.bytes }
     }
 }
 
 /// How far ahead the sender looks, ticks: 100 ms.
 const LOOK_AHEAD: usize = 5;
+/// A packet of the authors' program.
+const PACKET: u64 = 1440;
 
 /// Sprout's window, bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sprout {
+    params: Params,
     mss: u64,
     max_window: u64,
     /// The forecast, and when it came: as one that knows nothing would have it until then.
@@ -67,11 +95,12 @@ pub struct Sprout {
 }
 
 impl Sprout {
-    fn new(start: &Start) -> Self {
+    fn new(start: &Start, params: Params) -> Self {
         let mut s = Self {
+            params,
             mss: u64::from(start.mss),
             max_window: start.max_window.get().max(u64::from(start.mss)),
-            forecast: Forecaster::default().forecast(),
+            forecast: Forecaster::new(params.reading(), start.mss).forecast(),
             came: None,
             passed: 0,
             queue: 0,
@@ -85,10 +114,16 @@ impl Sprout {
         s
     }
 
-    /// Packets delivered when `ticks` have passed, if the forecast holds.
+    /// Bytes delivered when `ticks` have passed and one more, if the forecast holds.
     fn delivered(&self, ticks: usize) -> u64 {
         let last = Forecast::TICKS - 1;
-        u64::from(self.forecast.delivers[ticks.min(last)])
+        let packet = if self.params.bytes { PACKET } else { self.mss };
+        u64::from(self.forecast.delivers[ticks.min(last)]) * packet
+    }
+
+    /// What may leave at least: a keep-alive.
+    fn least(&self) -> u64 {
+        if self.params.any_size { 1 } else { self.mss }
     }
 
     /// §3.5: with every tick that passes less is queued.
@@ -96,24 +131,33 @@ impl Sprout {
         let Some(came) = self.came else { return };
         let ticks = (now.since(came).ps() / TICK.ps()).min(Forecast::TICKS as u64 - 1) as usize;
         while self.passed < ticks {
-            let before = if self.passed == 0 { 0 } else { self.delivered(self.passed - 1) };
-            let left = self.delivered(self.passed).saturating_sub(before) * self.mss;
+            let all = self.params.cumulative || self.passed == 0;
+            let before = if all { 0 } else { self.delivered(self.passed - 1) };
+            let left = self.delivered(self.passed).saturating_sub(before);
             self.queue = self.queue.saturating_sub(left);
             self.passed += 1;
         }
     }
 
-    /// What a keep-alive every 50 ms would have in flight, at most.
+    /// A keep-alive may leave: those are in flight, at most, that leave every 50 ms.
     fn quiet(&self) -> bool {
-        self.in_flight <= self.mss * (1 + self.rtt.ps() / KEEP_ALIVE.ps())
+        self.params.any_size || self.in_flight <= self.mss * (1 + self.rtt.ps() / KEEP_ALIVE.ps())
+    }
+
+    /// Keep-alives of a byte leave at their instants, not with the tick after that.
+    fn earlier(&self, tick: Option<Time>, now: Option<Time>) -> Option<Time> {
+        let now = now?;
+        let due = self.sent.saturating_add(KEEP_ALIVE);
+        let due = if due > now { due } else { now.saturating_add(KEEP_ALIVE) };
+        Some(tick.map_or(due, |tick| tick.min(due)))
     }
 
     fn set_permit(&mut self, now: Option<Time>) {
         let until = self.delivered(self.passed + LOOK_AHEAD);
-        let ahead = until.saturating_sub(self.delivered(self.passed)) * self.mss;
+        let ahead = until.saturating_sub(self.delivered(self.passed));
         let more = ahead.saturating_sub(self.queue);
-        let more = if self.alive { more.max(self.mss) } else { more };
-        let window = (self.in_flight + more).clamp(self.mss, self.max_window);
+        let more = if self.alive { more.max(self.least()) } else { more };
+        let window = (self.in_flight + more).clamp(self.least(), self.max_window);
         let wake = match (self.came, now) {
             (Some(came), Some(now)) => {
                 // The next tick of the forecast, and when it is over every tick for keep-alives.
@@ -122,6 +166,7 @@ impl Sprout {
             }
             _ => None,
         };
+        let wake = if self.params.any_size { self.earlier(wake, now) } else { wake };
         self.permit = Permit { window: Bytes::new(window), pace: None, wake };
     }
 }

@@ -2,12 +2,15 @@ use super::super::conformance::{ack, loss, start};
 use super::*;
 
 fn sprout() -> Sprout {
-    Params {}.make(&Start { base_rtt: Span::from_ms(40), ..start(1000, 10) }).unwrap()
+    made(Params::default())
+}
+fn made(params: Params) -> Sprout {
+    params.make(&Start { base_rtt: Span::from_ms(40), ..start(1000, 10) }).unwrap()
 }
 /// An ACK at `ms` with the forecast of a tick: so many packets per tick.
 fn hears(s: &mut Sprout, ms: u64, tick: u32, per_tick: u8, in_flight: u64) {
     let delivers = [1, 2, 3, 4, 5, 6, 7, 8].map(|n| n * per_tick);
-    let told = Forecast { tick, delivers, pauses: false };
+    let told = Forecast { tick, delivers, ..Forecast::default() };
     let feedback = Feedback::Explicit(Explicit::Forecast(told));
     let in_flight = Bytes::new(in_flight * 1000);
     s.on_ack(&AckSample { now: Time::from_ms(ms), in_flight, feedback, ..ack(1000, 0) });
@@ -64,7 +67,7 @@ fn a_keep_alive_leaves_every_fifty_milliseconds_but_only_as_many_as_a_round_trip
 #[test]
 fn before_the_first_forecast_the_window_is_that_of_one_who_knows_nothing() {
     let s = sprout();
-    let told = Forecaster::default().forecast().delivers;
+    let told = Forecaster::new(Reading::default(), 1000).forecast().delivers;
     assert_eq!(s.permit().window.get(), (u64::from(told[5] - told[0]) * 1000).max(1000));
     assert_eq!(s.permit().wake, None);
 }

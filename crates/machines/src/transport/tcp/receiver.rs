@@ -77,8 +77,9 @@ impl Reassembly {
     /// What the sender is told that a data packet with such a header has come: what routers wrote, or a forecast.
     fn answer(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, what: Explicit) -> Explicit {
         let Explicit::Forecast(said) = what else { return what };
-        let forecaster = self.forecaster.get_or_insert_default();
-        forecaster.hear(now, packet.payload.div_ceil(spec.mss), said.pauses);
+        let made = || Box::new(Forecaster::new(said.reading, spec.mss));
+        let forecaster = self.forecaster.get_or_insert_with(made);
+        forecaster.hear(now, packet.payload, said.pauses);
         let class = if spec.acks_in_class { packet.class } else { 0 };
         self.beat = Some(Trigger { stamp: now, seq: packet.seq, payload: 0, class, resent: false });
         Explicit::Forecast(forecaster.forecast())

@@ -43,7 +43,8 @@ impl TcpSender {
     #[inline]
     pub(super) fn new_data(&self, spec: &TcpSpec, flight: u64, window: u64) -> Option<Segment> {
         let (seq, end) = self.unsent();
-        let len = (end - seq).min(u64::from(spec.mss)) as u32;
+        let room = if self.exact { window.saturating_sub(flight) } else { u64::MAX };
+        let len = (end - seq).min(u64::from(spec.mss)).min(room) as u32;
         (len > 0 && fits(flight, len, window)).then_some(Segment { seq, len, moves_high_rxt: false })
     }
 
@@ -127,7 +128,14 @@ impl TcpSender {
                 .map(|(seq, len)| Segment { seq, len, moves_high_rxt: true }),
             _ => None,
         };
-        let segment = segment.or_else(|| self.new_data(spec, 0, u64::MAX))?;
+        let new = || {
+            if self.exact {
+                self.new_data(spec, self.sent_to, reach)
+            } else {
+                self.new_data(spec, 0, u64::MAX)
+            }
+        };
+        let segment = segment.or_else(new)?;
         let end = segment.seq + u64::from(segment.len);
         (end <= reach || self.in_flight() == 0).then_some(segment)
     }
@@ -218,13 +226,12 @@ impl TcpSender {
     /// What routers write into, or the receiver reads, of a packet that leaves.
     #[inline]
     pub(super) fn header(&self, spec: &TcpSpec, kind: ExplicitKind) -> Explicit {
-        if kind != ExplicitKind::Forecast {
-            return Explicit::unwritten(kind);
-        }
+        let ExplicitKind::Forecast(reading) = kind else { return Explicit::unwritten(kind) };
         // Sprout §3.4: no other follows at once.
-        let full = self.in_flight() + u64::from(spec.mss) > self.controller.permit().window.get();
+        let next = if self.exact { 1 } else { u64::from(spec.mss) };
+        let full = self.in_flight() + next > self.controller.permit().window.get();
         let pauses = full || self.sent_to == self.written();
-        Explicit::Forecast(Forecast { pauses, ..Forecast::default() })
+        Explicit::Forecast(Forecast { pauses, reading, ..Forecast::default() })
     }
 
     #[cold]
