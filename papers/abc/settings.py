@@ -26,7 +26,7 @@ PIE = {"kind": "pie", "variant": "mahimahi", "target": "50ms", "burst": "100ms",
 XCP = {"kind": "xcp", "round_trips": "waits"}
 SINGLE = {"kind": "abc", "dual": False}
 # §2.7.2: "the authors' code": what their program does that their paper does not say is on.
-PROGRAM = {"kind": "sprout", "independent": True, "any_size": True, "bytes": True, "cumulative": True}
+PROGRAM = {"kind": "sprout", "independent": True, "any_size": True, "bytes": True}
 NO_HYSTART = {"kind": "cubic", "hystart": False}
 # A scheme: its controller, its marking.
 SCHEMES: dict[str, tuple] = {

@@ -77,7 +77,7 @@ impl Forecaster {
     pub(crate) fn new(reading: Reading, mss: u32) -> Self {
         Self {
             reading,
-            unit: if reading.bytes { COUNTED } else { mss },
+            unit: if reading.is_by_bytes() { COUNTED } else { mss },
             belief: vec![1.0 / BINS as f64; BINS],
             began: None,
             tick: 0,
@@ -93,7 +93,7 @@ impl Forecaster {
         self.advance(now);
         // A lone packet after so long is a keep-alive: it says that the sender is there, and nothing of the link.
         let alone = pauses && self.heard > Time::ZERO && now.since(self.heard) >= ALONE;
-        self.came += if alone && !self.reading.bytes { 0 } else { bytes };
+        self.came += if alone && !self.reading.is_by_bytes() { 0 } else { bytes };
         self.heard = now;
         self.pauses =
             if pauses { self.pauses.max(now.saturating_add(KEEP_ALIVE)) } else { self.pauses.max(now) };
@@ -102,7 +102,7 @@ impl Forecaster {
     /// What came in the tick that ends, as the process that is believed in would count it.
     fn count(&self) -> u32 {
         // By bytes anything at all is a packet.
-        let least = u32::from(self.reading.bytes && self.came > 0);
+        let least = u32::from(self.reading.is_by_bytes() && self.came > 0);
         ((self.came + self.unit / 2) / self.unit).max(least)
     }
 
@@ -168,7 +168,7 @@ impl Forecaster {
         }
         let mut delivers = [0; Forecast::TICKS];
         let mut least = 0;
-        for (delivers, comes) in delivers.iter_mut().zip(tables::comes(self.reading.independent)) {
+        for (delivers, comes) in delivers.iter_mut().zip(tables::comes(self.reading.is_independent())) {
             let at_most = |count: usize| -> f64 {
                 let comes = &comes[count * BINS..][..BINS];
                 self.belief.iter().zip(comes).map(|(belief, p)| belief * f64::from(*p)).sum()
@@ -232,6 +232,29 @@ mod tests {
         f.belief[0] = 1.0;
         f.told = None;
         assert_eq!(f.forecast().delivers, [0; 8], "an outage");
+    }
+
+    /// The same where ticks are independent: the variances of eight counts, 80 + 0.32 · (1 + 2 + … + 8), add up to 9.6², so 80 - 1.64 · 9.6.
+    #[test]
+    fn independent_ticks_are_forecast_higher() {
+        let mut f = Forecaster::new(Reading::Independent, 1000);
+        f.belief.fill(0.0);
+        f.belief[128] = 1.0;
+        let told = f.forecast().delivers;
+        assert_eq!(told[0], 5);
+        assert!((63..=66).contains(&told[7]), "{told:?}");
+    }
+
+    #[test]
+    fn by_bytes_anything_at_all_is_a_packet_and_1400_bytes_are_one() {
+        let count = |reading, bytes| {
+            let mut f = Forecaster::new(reading, 1000);
+            f.came = bytes;
+            f.count()
+        };
+        assert_eq!([1, 1400, 2000, 2100, 4200].map(|b| count(Reading::Bytes, b)), [1, 1, 1, 2, 3]);
+        assert_eq!([0, 1, 1000, 2000].map(|b| count(Reading::default(), b)), [0, 0, 1, 2]);
+        assert_eq!(count(Reading::Bytes, 0), 0);
     }
 
     #[test]

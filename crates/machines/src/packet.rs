@@ -310,13 +310,38 @@ pub enum ExplicitKind {
     Forecast(Reading),
 }
 
-/// How Sprout's receiver reads what comes; data say it, since a receiver has no parameters of its own.
+/// How Sprout's receiver reads what comes; data say it, since a receiver has no parameters of its own. A byte: every sender has one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Reading {
+pub enum Reading {
+    /// As the paper does.
+    #[default]
+    Paper,
     /// What comes in different ticks is taken for independent.
-    pub independent: bool,
+    Independent,
     /// Bytes are counted, not segments.
-    pub bytes: bool,
+    Bytes,
+    /// Both, as the authors' program does.
+    Program,
+}
+
+impl Reading {
+    /// What comes in different ticks is taken for independent; bytes are counted.
+    pub fn new(independent: bool, bytes: bool) -> Self {
+        match (independent, bytes) {
+            (false, false) => Self::Paper,
+            (true, false) => Self::Independent,
+            (false, true) => Self::Bytes,
+            (true, true) => Self::Program,
+        }
+    }
+    /// What comes in different ticks is taken for independent.
+    pub fn is_independent(self) -> bool {
+        matches!(self, Self::Independent | Self::Program)
+    }
+    /// Bytes are counted, not segments.
+    pub fn is_by_bytes(self) -> bool {
+        matches!(self, Self::Bytes | Self::Program)
+    }
 }
 
 /// How loaded a link is, in two bits (VCP).

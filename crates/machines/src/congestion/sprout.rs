@@ -13,8 +13,9 @@
 //! no more of them are in flight than so leave in a round trip. Other reading: empty packets, as the authors' program sends; with packets of
 //! any size they are one byte long, and leave every 50 ms whatever is in flight.
 //! CHOICE Sprout §3.5: losses and timeouts change nothing but what is in flight: the protocol does not retransmit.
-//! CHOICE Sprout §3.5: what the authors' program does that the paper does not say is four keys, each of which works alone. Its forecast is read off the paper
-//! likewise ("how many packets will be delivered", §3.3): one whose ticks depend on each other, as the rate's do.
+//! CHOICE Sprout §3.3, §3.5: what the authors' program does that the paper does not say is three keys, each of which works alone; as the paper has it, a
+//! forecast's ticks depend on each other, as the rate's do. A fourth makes no difference where a forecast comes with every tick, and is not here: with
+//! each tick that passes the program takes off the forecast for all ticks until then.
 //! CHOICE Sprout §3.4: the last packet of a flight says so, and promises the next within 50 ms; the authors' header has the time.
 //! ```
 
@@ -39,8 +40,6 @@ pub struct Params {
     pub any_size: bool,
     /// The receiver counts bytes, 1400 as a packet, and anything at all as one; what it forecasts is packets of 1440 B. As the authors' program.
     pub bytes: bool,
-    /// With every tick that passes the forecast for all ticks until then leaves the queue, as in the authors' program; otherwise that tick's.
-    pub cumulative: bool,
 }
 
 impl Parameters for Params {
@@ -57,14 +56,14 @@ impl Parameters for Params {
 
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        let program = Self { independent: true, any_size: true, bytes: true, cumulative: true };
+        let program = Self { independent: true, any_size: true, bytes: true };
         vec![Self::default(), program]
     }
 }
 
 impl Params {
     fn reading(&self) -> Reading {
-        Reading { independent: self.independent, bytes: self.bytes }
+        Reading::new(self.independent, self.bytes)
     }
 }
 
@@ -131,8 +130,7 @@ impl Sprout {
         let Some(came) = self.came else { return };
         let ticks = (now.since(came).ps() / TICK.ps()).min(Forecast::TICKS as u64 - 1) as usize;
         while self.passed < ticks {
-            let all = self.params.cumulative || self.passed == 0;
-            let before = if all { 0 } else { self.delivered(self.passed - 1) };
+            let before = if self.passed == 0 { 0 } else { self.delivered(self.passed - 1) };
             let left = self.delivered(self.passed).saturating_sub(before);
             self.queue = self.queue.saturating_sub(left);
             self.passed += 1;

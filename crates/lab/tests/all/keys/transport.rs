@@ -149,7 +149,6 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(sprout).independent", WAN, &["%.congestion=sprout"], "", "true", Outcome),
     ("%(tcp).congestion(sprout).any_size", WAN, &["%.congestion=sprout"], "", "true", Outcome),
     ("%(tcp).congestion(sprout).bytes", WAN, &["%.congestion=sprout"], "", "true", Outcome),
-    ("%(tcp).congestion(sprout).cumulative", WAN, &["%.congestion=sprout"], "", "true", Outcome),
     ("%(tcp).congestion=abc", WAN, ABC, "abc", "dctcp", Outcome),
     ("%(tcp).congestion(abc).additive", WAN, ABC, "", "0.0", Outcome),
     ("%(tcp).congestion(abc).encoding", WAN, ABC, "proxy", "full", Refused),

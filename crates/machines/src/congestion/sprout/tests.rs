@@ -82,3 +82,21 @@ fn a_timeout_forgets_what_was_in_flight_and_a_loss_changes_nothing() {
     s.on_timeout(&Loss { now: Time::from_ms(101), ..loss(20_000, 0, 20_000) });
     assert_eq!((s.queue, window(&s)), (0, 20));
 }
+
+#[test]
+fn with_packets_of_any_size_a_keep_alive_is_a_byte_and_leaves_to_the_millisecond() {
+    let mut s = made(Params { any_size: true, ..Params::default() });
+    hears(&mut s, 100, 1, 0, 1);
+    s.on_sent(Time::from_ms(100), Bytes::new(1000), Bytes::new(1000));
+    s.on_tick(Time::from_ms(140));
+    assert_eq!((s.permit().window, s.permit().wake), (Bytes::new(1000), Some(Time::from_ms(150))));
+    s.on_tick(Time::from_ms(150));
+    assert_eq!(s.permit().window, Bytes::new(1001));
+}
+
+#[test]
+fn by_bytes_a_forecast_is_packets_of_the_program() {
+    let mut s = made(Params { bytes: true, ..Params::default() });
+    hears(&mut s, 100, 1, 4, 3);
+    assert_eq!(s.permit().window, Bytes::new(5 * 4 * 1440));
+}

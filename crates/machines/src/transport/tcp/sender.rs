@@ -124,8 +124,6 @@ pub struct TcpSender {
     log: Option<Box<SendLog>>,
     /// What packets have room for.
     feedback: FeedbackKind,
-    /// Windows are exact to the byte.
-    exact: bool,
     controller: Controller,
 }
 
@@ -169,7 +167,6 @@ impl TcpSender {
             beside: spec.writes.map(|_| Box::default()),
             log: needs.delivery.then(Box::default),
             feedback: needs.feedback,
-            exact: needs.exact,
             controller: spec.controller.make(start)?,
         })
     }

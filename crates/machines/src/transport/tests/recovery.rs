@@ -279,6 +279,23 @@ fn a_pace_spreads_a_window() {
 }
 
 #[test]
+fn windows_that_are_exact_cut_segments_to_what_fits() {
+    use crate::congestion::{ControllerSpec, sprout};
+    let program = sprout::Params { any_size: true, bytes: true, ..Default::default() };
+    let lengths = |params| {
+        let mut pair = Pair::new(TcpSpec { controller: ControllerSpec::Sprout(params), ..tcp() }, 40);
+        for _ in 0..400 {
+            pair.step(&mut |_, _, _| Fate::Deliver);
+        }
+        let data = pair.wire_log.iter().filter(|p| p.kind == crate::packet::Kind::Data);
+        data.map(|p| u64::from(p.payload)).collect::<Vec<_>>()
+    };
+    assert!(lengths(sprout::Params::default()).iter().all(|length| *length == MSS));
+    let cut = lengths(program);
+    assert!(cut.iter().any(|length| *length < MSS) && cut.iter().all(|length| *length <= MSS), "{cut:?}");
+}
+
+#[test]
 fn parameters_that_cannot_work_are_refused_by_name() {
     let refusal = |spec: TcpSpec| {
         let start = spec.start(Rate::from_gbps(10), Span::from_us(100), Span::ZERO);

@@ -43,9 +43,16 @@ impl TcpSender {
     #[inline]
     pub(super) fn new_data(&self, spec: &TcpSpec, flight: u64, window: u64) -> Option<Segment> {
         let (seq, end) = self.unsent();
-        let room = if self.exact { window.saturating_sub(flight) } else { u64::MAX };
+        let room = if self.is_exact(spec) { window.saturating_sub(flight) } else { u64::MAX };
         let len = (end - seq).min(u64::from(spec.mss)).min(room) as u32;
         (len > 0 && fits(flight, len, window)).then_some(Segment { seq, len, moves_high_rxt: false })
+    }
+
+    /// Windows are exact to the byte. Only those of controllers with forecasts may be; all others pay a comparison.
+    #[inline]
+    fn is_exact(&self, spec: &TcpSpec) -> bool {
+        matches!(self.feedback, FeedbackKind::Explicit(ExplicitKind::Forecast(_)))
+            && spec.controller.needs().exact
     }
 
     /// What was never sent, from its first byte as far as it is in one piece.
@@ -129,7 +136,7 @@ impl TcpSender {
             _ => None,
         };
         let new = || {
-            if self.exact {
+            if self.is_exact(spec) {
                 self.new_data(spec, self.sent_to, reach)
             } else {
                 self.new_data(spec, 0, u64::MAX)
@@ -228,7 +235,7 @@ impl TcpSender {
     pub(super) fn header(&self, spec: &TcpSpec, kind: ExplicitKind) -> Explicit {
         let ExplicitKind::Forecast(reading) = kind else { return Explicit::unwritten(kind) };
         // Sprout §3.4: no other follows at once.
-        let next = if self.exact { 1 } else { u64::from(spec.mss) };
+        let next = if self.is_exact(spec) { 1 } else { u64::from(spec.mss) };
         let full = self.in_flight() + next > self.controller.permit().window.get();
         let pauses = full || self.sent_to == self.written();
         Explicit::Forecast(Forecast { pauses, reading, ..Forecast::default() })
