@@ -10,14 +10,14 @@ const WIDE: usize = 2048;
 /// What a network needs besides queues and wires. Who does not use a feature pays one predictable branch for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Features {
-    /// A packet may do something else than go on: links fail, ports write to sources, paths are not known in advance, somebody follows
-    /// packets on their way. One question for all of them where every hop comes by.
+    /// A packet may do something else than go on: links fail, ports write to sources, paths are not known in advance, senders
+    /// are told of drops. One question for all of them where every hop comes by.
     pub detours: bool,
     /// NICs that pull do not simply ask the flow whose turn it is: links fail, queues are paused, agents choose, the shortest goes first.
     pub nic_detours: bool,
     /// Headers change from hop to hop, or packets are followed on their way: see [`crate::fabric::headers`].
     pub headers: bool,
-    /// What waits no longer is seen by others than the memory of its switch: headers, stages that write, points, relief, backpressure.
+    /// What waits no longer is seen by others than the memory of its switch: stages that write, points, relief, backpressure.
     pub departures: bool,
     /// Switches write into data packets as their transmission begins: see [`Fabric::write_headers`](crate::fabric::Fabric::write_headers).
     pub writes: bool,
@@ -106,8 +106,8 @@ impl Features {
             (spec.nic.order == NicOrder::Shortest, spec.nic.order == NicOrder::Hpcc);
         Self {
             nic_detours: failures || backpressure || agents || shortest_nic || hpcc_nic,
-            detours: headers || failures || spraying || told || spec.point.is_some(),
-            departures: headers || writes || backpressure || spec.point.is_some() || spec.relief.is_some(),
+            detours: failures || spraying || told || spec.point.is_some(),
+            departures: writes || backpressure || spec.point.is_some() || spec.relief.is_some(),
             headers,
             writes,
             streams: spec.flows.iter().any(|flow| flow.back_to_back),

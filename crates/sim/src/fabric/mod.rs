@@ -248,7 +248,7 @@ impl Fabric {
             Booked::Behind => {}
             Booked::Dropped => return self.lose(cx, flying.handle),
         }
-        if DETOURS && cx.features.headers {
+        if cx.features.headers {
             let port = &self.ports[id.at()];
             let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
             self.note_booked(cx, id, flying.handle, begins);

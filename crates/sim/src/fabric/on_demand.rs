@@ -373,6 +373,9 @@ impl Fabric {
 
     /// A packet that waits no longer goes on the wire at `at`.
     fn send<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, mut flying: Flying) {
+        if cx.features.headers {
+            self.note_departure(cx, id, flying.handle, at);
+        }
         if cx.features.departures {
             flying.wire = self.departs_seen(cx, id, at, flying);
         } else if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
@@ -397,9 +400,6 @@ impl Fabric {
     #[inline(never)]
     fn departs_seen<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, flying: Flying) -> u32 {
         let Flying { handle, mut wire, .. } = flying;
-        if cx.features.headers {
-            self.note_departure(cx, id, handle, at);
-        }
         if cx.features.writes {
             self.write_headers(id, flying, at);
         }
