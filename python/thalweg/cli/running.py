@@ -193,14 +193,19 @@ def print_study(study) -> None:
         print("figure: " + " ".join(map(str, files)))
 
 
+def _begins(workload: str, word: str) -> bool:
+    """`W3` stands for every W3-…; `W1` is not W10."""
+    return workload.startswith(word) and not workload[len(word) : len(word) + 1].isdigit()
+
+
 def bench(args) -> int:
     from thalweg import _core, _format
 
     known = _core.bench_workloads()
     for w in args.workloads:
-        if not any(k.startswith(w) for k in known):
+        if not any(_begins(k, w) for k in known):
             raise refuse(f"no workload is called `{w}`", hint=nearest(w, known))
-    wanted = [k for k in known if not args.workloads or any(k.startswith(w) for w in args.workloads)]
+    wanted = [k for k in known if not args.workloads or any(_begins(k, w) for w in args.workloads)]
     if _core.DEBUG_BUILD:
         say("thalweg: this is a debug build: the speeds mean nothing (build with --release)")
     repeat = args.repeat or (1 if args.quick else 3)

@@ -147,7 +147,15 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(verus).refit", WAN, VERUS, "", "50ms", Outcome),
     ("%(tcp).congestion=sprout", BUSY, &[], "sprout", "newreno", Outcome),
     ("%(tcp).congestion(sprout).independent", WAN, &["%.congestion=sprout"], "", "true", Outcome),
-    ("%(tcp).congestion(sprout).any_size", WAN, &["%.congestion=sprout"], "", "true", Outcome),
+    // Segments are as long as windows are, unless these are counted in another length.
+    (
+        "%(tcp).congestion(sprout).any_size",
+        WAN,
+        &["%.congestion={kind=\"sprout\",bytes=true}"],
+        "",
+        "true",
+        Outcome,
+    ),
     ("%(tcp).congestion(sprout).bytes", WAN, &["%.congestion=sprout"], "", "true", Outcome),
     ("%(tcp).congestion=abc", WAN, ABC, "abc", "dctcp", Outcome),
     ("%(tcp).congestion(abc).additive", WAN, ABC, "", "0.0", Outcome),
