@@ -7,9 +7,11 @@ import numpy as np
 from thalweg.papers import RunSpec, measure
 
 from .outcome import delays, jain, shares, summary, utilisation
-from .settings import COUNTS, NAMES, SINGLE, need_traces, several, wired
+from .settings import COUNTS, NAMES, PUBLISHED_BASELINES, SINGLE, need_traces, several, wired
 
 MANY = ("abc", "cubic", "cubic-codel", "copa", "bbr")
+# The other schemes alone and sixteen at a time.
+ENDS = [several(s, n) for s in PUBLISHED_BASELINES if s not in MANY for n in (COUNTS[0], COUNTS[-1])]
 JAIN = (2, 4, 8, 16, 32)
 PHASE, PHASES, FLOWS = 30, 9, 5
 DELTAS = (20, 60, 133)
@@ -84,7 +86,7 @@ SEEDS = {"quick": (1, 2), "full": (1, 2, 3, 4, 5)}
 
 
 def runs(scale: str) -> list:
-    out = [several(s, n).spec() for s in MANY for n in COUNTS]
+    out = [several(s, n).spec() for s in MANY for n in COUNTS] + [cell.spec() for cell in ENDS]
     out += [
         joining(True),
         joining(False),
@@ -111,11 +113,16 @@ def _(runs):
     }
 
 
-@measure("ABC-F2.11b", needs=[several(s, n).key for s in MANY for n in COUNTS])
+@measure("ABC-F2.11b", needs=[several(s, n).key for s in PUBLISHED_BASELINES for n in (COUNTS[0], COUNTS[-1])])
 def _(runs):
     need_traces()
-    apart = {s: utilisation(runs[several(s, 16).key]) - utilisation(runs[several(s, 1).key]) for s in MANY[1:]}
-    return {"smallest utilisation, 16 - 1": min(apart.values())} | {f"{NAMES[s]}, 16 - 1": v for s, v in apart.items()}
+    found = {s: [summary(runs[several(s, n).key]) for n in (COUNTS[0], COUNTS[-1])] for s in PUBLISHED_BASELINES}
+    apart = {s: many[0] - one[0] for s, (one, many) in found.items()}
+    return (
+        {"smallest utilisation, 16 - 1": min(apart.values())}
+        | {f"{NAMES[s]}, 16 - 1": v for s, v in apart.items()}
+        | {f"{NAMES[s]}, p95, 16 / 1": many[1] / one[1] for s, (one, many) in found.items()}
+    )
 
 
 def phases(results) -> list[tuple[int, float]]:
