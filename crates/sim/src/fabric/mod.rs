@@ -128,29 +128,34 @@ impl Fabric {
         }
         cx.mark_digest(Tag::new(Phase::Arrive, id.0).word());
         if cx.features.detours {
-            return self.arrive_with_detours(cx, id, landed, early);
+            self.go_on_with_detours(cx, id, landed, early)
+        } else {
+            self.go_on::<false, _>(cx, id, landed, early)
         }
-        if landed.is_frame() {
-            self.frame_lands(cx, id, landed.handle);
-            return Landing::Passed;
-        }
-        if to_host {
-            return Landing::Host(landed.handle);
-        }
-        self.forward::<false, _>(cx, id, landed, early);
-        Landing::Passed
     }
 
-    /// The same where something may come between: see [`Features::detours`](crate::features::Features::detours).
+    /// Not inlined: few networks have them.
     #[inline(never)]
-    fn arrive_with_detours<Q: Events>(
+    fn go_on_with_detours<Q: Events>(
         &mut self,
         cx: &mut Cx<Q>,
         id: PortId,
         landed: Flying,
         early: Span,
     ) -> Landing {
-        if cx.features.failures && self.outages.failed_in_flight(id) {
+        self.go_on::<true, _>(cx, id, landed, early)
+    }
+
+    /// Where what has landed goes; `DETOURS`: see [`Features::detours`](crate::features::Features::detours).
+    #[inline(always)]
+    fn go_on<const DETOURS: bool, Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        id: PortId,
+        landed: Flying,
+        early: Span,
+    ) -> Landing {
+        if DETOURS && cx.features.failures && self.outages.failed_in_flight(id) {
             if self.outages.lose_on_the_way(&landed) {
                 self.ports[id.at()].verdicts.dropped += 1;
                 self.lose(cx, landed.handle);
@@ -166,7 +171,7 @@ impl Fabric {
         if self.ports[id.at()].mode.to_host {
             return Landing::Host(landed.handle);
         }
-        self.forward::<true, _>(cx, id, landed, early);
+        self.forward::<DETOURS, _>(cx, id, landed, early);
         Landing::Passed
     }
 

@@ -397,7 +397,7 @@ impl Fabric {
     }
 
     /// A packet that waits no longer is seen, or changed, by more than its switch's memory: its bytes on the wire then.
-    #[inline(never)]
+    #[inline(always)]
     fn departs_seen<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, flying: Flying) -> u32 {
         let Flying { handle, mut wire, .. } = flying;
         if cx.features.writes {
