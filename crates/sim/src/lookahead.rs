@@ -20,65 +20,90 @@ const NEXT: usize = 4;
 const RING: usize = 2;
 
 /// The steps for the events that come `HEAD`, `WAY`, `NEXT` and `RING` events from now; when the calendar has
-/// advanced by a bucket, the ports of the next one.
+/// advanced by a bucket, those for all that its first events have missed, and the ports of the next bucket.
 #[inline(always)]
 pub(crate) fn look_ahead<Q: Events>(events: &mut Q, fabric: &Fabric, hosts: &Hosts) {
     if events.bucket_advanced() {
-        for tag in events.next_bucket() {
-            if tag.phase() == Phase::Arrive {
-                prefetch(&fabric.ports[tag.entity() as usize]);
-            }
-        }
-        for ahead in 0..HEAD {
-            if let Some(first) = landing(events, fabric, ahead).and_then(|port| port.flight.front()) {
-                prefetch(first);
-            }
+        begin_bucket(events, fabric, hosts);
+    }
+    head(events, fabric, HEAD);
+    way(events, fabric, WAY);
+    next(events, fabric, hosts, NEXT);
+    ring(events, fabric, RING);
+}
+
+/// Nothing looked ahead beyond the end of the last bucket. Each step is taken for all before the next, so that they wait for
+/// memory together.
+#[inline(never)]
+fn begin_bucket<Q: Events>(events: &Q, fabric: &Fabric, hosts: &Hosts) {
+    for tag in events.next_bucket() {
+        if tag.phase() == Phase::Arrive {
+            prefetch(&fabric.ports[tag.entity() as usize]);
         }
     }
-    if let Some(first) = landing(events, fabric, HEAD).and_then(|port| port.flight.front()) {
+    (0..HEAD).for_each(|ahead| head(events, fabric, ahead));
+    (0..WAY).for_each(|ahead| way(events, fabric, ahead));
+    (0..NEXT).for_each(|ahead| next(events, fabric, hosts, ahead));
+    (0..RING).for_each(|ahead| ring(events, fabric, ahead));
+}
+
+/// The packet at the head of the port's ring.
+#[inline(always)]
+fn head<Q: Events>(events: &Q, fabric: &Fabric, ahead: usize) {
+    if let Some((_, port)) = landing(events, fabric, ahead)
+        && let Some(first) = port.flight.front()
+    {
         prefetch(first);
     }
-    if let Some(port) = landing(events, fabric, WAY)
-        && let Some(first) = port.flight.front()
-    {
-        if first.is_frame() {
-            // Nothing to look at.
-        } else if port.mode.to_host {
-            prefetch(&fabric.packets[first.handle]);
-        } else if let Some(out) = fabric.paths.entry(first.route) {
-            prefetch(out);
-        }
+}
+
+/// The path's next entry, or, at a host, the packet.
+#[inline(always)]
+fn way<Q: Events>(events: &Q, fabric: &Fabric, ahead: usize) {
+    let Some((_, port)) = landing(events, fabric, ahead) else { return };
+    let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
+    if port.mode.to_host {
+        prefetch(&fabric.packets[first.handle]);
+    } else if let Some(out) = fabric.paths.entry(first.route) {
+        prefetch(out);
     }
-    if let Some(port) = landing(events, fabric, NEXT)
-        && let Some(first) = port.flight.front()
-    {
-        if first.is_frame() {
-            // Nothing to look at.
-        } else if port.mode.to_host {
-            let packet = &fabric.packets[first.handle];
-            let slot = fabric.paths.slot(packet.flow);
-            // Slots of a replay have no ends.
-            if slot != NO_SLOT
-                && let Some(sending) = hosts.sending.get(slot as usize)
-            {
-                let receiving = &hosts.receiving[slot as usize];
-                if travels_forward(packet.kind) {
-                    prefetch(receiving);
-                    prefetch(&receiving.timer);
-                } else {
-                    prefetch_whole(sending);
-                }
-            }
-        } else if let Some(out) = fabric.paths.entry(first.route)
-            && let Some(port) = fabric.ports.get(out.at())
+}
+
+/// The next port; at a host, the connection, and the port by which it answers.
+#[inline(always)]
+fn next<Q: Events>(events: &Q, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
+    let Some((id, port)) = landing(events, fabric, ahead) else { return };
+    let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
+    if port.mode.to_host {
+        port_lines(&fabric.ports[id ^ 1]);
+        let packet = &fabric.packets[first.handle];
+        let slot = fabric.paths.slot(packet.flow);
+        // Slots of a replay have no ends.
+        if slot != NO_SLOT
+            && let Some(sending) = hosts.sending.get(slot as usize)
         {
-            prefetch(port);
-            prefetch(&port.timing.delay);
+            let receiving = &hosts.receiving[slot as usize];
+            if travels_forward(packet.kind) {
+                prefetch(receiving);
+                prefetch(&receiving.timer);
+            } else {
+                prefetch_whole(sending);
+            }
         }
+    } else if let Some(out) = fabric.paths.entry(first.route)
+        && let Some(port) = fabric.ports.get(out.at())
+    {
+        port_lines(port);
     }
-    if let Some(port) = landing(events, fabric, RING)
-        && !port.mode.to_host
-        && let Some(first) = port.flight.front()
+}
+
+/// Where the ring of the next port ends.
+#[inline(always)]
+fn ring<Q: Events>(events: &Q, fabric: &Fabric, ahead: usize) {
+    let Some((id, port)) = landing(events, fabric, ahead) else { return };
+    if port.mode.to_host {
+        fabric.ports[id ^ 1].prefetch_ring();
+    } else if let Some(first) = port.flight.front()
         && let Some(out) = fabric.paths.entry(first.route)
         && let Some(port) = fabric.ports.get(out.at())
     {
@@ -86,11 +111,19 @@ pub(crate) fn look_ahead<Q: Events>(events: &mut Q, fabric: &Fabric, hosts: &Hos
     }
 }
 
+/// What of a port a packet that joins it touches.
+#[inline(always)]
+fn port_lines(port: &Port) {
+    prefetch(port);
+    prefetch(&port.timing.delay);
+}
+
 /// The port at which a packet lands `ahead` events from now, as far as is known.
 #[inline(always)]
-fn landing<'a, Q: Events>(events: &Q, fabric: &'a Fabric, ahead: usize) -> Option<&'a Port> {
+fn landing<'a, Q: Events>(events: &Q, fabric: &'a Fabric, ahead: usize) -> Option<(usize, &'a Port)> {
     let tag = events.upcoming(ahead)?;
-    (tag.phase() == Phase::Arrive).then(|| &fabric.ports[tag.entity() as usize])
+    let id = tag.entity() as usize;
+    (tag.phase() == Phase::Arrive).then(|| (id, &fabric.ports[id]))
 }
 
 /// Fetches every line of `item`.

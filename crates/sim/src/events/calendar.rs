@@ -47,7 +47,7 @@ pub struct Calendar {
 
 /// Events per day that the width aims at: few to sort in small networks; in large ones, where memory is
 /// waited for most, enough to look ahead.
-const PER_DAY: (u64, u64) = (2, 12);
+const PER_DAY: (u64, u64) = (2, 24);
 /// From how many pending events a network is large.
 const LARGE: usize = 2048;
 /// Days after which their width is looked at again.
