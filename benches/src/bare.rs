@@ -1,4 +1,4 @@
-//! W0: the bare fabric model, the ceiling that the other workloads are measured against.
+//! W0: the bare fabric model that the other workloads are measured against.
 //!
 //! A k-ary fat-tree permutation with a fixed window and FIFO links, and nothing else: no tables, no
 //! queues to speak of, no drops, no congestion control, no timers. One event per packet-hop; packets

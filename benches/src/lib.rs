@@ -1,22 +1,25 @@
 //! Fixed workloads: packet-hops per second, and the distance from a bare fabric model.
 //!
 //! A *packet-hop* is one transmission of a packet, data or ACK, on one link. Every row is measured
-//! in the same process, one after the other, with W0 first: the machine's ceiling.
+//! in the same process, one after the other, with W0 first: the yardstick.
 
 pub mod bare;
 pub mod counts;
 mod memory;
 pub mod orders;
 mod traced;
+pub mod yardstick;
 
 use std::path::Path;
 use std::time::Instant;
 use thalweg_lab::{Run, load};
 use thalweg_sim::events::{Calendar, Events, Heap};
+use yardstick::Yardstick;
 
 /// Names of the workloads, in the order in which they run.
 pub const WORKLOADS: &[&str] = &[
     "W0",
+    "W0-engine",
     "W0-heap",
     "W1",
     "W2",
@@ -116,7 +119,8 @@ pub fn run(workload: &str, quick: bool, repeat: u32, w0: Option<f64>) -> Result<
     let mut digest = 0;
     for _ in 0..repeat.max(1) {
         let (hops, events, seconds) = match workload {
-            "W0" => bare_once::<Calendar>(quick),
+            "W0" => bare_once::<Yardstick>(quick),
+            "W0-engine" => bare_once::<Calendar>(quick),
             "W0-heap" => bare_once::<Heap>(quick),
             "W9-traced" => {
                 let once = traced_once(quick)?;

@@ -23,12 +23,12 @@ fn main() -> Result<(), String> {
     };
     let chosen: Vec<&str> = args.iter().map(String::as_str).filter(|a| a.starts_with('W')).collect();
     let w0 = run("W0", quick, repeat, None)?;
-    let ceiling = 1e9 / w0.hops_per_second;
+    let yardstick = 1e9 / w0.hops_per_second;
     println!(
         "workload           packet-hops   Mhops/s   ns/hop  events/hop  ratio to W0  peak MB            digest"
     );
     for workload in WORKLOADS.iter().filter(|w| chosen.is_empty() || chosen.contains(w)) {
-        let row = if *workload == "W0" { w0.clone() } else { run(workload, quick, repeat, Some(ceiling))? };
+        let row = if *workload == "W0" { w0.clone() } else { run(workload, quick, repeat, Some(yardstick))? };
         println!(
             "{:<17} {:>12} {:>9.2} {:>8.1} {:>11.2} {:>12.2} {:>8.0}  {:016x}",
             row.workload,

@@ -214,11 +214,11 @@ def bench(args) -> int:
         print(
             f"{'':9} {'hops':>7} {'seconds':>8} {'hops/s':>8} {'ns/hop':>7} {'events/hop':>10} {'× W0':>6} {'peak':>9}"
         )
-    # The ceiling, measured in the same process even if it was not asked for.
+    # The yardstick, measured in the same process even if it was not asked for.
     w0 = _core.bench_run("W0", args.quick, repeat, None)
-    ceiling = 1e9 / w0["hops_per_second"]
+    yardstick = 1e9 / w0["hops_per_second"]
     for w in wanted:
-        row = w0 if w == "W0" else _core.bench_run(w, args.quick, repeat, ceiling)
+        row = w0 if w == "W0" else _core.bench_run(w, args.quick, repeat, yardstick)
         if args.json:
             print(json.dumps({k: row[k] for k in keys}), flush=True)
             continue

@@ -6,11 +6,12 @@
 //!
 //! Within its day an event is one word, which sorts as the event does.
 
+use super::order::sort_descending;
 use super::{Event, Events, Heap, Phase, Tag};
 use thalweg_units::Time;
 
 /// An event of a day: how long after the day's beginning (ps), above its tag.
-type Word = u64;
+pub(super) type Word = u64;
 
 /// Bits of a [`Tag`].
 const TAG: u32 = 36;
@@ -174,24 +175,6 @@ impl Calendar {
 #[inline(always)]
 fn tag(word: Word) -> Tag {
     Tag(word & ((1 << TAG) - 1))
-}
-
-/// Most days hold a handful of events: insertion sort.
-#[inline]
-fn sort_descending(words: &mut [Word]) {
-    if words.len() > 20 {
-        words.sort_unstable_by(|a, b| b.cmp(a));
-        return;
-    }
-    for i in 1..words.len() {
-        let word = words[i];
-        let mut hole = i;
-        while hole > 0 && words[hole - 1] < word {
-            words[hole] = words[hole - 1];
-            hole -= 1;
-        }
-        words[hole] = word;
-    }
 }
 
 impl Events for Calendar {

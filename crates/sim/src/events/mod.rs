@@ -6,6 +6,7 @@
 
 mod calendar;
 mod heap;
+mod order;
 
 pub use calendar::Calendar;
 pub use heap::Heap;
