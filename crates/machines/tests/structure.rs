@@ -15,7 +15,6 @@ fn the_machines_have_no_circles_of_imports_and_no_large_or_spread_structs() {
         "Params",  // a controller's keys
         "TcpSpec", // a connection's parameters
         // The variables that their papers name.
-        "Rack",
         // A flow's state, kept together: touched with every ACK.
         "TcpSender",
         "RdmaSender",

@@ -72,7 +72,7 @@ impl TcpSender {
     pub(super) fn refresh(&mut self, spec: &TcpSpec) {
         if let Some(board) = &mut self.board {
             if let Some(rack) = &board.rack {
-                board.pipe = rack.pipe();
+                board.pipe = rack.segments.pipe();
                 return;
             }
             let has_sack = spec.sack != SackSpec::Off;
@@ -154,7 +154,7 @@ impl TcpSender {
     /// Grows when more is found lost.
     fn known_lost(&self) -> u64 {
         let by_sack = self.board.as_ref().map_or(0, |board| board.lost_by_sack);
-        self.rack().map_or(by_sack, |rack| rack.ever_lost)
+        self.rack().map_or(by_sack, |rack| rack.segments.ever_lost())
     }
 
     pub(super) fn loss(&self, now: Time) -> Loss {

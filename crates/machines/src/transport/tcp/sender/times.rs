@@ -1,7 +1,7 @@
 //! What a sender that infers losses by time does besides ([`Rack`](super::super::rack::Rack)): RFC 8985 §§6 and 7.
 
 use super::super::super::{LossSpec, TcpSpec};
-use super::super::rack::{Rack, Told};
+use super::super::rack::Told;
 use super::{Phase, Segment, TcpSender};
 use crate::congestion::CongestionControl;
 use crate::packet::Packet;
@@ -22,14 +22,14 @@ impl TcpSender {
         let Some(rack) = self.rack_mut() else { return false };
         let echo = spec.timestamps.then_some(packet.stamp);
         if advance > 0 {
-            rack.probe_due = false; // what it would have asked is told
+            rack.tail.due = false; // what it would have asked is told
             rack.on_arrived(now, una - advance, una, echo);
         }
         for &(start, end) in blocks {
             rack.on_arrived(now, start.max(una), end.min(sent_to), echo);
         }
         let duplicate = advance == 0 && packet.seq == una && blocks.is_empty() && packet.payload > 0;
-        let repaired = rack.hear_probe(packet.seq, duplicate) == Told::Repaired;
+        let repaired = rack.tail.hear(packet.seq, duplicate) == Told::Repaired;
         self.find_lost(spec, now);
         repaired
     }
@@ -55,7 +55,7 @@ impl TcpSender {
         repaired: bool,
     ) {
         if self.phase == Phase::Normal {
-            if self.rack().is_some_and(Rack::has_lost) {
+            if self.rack().is_some_and(|rack| rack.segments.has_lost()) {
                 self.begin_recovery(spec, now, delivered, 0);
             } else if repaired {
                 self.controller.on_loss(&self.loss(now));
@@ -83,13 +83,13 @@ impl TcpSender {
     #[cold]
     pub(super) fn on_times(&mut self, spec: &TcpSpec, now: Time) {
         let Some(rack) = self.rack_mut() else { return };
-        if rack.probes(now) {
+        if rack.tail.expires(now) {
             // §7.3: the retransmission timer runs from when the probe leaves.
             self.deadline = Time::MAX;
         } else if rack.reorders(now) {
             self.find_lost(spec, now);
             self.refresh(spec);
-            if self.phase == Phase::Normal && self.rack().is_some_and(Rack::has_lost) {
+            if self.phase == Phase::Normal && self.rack().is_some_and(|rack| rack.segments.has_lost()) {
                 self.begin_recovery(spec, now, 0, 0);
                 self.schedule_probe(spec, now);
             }
@@ -102,8 +102,8 @@ impl TcpSender {
         let sent_to = self.sent_to;
         let Some(rack) = self.rack_mut() else { return };
         rack.on_sent(now, segment.seq, segment.len);
-        if rack.probe_due {
-            rack.probed(sent_to, !fresh);
+        if rack.tail.due {
+            rack.tail.left(sent_to, !fresh);
         } else if fresh {
             self.schedule_probe(spec, now);
         }
@@ -114,9 +114,9 @@ impl TcpSender {
     pub(super) fn next_by_times(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
         let rack = self.rack()?;
         let again = |(seq, len)| Segment { seq, len, moves_high_rxt: true };
-        if rack.probe_due {
+        if rack.tail.due {
             // §7.3: whatever the window says.
-            return self.new_data(spec, 0, u64::MAX).or_else(|| rack.last().map(again));
+            return self.new_data(spec, 0, u64::MAX).or_else(|| rack.segments.last().map(again));
         }
         if self.phase == Phase::Normal {
             let flight = if self.dup_acks == 0 { self.in_flight() } else { self.flight_with_dup_acks(spec) };
@@ -124,7 +124,7 @@ impl TcpSender {
         }
         let board = self.board.as_ref()?;
         let window = board.prr.as_ref().map_or(window, |prr| prr.cwnd);
-        if let Some(lost) = rack.first_lost() {
+        if let Some(lost) = rack.segments.first_lost() {
             let leaves = self.resend_first || super::emit::fits(board.pipe, lost.1, window);
             return leaves.then(|| again(lost));
         }
