@@ -14,8 +14,6 @@ fn the_machines_have_no_circles_of_imports_and_no_large_or_spread_structs() {
         "Packet",  // a header
         "Params",  // a controller's keys
         "TcpSpec", // a connection's parameters
-        // A flow's state, kept together: touched with every ACK.
-        "TcpSender",
     ];
     keeps_the_laws(&source, &[], &tables);
 }
