@@ -249,7 +249,7 @@ impl Order for Bfc {
         false
     }
     fn is_full(&self) -> bool {
-        self.fifos.nodes.len() >= NIL as usize
+        self.fifos.is_full()
     }
 
     /// §3.3.3.1, on enqueue.

@@ -13,6 +13,7 @@ mod heap;
 mod interval_heap;
 mod lanes;
 mod levels;
+mod linked;
 mod list;
 mod managed;
 mod min_heap;
