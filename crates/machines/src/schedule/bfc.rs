@@ -43,9 +43,10 @@ impl Parameters for Params {
             ..Needs::NOTHING
         }
     }
-    fn check(&self, _: &Around, problems: &mut Problems) {
+    fn check(&self, at: &Around, problems: &mut Problems) {
         self.check_keys(problems);
         self.check_tofino(problems);
+        self.check_pauses(at, problems);
     }
     fn make(&self, at: &At) -> Result<Bfc, String> {
         Ok(Bfc::new(self, at))
