@@ -2,8 +2,9 @@
 //! 8985 (times), 3042 (limited transmit), 6298 (timer), 3168 and 8257 (ECN); pFabric §4.2 (timer-only repair, probes).
 //!
 //! Every segment but a flow's last is full, so segments begin at multiples of the MSS. How large the
-//! window is, is the controller's business. Which segment goes next is in `choose`, what parameters are
-//! allowed in `check`.
+//! window is, is the controller's business. What the sender knows is in parts: where it stands and how far it has come (`state`), what is
+//! lost (`episode`), the timer, when segments leave (`departures`). Which segment goes next is in `emit`, what is repaired in `repair`,
+//! by time in `times`, what parameters are allowed in `check`.
 
 mod beside;
 mod check;
