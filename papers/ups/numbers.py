@@ -100,10 +100,28 @@ def thinned_cdf(x, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
     return x[rank - 1], rank / len(x)
 
 
-# Student's t for 95 % on both sides, by the number of samples: the numbers of seeds that there are.
-STUDENT = {2: 12.706, 3: 4.303, 10: 2.262, 20: 2.093}
+def student_within(angle: float, freedom: int) -> float:
+    """Probability that Student's |t| is at most √freedom · tan(angle): Abramowitz & Stegun, 26.7.3 and 26.7.4."""
+    odd, square = freedom % 2, np.cos(angle) ** 2
+    term, total = (np.cos(angle) if odd else 1.0), 0.0
+    for k in range(2 + odd, freedom + 1, 2):
+        total += term
+        term *= square * (k - 1) / k
+    within = np.sin(angle) * total
+    return float(2 / np.pi * (angle + within) if odd else within)
+
+
+def student(freedom: int, level: float = 0.95) -> float:
+    """What Student's |t| exceeds with probability 1 - level, by bisection."""
+    low, high = 0.0, np.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if student_within(middle, freedom) < level else (low, middle)
+    return float(np.sqrt(freedom) * np.tan((low + high) / 2))
 
 
 def half_interval(samples) -> float:
     """Half the width of the 95 % confidence interval of the mean."""
-    return float(STUDENT[len(samples)] * np.std(samples, ddof=1) / np.sqrt(len(samples)))
+    if len(samples) < 2:
+        raise ValueError("one sample has no confidence interval: run two seeds or more")
+    return student(len(samples) - 1) * float(np.std(samples, ddof=1) / np.sqrt(len(samples)))

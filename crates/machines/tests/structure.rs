@@ -14,15 +14,6 @@ fn the_machines_have_no_circles_of_imports_and_no_large_or_spread_structs() {
         "Packet",  // a header
         "Params",  // a controller's keys
         "TcpSpec", // a connection's parameters
-        // The variables that their papers name.
-        "Bbr",
-        "Copa",
-        "Rack",
-        "Verus",
-        "Vivace",
-        // A flow's state, kept together: touched with every ACK.
-        "TcpSender",
-        "RdmaSender",
     ];
     keeps_the_laws(&source, &[], &tables);
 }

@@ -4,7 +4,6 @@ use super::Report;
 use crate::resolve;
 use crate::schema::{Document, EcnMode, Edge, Marking, Transport};
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Marks};
-use thalweg_machines::stage::abc::Encoding;
 use thalweg_machines::stage::{Acts, Around, StageSpec};
 
 pub(super) fn check(r: &mut Report<'_>, section: &str, marking: Marking, at: &Around, doc: &Document) {
@@ -30,7 +29,8 @@ pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
     let queues = queues.map(|(key, marking)| (key, marking.unwrap_or_default()));
     for (key, t) in resolve::transports(doc) {
         let Some(ControllerSpec::Abc(sender)) = t.congestion() else { continue };
-        let at = format!("{key}.congestion.encoding");
+        let (at, marker) =
+            (format!("{key}.congestion.encoding"), t.congestion().and_then(|c| c.needs().marker));
         for (queue, marking) in queues {
             if let StageSpec::Abc(router) = marking
                 && router.encoding != sender.encoding
@@ -38,15 +38,12 @@ pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
                 let reason = format!("routers have another, by `{queue}.encoding`");
                 return r.error(&at, reason, "write the same in both");
             }
-            if sender.encoding == Encoding::Proxy
-                && !matches!(marking, StageSpec::Abc(_))
-                && marking.acts().marks()
-            {
+            if marker.is_some_and(|name| name != marking.key()) && marking.acts().marks() {
                 let reason = format!("`{queue}` marks for reasons of its own, which would be read as brakes");
                 return r.error(&at, reason, "write \"full\" here and in ABC's marking");
             }
         }
-        if sender.encoding == Encoding::Proxy && matches!(doc.edge, Some(Edge::Ecn { .. })) {
+        if marker.is_some() && matches!(doc.edge, Some(Edge::Ecn { .. })) {
             let reason = "the receiving edge marks for reasons of its own, which would be read as brakes";
             return r.error(&at, reason, "write \"full\" here and in ABC's marking");
         }

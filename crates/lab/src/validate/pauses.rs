@@ -9,7 +9,6 @@ use crate::schema::{Connection, Document, Inputs, NicOrder, RoutingRule, Schedul
 use crate::topology::Graph;
 use thalweg_machines::pause::{Effects, PauseSpec, QueuePauses};
 use thalweg_machines::schedule::OrderSpec;
-use thalweg_machines::schedule::bfc::Assignment;
 use thalweg_units::Bytes;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
@@ -44,9 +43,6 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             of_queues(r, &key, queues, doc, graph);
         }
     }
-    if !written.iter().any(|policy| policy.effects().queues().is_some()) {
-        unheard(r, doc);
-    }
     if doc.switch.stops_ports() {
         whole_ports(r, doc)
     } else {
@@ -71,8 +67,10 @@ fn claims(r: &mut Report<'_>, effects: &Effects, inputs: Inputs, graph: &Graph) 
 fn of_queues(r: &mut Report<'_>, key: &str, own: QueuePauses, doc: &Document, graph: &Graph) {
     let says = |(section, s): (&str, &Scheduler)| section != "nic" && s.needs().says_overfull;
     if !resolve::schedulers(doc).any(says) {
-        let why = "only queues of the scheduler `bfc` are ever too long";
-        r.useless(key, why, "write `switch.scheduler = \"bfc\"`, or remove the key");
+        let all = OrderSpec::all();
+        let known: Vec<&str> = all.iter().filter(|s| s.needs().says_overfull).map(|s| s.key()).collect();
+        let why = format!("only queues of the scheduler `{}` are ever too long", known.join("` or `"));
+        r.useless(key, &why, format!("write `switch.scheduler = \"{}\"`, or remove the key", known[0]));
     }
     if own.flows {
         flow_by_flow(r, key, doc);
@@ -87,32 +85,6 @@ fn flow_by_flow(r: &mut Report<'_>, key: &str, doc: &Document) {
     if !doc.incident.is_empty() {
         let reason = "frames that name flows are not repeated: with links or frames that fail, flows would wait for ever";
         r.error(&format!("{key}.pauses"), reason, "write \"queue\", or remove the incidents");
-    }
-    for (section, s) in resolve::schedulers(doc) {
-        if let Scheduler::Bfc(own) = s
-            && own.sampling < 1.0
-        {
-            let reason = "which flows wait where is not known if only some of their packets are counted";
-            r.error(
-                &format!("{section}.scheduler.sampling"),
-                reason,
-                "remove the key, or write `pauses = \"queue\"`",
-            );
-        }
-    }
-}
-
-/// No single queue is paused: of departures only the flow table hears.
-fn unheard(r: &mut Report<'_>, doc: &Document) {
-    for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
-        if let Scheduler::Bfc(own) = s
-            && own.assignment == Assignment::Hashed
-            && !own.recirc_delay.is_zero()
-        {
-            let why =
-                "nobody is paused, and with `assignment = \"hashed\"` a flow's queue follows from its hash";
-            r.useless(&format!("{section}.scheduler.recirc_delay"), why, "remove the key");
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::resolve;
 use crate::schema::{Document, Marking, Rank, Scheduler};
 use crate::topology::Graph;
 use crate::transport::Ranks;
-use thalweg_machines::schedule::{Around, Key, Manages};
+use thalweg_machines::schedule::{Around, Key, Manages, Paused};
 
 /// What a scheduler's own settings say.
 pub(super) fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
@@ -17,7 +17,12 @@ pub(super) fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &
         "nic" => ("nic", doc.nic.buffer.unwrap_or(doc.switch.room())),
         _ => ("switch", doc.switch.room()),
     };
-    let at = Around { section, overflows: buffer != Capacity::Unlimited, end: doc.run.until.0 };
+    let paused = match doc.switch.pauses().find_map(|policy| policy.effects().queues()) {
+        None => Paused::Nothing,
+        Some(queues) if queues.flows => Paused::Flows,
+        Some(_) => Paused::Queues,
+    };
+    let at = Around { section, overflows: buffer != Capacity::Unlimited, end: doc.run.until.0, paused };
     r.tell(&key, s.problems(&at));
     if let Scheduler::Custom(user) = s {
         let known = thalweg_machines::custom::disciplines();

@@ -9,10 +9,10 @@ use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Messages};
 fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
     let controller = spec.key();
     let needs = spec.needs();
-    let marking = match needs.feedback {
-        FeedbackKind::Explicit(ExplicitKind::Forecast(_)) => r#""none""#.into(), // the receiver tells
-        FeedbackKind::Explicit(_) => format!("{controller:?}"),                  // of the same name
-        _ if controller == "abc" => r#""abc""#.into(),
+    let marking = match (needs.feedback, needs.marker) {
+        (FeedbackKind::Explicit(ExplicitKind::Forecast(_)), _) => r#""none""#.into(), // the receiver tells
+        (FeedbackKind::Explicit(_), _) => format!("{controller:?}"),                  // of the same name
+        (_, Some(stage)) => format!("{stage:?}"),
         _ if needs.marks.required() => r#"{ kind = "step", threshold = "20KB" }"#.into(),
         _ => r#""none""#.into(),
     };

@@ -46,6 +46,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs {
             marks: if self.encoding == Encoding::Full { Marks::Codepoints } else { Marks::Echoes },
+            marker: (self.encoding == Encoding::Proxy).then_some("abc"),
             round_trips: self.dual || self.paced,
             gives: Gives::Window { slow_start: self.dual },
             ..Needs::WINDOW

@@ -12,17 +12,23 @@
 //! a simulator without jitter would mean PROBE_RTT every 10 s for a flow that never queues.
 
 mod aggregation;
+mod given;
+mod path;
 mod policer;
+mod probe_bw;
 
 // Shared with version 3.
 pub(super) use aggregation::Aggregation;
+pub(super) use given::Given;
 pub(super) use policer::bits_per_second;
 
 use super::windowed::Largest;
 use super::{
     AckSample, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Start,
 };
+use path::{Flight, FullPipe, RoundTrips, Rounds};
 use policer::{Heard, Policer};
+use probe_bw::Cycle;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
@@ -142,60 +148,17 @@ enum Repair {
     Timeout,
 }
 
-/// BBRGainCycleLen gains of PROBE_BW.
-const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// BBRMinPipeCwnd, segments.
 const MIN_PIPE: u64 = 4;
-/// The pipe is full after so many rounds with less growth than this.
-const FULL_ROUNDS: u8 = 3;
-const FULL_GROWTH: f64 = 1.25;
 /// Below this Linux hands down single segments.
 const SMALL_PACE: u64 = 1_200_000;
 
-/// BBR's model and state; names of the draft in backquotes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bbr {
-    params: Params,
-    mss: u64,
-    initial_window: u64,
-    max_window: u64,
-    line: Rate,
-    /// Bytes on the wire per byte of payload.
-    wire: f64,
-    stream: Stream,
-    state: State,
-    /// `BtlBwFilter`: payload bits per second, by rounds.
-    bandwidth: Largest,
-    /// `RTprop` and `rtprop_stamp`.
-    rtprop: Option<Span>,
-    rtprop_at: Time,
-    /// The least round trip ever: a delivery rate over less than that is none.
-    least: Option<Span>,
-    /// `round_count`, `round_start`, `next_round_delivered`.
-    round: u64,
-    round_start: bool,
-    next_round: u64,
-    /// Payload bytes delivered and lost so far, and in flight.
-    delivered: u64,
-    lost: u64,
-    in_flight: u64,
-    /// `filled_pipe`, `full_bw`, `full_bw_count`.
-    filled: bool,
-    full_bw: u64,
-    full_count: u8,
-    /// `cycle_index`, `cycle_stamp`.
-    phase: u8,
-    phase_since: Time,
-    /// `probe_rtt_done_stamp`, `probe_rtt_round_done`.
-    probe_done: Option<Time>,
-    probe_round_done: bool,
-    idle_restart: bool,
-    /// What was delivered when segments of PROBE_RTT left: their samples are as little a limit of the path as the
-    /// application's.
-    limited: (u64, u64),
+/// The window, and the repair of losses that bears on it; bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Window {
     /// `cwnd`, and `prior_cwnd`.
     cwnd: u64,
-    prior_cwnd: u64,
+    prior: u64,
     /// The window before the last ACK, and what that delivered: for the loss that may follow from it.
     before: u64,
     acked: u64,
@@ -204,6 +167,38 @@ pub struct Bbr {
     recover: u64,
     /// `packet_conservation`.
     conserves: bool,
+}
+
+impl Window {
+    fn new(cwnd: u64) -> Self {
+        Self { cwnd, prior: 0, before: cwnd, acked: 0, repair: Repair::No, recover: 0, conserves: false }
+    }
+
+    /// BBRSaveCwnd; `good`: neither repair nor PROBE_RTT holds it down.
+    fn save(&mut self, good: bool) {
+        self.prior = if good { self.cwnd } else { self.prior.max(self.cwnd) };
+    }
+    /// BBRRestoreCwnd.
+    fn restore(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior);
+    }
+}
+
+/// BBR's model and state; names of the draft in backquotes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bbr {
+    params: Params,
+    given: Given,
+    stream: Stream,
+    state: State,
+    flight: Flight,
+    rounds: Rounds,
+    /// `BtlBwFilter`: payload bits per second, by rounds.
+    bandwidth: Largest,
+    pipe: FullPipe,
+    trips: RoundTrips,
+    cycle: Cycle,
+    window: Window,
     /// `pacing_rate`, payload bits per second.
     pace: u64,
     aggregation: Aggregation,
@@ -212,51 +207,26 @@ pub struct Bbr {
 
 impl Bbr {
     fn new(start: &Start, params: Params) -> Self {
-        let mss = u64::from(start.mss);
-        let max_window = start.max_window.get().max(mss);
-        let window = start.initial_window.get().clamp(mss, max_window);
+        let given = Given::new(start);
         let mut bbr = Self {
             params,
-            mss,
-            initial_window: window,
-            max_window,
-            line: start.line_rate,
-            wire: f64::from(start.mss + start.header) / f64::from(start.mss),
+            given,
             stream: start.stream,
             state: State::Startup,
+            flight: Flight::new(),
+            rounds: Rounds::default(),
             bandwidth: Largest::default(),
-            rtprop: None,
-            rtprop_at: Time::ZERO,
-            least: None,
-            round: 0,
-            round_start: false,
-            next_round: 0,
-            delivered: 0,
-            lost: 0,
-            in_flight: 0,
-            filled: false,
-            full_bw: 0,
-            full_count: 0,
-            phase: 0,
-            phase_since: Time::ZERO,
-            probe_done: None,
-            probe_round_done: false,
-            idle_restart: false,
-            limited: (1, 0),
-            cwnd: window,
-            prior_cwnd: 0,
-            before: window,
-            acked: 0,
-            repair: Repair::No,
-            recover: 0,
-            conserves: false,
+            pipe: FullPipe::default(),
+            trips: RoundTrips::default(),
+            cycle: Cycle::default(),
+            window: Window::new(given.initial_window),
             pace: 0,
             aggregation: Aggregation::default(),
             policer: Policer::default(),
         };
         // BBRInitPacingRate.
         let rtt = if start.base_rtt.is_zero() { Span::from_ms(1) } else { start.base_rtt };
-        let window = window.min(1 << 40) as f64;
+        let window = given.initial_window.min(1 << 40) as f64;
         bbr.pace = bbr.paced(bits_per_second(window, rtt) as f64, params.high_gain);
         bbr
     }
@@ -271,7 +241,7 @@ impl Bbr {
             State::Startup => self.params.high_gain,
             State::Drain => 1.0 / self.params.high_gain,
             State::ProbeBw if self.policer.rate().is_some() => 1.0,
-            State::ProbeBw => CYCLE[usize::from(self.phase)],
+            State::ProbeBw => self.cycle.gain(),
             State::ProbeRtt => 1.0,
         }
     }
@@ -295,7 +265,7 @@ impl Bbr {
             Some(n) => u64::from(n),
             None => {
                 let least = if self.pace < SMALL_PACE { 1 } else { 2 };
-                (self.pace / 8000 / self.mss).clamp(least, 127)
+                (self.pace / 8000 / self.given.mss).clamp(least, 127)
             }
         }
     }
@@ -303,40 +273,36 @@ impl Bbr {
     /// BBRInflight: the bandwidth-delay product times `gain`, in whole segments, and `more` bytes, with room for the quanta at both
     /// ends.
     fn inflight(&self, bandwidth: u64, gain: f64, more: u64) -> u64 {
-        let Some(rtprop) = self.rtprop else { return self.initial_window };
-        let bdp = bandwidth as f64 * rtprop.secs() / 8.0 * gain / self.mss as f64;
-        let mut segments = libm::ceil(bdp) as u64 + more.div_ceil(self.mss) + 3 * self.quantum();
+        let Some(rtprop) = self.trips.rtprop else { return self.given.initial_window };
+        let bdp = bandwidth as f64 * rtprop.secs() / 8.0 * gain / self.given.mss as f64;
+        let mut segments = libm::ceil(bdp) as u64 + more.div_ceil(self.given.mss) + 3 * self.quantum();
         if self.params.quantum.is_none() {
             segments = segments.next_multiple_of(2);
         }
-        if self.state == State::ProbeBw && self.phase == 0 {
+        if self.state == State::ProbeBw && self.cycle.probes() {
             segments += 2;
         }
-        segments.saturating_mul(self.mss)
+        segments.saturating_mul(self.given.mss)
     }
 
     // ---- The model --------------------------------------------------------------------------------
 
     /// BBRUpdateRound, BBRUpdateBtlBw.
     fn update_bandwidth(&mut self, now: Time, sample: Option<Delivery>, lost: u64) {
-        self.round_start = false;
+        self.rounds.begins = false;
         let Some(sample) = sample else { return };
-        let sent_at = self.delivered.saturating_sub(sample.delivered.get());
-        if sent_at >= self.next_round {
-            self.next_round = self.delivered;
-            self.round += 1;
-            self.round_start = true;
-            self.conserves = false;
-        }
-        let limited = sample.app_limited || (self.limited.0..=self.limited.1).contains(&sent_at);
+        let sent_at = self.flight.delivered.saturating_sub(sample.delivered.get());
+        self.rounds.update(sent_at, self.flight.delivered);
+        self.window.conserves &= !self.rounds.begins;
+        let limited = sample.app_limited || self.flight.is_limited(sent_at);
         self.hear_policer(now, lost, limited);
         // draft-ietf-ccwg-bbr §4.1.2.4: the ACKs of less than a round trip may have come compressed.
-        if sample.interval.is_zero() || self.least.is_some_and(|least| sample.interval < least) {
+        if sample.interval.is_zero() || self.flight.least.is_some_and(|least| sample.interval < least) {
             return;
         }
         let rate = bits_per_second(sample.delivered.get() as f64, sample.interval);
         if !limited || rate >= self.bandwidth.get().unwrap_or(0) {
-            self.bandwidth.update(u64::from(self.params.bw_rounds), self.round, rate);
+            self.bandwidth.update(u64::from(self.params.bw_rounds), self.rounds.count, rate);
         }
     }
 
@@ -348,10 +314,10 @@ impl Bbr {
             now,
             losses: lost > 0,
             limited,
-            round_start: self.round_start,
+            round_start: self.rounds.begins,
             probing: self.state == State::ProbeBw,
-            delivered: self.delivered,
-            lost: self.lost,
+            delivered: self.flight.delivered,
+            lost: self.flight.lost,
         };
         if self.policer.hear(&heard) {
             self.enter_probe_bw(now);
@@ -363,7 +329,7 @@ impl Bbr {
         if self.state != State::ProbeBw {
             return;
         }
-        let full = self.rtprop.is_some_and(|rtprop| now.since(self.phase_since) > rtprop);
+        let full = self.cycle.is_full(now, self.trips.rtprop);
         let bandwidth = self.bandwidth.get().unwrap_or(0);
         let gain = self.pacing_gain();
         let over = if gain > 1.0 {
@@ -374,84 +340,66 @@ impl Bbr {
             full
         };
         if over {
-            self.advance_phase(now);
+            self.cycle.advance(now);
         }
     }
 
-    fn advance_phase(&mut self, now: Time) {
-        self.phase_since = now;
-        self.phase = (self.phase + 1) % CYCLE.len() as u8;
-    }
-
-    /// BBREnterProbeBW: any phase but that of the lower gain comes first.
+    /// BBREnterProbeBW.
     fn enter_probe_bw(&mut self, now: Time) {
         self.state = State::ProbeBw;
-        self.phase = 7 - self.stream.below(7) as u8;
-        self.advance_phase(now);
+        self.cycle.begin(now, &mut self.stream);
     }
 
     /// BBRCheckFullPipe.
     fn check_full(&mut self, sample: Option<Delivery>) {
-        if self.filled || !self.round_start || sample.is_none_or(|s| s.app_limited) {
-            return;
+        if self.rounds.begins && sample.is_some_and(|s| !s.app_limited) {
+            self.pipe.check(self.bandwidth.get().unwrap_or(0));
         }
-        let bandwidth = self.bandwidth.get().unwrap_or(0);
-        if bandwidth as f64 >= self.full_bw as f64 * FULL_GROWTH {
-            (self.full_bw, self.full_count) = (bandwidth, 0);
-            return;
-        }
-        self.full_count += 1;
-        self.filled = self.full_count >= FULL_ROUNDS;
     }
 
     /// BBRCheckDrain.
     fn check_drain(&mut self, now: Time) {
-        if self.state == State::Startup && self.filled {
+        if self.state == State::Startup && self.pipe.filled {
             self.state = State::Drain;
         }
         let bandwidth = self.bandwidth.get().unwrap_or(0);
-        if self.state == State::Drain && self.in_flight <= self.inflight(bandwidth, 1.0, 0) {
+        if self.state == State::Drain && self.flight.in_flight <= self.inflight(bandwidth, 1.0, 0) {
             self.enter_probe_bw(now);
         }
     }
 
     /// BBRUpdateRTprop, BBRCheckProbeRTT.
     fn update_rtprop(&mut self, now: Time, rtt: Option<Span>) {
-        let expired = self.rtprop.is_some() && now.since(self.rtprop_at) > self.params.rtt_window;
-        if let Some(rtt) = rtt
-            && (expired || self.rtprop.is_none_or(|rtprop| rtt <= rtprop))
-        {
-            (self.rtprop, self.rtprop_at) = (Some(rtt), now);
-        }
-        if expired && !self.idle_restart && self.state != State::ProbeRtt {
+        let expired = self.trips.update(now, rtt, self.params.rtt_window);
+        if expired && !self.trips.idle_restart && self.state != State::ProbeRtt {
             self.save_cwnd();
             self.state = State::ProbeRtt;
-            self.probe_done = None;
-            self.limited.0 = self.delivered;
+            self.trips.done_at = None;
+            self.flight.limited.0 = self.flight.delivered;
         }
         if self.state == State::ProbeRtt {
-            self.limited.1 = self.delivered + self.in_flight;
-            match self.probe_done {
-                None if self.in_flight <= MIN_PIPE * self.mss => {
-                    self.probe_done = Some(now.saturating_add(self.params.probe_rtt));
-                    self.probe_round_done = false;
-                    self.next_round = self.delivered;
+            self.flight.limited.1 = self.flight.delivered + self.flight.in_flight;
+            match self.trips.done_at {
+                None if self.flight.in_flight <= MIN_PIPE * self.given.mss => {
+                    self.trips.done_at = Some(now.saturating_add(self.params.probe_rtt));
+                    self.trips.round_done = false;
+                    self.rounds.next = self.flight.delivered;
                 }
                 None => {}
                 Some(_) => {
-                    self.probe_round_done |= self.round_start;
+                    self.trips.round_done |= self.rounds.begins;
                     self.check_probe_done(now);
                 }
             }
         }
-        self.idle_restart = false;
+        self.trips.idle_restart = false;
     }
 
     fn check_probe_done(&mut self, now: Time) {
-        if self.probe_round_done && self.probe_done.is_some_and(|done| now > done) {
-            self.rtprop_at = now;
-            self.cwnd = self.cwnd.max(self.prior_cwnd);
-            if self.filled { self.enter_probe_bw(now) } else { self.state = State::Startup }
+        if self.trips.is_done(now) {
+            self.trips.at = now;
+            self.window.restore();
+            if self.pipe.filled { self.enter_probe_bw(now) } else { self.state = State::Startup }
         }
     }
 
@@ -460,65 +408,59 @@ impl Bbr {
     /// BBRSetPacingRate.
     fn set_pace(&mut self, gain: f64) {
         let pace = self.paced(self.bw() as f64, gain);
-        if pace > 0 && (self.filled || pace > self.pace) {
+        if pace > 0 && (self.pipe.filled || pace > self.pace) {
             self.pace = pace;
         }
     }
 
     /// BBRSaveCwnd.
     fn save_cwnd(&mut self) {
-        let good = self.repair == Repair::No && self.state != State::ProbeRtt;
-        self.prior_cwnd = if good { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+        let good = self.window.repair == Repair::No && self.state != State::ProbeRtt;
+        self.window.save(good);
     }
 
     /// BBRSetCwnd, for an ACK that delivers `acked` and tells of `lost` bytes.
     fn set_cwnd(&mut self, acked_to: u64, acked: u64, lost: u64) {
+        let (bw, filled, mss) = (self.bw(), self.pipe.filled, self.given.mss);
+        let more = if self.params.aggregation && filled { self.aggregation.allowance(bw) } else { 0 };
+        let target = self.inflight(bw, self.cwnd_gain(), more);
+        let starts = self.flight.delivered < self.given.initial_window;
+        let w = &mut self.window;
         if lost > 0 {
-            self.cwnd = self.cwnd.saturating_sub(lost).max(self.mss);
+            w.cwnd = w.cwnd.saturating_sub(lost).max(mss);
         }
-        if self.repair != Repair::No && acked_to >= self.recover {
-            self.cwnd = self.cwnd.max(self.prior_cwnd);
-            (self.repair, self.conserves) = (Repair::No, false);
+        if w.repair != Repair::No && acked_to >= w.recover {
+            w.restore();
+            (w.repair, w.conserves) = (Repair::No, false);
         }
-        if self.conserves {
-            self.cwnd = self.cwnd.max(self.in_flight + acked);
+        if w.conserves {
+            w.cwnd = w.cwnd.max(self.flight.in_flight + acked);
         } else {
-            let more = self.aggregation.allowance(self.bw());
-            let more = if self.params.aggregation && self.filled { more } else { 0 };
-            let target = self.inflight(self.bw(), self.cwnd_gain(), more);
-            let grown = self.cwnd.saturating_add(acked);
-            if self.filled {
-                self.cwnd = grown.min(target);
-            } else if self.cwnd < target || self.delivered < self.initial_window {
-                self.cwnd = grown;
+            let grown = w.cwnd.saturating_add(acked);
+            if filled {
+                w.cwnd = grown.min(target);
+            } else if w.cwnd < target || starts {
+                w.cwnd = grown;
             }
-            self.cwnd = self.cwnd.max(MIN_PIPE * self.mss);
+            w.cwnd = w.cwnd.max(MIN_PIPE * mss);
         }
-        self.cwnd = self.cwnd.min(self.max_window);
+        w.cwnd = w.cwnd.min(self.given.max_window);
     }
 }
 
 impl CongestionControl for Bbr {
     fn on_sent(&mut self, _: Time, _: Bytes, in_flight: Bytes) {
-        self.in_flight = in_flight.get();
+        self.flight.in_flight = in_flight.get();
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        let (now, prior) = (ack.now, self.in_flight);
-        let acked = (ack.acked + ack.sacked).get();
-        (self.before, self.acked) = (self.cwnd, acked);
-        self.delivered += acked;
-        self.in_flight = ack.in_flight.get();
-        // What is neither in flight any more nor delivered is lost.
-        let lost = prior.saturating_sub(acked + self.in_flight);
-        self.lost += lost;
-        if let Some(rtt) = ack.rtt {
-            self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-        }
+        let (now, prior) = (ack.now, self.flight.in_flight);
+        let (acked, lost) = self.flight.hear(ack);
+        (self.window.before, self.window.acked) = (self.window.cwnd, acked);
         self.update_bandwidth(now, ack.delivery, lost);
         if ack.delivery.is_some() {
-            let aged = self.round_start;
-            self.aggregation.on_ack(now, acked, aged, self.bw(), self.cwnd);
+            let aged = self.rounds.begins;
+            self.aggregation.on_ack(now, acked, aged, self.bw(), self.window.cwnd);
         }
         self.check_phase(now, prior, lost);
         self.check_full(ack.delivery);
@@ -530,30 +472,31 @@ impl CongestionControl for Bbr {
 
     fn on_loss(&mut self, loss: &Loss) {
         // The ACK that told of it has been heard already: what it did to the window does not count.
-        self.cwnd = self.before;
+        self.window.cwnd = self.window.before;
         self.save_cwnd();
-        self.repair = Repair::Recovery;
-        self.recover = loss.sent_to;
+        self.window.repair = Repair::Recovery;
+        self.window.recover = loss.sent_to;
         // BBRModulateCwndForRecovery: packet conservation for a round.
-        self.conserves = true;
-        self.next_round = self.delivered;
-        self.cwnd = (self.in_flight + self.acked).clamp(self.mss, self.max_window);
+        self.window.conserves = true;
+        self.rounds.next = self.flight.delivered;
+        let conserved = self.flight.in_flight + self.window.acked;
+        self.window.cwnd = conserved.clamp(self.given.mss, self.given.max_window);
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
         self.save_cwnd();
-        self.repair = Repair::Timeout;
-        self.recover = loss.sent_to;
-        self.lost += self.in_flight;
-        (self.in_flight, self.cwnd) = (0, self.mss);
-        // Linux: growth is looked for anew.
-        (self.full_bw, self.round_start, self.conserves) = (0, true, false);
-        self.hear_policer(loss.now, self.mss, false);
+        self.window.repair = Repair::Timeout;
+        self.window.recover = loss.sent_to;
+        self.flight.all_lost();
+        self.pipe.forget();
+        self.rounds.begins = true;
+        (self.window.cwnd, self.window.conserves) = (self.given.mss, false);
+        self.hear_policer(loss.now, self.given.mss, false);
     }
 
     fn on_restart(&mut self, now: Time, _: Span) {
         // BBRHandleRestartFromIdle.
-        self.idle_restart = true;
+        self.trips.idle_restart = true;
         self.aggregation = Aggregation::from(now);
         match self.state {
             State::ProbeBw => self.set_pace(1.0),
@@ -566,15 +509,10 @@ impl CongestionControl for Bbr {
     fn permit(&self) -> Permit {
         let window = match self.state {
             // BBRModulateCwndForProbeRTT.
-            State::ProbeRtt => self.cwnd.min(MIN_PIPE * self.mss),
-            _ => self.cwnd,
+            State::ProbeRtt => self.window.cwnd.min(MIN_PIPE * self.given.mss),
+            _ => self.window.cwnd,
         };
-        let pace = (self.pace as f64 * self.wire) as u64;
-        Permit {
-            window: Bytes::new(window),
-            pace: Some(Rate::from_bps(pace.clamp(1, self.line.bps()))),
-            wake: None,
-        }
+        self.given.permit(window, self.pace)
     }
 }
 

@@ -14,7 +14,7 @@ mod bounds;
 mod path;
 mod probe_bw;
 
-use super::bbr::{Aggregation, bits_per_second};
+use super::bbr::{Aggregation, Given, bits_per_second};
 use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use bounds::{Bounds, Signals};
 use path::{Bandwidth, Flight, FullPipe, RoundTrips, Rounds, Sample};
@@ -138,17 +138,6 @@ impl State {
     }
 }
 
-/// What the flow begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Given {
-    mss: u64,
-    initial_window: u64,
-    max_window: u64,
-    line: Rate,
-    /// Bytes on the wire per byte of payload.
-    wire: f64,
-}
-
 /// The window and the transport's loss repair.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Window {
@@ -186,11 +175,8 @@ pub struct Bbr3 {
 impl Bbr3 {
     /// OnInit (§5.2.1).
     fn new(start: &Start, params: Params) -> Self {
-        let mss = u64::from(start.mss);
-        let max_window = start.max_window.get().max(mss);
-        let cwnd = start.initial_window.get().clamp(mss, max_window);
-        let wire = f64::from(start.mss + start.header) / f64::from(start.mss);
-        let given = Given { mss, initial_window: cwnd, max_window, line: start.line_rate, wire };
+        let given = Given::new(start);
+        let cwnd = given.initial_window;
         // InitPacingRate. The round trip of the empty path is what a handshake would have measured.
         let rtt = if start.base_rtt.is_zero() { Span::from_ms(1) } else { start.base_rtt };
         let nominal = bits_per_second(cwnd.min(1 << 40) as f64, rtt) as f64;
@@ -504,12 +490,7 @@ impl CongestionControl for Bbr3 {
 
     #[inline]
     fn permit(&self) -> Permit {
-        let pace = (self.pace as f64 * self.given.wire) as u64;
-        Permit {
-            window: Bytes::new(self.window.cwnd),
-            pace: Some(Rate::from_bps(pace.clamp(1, self.given.line.bps().max(1)))),
-            wake: None,
-        }
+        self.given.permit(self.window.cwnd, self.pace)
     }
 }
 

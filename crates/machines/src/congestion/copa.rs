@@ -9,11 +9,17 @@
 //! 20 packets: then the window falls to 0.7 (the authors' sender). What a timeout does is not published: two segments and slow
 //! start; the authors' sender begins anew after 2 s without an ACK.
 
-use super::windowed::{Largest, Smallest};
+mod delta;
+mod path;
+mod velocity;
+
 use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use delta::Delta;
+use path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
+use velocity::Velocity;
 
 /// Copa: a window by queueing delay, with a mode for competitors that fill queues (Arun & Balakrishnan, NSDI 2018).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,11 +76,33 @@ impl Parameters for Params {
 
 /// Least window, segments.
 const LEAST: f64 = 2.0;
-/// A queue is nearly empty if its delay has been below this part of the largest one.
-const NEARLY_EMPTY: f64 = 0.1;
 /// More than this lost of so many segments, over two round trips, and the window falls.
 const LOSSY: (f64, f64) = (0.3, 20.0);
 const FALLS: f64 = 0.7;
+
+/// Segments acknowledged and lost, of late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Losses {
+    acked: f64,
+    lost: f64,
+    since: Option<Time>,
+}
+
+impl Losses {
+    /// `n` segments more are acknowledged, and `lost` lost. True: too many were, over two round trips, for whatever reason.
+    fn count(&mut self, now: Time, rtt: Span, n: f64, lost: f64) -> bool {
+        self.acked += n;
+        self.lost += lost;
+        let since = *self.since.get_or_insert(now);
+        let all = self.acked + self.lost;
+        if now <= since.saturating_add(rtt.saturating_mul(2)) || all <= LOSSY.1 {
+            return false;
+        }
+        let too_many = self.lost > LOSSY.0 * all;
+        *self = Self { since: Some(now), ..Self::default() };
+        too_many
+    }
+}
 
 /// Copa's window; in segments, and picoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,31 +115,15 @@ pub struct Copa {
     bits: f64,
     /// cwnd.
     window: f64,
-    /// δ as it is.
-    delta: f64,
     slow_start: bool,
     /// Segments to be acknowledged before the window moves: two round trips of the initial window.
     probing: f64,
-    srtt: f64,
-    /// RTTmin, RTTstanding, and the least and largest round trip of four.
-    least: Smallest,
-    standing: Smallest,
-    near: Smallest,
-    most: Largest,
-    /// v, the velocity.
-    velocity: f64,
-    /// Segments acknowledged while the window rose, less those while it fell, in this round trip; whether it rose in the last.
-    balance: f64,
-    rises: bool,
-    round: Option<Time>,
-    /// δ moved last, and was last doubled.
-    delta_at: Option<Time>,
-    doubled_at: Option<Time>,
-    /// Bytes in flight; segments acknowledged and lost since.
+    path: Path,
+    delta: Delta,
+    velocity: Velocity,
+    /// Bytes in flight.
     in_flight: u64,
-    acked: f64,
-    lost: f64,
-    counts_from: Option<Time>,
+    losses: Losses,
     pace: Rate,
 }
 
@@ -127,24 +139,13 @@ impl Copa {
             line: start.line_rate,
             bits: f64::from(start.mss + start.header) * 8.0,
             window,
-            delta: params.delta,
             slow_start: true,
             probing: 2.0 * window - 1.0,
-            srtt: 0.0,
-            least: Smallest::default(),
-            standing: Smallest::default(),
-            near: Smallest::default(),
-            most: Largest::default(),
-            velocity: 1.0,
-            balance: 0.0,
-            rises: true,
-            round: None,
-            delta_at: None,
-            doubled_at: None,
+            path: Path::default(),
+            delta: Delta::new(params.delta),
+            velocity: Velocity::new(),
             in_flight: 0,
-            acked: 0.0,
-            lost: 0.0,
-            counts_from: None,
+            losses: Losses::default(),
             pace: start.line_rate,
         };
         if !start.base_rtt.is_zero() {
@@ -159,85 +160,17 @@ impl Copa {
         self.pace = Rate::from_bps((bps as u64).clamp(1, self.line.bps()));
     }
 
-    /// A round trip of `rtt`: what is known of the path; RTTstanding and RTTmin.
-    fn hear(&mut self, now: Time, rtt: u64) -> (f64, f64) {
-        self.srtt = if self.srtt == 0.0 { rtt as f64 } else { self.srtt + (rtt as f64 - self.srtt) / 16.0 };
-        let longest = self.params.rtt_window.ps();
-        let (at, of) = (now.ps(), |times: f64| ((times * self.srtt) as u64).min(longest));
-        let (half, four) = (of(0.5), of(4.0));
-        let least = self.least.update(longest, at, rtt);
-        let standing = self.standing.update(half, at, rtt);
-        self.near.update(four, at, rtt);
-        self.most.update(four, at, rtt);
-        (standing as f64, (least as f64).min(standing as f64))
-    }
-
-    /// §2.2: queues have been nearly empty within four round trips, or nobody fills them.
-    fn alone(&self, least: f64) -> bool {
-        let of = |seen: Option<u64>| seen.unwrap_or(0) as f64;
-        of(self.near.get()) < least + NEARLY_EMPTY * (of(self.most.get()) - least)
-    }
-
-    /// §2.2: δ by mode.
-    fn set_delta(&mut self, now: Time, rtt: Span, least: f64, lost: bool) {
-        if !self.params.mode_switching {
-            return;
-        }
-        let passed = |since: Option<Time>| since.is_none_or(|since| now > since.saturating_add(rtt));
-        if self.alone(least) {
-            if self.delta_at.is_none() || passed(self.doubled_at) {
-                self.delta = self.params.delta;
-                self.delta_at = Some(now);
-            }
-        } else if lost {
-            if passed(self.doubled_at) {
-                self.delta *= 2.0;
-                self.doubled_at = Some(now);
-            }
-        } else if passed(self.delta_at) {
-            self.delta = 1.0 / (1.0 / self.delta + 1.0);
-            self.delta_at = Some(now);
-        }
-        self.delta = self.delta.min(self.params.delta);
-    }
-
     /// §2.1, steps 3 and 4, for `n` acknowledged segments.
     fn move_window(&mut self, now: Time, rtt: Span, target: f64, n: f64) {
-        if self.round.is_none_or(|round| now > round.saturating_add(rtt)) {
-            // As in the last round trip, on the whole?
-            if self.balance != 0.0 && (self.balance > 0.0) == self.rises {
-                self.velocity *= 2.0;
-            } else {
-                self.velocity = 1.0;
-                self.rises = !self.rises;
-            }
-            (self.round, self.balance) = (Some(now), 0.0);
-        }
-        if self.velocity > self.window * self.delta {
-            self.velocity /= 2.0;
-        }
-        self.velocity = self.velocity.max(1.0);
-        let step = n * self.velocity / (self.delta * self.window);
+        let delta = self.delta.value;
+        let velocity = self.velocity.update(now, rtt, self.window * delta);
+        let step = n * velocity / (delta * self.window);
         if self.window < target {
-            self.balance += n;
+            self.velocity.moved(n);
             self.window += step;
         } else {
-            self.balance -= n;
+            self.velocity.moved(-n);
             self.window -= step;
-        }
-    }
-
-    /// Too many losses for whatever reason: `n` segments acknowledged, `lost` lost.
-    fn count_losses(&mut self, now: Time, rtt: Span, n: f64, lost: f64) {
-        self.acked += n;
-        self.lost += lost;
-        let since = *self.counts_from.get_or_insert(now);
-        let all = self.acked + self.lost;
-        if now > since.saturating_add(rtt.saturating_mul(2)) && all > LOSSY.1 {
-            if self.lost > LOSSY.0 * all {
-                self.window *= FALLS;
-            }
-            (self.acked, self.lost, self.counts_from) = (0.0, 0.0, Some(now));
         }
     }
 }
@@ -253,22 +186,27 @@ impl CongestionControl for Copa {
         let lost = self.in_flight.saturating_sub(bytes + ack.in_flight.get()) as f64 / self.mss;
         self.in_flight = ack.in_flight.get();
         let (Some(rtt), n) = (ack.rtt, bytes as f64 / self.mss) else { return };
-        let (standing, least) = self.hear(ack.now, rtt.ps());
-        self.set_delta(ack.now, rtt, least, lost > 0.0);
+        let (standing, least) = self.path.hear(ack.now, rtt.ps(), self.params.rtt_window.ps());
+        if self.params.mode_switching {
+            let empties = self.path.empties(least);
+            self.delta.update(ack.now, rtt, self.params.delta, empties, lost > 0.0);
+        }
         if self.probing > 0.0 {
             self.probing -= n;
             return;
         }
         // §2.1, steps 1 and 2: λ = 1 / (δ d_q).
         let waits = standing - least;
-        let target = if waits > 0.0 { standing / (self.delta * waits) } else { f64::INFINITY };
+        let target = if waits > 0.0 { standing / (self.delta.value * waits) } else { f64::INFINITY };
         if self.slow_start {
             self.window += n;
             self.slow_start = self.window < target;
         } else {
             self.move_window(ack.now, rtt, target, n);
         }
-        self.count_losses(ack.now, rtt, n, lost);
+        if self.losses.count(ack.now, rtt, n, lost) {
+            self.window *= FALLS;
+        }
         self.window = self.window.max(LEAST).min(self.max_window);
         self.set_pace(standing);
     }
@@ -279,7 +217,7 @@ impl CongestionControl for Copa {
 
     fn on_timeout(&mut self, _: &Loss) {
         self.window = LEAST.min(self.max_window);
-        (self.slow_start, self.velocity, self.in_flight) = (true, 1.0, 0);
+        (self.slow_start, self.velocity.value, self.in_flight) = (true, 1.0, 0);
     }
 
     #[inline]
@@ -299,7 +237,7 @@ mod tests {
         let start = Start { base_rtt: Span::from_ms(100), ..start(1000, 10) };
         let mut c = Copa::new(&start, Params { mode_switching, ..Params::default() });
         c.probing = 0.0;
-        c.least.update(1, 0, Span::from_ms(100).ps());
+        c.path.least.update(1, 0, Span::from_ms(100).ps());
         c
     }
     /// An ACK of one segment at `ms` with a round trip of `rtt` ms.
@@ -353,7 +291,7 @@ mod tests {
         // One ACK per 101 ms, nothing waits: a round trip each.
         for n in 1..8 {
             hears(&mut c, 101 * n, 100);
-            seen.push(c.velocity);
+            seen.push(c.velocity.value);
         }
         // The first has nothing to compare with; the second sees a rise after a fall that was assumed.
         // 16 would be more than half of the window.
@@ -363,51 +301,33 @@ mod tests {
     }
 
     #[test]
-    fn the_standing_round_trip_is_the_least_of_half_a_smoothed_one() {
-        let mut c = copa(false);
-        assert_eq!(c.hear(Time::from_ms(1), 110_000_000_000), (110e9, 100e9));
-        assert_eq!(c.hear(Time::from_ms(20), 150_000_000_000), (110e9, 100e9));
-        // The smoothed one is 112.5 ms: after 56 ms the first does not count any more.
-        let (standing, least) = c.hear(Time::from_ms(90), 150_000_000_000);
-        assert_eq!((standing, least), (150e9, 100e9));
+    fn queues_are_nearly_empty_below_a_tenth_of_the_largest_delay_and_only_with_modes_does_delta_care() {
+        let delta = |mode_switching, near| {
+            let mut c = copa(mode_switching);
+            // The least of four round trips is `near` where 100 would be empty and 200 full.
+            c.path.near.update(1, 0, Span::from_ms(near).ps());
+            c.path.most.update(1, 0, Span::from_ms(200).ps());
+            hears(&mut c, 1, 200);
+            c.delta.value
+        };
+        assert!((delta(true, 111) - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!((delta(true, 109), delta(false, 111)), (0.5, 0.5));
     }
 
     #[test]
-    fn with_queues_that_never_empty_delta_shrinks_as_a_reno_window_grows_and_a_loss_doubles_it() {
-        let mut c = copa(true);
-        let rtt = Span::from_ms(200);
-        // The least of four round trips is 150 ms where 100 would be empty and 200 full.
-        c.near.update(1, 0, Span::from_ms(150).ps());
-        c.most.update(1, 0, Span::from_ms(200).ps());
-        let at = |ms| Time::from_ms(ms);
-        c.set_delta(at(1), rtt, 100e9, false);
-        assert!((c.delta - 1.0 / 3.0).abs() < 1e-12);
-        c.set_delta(at(100), rtt, 100e9, false);
-        assert!((c.delta - 1.0 / 3.0).abs() < 1e-12, "once per round trip");
-        c.set_delta(at(202), rtt, 100e9, false);
-        assert!((c.delta - 0.25).abs() < 1e-12);
-        c.set_delta(at(203), rtt, 100e9, true);
-        c.set_delta(at(204), rtt, 100e9, true);
-        assert_eq!(c.delta, 0.5, "doubled once, and never above its own");
-        c.set_delta(at(500), rtt, 100e9, false);
-        c.near.update(1, at(500).ps(), Span::from_ms(105).ps());
-        c.set_delta(at(501), rtt, 100e9, false);
-        assert_eq!(c.delta, 0.5, "nearly empty again");
-    }
-
-    #[test]
-    fn only_many_losses_shrink_the_window_and_a_timeout_starts_over() {
+    fn only_many_losses_count_and_a_timeout_starts_over() {
         let mut c = copa(false);
         c.slow_start = false;
         let rtt = Span::from_ms(100);
-        c.count_losses(Time::from_ms(0), rtt, 15.0, 7.0);
-        assert_eq!(c.window, 10.0);
-        c.count_losses(Time::from_ms(201), rtt, 0.0, 0.0);
-        assert_eq!(c.window, 7.0, "7 of 22 over two round trips");
-        c.count_losses(Time::from_ms(500), rtt, 15.0, 6.0);
-        assert_eq!(c.window, 7.0, "6 of 21 are less than three in ten");
+        let mut too_many = |ms, n, lost| c.losses.count(Time::from_ms(ms), rtt, n, lost);
+        assert!(!too_many(0, 15.0, 7.0));
+        assert!(too_many(201, 0.0, 0.0), "7 of 22 over two round trips");
+        assert!(!too_many(500, 15.0, 6.0), "6 of 21 are less than three in ten");
+        c.losses = Losses { acked: 15.0, lost: 9.0, since: Some(Time::ZERO) };
+        hears(&mut c, 201, 100);
+        assert!((c.window - 7.14).abs() < 1e-9, "10 and a step of 0.2, of which 0.7 are left");
         c.on_loss(&loss(7000, 0, 7000));
-        assert_eq!(c.window, 7.0);
+        assert!((c.window - 7.14).abs() < 1e-9);
         c.on_timeout(&loss(7000, 0, 7000));
         assert_eq!((c.permit().window, c.slow_start), (Bytes::new(2000), true));
     }

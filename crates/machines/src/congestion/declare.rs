@@ -64,6 +64,8 @@ impl<F: FnMut() -> Span> Paths for F {
 pub struct Needs {
     /// What it makes of congestion marks.
     pub marks: Marks,
+    /// The stage whose marks it understands, by its name in scenarios, if those of others would mean something else to it.
+    pub marker: Option<&'static str>,
     /// It looks at [`AckSample::rtt`](super::AckSample::rtt).
     pub round_trips: bool,
     /// It looks at [`AckSample::delivery`](super::AckSample::delivery): its senders keep a record of every segment.
@@ -85,6 +87,7 @@ impl Needs {
     /// A window that moves, by ACKs and losses alone.
     pub const WINDOW: Self = Self {
         marks: Marks::Ignored,
+        marker: None,
         round_trips: false,
         delivery: false,
         feedback: FeedbackKind::None,

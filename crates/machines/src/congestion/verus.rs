@@ -12,9 +12,11 @@
 //! CHOICE Verus §4: what an epoch could not send is not made up for in the next one.
 //! ```
 
+mod delays;
 mod profile;
 
 use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use delays::Delays;
 use profile::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,9 +92,6 @@ const STEPS: (f64, f64) = (1.0, 2.0);
 const SLOW_START_ENDS: f64 = 500.0;
 /// What is wanted after slow start, of the largest that R allows.
 const AFTER_SLOW_START: f64 = 0.75;
-/// Weight of what was before: in the mean delay, in that of epochs.
-const OLD: f64 = 0.875;
-const OLD_EPOCH: f64 = 0.2;
 /// Delays that differ by less are the same, ms.
 const SAME: f64 = 1e-4;
 /// Nothing fits at the least delay, and nearly nothing is in flight: the path has become longer. By so much, ms.
@@ -122,14 +121,9 @@ pub struct Verus {
     profile: Profile,
     /// Which window was in force from when on, the oldest first: as far back as packets are in flight.
     windows: VecDeque<(Time, u32)>,
-    /// D_max of this epoch, if an ACK came; that of those before.
-    epoch_max: Option<f64>,
-    last_max: Option<f64>,
-    /// D_min, D_est; D_mean.
-    least: f64,
+    delays: Delays,
+    /// D_est: the delay that is wanted.
     wanted: f64,
-    mean: f64,
-    heard: Option<Time>,
     /// The next epoch; `None` in slow start. When the curve is drawn next.
     tick: Option<Time>,
     refit: Time,
@@ -149,12 +143,8 @@ impl Verus {
             window: 1.0,
             profile: Profile::default(),
             windows: VecDeque::new(),
-            epoch_max: None,
-            last_max: None,
-            least: f64::INFINITY,
+            delays: Delays::new(None),
             wanted: 0.0,
-            mean: 0.0,
-            heard: None,
             tick: None,
             refit: Time::ZERO,
             in_flight: 0,
@@ -170,8 +160,8 @@ impl Verus {
     fn restart(&mut self) {
         self.phase = Phase::SlowStart;
         (self.window, self.profile) = (1.0, Profile::default());
-        (self.epoch_max, self.last_max, self.least) = (None, None, f64::INFINITY);
-        (self.wanted, self.mean, self.tick, self.credit) = (0.0, 0.0, None, 0);
+        self.delays = Delays::new(self.delays.heard);
+        (self.wanted, self.tick, self.credit) = (0.0, None, 0);
     }
 
     // ---- What ACKs tell -------------------------------------------------------------------------------
@@ -186,16 +176,14 @@ impl Verus {
 
     /// A packet that left by window `by` took so long.
     fn hear(&mut self, now: Time, delay: f64, by: u32) {
-        self.least = self.least.min(delay);
+        self.delays.least = self.delays.least.min(delay);
         if self.phase == Phase::SlowStart && delay > SLOW_START_ENDS {
             self.decrease(now, by, true);
         }
         if matches!(self.phase, Phase::Repair { .. }) && f64::from(by) <= self.window {
-            (self.phase, self.epoch_max) = (Phase::Normal, None);
+            (self.phase, self.delays.epoch_max) = (Phase::Normal, None);
         }
-        self.heard = Some(now);
-        self.epoch_max = Some(self.epoch_max.map_or(delay, |max| max.max(delay)));
-        self.mean = OLD * self.mean + (1.0 - OLD) * delay;
+        self.delays.hear(now, delay);
         match self.phase {
             Phase::SlowStart => {
                 self.profile.see(by, delay);
@@ -216,7 +204,7 @@ impl Verus {
     fn decrease(&mut self, now: Time, by: u32, too_long: bool) {
         self.window = (self.params.decrease * f64::from(by)).max(1.0);
         if self.phase == Phase::SlowStart {
-            self.wanted = AFTER_SLOW_START * self.least_delay() * self.params.ratio;
+            self.wanted = AFTER_SLOW_START * self.delays.least() * self.params.ratio;
             self.phase = Phase::Repair { starting: true };
             self.refit = now.saturating_add(self.params.refit);
             self.tick = Some(now.saturating_add(self.params.epoch));
@@ -226,30 +214,23 @@ impl Verus {
         } else if !too_long {
             self.phase = Phase::Repair { starting: false };
             if let Some(delay) = self.profile.delay(self.window) {
-                self.wanted = self.wanted.min(delay).max(self.least_delay());
+                self.wanted = self.wanted.min(delay).max(self.delays.least());
             }
         }
-    }
-
-    /// D_min; of a flow that has heard nothing what it will hear.
-    fn least_delay(&self) -> f64 {
-        if self.least.is_finite() { self.least } else { 0.0 }
     }
 
     // ---- An epoch, §4.2 and §4.3 ------------------------------------------------------------------------
 
     fn epoch(&mut self, now: Time) {
-        let silence = self.heard.map_or(0.0, |heard| now.since(heard).secs() * 1e3);
-        let max = self.epoch_max.take().unwrap_or_else(|| self.last_max.unwrap_or(0.0).max(silence));
-        let last = *self.last_max.get_or_insert(max);
-        let least = self.least_delay();
+        let (last, max) = self.delays.end_epoch(now);
+        let least = self.delays.least();
         let mut stops = false;
         if last > self.params.ratio * least {
             if self.phase != (Phase::Repair { starting: true }) {
                 self.wanted = (self.wanted - STEPS.1).max(least);
                 if self.wanted <= least {
                     if self.in_flight < 2 * self.mss {
-                        self.least = least + LONGER;
+                        self.delays.least = least + LONGER;
                     } else {
                         stops = true;
                     }
@@ -265,13 +246,13 @@ impl Verus {
             return;
         };
         self.window = window.max(1.0);
-        self.last_max = Some(OLD_EPOCH * last + (1.0 - OLD_EPOCH) * max);
+        self.delays.smooth(last, max);
         self.credit = if stops { 0 } else { self.to_send() };
     }
 
     /// S_i, equation 5: what brings what is in flight to the window within the epochs of a round trip.
     fn to_send(&self) -> u64 {
-        let n = libm::ceil(self.mean / (self.params.epoch.secs() * 1e3));
+        let n = libm::ceil(self.delays.mean / (self.params.epoch.secs() * 1e3));
         let in_flight = self.in_flight as f64 / self.mss as f64;
         let send =
             if n > 1.0 { self.window + in_flight * (2.0 - n) / (n - 1.0) } else { self.window - in_flight };

@@ -15,9 +15,14 @@
 //! CHOICE Vivace §4 (the module): after a timeout one segment at a time until an ACK comes (as Linux in its loss state), then a probe.
 //! ```
 
+mod intervals;
+mod steps;
+
 use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use intervals::{Heard, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use steps::Steps;
 use thalweg_units::{Bytes, Rate, Stream, Time};
 
 /// PCC Vivace: tries rates and climbs to where its utility is best, latency form (Dong et al., NSDI 2018).
@@ -112,51 +117,13 @@ impl Parameters for Params {
     }
 }
 
-/// The module's constants. Packets of an MI: at least, and not counted at its beginning.
-const LEAST_PACKETS: u64 = 50;
-const IGNORED: u64 = 10;
-/// Starting: the rate grows by this, and fewer losses than that do not count.
+/// The module's constants. Starting: the rate grows by this.
 const STARTS: f64 = 1.5;
-const STARTING_LOSS: f64 = 0.1;
-/// Round trips that grow or shrink by less, seconds per second or packets of the flow, are noise.
-const NOISE: f64 = 0.03;
-const NOISE_PACKETS: f64 = 2.0;
 /// Rates that are nearer to each other have no gradient between them.
 const APART: f64 = 0.02;
-/// m, the amplifier of steps, at first; directions in a row that do not raise it after it changed.
-const AMPLIFIER: u32 = 2;
-const SWINGS: u32 = 2;
-/// ω: a step is at most this share of the rate, and so much more for every one in a row that was; and at least that.
-const BOUND: (f64, f64) = (0.1, 0.07);
-const LEAST_STEP: f64 = 0.022;
 /// Least packets per round trip, and window.
 const LEAST_RATE: f64 = 2.0;
 const LEAST_WINDOW: f64 = 4.0;
-
-/// What was heard when the packets that count began to be answered for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Heard {
-    at: Time,
-    srtt: f64,
-    answered: u64,
-    delivered: u64,
-}
-
-/// A monitor interval.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
-struct Interval {
-    /// Payload bytes per second.
-    rate: f64,
-    /// Its packets: from this byte sent to that, which is known when it is over.
-    begin: u64,
-    end: Option<u64>,
-    began: Time,
-    /// Seconds for which it sent.
-    lasted: f64,
-    from: Option<Heard>,
-    /// What it was worth, once known.
-    utility: Option<f64>,
-}
 
 /// What the intervals are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,19 +148,9 @@ pub struct Vivace {
     rate: f64,
     /// The rate before, and what it was worth.
     last: Option<(f64, f64)>,
-    intervals: [Interval; 4],
-    /// How many of them there are, which one sends (`count`: none), and which one is heard of.
-    count: usize,
-    sending: usize,
-    hearing: usize,
-    amplifier: u32,
-    swing: u32,
-    bound: f64,
-    srtt: f64,
-    /// Bytes sent so far, those answered for, and those delivered.
-    sent: u64,
-    answered: u64,
-    delivered: u64,
+    trial: Trial,
+    steps: Steps,
+    heard: Heard,
     /// The timer has expired, and nothing was heard since.
     silent: bool,
     permit: Permit,
@@ -204,6 +161,7 @@ impl Vivace {
         let mss = f64::from(start.mss);
         let wire = f64::from(start.mss + start.header) / mss;
         let most = start.line_rate.bps() as f64 / 8.0 / wire;
+        let srtt = if start.base_rtt.is_zero() { 1e-3 } else { start.base_rtt.secs() };
         let mut v = Self {
             params,
             stream: start.stream,
@@ -214,21 +172,13 @@ impl Vivace {
             mode: Mode::Starting,
             rate: (params.initial_rate.bps() as f64 / 8.0).min(most),
             last: None,
-            intervals: [Interval::default(); 4],
-            count: 1,
-            sending: 0,
-            hearing: 0,
-            amplifier: AMPLIFIER,
-            swing: 0,
-            bound: BOUND.0,
-            srtt: if start.base_rtt.is_zero() { 1e-3 } else { start.base_rtt.secs() },
-            sent: 0,
-            answered: 0,
-            delivered: 0,
+            trial: Trial::default(),
+            steps: Steps::new(),
+            heard: Heard { srtt, sent: 0, answered: 0, delivered: 0 },
             silent: false,
             permit: Permit::default(),
         };
-        v.intervals[0] = Interval { rate: v.rate, ..Interval::default() };
+        v.trial = Trial::one(v.rate);
         v.set_permit();
         v
     }
@@ -236,91 +186,31 @@ impl Vivace {
     /// Within what the line carries, and at least two packets per round trip.
     fn bounded(&self, rate: f64) -> f64 {
         let most = self.line.bps() as f64 / 8.0 / self.wire;
-        rate.max(LEAST_RATE * self.mss / self.srtt).min(most)
+        rate.max(LEAST_RATE * self.mss / self.heard.srtt).min(most)
     }
 
     // ---- Monitor intervals ----------------------------------------------------------------------------
 
     /// The rates that are tried next, the first of them from now on.
     fn begin(&mut self, now: Time) {
-        let of = |rate: f64| Interval { rate, ..Interval::default() };
-        match self.mode {
+        self.trial = match self.mode {
             Mode::Probing => {
-                self.count = 4;
-                for pair in 0..2 {
-                    let high = of(self.bounded(self.rate * (1.0 + self.params.probe)));
-                    let low = of(self.bounded(self.rate * (1.0 - self.params.probe)));
-                    let rises = self.stream.below(2) == 0;
-                    let (first, second) = if rises { (low, high) } else { (high, low) };
-                    (self.intervals[2 * pair], self.intervals[2 * pair + 1]) = (first, second);
-                }
+                let high = self.bounded(self.rate * (1.0 + self.params.probe));
+                let low = self.bounded(self.rate * (1.0 - self.params.probe));
+                let mut pair = || if self.stream.below(2) == 0 { [low, high] } else { [high, low] };
+                let ([a, b], [c, d]) = (pair(), pair());
+                Trial::two_pairs([a, b, c, d])
             }
-            Mode::Starting | Mode::Moving => (self.count, self.intervals[0]) = (1, of(self.rate)),
-        }
-        (self.sending, self.hearing) = (0, 0);
-        self.open(now);
-    }
-
-    fn open(&mut self, now: Time) {
-        if let Some(next) = self.intervals[..self.count].get_mut(self.sending) {
-            (next.begin, next.began) = (self.sent, now);
-        }
+            Mode::Starting | Mode::Moving => Trial::one(self.rate),
+        };
+        self.trial.open(now, self.heard.sent);
         self.set_permit();
     }
 
-    /// The one that sends is over once it has sent enough, and for a round trip: its first packet has been answered for.
     fn check_end(&mut self, now: Time) {
-        let enough = LEAST_PACKETS * self.mss as u64;
-        let (sent, answered) = (self.sent, self.answered);
-        let Some(one) = self.intervals[..self.count].get_mut(self.sending) else { return };
-        if sent - one.begin >= enough && answered > one.begin {
-            one.end = Some(sent);
-            one.lasted = now.since(one.began).secs();
-            self.sending += 1;
-            self.open(now);
+        if self.trial.check_end(now, self.mss, &self.heard) {
+            self.set_permit();
         }
-    }
-
-    /// What the ACKs tell of the one that is heard of.
-    fn hear(&mut self, now: Time) {
-        let heard = Heard { at: now, srtt: self.srtt, answered: self.answered, delivered: self.delivered };
-        let Some(one) = self.intervals[..self.count].get_mut(self.hearing) else { return };
-        if let Some(end) = one.end
-            && heard.answered >= end
-        {
-            let (one, starting) = (*one, self.mode == Mode::Starting);
-            self.intervals[self.hearing].utility =
-                one.from.and_then(|from| self.utility(&one, from, heard, starting));
-            self.hearing += 1;
-            if self.hearing == self.count {
-                self.decide();
-                self.begin(now);
-            }
-        } else if one.from.is_none() && heard.answered >= one.begin + IGNORED * self.mss as u64 {
-            one.from = Some(heard);
-        }
-    }
-
-    /// u(x), §3.
-    fn utility(&self, one: &Interval, from: Heard, to: Heard, starting: bool) -> Option<f64> {
-        let (all, delivered) = (to.answered - from.answered, to.delivered - from.delivered);
-        let took = to.at.since(from.at).secs();
-        if all == 0 || one.lasted <= 0.0 {
-            return None;
-        }
-        let mut loss = all.saturating_sub(delivered) as f64 / all as f64;
-        if starting && loss < STARTING_LOSS {
-            loss = 0.0;
-        }
-        let mut longer = to.srtt - from.srtt;
-        if delivered > 0 && longer.abs() < NOISE_PACKETS * self.mss * took / delivered as f64 {
-            longer = 0.0;
-        }
-        let mut inflation = longer / one.lasted;
-        if inflation.abs() < NOISE || (starting && inflation < 0.0) {
-            inflation = 0.0;
-        }
-        Some(worth(&self.params, one.rate, inflation, loss))
     }
 
     // ---- Rate control, §4 -----------------------------------------------------------------------------
@@ -328,7 +218,7 @@ impl Vivace {
     /// All intervals have been heard of.
     fn decide(&mut self) {
         let mut worth = [0.0; 4];
-        for (worth, one) in worth.iter_mut().zip(&self.intervals[..self.count]) {
+        for (worth, one) in worth.iter_mut().zip(self.trial.all()) {
             let Some(u) = one.utility else {
                 self.mode = Mode::Probing;
                 return;
@@ -356,8 +246,10 @@ impl Vivace {
         let [mut high, mut low] = [(0.0, 0.0); 2];
         let mut wins = 0;
         for pair in [0, 2] {
-            let (a, b) =
-                ((self.intervals[pair].rate, worth[pair]), (self.intervals[pair + 1].rate, worth[pair + 1]));
+            let (a, b) = (
+                (self.trial.intervals[pair].rate, worth[pair]),
+                (self.trial.intervals[pair + 1].rate, worth[pair + 1]),
+            );
             let (up, down) = if a.0 > b.0 { (a, b) } else { (b, a) };
             wins += u32::from(up.1 > down.1);
             (high, low) = ((up.0, high.1 + up.1 / 2.0), (down.0, low.1 + down.1 / 2.0));
@@ -377,32 +269,19 @@ impl Vivace {
         let near = gone.abs() < APART * self.rate;
         let gradient = if near { 0.0 } else { (worth - before) / gone };
         if (gradient >= 0.0) != (gone >= 0.0) {
-            self.swing = (self.swing + 1).min(SWINGS);
-            (self.amplifier, self.bound) = (AMPLIFIER, BOUND.0);
+            self.steps.turn();
             (self.mode, self.rate) = (Mode::Probing, last);
             return;
         }
         let theta = self.params.step.bps() as f64 / 8.0;
-        let mut step = theta * f64::from(self.amplifier) * gradient;
-        let most = self.bound * self.rate;
-        if step.abs() > most {
-            step = most.copysign(step);
-            self.bound += BOUND.1;
-        } else {
-            self.bound = BOUND.0;
-        }
-        step = step.abs().max(LEAST_STEP * self.rate).copysign(gone);
-        if self.swing > 0 {
-            self.swing -= 1;
-        } else {
-            self.amplifier += 1;
-        }
+        let step = self.steps.next(theta, gradient, self.rate, gone);
         (self.last, self.rate) = (Some((self.rate, worth)), self.rate + step);
     }
 
     fn set_permit(&mut self) {
-        let rate = self.intervals[..self.count].get(self.sending).map_or(self.rate, |one| one.rate);
-        let window = (2.0 * rate * self.srtt).max(LEAST_WINDOW * self.mss).min(self.max_window).max(self.mss);
+        let rate = self.trial.rate().unwrap_or(self.rate);
+        let window =
+            (2.0 * rate * self.heard.srtt).max(LEAST_WINDOW * self.mss).min(self.max_window).max(self.mss);
         let pace = Rate::from_bps(((rate * 8.0 * self.wire) as u64).clamp(1, self.line.bps()));
         let window = if self.silent { self.mss } else { window };
         self.permit = Permit { window: Bytes::new(window as u64), pace: Some(pace), wake: None };
@@ -424,23 +303,28 @@ fn worth(params: &Params, rate: f64, inflation: f64, loss: f64) -> f64 {
 
 impl CongestionControl for Vivace {
     fn on_sent(&mut self, now: Time, bytes: Bytes, _: Bytes) {
-        self.sent += bytes.get();
+        self.heard.sent += bytes.get();
         self.check_end(now);
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         if let Some(rtt) = ack.rtt {
-            let first = self.delivered == 0;
-            self.srtt = if first { rtt.secs() } else { self.srtt + (rtt.secs() - self.srtt) / 8.0 };
+            let first = self.heard.delivered == 0;
+            self.heard.srtt =
+                if first { rtt.secs() } else { self.heard.srtt + (rtt.secs() - self.heard.srtt) / 8.0 };
         }
-        self.delivered += (ack.acked + ack.sacked).get();
-        self.answered = self.answered.max(self.sent.saturating_sub(ack.in_flight.get()));
+        self.heard.delivered += (ack.acked + ack.sacked).get();
+        self.heard.answered = self.heard.answered.max(self.heard.sent.saturating_sub(ack.in_flight.get()));
         if std::mem::take(&mut self.silent) {
             self.mode = Mode::Probing;
             self.begin(ack.now);
         }
         self.check_end(ack.now);
-        self.hear(ack.now);
+        let starting = self.mode == Mode::Starting;
+        if self.trial.hear(&self.params, ack.now, self.mss, &self.heard, starting) {
+            self.decide();
+            self.begin(ack.now);
+        }
         self.set_permit();
     }
 
@@ -449,7 +333,7 @@ impl CongestionControl for Vivace {
     }
 
     fn on_timeout(&mut self, _: &Loss) {
-        (self.silent, self.count, self.sending, self.hearing) = (true, 0, 0, 0);
+        (self.silent, self.trial) = (true, Trial::default());
         self.set_permit();
     }
 

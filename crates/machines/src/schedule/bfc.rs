@@ -43,9 +43,10 @@ impl Parameters for Params {
             ..Needs::NOTHING
         }
     }
-    fn check(&self, _: &Around, problems: &mut Problems) {
+    fn check(&self, at: &Around, problems: &mut Problems) {
         self.check_keys(problems);
         self.check_tofino(problems);
+        self.check_pauses(at, problems);
     }
     fn make(&self, at: &At) -> Result<Bfc, String> {
         Ok(Bfc::new(self, at))
@@ -249,7 +250,7 @@ impl Order for Bfc {
         false
     }
     fn is_full(&self) -> bool {
-        self.fifos.nodes.len() >= NIL as usize
+        self.fifos.is_full()
     }
 
     /// §3.3.3.1, on enqueue.

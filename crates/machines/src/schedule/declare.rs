@@ -148,11 +148,24 @@ pub struct Around {
     pub overflows: bool,
     /// When the run ends.
     pub end: Span,
+    /// What of it the next hop pauses, apart from all of it.
+    pub paused: Paused,
 }
 
 impl Around {
     /// A queue about which nothing is known.
-    pub const ANY: Self = Self { section: "switch", overflows: true, end: Span::MAX };
+    pub const ANY: Self = Self { section: "switch", overflows: true, end: Span::MAX, paused: Paused::Queues };
+}
+
+/// What of a port's queues the next hop pauses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Paused {
+    /// No part of them.
+    Nothing,
+    /// Single queues.
+    Queues,
+    /// Whatever queues certain flows wait in.
+    Flows,
 }
 
 /// The port that an order is made for.

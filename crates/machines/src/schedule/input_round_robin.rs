@@ -6,6 +6,7 @@
 //! waiting. It is remembered while the port is idle, so a packet that finds nothing waiting moves it too. Control
 //! packets are packets like any other.
 
+use super::linked::{Line, Linked, Memory, NIL};
 use super::{At, Entry, Needs, Order, Parameters};
 use crate::crossbar::Ends;
 use crate::packet::{Handle, Packet};
@@ -30,28 +31,28 @@ impl Parameters for Params {
     }
 }
 
-/// No node.
-const NIL: u32 = u32::MAX;
-
-/// A waiting packet, and the one behind it: of the same input, or of the free list.
+/// A waiting packet, and the one behind it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Node {
     entry: Entry,
     next: u32,
 }
 
-/// One input's FIFO: its oldest and its newest node. The newest means nothing in an empty one.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Line {
-    head: u32,
-    tail: u32,
+impl Linked for Node {
+    #[inline]
+    fn next(&self) -> u32 {
+        self.next
+    }
+    #[inline]
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
 }
 
 /// One FIFO per input, all in one arena.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InputRoundRobin {
-    nodes: Vec<Node>,
-    free: u32,
+    memory: Memory<Node>,
     /// By input, as far as any has sent a packet here.
     lines: Vec<Line>,
     /// Inputs that have a packet waiting.
@@ -65,7 +66,7 @@ pub struct InputRoundRobin {
 impl Default for InputRoundRobin {
     /// As if the highest input had been served last: input 0 has the first turn.
     fn default() -> Self {
-        Self { nodes: vec![], free: NIL, lines: vec![], occupied: Ends::default(), last: u8::MAX, newest: 0 }
+        Self { memory: Memory::new(), lines: vec![], occupied: Ends::default(), last: u8::MAX, newest: 0 }
     }
 }
 
@@ -74,13 +75,6 @@ impl InputRoundRobin {
     #[inline]
     fn turn(&self) -> Option<u8> {
         self.occupied.behind(self.last)
-    }
-
-    #[inline]
-    fn recycle(&mut self, at: u32) -> Entry {
-        self.nodes[at as usize].next = self.free;
-        self.free = at;
-        self.nodes[at as usize].entry
     }
 }
 
@@ -105,29 +99,16 @@ impl Order for InputRoundRobin {
     }
     #[inline]
     fn is_full(&self) -> bool {
-        self.free == NIL && self.nodes.len() >= NIL as usize
+        self.memory.is_full()
     }
     #[inline]
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {
         let node = Node { entry: Entry::new(packet, handle), next: NIL };
-        let at = if self.free == NIL {
-            self.nodes.push(node);
-            self.nodes.len() as u32 - 1
-        } else {
-            let at = self.free;
-            self.free = std::mem::replace(&mut self.nodes[at as usize], node).next;
-            at
-        };
         let input = usize::from(packet.input);
         if input >= self.lines.len() {
-            self.lines.resize(input + 1, Line { head: NIL, tail: NIL });
+            self.lines.resize(input + 1, Line::EMPTY);
         }
-        let line = &mut self.lines[input];
-        match line.head {
-            NIL => line.head = at,
-            _ => self.nodes[line.tail as usize].next = at,
-        }
-        line.tail = at;
+        self.memory.append(&mut self.lines[input], node);
         self.occupied.insert(packet.input);
         self.newest = packet.input;
     }
@@ -135,30 +116,22 @@ impl Order for InputRoundRobin {
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         let input = self.turn()?;
         let line = &mut self.lines[usize::from(input)];
-        let at = line.head;
-        line.head = self.nodes[at as usize].next;
-        if line.head == NIL {
+        let Node { entry, .. } = self.memory.take(line);
+        if line.is_empty() {
             self.occupied.remove(input);
         }
         self.last = input;
-        Some(self.recycle(at))
+        Some(entry)
     }
     /// The newest of the input by which the last packet came, else of the first input that holds any. Never on the way of
     /// a packet: the port drops what arrives.
     fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
         let input = Some(self.newest).filter(|&i| self.occupied.has(i)).or_else(|| self.turn())?;
-        let Line { head, tail } = self.lines[usize::from(input)];
-        if head == tail {
-            self.lines[usize::from(input)].head = NIL;
+        let line = &mut self.lines[usize::from(input)];
+        let Node { entry, .. } = self.memory.take_newest(line);
+        if line.is_empty() {
             self.occupied.remove(input);
-        } else {
-            let mut before = head;
-            while self.nodes[before as usize].next != tail {
-                before = self.nodes[before as usize].next;
-            }
-            self.nodes[before as usize].next = NIL;
-            self.lines[usize::from(input)].tail = before;
         }
-        Some(self.recycle(tail))
+        Some(entry)
     }
 }

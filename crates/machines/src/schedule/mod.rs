@@ -13,6 +13,7 @@ mod heap;
 mod interval_heap;
 mod lanes;
 mod levels;
+mod linked;
 mod list;
 mod managed;
 mod min_heap;
@@ -26,7 +27,7 @@ mod two_queues;
 
 pub(crate) use flow_table::FlowTable;
 
-pub use declare::{Around, At, Key, Machine, Manages, Needs, Parameters, QUEUE};
+pub use declare::{Around, At, Key, Machine, Manages, Needs, Parameters, Paused, QUEUE};
 pub use discipline::{Discipline, Limit, Served, Verdict};
 pub use lanes::FairOverflow;
 pub use managed::Managed;

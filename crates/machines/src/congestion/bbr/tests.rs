@@ -13,7 +13,7 @@ fn bbr() -> Bbr {
 fn sample(c: &mut Bbr, ms: u64, delivered: u64, in_flight: u64) {
     let interval = Span::from_ms(10);
     let delivery = Delivery { delivered: Bytes::new(1000 * delivered), interval, ..Delivery::default() };
-    c.in_flight = 1000 * (in_flight + 1);
+    c.flight.in_flight = 1000 * (in_flight + 1);
     c.on_ack(&AckSample {
         now: MS(ms),
         rtt: Some(interval),
@@ -27,18 +27,18 @@ fn sample(c: &mut Bbr, ms: u64, delivered: u64, in_flight: u64) {
 fn startup_paces_at_two_over_ln_two_of_the_initial_window_per_round_trip() {
     // 10 000 B in 10 ms are 8 Mb/s.
     assert_eq!(bbr().permit().pace, Some(Rate::from_bps(23_080_000)));
-    let framed = Bbr { wire: 1.05, ..bbr() };
+    let framed = Bbr { given: Given { wire: 1.05, ..bbr().given }, ..bbr() };
     assert_eq!(framed.permit().pace, Some(Rate::from_bps(24_234_000)), "on the wire, headers included");
 }
 
 #[test]
 fn three_rounds_without_a_quarter_more_fill_the_pipe_and_what_is_too_much_drains() {
     let mut c = bbr();
-    c.in_flight = 100_000;
+    c.flight.in_flight = 100_000;
     let mut states = Vec::new();
     for (round, delivered) in [10, 20, 24, 24, 24, 24].into_iter().enumerate() {
         // Each sample begins a round: what it covers was sent after the last one.
-        c.delivered += 1000 * delivered;
+        c.flight.delivered += 1000 * delivered;
         sample(&mut c, 10 * (1 + round as u64), delivered, 60);
         states.push(c.state);
     }
@@ -52,17 +52,17 @@ fn three_rounds_without_a_quarter_more_fill_the_pipe_and_what_is_too_much_drains
     assert_eq!(c.state, Drain);
     sample(&mut c, 71, 24, 27);
     assert_eq!(c.state, ProbeBw);
-    assert_ne!(c.phase, 1, "never the lower gain first");
+    assert_ne!(c.cycle.phase, 1, "never the lower gain first");
 }
 
 /// A full pipe of 20 segments per round trip of 10 ms, in phase `phase` since `ms`.
 fn probing(phase: u8, ms: u64) -> Bbr {
     let mut c = bbr();
     c.bandwidth.update(10, 0, 16_000_000);
-    (c.rtprop, c.rtprop_at) = (Some(Span::from_ms(10)), MS(ms));
-    (c.filled, c.state, c.phase, c.phase_since) = (true, State::ProbeBw, phase, MS(ms));
-    (c.delivered, c.next_round) = (1_000_000, u64::MAX);
-    c.cwnd = 40_000;
+    (c.trips.rtprop, c.trips.at) = (Some(Span::from_ms(10)), MS(ms));
+    (c.pipe.filled, c.state, c.cycle.phase, c.cycle.since) = (true, State::ProbeBw, phase, MS(ms));
+    (c.flight.delivered, c.rounds.next) = (1_000_000, u64::MAX);
+    c.window.cwnd = 40_000;
     c
 }
 
@@ -71,17 +71,17 @@ fn the_cycle_probes_until_the_queue_is_there_drains_until_it_is_gone_and_cruises
     let mut c = probing(0, 100);
     // 1.25 · 20 + 3 + 2 segments must have been in flight.
     sample(&mut c, 111, 20, 28);
-    assert_eq!((c.phase, c.pacing_gain()), (0, 1.25));
+    assert_eq!((c.cycle.phase, c.pacing_gain()), (0, 1.25));
     sample(&mut c, 112, 20, 29);
-    assert_eq!((c.phase, c.pacing_gain()), (1, 0.75));
+    assert_eq!((c.cycle.phase, c.pacing_gain()), (1, 0.75));
     assert_eq!(c.permit().pace, Some(Rate::from_mbps(12)));
     sample(&mut c, 113, 20, 23);
-    assert_eq!(c.phase, 1);
+    assert_eq!(c.cycle.phase, 1);
     sample(&mut c, 114, 20, 22);
-    assert_eq!((c.phase, c.pacing_gain()), (2, 1.0), "23 segments were in flight: nothing waits");
+    assert_eq!((c.cycle.phase, c.pacing_gain()), (2, 1.0), "23 segments were in flight: nothing waits");
     for (ms, phase) in [(124, 2), (125, 3), (136, 4), (147, 5), (158, 6), (169, 7), (180, 0)] {
         sample(&mut c, ms, 20, 20);
-        assert_eq!(c.phase, phase, "{ms}");
+        assert_eq!(c.cycle.phase, phase, "{ms}");
     }
 }
 
@@ -101,7 +101,7 @@ fn the_window_is_two_products_and_three_quanta() {
 fn ten_seconds_without_a_smaller_round_trip_leave_four_segments_for_a_fifth_of_a_second() {
     let mut c = probing(3, 100);
     let slower = |c: &mut Bbr, ms, in_flight: u64| {
-        c.in_flight = 1000 * (in_flight + 1);
+        c.flight.in_flight = 1000 * (in_flight + 1);
         let rtt = Some(Span::from_ms(12));
         let delivery = Some(Delivery { interval: Span::from_ms(12), ..Delivery::default() });
         c.on_ack(&AckSample {
@@ -116,22 +116,22 @@ fn ten_seconds_without_a_smaller_round_trip_leave_four_segments_for_a_fifth_of_a
     assert_eq!(c.state, State::ProbeBw);
     slower(&mut c, 10_101, 20);
     assert_eq!((c.state, c.permit().window), (State::ProbeRtt, Bytes::new(4000)));
-    assert_eq!(c.rtprop, Some(Span::from_ms(12)), "the old one has expired");
+    assert_eq!(c.trips.rtprop, Some(Span::from_ms(12)), "the old one has expired");
     slower(&mut c, 10_110, 4);
-    assert_eq!(c.probe_done, Some(MS(10_310)));
+    assert_eq!(c.trips.done_at, Some(MS(10_310)));
     // A round must pass too.
-    c.next_round = 0;
+    c.rounds.next = 0;
     slower(&mut c, 10_310, 4);
     assert_eq!(c.state, State::ProbeRtt);
     slower(&mut c, 10_311, 4);
-    assert_eq!((c.state, c.rtprop_at), (State::ProbeBw, MS(10_311)));
+    assert_eq!((c.state, c.trips.at), (State::ProbeBw, MS(10_311)));
     assert!(c.permit().window >= Bytes::new(40_000), "{:?}", c.permit());
 }
 
 #[test]
 fn samples_of_an_application_or_of_probe_rtt_only_raise_the_bandwidth() {
     let mut c = probing(3, 100);
-    c.limited = (990_000, 1_000_000);
+    c.flight.limited = (990_000, 1_000_000);
     let limited = |c: &mut Bbr, delivered, app_limited| {
         let sample = Delivery {
             delivered: Bytes::new(delivered),
@@ -139,7 +139,7 @@ fn samples_of_an_application_or_of_probe_rtt_only_raise_the_bandwidth() {
             app_limited,
             ..Delivery::default()
         };
-        c.round += 20;
+        c.rounds.count += 20;
         c.update_bandwidth(MS(101), Some(sample), 0);
         c.bw()
     };
@@ -152,9 +152,9 @@ fn samples_of_an_application_or_of_probe_rtt_only_raise_the_bandwidth() {
 #[test]
 fn a_round_of_repair_conserves_packets_and_then_the_window_comes_back() {
     let mut c = probing(3, 100);
-    c.cwnd = 40_000;
+    c.window.cwnd = 40_000;
     // 40 in flight; an ACK of one tells that three are lost.
-    c.in_flight = 40_000;
+    c.flight.in_flight = 40_000;
     c.on_ack(&AckSample {
         now: MS(101),
         in_flight: Bytes::new(36_000),
@@ -162,10 +162,10 @@ fn a_round_of_repair_conserves_packets_and_then_the_window_comes_back() {
         rtt: None,
         ..ack(1000, 0)
     });
-    assert_eq!((c.lost, c.cwnd), (3000, 38_000));
+    assert_eq!((c.flight.lost, c.window.cwnd), (3000, 38_000));
     c.on_loss(&loss(40_000, 0, 40_000));
-    assert_eq!((c.cwnd, c.prior_cwnd), (37_000, 40_000));
-    c.in_flight = 37_000;
+    assert_eq!((c.window.cwnd, c.window.prior), (37_000, 40_000));
+    c.flight.in_flight = 37_000;
     c.on_ack(&AckSample {
         now: MS(102),
         in_flight: Bytes::new(36_000),
@@ -173,8 +173,8 @@ fn a_round_of_repair_conserves_packets_and_then_the_window_comes_back() {
         rtt: None,
         ..ack(1000, 0)
     });
-    assert_eq!(c.cwnd, 37_000, "one in, one out");
-    c.in_flight = 37_000;
+    assert_eq!(c.window.cwnd, 37_000, "one in, one out");
+    c.flight.in_flight = 37_000;
     c.on_ack(&AckSample {
         now: MS(103),
         in_flight: Bytes::new(2000),
@@ -182,7 +182,7 @@ fn a_round_of_repair_conserves_packets_and_then_the_window_comes_back() {
         rtt: None,
         ..ack(35_000, 0)
     });
-    assert_eq!((c.repair, c.cwnd), (Repair::No, 43_000));
+    assert_eq!((c.window.repair, c.window.cwnd), (Repair::No, 43_000));
 }
 
 #[test]
@@ -190,9 +190,9 @@ fn after_a_timeout_a_segment_and_after_its_repair_the_window_of_before() {
     let mut c = probing(3, 100);
     c.on_timeout(&loss(40_000, 0, 40_000));
     assert_eq!(c.permit().window, Bytes::new(1000));
-    c.in_flight = 1000;
+    c.flight.in_flight = 1000;
     c.on_ack(&AckSample { now: MS(300), in_flight: Bytes::ZERO, acked_to: 1000, rtt: None, ..ack(1000, 0) });
-    assert_eq!(c.cwnd, 4000, "the least there is");
+    assert_eq!(c.window.cwnd, 4000, "the least there is");
     c.on_ack(&AckSample {
         now: MS(301),
         in_flight: Bytes::ZERO,
@@ -200,5 +200,5 @@ fn after_a_timeout_a_segment_and_after_its_repair_the_window_of_before() {
         rtt: None,
         ..ack(1000, 0)
     });
-    assert_eq!(c.cwnd, 41_000);
+    assert_eq!(c.window.cwnd, 41_000);
 }

@@ -17,8 +17,8 @@ fn normal() -> Verus {
     let mut v = verus();
     (1..=60).for_each(|w| v.profile.see(w, 100.0 + 2.0 * f64::from(w)));
     v.profile.draw();
-    (v.phase, v.least, v.wanted, v.mean) = (Phase::Normal, 100.0, 140.0, 120.0);
-    (v.last_max, v.tick, v.refit) = (Some(120.0), Some(Time::from_ms(1000)), Time::from_ms(1900));
+    (v.phase, v.delays.least, v.wanted, v.delays.mean) = (Phase::Normal, 100.0, 140.0, 120.0);
+    (v.delays.last_max, v.tick, v.refit) = (Some(120.0), Some(Time::from_ms(1000)), Time::from_ms(1900));
     v
 }
 
@@ -71,9 +71,9 @@ fn slow_start_ends_with_a_loss_or_half_a_second_of_delay_and_epochs_begin() {
 fn the_wanted_delay_rises_by_two_falls_by_one_when_delays_grow_and_by_two_when_they_are_far_too_long() {
     let wanted = |last: f64, max: f64| {
         let mut v = normal();
-        (v.last_max, v.epoch_max) = (Some(last), Some(max));
+        (v.delays.last_max, v.delays.epoch_max) = (Some(last), Some(max));
         v.epoch(Time::from_ms(1000));
-        (v.wanted, v.window, v.last_max.unwrap())
+        (v.wanted, v.window, v.delays.last_max.unwrap())
     };
     // 142 ms is just met at 21, and 0.2 · 120 + 0.8 · 110.
     let (w, window, max) = wanted(120.0, 110.0);
@@ -90,10 +90,10 @@ fn the_wanted_delay_rises_by_two_falls_by_one_when_delays_grow_and_by_two_when_t
 #[test]
 fn an_epoch_without_an_ack_counts_the_silence() {
     let mut v = normal();
-    (v.heard, v.last_max) = (Some(Time::from_ms(700)), Some(120.0));
+    (v.delays.heard, v.delays.last_max) = (Some(Time::from_ms(700)), Some(120.0));
     v.epoch(Time::from_ms(1000));
     assert_eq!(v.wanted, 139.0, "300 ms are more than 120");
-    assert!((v.last_max.unwrap() - (24.0 + 240.0)).abs() < 1e-9);
+    assert!((v.delays.last_max.unwrap() - (24.0 + 240.0)).abs() < 1e-9);
 }
 
 /// Equation 5: a mean delay of 120 ms is 24 epochs; W + in flight (2 - 24) / 23.
@@ -104,7 +104,7 @@ fn an_epoch_sends_what_is_missing_to_the_window_within_a_round_trip() {
     assert_eq!(v.to_send(), 8000);
     v.in_flight = 40_000;
     assert_eq!(v.to_send(), 0);
-    (v.mean, v.in_flight) = (4.0, 23_000);
+    (v.delays.mean, v.in_flight) = (4.0, 23_000);
     assert_eq!(v.to_send(), 7000, "one epoch: all of it");
     // What may leave is what is in flight and the epoch's share, however much is acknowledged meanwhile.
     (v.credit, v.in_flight) = (3000, 23_000);
@@ -133,7 +133,10 @@ fn a_loss_decreases_the_window_of_the_lost_packet_and_nothing_is_learnt_until_it
 #[test]
 fn a_timeout_or_a_delay_that_no_window_brings_begins_anew() {
     let fresh = |v: &Verus| {
-        assert_eq!((v.phase, v.window, v.permit().wake, v.last_max), (Phase::SlowStart, 1.0, None, None));
+        assert_eq!(
+            (v.phase, v.window, v.permit().wake, v.delays.last_max),
+            (Phase::SlowStart, 1.0, None, None)
+        );
         assert_eq!(v.profile, Profile::default());
     };
     let mut v = normal();
@@ -142,7 +145,8 @@ fn a_timeout_or_a_delay_that_no_window_brings_begins_anew() {
     let mut flat = verus();
     (1..=20).for_each(|w| flat.profile.see(w, 100.0));
     flat.profile.draw();
-    (flat.phase, flat.least, flat.wanted, flat.last_max) = (Phase::Normal, 100.0, 140.0, Some(100.0));
+    (flat.phase, flat.delays.least, flat.wanted, flat.delays.last_max) =
+        (Phase::Normal, 100.0, 140.0, Some(100.0));
     (flat.tick, flat.refit) = (Some(Time::from_ms(5)), Time::MAX);
     flat.on_tick(Time::from_ms(5));
     fresh(&flat);
@@ -152,9 +156,9 @@ fn a_timeout_or_a_delay_that_no_window_brings_begins_anew() {
 fn at_the_least_delay_it_stops_and_takes_the_path_for_longer_when_nearly_nothing_is_in_flight() {
     let stuck = |in_flight: u64| {
         let mut v = normal();
-        (v.wanted, v.last_max, v.in_flight) = (101.0, Some(700.0), in_flight);
+        (v.wanted, v.delays.last_max, v.in_flight) = (101.0, Some(700.0), in_flight);
         v.epoch(Time::from_ms(1000));
-        (v.wanted, v.least, v.credit)
+        (v.wanted, v.delays.least, v.credit)
     };
     assert_eq!(stuck(50_000), (100.0, 100.0, 0));
     assert_eq!(stuck(1000).1, 110.0);

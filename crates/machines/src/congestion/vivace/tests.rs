@@ -36,7 +36,7 @@ impl Path {
             }
             self.now = next;
             let rate = self.v.permit().pace.unwrap().bps() as f64 / 8.0;
-            let lost = one_in > 0 && (self.v.sent / 1000).is_multiple_of(one_in);
+            let lost = one_in > 0 && (self.v.heard.sent / 1000).is_multiple_of(one_in);
             let last = self.in_flight.back().map_or(Time::ZERO, |(sent, rtt, _)| sent.saturating_add(*rtt));
             let arrives = next.saturating_add(rtt(next, rate)).max(last);
             self.in_flight.push_back((next, arrives.since(next), lost));
@@ -87,7 +87,7 @@ fn it_starts_by_half_as_much_again_per_interval_while_that_pays_and_goes_back() 
     let mut rates = Vec::new();
     for worth in [1.0, 2.0, 3.0, 2.5] {
         rates.push(v.rate);
-        v.intervals[0].utility = Some(worth);
+        v.trial.intervals[0].utility = Some(worth);
         v.decide();
     }
     assert_eq!(rates, [1e5, 1.5e5, 2.25e5, 3.375e5]);
@@ -108,19 +108,19 @@ fn an_interval_has_fifty_packets_and_a_round_trip_and_the_first_ten_do_not_count
         });
     };
     (0..60).for_each(|n| sends(&mut v, n));
-    assert_eq!(v.intervals[0].end, None, "nothing has been answered for");
+    assert_eq!(v.trial.intervals[0].end, None, "nothing has been answered for");
     heard(&mut v, 100, 59);
-    assert!(v.intervals[0].end == Some(60_000) && (v.intervals[0].lasted - 0.1).abs() < 1e-9);
+    assert!(v.trial.intervals[0].end == Some(60_000) && (v.trial.intervals[0].lasted - 0.1).abs() < 1e-9);
     assert_eq!(v.permit().pace, Some(Rate::from_bps(800_000)), "goes on at its rate");
     (1..9).for_each(|n| heard(&mut v, 100 + n, 59 - n));
-    assert_eq!(v.intervals[0].from, None);
+    assert_eq!(v.trial.intervals[0].from, None);
     heard(&mut v, 109, 50);
-    assert_eq!(v.intervals[0].from.unwrap().answered, 10_000);
+    assert_eq!(v.trial.intervals[0].from.unwrap().1.answered, 10_000);
     (10..59).for_each(|n| heard(&mut v, 100 + n, 59 - n));
     assert_eq!(v.rate, 1e5);
     heard(&mut v, 159, 0);
     assert_eq!(v.last, Some((1e5, 1e5)), "nothing grew, nothing was lost: worth its rate");
-    assert_eq!((v.rate, v.intervals[0].begin), (1.5e5, 60_000));
+    assert_eq!((v.rate, v.trial.intervals[0].begin), (1.5e5, 60_000));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_probe_is_two_pairs_in_random_order_and_both_must_agree() {
     v.mode = Mode::Probing;
     for _ in 0..64 {
         v.begin(Time::ZERO);
-        let rates = v.intervals.map(|one| one.rate);
+        let rates = v.trial.intervals.map(|one| one.rate);
         for pair in rates.chunks(2) {
             assert!((pair[0] + pair[1] - 2e5).abs() < 1e-6 && ((pair[0] - pair[1]).abs() - 1e4).abs() < 1e-6);
         }
@@ -141,10 +141,10 @@ fn a_probe_is_two_pairs_in_random_order_and_both_must_agree() {
         (v.mode, v.rate, v.last) = (Mode::Probing, 1e5, None);
         let rates = [1.05e5, 0.95e5, 0.95e5, 1.05e5];
         let wins = [first_wins[0], !first_wins[0], first_wins[1], !first_wins[1]];
-        for (one, (rate, wins)) in v.intervals.iter_mut().zip(rates.into_iter().zip(wins)) {
+        for (one, (rate, wins)) in v.trial.intervals.iter_mut().zip(rates.into_iter().zip(wins)) {
             (one.rate, one.utility) = (rate, Some(if wins { 5.0 } else { 3.0 }));
         }
-        v.count = 4;
+        v.trial.count = 4;
         v.decide();
         (v.mode, v.rate, v.last)
     };
@@ -159,20 +159,25 @@ fn steps_follow_the_gradient_get_longer_and_are_bounded_both_ways() {
     (v.mode, v.rate, v.last) = (Mode::Moving, 1e6, Some((9e5, 9e5)));
     // A gradient of one: 2 · 25 000 B/s.
     v.climb(1e6);
-    assert_eq!((v.rate, v.last, v.amplifier), (1.05e6, Some((1e6, 1e6)), 3));
+    assert_eq!((v.rate, v.last, v.steps.amplifier), (1.05e6, Some((1e6, 1e6)), 3));
     // Three times; and more than a tenth of the rate.
     v.climb(1e6 + 2.0 * 5e4);
-    assert!((v.rate - 1.155e6).abs() < 1e-3 && (v.bound - 0.17).abs() < 1e-9, "{} {}", v.rate, v.bound);
+    assert!(
+        (v.rate - 1.155e6).abs() < 1e-3 && (v.steps.bound - 0.17).abs() < 1e-9,
+        "{} {}",
+        v.rate,
+        v.steps.bound
+    );
     // Hardly a gradient: 2.2 % all the same.
     v.climb(v.last.unwrap().1 + 1.0);
-    assert!((v.rate - 1.155e6 * 1.022).abs() < 1e-3 && v.bound == 0.1);
+    assert!((v.rate - 1.155e6 * 1.022).abs() < 1e-3 && v.steps.bound == 0.1);
     // The direction turns: back, a probe, and two steps before the amplifier grows again.
     let last = v.last.unwrap();
     v.climb(last.1 - 1e6);
-    assert_eq!((v.mode, v.rate, v.amplifier, v.swing), (Mode::Probing, last.0, 2, 1));
+    assert_eq!((v.mode, v.rate, v.steps.amplifier, v.steps.swing), (Mode::Probing, last.0, 2, 1));
     (v.mode, v.rate, v.last) = (Mode::Moving, 1e6, Some((9e5, 9e5)));
     v.climb(1e6);
-    assert_eq!((v.amplifier, v.swing), (2, 0));
+    assert_eq!((v.steps.amplifier, v.steps.swing), (2, 0));
 }
 
 /// Alone on a link its rate stays around the capacity, and its queue small: u falls as soon as one grows by 3 %.
@@ -181,12 +186,12 @@ fn alone_on_a_link_it_finds_its_rate() {
     let mut path = Path::of(vivace());
     let link = link(1.5e6); // 12 Mb/s
     path.goes_on(20_000, &link, 0);
-    let (sent, mut waits) = (path.v.sent, Vec::new());
+    let (sent, mut waits) = (path.v.heard.sent, Vec::new());
     for _ in 0..200 {
         path.goes_on(50, &link, 0);
-        waits.push(path.v.srtt - 0.1);
+        waits.push(path.v.heard.srtt - 0.1);
     }
-    let used = (path.v.sent - sent) as f64 / 10.0 / 1.5e6;
+    let used = (path.v.heard.sent - sent) as f64 / 10.0 / 1.5e6;
     waits.sort_by(f64::total_cmp);
     assert!((0.85..=1.02).contains(&used), "{used}");
     assert!(waits[100] < 0.05, "{waits:?}");
@@ -198,7 +203,7 @@ fn after_a_timeout_one_segment_leaves_until_an_ack_comes_and_then_it_probes() {
     v.on_timeout(&loss(10_000, 0, 10_000));
     assert_eq!(v.permit().window, Bytes::new(1000));
     v.on_ack(&ack(1000, 0));
-    assert_eq!((v.mode, v.count, v.rate), (Mode::Probing, 4, 1e5));
+    assert_eq!((v.mode, v.trial.count, v.rate), (Mode::Probing, 4, 1e5));
     assert!(v.permit().window > Bytes::new(1000));
 }
 

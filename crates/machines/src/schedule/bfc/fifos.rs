@@ -2,10 +2,10 @@
 
 use crate::pause::QueueSet;
 use crate::schedule::Entry;
+use crate::schedule::linked::{Line, Linked, Memory};
 use serde::{Deserialize, Serialize};
 
-/// No place.
-pub(super) const NIL: u32 = u32::MAX;
+pub(super) use crate::schedule::linked::NIL;
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -14,8 +14,18 @@ pub(super) struct Node {
     pub rank: i64,
     /// The entry of the flow table that counts it, or [`NIL`].
     pub cell: u32,
-    /// The one behind it, or the next free place.
     pub next: u32,
+}
+
+impl Linked for Node {
+    #[inline]
+    fn next(&self) -> u32 {
+        self.next
+    }
+    #[inline]
+    fn set_next(&mut self, next: u32) {
+        self.next = next;
+    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -23,54 +33,44 @@ pub(super) struct Fifo {
     pub bytes: u64,
     /// DRR's.
     pub deficit: u64,
-    pub head: u32,
-    tail: u32,
+    pub line: Line,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Fifos {
     pub all: Vec<Fifo>,
-    pub nodes: Vec<Node>,
-    free: u32,
+    pub memory: Memory<Node>,
     pub occupied: QueueSet,
 }
 
 impl Fifos {
     pub fn new(queues: u16) -> Self {
-        let empty = Fifo { bytes: 0, deficit: 0, head: NIL, tail: NIL };
+        let empty = Fifo { bytes: 0, deficit: 0, line: Line::EMPTY };
         let all = vec![empty; usize::from(queues)];
-        Self { all, nodes: Vec::new(), free: NIL, occupied: QueueSet::default() }
+        Self { all, memory: Memory::new(), occupied: QueueSet::default() }
+    }
+
+    /// There is no place left.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.memory.is_full()
     }
 
     /// The first packet of a queue that holds any.
     #[inline]
     pub fn first(&self, queue: u16) -> &Node {
-        &self.nodes[self.all[usize::from(queue)].head as usize]
+        self.memory.get(self.all[usize::from(queue)].line.head)
     }
 
     /// All that wait, queue by queue.
     pub fn iter(&self) -> impl Iterator<Item = &Node> {
-        let first = |queue: u16| self.nodes.get(self.all[usize::from(queue)].head as usize);
-        let behind = |node: &&Node| self.nodes.get(node.next as usize);
-        self.occupied.iter().flat_map(move |queue| std::iter::successors(first(queue), behind))
+        self.occupied.iter().flat_map(|queue| self.memory.iter(self.all[usize::from(queue)].line))
     }
 
     #[inline]
     pub fn append(&mut self, queue: u16, node: Node) {
-        let at = if self.free == NIL {
-            self.nodes.push(node);
-            self.nodes.len() as u32 - 1
-        } else {
-            let at = self.free;
-            self.free = std::mem::replace(&mut self.nodes[at as usize], node).next;
-            at
-        };
         let fifo = &mut self.all[usize::from(queue)];
-        match fifo.tail {
-            NIL => fifo.head = at,
-            tail => self.nodes[tail as usize].next = at,
-        }
-        fifo.tail = at;
+        self.memory.append(&mut fifo.line, node);
         fifo.bytes += u64::from(node.entry.wire);
         self.occupied.set(queue, true);
     }
@@ -79,15 +79,9 @@ impl Fifos {
     #[inline]
     pub fn take(&mut self, queue: u16) -> Node {
         let fifo = &mut self.all[usize::from(queue)];
-        let at = fifo.head;
-        let place = &mut self.nodes[at as usize];
-        let node = *place;
-        place.next = self.free;
-        self.free = at;
-        fifo.head = node.next;
+        let node = self.memory.take(&mut fifo.line);
         fifo.bytes -= u64::from(node.entry.wire);
-        if node.next == NIL {
-            fifo.tail = NIL;
+        if fifo.line.is_empty() {
             fifo.deficit = 0;
             self.occupied.set(queue, false);
         }

@@ -2,6 +2,7 @@
 
 use crate::pause::QueueSet;
 use crate::problems::Problems;
+use crate::schedule::{Around, Paused};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
@@ -92,6 +93,20 @@ impl Params {
         problems.size("quantum", self.quantum, |size| format!("a quantum of {size} is impossible"), "1500B");
         if self.service == Service::Shortest && self.quantum != Self::default().quantum {
             problems.useless("quantum", "the service `shortest` knows no turns", "remove the key");
+        }
+    }
+    /// What pauses make of the flow table.
+    pub(super) fn check_pauses(&self, at: &Around, problems: &mut Problems) {
+        if at.paused == Paused::Flows && self.sampling < 1.0 {
+            let reason = "which flows wait where is not known if only some of their packets are counted";
+            problems.wrong("sampling", reason, "remove the key, or write `pauses = \"queue\"`");
+        }
+        // Of departures only the flow table hears then.
+        let hashed = self.assignment == Assignment::Hashed && !self.recirc_delay.is_zero();
+        if at.paused == Paused::Nothing && at.section != "nic" && hashed {
+            let why =
+                "nobody is paused, and with `assignment = \"hashed\"` a flow's queue follows from its hash";
+            problems.useless("recirc_delay", why, "remove the key");
         }
     }
     pub(super) fn check_tofino(&self, problems: &mut Problems) {

@@ -237,13 +237,9 @@ fn flows_that_wait_at_the_same_time_share_no_queue_as_long_as_one_is_free_and_pa
             waiting.insert(number, flow);
             order.push(now, &packet(flow), Handle(number));
             for fifo in &order.fifos.all {
-                let mut at = fifo.head;
-                while at != NIL {
-                    let node = &order.fifos.nodes[at as usize];
-                    let head = order.fifos.nodes[fifo.head as usize].entry.handle.0;
-                    shared += u32::from(waiting[&node.entry.handle.0] != waiting[&head]);
-                    at = node.next;
-                }
+                let line = order.fifos.memory.iter(fifo.line);
+                let flows: Vec<u32> = line.map(|node| waiting[&node.entry.handle.0]).collect();
+                shared += flows.iter().filter(|flow| **flow != flows[0]).count() as u32;
             }
         } else if let Some(entry) = order.pop(now) {
             let flow = waiting.remove(&entry.handle.0).expect("it waits");

@@ -28,7 +28,7 @@ impl Class {
                 if !std::mem::replace(granted, true) {
                     fifo.deficit += quantum;
                 }
-                let wire = u64::from(fifos.nodes[fifo.head as usize].entry.wire);
+                let wire = u64::from(fifos.memory.get(fifo.line.head).entry.wire);
                 if wire <= fifo.deficit {
                     fifo.deficit -= wire;
                     return *turn;

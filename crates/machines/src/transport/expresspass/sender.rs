@@ -114,7 +114,7 @@ impl Endpoint for ExpressPassSender {
         }
         self.says = Some(if self.sent_to < self.size { Says::Request } else { Says::Stop });
         self.retry_at = Time::MAX;
-        self.counts.silences += 1;
+        self.counts.timeouts += 1;
         Expiry::Retransmission
     }
 

@@ -96,7 +96,7 @@ impl Endpoint for HomaSender {
             return Expiry::Other;
         }
         self.retry_at = now.saturating_add(spec.resend);
-        self.counts.silences += 1;
+        self.counts.timeouts += 1;
         // Unless nothing of it has left yet: others go first.
         if self.sent_to > 0 && self.again.is_none() {
             self.again = Some((0, 1));

@@ -130,7 +130,7 @@ impl Endpoint for PhostSender {
             return Expiry::Other;
         }
         (self.request.due, self.request.retry_at) = (true, Time::MAX);
-        self.counts.silences += 1;
+        self.counts.timeouts += 1;
         Expiry::Retransmission
     }
 

@@ -1,87 +1,63 @@
 //! A queue pair's requester side: data out, ACKs, NACKs and notifications in (IRN §4.2; TIMELY §3.2). Around the recovery
 //! core it keeps the timer, the rate limiter, BDP-FC, and what the controller is told. What an acknowledgement does is in
-//! `feedback`, what a packet that leaves does in `emit`, messages back to back in `stream`, what parameters are allowed in `check`.
+//! `feedback`, what a packet that leaves does in `emit`, when it may in `limiter`, messages back to back in `stream`, what parameters are
+//! allowed in `check`.
 
 mod check;
 mod emit;
 mod feedback;
+mod limiter;
+mod offsets;
+mod repair;
 mod stream;
 
+use super::super::counts::Counts;
 use super::super::delivery::SendLog;
 use super::super::{
-    Endpoint, Expiry, HandOver, Heard, Progress, RdmaAcks, RdmaSpec, Rto, SenderStats, SendingEnd, Transmit,
+    Endpoint, Expiry, HandOver, Heard, Progress, RdmaAcks, RdmaSpec, SenderStats, SendingEnd, Transmit,
 };
 use super::hand_over::State;
 use super::layout::Layout;
-use super::recovery::Recovery;
-use super::segments::{Pace, Segments};
-use super::timer::{Outlook, Timer};
-use crate::congestion::{CongestionControl, Controller, Explicit, FeedbackKind, Loss, Messages, Start};
+use super::segments::Segments;
+use super::timer::Outlook;
+use crate::congestion::{CongestionControl, Controller, Explicit, FeedbackKind, Start};
 use crate::packet::{Kind, Packet, Side};
+use limiter::Limiter;
+use offsets::Offsets;
+use repair::Repair;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use stream::Data;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+
+/// The flow's turn on its queue pair, which carries one flow after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Turn {
+    started: bool,
+    /// When it was done; before it starts, when the one before it was, if there was one.
+    done: Option<Time>,
+}
 
 /// A queue pair's requester side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RdmaSender {
     flow: FlowId,
     class: u8,
-    started: bool,
-    /// When the connection's earlier flow was done, if there was one.
-    predecessor: Option<Time>,
-    /// The receiver acknowledges; otherwise the flow is done when all is sent.
-    acknowledged: bool,
-    /// The timer fired, and no NACK has begun a recovery since.
-    by_timer: bool,
-    /// Payload bytes of the flow; `u64::MAX`: without end.
-    size: u64,
-    /// Packets of the flow.
-    packets: u64,
-    /// Of a stream: the last packets of its messages, where they are not full, and their payload.
-    tails: VecDeque<(u64, u32)>,
-    pub(super) recovery: Recovery,
-    timer: Timer,
-    rto: Rto,
-    /// The rate limiter allows nothing before.
-    next_tx: Time,
-    /// What was found lost last may leave from then on.
-    fetched: Time,
-    /// Offsets of the lowest byte not acknowledged, the next to send, and the first never sent.
-    acked_to: u64,
-    next_to: u64,
-    sent_to: u64,
-    /// Bytes selectively acknowledged.
-    sacked: u64,
-    /// Bytes that earlier flows of the connection have sent: the controller's count goes on.
-    origin: u64,
-    /// When it was done.
-    finished: Time,
+    turn: Turn,
+    data: Data,
+    offsets: Offsets,
+    pub(super) repair: Repair,
+    limiter: Limiter,
     /// The rate engine, where the host posts segments.
     segments: Option<Box<Segments>>,
-    line_rate: Rate,
-    quantum: Span,
     /// The flow's own: measurement noise.
     stream: Stream,
-    sent_packets: u64,
-    retransmitted: u64,
-    timeouts: u64,
-    /// Of the round trips that the controller was told.
-    rtt_sum: Span,
-    rtt_samples: u32,
+    counts: Counts,
+    /// The round trip that the controller was told last.
     last_rtt: Span,
     /// For controllers that ask for delivery rates.
     log: Option<Box<SendLog>>,
     /// What packets have room for.
     feedback: FeedbackKind,
-    /// A new pace moves the departure planned: when the last packet left, and its bytes on the wire.
-    planned: Option<(Time, u32)>,
-    /// And it does.
-    moves: bool,
-    /// Congestion points write to it: its pace moves at their messages and at ticks.
-    listens: bool,
-    /// One did since somebody asked.
-    moved: bool,
     controller: Controller,
 }
 
@@ -103,40 +79,17 @@ impl RdmaSender {
         Ok(Self {
             flow,
             class: start.class,
-            started: false,
-            predecessor: None,
-            acknowledged: spec.acks != RdmaAcks::Never,
-            by_timer: false,
-            size,
-            packets: Layout::new(spec, size).packets(),
-            tails: VecDeque::new(),
-            recovery: Recovery::new(spec),
-            timer: Timer::STOPPED,
-            rto: Rto::default(),
-            next_tx: Time::ZERO,
-            fetched: Time::ZERO,
-            acked_to: 0,
-            next_to: 0,
-            sent_to: 0,
-            sacked: 0,
-            origin: 0,
-            finished: Time::ZERO,
+            turn: Turn { started: false, done: None },
+            data: Data::new(spec, size),
+            offsets: Offsets::new(spec.acks != RdmaAcks::Never),
+            repair: Repair::new(spec),
+            limiter: Limiter::new(start, &needs),
             segments: spec.segments.as_ref().map(|_| Box::new(Segments::new())),
-            line_rate: start.line_rate,
-            quantum: start.time_quantum,
             stream,
-            sent_packets: 0,
-            retransmitted: 0,
-            timeouts: 0,
-            rtt_sum: Span::ZERO,
-            rtt_samples: 0,
+            counts: Counts::default(),
             last_rtt: Span::ZERO,
             log: needs.delivery.then(Box::default),
             feedback: needs.feedback,
-            planned: None,
-            moves: needs.moves_departures,
-            listens: needs.messages != Messages::None,
-            moved: false,
             controller,
         })
     }
@@ -159,33 +112,18 @@ impl RdmaSender {
     /// The round trip that the controller was told last; `None` before the first. One more was told whenever
     /// [`SenderStats::rtt_samples`] has risen.
     pub fn last_round_trip(&self) -> Option<Span> {
-        (self.rtt_samples > 0).then_some(self.last_rtt)
-    }
-
-    /// Payload bytes believed to be in the network.
-    #[inline]
-    fn in_flight(&self) -> u64 {
-        if self.acknowledged { self.next_to - self.acked_to - self.sacked } else { 0 }
-    }
-
-    fn loss(&self, now: Time) -> Loss {
-        Loss {
-            now,
-            in_flight: Bytes::new(self.sent_to - self.acked_to),
-            acked_to: self.origin + self.acked_to,
-            sent_to: self.origin + self.sent_to,
-        }
+        (self.counts.round_trips() > 0).then_some(self.last_rtt)
     }
 
     /// Hands the NIC the segments that are due.
     #[inline]
     fn post(&mut self, spec: &RdmaSpec, now: Time) {
         if let (Some(segments), Some(posted)) = (&mut self.segments, &spec.segments)
-            && self.started
+            && self.turn.started
         {
-            let pace = Pace { rate: self.controller.permit().pace, quantum: self.quantum };
-            let layout = Layout::new(spec, self.size);
-            segments.post(posted, &layout, now, pace, self.recovery.high());
+            let pace = self.limiter.pace(self.controller.permit().pace);
+            let layout = Layout::new(spec, self.data.size);
+            segments.post(posted, &layout, now, pace, self.repair.recovery.high());
         }
     }
 
@@ -196,7 +134,7 @@ impl RdmaSender {
         let packets = if window == Bytes::MAX {
             u64::MAX
         } else {
-            let least = Layout::new(spec, self.size).per_ack(spec.acks);
+            let least = Layout::new(spec, self.data.size).per_ack(spec.acks);
             (window.get() / u64::from(spec.payload)).max(least)
         };
         spec.cap.unwrap_or(u32::MAX).min(u32::try_from(packets).unwrap_or(u32::MAX))
@@ -205,31 +143,31 @@ impl RdmaSender {
     /// Neither the rate limiter nor the fetching of what was lost allows the next packet before.
     #[inline]
     fn allowed_from(&self) -> Time {
-        if self.recovery.is_pending() { self.next_tx.max(self.fetched) } else { self.next_tx }
+        self.limiter.next_tx.max(self.repair.allows_from())
     }
 
     /// The retransmission timer fires.
     #[cold]
     fn on_timeout(&mut self, spec: &RdmaSpec, now: Time) {
-        self.timeouts += 1;
-        self.controller.on_timeout(&self.loss(now));
-        self.by_timer = true;
-        self.recovery.on_timeout();
+        self.counts.timeouts += 1;
+        self.controller.on_timeout(&self.offsets.loss(now));
+        self.repair.timer.fired = true;
+        self.repair.recovery.on_timeout();
         self.found_lost(spec, now);
-        if self.recovery.in_flight() > 0 {
-            self.timer.start(&spec.timer, now, &self.rto);
+        if self.repair.recovery.in_flight() > 0 {
+            self.repair.start_timer(spec, now);
         } else {
-            self.timer.stop(); // go-back-N: it runs again from when the first packet leaves
+            self.repair.timer.stop(); // go-back-N: it runs again from when the first packet leaves
         }
     }
 
     /// Something was found lost. With go-back-N, what follows it is sent again too.
     #[cold]
     fn found_lost(&mut self, spec: &RdmaSpec, now: Time) {
-        self.fetched = now.saturating_add(spec.fetch_delay);
-        if self.recovery.goes_back() {
-            let nxt = self.recovery.nxt();
-            self.next_to = Layout::new(spec, self.size).offset(nxt);
+        self.repair.fetched = now.saturating_add(spec.fetch_delay);
+        if self.repair.recovery.goes_back() {
+            let nxt = self.repair.recovery.nxt();
+            self.offsets.next_to = Layout::new(spec, self.data.size).offset(nxt);
             if let Some(segments) = &mut self.segments {
                 segments.go_back(nxt);
             }
@@ -245,7 +183,7 @@ impl Endpoint for RdmaSender {
         let mut heard = Heard::default();
         match packet.kind {
             Kind::Ack => heard.round_trip = self.on_ack(spec, now, packet, side),
-            Kind::Control if self.started => {
+            Kind::Control if self.turn.started => {
                 if self.is_done() {
                     self.catch_up(now);
                 }
@@ -253,7 +191,7 @@ impl Endpoint for RdmaSender {
                     Some(Side::Notice(notice)) => {
                         let before = self.controller.permit().pace;
                         self.controller.on_notice(now, notice);
-                        self.rescale_departure(now, before);
+                        self.limiter.rescale(now, before, self.controller.permit().pace);
                     }
                     _ => self.controller.on_notification(now),
                 }
@@ -265,20 +203,23 @@ impl Endpoint for RdmaSender {
     }
 
     fn on_timer(&mut self, spec: &RdmaSpec, now: Time) -> Expiry {
-        if !self.started || self.is_done() {
+        if !self.turn.started || self.is_done() {
             return Expiry::Controller;
         }
         let permit = self.controller.permit();
-        let outlook =
-            Outlook { in_flight: self.recovery.in_flight(), line: self.line_rate, rate: permit.pace };
-        self.recovery.listen(now);
-        let expired = self.timer.fires(&spec.timer, now, outlook);
+        let outlook = Outlook {
+            in_flight: self.repair.recovery.in_flight(),
+            line: self.limiter.line_rate(),
+            rate: permit.pace,
+        };
+        self.repair.recovery.listen(now);
+        let expired = self.repair.timer.fires(&spec.timer, now, outlook);
         if expired {
             self.on_timeout(spec, now);
         }
         if permit.wake.is_some_and(|wake| wake <= now) {
             self.controller.on_tick(now);
-            self.rescale_departure(now, permit.pace);
+            self.limiter.rescale(now, permit.pace, self.controller.permit().pace);
         }
         self.post(spec, now);
         if expired { Expiry::Retransmission } else { Expiry::Controller }
@@ -292,7 +233,7 @@ impl Endpoint for RdmaSender {
         packet: &mut Packet,
         side: &mut Side,
     ) -> Transmit {
-        if !self.started || self.is_done() {
+        if !self.turn.started || self.is_done() {
             return Transmit::Idle;
         }
         self.post(spec, now);
@@ -302,20 +243,20 @@ impl Endpoint for RdmaSender {
         }
         let cap = self.cap(spec, permit.window);
         let (ready, look) =
-            self.segments.as_ref().map_or((self.packets, Time::MAX), |s| (s.posted(), s.look()));
+            self.segments.as_ref().map_or((self.data.packets, Time::MAX), |s| (s.posted(), s.look()));
         // A search for a hole takes an opportunity of the core's, but no time.
         loop {
-            let more = self.recovery.nxt() < ready;
-            if !self.recovery.can_send(more, cap) {
+            let more = self.repair.recovery.nxt() < ready;
+            if !self.repair.recovery.can_send(more, cap) {
                 return if look == Time::MAX { Transmit::Idle } else { Transmit::At(look) };
             }
             let from = self.allowed_from();
             if now < from {
                 return Transmit::At(from);
             }
-            let sent = self.recovery.tx_free(more, cap);
-            if !self.recovery.goes_back() && self.recovery.is_pending() {
-                self.fetched = now.saturating_add(spec.fetch_delay); // a hole was found
+            let sent = self.repair.recovery.tx_free(more, cap);
+            if !self.repair.recovery.goes_back() && self.repair.recovery.is_pending() {
+                self.repair.fetched = now.saturating_add(spec.fetch_delay); // a hole was found
             }
             if let Some(sent) = sent {
                 self.emit(spec, now, sent, packet);
@@ -325,7 +266,7 @@ impl Endpoint for RdmaSender {
                         side.new_int();
                     }
                     FeedbackKind::Explicit(kind) => {
-                        side.new_explicit(Explicit::unwritten(kind), self.rto.srtt());
+                        side.new_explicit(Explicit::unwritten(kind), self.repair.rto.srtt());
                     }
                 }
                 packet.side = 0;
@@ -336,19 +277,20 @@ impl Endpoint for RdmaSender {
 
     #[inline]
     fn timer(&self) -> Option<Time> {
-        if !self.started || self.is_done() {
+        if !self.turn.started || self.is_done() {
             return None;
         }
         let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
         let look = self.segments.as_ref().map_or(Time::MAX, |s| s.look());
-        let next = self.timer.at().min(wake).min(look).min(self.recovery.next_word());
+        let next = self.repair.timer.at().min(wake).min(look).min(self.repair.recovery.next_word());
         (next != Time::MAX).then_some(next)
     }
 
     #[inline]
     fn is_done(&self) -> bool {
-        let reached = if self.acknowledged { self.recovery.una() } else { self.recovery.nxt() };
-        reached >= self.packets
+        let reached =
+            if self.offsets.acknowledged { self.repair.recovery.una() } else { self.repair.recovery.nxt() };
+        reached >= self.data.packets
     }
 }
 
@@ -356,55 +298,54 @@ impl SendingEnd for RdmaSender {
     fn hand_over(&self) -> Option<HandOver> {
         Some(HandOver(State {
             controller: self.controller.clone(),
-            next_tx: self.next_tx,
-            origin: self.origin + self.sent_to,
-            finished: self.finished,
+            next_tx: self.limiter.next_tx,
+            origin: self.offsets.in_all().1,
+            finished: self.turn.done.unwrap_or(Time::ZERO),
             segments: self.segments.as_ref().map(|s| Box::new(s.successor())),
         }))
     }
 
     /// Rate, state and pacing go on.
     fn take_over(&mut self, HandOver(before): HandOver) {
-        debug_assert!(!self.started);
+        debug_assert!(!self.turn.started);
         self.controller = before.controller;
-        self.next_tx = before.next_tx;
-        self.origin = before.origin;
-        self.predecessor = Some(before.finished);
+        self.limiter.next_tx = before.next_tx;
+        self.offsets.origin = before.origin;
+        self.turn.done = Some(before.finished);
         if let (Some(ours), Some(theirs)) = (&mut self.segments, before.segments) {
             *ours = theirs;
         }
     }
 
     fn start(&mut self, spec: &RdmaSpec, now: Time) {
-        if self.started {
+        if self.turn.started {
             return;
         }
-        self.started = true;
-        let idle = self.predecessor.map_or(Span::ZERO, |finished| now.since(finished));
-        if self.predecessor.is_some() {
+        self.turn.started = true;
+        let idle = self.turn.done.map_or(Span::ZERO, |finished| now.since(finished));
+        if self.turn.done.is_some() {
             self.catch_up(now);
             if !idle.is_zero() {
                 self.controller.on_restart(now, idle);
             }
         }
         if let Some(segments) = &mut self.segments {
-            segments.start(now, self.predecessor.is_some() && idle.is_zero());
+            segments.start(now, self.turn.done.is_some() && idle.is_zero());
         }
         self.post(spec, now);
     }
 
     /// With what it has posted, too, to the end of what one acknowledgement covers.
     fn stop(&mut self, spec: &RdmaSpec, now: Time) -> u64 {
-        let layout = Layout::new(spec, self.size);
+        let layout = Layout::new(spec, self.data.size);
         let posted = self.segments.as_ref().map_or(0, |segments| segments.posted());
         let whole = if self.segments.is_some() { RdmaAcks::PerSegment } else { spec.acks };
-        let begun = self.recovery.high().max(posted).next_multiple_of(layout.per_ack(whole));
-        self.size = layout.offset(begun.min(self.packets));
-        self.packets = Layout::new(spec, self.size).packets();
+        let begun = self.repair.recovery.high().max(posted).next_multiple_of(layout.per_ack(whole));
+        self.data.resize(spec, layout.offset(begun.min(self.data.packets)));
         if self.is_done() {
-            self.finished = now;
+            self.turn.done = Some(now);
         }
-        self.size
+        self.data.size
     }
 
     fn append(&mut self, spec: &RdmaSpec, now: Time, bytes: u64) -> Option<u64> {
@@ -412,46 +353,42 @@ impl SendingEnd for RdmaSender {
     }
 
     fn on_drop(&mut self, spec: &RdmaSpec, seq: u64, at: Time) {
-        self.recovery.announce(Layout::new(spec, self.size).index(seq), at);
+        self.repair.recovery.announce(Layout::new(spec, self.data.size).index(seq), at);
     }
 
     #[inline]
     fn progress(&self) -> Progress {
-        let acked = if self.acknowledged { self.acked_to } else { self.next_to };
-        Progress { sent: self.sent_to, acked }
+        Progress { sent: self.offsets.sent_to, acked: self.offsets.done_to() }
     }
 
     fn stats(&self) -> SenderStats {
+        let permit = self.controller.permit();
         SenderStats {
-            acked_bytes: self.progress().acked,
-            sent_packets: self.sent_packets,
-            retransmitted_packets: self.retransmitted,
-            timeouts: self.timeouts,
-            window: self.controller.permit().window,
+            window: permit.window,
             threshold: self.controller.threshold(),
             other_window: self.controller.other_window(),
-            in_flight: Bytes::new(self.in_flight()),
-            srtt: self.rto.srtt(),
-            rtt_sum: self.rtt_sum,
-            rtt_samples: self.rtt_samples,
-            pace: self.controller.permit().pace,
-            wasted_credits: 0,
+            srtt: self.repair.rto.srtt(),
+            pace: permit.pace,
+            ..self.counts.stats(self.offsets.done_to(), self.offsets.in_flight())
         }
     }
 
     fn next_departure(&self) -> Option<Time> {
-        let any = self.started && self.segments.is_none() && self.recovery.nxt() < self.packets;
-        any.then_some(self.next_tx)
+        let any =
+            self.turn.started && self.segments.is_none() && self.repair.recovery.nxt() < self.data.packets;
+        any.then_some(self.limiter.next_tx)
     }
 
     #[inline]
     fn foresee(&self, spec: &RdmaSpec, at: Time) -> Option<Transmit> {
-        if !self.started || self.segments.is_some() || self.is_done() {
+        if !self.turn.started || self.segments.is_some() || self.is_done() {
             return None;
         }
         let permit = self.controller.permit();
-        let more = self.recovery.nxt() < self.packets;
-        if permit.pace == Some(Rate::ZERO) || !self.recovery.can_send(more, self.cap(spec, permit.window)) {
+        let more = self.repair.recovery.nxt() < self.data.packets;
+        if permit.pace == Some(Rate::ZERO)
+            || !self.repair.recovery.can_send(more, self.cap(spec, permit.window))
+        {
             return Some(Transmit::Idle);
         }
         let from = self.allowed_from();
@@ -459,10 +396,14 @@ impl SendingEnd for RdmaSender {
     }
 
     fn remaining(&self) -> u64 {
-        if self.size == u64::MAX { u64::MAX } else { self.size.saturating_sub(self.next_to) }
+        if self.data.size == u64::MAX {
+            u64::MAX
+        } else {
+            self.data.size.saturating_sub(self.offsets.next_to)
+        }
     }
 
     fn take_moved(&mut self) -> Option<Time> {
-        std::mem::take(&mut self.moved).then_some(self.next_tx)
+        std::mem::take(&mut self.limiter.moved).then_some(self.limiter.next_tx)
     }
 }

@@ -52,10 +52,12 @@ pub(super) struct Timer {
     started: Time,
     /// It runs with RTO_low.
     low: bool,
+    /// It fired, and no NACK has begun a recovery since.
+    pub(super) fired: bool,
 }
 
 impl Timer {
-    pub(super) const STOPPED: Self = Self { at: Time::MAX, started: Time::ZERO, low: true };
+    pub(super) const STOPPED: Self = Self { at: Time::MAX, started: Time::ZERO, low: true, fired: false };
 
     /// (Re)starts it; with [`RdmaTimer::Off`] it never runs.
     #[inline]
@@ -68,7 +70,7 @@ impl Timer {
                 rto.timeout(&RtoSpec::Rfc6298 { initial, min, max: Span::MAX })
             }
         };
-        *self = Self { at: now.saturating_add(span), started: now, low: true };
+        (self.at, self.started, self.low) = (now.saturating_add(span), now, true);
     }
 
     /// Stops it.

@@ -11,53 +11,19 @@
 //! CHOICE RFC 8985 §9.3: a retransmission lost within an episode is sent again without another cut, as in Linux.
 //! ```
 
+mod segments;
+mod tail;
+
+use segments::Segments;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use tail::TailProbe;
+pub(super) use tail::Told;
 use thalweg_units::{Span, Time};
-
-/// A segment that is out, §5.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Segment {
-    /// Segment.xmit_ts, and how many had left before.
-    sent: Time,
-    order: u64,
-    len: u32,
-    /// Segment.retransmitted, Segment.lost; acknowledged, selectively or not.
-    again: bool,
-    lost: bool,
-    arrived: bool,
-}
-
-/// TLP's probe that is out, §7.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Probe {
-    /// TLP.end_seq, TLP.is_retrans.
-    end: u64,
-    again: bool,
-}
-
-/// What an ACK that answers a probe has told, §7.4.2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
-    Nothing,
-    /// The probe has repaired a loss, which is to be answered as every loss.
-    Repaired,
-}
 
 /// RACK's and TLP's state of a connection, §5.3 and §7.1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rack {
-    mss: u64,
-    /// Number of the first segment that is out; all that were sent since, in their order.
-    base: u64,
-    out: VecDeque<Segment>,
-    /// Bytes of them that are neither acknowledged nor lost; of those that are not acknowledged but lost.
-    pipe: u64,
-    lost: u64,
-    /// Bytes ever found lost.
-    pub(super) ever_lost: u64,
-    /// How many have left.
-    left: u64,
+    pub(super) segments: Segments,
     /// The one that left last of those that have arrived, RACK.xmit_ts; RACK.rtt, RACK.min_RTT.
     newest: Option<u64>,
     rtt: Span,
@@ -65,71 +31,33 @@ pub struct Rack {
     /// RACK.fack, as a segment; RACK.reordering_seen.
     fack: u64,
     reordering_seen: bool,
-    /// When the reordering timer expires, and the probe timeout; `None`: off.
+    /// When the reordering timer expires; `None`: off.
     reorder_at: Option<Time>,
-    probe_at: Option<Time>,
-    /// A probe is to leave; and one has.
-    pub(super) probe_due: bool,
-    probe: Option<Probe>,
+    pub(super) tail: TailProbe,
 }
 
 impl Rack {
     pub(super) fn new(mss: u32) -> Self {
-        Self { mss: u64::from(mss), ..Self::default() }
+        Self { segments: Segments::new(mss), ..Self::default() }
     }
 
-    /// Bytes believed to be in the network.
-    pub(super) fn pipe(&self) -> u64 {
-        self.pipe
-    }
-    pub(super) fn has_lost(&self) -> bool {
-        self.lost > 0
-    }
     /// The earlier of both timers.
     #[inline]
     pub(super) fn timer(&self) -> Time {
         let at = |timer: Option<Time>| timer.unwrap_or(Time::MAX);
-        at(self.reorder_at).min(at(self.probe_at))
+        at(self.reorder_at).min(at(self.tail.at))
     }
-
-    // ---- RACK, §6 -------------------------------------------------------------------------------
 
     /// §6.1: a segment leaves.
     pub(super) fn on_sent(&mut self, now: Time, seq: u64, len: u32) {
-        let Some(at) = (seq / self.mss).checked_sub(self.base) else { return };
-        let fresh = Segment { sent: now, order: self.left, len, again: false, lost: false, arrived: false };
-        self.left += 1;
-        match self.out.get_mut(at as usize) {
-            Some(known) if !known.arrived => {
-                if known.lost {
-                    self.lost -= u64::from(known.len);
-                    self.pipe += u64::from(known.len);
-                }
-                *known = Segment { again: true, ..fresh };
-            }
-            Some(_) => {}
-            None => {
-                self.out.push_back(fresh);
-                self.pipe += u64::from(len);
-            }
-        }
+        self.segments.on_sent(now, seq, len);
     }
 
     /// §6.2, steps 1 to 3: segments of the bytes `from..to` are acknowledged by an ACK that echoes the time stamp of a segment sent
     /// at `echo` (`None`: there are no time stamps).
     pub(super) fn on_arrived(&mut self, now: Time, from: u64, to: u64, echo: Option<Time>) {
-        let (first, last) = ((from / self.mss).max(self.base), to.div_ceil(self.mss));
-        for number in first..last.min(self.base + self.out.len() as u64) {
-            let one = &mut self.out[(number - self.base) as usize];
-            if std::mem::replace(&mut one.arrived, true) {
-                continue;
-            }
-            let one = *one;
-            if one.lost {
-                self.lost -= u64::from(one.len);
-            } else {
-                self.pipe -= u64::from(one.len);
-            }
+        for number in self.segments.numbers(from, to) {
+            let Some(one) = self.segments.arrives(number) else { continue };
             let rtt = now.since(one.sent);
             // Step 3.
             if number > self.fack {
@@ -150,10 +78,7 @@ impl Rack {
                 (self.newest, self.rtt) = (Some(one.order), rtt);
             }
         }
-        while self.out.front().is_some_and(|one| one.arrived) {
-            self.out.pop_front();
-            self.base += 1;
-        }
+        self.segments.forget_arrived();
     }
 
     /// §6.2, step 4: RACK_update_reo_wnd.
@@ -172,7 +97,8 @@ impl Rack {
         let Some(newest) = self.newest else { return };
         let patience = self.rtt + self.window(srtt, repairing, enough);
         let mut last: Option<Time> = None;
-        for one in &mut self.out {
+        for place in 0..self.segments.count() {
+            let one = self.segments.get(place);
             if one.order >= newest && !one.again {
                 break; // what never left again left in order: all that follows left later
             }
@@ -181,10 +107,7 @@ impl Rack {
             }
             let at = one.sent.saturating_add(patience);
             if at <= now {
-                one.lost = true;
-                let len = u64::from(one.len);
-                (self.pipe, self.lost, self.ever_lost) =
-                    (self.pipe - len, self.lost + len, self.ever_lost + len);
+                self.segments.lose(place);
             } else {
                 last = Some(last.map_or(at, |last| last.max(at)));
             }
@@ -200,72 +123,22 @@ impl Rack {
     /// §6.3: RACK_mark_losses_on_RTO.
     pub(super) fn on_timeout(&mut self, now: Time, srtt: Span) {
         let patience = self.rtt + self.window(srtt, true, true);
-        for (at, one) in self.out.iter_mut().enumerate() {
-            if !one.arrived && !one.lost && (at == 0 || one.sent.saturating_add(patience) <= now) {
-                one.lost = true;
-                let len = u64::from(one.len);
-                (self.pipe, self.lost, self.ever_lost) =
-                    (self.pipe - len, self.lost + len, self.ever_lost + len);
+        for place in 0..self.segments.count() {
+            let one = self.segments.get(place);
+            let late = place == 0 || one.sent.saturating_add(patience) <= now;
+            if !one.arrived && !one.lost && late {
+                self.segments.lose(place);
             }
         }
-        (self.reorder_at, self.probe_at, self.probe_due, self.probe) = (None, None, false, None);
+        (self.reorder_at, self.tail) = (None, TailProbe::default());
     }
-
-    /// The first segment that is lost: start and length.
-    pub(super) fn first_lost(&self) -> Option<(u64, u32)> {
-        if self.lost == 0 {
-            return None;
-        }
-        let at = self.out.iter().position(|one| one.lost && !one.arrived)?;
-        Some(((self.base + at as u64) * self.mss, self.out[at].len))
-    }
-
-    // ---- TLP, §7 --------------------------------------------------------------------------------
 
     /// §7.2: the probe timeout runs, if it may, and no longer than the retransmission timer. (`None`: it may not.)
     pub(super) fn schedule(&mut self, now: Time, srtt: Option<Span>, max_ack_delay: Span, rto_at: Time) {
-        self.probe_at = None;
-        let Some(srtt) = srtt else { return };
-        if self.probe.is_some() || self.probe_due || self.pipe == 0 {
-            return;
-        }
-        let one = if self.out.len() == 1 { max_ack_delay } else { Span::ZERO };
-        let pto = if srtt.is_zero() { Span::from_secs(1) } else { srtt.saturating_mul(2) + one };
-        self.probe_at = Some(now.saturating_add(pto).min(rto_at));
-    }
-
-    /// §7.3: it expires. True: a probe is to leave.
-    pub(super) fn probes(&mut self, now: Time) -> bool {
-        let due = self.probe_at.is_some_and(|at| at <= now);
-        if due {
-            (self.probe_at, self.probe_due) = (None, true);
-        }
-        due
-    }
-
-    /// The segment that was sent last: start and length.
-    pub(super) fn last(&self) -> Option<(u64, u32)> {
-        let at = self.out.iter().rposition(|one| !one.arrived)?;
-        Some(((self.base + at as u64) * self.mss, self.out[at].len))
-    }
-
-    /// The probe has left: up to `end` everything is sent.
-    pub(super) fn probed(&mut self, end: u64, again: bool) {
-        (self.probe_due, self.probe) = (false, Some(Probe { end, again }));
-    }
-
-    /// §7.4.2: TLP_process_ack. `duplicate`: it advances nothing, and brings no SACK.
-    pub(super) fn hear_probe(&mut self, ack: u64, duplicate: bool) -> Told {
-        let Some(probe) = self.probe.filter(|probe| ack >= probe.end) else { return Told::Nothing };
-        if !probe.again {
-            self.probe = None;
-        } else if ack > probe.end {
-            self.probe = None;
-            return Told::Repaired;
-        } else if duplicate {
-            self.probe = None; // both the original and the probe have arrived
-        }
-        Told::Nothing
+        self.tail.at = None;
+        let Some(srtt) = srtt.filter(|_| self.tail.is_idle() && self.segments.pipe() > 0) else { return };
+        let alone = self.segments.count() == 1;
+        self.tail.schedule(now, srtt, if alone { max_ack_delay } else { Span::ZERO }, rto_at);
     }
 }
 
@@ -292,9 +165,12 @@ mod tests {
         arrives(&mut rack, 120, 2);
         rack.detect(US(120), Span::from_us(100), false, false);
         // Segment 1 left at 10: 10 + 100 + 25.
-        assert_eq!((rack.first_lost(), rack.timer()), (None, US(135)));
+        assert_eq!((rack.segments.first_lost(), rack.timer()), (None, US(135)));
         rack.detect(US(135), Span::from_us(100), false, false);
-        assert_eq!((rack.first_lost(), rack.timer(), rack.pipe()), (Some((1000, 1000)), Time::MAX, 2000));
+        assert_eq!(
+            (rack.segments.first_lost(), rack.timer(), rack.segments.pipe()),
+            (Some((1000, 1000)), Time::MAX, 2000)
+        );
     }
 
     #[test]
@@ -305,7 +181,7 @@ mod tests {
             arrives(&mut rack, 100, 0);
             arrives(&mut rack, 120, 2);
             rack.detect(US(120), Span::from_us(100), repairing, enough);
-            rack.has_lost()
+            rack.segments.has_lost()
         };
         assert!(lost_at_once(false, true, false) && lost_at_once(true, false, false));
         assert!(!lost_at_once(false, true, true) && !lost_at_once(true, false, true));
@@ -331,15 +207,15 @@ mod tests {
         arrives(&mut rack, 120, 2);
         rack.detect(US(120), Span::from_us(100), false, true);
         rack.on_sent(US(120), 1000, 1000);
-        assert_eq!((rack.first_lost(), rack.pipe()), (None, 3000));
+        assert_eq!((rack.segments.first_lost(), rack.segments.pipe()), (None, 3000));
         rack.on_sent(US(121), 5000, 1000);
         // 3 and 4 left before it: they say nothing. 5 left after.
         arrives(&mut rack, 140, 4);
         rack.detect(US(140), Span::from_us(100), true, true);
-        assert_eq!(rack.first_lost(), Some((3000, 1000)));
+        assert_eq!(rack.segments.first_lost(), Some((3000, 1000)));
         arrives(&mut rack, 221, 5);
         rack.detect(US(221), Span::from_us(100), true, true);
-        assert_eq!(rack.first_lost(), Some((1000, 1000)));
+        assert_eq!(rack.segments.first_lost(), Some((1000, 1000)));
     }
 
     /// Sent again at 120; an ACK at 125 can only be of the original.
@@ -362,8 +238,8 @@ mod tests {
         let mut rack = five();
         rack.rtt = Span::from_us(100);
         rack.on_timeout(US(120), Span::from_us(100));
-        let lost: Vec<bool> = rack.out.iter().map(|one| one.lost).collect();
-        assert_eq!((lost, rack.pipe()), (vec![true, true, true, false, false], 2000));
+        let lost: Vec<bool> = (0..5).map(|at| rack.segments.get(at).lost).collect();
+        assert_eq!((lost, rack.segments.pipe()), (vec![true, true, true, false, false], 2000));
     }
 
     #[test]
@@ -379,19 +255,5 @@ mod tests {
         assert_eq!(at(100, 40, 200, 2), US(200));
         assert_eq!(at(0, 40, 9_000_000, 2), US(1_000_050), "no round trip is known");
         assert_eq!(at(100, 40, 1000, 0), Time::MAX);
-    }
-
-    #[test]
-    fn what_answers_a_probe_tells_whether_it_repaired_a_loss() {
-        let told = |again, ack, duplicate| {
-            let mut rack = five();
-            rack.probed(5000, again);
-            (rack.hear_probe(ack, duplicate), rack.probe.is_none())
-        };
-        assert_eq!(told(false, 5000, false), (Told::Nothing, true), "new data has arrived");
-        assert_eq!(told(true, 4000, false), (Told::Nothing, false));
-        assert_eq!(told(true, 5000, false), (Told::Nothing, false), "the original or the probe");
-        assert_eq!(told(true, 5000, true), (Told::Nothing, true), "both");
-        assert_eq!(told(true, 6000, false), (Told::Repaired, true), "the original never came");
     }
 }

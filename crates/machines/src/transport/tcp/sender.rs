@@ -2,20 +2,25 @@
 //! 8985 (times), 3042 (limited transmit), 6298 (timer), 3168 and 8257 (ECN); pFabric §4.2 (timer-only repair, probes).
 //!
 //! Every segment but a flow's last is full, so segments begin at multiples of the MSS. How large the
-//! window is, is the controller's business. Which segment goes next is in `choose`, what parameters are
-//! allowed in `check`.
+//! window is, is the controller's business. What the sender knows is in parts: where it stands and how far it has come (`state`), what is
+//! lost (`episode`), the timer, when segments leave (`departures`). Which segment goes next is in `emit`, what is repaired in `repair`,
+//! by time in `times`, what parameters are allowed in `check`.
 
 mod beside;
 mod check;
+mod departures;
 mod emit;
+mod episode;
 mod pacing;
 mod predicted;
 mod repair;
+mod state;
+mod timer;
 mod times;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    EcnSpec, Endpoint, Expiry, Heard, LossSpec, Rto, SackSpec, SenderStats, SendingEnd, TcpSpec, Transmit,
+    EcnSpec, Endpoint, Expiry, Heard, LossSpec, SackSpec, SenderStats, SendingEnd, TcpSpec, Transmit,
 };
 use super::Scoreboard;
 use super::rack::Rack;
@@ -24,42 +29,12 @@ use crate::congestion::{
 };
 use crate::packet::{Flags, Kind, Packet, Side};
 use beside::Beside;
+use departures::Departures;
+use episode::Repair;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
-
-/// Connection set-up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-enum Connection {
-    /// Not started.
-    Closed,
-    /// A SYN is to be sent (again).
-    SynDue,
-    /// Waiting for the SYN-ACK.
-    SynSent,
-    /// Data flows.
-    Open,
-}
-
-/// Where loss repair stands. It ends when `recover` is acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-enum Phase {
-    /// Nothing known to be lost.
-    Normal,
-    /// Fast recovery: a loss was inferred from ACKs.
-    Recovery,
-    /// After a timeout: everything outstanding counts as lost, except what was SACKed.
-    Timeout,
-}
-
-/// pFabric's probe mode.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-enum Probing {
-    No,
-    /// A probe is to be sent.
-    Due,
-    /// Waiting for any ACK.
-    Sent,
-}
+use state::{Connection, Counts, Phase, Probing, Space, State};
+use thalweg_units::{Bytes, FlowId, Rate, Time};
+use timer::Timer;
 
 /// A segment about to be sent.
 #[derive(Clone, Copy)]
@@ -75,55 +50,16 @@ struct Segment {
 pub struct TcpSender {
     flow: FlowId,
     class: u8,
-    /// Duplicate ACKs in a row.
-    dup_acks: u32,
-    /// Payload bytes of the flow; `u64::MAX`: without end.
-    size: u64,
-    /// SND.UNA, HighACK: everything below is acknowledged.
-    una: u64,
-    /// SND.NXT, HighData: first byte never sent.
-    sent_to: u64,
-    /// RecoveryPoint: the episode ends when everything below is acknowledged.
-    recover: u64,
-    /// When the retransmission timer expires; [`Time::MAX`]: it is off.
-    deadline: Time,
-    /// The pace allows nothing before.
-    next_send: Time,
-    rto: Rto,
-    /// Loss repair; absent while there is nothing to repair.
-    board: Option<Box<Scoreboard>>,
-    sent_packets: u32,
-    /// [`SenderStats::rtt_sum`], picoseconds.
-    rtt_sum: u64,
-    /// [`SenderStats::rtt_samples`].
-    rtt_samples: u32,
-    retransmitted: u32,
-    /// [`Start::time_quantum`] in picoseconds.
-    quantum: u32,
-    timeouts: u32,
-    /// Expiries since the last ACK.
-    timeouts_in_row: u16,
-    connection: Connection,
-    phase: Phase,
-    probing: Probing,
-    /// The segment at `una` is to be resent now, whatever the window says.
-    resend_first: bool,
-    /// With `FlightSpec::Span`: nothing leaves until an ACK advances.
-    held: bool,
-    /// Classic ECN: the next new segment carries CWR.
-    cwr_due: bool,
-    /// The SYN was sent more than once.
-    syn_resent: bool,
-    /// The last ACK of new data was a partial one.
-    partial: bool,
-    /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
-    cwr_to: u64,
+    state: State,
+    space: Space,
+    repair: Repair,
+    timer: Timer,
+    departures: Departures,
+    counts: Counts,
     /// What few flows have besides: an application that writes at its own pace, another loop over the same buffer.
     beside: Option<Box<Beside>>,
     /// For controllers that ask for delivery rates.
     log: Option<Box<SendLog>>,
-    /// What packets have room for.
-    feedback: FeedbackKind,
     controller: Controller,
 }
 
@@ -139,34 +75,14 @@ impl TcpSender {
         Ok(Self {
             flow,
             class: start.class,
-            dup_acks: 0,
-            size,
-            una: 0,
-            sent_to: 0,
-            recover: 0,
-            deadline: Time::MAX,
-            next_send: Time::ZERO,
-            rto: Rto::default(),
-            board: by_time.then(|| Box::new(Scoreboard::by_time(spec.mss))),
-            sent_packets: 0,
-            rtt_sum: 0,
-            rtt_samples: 0,
-            retransmitted: 0,
-            quantum: u32::try_from(start.time_quantum.ps()).unwrap_or(u32::MAX),
-            timeouts: 0,
-            timeouts_in_row: 0,
-            connection: Connection::Closed,
-            phase: Phase::Normal,
-            probing: Probing::No,
-            resend_first: false,
-            held: false,
-            cwr_due: false,
-            syn_resent: false,
-            partial: false,
-            cwr_to: 0,
+            state: State::CLOSED,
+            space: Space { una: 0, sent_to: 0, size },
+            repair: Repair::new(by_time.then(|| Box::new(Scoreboard::by_time(spec.mss)))),
+            timer: Timer::new(),
+            departures: Departures::new(start.time_quantum, needs.feedback),
+            counts: Counts::default(),
             beside: spec.writes.map(|_| Box::default()),
             log: needs.delivery.then(Box::default),
-            feedback: needs.feedback,
             controller: spec.controller.make(start)?,
         })
     }
@@ -176,62 +92,36 @@ impl TcpSender {
         &self.controller
     }
 
-    #[inline]
-    fn outstanding(&self) -> u64 {
-        self.sent_to - self.una
-    }
-
     /// RFC 6675's pipe, or its equivalent without SACK.
     #[inline]
     fn in_flight(&self) -> u64 {
-        self.board.as_ref().map_or(self.outstanding(), |b| b.pipe)
-    }
-
-    /// When segments left, if this sender infers losses by time.
-    #[inline]
-    fn rack(&self) -> Option<&Rack> {
-        self.board.as_ref().and_then(|b| b.rack.as_deref())
-    }
-    fn rack_mut(&mut self) -> Option<&mut Rack> {
-        self.board.as_mut().and_then(|b| b.rack.as_deref_mut())
-    }
-
-    #[inline]
-    fn sacked(&self) -> u64 {
-        self.board.as_ref().map_or(0, |b| b.sacked())
+        self.repair.board.as_ref().map_or(self.space.outstanding(), |b| b.pipe)
     }
 
     /// The controller's pace, or one from its window.
     fn own_pace(&self, spec: &TcpSpec, permit: &Permit) -> Option<Rate> {
         let threshold = self.controller.threshold();
-        permit.pace.or_else(|| pacing::pace(spec, permit.window, threshold, self.rto.srtt()))
+        permit.pace.or_else(|| pacing::pace(spec, permit.window, threshold, self.timer.rto.srtt()))
     }
 
     // ---- ACKs -----------------------------------------------------------------------------------
 
     fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, written: Feedback<'_>) -> Heard {
-        if !matches!(self.connection, Connection::SynSent | Connection::SynDue) {
+        if !matches!(self.state.connection, Connection::SynSent | Connection::SynDue { .. }) {
             return Heard::default();
         }
-        self.connection = Connection::Open;
-        self.timeouts_in_row = 0;
-        self.deadline = Time::MAX;
-        self.next_send = now;
+        self.state.connection = Connection::Open;
+        self.repair.timeouts_in_row = 0;
+        self.timer.stop();
+        self.departures.next = now;
         let rtt = now.since(packet.stamp);
-        self.count_round_trip(rtt);
+        self.counts.round_trip(rtt);
         let sample = spec.timestamps || !packet.flags.has(Flags::RETRANSMISSION);
         if sample {
-            self.rto.sample(rtt);
+            self.timer.rto.sample(rtt);
         }
         self.controller.on_open(now, sample.then_some(rtt), written);
         Heard { round_trip: Some(rtt) }
-    }
-
-    /// For the statistics: the stamp travels with the packet, so no sample is ambiguous.
-    #[inline]
-    fn count_round_trip(&mut self, rtt: Span) {
-        self.rtt_sum = self.rtt_sum.saturating_add(rtt.ps());
-        self.rtt_samples = self.rtt_samples.saturating_add(1);
     }
 
     fn on_ack(
@@ -242,36 +132,36 @@ impl TcpSender {
         blocks: &[(u64, u64)],
         written: Feedback<'_>,
     ) -> Heard {
-        if self.connection != Connection::Open {
+        if self.state.connection != Connection::Open {
             return Heard::default();
         }
         let harvests = self.take_in(packet.seq);
-        if packet.seq > self.sent_to {
+        if packet.seq > self.space.sent_to {
             return Heard::default(); // nothing that was never sent can be acknowledged
         }
-        self.timeouts_in_row = 0;
-        let advance = packet.seq.saturating_sub(self.una);
-        let stale = packet.seq < self.una;
-        self.held = advance == 0;
-        if self.probing != Probing::No {
+        self.repair.timeouts_in_row = 0;
+        let advance = packet.seq.saturating_sub(self.space.una);
+        let stale = packet.seq < self.space.una;
+        self.departures.held = advance == 0;
+        if self.state.probing != Probing::No {
             self.leave_probe_mode();
         }
 
         // What is new.
-        self.una += advance;
+        self.space.una += advance;
         let (mut acked, mut sacked) = (advance, 0);
-        if let Some(board) = self.board.as_mut().filter(|_| advance > 0) {
-            acked -= board.advance(self.una);
+        if let Some(board) = self.repair.board.as_mut().filter(|_| advance > 0) {
+            acked -= board.advance(self.space.una);
         }
         if !blocks.is_empty() {
             sacked = self.insert_blocks(blocks);
         }
-        let by_time = self.rack().is_some();
+        let by_time = self.repair.rack().is_some();
         let repaired = by_time && self.hear_times(spec, now, packet, advance, blocks);
         let has_sack = spec.sack != SackSpec::Off;
         let duplicate = advance == 0
             && !stale
-            && self.outstanding() > 0
+            && self.space.outstanding() > 0
             && match harvests {
                 None if has_sack => sacked > 0,
                 None => packet.payload > 0,
@@ -281,20 +171,20 @@ impl TcpSender {
             };
 
         // Episode bookkeeping.
-        let was_in_recovery = self.phase == Phase::Recovery;
+        let was_in_recovery = self.state.phase == Phase::Recovery;
         if advance > 0 {
-            self.dup_acks = 0;
+            self.repair.dup_acks = 0;
             self.progress(spec, acked);
         } else if duplicate {
-            self.dup_acks = self.dup_acks.saturating_add(1);
+            self.repair.dup_acks = self.repair.dup_acks.saturating_add(1);
             if was_in_recovery && !has_sack {
                 self.inflate(u64::from(spec.mss));
             }
         }
         self.refresh(spec);
 
-        if was_in_recovery && self.phase == Phase::Recovery {
-            self.reduce(spec, acked + sacked, advance > 0);
+        if was_in_recovery && self.state.phase == Phase::Recovery {
+            self.repair.reduce(spec, acked + sacked, advance > 0);
         }
 
         if let Some(bumped) = harvests {
@@ -306,7 +196,7 @@ impl TcpSender {
         // RFC 7323 §4.1: a round trip from every ACK of new data.
         let measured = (advance > 0 && packet.payload > 0).then(|| now.since(packet.stamp));
         if let Some(rtt) = measured {
-            self.count_round_trip(rtt);
+            self.counts.round_trip(rtt);
         }
         // Karn: a sample only from segments never resent, unless time stamps tell which one was meant (RFC 6298 §3). The
         // stamp travels with the packet, so an original that arrives after its own retransmission was sent still gives an
@@ -314,24 +204,22 @@ impl TcpSender {
         let resent = packet.flags.has(Flags::RETRANSMISSION) && !spec.timestamps;
         let rtt = (acked + sacked > 0 && packet.payload > 0 && !resent).then(|| now.since(packet.stamp));
         if let Some(rtt) = rtt {
-            self.rto.sample(rtt);
+            self.timer.rto.sample(rtt);
         }
         if advance > 0 {
             // CHOICE RFC 6582 §4: the timer restarts at every partial ACK too ("slow but steady"), as RFC
             // 6298 §5.3 says of every ACK of new data. Other reading (`impatient`): at the first one only.
-            let partial = was_in_recovery && self.phase == Phase::Recovery;
-            let again = std::mem::replace(&mut self.partial, partial) && partial;
+            let partial = was_in_recovery && self.state.phase == Phase::Recovery;
+            let again = std::mem::replace(&mut self.repair.partial, partial) && partial;
             if !(again && spec.impatient && !has_sack) {
-                let done = self.una == self.sent_to;
-                self.deadline =
-                    if done { Time::MAX } else { now.saturating_add(self.rto.timeout(&spec.rto)) };
+                self.timer.restart(&spec.rto, now, self.space.outstanding() == 0);
             }
         }
 
         if acked + sacked > 0 {
             let echo = spec.ecn != EcnSpec::Off && packet.flags.has(Flags::ECE);
-            if echo && spec.ecn == EcnSpec::Classic && self.una > self.cwr_to {
-                self.window_cut();
+            if echo && spec.ecn == EcnSpec::Classic && self.departures.is_news(self.space.una) {
+                self.departures.tell_cut(self.space.sent_to);
             }
             let told = |yes| Bytes::new(if yes { acked + sacked } else { 0 });
             let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
@@ -344,12 +232,12 @@ impl TcpSender {
                 acked: Bytes::new(acked),
                 sacked: Bytes::new(sacked),
                 in_flight: Bytes::new(self.in_flight()),
-                acked_to: self.una,
-                sent_to: self.sent_to,
+                acked_to: self.space.una,
+                sent_to: self.space.sent_to,
                 marked: told(echo),
                 braked: told(brakes),
                 in_recovery: was_in_recovery,
-                app_limited: self.sent_to == self.written(),
+                app_limited: self.space.sent_to == self.written(),
                 delivery,
                 feedback,
             });
@@ -362,7 +250,8 @@ impl TcpSender {
 
         if by_time {
             self.answer_times(spec, now, acked + sacked, advance > 0, repaired);
-        } else if self.phase == Phase::Normal && (self.dup_acks > 0 || self.sacked() > 0) {
+        } else if self.state.phase == Phase::Normal && (self.repair.dup_acks > 0 || self.repair.sacked() > 0)
+        {
             self.detect_loss(spec, now, acked + sacked);
         }
         Heard { round_trip: measured }
@@ -373,7 +262,7 @@ impl TcpSender {
     fn delivery(&mut self, spec: &TcpSpec, now: Time, blocks: &[(u64, u64)]) -> Option<Delivery> {
         let log = self.log.as_mut()?;
         let mss = u64::from(spec.mss);
-        log.on_arrived(now, 0, self.una.div_ceil(mss));
+        log.on_arrived(now, 0, self.space.una.div_ceil(mss));
         for &(start, end) in blocks {
             log.on_arrived(now, start / mss, end.div_ceil(mss));
         }
@@ -409,10 +298,10 @@ impl Endpoint for TcpSender {
             return Expiry::Other;
         }
         self.write(spec, now);
-        if self.rack().is_some() {
+        if self.repair.rack().is_some() {
             self.on_times(spec, now);
         }
-        let expired = self.deadline <= now;
+        let expired = self.timer.deadline <= now;
         if expired {
             self.on_timeout(spec, now);
         }
@@ -424,13 +313,13 @@ impl Endpoint for TcpSender {
 
     #[inline(always)]
     fn poll_transmit(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet, side: &mut Side) -> Transmit {
-        if self.connection != Connection::Open {
+        if self.state.connection != Connection::Open {
             return self.poll_syn(spec, now, packet, side);
         }
         if self.is_done() {
             return Transmit::Idle;
         }
-        if self.probing != Probing::No {
+        if self.state.probing != Probing::No {
             return self.poll_probe(spec, now, packet);
         }
         let permit = self.controller.permit();
@@ -442,17 +331,17 @@ impl Endpoint for TcpSender {
             if pace == Some(Rate::ZERO) {
                 return Transmit::Idle; // until the controller's next tick or ACK
             }
-            if now < self.next_send {
-                return Transmit::At(self.next_send);
+            if now < self.departures.next {
+                return Transmit::At(self.departures.next);
             }
         }
         self.emit(spec, now, segment, pace, packet);
-        match self.feedback {
+        match self.departures.feedback {
             FeedbackKind::None => return Transmit::Packet,
             FeedbackKind::Int => {
                 side.new_int();
             }
-            FeedbackKind::Explicit(kind) => side.new_explicit(self.header(spec, kind), self.rto.srtt()),
+            FeedbackKind::Explicit(kind) => side.new_explicit(self.header(spec, kind), self.timer.rto.srtt()),
         }
         packet.side = 0;
         Transmit::Packet
@@ -460,54 +349,55 @@ impl Endpoint for TcpSender {
 
     #[inline(always)]
     fn timer(&self) -> Option<Time> {
-        if self.is_done() || self.connection == Connection::Closed {
+        if self.is_done() || self.state.connection == Connection::Closed {
             return None;
         }
         let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
-        let times = self.rack().map_or(Time::MAX, Rack::timer);
-        let next = self.deadline.min(wake).min(self.next_write()).min(times);
+        let times = self.repair.rack().map_or(Time::MAX, Rack::timer);
+        let next = self.timer.deadline.min(wake).min(self.next_write()).min(times);
         (next != Time::MAX).then_some(next)
     }
 
     #[inline]
     fn is_done(&self) -> bool {
-        self.una >= self.size
+        self.space.una >= self.space.size
     }
 }
 
 impl SendingEnd for TcpSender {
     fn start(&mut self, spec: &TcpSpec, now: Time) {
-        if self.connection == Connection::Closed {
-            self.connection = if spec.handshake { Connection::SynDue } else { Connection::Open };
-            self.next_send = now;
+        if self.state.connection == Connection::Closed {
+            self.state.connection =
+                if spec.handshake { Connection::SynDue { again: false } } else { Connection::Open };
+            self.departures.next = now;
             self.begin_writing(spec, now);
         }
     }
 
     fn remaining(&self) -> u64 {
-        if self.size == u64::MAX { u64::MAX } else { self.size.saturating_sub(self.sent_to) }
+        if self.space.size == u64::MAX {
+            u64::MAX
+        } else {
+            self.space.size.saturating_sub(self.space.sent_to)
+        }
     }
 
     fn stop(&mut self, _: &TcpSpec, _: Time) -> u64 {
-        self.size = self.size.min(self.sent_to);
-        self.size
+        self.space.size = self.space.size.min(self.space.sent_to);
+        self.space.size
     }
 
     fn stats(&self) -> SenderStats {
+        let permit = self.controller.permit();
         SenderStats {
-            acked_bytes: self.una,
-            sent_packets: u64::from(self.sent_packets),
-            retransmitted_packets: u64::from(self.retransmitted),
-            timeouts: u64::from(self.timeouts),
-            window: self.controller.permit().window,
+            acked_bytes: self.space.una,
+            window: permit.window,
             threshold: self.controller.threshold(),
             other_window: self.controller.other_window(),
             in_flight: Bytes::new(self.in_flight()),
-            srtt: self.rto.srtt(),
-            rtt_sum: Span::from_ps(self.rtt_sum),
-            rtt_samples: self.rtt_samples,
-            pace: self.controller.permit().pace,
-            wasted_credits: 0,
+            srtt: self.timer.rto.srtt(),
+            pace: permit.pace,
+            ..self.counts.stats()
         }
     }
 }

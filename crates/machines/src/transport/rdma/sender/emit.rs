@@ -7,24 +7,25 @@ use super::super::segments::Pace;
 use super::RdmaSender;
 use crate::congestion::CongestionControl;
 use crate::packet::{Ecn, Flags, Kind, Packet};
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, Time};
 
 impl RdmaSender {
     /// Writes the packet and keeps the books.
     #[inline(always)]
     pub(super) fn emit(&mut self, spec: &RdmaSpec, now: Time, sent: Sent, packet: &mut Packet) {
-        let layout = Layout::new(spec, self.size);
+        let layout = Layout::new(spec, self.data.size);
         let Sent { index, again, enters } = sent;
-        if enters && !self.by_timer {
-            self.controller.on_loss(&self.loss(now)); // IRN §4.3.4: in_rec becomes 1 through a NACK
+        if enters && !self.repair.timer.fired {
+            self.controller.on_loss(&self.offsets.loss(now)); // IRN §4.3.4: in_rec becomes 1 through a NACK
         }
-        let (seq, end, len) = (layout.offset(index), layout.offset(index + 1), self.payload(&layout, index));
+        let (seq, end, len) =
+            (layout.offset(index), layout.offset(index + 1), self.data.payload(&layout, index));
         let mut flags = Flags::default();
         if again {
             flags.set(Flags::RETRANSMISSION);
-            self.retransmitted += 1;
+            self.counts.resent += 1;
         }
-        if index + 1 == self.packets {
+        if index + 1 == self.data.packets {
             flags.set(Flags::LAST);
         }
         *packet = Packet {
@@ -32,7 +33,7 @@ impl RdmaSender {
             seq,
             flow: self.flow,
             class: self.class,
-            rank: spec.rank.of(self.size, self.acked_to, self.sacked, seq),
+            rank: spec.rank.of(self.data.size, self.offsets.acked_to, self.offsets.sacked, seq),
             wire: len + spec.header + spec.extra_header,
             payload: len,
             kind: Kind::Data,
@@ -40,74 +41,41 @@ impl RdmaSender {
             flags,
             ..Packet::default()
         };
-        self.sent_packets += 1;
+        self.counts.sent += 1;
         if self.log.is_some() {
-            let (in_flight, last) = (self.in_flight(), index + 1 == self.packets);
+            let (in_flight, last) = (self.offsets.in_flight(), index + 1 == self.data.packets);
             if let Some(log) = &mut self.log {
                 log.on_sent(now, index, len, in_flight, last);
             }
         }
-        if !self.acknowledged {
-            self.finished = now;
+        if !self.offsets.acknowledged {
+            self.turn.done = Some(now);
         }
-        self.next_to = self.next_to.max(end);
-        self.sent_to = self.sent_to.max(end);
-        if !self.timer.runs() || (again && index == self.recovery.una()) {
-            self.timer.start(&spec.timer, now, &self.rto);
+        self.offsets.on_sent(end);
+        if !self.repair.timer.runs() || (again && index == self.repair.recovery.una()) {
+            self.repair.start_timer(spec, now);
         }
-        self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
+        self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.offsets.in_flight()));
         self.limit(spec, now, sent, packet.wire);
-    }
-
-    /// The pace may have changed: the departure planned at the old one moves.
-    #[inline]
-    pub(super) fn move_departure(&mut self) {
-        if let (Some((sent, wire)), None, false) = (self.planned, &self.segments, self.listens) {
-            let pace = Pace { rate: self.controller.permit().pace, quantum: self.quantum };
-            self.next_tx = sent.saturating_add(pace.gap(wire));
-            self.moved = true;
-        }
-    }
-
-    /// A congestion point has written, or its silence has: what is left to wait shrinks or grows as the pace does.
-    // CHOICE RoCC §3.3.5: counted from the last departure anew, all flows that hear of a rate at one instant would leave in step.
-    #[inline]
-    pub(super) fn rescale_departure(&mut self, now: Time, before: Option<Rate>) {
-        let after = self.controller.permit().pace;
-        if !self.listens || self.next_tx <= now || before == after {
-            return;
-        }
-        if let (Some(old), Some(new)) = (before, after) {
-            let left =
-                u128::from((self.next_tx - now).ps()) * u128::from(old.bps()) / u128::from(new.bps().max(1));
-            self.next_tx = now.saturating_add(Span::from_ps(u64::try_from(left).unwrap_or(u64::MAX)));
-        }
     }
 
     /// The rate limiter: when the next packet may leave.
     #[inline]
     fn limit(&mut self, spec: &RdmaSpec, now: Time, sent: Sent, wire: u32) {
         let rate = self.controller.permit().pace;
-        let pace = Pace { rate, quantum: self.quantum };
         let Some(segments) = &mut self.segments else {
-            if self.moves {
-                self.planned = Some((now, wire));
-            }
-            // At line rate the port itself spaces packets.
-            if self.moves || rate.is_some_and(|rate| rate < self.line_rate) {
-                self.next_tx = now.saturating_add(pace.gap(wire));
-            }
-            return;
+            return self.limiter.on_sent(now, wire, rate);
         };
+        let pace = self.limiter.pace(rate);
         // Posts keep the rate; the NIC spaces the packets of a segment, and segments follow one another.
         if let Some(nic_pace) = spec.segments.as_ref().and_then(|s| s.nic_pace) {
             let nic = Pace { rate: Some(nic_pace), ..pace };
-            self.next_tx = now.saturating_add(nic.gap(wire));
+            self.limiter.next_tx = now.saturating_add(nic.gap(wire));
         }
         // Go-back-N posts again what it sends again.
-        if sent.again && !self.recovery.goes_back() {
+        if sent.again && !self.repair.recovery.goes_back() {
             segments.resend(sent.index, now, pace.gap(wire));
-            self.next_tx = self.next_tx.max(now.saturating_add(pace.gap(wire)));
+            self.limiter.next_tx = self.limiter.next_tx.max(now.saturating_add(pace.gap(wire)));
         }
     }
 }

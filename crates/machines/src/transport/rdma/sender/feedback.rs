@@ -1,12 +1,12 @@
 //! What the sender makes of an acknowledgement.
 
-use super::super::super::{Notification, RdmaSpec, TimerRestart};
+use super::super::super::{Notification, RdmaSpec};
 use super::super::layout::Layout;
 use super::RdmaSender;
 use crate::congestion::{AckSample, CongestionControl, Feedback};
 use crate::packet::{Flags, Packet, Side};
 use crate::transport::Endpoint;
-use thalweg_units::{Bytes, Serializer, Span, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 impl RdmaSender {
     /// An ACK or a NACK: the round trip that it measured.
@@ -17,35 +17,34 @@ impl RdmaSender {
         packet: &Packet,
         side: Option<&Side>,
     ) -> Option<Span> {
-        let layout = Layout::new(spec, self.size);
+        let layout = Layout::new(spec, self.data.size);
         let (cum, named) = (layout.index(packet.seq), layout.index(packet.echo));
-        if !self.started || cum > self.recovery.high() || named >= self.recovery.high() {
+        if !self.turn.started || cum > self.repair.recovery.high() || named >= self.repair.recovery.high() {
             return None; // nothing that was never sent can be acknowledged
         }
         let nack = packet.flags.has(Flags::NACK);
         let marked = spec.notification == Notification::Echo && packet.flags.has(Flags::ECE);
-        let in_recovery = self.recovery.in_recovery() && !self.by_timer;
-        let loss = self.loss(now); // as it is when a loss is found
+        let in_recovery = self.repair.recovery.in_recovery() && !self.repair.timer.fired;
+        let loss = self.offsets.loss(now); // as it is when a loss is found
 
-        let heard = self.recovery.on_ack(cum, named, nack);
+        let heard = self.repair.recovery.on_ack(cum, named, nack);
         let (mut acked, sacked) = (0, heard.sacked * u64::from(layout.len(named)));
         if heard.advanced > 0 {
-            let to = layout.offset(self.recovery.una());
-            acked = to - self.acked_to;
-            self.acked_to = to;
-            self.next_to = self.next_to.max(to);
+            let to = layout.offset(self.repair.recovery.una());
+            acked = self.offsets.advance(to);
             // The flow's last packet, alone not full, is absorbed only with all others.
-            let absorbed = match self.recovery.sacked() - heard.sacked {
-                0 => self.sacked,
+            let absorbed = match self.repair.recovery.sacked() - heard.sacked {
+                0 => self.offsets.sacked,
                 _ => heard.absorbed * u64::from(spec.payload),
             };
             acked -= absorbed;
-            self.sacked -= absorbed;
+            self.offsets.sacked -= absorbed;
         }
-        self.sacked += sacked;
+        self.offsets.sacked += sacked;
         if heard.lost {
             self.found_lost(spec, now);
-            self.by_timer &= self.recovery.in_recovery() && !self.recovery.goes_back();
+            self.repair.timer.fired &=
+                self.repair.recovery.in_recovery() && !self.repair.recovery.goes_back();
         }
 
         let rtt = self.round_trip(spec, now, packet, cum, named);
@@ -54,7 +53,7 @@ impl RdmaSender {
         }
         if acked + sacked > 0 || rtt.is_some() {
             let delivery = self.log.as_mut().and_then(|log| {
-                log.on_arrived(now, 0, self.recovery.una());
+                log.on_arrived(now, 0, self.repair.recovery.una());
                 if heard.sacked > 0 {
                     log.on_arrived(now, named, named + 1);
                 }
@@ -66,6 +65,7 @@ impl RdmaSender {
                 _ if marked => Feedback::Mark,
                 _ => Feedback::None,
             };
+            let (acked_to, sent_to) = self.offsets.in_all();
             self.controller.on_ack(&AckSample {
                 delivery,
                 feedback,
@@ -73,37 +73,33 @@ impl RdmaSender {
                 rtt,
                 acked: Bytes::new(acked),
                 sacked: Bytes::new(sacked),
-                in_flight: Bytes::new(self.in_flight()),
-                acked_to: self.origin + self.acked_to,
-                sent_to: self.origin + self.sent_to,
+                in_flight: Bytes::new(self.offsets.in_flight()),
+                acked_to,
+                sent_to,
                 marked: Bytes::new(if marked { acked + sacked } else { 0 }),
                 braked: Bytes::ZERO,
                 in_recovery,
                 app_limited: match &self.segments {
                     // While the tail is repaired there is something to send: what was lost.
-                    None => self.recovery.nxt() >= self.packets && !self.recovery.in_recovery(),
+                    None => {
+                        self.repair.recovery.nxt() >= self.data.packets && !self.repair.recovery.in_recovery()
+                    }
                     Some(segments) => segments.app_limited(),
                 },
             });
         }
-        self.move_departure();
-        if heard.lost && self.recovery.goes_back() {
+        self.limiter.replan(|| self.controller.permit().pace);
+        if heard.lost && self.repair.recovery.goes_back() {
             self.controller.on_loss(&loss); // IRN's recovery begins when the retransmission leaves
         }
 
         if self.is_done() && heard.advanced > 0 {
-            self.finished = now;
+            self.turn.done = Some(now);
         }
         if heard.advanced > 0 {
-            self.forget_tails();
+            self.data.forget(self.repair.recovery.una());
         }
-        // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's, or with
-        // every answer. The statistics of the authors' trace (§4.5.2) are those of the latter: see papers/irn/traces.py.
-        if self.recovery.in_flight() == 0 {
-            self.timer.stop();
-        } else if heard.advanced > 0 || spec.timer_restart == TimerRestart::Answer {
-            self.timer.start(&spec.timer, now, &self.rto);
-        }
+        self.repair.restart_timer(spec, now, heard.advanced > 0);
         rtt
     }
 
@@ -121,15 +117,15 @@ impl RdmaSender {
         let (nack, again) = (packet.flags.has(Flags::NACK), packet.flags.has(Flags::RETRANSMISSION));
         let path = now.since(packet.stamp);
         if !nack && !again {
-            self.rto.sample(path);
+            self.repair.rto.sample(path);
         }
         let told = (!nack || spec.rtt.nacks) && (!again || spec.rtt.resent);
         let net = match &mut self.segments {
-            Some(segments) => segments.complete(spec, cum, named, now, self.line_rate),
+            Some(segments) => segments.complete(spec, cum, named, now, self.limiter.line_rate()),
             None => {
-                let layout = Layout::new(spec, self.size);
+                let layout = Layout::new(spec, self.data.size);
                 let wire = if spec.rtt.less_serialization {
-                    Serializer::new(self.line_rate, self.quantum).span(layout.wire(named, named + 1))
+                    self.limiter.serialization(layout.wire(named, named + 1))
                 } else {
                     Span::ZERO
                 };
@@ -139,8 +135,7 @@ impl RdmaSender {
         let noise = spec.rtt.noise.ps();
         let noise = if noise == 0 { 0 } else { self.stream.below(noise.saturating_add(1)) };
         let rtt = net + Span::from_ps(noise);
-        self.rtt_sum = Span::from_ps(self.rtt_sum.ps().saturating_add(rtt.ps()));
-        self.rtt_samples = self.rtt_samples.saturating_add(1);
+        self.counts.round_trip(rtt);
         self.last_rtt = rtt;
         Some(rtt)
     }

@@ -7,29 +7,29 @@ use super::super::layout::Layout;
 use super::RdmaSender;
 use crate::congestion::CongestionControl;
 use crate::transport::Endpoint;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use thalweg_units::Time;
 
-impl RdmaSender {
-    /// See [`append`](crate::transport::SendingEnd::append). Posted segments end where a packet need not.
-    pub(super) fn append_message(&mut self, spec: &RdmaSpec, now: Time, bytes: u64) -> Option<u64> {
-        if spec.segments.is_some() || self.size.checked_add(bytes)? == u64::MAX {
-            return None;
-        }
-        let resting = self.started && self.is_done();
-        self.end_message(spec);
-        if bytes > 0 {
-            self.size += bytes;
-            self.packets = Layout::new(spec, self.size).packets();
-            self.end_message(spec);
-            if resting {
-                self.catch_up(now);
-                let idle = now.since(self.finished);
-                if !idle.is_zero() {
-                    self.controller.on_restart(now, idle);
-                }
-            }
-        }
-        Some(self.size)
+/// What there is to send.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Data {
+    /// Payload bytes of the flow; `u64::MAX`: without end.
+    pub(super) size: u64,
+    /// Packets of the flow.
+    pub(super) packets: u64,
+    /// Of a stream: the last packets of its messages, where they are not full, and their payload.
+    tails: VecDeque<(u64, u32)>,
+}
+
+impl Data {
+    pub(super) fn new(spec: &RdmaSpec, size: u64) -> Self {
+        Self { size, packets: Layout::new(spec, size).packets(), tails: VecDeque::new() }
+    }
+
+    /// The flow is of another size now.
+    pub(super) fn resize(&mut self, spec: &RdmaSpec, size: u64) {
+        (self.size, self.packets) = (size, Layout::new(spec, size).packets());
     }
 
     /// The last packet so far is the last of a message.
@@ -55,11 +55,34 @@ impl RdmaSender {
         }
     }
 
-    /// What is acknowledged is never sent again.
+    /// What is acknowledged, below packet `una`, is never sent again.
     #[inline]
-    pub(super) fn forget_tails(&mut self) {
-        while self.tails.front().is_some_and(|(packet, _)| *packet < self.recovery.una()) {
+    pub(super) fn forget(&mut self, una: u64) {
+        while self.tails.front().is_some_and(|(packet, _)| *packet < una) {
             self.tails.pop_front();
         }
+    }
+}
+
+impl RdmaSender {
+    /// See [`append`](crate::transport::SendingEnd::append). Posted segments end where a packet need not.
+    pub(super) fn append_message(&mut self, spec: &RdmaSpec, now: Time, bytes: u64) -> Option<u64> {
+        if spec.segments.is_some() || self.data.size.checked_add(bytes)? == u64::MAX {
+            return None;
+        }
+        let resting = self.turn.started && self.is_done();
+        self.data.end_message(spec);
+        if bytes > 0 {
+            self.data.resize(spec, self.data.size + bytes);
+            self.data.end_message(spec);
+            if resting {
+                self.catch_up(now);
+                let idle = now.since(self.turn.done.unwrap_or(now));
+                if !idle.is_zero() {
+                    self.controller.on_restart(now, idle);
+                }
+            }
+        }
+        Some(self.data.size)
     }
 }

@@ -148,7 +148,7 @@ proptest! {
             let mut link = Link::new(spec, 60);
             let mut fates = scripted(script.clone());
             while link.step(&mut fates) {
-                prop_assert!(link.sender.recovery.in_flight() <= u64::from(cap), "{}", name);
+                prop_assert!(link.sender.repair.recovery.in_flight() <= u64::from(cap), "{}", name);
             }
         }
     }

@@ -163,7 +163,7 @@ fn the_wrap_of_the_numbers_changes_nothing() {
     let story = |first: u32| {
         let mut link = Link::new(spec(), 400);
         let psn = Psn::new(first);
-        link.sender.recovery =
+        link.sender.repair.recovery =
             Recovery::Selective { irn: IrnSender::new(IrnOptions::default(), psn), una: 0 };
         link.receiver.arrived = Arrived::Selective { irn: IrnReceiver::new(psn), e: 0 };
         link.run(|way, n, _| if way == Way::ToReceiver && n % 7 == 3 { Fate::Drop } else { Fate::Deliver });

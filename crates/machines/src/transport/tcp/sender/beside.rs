@@ -6,7 +6,8 @@
 
 use super::super::super::{TcpSpec, WritesSpec};
 use super::super::Scoreboard;
-use super::{Connection, TcpSender};
+use super::TcpSender;
+use super::state::Connection;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
@@ -77,7 +78,7 @@ impl TcpSender {
 
     /// The receiver has these bytes, says an ACK.
     pub(crate) fn is_delivered(&mut self, from: u64, to: u64) {
-        let (from, to) = (from, to.min(self.size));
+        let (from, to) = (from, to.min(self.space.size));
         if let Some(delivered) = self.delivered()
             && from < to
             && delivered.board.insert(from, to) > 0
@@ -89,30 +90,30 @@ impl TcpSender {
     /// The receiver has all there is.
     pub(crate) fn all_delivered(&self) -> bool {
         let delivered = self.beside.as_ref().and_then(|b| b.delivered.as_ref());
-        delivered.is_some_and(|d| d.board.sacked() >= self.size)
+        delivered.is_some_and(|d| d.board.sacked() >= self.space.size)
     }
 
     /// What the receiver has in order, say ACKs of either loop.
     pub(crate) fn in_order(&self) -> u64 {
         let delivered = self.beside.as_ref().and_then(|b| b.delivered.as_ref());
         let first = delivered.and_then(|d| d.board.ranges().first());
-        first.filter(|r| r.0 == 0).map_or(self.una, |r| r.1.max(self.una))
+        first.filter(|r| r.0 == 0).map_or(self.space.una, |r| r.1.max(self.space.una))
     }
 
     /// First byte this loop never sent, or passed over.
     pub(crate) fn sent_to(&self) -> u64 {
-        self.sent_to
+        self.space.sent_to
     }
 
     /// Data may be sent.
     pub(crate) fn is_open(&self) -> bool {
-        self.connection == Connection::Open
+        self.state.connection == Connection::Open
     }
 
     /// How much data there is so far.
     pub(crate) fn written(&self) -> u64 {
         let writer = self.beside.as_ref().and_then(|b| b.writer);
-        writer.map_or(self.size, |w| w.written.min(self.size))
+        writer.map_or(self.space.size, |w| w.written.min(self.space.size))
     }
 
     fn delivered(&mut self) -> Option<&mut Delivered> {
@@ -124,7 +125,7 @@ impl TcpSender {
     #[inline]
     pub(super) fn take_in(&mut self, cumulative: u64) -> Option<u64> {
         self.delivered()?;
-        if cumulative > self.sent_to {
+        if cumulative > self.space.sent_to {
             self.pass_over(cumulative);
             self.delivered()?.bumped = cumulative;
         }
@@ -135,21 +136,21 @@ impl TcpSender {
     /// SND.NXT moves on over what others have delivered.
     #[cold]
     pub(super) fn pass_over(&mut self, to: u64) {
-        let from = self.sent_to;
-        self.repair().insert(from, to);
-        self.sent_to = to;
+        let from = self.space.sent_to;
+        self.scoreboard().insert(from, to);
+        self.space.sent_to = to;
     }
 
     /// What others have delivered below SND.NXT comes into the scoreboard: it needs no repair.
     pub(super) fn merge(&mut self) {
-        let (una, sent_to) = (self.una, self.sent_to);
+        let (una, sent_to) = (self.space.una, self.space.sent_to);
         let Some(mut beside) = self.beside.take() else { return };
         if let Some(delivered) = beside.delivered.as_mut().filter(|d| d.fresh) {
             delivered.fresh = false;
             for &(from, to) in delivered.board.ranges() {
                 let (from, to) = (from.max(una), to.min(sent_to));
                 if from < to {
-                    self.repair().insert(from, to);
+                    self.scoreboard().insert(from, to);
                 }
             }
         }
@@ -171,7 +172,7 @@ impl TcpSender {
         if let Some(writes) = spec.writes
             && let Some(writer) = self.beside.as_mut().and_then(|b| b.writer.as_mut())
         {
-            while writer.next <= now && writer.written < self.size {
+            while writer.next <= now && writer.written < self.space.size {
                 writer.bytes = writer.bytes.saturating_add(writes.chunk.get());
                 let due = writer.next;
                 writer.settle(&writes, spec.mss, due);
@@ -183,7 +184,7 @@ impl TcpSender {
     #[inline]
     pub(super) fn next_write(&self) -> Time {
         let writer = self.beside.as_ref().and_then(|b| b.writer);
-        writer.filter(|w| w.written < self.size).map_or(Time::MAX, |w| w.next)
+        writer.filter(|w| w.written < self.space.size).map_or(Time::MAX, |w| w.next)
     }
 }
 

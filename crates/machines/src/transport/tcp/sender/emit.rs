@@ -1,35 +1,39 @@
 //! What leaves: segments, SYNs, probes; and which segment is next (NextSeg of RFC 6675 §4, limited transmit of RFC 3042, go-back after a timeout).
 
 use super::super::super::{EcnSpec, FlightSpec, LossSpec, SackSpec, TcpSpec, Transmit};
-use super::{Connection, Phase, Probing, Segment, TcpSender};
+use super::state::{Connection, Phase, Probing};
+use super::{Segment, TcpSender};
 use crate::congestion::{CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind};
 use crate::packet::{Ecn, Flags, Forecast, Kind, Packet, Side};
-use thalweg_units::{Bytes, Rate, Serializer, Span, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 impl TcpSender {
     /// The next segment that window and repair allow.
     #[inline(always)]
     pub(super) fn next_segment(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        if self.rack().is_some() {
+        if self.repair.rack().is_some() {
             return self.next_by_times(spec, window);
         }
         if spec.flight != FlightSpec::Pipe {
             return self.next_in_span(spec, window);
         }
-        if self.beside.is_some() && self.phase != Phase::Normal {
+        if self.beside.is_some() && self.state.phase != Phase::Normal {
             self.merge();
         }
-        match self.phase {
+        match self.state.phase {
             Phase::Normal => {
-                let flight =
-                    if self.dup_acks == 0 { self.in_flight() } else { self.flight_with_dup_acks(spec) };
+                let flight = if self.repair.dup_acks == 0 {
+                    self.in_flight()
+                } else {
+                    self.flight_with_dup_acks(spec)
+                };
                 self.new_data(spec, flight, window)
             }
             Phase::Recovery => self.next_in_recovery(spec, window),
             Phase::Timeout => {
-                let board = self.board.as_ref()?;
+                let board = self.repair.board.as_ref()?;
                 let pipe = board.pipe;
-                match board.next_hole(board.high_rxt, board.lost_to, self.sent_to, spec.mss) {
+                match board.next_hole(board.high_rxt, board.lost_to, self.space.sent_to, spec.mss) {
                     Some((seq, len)) => {
                         fits(pipe, len, window).then_some(Segment { seq, len, moves_high_rxt: true })
                     }
@@ -51,7 +55,7 @@ impl TcpSender {
     /// Windows are exact to the byte. Only those of controllers with forecasts may be; all others pay a comparison.
     #[inline]
     fn is_exact(&self, spec: &TcpSpec) -> bool {
-        matches!(self.feedback, FeedbackKind::Explicit(ExplicitKind::Forecast(_)))
+        matches!(self.departures.feedback, FeedbackKind::Explicit(ExplicitKind::Forecast(_)))
             && spec.controller.needs().exact
     }
 
@@ -59,8 +63,8 @@ impl TcpSender {
     #[inline]
     fn unsent(&self) -> (u64, u64) {
         match &self.beside {
-            None => (self.sent_to, self.size),
-            Some(beside) => beside.unsent(self.sent_to, self.size),
+            None => (self.space.sent_to, self.space.size),
+            Some(beside) => beside.unsent(self.space.sent_to, self.space.size),
         }
     }
 
@@ -70,28 +74,31 @@ impl TcpSender {
         match (spec.loss, spec.sack) {
             // Every segment that has left the network makes room for another.
             (LossSpec::Timeout, SackSpec::Blocks { .. }) => self.in_flight(),
-            (LossSpec::Timeout, SackSpec::Off) => self.outstanding(),
-            _ if !spec.limited_transmit => self.outstanding(),
+            (LossSpec::Timeout, SackSpec::Off) => self.space.outstanding(),
+            _ if !spec.limited_transmit => self.space.outstanding(),
             // RFC 6675 §5 (3): the pipe says it.
             (_, SackSpec::Blocks { .. }) => self.in_flight(),
             // RFC 3042: one segment per duplicate ACK, at most two beyond the window.
-            (_, SackSpec::Off) => {
-                self.outstanding().saturating_sub(u64::from(self.dup_acks.min(2)) * u64::from(spec.mss))
-            }
+            (_, SackSpec::Off) => self
+                .space
+                .outstanding()
+                .saturating_sub(u64::from(self.repair.dup_acks.min(2)) * u64::from(spec.mss)),
         }
     }
 
     #[cold]
     fn next_in_recovery(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        let (mss, sent_to) = (spec.mss, self.sent_to);
-        if self.resend_first {
+        let (mss, sent_to) = (spec.mss, self.space.sent_to);
+        if self.repair.resend_first {
             // RFC 6675 §5 (4.3), RFC 5681 §3.2 step 2: whatever the window says.
-            if let Some((seq, len)) = self.board.as_ref()?.next_hole(self.una, sent_to, sent_to, mss) {
+            if let Some((seq, len)) =
+                self.repair.board.as_ref()?.next_hole(self.space.una, sent_to, sent_to, mss)
+            {
                 return Some(Segment { seq, len, moves_high_rxt: true });
             }
-            self.resend_first = false; // another loop has brought it meanwhile
+            self.repair.resend_first = false; // another loop has brought it meanwhile
         }
-        let board = self.board.as_ref()?;
+        let board = self.repair.board.as_ref()?;
         let pipe = board.pipe;
         let window = board.prr.as_ref().map_or(window, |prr| prr.cwnd);
         if spec.sack == SackSpec::Off {
@@ -99,7 +106,7 @@ impl TcpSender {
         }
         // NextSeg (§4): (1) a lost hole, (2) new data, (3) a hole below the highest SACK, (4) the last hole, once.
         let hole = |limit: u64| {
-            let (seq, len) = board.next_hole(board.high_rxt.max(self.una), limit, sent_to, mss)?;
+            let (seq, len) = board.next_hole(board.high_rxt.max(self.space.una), limit, sent_to, mss)?;
             Some(Segment { seq, len, moves_high_rxt: true })
         };
         if let Some(segment) = hole(board.lost_by_sack) {
@@ -114,30 +121,30 @@ impl TcpSender {
         }
         // CHOICE RFC 6675 §4 (4): only while nothing newer than the recovery point is out; what is newer
         // keeps ACKs coming, and a rescue would resend what was sent a moment ago.
-        if board.rescued || sent_to > self.recover || board.highest() >= sent_to {
+        if board.rescued || sent_to > self.repair.recover || board.highest() >= sent_to {
             return None;
         }
-        let start = sent_to.saturating_sub(u64::from(mss)).max(board.highest()).max(self.una);
+        let start = sent_to.saturating_sub(u64::from(mss)).max(board.highest()).max(self.space.una);
         let len = (sent_to - start) as u32;
         (len > 0 && fits(pipe, len, window)).then_some(Segment { seq: start, len, moves_high_rxt: false })
     }
 
     /// [`FlightSpec::Span`]: holes after a timeout, then new data, as far as window + SACKed bytes reach.
     fn next_in_span(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        if self.held {
+        if self.departures.held {
             return None;
         }
-        let reach = self.una.saturating_add(window).saturating_add(self.sacked());
-        let segment = match &self.board {
-            Some(_) if self.phase == Phase::Recovery => return self.next_in_recovery(spec, window),
-            Some(board) if self.phase == Phase::Timeout => board
-                .next_hole(board.high_rxt, board.lost_to, self.sent_to, spec.mss)
+        let reach = self.space.una.saturating_add(window).saturating_add(self.repair.sacked());
+        let segment = match &self.repair.board {
+            Some(_) if self.state.phase == Phase::Recovery => return self.next_in_recovery(spec, window),
+            Some(board) if self.state.phase == Phase::Timeout => board
+                .next_hole(board.high_rxt, board.lost_to, self.space.sent_to, spec.mss)
                 .map(|(seq, len)| Segment { seq, len, moves_high_rxt: true }),
             _ => None,
         };
         let new = || {
             if self.is_exact(spec) {
-                self.new_data(spec, self.sent_to, reach)
+                self.new_data(spec, self.space.sent_to, reach)
             } else {
                 self.new_data(spec, 0, u64::MAX)
             }
@@ -159,12 +166,12 @@ impl TcpSender {
     ) {
         let Segment { seq, len, moves_high_rxt } = segment;
         let end = seq + u64::from(len);
-        let fresh = seq >= self.sent_to;
-        if seq > self.sent_to {
+        let fresh = seq >= self.space.sent_to;
+        if seq > self.space.sent_to {
             self.pass_over(seq);
         }
         if self.log.is_some() {
-            let (in_flight, last) = (self.in_flight(), end == self.size);
+            let (in_flight, last) = (self.in_flight(), end == self.space.size);
             if let Some(log) = &mut self.log {
                 log.on_sent(now, seq / u64::from(spec.mss), len, in_flight, last);
             }
@@ -176,25 +183,25 @@ impl TcpSender {
             EcnSpec::Codepoints => Ecn::Ect1,
         };
         if fresh {
-            self.sent_to = end;
-            if self.cwr_due && spec.ecn == EcnSpec::Classic {
+            self.space.sent_to = end;
+            if self.departures.cwr_due && spec.ecn == EcnSpec::Classic {
                 flags.set(Flags::CWR);
             }
-            self.cwr_due = false;
+            self.departures.cwr_due = false;
         } else {
             flags.set(Flags::RETRANSMISSION);
-            self.retransmitted += 1;
+            self.counts.resent += 1;
             if spec.ecn == EcnSpec::Classic {
                 ecn = Ecn::NotEct; // RFC 3168 §6.1.5
             }
         }
-        if end == self.size {
+        if end == self.space.size {
             flags.set(Flags::LAST);
         }
         *packet = Packet {
             stamp: now,
             seq,
-            rank: spec.rank.of(self.size, self.una, self.sacked(), seq),
+            rank: spec.rank.of(self.space.size, self.space.una, self.repair.sacked(), seq),
             flow: self.flow,
             class: self.class,
             wire: len + spec.header,
@@ -204,28 +211,27 @@ impl TcpSender {
             flags,
             ..Packet::default()
         };
-        self.sent_packets = self.sent_packets.saturating_add(1);
-        if let Some(board) = &mut self.board {
+        self.counts.sent = self.counts.sent.saturating_add(1);
+        if let Some(board) = &mut self.repair.board {
             board.pipe += u64::from(len);
             if let Some(prr) = &mut board.prr {
                 prr.out += u64::from(len);
             }
             if moves_high_rxt {
                 board.high_rxt = board.high_rxt.max(end);
-                self.resend_first = false;
+                self.repair.resend_first = false;
             } else if !fresh {
                 board.rescued = true;
             }
         }
-        if self.deadline == Time::MAX {
-            self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
+        if !self.timer.runs() {
+            self.timer.start(&spec.rto, now);
         }
-        if self.rack().is_some() {
+        if self.repair.rack().is_some() {
             self.note_times(spec, now, segment, fresh);
         }
         if let Some(pace) = pace {
-            let gap = Serializer::new(pace, Span::from_ps(u64::from(self.quantum))).span(packet.wire);
-            self.next_send = now.saturating_add(gap);
+            self.departures.on_sent(now, packet.wire, pace);
         }
         self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
     }
@@ -237,7 +243,7 @@ impl TcpSender {
         // Sprout §3.4: no other follows at once.
         let next = if self.is_exact(spec) { 1 } else { u64::from(spec.mss) };
         let full = self.in_flight() + next > self.controller.permit().window.get();
-        let pauses = full || self.sent_to == self.written();
+        let pauses = full || self.space.sent_to == self.written();
         Explicit::Forecast(Forecast { pauses, reading, ..Forecast::default() })
     }
 
@@ -249,25 +255,23 @@ impl TcpSender {
         packet: &mut Packet,
         side: &mut Side,
     ) -> Transmit {
-        if self.connection != Connection::SynDue {
-            return Transmit::Idle;
-        }
-        self.connection = Connection::SynSent;
-        self.deadline = now.saturating_add(self.rto.timeout(&spec.rto));
+        let Connection::SynDue { again } = self.state.connection else { return Transmit::Idle };
+        self.state.connection = Connection::SynSent;
+        self.timer.start(&spec.rto, now);
         *packet = Packet {
             stamp: now,
             flow: self.flow,
             class: self.class,
             wire: spec.syn_wire,
             kind: Kind::Syn,
-            flags: if self.syn_resent { Flags::RETRANSMISSION } else { Flags::default() },
+            flags: if again { Flags::RETRANSMISSION } else { Flags::default() },
             // CHOICE UPS §2.3: control packets, SYNs as ACKs, are the most urgent. Other reading: the flow's rank.
             rank: 0,
             ..Packet::default()
         };
         // RCP §II: the first rate is asked for with the SYN. XCP's and VCP's routers have nothing to say to it: what changes a window
         // is shared out among data.
-        if self.feedback == FeedbackKind::Explicit(ExplicitKind::Rate) {
+        if self.departures.feedback == FeedbackKind::Explicit(ExplicitKind::Rate) {
             side.new_explicit(Explicit::unwritten(ExplicitKind::Rate), Span::ZERO);
             packet.side = 0;
         }
@@ -276,19 +280,19 @@ impl TcpSender {
 
     #[cold]
     pub(super) fn poll_probe(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet) -> Transmit {
-        if self.probing != Probing::Due {
+        if self.state.probing != Probing::Due {
             return Transmit::Idle;
         }
-        self.probing = Probing::Sent;
+        self.state.probing = Probing::Sent;
         *packet = Packet {
             stamp: now,
-            seq: self.una,
+            seq: self.space.una,
             flow: self.flow,
             class: self.class,
             wire: spec.ack_wire,
             payload: 0,
             kind: Kind::Data,
-            rank: spec.rank.of(self.size, self.una, self.sacked(), self.una),
+            rank: spec.rank.of(self.space.size, self.space.una, self.repair.sacked(), self.space.una),
             ..Packet::default()
         };
         Transmit::Packet
@@ -309,10 +313,7 @@ impl TcpSender {
         if pace == planned || pace == Rate::ZERO || planned == Rate::ZERO {
             return;
         }
-        let quantum = Span::from_ps(u64::from(self.quantum));
-        let gap = |pace| Serializer::new(pace, quantum).span(spec.mss + spec.header);
-        let last = Time::from_ps(self.next_send.ps().saturating_sub(gap(planned).ps()));
-        self.next_send = last.saturating_add(gap(pace));
+        self.departures.replan(spec.mss + spec.header, planned, pace);
     }
 }
 

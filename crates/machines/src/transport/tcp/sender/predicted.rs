@@ -2,7 +2,8 @@
 //! repair, nothing written by the network, no other loop beside. Nearly all are; of what `on_ack` does, little is left for them.
 
 use super::super::super::{EcnSpec, Heard, TcpSpec};
-use super::{Connection, Phase, Probing, TcpSender};
+use super::TcpSender;
+use super::state::State;
 use crate::congestion::{AckSample, CongestionControl, Feedback};
 use crate::packet::{Flags, Packet};
 use thalweg_units::{Bytes, Time};
@@ -10,33 +11,32 @@ use thalweg_units::{Bytes, Time};
 /// Whether `on_expected_ack` says all there is to say of an ACK without header.
 #[inline(always)]
 pub(super) fn expects(sender: &TcpSender, packet: &Packet) -> bool {
-    sender.una < packet.seq
-        && packet.seq <= sender.sent_to
+    sender.space.una < packet.seq
+        && packet.seq <= sender.space.sent_to
         && packet.payload > 0
-        && sender.board.is_none()
+        && sender.repair.board.is_none()
         && sender.beside.is_none()
         && sender.log.is_none()
-        && sender.dup_acks == 0
-        && (sender.connection, sender.phase, sender.probing) == (Connection::Open, Phase::Normal, Probing::No)
+        && sender.repair.dup_acks == 0
+        && sender.state == State::STEADY
 }
 
 /// What `on_ack` comes to.
 #[inline(always)]
 pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time, packet: &Packet) -> Heard {
-    let acked = packet.seq - sender.una;
-    sender.una = packet.seq;
-    (sender.timeouts_in_row, sender.held, sender.partial) = (0, false, false);
+    let acked = packet.seq - sender.space.una;
+    sender.space.una = packet.seq;
+    (sender.repair.timeouts_in_row, sender.departures.held, sender.repair.partial) = (0, false, false);
     let measured = now.since(packet.stamp);
-    sender.count_round_trip(measured);
+    sender.counts.round_trip(measured);
     let resent = packet.flags.has(Flags::RETRANSMISSION) && !spec.timestamps;
     if !resent {
-        sender.rto.sample(measured);
+        sender.timer.rto.sample(measured);
     }
-    let done = sender.una == sender.sent_to;
-    sender.deadline = if done { Time::MAX } else { now.saturating_add(sender.rto.timeout(&spec.rto)) };
+    sender.timer.restart(&spec.rto, now, sender.space.outstanding() == 0);
     let echo = spec.ecn != EcnSpec::Off && packet.flags.has(Flags::ECE);
-    if echo && spec.ecn == EcnSpec::Classic && sender.una > sender.cwr_to {
-        sender.window_cut();
+    if echo && spec.ecn == EcnSpec::Classic && sender.departures.is_news(sender.space.una) {
+        sender.departures.tell_cut(sender.space.sent_to);
     }
     let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
     let told = |yes| Bytes::new(if yes { acked } else { 0 });
@@ -45,13 +45,13 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
         rtt: (!resent).then_some(measured),
         acked: Bytes::new(acked),
         sacked: Bytes::ZERO,
-        in_flight: Bytes::new(sender.outstanding()),
-        acked_to: sender.una,
-        sent_to: sender.sent_to,
+        in_flight: Bytes::new(sender.space.outstanding()),
+        acked_to: sender.space.una,
+        sent_to: sender.space.sent_to,
         marked: told(echo),
         braked: told(brakes),
         in_recovery: false,
-        app_limited: sender.sent_to == sender.size,
+        app_limited: sender.space.sent_to == sender.space.size,
         delivery: None,
         feedback: if echo { Feedback::Mark } else { Feedback::None },
     });
@@ -97,7 +97,7 @@ mod tests {
             let crate::transport::Sender::Tcp(sender) = &pair.sender else { unreachable!() };
             let mut packet = Packet {
                 kind: crate::packet::Kind::Ack,
-                seq: sender.una + acked * MSS,
+                seq: sender.space.una + acked * MSS,
                 payload: payload * MSS as u32,
                 stamp: Time::from_ps(pair.now.ps().saturating_sub(Span::from_us(110).ps())),
                 ..Packet::default()

@@ -1,8 +1,9 @@
 //! What a sender that infers losses by time does besides ([`Rack`](super::super::rack::Rack)): RFC 8985 §§6 and 7.
 
 use super::super::super::{LossSpec, TcpSpec};
-use super::super::rack::{Rack, Told};
-use super::{Phase, Segment, TcpSender};
+use super::super::rack::Told;
+use super::state::Phase;
+use super::{Segment, TcpSender};
 use crate::congestion::CongestionControl;
 use crate::packet::Packet;
 use thalweg_units::{Span, Time};
@@ -18,27 +19,27 @@ impl TcpSender {
         advance: u64,
         blocks: &[(u64, u64)],
     ) -> bool {
-        let (una, sent_to) = (self.una, self.sent_to);
-        let Some(rack) = self.rack_mut() else { return false };
+        let (una, sent_to) = (self.space.una, self.space.sent_to);
+        let Some(rack) = self.repair.rack_mut() else { return false };
         let echo = spec.timestamps.then_some(packet.stamp);
         if advance > 0 {
-            rack.probe_due = false; // what it would have asked is told
+            rack.tail.due = false; // what it would have asked is told
             rack.on_arrived(now, una - advance, una, echo);
         }
         for &(start, end) in blocks {
             rack.on_arrived(now, start.max(una), end.min(sent_to), echo);
         }
         let duplicate = advance == 0 && packet.seq == una && blocks.is_empty() && packet.payload > 0;
-        let repaired = rack.hear_probe(packet.seq, duplicate) == Told::Repaired;
+        let repaired = rack.tail.hear(packet.seq, duplicate) == Told::Repaired;
         self.find_lost(spec, now);
         repaired
     }
 
     /// §6.2, step 5.
     fn find_lost(&mut self, spec: &TcpSpec, now: Time) {
-        let enough = self.sacked() >= 3 * u64::from(spec.mss);
-        let (srtt, repairing) = (self.rto.srtt(), self.phase != Phase::Normal);
-        if let Some(rack) = self.rack_mut() {
+        let enough = self.repair.sacked() >= 3 * u64::from(spec.mss);
+        let (srtt, repairing) = (self.timer.rto.srtt(), self.state.phase != Phase::Normal);
+        if let Some(rack) = self.repair.rack_mut() {
             rack.detect(now, srtt, repairing, enough);
         }
     }
@@ -54,15 +55,15 @@ impl TcpSender {
         advances: bool,
         repaired: bool,
     ) {
-        if self.phase == Phase::Normal {
-            if self.rack().is_some_and(Rack::has_lost) {
+        if self.state.phase == Phase::Normal {
+            if self.repair.rack().is_some_and(|rack| rack.segments.has_lost()) {
                 self.begin_recovery(spec, now, delivered, 0);
             } else if repaired {
                 self.controller.on_loss(&self.loss(now));
-                self.window_cut();
+                self.departures.tell_cut(self.space.sent_to);
             }
         }
-        if advances || self.phase != Phase::Normal {
+        if advances || self.state.phase != Phase::Normal {
             self.schedule_probe(spec, now);
         }
     }
@@ -70,11 +71,11 @@ impl TcpSender {
     /// §7.2.
     pub(super) fn schedule_probe(&mut self, spec: &TcpSpec, now: Time) {
         let LossSpec::Rack { tail_probes } = spec.loss else { return };
-        let may = tail_probes && self.phase == Phase::Normal && self.sacked() == 0;
-        let srtt = may.then(|| self.rto.srtt());
+        let may = tail_probes && self.state.phase == Phase::Normal && self.repair.sacked() == 0;
+        let srtt = may.then(|| self.timer.rto.srtt());
         let delay = if spec.ack.every > 1 { spec.ack.delay } else { Span::ZERO };
-        let rto_at = self.deadline;
-        if let Some(rack) = self.rack_mut() {
+        let rto_at = self.timer.deadline;
+        if let Some(rack) = self.repair.rack_mut() {
             rack.schedule(now, srtt, delay, rto_at);
         }
     }
@@ -82,14 +83,16 @@ impl TcpSender {
     /// One of both timers may have expired.
     #[cold]
     pub(super) fn on_times(&mut self, spec: &TcpSpec, now: Time) {
-        let Some(rack) = self.rack_mut() else { return };
-        if rack.probes(now) {
+        let Some(rack) = self.repair.rack_mut() else { return };
+        if rack.tail.expires(now) {
             // §7.3: the retransmission timer runs from when the probe leaves.
-            self.deadline = Time::MAX;
+            self.timer.stop();
         } else if rack.reorders(now) {
             self.find_lost(spec, now);
             self.refresh(spec);
-            if self.phase == Phase::Normal && self.rack().is_some_and(Rack::has_lost) {
+            if self.state.phase == Phase::Normal
+                && self.repair.rack().is_some_and(|rack| rack.segments.has_lost())
+            {
                 self.begin_recovery(spec, now, 0, 0);
                 self.schedule_probe(spec, now);
             }
@@ -99,11 +102,11 @@ impl TcpSender {
     /// A segment has left.
     #[cold]
     pub(super) fn note_times(&mut self, spec: &TcpSpec, now: Time, segment: Segment, fresh: bool) {
-        let sent_to = self.sent_to;
-        let Some(rack) = self.rack_mut() else { return };
+        let sent_to = self.space.sent_to;
+        let Some(rack) = self.repair.rack_mut() else { return };
         rack.on_sent(now, segment.seq, segment.len);
-        if rack.probe_due {
-            rack.probed(sent_to, !fresh);
+        if rack.tail.due {
+            rack.tail.left(sent_to, !fresh);
         } else if fresh {
             self.schedule_probe(spec, now);
         }
@@ -112,20 +115,21 @@ impl TcpSender {
     /// The next segment: a probe, what is lost, what was never sent.
     #[cold]
     pub(super) fn next_by_times(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
-        let rack = self.rack()?;
+        let rack = self.repair.rack()?;
         let again = |(seq, len)| Segment { seq, len, moves_high_rxt: true };
-        if rack.probe_due {
+        if rack.tail.due {
             // §7.3: whatever the window says.
-            return self.new_data(spec, 0, u64::MAX).or_else(|| rack.last().map(again));
+            return self.new_data(spec, 0, u64::MAX).or_else(|| rack.segments.last().map(again));
         }
-        if self.phase == Phase::Normal {
-            let flight = if self.dup_acks == 0 { self.in_flight() } else { self.flight_with_dup_acks(spec) };
+        if self.state.phase == Phase::Normal {
+            let flight =
+                if self.repair.dup_acks == 0 { self.in_flight() } else { self.flight_with_dup_acks(spec) };
             return self.new_data(spec, flight, window);
         }
-        let board = self.board.as_ref()?;
+        let board = self.repair.board.as_ref()?;
         let window = board.prr.as_ref().map_or(window, |prr| prr.cwnd);
-        if let Some(lost) = rack.first_lost() {
-            let leaves = self.resend_first || super::emit::fits(board.pipe, lost.1, window);
+        if let Some(lost) = rack.segments.first_lost() {
+            let leaves = self.repair.resend_first || super::emit::fits(board.pipe, lost.1, window);
             return leaves.then(|| again(lost));
         }
         self.new_data(spec, board.pipe, window)

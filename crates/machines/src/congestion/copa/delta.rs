@@ -1,0 +1,58 @@
+//! δ by mode: Copa §2.2. Where others fill the queues it shrinks as a Reno flow's window grows.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Span, Time};
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Delta {
+    /// δ as it is.
+    pub(super) value: f64,
+    /// It moved last, and was last doubled.
+    moved: Option<Time>,
+    doubled: Option<Time>,
+}
+
+impl Delta {
+    pub(super) fn new(value: f64) -> Self {
+        Self { value, moved: None, doubled: None }
+    }
+
+    /// An ACK, with a round trip of `rtt`: queues become empty once in a while, and δ is its `own`, or they do not; `lost`: it told of a
+    /// loss.
+    pub(super) fn update(&mut self, now: Time, rtt: Span, own: f64, empties: bool, lost: bool) {
+        let passed = |since: Option<Time>| since.is_none_or(|since| now > since.saturating_add(rtt));
+        if empties {
+            if self.moved.is_none() || passed(self.doubled) {
+                (self.value, self.moved) = (own, Some(now));
+            }
+        } else if lost {
+            if passed(self.doubled) {
+                (self.value, self.doubled) = (2.0 * self.value, Some(now));
+            }
+        } else if passed(self.moved) {
+            (self.value, self.moved) = (1.0 / (1.0 / self.value + 1.0), Some(now));
+        }
+        self.value = self.value.min(own);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_queues_that_never_empty_delta_shrinks_as_a_reno_window_grows_and_a_loss_doubles_it() {
+        let mut delta = Delta::new(0.5);
+        let mut at = |ms, empties, lost| {
+            delta.update(Time::from_ms(ms), Span::from_ms(200), 0.5, empties, lost);
+            delta.value
+        };
+        assert!((at(1, false, false) - 1.0 / 3.0).abs() < 1e-12);
+        assert!((at(100, false, false) - 1.0 / 3.0).abs() < 1e-12, "once per round trip");
+        assert!((at(202, false, false) - 0.25).abs() < 1e-12);
+        at(203, false, true);
+        assert_eq!(at(204, false, true), 0.5, "doubled once, and never above its own");
+        assert!((at(500, false, false) - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(at(501, true, false), 0.5, "nearly empty again");
+    }
+}

@@ -1,0 +1,51 @@
+//! Verus' delay estimator, §4.1: what the delays of packets were of late.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// Weight of what was before: in the mean delay, in that of epochs.
+const OLD: f64 = 0.875;
+const OLD_EPOCH: f64 = 0.2;
+
+/// Delays, ms.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Delays {
+    /// D_max of this epoch, if an ACK came; that of those before.
+    pub(super) epoch_max: Option<f64>,
+    pub(super) last_max: Option<f64>,
+    /// D_min; D_mean.
+    pub(super) least: f64,
+    pub(super) mean: f64,
+    pub(super) heard: Option<Time>,
+}
+
+impl Delays {
+    /// As of a flow that heard last at `heard`, and remembers nothing.
+    pub(super) fn new(heard: Option<Time>) -> Self {
+        Self { epoch_max: None, last_max: None, least: f64::INFINITY, mean: 0.0, heard }
+    }
+
+    /// A packet took so long.
+    pub(super) fn hear(&mut self, now: Time, delay: f64) {
+        self.heard = Some(now);
+        self.epoch_max = Some(self.epoch_max.map_or(delay, |max| max.max(delay)));
+        self.mean = OLD * self.mean + (1.0 - OLD) * delay;
+    }
+
+    /// D_min; of a flow that has heard nothing what it will hear.
+    pub(super) fn least(&self) -> f64 {
+        if self.least.is_finite() { self.least } else { 0.0 }
+    }
+
+    /// An epoch ends: D_max of those before it, and its own. Of one without an ACK that is what was before, or the silence.
+    pub(super) fn end_epoch(&mut self, now: Time) -> (f64, f64) {
+        let silence = self.heard.map_or(0.0, |heard| now.since(heard).secs() * 1e3);
+        let max = self.epoch_max.take().unwrap_or_else(|| self.last_max.unwrap_or(0.0).max(silence));
+        (*self.last_max.get_or_insert(max), max)
+    }
+
+    /// It counts among those before.
+    pub(super) fn smooth(&mut self, last: f64, max: f64) {
+        self.last_max = Some(OLD_EPOCH * last + (1.0 - OLD_EPOCH) * max);
+    }
+}

@@ -1,0 +1,145 @@
+//! Monitor intervals: which packets belong to one, and what it was worth. Vivace §3 and §4, with the module's constants.
+
+use super::{Params, worth};
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// Packets of an MI: at least, and not counted at its beginning.
+const LEAST_PACKETS: u64 = 50;
+const IGNORED: u64 = 10;
+/// While starting fewer losses than that do not count.
+const STARTING_LOSS: f64 = 0.1;
+/// Round trips that grow or shrink by less, seconds per second or packets of the flow, are noise.
+const NOISE: f64 = 0.03;
+const NOISE_PACKETS: f64 = 2.0;
+
+/// What is known of a flow's packets.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Heard {
+    /// Smoothed round trip, seconds.
+    pub(super) srtt: f64,
+    /// Bytes sent so far, those answered for (delivered or lost), and those delivered.
+    pub(super) sent: u64,
+    pub(super) answered: u64,
+    pub(super) delivered: u64,
+}
+
+/// A monitor interval.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Interval {
+    /// Payload bytes per second.
+    pub(super) rate: f64,
+    /// Its packets: from this byte sent to that, which is known when it is over.
+    pub(super) begin: u64,
+    pub(super) end: Option<u64>,
+    began: Time,
+    /// Seconds for which it sent.
+    pub(super) lasted: f64,
+    /// What was heard, and when, as the packets that count began to be answered for.
+    pub(super) from: Option<(Time, Heard)>,
+    /// What it was worth, once known.
+    pub(super) utility: Option<f64>,
+}
+
+impl Interval {
+    pub(super) fn of(rate: f64) -> Self {
+        Self { rate, ..Self::default() }
+    }
+
+    /// It has sent enough, and for a round trip: its first packet has been answered for.
+    fn has_sent(&self, mss: f64, heard: &Heard) -> bool {
+        heard.sent - self.begin >= LEAST_PACKETS * mss as u64 && heard.answered > self.begin
+    }
+
+    /// u(x), §3; `to`: what is heard as its last packet is answered for.
+    fn utility(&self, params: &Params, mss: f64, now: Time, to: &Heard, starting: bool) -> Option<f64> {
+        let (at, from) = self.from?;
+        let (all, delivered) = (to.answered - from.answered, to.delivered - from.delivered);
+        let took = now.since(at).secs();
+        if all == 0 || self.lasted <= 0.0 {
+            return None;
+        }
+        let mut loss = all.saturating_sub(delivered) as f64 / all as f64;
+        if starting && loss < STARTING_LOSS {
+            loss = 0.0;
+        }
+        let mut longer = to.srtt - from.srtt;
+        if delivered > 0 && longer.abs() < NOISE_PACKETS * mss * took / delivered as f64 {
+            longer = 0.0;
+        }
+        let mut inflation = longer / self.lasted;
+        if inflation.abs() < NOISE || (starting && inflation < 0.0) {
+            inflation = 0.0;
+        }
+        Some(worth(params, self.rate, inflation, loss))
+    }
+}
+
+/// What is being tried: one rate, or two pairs of them, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Trial {
+    pub(super) intervals: [Interval; 4],
+    /// How many of them there are, which one sends (`count`: none), and which one is heard of.
+    pub(super) count: usize,
+    sending: usize,
+    hearing: usize,
+}
+
+impl Trial {
+    pub(super) fn one(rate: f64) -> Self {
+        let mut trial = Self { count: 1, ..Self::default() };
+        trial.intervals[0] = Interval::of(rate);
+        trial
+    }
+    pub(super) fn two_pairs(rates: [f64; 4]) -> Self {
+        Self { intervals: rates.map(Interval::of), count: 4, ..Self::default() }
+    }
+
+    pub(super) fn all(&self) -> &[Interval] {
+        &self.intervals[..self.count]
+    }
+    /// The rate of the one that sends; `None`: all have.
+    pub(super) fn rate(&self) -> Option<f64> {
+        self.all().get(self.sending).map(|one| one.rate)
+    }
+
+    /// The next one sends from now on.
+    pub(super) fn open(&mut self, now: Time, sent: u64) {
+        if let Some(next) = self.intervals[..self.count].get_mut(self.sending) {
+            (next.begin, next.began) = (sent, now);
+        }
+    }
+
+    /// The one that sends is over once it has sent enough. True: it is, and the next one has begun.
+    pub(super) fn check_end(&mut self, now: Time, mss: f64, heard: &Heard) -> bool {
+        let Some(one) = self.intervals[..self.count].get_mut(self.sending) else { return false };
+        let over = one.has_sent(mss, heard);
+        if over {
+            (one.end, one.lasted) = (Some(heard.sent), now.since(one.began).secs());
+            self.sending += 1;
+            self.open(now, heard.sent);
+        }
+        over
+    }
+
+    /// What the ACKs tell of the one that is heard of. True: all have been heard of.
+    pub(super) fn hear(
+        &mut self,
+        params: &Params,
+        now: Time,
+        mss: f64,
+        heard: &Heard,
+        starting: bool,
+    ) -> bool {
+        let Some(one) = self.intervals[..self.count].get_mut(self.hearing) else { return false };
+        if one.end.is_some_and(|end| heard.answered >= end) {
+            one.utility = one.utility(params, mss, now, heard, starting);
+            self.hearing += 1;
+            return self.hearing == self.count;
+        }
+        if one.from.is_none() && heard.answered >= one.begin + IGNORED * mss as u64 {
+            one.from = Some((now, *heard));
+        }
+        false
+    }
+}

@@ -1,0 +1,56 @@
+//! When segments leave that the window lets go, and what they carry besides data.
+
+use crate::congestion::FeedbackKind;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Serializer, Span, Time};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Departures {
+    /// The pace allows nothing before.
+    pub(super) next: Time,
+    /// Packets take whole multiples of so many picoseconds.
+    quantum: u32,
+    /// With `FlightSpec::Span`: nothing leaves until an ACK advances.
+    pub(super) held: bool,
+    /// What packets have room for.
+    pub(super) feedback: FeedbackKind,
+    /// Classic ECN: the next new segment carries CWR.
+    pub(super) cwr_due: bool,
+    /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
+    cwr_to: u64,
+}
+
+impl Departures {
+    pub(super) fn new(quantum: Span, feedback: FeedbackKind) -> Self {
+        let quantum = u32::try_from(quantum.ps()).unwrap_or(u32::MAX);
+        Self { next: Time::ZERO, quantum, held: false, feedback, cwr_due: false, cwr_to: 0 }
+    }
+
+    /// So many bytes on the wire have left at this pace.
+    #[inline(always)]
+    pub(super) fn on_sent(&mut self, now: Time, wire: u32, pace: Rate) {
+        self.next = now.saturating_add(self.gap(wire, pace));
+    }
+
+    /// The next departure, planned by one pace, is a gap of another behind the last.
+    pub(super) fn replan(&mut self, wire: u32, planned: Rate, pace: Rate) {
+        let last = Time::from_ps(self.next.ps().saturating_sub(self.gap(wire, planned).ps()));
+        self.next = last.saturating_add(self.gap(wire, pace));
+    }
+
+    #[inline(always)]
+    fn gap(&self, wire: u32, pace: Rate) -> Span {
+        Serializer::new(pace, Span::from_ps(u64::from(self.quantum))).span(wire)
+    }
+
+    /// The window shrank, with everything below `sent_to` sent: RFC 3168 §6.1.2 tells the receiver so, once per window of data.
+    pub(super) fn tell_cut(&mut self, sent_to: u64) {
+        (self.cwr_due, self.cwr_to) = (true, sent_to);
+    }
+
+    /// An echo in an ACK up to here is none of those that have been answered.
+    #[inline]
+    pub(super) fn is_news(&self, una: u64) -> bool {
+        una > self.cwr_to
+    }
+}

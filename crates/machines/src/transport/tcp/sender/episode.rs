@@ -1,0 +1,69 @@
+//! What is known to be lost, and the episode in which it is repaired.
+
+use super::super::super::TcpSpec;
+use super::super::Scoreboard;
+use super::super::rack::Rack;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Repair {
+    /// Absent while there is nothing to repair.
+    pub(super) board: Option<Box<Scoreboard>>,
+    /// RecoveryPoint: the episode ends when everything below is acknowledged.
+    pub(super) recover: u64,
+    /// Duplicate ACKs in a row.
+    pub(super) dup_acks: u32,
+    /// Expiries of the timer since the last ACK.
+    pub(super) timeouts_in_row: u16,
+    /// The segment at SND.UNA is to be resent now, whatever the window says.
+    pub(super) resend_first: bool,
+    /// The last ACK of new data was a partial one.
+    pub(super) partial: bool,
+}
+
+impl Repair {
+    /// Of a flow that starts.
+    pub(super) fn new(board: Option<Box<Scoreboard>>) -> Self {
+        Self { board, recover: 0, dup_acks: 0, timeouts_in_row: 0, resend_first: false, partial: false }
+    }
+
+    /// SACKed bytes above the cumulative ACK.
+    #[inline]
+    pub(super) fn sacked(&self) -> u64 {
+        self.board.as_ref().map_or(0, |b| b.sacked())
+    }
+
+    /// When segments left, if this sender infers losses by time.
+    #[inline]
+    pub(super) fn rack(&self) -> Option<&Rack> {
+        self.board.as_ref().and_then(|b| b.rack.as_deref())
+    }
+    pub(super) fn rack_mut(&mut self) -> Option<&mut Rack> {
+        self.board.as_mut().and_then(|b| b.rack.as_deref_mut())
+    }
+
+    /// Grows when more is found lost.
+    pub(super) fn known_lost(&self) -> u64 {
+        let by_sack = self.board.as_ref().map_or(0, |board| board.lost_by_sack);
+        self.rack().map_or(by_sack, |rack| rack.segments.ever_lost())
+    }
+
+    /// An ACK of `delivered` bytes while losses are repaired.
+    #[cold]
+    pub(super) fn reduce(&mut self, spec: &TcpSpec, delivered: u64, advances: bool) {
+        let lost = self.known_lost();
+        let Some(board) = &mut self.board else { return };
+        let Some(prr) = &mut board.prr else { return };
+        let safe = advances && lost <= board.lost_before;
+        board.lost_before = lost;
+        prr.on_ack(board.pipe, delivered, safe, u64::from(spec.mss));
+    }
+
+    /// Nothing is repaired, and nothing is SACKed: ACKs are what they were before the first trouble.
+    #[inline]
+    pub(super) fn put_away(&mut self) {
+        if self.board.as_ref().is_some_and(|board| board.sacked() == 0 && board.rack.is_none()) {
+            self.board = None;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Where a connection stands, and how far it has come.
+
+use super::super::super::SenderStats;
+use serde::{Deserialize, Serialize};
+use thalweg_units::Span;
+
+/// Connection set-up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Connection {
+    /// Not started.
+    Closed,
+    /// A SYN is to be sent, for the second time or more (`again`).
+    SynDue { again: bool },
+    /// Waiting for the SYN-ACK.
+    SynSent,
+    /// Data flows.
+    Open,
+}
+
+/// Where loss repair stands. It ends when `recover` is acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Phase {
+    /// Nothing known to be lost.
+    Normal,
+    /// Fast recovery: a loss was inferred from ACKs.
+    Recovery,
+    /// After a timeout: everything outstanding counts as lost, except what was SACKed.
+    Timeout,
+}
+
+/// pFabric's probe mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Probing {
+    No,
+    /// A probe is to be sent.
+    Due,
+    /// Waiting for any ACK.
+    Sent,
+}
+
+/// Where the connection stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) connection: Connection,
+    pub(super) phase: Phase,
+    pub(super) probing: Probing,
+}
+
+impl State {
+    /// Not started.
+    pub(super) const CLOSED: Self =
+        Self { connection: Connection::Closed, phase: Phase::Normal, probing: Probing::No };
+    /// Data flows, and nothing is lost.
+    pub(super) const STEADY: Self = Self { connection: Connection::Open, ..Self::CLOSED };
+}
+
+/// The send sequence space (RFC 9293 §3.3.1), payload bytes from the flow's first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Space {
+    /// SND.UNA, HighACK: everything below is acknowledged.
+    pub(super) una: u64,
+    /// SND.NXT, HighData: first byte never sent.
+    pub(super) sent_to: u64,
+    /// The flow's end; `u64::MAX`: it has none.
+    pub(super) size: u64,
+}
+
+impl Space {
+    #[inline]
+    pub(super) fn outstanding(&self) -> u64 {
+        self.sent_to - self.una
+    }
+}
+
+/// For the statistics.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Counts {
+    /// Packets, and those of them that were sent before.
+    pub(super) sent: u32,
+    pub(super) resent: u32,
+    pub(super) timeouts: u32,
+    /// Round trips, and their sum in picoseconds.
+    rtt_samples: u32,
+    rtt_sum: u64,
+}
+
+impl Counts {
+    /// The stamp travels with the packet, so no sample is ambiguous.
+    #[inline]
+    pub(super) fn round_trip(&mut self, rtt: Span) {
+        self.rtt_sum = self.rtt_sum.saturating_add(rtt.ps());
+        self.rtt_samples = self.rtt_samples.saturating_add(1);
+    }
+
+    /// As far as they tell.
+    pub(super) fn stats(&self) -> SenderStats {
+        SenderStats {
+            sent_packets: u64::from(self.sent),
+            retransmitted_packets: u64::from(self.resent),
+            timeouts: u64::from(self.timeouts),
+            rtt_sum: Span::from_ps(self.rtt_sum),
+            rtt_samples: self.rtt_samples,
+            ..SenderStats::default()
+        }
+    }
+}
