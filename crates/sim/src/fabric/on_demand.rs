@@ -9,7 +9,7 @@
 use crate::cx::Cx;
 use crate::events::{Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
-use crate::fabric::{Fabric, backpressure, points, reference, relief, settling};
+use crate::fabric::{Fabric, backpressure, points, reference, releases, relief, settling};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -201,7 +201,8 @@ impl Fabric {
             }
             self.ports[id.at()].state.tx_pending = true;
             self.schedule_tx(id);
-        } else if port.state.eager {
+        } else if port.state.eager | port.flight.is_empty() {
+            // (Empty: it sends a release, which lands at no event and reminds nobody.)
             port.state.tx_pending = true;
             cx.schedule(at, Phase::Decide, id.0);
         }
@@ -279,6 +280,8 @@ impl Fabric {
             }
         }
         self.egresses.iter_mut().for_each(|reference| reference.egress.catch_up(cx.now));
+        let at_the_end = cx.stopped && cx.now == cx.spec.stop.until;
+        releases::hear_all(self, cx, cx.now.saturating_add(Span::from_ps(u64::from(at_the_end))));
     }
 
     /// As [`Fabric::catch_up`], decisions that are due at this very instant included.

@@ -12,7 +12,7 @@ use crate::fabric::memory::Memory;
 use crate::fabric::outages::Outages;
 use crate::fabric::reliefs::Reliefs;
 use crate::fabric::stages::Stages;
-use crate::fabric::{Fabric, reference};
+use crate::fabric::{Fabric, reference, releases};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane, Port};
 use crate::spec::{NetworkSpec, RoutingSpec};
@@ -124,8 +124,12 @@ pub(super) fn enters<Q: Events>(
         packet.tag = 0;
     }
     let name = relief.name(packet);
-    relief.machines[switch].on_passing(name, usize::from(input), output);
-    packet.tag == 0 || !escapes(fabric, cx, from, id, flying, name)
+    let hops = packet.tag;
+    if !relief.machines[switch].recalls(name, usize::from(input), output) {
+        releases::hear_before(fabric, cx, switch, from);
+        fabric.stages.relief.machines[switch].on_passing(name, usize::from(input), output);
+    }
+    hops == 0 || !escapes(fabric, cx, from, id, flying, name)
 }
 
 /// It comes with a header that says that it escapes. True: it is in the port's lane. False: no place is kept for it, or another one of its flow has taken that.
@@ -140,6 +144,7 @@ fn escapes<Q: Events>(
 ) -> bool {
     let handle = flying.handle;
     let (input, place) = (fabric.ports[(from.0 ^ 1) as usize].place.number, fabric.ports[id.at()].place);
+    releases::hear_before(fabric, cx, place.owner as usize, from);
     let machine = &mut fabric.stages.relief.machines[place.owner as usize];
     let packet = &mut fabric.packets[handle];
     let hops = packet.tag;
@@ -244,6 +249,7 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) 
         let id = fabric.memory.links[switch as usize][number];
         fabric.catch_up_now(cx, id);
     }
+    releases::hear_up_to_now(fabric, cx, switch as usize);
     ask(fabric, hosts, switch as usize, |relief, view, acts| relief.tick(now, view, acts));
     carry_out(fabric, cx, switch as usize);
     if ask(fabric, hosts, switch as usize, |relief, view, _| relief.is_active(view)) {
@@ -258,13 +264,26 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
         return;
     }
     let (switch, port) = (place.owner as usize, usize::from(place.number));
-    let (hosts, now) = (cx.spec.hosts, cx.now);
+    let now = cx.now;
+    releases::hear_before(fabric, cx, switch, PortId(back.0 ^ 1));
     fabric.catch_up(cx, back);
     if matches!(signal, Signal::Token { .. }) {
         index(fabric, back);
     }
-    ask(fabric, hosts, switch, |relief, view, acts| relief.on_signal(now, port, signal, view, acts));
+    hears(fabric, cx, switch, port, now, signal);
     carry_out(fabric, cx, switch);
+}
+
+/// The relief of a switch hears of a signal that has come by a port at the instant `at`.
+pub(super) fn hears<Q>(
+    fabric: &mut Fabric,
+    cx: &Cx<Q>,
+    switch: usize,
+    port: usize,
+    at: Time,
+    signal: Signal,
+) {
+    ask(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
 }
 
 /// A packet comes to a switch's port whose link has failed, and is lost. If it escapes, its place is free.

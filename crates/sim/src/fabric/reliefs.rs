@@ -1,5 +1,6 @@
 //! The state of the reliefs of a network: see [`crate::fabric::relief`].
 
+use crate::fabric::releases::Releases;
 use crate::paths::travels_forward;
 use crate::spec::{FlowSpec, LinkSpec, NetworkSpec};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,8 @@ pub(crate) struct Reliefs {
     pub last_sent: Vec<Time>,
     /// By flow: the byte behind the last packet that left for its host.
     pub last_out: Vec<u64>,
+    /// Releases on their last hop.
+    pub releases: Releases,
     /// Packets that left for their host behind a later one of their flow.
     pub reordered: u64,
     /// Within an event: what is to be done.
@@ -46,6 +49,7 @@ impl Reliefs {
             connections: connections(spec),
             last_sent: vec![Time::ZERO; 2 * spec.links.len()],
             last_out: vec![0; spec.flows.len()],
+            releases: Releases::new(2 * spec.links.len(), links.len()),
             ..Self::default()
         })
     }

@@ -272,9 +272,12 @@ impl Escape {
 }
 
 impl Relief for Escape {
-    #[inline(always)]
+    #[inline]
+    fn recalls(&self, flow: u32, input: usize, output: usize) -> bool {
+        self.table.has(Known { flow, input: input as u16, output: output as u16 })
+    }
     fn on_passing(&mut self, flow: u32, input: usize, output: usize) {
-        self.table.learn(flow, input as u16, output as u16);
+        self.table.learn(Known { flow, input: input as u16, output: output as u16 });
     }
     fn on_escaping(&mut self, flow: u32, output: usize, hops: u16) -> bool {
         let sent = hops + u16::from(self.params.arithmetic == Arithmetic::Literal);

@@ -99,22 +99,20 @@ impl Table {
         Some((*self.rows.get(at)?, &mut self.lent[at]))
     }
 
-    /// A packet of the flow passes.
-    #[inline(always)]
-    pub fn learn(&mut self, flow: u32, input: u16, output: u16) {
-        let known = Known { flow, input, output };
-        let at = self.at.get(flow as usize).map_or(usize::MAX, |at| *at as usize);
-        if self.rows.get(at) != Some(&known) {
-            self.put(at, known);
-        }
+    /// The flow is known, and goes this way.
+    #[inline]
+    pub fn has(&self, known: Known) -> bool {
+        let at = self.at.get(known.flow as usize).map_or(usize::MAX, |at| *at as usize);
+        self.rows.get(at) == Some(&known)
     }
 
-    /// It is new, or comes another way.
+    /// A packet of the flow passes.
     #[cold]
-    fn put(&mut self, at: usize, known: Known) {
-        if let Some(place) = self.rows.get_mut(at) {
-            if self.lent[at].is_empty() {
-                *place = known;
+    pub fn learn(&mut self, known: Known) {
+        if let Some((_, lent)) = self.get(known.flow) {
+            if lent.is_empty() {
+                let at = self.at[known.flow as usize];
+                self.rows[at as usize] = known;
             }
             return;
         }
@@ -147,20 +145,20 @@ mod tests {
     #[test]
     fn the_flow_seen_first_makes_room_unless_a_token_of_it_is_under_way() {
         let mut table = Table::new(2);
-        table.learn(5, 0, 1);
-        table.learn(9, 0, 2);
-        table.learn(5, 0, 1);
+        table.learn(Known { flow: 5, input: 0, output: 1 });
+        table.learn(Known { flow: 9, input: 0, output: 2 });
+        table.learn(Known { flow: 5, input: 0, output: 1 });
         table.get(5).unwrap().1.add(1);
-        table.learn(7, 3, 1);
+        table.learn(Known { flow: 7, input: 3, output: 1 });
         assert_eq!(table.get(9), None);
         assert_eq!(table.get(7).map(|k| k.0.input), Some(3));
         assert_eq!(table.get(5).map(|k| k.0.output), Some(1));
         table.get(7).unwrap().1.add(3);
-        table.learn(8, 0, 0);
+        table.learn(Known { flow: 8, input: 0, output: 0 });
         assert_eq!(table.get(8), None, "both are needed");
         assert_eq!(table.len(), 2);
         assert!(!table.get(7).unwrap().1.take(2) && table.get(7).unwrap().1.take(3));
-        table.learn(8, 0, 0);
+        table.learn(Known { flow: 8, input: 0, output: 0 });
         assert_eq!(table.get(8).map(|k| k.0.input), Some(0));
         assert_eq!(table.get(7), None);
     }
