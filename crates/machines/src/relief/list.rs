@@ -12,7 +12,7 @@ macro_rules! reliefs {
         }
 
         /// Any relief, statically dispatched.
-        #[derive(Clone, Debug, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum ReliefMachine {
             $(#[allow(missing_docs)] $name($machine),)*
         }

@@ -8,27 +8,11 @@
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase, Tag};
+use crate::fabric::reliefs::Releases;
 use crate::fabric::{Fabric, relief};
-use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::relief::Signal;
 use thalweg_units::{PortId, Span, Time};
-
-/// Those under way.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Releases {
-    /// By the port that has sent them: when they arrive, in that order.
-    under_way: Vec<VecDeque<(Time, Signal)>>,
-    /// By switch: before this none arrives there.
-    quiet_until: Vec<Time>,
-}
-
-impl Releases {
-    /// None yet.
-    pub fn new(ports: usize, switches: usize) -> Self {
-        Self { under_way: vec![VecDeque::new(); ports], quiet_until: vec![Time::MAX; switches] }
-    }
-}
 
 /// The port `id` has sent one, which reaches a switch at `arrive`.
 pub(super) fn send(fabric: &mut Fabric, id: PortId, arrive: Time, signal: Signal) {

@@ -107,8 +107,9 @@ fn ask<R>(
     question(&mut machines[switch], &view, acts)
 }
 
-/// A packet comes to a port of a switch. True: it goes on as others do; false: it escapes, and is in the port's lane.
-#[inline(always)]
+/// A packet comes to a port of a switch. True: it goes on as others do; false: it escapes, and is in the port's lane. (Neither this nor what leaves is
+/// inlined: few networks have it.)
+#[inline(never)]
 pub(super) fn enters<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,
@@ -204,7 +205,7 @@ fn has_left<Q: Events>(
 }
 
 /// A packet begins to leave a port. True: it was in the lane, and no input counts it.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn departs(fabric: &mut Fabric, id: PortId, handle: Handle, at: Time) -> bool {
     let Fabric { ports, packets, stages: Stages { relief, .. }, .. } = fabric;
     let port = &ports[id.at()];

@@ -1,11 +1,11 @@
 //! The state of the reliefs of a network: see [`crate::fabric::relief`].
 
-use crate::fabric::releases::Releases;
 use crate::paths::travels_forward;
 use crate::spec::{FlowSpec, LinkSpec, NetworkSpec};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use thalweg_machines::Packet;
-use thalweg_machines::relief::{Act, Relief, ReliefMachine, Site, Tally};
+use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, Site, Tally};
 use thalweg_units::{PortId, Span, Stream, Time};
 
 /// The reliefs of a network; empty if it has none.
@@ -29,6 +29,22 @@ pub(crate) struct Reliefs {
     /// Within an event: what is to be done.
     #[serde(skip)]
     pub acts: Vec<Act>,
+}
+
+/// Releases on their last hop that are under way: see [`crate::fabric::releases`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Releases {
+    /// By the port that has sent them: when they arrive, in that order.
+    pub under_way: Vec<VecDeque<(Time, Signal)>>,
+    /// By switch: before this none arrives there.
+    pub quiet_until: Vec<Time>,
+}
+
+impl Releases {
+    /// None yet.
+    fn new(ports: usize, switches: usize) -> Self {
+        Self { under_way: vec![VecDeque::new(); ports], quiet_until: vec![Time::MAX; switches] }
+    }
 }
 
 impl Reliefs {
