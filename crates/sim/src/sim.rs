@@ -3,7 +3,7 @@
 use crate::cx::Cx;
 use crate::events::{Calendar, Event, Events, Phase};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, Landing, Lost, failures, points, releases, relief, settling};
+use crate::fabric::{Fabric, Landing, Lost, failures, points, relief, settling};
 use crate::flows::Flows;
 use crate::hosts::{Hosts, idle};
 use crate::lookahead::look_ahead;
@@ -54,7 +54,7 @@ impl<Q: Events> Sim<Q> {
         let budget = max_events.min(self.cx.spec.stop.max_events.saturating_sub(self.processed));
         for _ in 0..budget {
             let Some(event) = self.cx.events.pop() else {
-                releases::hear_the_rest(&mut self.fabric, &mut self.cx);
+                relief::hear_the_rest(&mut self.fabric, &mut self.cx);
                 self.cx.stopped = true;
                 return false;
             };

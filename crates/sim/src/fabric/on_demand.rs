@@ -9,7 +9,7 @@
 use crate::cx::Cx;
 use crate::events::{Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
-use crate::fabric::{Fabric, backpressure, points, reference, releases, relief, settling};
+use crate::fabric::{Fabric, backpressure, points, reference, relief, settling};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -281,7 +281,7 @@ impl Fabric {
         }
         self.egresses.iter_mut().for_each(|reference| reference.egress.catch_up(cx.now));
         let at_the_end = cx.stopped && cx.now == cx.spec.stop.until;
-        releases::hear_all(self, cx, cx.now.saturating_add(Span::from_ps(u64::from(at_the_end))));
+        relief::all_hear_releases(self, cx, cx.now.saturating_add(Span::from_ps(u64::from(at_the_end))));
     }
 
     /// As [`Fabric::catch_up`], decisions that are due at this very instant included.

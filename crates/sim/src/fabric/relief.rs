@@ -21,7 +21,7 @@ use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
 use thalweg_machines::schedule::{Discipline, Managed, Queue};
 use thalweg_machines::{Flags, Handle, Kind};
-use thalweg_units::{FlowId, NodeId, PortId, Time};
+use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
 
 /// A switch as its relief sees it.
 struct View<'a> {
@@ -127,7 +127,8 @@ pub(super) fn enters<Q: Events>(
     let name = relief.name(packet);
     let hops = packet.tag;
     if !relief.machines[switch].recalls(name, usize::from(input), output) {
-        releases::hear_before(fabric, cx, switch, from);
+        let now = cx.now;
+        hears_releases(fabric, cx, switch, (now, from));
         fabric.stages.relief.machines[switch].on_passing(name, usize::from(input), output);
     }
     hops == 0 || !escapes(fabric, cx, from, id, flying, name)
@@ -145,7 +146,8 @@ fn escapes<Q: Events>(
 ) -> bool {
     let handle = flying.handle;
     let (input, place) = (fabric.ports[(from.0 ^ 1) as usize].place.number, fabric.ports[id.at()].place);
-    releases::hear_before(fabric, cx, place.owner as usize, from);
+    let now = cx.now;
+    hears_releases(fabric, cx, place.owner as usize, (now, from));
     let machine = &mut fabric.stages.relief.machines[place.owner as usize];
     let packet = &mut fabric.packets[handle];
     let hops = packet.tag;
@@ -250,7 +252,7 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) 
         let id = fabric.memory.links[switch as usize][number];
         fabric.catch_up_now(cx, id);
     }
-    releases::hear_up_to_now(fabric, cx, switch as usize);
+    hears_releases(fabric, cx, switch as usize, (now, PortId::NONE));
     ask(fabric, hosts, switch as usize, |relief, view, acts| relief.tick(now, view, acts));
     carry_out(fabric, cx, switch as usize);
     if ask(fabric, hosts, switch as usize, |relief, view, _| relief.is_active(view)) {
@@ -266,7 +268,7 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
     }
     let (switch, port) = (place.owner as usize, usize::from(place.number));
     let now = cx.now;
-    releases::hear_before(fabric, cx, switch, PortId(back.0 ^ 1));
+    hears_releases(fabric, cx, switch, (now, PortId(back.0 ^ 1)));
     fabric.catch_up(cx, back);
     if matches!(signal, Signal::Token { .. }) {
         index(fabric, back);
@@ -276,15 +278,35 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
 }
 
 /// The relief of a switch hears of a signal that has come by a port at the instant `at`.
-pub(super) fn hears<Q>(
-    fabric: &mut Fabric,
-    cx: &Cx<Q>,
-    switch: usize,
-    port: usize,
-    at: Time,
-    signal: Signal,
-) {
+fn hears<Q>(fabric: &mut Fabric, cx: &Cx<Q>, switch: usize, port: usize, at: Time, signal: Signal) {
     ask(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
+}
+
+/// The relief of a switch hears of releases that have arrived before what lands at the instant and by the port of `end`.
+#[inline]
+fn hears_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, end: (Time, PortId)) {
+    if releases::is_quiet(fabric, switch, end.0) {
+        return;
+    }
+    while let Some((port, at, signal)) = releases::next(fabric, cx, switch, end) {
+        hears(fabric, cx, switch, port, at, signal);
+    }
+}
+
+/// All reliefs hear of releases that have arrived before `end`.
+pub(super) fn all_hear_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, end: Time) {
+    for switch in 0..fabric.stages.relief.machines.len() {
+        hears_releases(fabric, cx, switch, (end, PortId(0)));
+    }
+}
+
+/// Nothing else will happen but that releases arrive.
+#[cold]
+pub(crate) fn hear_the_rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
+    if let Some(last) = releases::last(fabric, cx) {
+        all_hear_releases(fabric, cx, last.saturating_add(Span::from_ps(1)));
+        cx.now = cx.now.max(last);
+    }
 }
 
 /// A packet comes to a switch's port whose link has failed, and is lost. If it escapes, its place is free.
