@@ -224,7 +224,8 @@ impl Escape {
         }
         let on = self.table.get(flow).and_then(|(known, lent)| {
             let input = usize::from(known.input);
-            let goes = usize::from(known.output) == port && view.faces_switch(input) && view.has_paused(input);
+            let goes =
+                usize::from(known.output) == port && view.faces_switch(input) && view.has_paused(input);
             goes.then_some((input, lent))
         });
         let Some((input, lent)) = on else {

@@ -179,11 +179,7 @@ fn a_packet_on_the_wire_as_its_token_passes_is_overtaken_as_published_and_goes_f
         queue.push(Time::ZERO, &packet(if instead.is_some() { 0 } else { 2 }), Handle(8));
         let mut order = Vec::new();
         order.extend(queue.pop(Time::ZERO).map(|entry| entry.handle));
-        assert_eq!(
-            (queue.header(), queue.pop(Time::ZERO)),
-            (HEADER, None),
-            "only the lane passes the pause"
-        );
+        assert_eq!((queue.header(), queue.pop(Time::ZERO)), (HEADER, None), "only the lane passes the pause");
         queue.pause(0, false);
         order.extend(queue.pop(Time::ZERO).map(|entry| entry.handle));
         assert_eq!(order, left.map(Handle));
