@@ -1,7 +1,9 @@
 //! Which code paths a network takes: computed once from its specification, read at every hop.
 
+use crate::fabric::egress::frame_wire;
 use crate::spec::{NetworkSpec, NicOrder, RoutingSpec};
 use thalweg_machines::host::Agent;
+use thalweg_machines::pause::Reach;
 use thalweg_machines::stage::CarriedSpec;
 
 /// From so many ports on a network counts as larger than the caches.
@@ -39,6 +41,10 @@ pub(crate) struct Features {
     pub backpressure: bool,
     /// Departures are seen at another instant than that at which they are sent: see [`crate::fabric::settling`].
     pub apart: bool,
+    /// Bytes of a frame to a neighbour on the wire.
+    pub frame_wire: u32,
+    /// Pauses of ports expire after so many quanta.
+    pub quanta: Option<u16>,
     /// Some packets bypass the queue of their port.
     pub priority_bypass: bool,
     /// NICs pull packets from flows, all of them or (see below) some.
@@ -101,6 +107,7 @@ impl Features {
         let spraying = matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. });
         let told = spec.transports.iter().any(|t| t.needs().told);
         let backpressure = spec.inputs.is_some_and(|i| i.queue_pauses().is_some());
+        let effects = spec.inputs.and_then(|inputs| inputs.effects());
         let agents = spec.transports.iter().any(Agent::serves);
         let (shortest_nic, hpcc_nic) =
             (spec.nic.order == NicOrder::Shortest, spec.nic.order == NicOrder::Hpcc);
@@ -123,6 +130,11 @@ impl Features {
             memory_peaks: spec.probes.memory,
             backpressure,
             apart: backpressure && spec.disciplines.iter().any(|kind| kind.order.needs().apart),
+            frame_wire: frame_wire(spec),
+            quanta: match effects.map(|effects| effects.reach) {
+                Some(Reach::Ports { quanta }) => quanta,
+                _ => None,
+            },
             priority_bypass: spec.control_first || spec.nic.order.pulls(),
             nic_asks: spec.nic.order.pulls() || pulls_when_idle(spec),
             nic_pull: spec.nic.order.pulls(),

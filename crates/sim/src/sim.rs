@@ -54,6 +54,7 @@ impl<Q: Events> Sim<Q> {
         let budget = max_events.min(self.cx.spec.stop.max_events.saturating_sub(self.processed));
         for _ in 0..budget {
             let Some(event) = self.cx.events.pop() else {
+                relief::hear_the_rest(&mut self.fabric, &mut self.cx);
                 self.cx.stopped = true;
                 return false;
             };

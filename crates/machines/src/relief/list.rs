@@ -12,7 +12,7 @@ macro_rules! reliefs {
         }
 
         /// Any relief, statically dispatched.
-        #[derive(Clone, Debug, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum ReliefMachine {
             $(#[allow(missing_docs)] $name($machine),)*
         }
@@ -55,6 +55,9 @@ macro_rules! reliefs {
 
         impl Relief for ReliefMachine {
             #[inline]
+            fn recalls(&self, flow: u32, input: usize, output: usize) -> bool {
+                match self { $(Self::$name(m) => m.recalls(flow, input, output)),* }
+            }
             fn on_passing(&mut self, flow: u32, input: usize, output: usize) {
                 match self { $(Self::$name(m) => m.on_passing(flow, input, output)),* }
             }

@@ -93,8 +93,12 @@ pub struct Tally {
 
 /// The relief of one switch.
 pub trait Relief {
-    /// A packet of the flow has come by `input` and is to leave by `output`.
+    /// It makes no difference that a packet of the flow passes from `input` to `output`: nobody need say so.
     #[inline]
+    fn recalls(&self, _flow: u32, _input: usize, _output: usize) -> bool {
+        true
+    }
+    /// A packet of the flow has come by `input` and is to leave by `output`.
     fn on_passing(&mut self, _flow: u32, _input: usize, _output: usize) {}
     /// One that is to escape so many hops from here on has. True: it joins the lane, or makes another one of its flow do so; false: no place is
     /// kept for it, and it goes on as others do.

@@ -36,6 +36,12 @@ pub enum Signal {
 }
 
 impl Signal {
+    /// Who is told it counts it at once, and says nothing to anybody.
+    #[inline]
+    pub fn only_counts(self) -> bool {
+        matches!(self, Self::Release { hops: 1, .. })
+    }
+
     /// A number for digests.
     pub fn word(self) -> u32 {
         let (kind, a, b) = match self {

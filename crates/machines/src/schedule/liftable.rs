@@ -3,7 +3,7 @@
 //!
 //! What arrives with an escape header ([`Packet::tag`] above zero) joins the lane. Lifting the first packet of a flow, joining and leaving
 //! take constant time (amortised: places that lifted packets have left are passed over once). Which packet is the first of its flow is
-//! kept only from when somebody first asks until the queue is empty: where nobody is paused it is a plain queue.
+//! known of those that wait when somebody asks ([`Liftable::index`]): what comes and goes meanwhile passes a plain queue.
 
 use super::flow_table::FlowTable;
 use super::{At, Entry, Order, Parameters};
@@ -36,19 +36,22 @@ const NOBODY: u64 = u64::MAX;
 struct Place {
     /// `None`: it was lifted.
     entry: Option<Entry>,
-    flow: FlowId,
-    /// Its flow's place in the rows, where these are kept.
+    /// Of those indexed: their flow's place in the rows.
     row: u32,
-    /// The number of the next of its flow, or [`NOBODY`].
+    /// Of those indexed: the number of the next of the flow, or [`NOBODY`].
     behind: u64,
 }
 
-/// First and last of a flow, by their numbers.
+/// A flow that has waited: first and last of its packets that are indexed, by their numbers.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Row {
+    /// [`NOBODY`]: none waits any more.
     first: u64,
     last: u64,
 }
+
+/// So many flows may have rows that no longer wait once nothing does that is indexed.
+const ROWS: usize = 1024;
 
 /// Queue and lane of one port.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -58,12 +61,11 @@ pub struct Liftable {
     front: u64,
     /// In the ring and not lifted.
     waiting: u32,
-    /// `flows` and `rows` know what is in the ring.
-    indexed: bool,
+    /// `flows` and `rows` know what has a number below this.
+    indexed: u64,
     /// From flow to row.
     flows: FlowTable,
     rows: Vec<Row>,
-    free: Vec<u32>,
     /// With the hops that each is to escape, this one included.
     lane: VecDeque<(Entry, u16)>,
     held: bool,
@@ -74,20 +76,27 @@ impl Liftable {
     /// A packet of the flow waits in the queue; those in the lane do not count. [`Liftable::index`] goes before.
     #[inline]
     pub fn waits(&self, flow: FlowId) -> bool {
-        debug_assert!(self.indexed || self.waiting == 0);
-        self.flows.get(flow).is_some()
+        debug_assert!(self.indexed == self.end() || self.waiting == 0);
+        self.first(flow).is_some()
     }
-    /// From now on until it is empty the queue knows the first packet of every flow.
-    pub fn index(&mut self) {
-        if self.indexed || self.waiting == 0 {
-            return;
+    /// The queue knows the first packet of every flow until another one joins; `flow`: whose packet this is.
+    #[inline]
+    pub fn index(&mut self, flow: impl Fn(Handle) -> FlowId) {
+        let end = self.end();
+        if self.indexed <= self.front && self.rows.len() > ROWS {
+            (self.flows, self.rows) = Default::default();
         }
-        self.indexed = true;
-        for at in 0..self.ring.len() {
-            if self.ring[at].entry.is_some() {
-                self.add(self.ring[at].flow, self.front + at as u64);
+        for number in self.indexed.max(self.front)..end {
+            if let Some(entry) = self.ring[(number - self.front) as usize].entry {
+                self.add(flow(entry.handle), number);
             }
         }
+        self.indexed = end;
+    }
+    /// The number that the next to join will have.
+    #[inline]
+    fn end(&self) -> u64 {
+        self.front + self.ring.len() as u64
     }
     /// Packets in the queue.
     pub fn waiting(&self) -> u32 {
@@ -101,31 +110,50 @@ impl Liftable {
     pub fn lifted_bytes(&self) -> u64 {
         self.lane.iter().map(|(entry, _)| u64::from(entry.wire)).sum()
     }
-    /// The packet that left last was in the lane, with so many hops to escape.
-    #[inline]
-    pub fn served(&self) -> Option<u16> {
-        self.served
-    }
-    /// The first packet of the flow joins the end of the lane.
+    /// The first packet of the flow joins the end of the lane. [`Liftable::index`] goes before.
     pub fn lift(&mut self, flow: FlowId, hops: u16) -> Option<Handle> {
-        self.index();
+        debug_assert!(self.indexed == self.end() || self.waiting == 0);
+        self.lift_number(self.first(flow)?, hops)
+    }
+    /// The number of the first packet of the flow that is indexed.
+    #[inline]
+    fn first(&self, flow: FlowId) -> Option<u64> {
         let row = self.flows.get(flow)?;
-        let entry = self.take(self.rows[row as usize].first)?;
-        self.lane.push_back((entry, hops));
-        Some(entry.handle)
+        Some(self.rows[row as usize].first).filter(|first| *first != NOBODY)
     }
     /// The first packet of the queue that `belongs` joins the end of the lane; with it no other packet of its flow may be left out.
     pub fn lift_first(&mut self, hops: u16, belongs: impl Fn(Handle) -> bool) -> Option<Handle> {
         let theirs = |place: &Place| place.entry.is_some_and(|entry| belongs(entry.handle));
         let at = self.ring.iter().position(theirs)?;
-        let entry = self.take(self.front + at as u64)?;
+        self.lift_number(self.front + at as u64, hops)
+    }
+
+    /// What is lifted is always the first of its flow.
+    fn lift_number(&mut self, number: u64, hops: u16) -> Option<Handle> {
+        let place = self.ring.get_mut((number - self.front) as usize)?;
+        let entry = place.entry.take()?;
+        let Place { row, behind, .. } = *place;
+        self.left(number, row, behind);
         self.lane.push_back((entry, hops));
+        while self.ring.front().is_some_and(|place| place.entry.is_none()) {
+            self.ring.pop_front();
+            self.front += 1;
+        }
         Some(entry.handle)
     }
+
     /// The first packet of the queue, paused or not, waits no longer.
+    #[inline]
     pub fn take_first(&mut self) -> Option<Entry> {
-        self.skip();
-        self.take(self.front)
+        loop {
+            let Place { entry, row, behind } = self.ring.pop_front()?;
+            let number = self.front;
+            self.front += 1;
+            if let Some(entry) = entry {
+                self.left(number, row, behind);
+                return Some(entry);
+            }
+        }
     }
 
     /// The first packet of the lane waits no longer.
@@ -133,57 +161,39 @@ impl Liftable {
         self.lane.pop_front().map(|(entry, _)| entry)
     }
 
-    /// What is taken is always the first of its flow.
-    fn take(&mut self, number: u64) -> Option<Entry> {
-        let place = self.ring.get_mut((number - self.front) as usize)?;
-        let entry = place.entry.take()?;
-        let Place { flow, row, behind, .. } = *place;
+    /// A packet waits in the queue no longer.
+    #[inline]
+    fn left(&mut self, number: u64, row: u32, behind: u64) {
         self.waiting -= 1;
-        if self.indexed {
-            self.pass(flow, row, number, behind);
+        if number < self.indexed {
+            self.pass(number, row, behind);
         }
-        self.skip();
-        Some(entry)
     }
 
     /// A packet is the last of its flow.
     fn add(&mut self, flow: FlowId, number: u64) {
         let at = (number - self.front) as usize;
-        if let Some(row) = self.flows.get(flow) {
+        let Some(row) = self.flows.get(flow) else {
+            let row = self.rows.len() as u32;
             self.ring[at].row = row;
-            let before = std::mem::replace(&mut self.rows[row as usize].last, number);
-            self.ring[(before - self.front) as usize].behind = number;
-            return;
-        }
-        let fresh = Row { first: number, last: number };
-        let row = self.free.pop().unwrap_or(self.rows.len() as u32);
-        match self.rows.get_mut(row as usize) {
-            Some(place) => *place = fresh,
-            None => self.rows.push(fresh),
-        }
+            self.rows.push(Row { first: number, last: number });
+            return self.flows.insert(flow, row);
+        };
         self.ring[at].row = row;
-        self.flows.insert(flow, row);
+        let theirs = &mut self.rows[row as usize];
+        let before = std::mem::replace(&mut theirs.last, number);
+        if theirs.first == NOBODY {
+            theirs.first = number;
+        } else {
+            self.ring[(before - self.front) as usize].behind = number;
+        }
     }
 
     /// The first of its flow leaves; `behind` it comes the next.
-    fn pass(&mut self, flow: FlowId, row: u32, number: u64, behind: u64) {
-        debug_assert_eq!(self.flows.get(flow), Some(row));
-        debug_assert_eq!(self.rows[row as usize].first, number, "the first of its flow");
-        if behind == NOBODY {
-            self.flows.remove(flow);
-            self.free.push(row);
-        } else {
-            self.rows[row as usize].first = behind;
-        }
-        self.indexed = self.waiting > 0;
-    }
-
-    /// Places at the front whose packets were lifted.
-    fn skip(&mut self) {
-        while self.ring.front().is_some_and(|place| place.entry.is_none()) {
-            self.ring.pop_front();
-            self.front += 1;
-        }
+    fn pass(&mut self, number: u64, row: u32, behind: u64) {
+        let theirs = &mut self.rows[row as usize];
+        debug_assert_eq!(theirs.first, number, "the first of its flow");
+        theirs.first = behind;
     }
 }
 
@@ -192,20 +202,27 @@ impl Order for Liftable {
     fn pushes_out(&self) -> bool {
         false
     }
+    /// Unless it escapes.
+    fn is_transparent(&self) -> bool {
+        true
+    }
+    #[inline]
+    fn note_bypass(&mut self, _input: u8) {
+        self.served = None;
+    }
 
+    #[inline]
     fn push(&mut self, _: Time, packet: &Packet, handle: Handle) {
         let entry = Entry::new(packet, handle);
         if packet.tag > 0 {
             return self.lane.push_back((entry, packet.tag));
         }
-        let (flow, number) = (packet.flow, self.front + self.ring.len() as u64);
-        self.ring.push_back(Place { entry: Some(entry), flow, row: u32::MAX, behind: NOBODY });
+        self.ring.push_back(Place { entry: Some(entry), row: u32::MAX, behind: NOBODY });
         self.waiting += 1;
-        if self.indexed {
-            self.add(flow, number);
-        }
     }
 
+    /// Not inlined: few networks have it.
+    #[inline(never)]
     fn pop(&mut self, _: Time) -> Option<Entry> {
         if let Some((entry, hops)) = self.lane.pop_front() {
             self.served = Some(hops);
@@ -241,9 +258,11 @@ mod tests {
     fn packet(flow: u32, tag: u16) -> Packet {
         Packet { flow: FlowId(flow), tag, wire: 1000, ..Packet::default() }
     }
+    /// Packet n is of the nth of these flows.
     fn with(flows: &[u32]) -> Liftable {
         let mut q = Liftable::default();
         (0..).zip(flows).for_each(|(n, flow)| q.push(Time::ZERO, &packet(*flow, 0), Handle(n)));
+        q.index(|handle| FlowId(flows[handle.0 as usize]));
         q
     }
     fn leave(q: &mut Liftable) -> Vec<u32> {
@@ -258,11 +277,11 @@ mod tests {
         assert_eq!([q.lift(FlowId(2), 3), q.lift(FlowId(3), 1)], [Some(Handle(1)), Some(Handle(4))]);
         assert_eq!((q.lift(FlowId(3), 1), q.waiting(), q.lifted(), q.is_held()), (None, 3, 2, false));
         assert_eq!(q.pop(Time::ZERO).map(|e| e.handle), Some(Handle(1)));
-        assert_eq!((q.served(), q.header()), (Some(3), HEADER));
+        assert_eq!((q.served, q.header()), (Some(3), HEADER));
         assert_eq!(q.pop(Time::ZERO).map(|e| e.handle), Some(Handle(4)));
-        assert_eq!((q.served(), q.header(), q.pop(Time::ZERO).is_none()), (Some(1), 0, true));
+        assert_eq!((q.served, q.header(), q.pop(Time::ZERO).is_none()), (Some(1), 0, true));
         q.pause(0, false);
-        assert_eq!((leave(&mut q), q.served()), (vec![0, 2, 3], None));
+        assert_eq!((leave(&mut q), q.served), (vec![0, 2, 3], None));
     }
 
     #[test]
@@ -270,7 +289,7 @@ mod tests {
         let mut q = with(&[1]);
         q.pause(0, true);
         q.push(Time::ZERO, &packet(1, 2), Handle(7));
-        q.index();
+        q.index(|_| unreachable!("all are known"));
         assert!(q.waits(FlowId(1)));
         assert_eq!(leave(&mut q), [7]);
     }
@@ -279,22 +298,25 @@ mod tests {
     #[test]
     fn lifting_does_what_a_search_from_the_head_would() {
         let mut draw = thalweg_units::Stream::new(3, "liftable", 0);
-        let (mut q, mut list, mut next) = (Liftable::default(), Vec::<(u32, u32)>::new(), 0);
-        for _ in 0..20_000 {
-            let flow = draw.below(6) as u32;
+        let (mut q, mut list, mut flows) = (Liftable::default(), Vec::<(u32, u32)>::new(), Vec::new());
+        for step in 0..20_000 {
+            // More in all than rows are kept for.
+            let flow = draw.below(if step < 10_000 { 6 } else { 3000 }) as u32;
             match draw.below(5) {
                 0 | 1 => {
-                    q.push(Time::ZERO, &packet(flow, 0), Handle(next));
-                    list.push((flow, next));
-                    next += 1;
+                    let handle = flows.len() as u32;
+                    q.push(Time::ZERO, &packet(flow, 0), Handle(handle));
+                    list.push((flow, handle));
+                    flows.push(flow);
                 }
                 2 => {
                     let found = list.iter().position(|(f, _)| *f == flow);
                     let expected = found.map(|at| Handle(list.remove(at).1));
+                    q.index(|handle| FlowId(flows[handle.0 as usize]));
                     assert_eq!(q.lift(FlowId(flow), 1), expected);
                     assert_eq!(
                         q.pop(Time::ZERO).map(|e| e.handle).filter(|_| expected.is_some()),
-                        expected.filter(|_| q.served() == Some(1))
+                        expected.filter(|_| q.served == Some(1))
                     );
                     if expected.is_none() {
                         // The head has left instead.
@@ -306,7 +328,7 @@ mod tests {
                     assert_eq!(q.pop(Time::ZERO).map(|e| e.handle), expected);
                 }
                 _ => {
-                    q.index();
+                    q.index(|handle| FlowId(flows[handle.0 as usize]));
                     assert_eq!(q.waits(FlowId(flow)), list.iter().any(|(f, _)| *f == flow));
                 }
             }

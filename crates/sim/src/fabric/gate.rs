@@ -5,14 +5,18 @@ use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::pause::{Frame, Outbox, Paused, Posted};
-use thalweg_units::Time;
+use thalweg_units::{PortId, Time};
 
 /// Entities of [`crate::events::Phase::Quanta`]: twice the port, and this.
 pub(super) const EXPIRY: u32 = 0;
 pub(super) const REFRESH: u32 = 1;
 
-/// How the digest of a run knows a frame.
-pub(crate) fn frame_word(frame: &Frame) -> u64 {
+/// How the digest of a run knows that a port sends a frame.
+pub(crate) fn frame_mark(id: PortId, frame: &Frame) -> u64 {
+    1 << 62 | u64::from(id.0) << 32 | frame_word(frame)
+}
+
+fn frame_word(frame: &Frame) -> u64 {
     let word = match frame {
         Frame::Xoff { .. } => u32::MAX,
         Frame::Xon { .. } => u32::MAX - 1,

@@ -12,15 +12,14 @@
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::deadlock::WaitGraph;
-use crate::fabric::egress::frame_wire;
-use crate::fabric::gate::{EXPIRY, Foresight, REFRESH, frame_word};
+use crate::fabric::gate::{EXPIRY, Foresight, REFRESH, frame_mark};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, backpressure, crossbar, reference, relief};
+use crate::fabric::{Fabric, backpressure, crossbar, reference, releases, relief};
 use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Place};
 use thalweg_machines::Handle;
-use thalweg_machines::pause::{Change, Classes, Frame, Posted, Reach};
+use thalweg_machines::pause::{Change, Classes, Frame, Posted};
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
 
@@ -180,7 +179,9 @@ impl Fabric {
             || !gate.control.is_empty() && !self.holds_control(cx, id)
             || gate.input_ready && !gate.stopped
             || cx.features.crossbar && crossbar::sends(self, id)
-            || port.state.eager && (port.waiting.packets > 0 && !gate.stopped || self.memory.is_deferred(id));
+            || port.state.eager && (port.waiting.packets > 0 && !gate.stopped || self.memory.is_deferred(id))
+            // What it sends lands at no event: see [`releases`].
+            || port.waiting.packets > 0 && port.flight.is_empty() && !gate.stopped;
         let (stopped, at) = (gate.stopped, port.free_at);
         if busy && more {
             self.ports[id.at()].state.tx_pending = true;
@@ -231,6 +232,15 @@ impl Fabric {
     }
 
     fn frame_begins<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, posted: Posted) {
+        if let Frame::Signal(signal) = posted.frame
+            && signal.only_counts()
+            && !cx.features.failures
+            && self.ports[id.at() ^ 1].place.owner != u32::MAX
+        {
+            cx.mark_ahead(at, frame_mark(id, &posted.frame));
+            let arrive = self.ports[id.at()].occupy(at, cx.features.frame_wire);
+            return releases::send(self, id, arrive, signal);
+        }
         let flying = self.note_frame(cx, id, at, posted);
         if let Booked::First(at) = self.ports[id.at()].transmit_frame(at, flying) {
             cx.schedule(at, Phase::Arrive, id.0);
@@ -263,8 +273,8 @@ impl Fabric {
                 cx.instruments.tally.pause_frames += 1
             }
         }
-        cx.mark_ahead(at, 1 << 62 | u64::from(id.0) << 32 | frame_word(&posted.frame));
-        Flying::of_frame(self.gates.frames.insert(posted), frame_wire(&cx.spec))
+        cx.mark_ahead(at, frame_mark(id, &posted.frame));
+        Flying::of_frame(self.gates.frames.insert(posted), cx.features.frame_wire)
     }
 
     fn send_control<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
@@ -432,8 +442,7 @@ impl Fabric {
 
     /// How long an XOFF lasts at this port's rate; `None`: until XON.
     fn quanta<Q>(&self, cx: &Cx<Q>, id: PortId) -> Option<Span> {
-        let Reach::Ports { quanta: Some(quanta) } = cx.spec.inputs?.effects()?.reach else { return None };
-        Some(self.ports[id.at()].span(QUANTUM * u32::from(quanta)))
+        Some(self.ports[id.at()].span(QUANTUM * u32::from(cx.features.quanta?)))
     }
 
     /// A pause that expires has reached a port, the first or another.

@@ -18,6 +18,7 @@ pub(crate) mod outages;
 pub(crate) mod points;
 pub(crate) mod preemption;
 mod reference;
+pub(crate) mod releases;
 pub(crate) mod relief;
 pub(crate) mod reliefs;
 pub(crate) mod settling;

@@ -35,9 +35,9 @@ impl Fabric {
         cx: &mut Cx<Q>,
         id: PortId,
         from: PortId,
-        flying: Flying,
+        mut flying: Flying,
     ) {
-        if self.ports[id.at()].mode.gated && !self.enters(cx, id, from, &flying) {
+        if self.ports[id.at()].mode.gated && !self.enters(cx, id, from, &mut flying) {
             return;
         }
         self.catch_up(cx, id);
@@ -63,17 +63,16 @@ impl Fabric {
         }
     }
 
-    /// A packet reaches a gated port: false if it bypasses the queue, there is no memory for it, or the port's machine has it.
+    /// A packet reaches a gated port: false if it bypasses the queue, escapes, there is no memory for it, or the port's machine has it.
     #[inline]
-    fn enters<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, from: PortId, flying: &Flying) -> bool {
+    fn enters<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, from: PortId, flying: &mut Flying) -> bool {
         if cx.features.priority_bypass && self.priority_bypass(cx, id, *flying) {
             return false;
         }
         let port = &self.ports[id.at()];
         let counts = cx.features.ingress_accounting && port.place.owner != u32::MAX;
         let reference = port.mode.lane == Lane::Reference;
-        if cx.features.relief && counts {
-            relief::enters(self, cx, from, id, *flying);
+        if cx.features.relief && counts && !relief::enters(self, cx, from, id, flying) {
             return false;
         }
         if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
@@ -202,7 +201,8 @@ impl Fabric {
             }
             self.ports[id.at()].state.tx_pending = true;
             self.schedule_tx(id);
-        } else if port.state.eager {
+        } else if port.state.eager | port.flight.is_empty() {
+            // (Empty: it sends a release, which lands at no event and reminds nobody.)
             port.state.tx_pending = true;
             cx.schedule(at, Phase::Decide, id.0);
         }
@@ -280,6 +280,8 @@ impl Fabric {
             }
         }
         self.egresses.iter_mut().for_each(|reference| reference.egress.catch_up(cx.now));
+        let at_the_end = cx.stopped && cx.now == cx.spec.stop.until;
+        relief::all_hear_releases(self, cx, cx.now.saturating_add(Span::from_ps(u64::from(at_the_end))));
     }
 
     /// As [`Fabric::catch_up`], decisions that are due at this very instant included.

@@ -12,16 +12,16 @@ use crate::fabric::memory::Memory;
 use crate::fabric::outages::Outages;
 use crate::fabric::reliefs::Reliefs;
 use crate::fabric::stages::Stages;
-use crate::fabric::{Fabric, reference};
+use crate::fabric::{Fabric, reference, releases};
 use crate::port::flying::Flying;
-use crate::port::{Lane, Port};
+use crate::port::{Bypass, Lane, Port};
 use crate::spec::{NetworkSpec, RoutingSpec};
 use thalweg_machines::pause::Frame;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
 use thalweg_machines::schedule::{Discipline, Managed, Queue};
 use thalweg_machines::{Flags, Handle, Kind};
-use thalweg_units::{FlowId, NodeId, PortId, Time};
+use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
 
 /// A switch as its relief sees it.
 struct View<'a> {
@@ -72,7 +72,8 @@ impl SwitchView for View<'_> {
         self.queue(output).is_some_and(|queue| queue.waits(FlowId(flow)))
     }
     fn waiting(&self, output: usize) -> u32 {
-        self.queue(output).map_or(0, Liftable::waiting)
+        let single = self.ports[self.links[output].at()].bypass() == Bypass::Single;
+        self.queue(output).map_or(0, Liftable::waiting) + u32::from(single)
     }
     fn held(&self, output: usize, input: usize) -> u64 {
         u64::from(self.memory.held(self.links[output], input as u8))
@@ -106,97 +107,96 @@ fn ask<R>(
     question(&mut machines[switch], &view, acts)
 }
 
-/// A packet comes to a port of a switch.
+/// A packet comes to a port of a switch. True: it goes on as others do; false: it escapes, and is in the port's lane. (Neither this nor what leaves is
+/// inlined: few networks have it.)
 #[inline(never)]
 pub(super) fn enters<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,
     from: PortId,
     id: PortId,
-    flying: Flying,
-) {
-    let (input, handle) = (fabric.ports[(from.0 ^ 1) as usize].place.number, flying.handle);
-    let (switch, output) =
-        (fabric.ports[id.at()].place.owner as usize, usize::from(fabric.ports[id.at()].place.number));
-    let from_host = fabric.ports[from.at()].place.from_host;
-    let packet = &mut fabric.packets[handle];
-    if from_host {
+    flying: &mut Flying,
+) -> bool {
+    let Fabric { ports, packets, stages: Stages { relief, .. }, .. } = &mut *fabric;
+    let input = ports[(from.0 ^ 1) as usize].place.number;
+    let (switch, output) = (ports[id.at()].place.owner as usize, usize::from(ports[id.at()].place.number));
+    let packet = &mut packets[flying.handle];
+    if ports[from.at()].place.from_host {
         packet.tag = 0;
     }
+    let name = relief.name(packet);
     let hops = packet.tag;
-    let name = fabric.stages.relief.name(packet);
-    let machine = &mut fabric.stages.relief.machines[switch];
-    machine.on_passing(name, usize::from(input), output);
-    if hops == 0 {
-        return joins(fabric, cx, from, id, flying, name);
+    if !relief.machines[switch].recalls(name, usize::from(input), output) {
+        let now = cx.now;
+        hears_releases(fabric, cx, switch, (now, from));
+        fabric.stages.relief.machines[switch].on_passing(name, usize::from(input), output);
     }
-    let (kept, substitutes) = (machine.on_escaping(name, output, hops), machine.substitutes());
+    hops == 0 || !escapes(fabric, cx, from, id, flying, name)
+}
+
+/// It comes with a header that says that it escapes. True: it is in the port's lane. False: no place is kept for it, or another one of its flow has taken that.
+#[cold]
+fn escapes<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    from: PortId,
+    id: PortId,
+    flying: &mut Flying,
+    name: u32,
+) -> bool {
+    let handle = flying.handle;
+    let (input, place) = (fabric.ports[(from.0 ^ 1) as usize].place.number, fabric.ports[id.at()].place);
+    let now = cx.now;
+    hears_releases(fabric, cx, place.owner as usize, (now, from));
+    let machine = &mut fabric.stages.relief.machines[place.owner as usize];
+    let packet = &mut fabric.packets[handle];
+    let hops = packet.tag;
     packet.wire -= HEADER;
-    let flying = Flying { wire: packet.wire, ..flying };
-    if !kept {
-        packet.tag = 0;
-        return joins(fabric, cx, from, id, flying, name);
-    }
-    packet.input = input;
-    if substitutes && lift(fabric, cx, id, |queue| queue.lift(FlowId(name), hops)) {
+    flying.wire = packet.wire;
+    let kept = machine.on_escaping(name, usize::from(place.number), hops);
+    if !kept || machine.substitutes() && lift(fabric, cx, id, name, hops) {
         fabric.packets[handle].tag = 0;
-        return joins(fabric, cx, from, id, flying, name);
+        return false;
     }
-    enqueue(fabric, cx, from, id, flying, name);
-}
-
-/// It joins the queue, and its input counts it.
-#[inline]
-fn joins<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    from: PortId,
-    id: PortId,
-    flying: Flying,
-    name: u32,
-) {
-    if !fabric.admit(cx, from, id, flying.handle, flying.wire) {
-        return fabric.lose(cx, flying.handle);
-    }
-    enqueue(fabric, cx, from, id, flying, name);
-}
-
-/// Queues know flows by the names that signals give them.
-#[inline]
-fn enqueue<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    from: PortId,
-    id: PortId,
-    flying: Flying,
-    name: u32,
-) {
-    let flow = std::mem::replace(&mut fabric.packets[flying.handle].flow, FlowId(name));
+    fabric.packets[handle].input = input;
     if fabric.ports[id.at()].mode.lane == Lane::Reference {
-        reference::enqueue(fabric, cx, id, from, flying);
+        reference::enqueue(fabric, cx, id, from, *flying);
     } else {
         fabric.catch_up(cx, id);
-        fabric.join(cx, id, &flying);
+        fabric.spill(id);
+        fabric.join(cx, id, flying);
         fabric.note_held(cx, id);
     }
-    fabric.packets[flying.handle].flow = flow;
+    true
 }
 
-/// A packet of a port's queue joins its lane, if `which` finds one: its input is rid of it.
-fn lift<Q: Events>(
+/// A port knows the first packet of each flow that waits in its queue, by the names that signals give them.
+fn index(fabric: &mut Fabric, id: PortId) {
+    fabric.spill(id);
+    let Fabric { ports, queues, egresses, packets, stages: Stages { relief, .. }, .. } = fabric;
+    if let Some(queue) = queue_of_mut(&ports[id.at()], queues, egresses).and_then(Queue::liftable_mut) {
+        queue.order_mut().index(|handle| FlowId(relief.name(&packets[handle])));
+    }
+}
+
+/// The first packet of the flow that waits in a port's queue joins the port's lane, if there is one.
+fn lift<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, name: u32, hops: u16) -> bool {
+    fabric.catch_up(cx, id);
+    index(fabric, id);
+    let lifted = queue(fabric, id).and_then(|queue| queue.order_mut().lift(FlowId(name), hops));
+    has_left(fabric, cx, id, lifted, hops)
+}
+
+/// A packet, if there was one, waits in its port's lane now, and no longer in the queue: its input is rid of it.
+fn has_left<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,
     id: PortId,
-    which: impl FnOnce(&mut Liftable) -> Option<Handle>,
+    lifted: Option<Handle>,
+    hops: u16,
 ) -> bool {
-    fabric.catch_up(cx, id);
-    let lifted = queue(fabric, id).and_then(|queue| which(queue.order_mut()));
-    has_left(fabric, cx, id, lifted)
-}
-
-/// A packet, if there was one, waits in its port's lane now, and no longer in the queue.
-fn has_left<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, lifted: Option<Handle>) -> bool {
     let Some(handle) = lifted else { return false };
+    fabric.packets[handle].tag = hops;
     fabric.release_dropped(cx, id, handle);
     match fabric.reference(id) {
         Some(reference) => fabric.gates[id.at()].stopped = reference.egress.is_stopped(),
@@ -209,19 +209,18 @@ fn has_left<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, lifted: 
 /// A packet begins to leave a port. True: it was in the lane, and no input counts it.
 #[inline(never)]
 pub(super) fn departs(fabric: &mut Fabric, id: PortId, handle: Handle, at: Time) -> bool {
-    let served = match queue(fabric, id) {
-        Some(queue) => queue.order().served(),
-        None => return false,
-    };
-    let port = &fabric.ports[id.at()];
-    let packet = &mut fabric.packets[handle];
-    let relief = &mut fabric.stages.relief;
-    if let Some(hops) = served {
+    let Fabric { ports, packets, stages: Stages { relief, .. }, .. } = fabric;
+    let port = &ports[id.at()];
+    let packet = &mut packets[handle];
+    if port.place.owner == u32::MAX {
+        return false;
+    }
+    let hops = packet.tag;
+    if hops > 0 {
         packet.tag = hops - 1;
         packet.wire += if hops > 1 { HEADER } else { 0 };
         relief.machines[port.place.owner as usize].on_sent(usize::from(port.place.number));
     } else {
-        packet.tag = 0;
         relief.last_sent[id.at()] = at;
     }
     if port.mode.to_host && packet.kind == Kind::Data {
@@ -230,7 +229,7 @@ pub(super) fn departs(fabric: &mut Fabric, id: PortId, handle: Handle, at: Time)
         relief.reordered += u64::from(!again && packet.seq < *last);
         *last = packet.seq + u64::from(packet.payload);
     }
-    served.is_some()
+    hops > 0
 }
 
 /// The clock of a switch's relief is to run while there is something to do.
@@ -253,6 +252,7 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) 
         let id = fabric.memory.links[switch as usize][number];
         fabric.catch_up_now(cx, id);
     }
+    hears_releases(fabric, cx, switch as usize, (now, PortId::NONE));
     ask(fabric, hosts, switch as usize, |relief, view, acts| relief.tick(now, view, acts));
     carry_out(fabric, cx, switch as usize);
     if ask(fabric, hosts, switch as usize, |relief, view, _| relief.is_active(view)) {
@@ -267,13 +267,46 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
         return;
     }
     let (switch, port) = (place.owner as usize, usize::from(place.number));
-    let (hosts, now) = (cx.spec.hosts, cx.now);
+    let now = cx.now;
+    hears_releases(fabric, cx, switch, (now, PortId(back.0 ^ 1)));
     fabric.catch_up(cx, back);
-    if let Some(queue) = queue(fabric, back) {
-        queue.order_mut().index();
+    if matches!(signal, Signal::Token { .. }) {
+        index(fabric, back);
     }
-    ask(fabric, hosts, switch, |relief, view, acts| relief.on_signal(now, port, signal, view, acts));
+    hears(fabric, cx, switch, port, now, signal);
     carry_out(fabric, cx, switch);
+}
+
+/// The relief of a switch hears of a signal that has come by a port at the instant `at`.
+fn hears<Q>(fabric: &mut Fabric, cx: &Cx<Q>, switch: usize, port: usize, at: Time, signal: Signal) {
+    ask(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
+}
+
+/// The relief of a switch hears of releases that have arrived before what lands at the instant and by the port of `end`.
+#[inline]
+fn hears_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, end: (Time, PortId)) {
+    if releases::is_quiet(fabric, switch, end.0) {
+        return;
+    }
+    while let Some((port, at, signal)) = releases::next(fabric, cx, switch, end) {
+        hears(fabric, cx, switch, port, at, signal);
+    }
+}
+
+/// All reliefs hear of releases that have arrived before `end`.
+pub(super) fn all_hear_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, end: Time) {
+    for switch in 0..fabric.stages.relief.machines.len() {
+        hears_releases(fabric, cx, switch, (end, PortId(0)));
+    }
+}
+
+/// Nothing else will happen but that releases arrive.
+#[cold]
+pub(crate) fn hear_the_rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
+    if let Some(last) = releases::last(fabric, cx) {
+        all_hear_releases(fabric, cx, last.saturating_add(Span::from_ps(1)));
+        cx.now = cx.now.max(last);
+    }
 }
 
 /// A packet comes to a switch's port whose link has failed, and is lost. If it escapes, its place is free.
@@ -298,6 +331,7 @@ pub(super) fn link_fails<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Por
         return;
     }
     let (switch, number) = (place.owner as usize, usize::from(place.number));
+    fabric.spill(id);
     while let Some(entry) = queue(fabric, id).and_then(|queue| queue.give_up(cx.now, Liftable::take_lifted)) {
         fabric.stages.relief.machines[switch].on_sent(number);
         fabric.ports[id.at()].verdicts.dropped += 1;
@@ -321,7 +355,7 @@ fn carry_out<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) {
             }
             Act::Lift { output, flow, hops } => {
                 let id = port(fabric, output);
-                let lifted = lift(fabric, cx, id, |queue| queue.lift(FlowId(flow), hops));
+                let lifted = lift(fabric, cx, id, flow, hops);
                 debug_assert!(lifted, "its relief has seen it");
             }
             Act::LiftFirst { output, input } => {
@@ -337,16 +371,18 @@ fn carry_out<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) {
 /// The first packet of a port's queue that came by the input joins its lane.
 fn lift_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, input: usize) {
     fabric.catch_up(cx, id);
+    fabric.spill(id);
     let Fabric { ports, queues, egresses, packets, .. } = &mut *fabric;
     let queue = queue_of_mut(&ports[id.at()], queues, egresses).and_then(Queue::liftable_mut);
     let came = |handle: Handle| usize::from(packets[handle].input) == input;
     let lifted = queue.and_then(|queue| queue.order_mut().lift_first(1, came));
-    has_left(fabric, cx, id, lifted);
+    has_left(fabric, cx, id, lifted, 1);
 }
 
 /// A port loses packets from the head of its queue on, until no input that it holds bytes of keeps its neighbour paused.
 fn give_up<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, id: PortId) {
     let inputs = fabric.memory.links[switch].len();
+    fabric.spill(id);
     loop {
         let memory = &fabric.memory;
         let holds =

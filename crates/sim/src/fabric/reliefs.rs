@@ -3,8 +3,9 @@
 use crate::paths::travels_forward;
 use crate::spec::{FlowSpec, LinkSpec, NetworkSpec};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use thalweg_machines::Packet;
-use thalweg_machines::relief::{Act, Relief, ReliefMachine, Site, Tally};
+use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, Site, Tally};
 use thalweg_units::{PortId, Span, Stream, Time};
 
 /// The reliefs of a network; empty if it has none.
@@ -21,11 +22,29 @@ pub(crate) struct Reliefs {
     pub last_sent: Vec<Time>,
     /// By flow: the byte behind the last packet that left for its host.
     pub last_out: Vec<u64>,
+    /// Releases on their last hop.
+    pub releases: Releases,
     /// Packets that left for their host behind a later one of their flow.
     pub reordered: u64,
     /// Within an event: what is to be done.
     #[serde(skip)]
     pub acts: Vec<Act>,
+}
+
+/// Releases on their last hop that are under way: see [`crate::fabric::releases`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Releases {
+    /// By the port that has sent them: when they arrive, in that order.
+    pub under_way: Vec<VecDeque<(Time, Signal)>>,
+    /// By switch: before this none arrives there.
+    pub quiet_until: Vec<Time>,
+}
+
+impl Releases {
+    /// None yet.
+    fn new(ports: usize, switches: usize) -> Self {
+        Self { under_way: vec![VecDeque::new(); ports], quiet_until: vec![Time::MAX; switches] }
+    }
 }
 
 impl Reliefs {
@@ -46,6 +65,7 @@ impl Reliefs {
             connections: connections(spec),
             last_sent: vec![Time::ZERO; 2 * spec.links.len()],
             last_out: vec![0; spec.flows.len()],
+            releases: Releases::new(2 * spec.links.len(), links.len()),
             ..Self::default()
         })
     }

@@ -380,9 +380,15 @@ impl Port {
 
     /// Gated: transmits a pause frame now; it counts as no packet.
     pub fn transmit_frame(&mut self, now: Time, flying: Flying) -> Booked {
+        let arrive = self.occupy(now, flying.wire);
+        self.fly(Flying { arrive, ..flying })
+    }
+
+    /// Gated: is busy for so many bytes from now on. When their last bit reaches the far end.
+    pub fn occupy(&mut self, now: Time, wire: u32) -> Time {
         debug_assert!(self.free_at <= now);
-        self.free_at = now + self.span(flying.wire);
-        self.fly(Flying { arrive: self.free_at + self.timing.delay, ..flying })
+        self.free_at = now + self.span(wire);
+        self.free_at + self.timing.delay
     }
 
     /// Preemptive: the last bit of a packet has been sent now.

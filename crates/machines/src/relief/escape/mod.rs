@@ -222,15 +222,17 @@ impl Escape {
             self.pools[port] -= i32::from(!literal);
             return acts.push(Act::Lift { output: port, flow, hops: if literal { hops } else { hops + 1 } });
         }
-        let on = self.table.get(flow).filter(|known| {
-            known.output == port && view.faces_switch(known.input) && view.has_paused(known.input)
+        let on = self.table.get(flow).and_then(|(known, lent)| {
+            let input = usize::from(known.input);
+            let goes =
+                usize::from(known.output) == port && view.faces_switch(input) && view.has_paused(input);
+            goes.then_some((input, lent))
         });
-        let Some(known) = on else {
+        let Some((input, lent)) = on else {
             self.tally.ended_source += 1;
             return self.end(port, flow, hops, acts);
         };
-        known.lent.add(hops + 1);
-        let input = known.input;
+        lent.add(hops + 1);
         self.pools[port] -= 1;
         self.tell(input, Signal::Token { flow, hops: hops + 1 }, acts);
     }
@@ -243,11 +245,11 @@ impl Escape {
     }
 
     fn on_release(&mut self, flow: u32, hops: u16, acts: &mut Vec<Act>) {
-        let Some(known) = self.table.get(flow) else { return };
-        if !known.lent.take(hops) {
+        let Some((known, lent)) = self.table.get(flow) else { return };
+        if !lent.take(hops) {
             return;
         }
-        let output = known.output;
+        let output = usize::from(known.output);
         self.pools[output] += 1;
         if hops > 1 {
             self.tell(output, Signal::Release { flow, hops: hops - 1 }, acts);
@@ -272,22 +274,27 @@ impl Escape {
 
 impl Relief for Escape {
     #[inline]
+    fn recalls(&self, flow: u32, input: usize, output: usize) -> bool {
+        self.table.has(Known { flow, input: input as u16, output: output as u16 })
+    }
     fn on_passing(&mut self, flow: u32, input: usize, output: usize) {
-        self.table.learn(flow, input, output);
+        self.table.learn(Known { flow, input: input as u16, output: output as u16 });
     }
     fn on_escaping(&mut self, flow: u32, output: usize, hops: u16) -> bool {
         let sent = hops + u16::from(self.params.arithmetic == Arithmetic::Literal);
-        self.table.get(flow).is_some_and(|known| known.output == output && known.lent.take(sent))
+        let known = self.table.get(flow);
+        known.is_some_and(|(known, lent)| usize::from(known.output) == output && lent.take(sent))
     }
     /// M8: tokens that have gone up the link, and packets that were to come down it, are lost. What was reserved for them is free, here and at
     /// every switch on.
     fn on_link_down(&mut self, port: usize, acts: &mut Vec<Act>) {
-        for known in self.table.from(port) {
-            for (hops, count) in known.lent.take_all() {
-                self.pools[known.output] += count as i32;
+        for (known, lent) in self.table.from(port) {
+            let output = usize::from(known.output);
+            for (hops, count) in lent.take_all() {
+                self.pools[output] += count as i32;
                 if hops > 1 && self.params.reclaim == Reclaim::Release {
                     self.tally.signals += u64::from(count);
-                    let on = Act::Tell(known.output, Signal::Release { flow: known.flow, hops: hops - 1 });
+                    let on = Act::Tell(output, Signal::Release { flow: known.flow, hops: hops - 1 });
                     acts.extend((0..count).map(|_| on));
                 }
             }
@@ -339,12 +346,13 @@ impl Relief for Escape {
             if left == 0 {
                 return;
             }
-            let &Known { flow, input, output, .. } = &self.table.rows()[at];
+            let Known { flow, input, output } = self.table.rows()[at];
+            let (input, output) = (usize::from(input), usize::from(output));
             if self.held_back[input] && self.free[output] > 0 {
                 self.free[output] -= 1;
                 left -= 1;
                 self.pools[output] -= 1;
-                self.table.row(at).lent.add(1);
+                self.table.lent(at).add(1);
                 self.table.turn = (at + 1) % flows;
                 self.tally.tokens += 1;
                 self.tell(input, Signal::Token { flow, hops: 1 }, acts);
@@ -377,7 +385,7 @@ impl Relief for Escape {
             return Ok(());
         }
         let mut lent = vec![0u32; self.pools.len()];
-        self.table.rows().iter().for_each(|known| lent[known.output] += known.lent.total());
+        self.table.all().for_each(|(known, theirs)| lent[usize::from(known.output)] += theirs.total());
         for (output, pool) in self.pools.iter().enumerate() {
             let used = i32::from(self.params.pool) - pool;
             if *pool < 0 || used < 0 {

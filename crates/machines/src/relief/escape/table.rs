@@ -5,16 +5,14 @@ use serde::{Deserialize, Serialize};
 const UNKNOWN: u32 = u32::MAX;
 
 /// A flow that passes the switch.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     /// fid.
     pub flow: u32,
     /// p^I.
-    pub input: usize,
+    pub input: u16,
     /// p^E.
-    pub output: usize,
-    /// Reservations at p^E whose token went on, and whose packet has not come.
-    pub lent: Lent,
+    pub output: u16,
 }
 
 /// Reservations of a flow by the hops that their packets are to escape from here on, which are the hops that their tokens were sent with.
@@ -59,6 +57,8 @@ impl Lent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     rows: Vec<Known>,
+    /// By row: reservations at p^E whose token went on, and whose packet has not come.
+    lent: Vec<Lent>,
     room: usize,
     /// By fid: its row.
     at: Vec<u32>,
@@ -71,7 +71,7 @@ pub struct Table {
 impl Table {
     /// An empty one.
     pub fn new(room: u32) -> Self {
-        Self { rows: Vec::new(), room: room as usize, at: Vec::new(), next: 0, turn: 0 }
+        Self { rows: Vec::new(), lent: Vec::new(), room: room as usize, at: Vec::new(), next: 0, turn: 0 }
     }
     /// How many flows it knows.
     pub fn len(&self) -> usize {
@@ -81,46 +81,54 @@ impl Table {
     pub fn rows(&self) -> &[Known] {
         &self.rows
     }
-    /// By place.
-    pub fn row(&mut self, at: usize) -> &mut Known {
-        &mut self.rows[at]
+    /// Reservations, by place.
+    pub fn lent(&mut self, at: usize) -> &mut Lent {
+        &mut self.lent[at]
+    }
+    /// All of them, with their reservations.
+    pub fn all(&self) -> impl Iterator<Item = (&Known, &Lent)> {
+        self.rows.iter().zip(&self.lent)
     }
     /// Those that come by an input.
-    pub fn from(&mut self, input: usize) -> impl Iterator<Item = &mut Known> {
-        self.rows.iter_mut().filter(move |known| known.input == input)
+    pub fn from(&mut self, input: usize) -> impl Iterator<Item = (&Known, &mut Lent)> {
+        self.rows.iter().zip(&mut self.lent).filter(move |(known, _)| usize::from(known.input) == input)
     }
     /// By fid.
-    pub fn get(&mut self, flow: u32) -> Option<&mut Known> {
-        let at = *self.at.get(flow as usize)?;
-        self.rows.get_mut(at as usize)
+    pub fn get(&mut self, flow: u32) -> Option<(Known, &mut Lent)> {
+        let at = *self.at.get(flow as usize)? as usize;
+        Some((*self.rows.get(at)?, &mut self.lent[at]))
+    }
+
+    /// The flow is known, and goes this way.
+    #[inline]
+    pub fn has(&self, known: Known) -> bool {
+        let at = self.at.get(known.flow as usize).map_or(usize::MAX, |at| *at as usize);
+        self.rows.get(at) == Some(&known)
     }
 
     /// A packet of the flow passes.
-    #[inline]
-    pub fn learn(&mut self, flow: u32, input: usize, output: usize) {
-        if let Some(known) = self.get(flow) {
-            if (known.input, known.output) != (input, output) && known.lent.is_empty() {
-                (known.input, known.output) = (input, output);
+    #[cold]
+    pub fn learn(&mut self, known: Known) {
+        if let Some((_, lent)) = self.get(known.flow) {
+            if lent.is_empty() {
+                let at = self.at[known.flow as usize];
+                self.rows[at as usize] = known;
             }
             return;
         }
-        self.insert(Known { flow, input, output, lent: Lent::default() });
-    }
-
-    #[cold]
-    fn insert(&mut self, known: Known) {
         let flow = known.flow as usize;
         if self.at.len() <= flow {
             self.at.resize(flow + 1, UNKNOWN);
         }
         if self.rows.len() < self.room {
             self.at[flow] = self.rows.len() as u32;
+            self.lent.push(Lent::default());
             return self.rows.push(known);
         }
         for _ in 0..self.room {
             let place = self.next;
             self.next = (place + 1) % self.room;
-            if self.rows[place].lent.is_empty() {
+            if self.lent[place].is_empty() {
                 self.at[self.rows[place].flow as usize] = UNKNOWN;
                 self.at[flow] = place as u32;
                 self.rows[place] = known;
@@ -137,21 +145,21 @@ mod tests {
     #[test]
     fn the_flow_seen_first_makes_room_unless_a_token_of_it_is_under_way() {
         let mut table = Table::new(2);
-        table.learn(5, 0, 1);
-        table.learn(9, 0, 2);
-        table.learn(5, 0, 1);
-        table.get(5).unwrap().lent.add(1);
-        table.learn(7, 3, 1);
+        table.learn(Known { flow: 5, input: 0, output: 1 });
+        table.learn(Known { flow: 9, input: 0, output: 2 });
+        table.learn(Known { flow: 5, input: 0, output: 1 });
+        table.get(5).unwrap().1.add(1);
+        table.learn(Known { flow: 7, input: 3, output: 1 });
         assert_eq!(table.get(9), None);
-        assert_eq!(table.get(7).map(|k| k.input), Some(3));
-        assert_eq!(table.get(5).map(|k| k.output), Some(1));
-        table.get(7).unwrap().lent.add(3);
-        table.learn(8, 0, 0);
+        assert_eq!(table.get(7).map(|k| k.0.input), Some(3));
+        assert_eq!(table.get(5).map(|k| k.0.output), Some(1));
+        table.get(7).unwrap().1.add(3);
+        table.learn(Known { flow: 8, input: 0, output: 0 });
         assert_eq!(table.get(8), None, "both are needed");
         assert_eq!(table.len(), 2);
-        assert!(!table.get(7).unwrap().lent.take(2) && table.get(7).unwrap().lent.take(3));
-        table.learn(8, 0, 0);
-        assert_eq!(table.get(8).map(|k| k.input), Some(0));
+        assert!(!table.get(7).unwrap().1.take(2) && table.get(7).unwrap().1.take(3));
+        table.learn(Known { flow: 8, input: 0, output: 0 });
+        assert_eq!(table.get(8).map(|k| k.0.input), Some(0));
         assert_eq!(table.get(7), None);
     }
 }

@@ -1,0 +1,58 @@
+//! Releases of reliefs on their last hop, which have no event of their own.
+//!
+//! Whoever is told one only counts ([`Signal::only_counts`]): nobody needs to hear of it before the count is looked at, and is then told of what has arrived
+//! by then, in the order of events. It takes its time on the link as any other frame does, but no place among what is on the wire. Where links may fail, and on the
+//! reference lane, it lands at an event like others.
+//!
+//! [`Signal::only_counts`]: thalweg_machines::relief::Signal::only_counts
+
+use crate::cx::Cx;
+use crate::events::{Events, Phase, Tag};
+use crate::fabric::Fabric;
+use crate::fabric::reliefs::Releases;
+use thalweg_machines::relief::Signal;
+use thalweg_units::{PortId, Time};
+
+/// The port `id` has sent one, which reaches a switch at `arrive`.
+pub(super) fn send(fabric: &mut Fabric, id: PortId, arrive: Time, signal: Signal) {
+    let switch = fabric.ports[id.at() ^ 1].place.owner as usize;
+    let Releases { under_way, quiet_until } = &mut fabric.stages.relief.releases;
+    under_way[id.at()].push_back((arrive, signal));
+    quiet_until[switch] = quiet_until[switch].min(arrive);
+}
+
+/// None arrives at a switch up to `end`: nobody need look.
+#[inline]
+pub(super) fn is_quiet(fabric: &Fabric, switch: usize, end: Time) -> bool {
+    fabric.stages.relief.releases.quiet_until[switch] > end
+}
+
+/// The next that has arrived at a switch before what lands at the instant and by the port of `end`: by which of its ports, when, and what. They only count,
+/// and do not look at what the other has counted: those of one port come after those of another.
+pub(super) fn next<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    switch: usize,
+    end: (Time, PortId),
+) -> Option<(usize, Time, Signal)> {
+    let Releases { under_way, quiet_until } = &mut fabric.stages.relief.releases;
+    let mut quiet = Time::MAX;
+    for (number, back) in fabric.memory.links[switch].iter().enumerate() {
+        let by = PortId(back.0 ^ 1);
+        let Some(&(at, signal)) = under_way[by.at()].front() else { continue };
+        if (at, by) < end {
+            under_way[by.at()].pop_front();
+            cx.instruments.mark(at, Tag::new(Phase::Arrive, by.0).word());
+            return Some((number, at, signal));
+        }
+        quiet = quiet.min(at);
+    }
+    quiet_until[switch] = quiet;
+    None
+}
+
+/// When the last of those arrives that do until the run is over.
+pub(super) fn last<Q>(fabric: &Fabric, cx: &Cx<Q>) -> Option<Time> {
+    let all = fabric.stages.relief.releases.under_way.iter().flatten();
+    all.map(|(at, _)| *at).filter(|at| *at <= cx.spec.stop.until).max()
+}
