@@ -14,6 +14,7 @@ mod quanta;
 mod queue_pauses;
 mod rc3;
 mod reference;
+mod releases;
 mod relief;
 mod replay;
 mod state;

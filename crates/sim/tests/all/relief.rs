@@ -19,7 +19,7 @@ fn line_rate() -> TransportSpec {
 }
 
 /// Switch ports can lift; every input has room for the pool.
-fn relieved(spec: NetworkSpec, relief: ReliefSpec, xoff: u64, xon: u64) -> NetworkSpec {
+pub fn relieved(spec: NetworkSpec, relief: ReliefSpec, xoff: u64, xon: u64) -> NetworkSpec {
     let inputs = pfc(xoff, xon, HEADROOM + relief.more() * 1002);
     let port_discipline =
         spec.links.iter().flat_map(|l| [l.a, l.b]).map(|node| u16::from(node.0 >= spec.hosts)).collect();
@@ -28,7 +28,7 @@ fn relieved(spec: NetworkSpec, relief: ReliefSpec, xoff: u64, xon: u64) -> Netwo
 }
 
 /// RING3 (Fig. 4.6): hosts 0 to 2, switches 3 to 5; host i sends two switches on. `flows` of each host, of so many bytes.
-fn ring(flows: u32, size: u64, until: Time) -> NetworkSpec {
+pub fn ring(flows: u32, size: u64, until: Time) -> NetworkSpec {
     let mut links: Vec<LinkSpec> = (0..3).map(|h| link(h, 3 + h, RATE, HOP)).collect();
     links.extend((0..3).map(|s| link(3 + s, 3 + (s + 1) % 3, RATE, HOP)));
     let all = (0..3 * flows).map(|n| flow(n % 3, (n + 2) % 3, size, Time::ZERO)).collect();
@@ -42,7 +42,7 @@ fn ring(flows: u32, size: u64, until: Time) -> NetworkSpec {
     NetworkSpec { routing, stop, nic: NicSpec { order: NicOrder::RoundRobin, pause_control: true }, ..spec }
 }
 
-fn escape(params: Params) -> ReliefSpec {
+pub fn escape(params: Params) -> ReliefSpec {
     ReliefSpec::Escape(params)
 }
 fn greedy(flows: u32, params: Params, ms: u64) -> Network {
@@ -229,7 +229,7 @@ fn the_others_break_the_cycle_too() {
 }
 
 /// A ring of switches with chords, a host or two each, and flows over paths drawn at random that pass no switch twice.
-fn random(seed: u64) -> NetworkSpec {
+pub fn random(seed: u64) -> NetworkSpec {
     let mut draw = Stream::new(seed, "escape", 0);
     let switches = 3 + draw.below(3) as u32;
     let each = 1 + draw.below(2) as u32;
