@@ -7,7 +7,7 @@
 use thalweg_sim::events::{Event, Events, Heap, Phase, Tag};
 use thalweg_units::Time;
 
-/// How long after the beginning of its day (ps), above the tag.
+/// How long after the beginning of its day (ps), above the entity: all that happens in a bare network is that packets arrive.
 type Word = u64;
 
 /// Bits of a [`Tag`].
@@ -64,7 +64,12 @@ impl Yardstick {
 
     fn advance(&mut self) -> bool {
         let later = self.later.peek().map(|e| e.at.ps() >> self.shift);
-        let Some(day) = [self.next_busy(), later].into_iter().flatten().min() else { return false };
+        let day = match (self.next_busy(), later) {
+            (Some(a), Some(b)) => a.min(b),
+            (Some(a), None) => a,
+            (None, Some(b)) => b,
+            (None, None) => return false,
+        };
         self.day = day;
         let slot = (day & self.mask) as usize;
         std::mem::swap(&mut self.today, &mut self.days[slot]);
@@ -78,21 +83,8 @@ impl Yardstick {
             let word = self.word(event);
             if due == day { self.today.push(word) } else { self.file(due, word) }
         }
-        for i in 1..self.today.len() {
-            self.sink(i);
-        }
+        sort_descending(&mut self.today);
         true
-    }
-
-    /// Puts the word at `hole` where it belongs among those before it.
-    #[inline(always)]
-    fn sink(&mut self, mut hole: usize) {
-        let word = self.today[hole];
-        while hole > 0 && self.today[hole - 1] < word {
-            self.today[hole] = self.today[hole - 1];
-            hole -= 1;
-        }
-        self.today[hole] = word;
     }
 
     #[inline(always)]
@@ -100,6 +92,19 @@ impl Yardstick {
         let slot = (day & self.mask) as usize;
         self.days[slot].push(word);
         self.busy[slot >> 6] |= 1 << (slot & 63);
+    }
+}
+
+#[inline]
+fn sort_descending(words: &mut [Word]) {
+    for i in 1..words.len() {
+        let word = words[i];
+        let mut hole = i;
+        while hole > 0 && words[hole - 1] < word {
+            words[hole] = words[hole - 1];
+            hole -= 1;
+        }
+        words[hole] = word;
     }
 }
 
@@ -123,10 +128,15 @@ impl Events for Yardstick {
     fn push(&mut self, event: Event) {
         let day = event.at.ps() >> self.shift;
         let word = self.word(event);
-        let ahead = day - self.day;
+        let ahead = day.wrapping_sub(self.day);
         if ahead == 0 {
+            let mut hole = self.today.len();
             self.today.push(word);
-            self.sink(self.today.len() - 1);
+            while hole > 0 && self.today[hole - 1] < word {
+                self.today[hole] = self.today[hole - 1];
+                hole -= 1;
+            }
+            self.today[hole] = word;
         } else if ahead <= self.mask {
             self.file(day, word);
         } else {
