@@ -187,7 +187,7 @@ def test_bench_prints_one_object_per_workload(cli):
     said = cli("bench", "--json", "--quick", "--repeat", "1", "W0", "W1")
     rows = [json.loads(line) for line in said.out.splitlines()]
     keys = {"workload", "packet_hops", "seconds", "hops_per_second", "ratio_to_w0", "peak_bytes"}
-    assert [r["workload"] for r in rows] == ["W0", "W0-heap", "W1"]
+    assert [r["workload"] for r in rows] == ["W0", "W0-engine", "W0-heap", "W1"]
     assert all(r.keys() == keys for r in rows)
 
 
