@@ -187,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn a_pace_is_neither_zero_nor_above_the_line_and_a_tick_names_a_later_one(
+    fn a_pace_is_neither_zero_nor_above_the_line_and_only_clocks_tick_and_name_later_ticks(
         story in prop::collection::vec(told(), 1..200)
     ) {
         for spec in ControllerSpec::variants() {
@@ -197,6 +197,7 @@ proptest! {
                 if let Some(pace) = permit.pace {
                     prop_assert!(pace > Rate::ZERO && pace <= Rate::from_gbps(10), "{spec:?}: {permit:?}");
                 }
+                prop_assert!(spec.needs().ticks || permit.wake.is_none(), "{spec:?}: {permit:?}");
                 if matches!(event, Told::Tick) {
                     prop_assert!(permit.wake.is_none_or(|wake| wake > s.now), "{spec:?}: {permit:?}");
                 }

@@ -70,7 +70,7 @@ impl Parameters for Params {
     type Machine = Dcqcn;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Notifications, gives: Gives::Pace, ..Needs::WINDOW }
+        Needs { marks: Marks::Notifications, gives: Gives::Pace, ticks: true, ..Needs::WINDOW }
     }
 
     fn resolve(&mut self, _: &mut dyn Paths) {

@@ -81,6 +81,8 @@ pub struct Needs {
     pub exact: bool,
     /// A new pace also moves the departure that the old one had planned; otherwise it counts from the next packet on.
     pub moves_departures: bool,
+    /// It has a clock ([`Permit::wake`](super::Permit::wake)); others are never asked for the next tick.
+    pub ticks: bool,
 }
 
 impl Needs {
@@ -95,6 +97,7 @@ impl Needs {
         gives: Gives::Window { slow_start: true },
         exact: false,
         moves_departures: false,
+        ticks: false,
     };
 
     /// TCP can carry it: a stream of ACKs, without notifications or messages.

@@ -61,7 +61,7 @@ impl Parameters for Params {
     type Machine = Qcn;
 
     fn needs(&self) -> Needs {
-        Needs { messages: Messages::Severity, gives: Gives::Pace, moves_departures: true, ..Needs::WINDOW }
+        Needs { messages: Messages::Severity, gives: Gives::Pace, moves_departures: true, ticks: true, ..Needs::WINDOW }
     }
 
     fn check(&self, line: Rate, problems: &mut Problems) {

@@ -44,7 +44,7 @@ impl Parameters for Params {
     type Machine = Rocc;
 
     fn needs(&self) -> Needs {
-        Needs { messages: Messages::FairRate, gives: Gives::Pace, moves_departures: true, ..Needs::WINDOW }
+        Needs { messages: Messages::FairRate, gives: Gives::Pace, moves_departures: true, ticks: true, ..Needs::WINDOW }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

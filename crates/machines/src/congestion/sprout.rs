@@ -47,7 +47,7 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         let feedback = FeedbackKind::Explicit(ExplicitKind::Forecast(self.reading()));
-        Needs { feedback, round_trips: true, gives: Gives::OwnWindow, exact: self.any_size, ..Needs::WINDOW }
+        Needs { feedback, round_trips: true, gives: Gives::OwnWindow, exact: self.any_size, ticks: true, ..Needs::WINDOW }
     }
 
     fn make(&self, start: &Start) -> Result<Sprout, String> {

@@ -54,7 +54,7 @@ impl Parameters for Params {
     type Machine = Verus;
 
     fn needs(&self) -> Needs {
-        Needs { round_trips: true, gives: Gives::OwnWindow, ..Needs::WINDOW }
+        Needs { round_trips: true, gives: Gives::OwnWindow, ticks: true, ..Needs::WINDOW }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

@@ -161,6 +161,15 @@ pub enum Transmit {
     At(Time),
 }
 
+/// Where an end stands when it has sent what it may.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// When it is to be asked again, unless something arrives: the earlier of its timer and its pace; [`Time::MAX`]: never.
+    pub wake: Time,
+    /// See [`Endpoint::is_done`].
+    pub done: bool,
+}
+
 /// What a packet told the end of a flow that is of interest outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Heard {
@@ -197,6 +206,33 @@ pub trait Endpoint {
         packet: &mut Packet,
         side: &mut Side,
     ) -> Transmit;
+    /// Polls until no more may leave now, and hands every packet to `out`: what follows every arrival at an end that need not wait for its NIC, as
+    /// one call.
+    #[inline(always)]
+    fn drain(
+        &mut self,
+        spec: &Self::Spec,
+        now: Time,
+        (packet, side): (&mut Packet, &mut Side),
+        mut out: impl FnMut(&mut Packet, &mut Side),
+    ) -> Standing
+    where
+        Self: Sized,
+    {
+        let paced = loop {
+            match self.poll_transmit(spec, now, packet, side) {
+                Transmit::Packet => out(packet, side),
+                Transmit::Idle => break Time::MAX,
+                Transmit::At(at) => break at,
+            }
+        };
+        self.standing(paced)
+    }
+    /// Where it stands, if its pace allows nothing before that instant.
+    #[inline(always)]
+    fn standing(&self, paced: Time) -> Standing {
+        Standing { wake: self.timer().unwrap_or(Time::MAX).min(paced), done: self.is_done() }
+    }
     /// The next instant at which [`Endpoint::on_timer`] must be called.
     fn timer(&self) -> Option<Time>;
     /// Sender: every byte is acknowledged (UDP: sent). Receiver: every byte has arrived.

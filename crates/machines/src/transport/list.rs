@@ -223,6 +223,25 @@ macro_rules! transports {
                     _ => mismatch(Transmit::Idle),
                 }
             }
+            /// See [`Endpoint::drain`].
+            #[inline(always)]
+            pub fn drain(
+                &mut self,
+                spec: &TransportSpec,
+                now: Time,
+                (packet, side): (&mut Packet, &mut Side),
+                out: impl FnMut(&mut Packet, &mut Side),
+            ) -> Standing {
+                match (self, spec) {
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.drain(part, now, (packet, side), out),)*
+                    _ => mismatch(Standing { wake: Time::MAX, done: false }),
+                }
+            }
+            /// See [`Endpoint::standing`].
+            #[inline]
+            pub fn standing(&self, paced: Time) -> Standing {
+                match self { $(Self::$name(m) => m.standing(paced)),* }
+            }
             /// See [`Endpoint::timer`].
             #[inline]
             pub fn timer(&self) -> Option<Time> {

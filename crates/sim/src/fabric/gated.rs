@@ -96,24 +96,20 @@ impl Fabric {
         if self.is_reference(id) {
             return if reference::tx(self, cx, id) { Tx::Pull } else { Tx::Done };
         }
-        if self.ports[id.at()].free_at > cx.now {
-            // Woken while it decided.
-            self.rest(cx, id);
-            return Tx::Done;
+        // Unless it was woken while it decided.
+        if self.ports[id.at()].free_at <= cx.now {
+            self.release_deferred(cx, id);
+            if !(cx.features.crossbar && crossbar::sent(self, cx, id)) {
+                let mut next = self.send_next(cx, id);
+                if next == Next::Sent && self.ports[id.at()].free_at <= cx.now {
+                    next = self.send_on(cx, id);
+                }
+                if next == Next::Pull {
+                    return Tx::Pull;
+                }
+            }
         }
-        self.release_deferred(cx, id);
-        if cx.features.crossbar && crossbar::sent(self, cx, id) {
-            self.rest(cx, id);
-            return Tx::Done;
-        }
-        let mut next = self.send_next(cx, id);
-        if next == Next::Sent && self.ports[id.at()].free_at <= cx.now {
-            next = self.send_on(cx, id);
-        }
-        if next == Next::Pull {
-            return Tx::Pull;
-        }
-        self.rest(cx, id);
+        self.rest_on_demand(cx, id);
         Tx::Done
     }
 
@@ -169,24 +165,32 @@ impl Fabric {
         if self.is_reference(id) {
             return reference::rest(self, cx, id);
         }
-        if self.ports[id.at()].state.tx_pending {
+        self.rest_on_demand(cx, id);
+    }
+
+    /// The same of a port on the on-demand lane.
+    #[inline(always)]
+    fn rest_on_demand<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+        let port = &self.ports[id.at()];
+        if port.state.tx_pending {
             return;
         }
         let gate = &self.gates[id.at()];
-        let port = &self.ports[id.at()];
-        let busy = port.free_at > cx.now;
-        let more = !gate.frames.is_empty()
-            || !gate.control.is_empty() && !self.holds_control(cx, id)
-            || gate.input_ready && !gate.stopped
-            || cx.features.crossbar && crossbar::sends(self, id)
-            || port.state.eager && (port.waiting.packets > 0 && !gate.stopped || self.memory.is_deferred(id))
-            // What it sends lands at no event: see [`releases`].
-            || port.waiting.packets > 0 && port.flight.is_empty() && !gate.stopped;
-        let (stopped, at) = (gate.stopped, port.free_at);
-        if busy && more {
-            self.ports[id.at()].state.tx_pending = true;
-            cx.schedule(at, Phase::Decide, id.0);
-        } else if stopped {
+        let at = port.free_at;
+        if at > cx.now {
+            let waits = port.waiting.packets > 0;
+            let more = !gate.frames.is_empty()
+                || !gate.control.is_empty() && !self.holds_control(cx, id)
+                || cx.features.crossbar && crossbar::sends(self, id)
+                || port.state.eager && (waits && !gate.stopped || self.memory.is_deferred(id))
+                // Empty: what it sends lands at no event, see [`releases`].
+                || (gate.input_ready || waits && port.flight.is_empty()) && !gate.stopped;
+            if more {
+                self.ports[id.at()].state.tx_pending = true;
+                return cx.schedule(at, Phase::Decide, id.0);
+            }
+        }
+        if gate.stopped {
             self.block(id);
         }
     }

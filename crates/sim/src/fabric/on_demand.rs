@@ -300,40 +300,31 @@ impl Fabric {
             self.release_deferred(cx, id);
         }
         let port = &mut self.ports[id.at()];
-        let unobserved = !cx.features.observed & !port.state.eager;
-        if port.bypass() != Bypass::Empty {
-            if !unobserved {
-                return self.send_bypass(cx, id, at);
-            }
-            let counted = port.bypass() == Bypass::Control;
-            let flying = port.take_bypass(at);
-            if counted {
-                self.queues[port.queue as usize].cancel_reserve(flying.wire);
-            }
-            return send_unobserved(&mut cx.events, id, port, at, flying);
-        }
         let queue = &mut self.queues[port.queue as usize];
-        let before = port.waiting.bytes;
-        let packets = &self.packets;
-        let served = queue.serve(at, &mut self.pushed_out, |handle| Entry::new(&packets[handle], handle));
-        if let Some((entry, false)) = served
-            && unobserved
-            && self.pushed_out.is_empty()
-        {
-            port.now_waiting(at, port.waiting.packets - 1, before - u64::from(entry.wire));
-            return send_unobserved(&mut cx.events, id, port, at, entry.into());
-        }
-        match served {
-            Some((Entry { wire, .. }, _)) if self.pushed_out.is_empty() => {
-                port.now_waiting(at, port.waiting.packets - 1, before - u64::from(wire));
+        let unobserved = !cx.features.observed & !port.state.eager;
+        let bypass = port.bypass();
+        let flying = if bypass == Bypass::Empty {
+            let before = port.waiting.bytes;
+            let packets = &self.packets;
+            let served = queue.serve(at, &mut self.pushed_out, |handle| Entry::new(&packets[handle], handle));
+            if let Some((entry, false)) = served
+                && unobserved
+                && self.pushed_out.is_empty()
+            {
+                port.now_waiting(at, port.waiting.packets - 1, before - u64::from(entry.wire));
+                return send_unobserved(&mut cx.events, id, port, at, entry.into());
             }
-            _ => port.now_waiting(at, queue.packets(), queue.bytes()),
-        }
-        debug_assert_eq!((port.waiting.packets, port.waiting.bytes), (queue.packets(), queue.bytes()));
-        if let Some(pool) = self.memory.pools.get_mut(port.place.pool as usize) {
-            pool.release(before - port.waiting.bytes);
-        }
-        if let Some((entry, mark)) = served {
+            match served {
+                Some((Entry { wire, .. }, _)) if self.pushed_out.is_empty() => {
+                    port.now_waiting(at, port.waiting.packets - 1, before - u64::from(wire));
+                }
+                _ => port.now_waiting(at, queue.packets(), queue.bytes()),
+            }
+            debug_assert_eq!((port.waiting.packets, port.waiting.bytes), (queue.packets(), queue.bytes()));
+            if let Some(pool) = self.memory.pools.get_mut(port.place.pool as usize) {
+                pool.release(before - port.waiting.bytes);
+            }
+            let Some((entry, mark)) = served else { return self.note_served(cx, id) };
             if mark {
                 self.packets[entry.handle].ecn = entry.ecn;
                 port.verdicts.marked += 1;
@@ -347,8 +338,28 @@ impl Fabric {
             {
                 prefetch(&self.packets[next]);
             }
-            self.send(cx, id, at, entry.into());
-        }
+            entry.into()
+        } else {
+            let flying = port.take_bypass(at);
+            if bypass == Bypass::Control {
+                debug_assert!(unobserved, "where others see it, control packets join the queue");
+                queue.cancel_reserve(flying.wire);
+            }
+            if unobserved {
+                return send_unobserved(&mut cx.events, id, port, at, flying);
+            }
+            if cx.features.ingress_accounting && port.place.owner != u32::MAX {
+                queue.note_bypass(self.packets[flying.handle].input);
+            }
+            flying
+        };
+        self.send(cx, id, at, flying);
+        self.note_served(cx, id);
+    }
+
+    /// A queue was asked for its next packet: some that it had may be lost, and what is paused may hold back all that it has left.
+    #[inline(always)]
+    fn note_served<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
         if !self.pushed_out.is_empty() {
             self.lose_pushed_out(cx, id);
         }
@@ -357,23 +368,8 @@ impl Fabric {
         }
     }
 
-    /// The packet in the bypass slot leaves at `at`, and other parts see it.
-    fn send_bypass<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {
-        let port = &mut self.ports[id.at()];
-        debug_assert_eq!(
-            port.bypass(),
-            Bypass::Single,
-            "where others see it, control packets join the queue"
-        );
-        let flying = port.take_bypass(at);
-        if cx.features.ingress_accounting && port.place.owner != u32::MAX {
-            let input = self.packets[flying.handle].input;
-            self.queues[port.queue as usize].note_bypass(input);
-        }
-        self.send(cx, id, at, flying);
-    }
-
     /// A packet that waits no longer goes on the wire at `at`.
+    #[inline(always)]
     fn send<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, mut flying: Flying) {
         if cx.features.headers {
             self.note_departure(cx, id, flying.handle, at);
@@ -384,17 +380,14 @@ impl Fabric {
             self.depart(cx, id, flying.handle, flying.wire);
         }
         let port = &mut self.ports[id.at()];
-        let booked = port.transmit(at, flying);
-        let more = port.state.eager && port.waiting.packets > 0 && !port.mode.gated;
-        let free_at = port.free_at;
-        if !port.mode.gated {
-            port.state.tx_pending = more;
-        }
-        if let Booked::First(at) = booked {
+        if let Booked::First(at) = port.transmit(at, flying) {
             cx.schedule(at, Phase::Arrive, id.0);
         }
-        if more {
-            cx.schedule(free_at, Phase::Decide, id.0);
+        if !port.mode.gated {
+            port.state.tx_pending = port.state.eager && port.waiting.packets > 0;
+            if port.state.tx_pending {
+                cx.schedule(port.free_at, Phase::Decide, id.0);
+            }
         }
     }
 

@@ -4,8 +4,8 @@
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::Fabric;
-use crate::hosts::Hosts;
 use crate::hosts::agents::Seat;
+use crate::hosts::{Hosts, inject};
 use crate::paths::{NO_SLOT, travels_forward};
 use thalweg_machines::Packet;
 use thalweg_machines::host::{Came, End};
@@ -121,7 +121,7 @@ impl Hosts {
             receiving.balance = receiving.balance.wrapping_add(1);
             ((receiving.host, receiving.peer), path + fabric.paths.middle())
         };
-        self.inject(cx, fabric, flow, ends, path, packet);
+        inject(cx, fabric, flow, ends, path, (packet, &self.scratch));
     }
 
     /// Where the flow that a NIC takes next stands in its round-robin list: in front, unless an agent has its own order for the

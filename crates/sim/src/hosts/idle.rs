@@ -7,7 +7,7 @@
 use crate::cx::Cx;
 use crate::events::Events;
 use crate::fabric::Fabric;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, inject};
 use crate::paths::NO_SLOT;
 use thalweg_machines::Packet;
 use thalweg_machines::transport::Transmit;
@@ -54,7 +54,7 @@ pub(crate) fn pull<Q: Events>(hosts: &mut Hosts, cx: &mut Cx<Q>, fabric: &mut Fa
         let ends = (sending.host, sending.peer);
         hosts.nics[id.at()].ready.push_back(flow);
         let path = fabric.paths.start(slot);
-        hosts.inject(cx, fabric, flow, ends, path, &mut packet);
+        inject(cx, fabric, flow, ends, path, (&mut packet, &hosts.scratch));
         // Unless the port has dropped it.
         if fabric.ports[id.at()].state.tx_pending {
             break;

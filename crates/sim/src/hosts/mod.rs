@@ -26,7 +26,7 @@ use replay::Replay;
 use serde::{Deserialize, Serialize};
 use streams::{NO_STREAM, Streams};
 use thalweg_machines::stage::EdgeCodel;
-use thalweg_machines::transport::{Expiry, Receiver, Sender, Transmit};
+use thalweg_machines::transport::{Expiry, Receiver, Sender, Standing, TransportSpec};
 use thalweg_machines::{Flags, Handle, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Rate, Span, Time};
 
@@ -49,6 +49,9 @@ pub(crate) struct Hosts {
     streams: Streams,
     /// Instead of transports: recorded packets.
     pub replay: Option<Replay>,
+    /// What the flows of a kind share: the network's, within reach of both ends.
+    #[serde(skip)]
+    transports: Vec<TransportSpec>,
     #[serde(skip)]
     scratch: Side,
 }
@@ -64,6 +67,7 @@ impl Hosts {
             shared: ends::connections(&spec.flows),
             streams: Streams::new(&spec.flows),
             replay: spec.replay.then(Replay::default),
+            transports: spec.transports.clone(),
             ..Self::default()
         }
     }
@@ -72,7 +76,11 @@ impl Hosts {
     pub fn resume(self, saved: Self) -> Result<Self, String> {
         let fits = saved.sending.len() == saved.receiving.len() && saved.nics.len() == self.nics.len();
         let fits = fits && saved.agents.fits(&self.agents);
-        if fits { Ok(saved) } else { Err("its hosts do not fit its network".into()) }
+        if fits {
+            Ok(Self { transports: self.transports, ..saved })
+        } else {
+            Err("its hosts do not fit its network".into())
+        }
     }
 
     /// The machines at both ends of a slot.
@@ -104,7 +112,7 @@ impl Hosts {
         if travels_forward(packet.kind) {
             let receiving = &mut self.receiving[slot];
             receiving.balance = receiving.balance.wrapping_sub(1);
-            let transport = &cx.spec.transports[receiving.transport as usize];
+            let transport = &self.transports[receiving.transport as usize];
             receiving.receiver.on_packet(transport, cx.now, &packet, side);
             let newly_complete = !receiving.complete && receiving.receiver.is_done();
             fabric.discard(handle, &packet);
@@ -125,7 +133,7 @@ impl Hosts {
         } else {
             let sending = &mut self.sending[slot];
             sending.balance = sending.balance.wrapping_sub(1);
-            let transport = &cx.spec.transports[sending.transport as usize];
+            let transport = &self.transports[sending.transport as usize];
             let heard = sending.sender.on_packet(transport, cx.now, &packet, side);
             if cx.features.completions
                 && let Some(rtt) = heard.round_trip
@@ -154,7 +162,7 @@ impl Hosts {
             return fabric.discard(handle, &packet);
         }
         let sending = &mut self.sending[slot as usize];
-        let transport = &cx.spec.transports[sending.transport as usize];
+        let transport = &self.transports[sending.transport as usize];
         let side = &fabric.sides[Handle(packet.side)];
         sending.sender.on_packet(transport, cx.now, &packet, Some(side));
         fabric.discard(handle, &packet);
@@ -197,7 +205,7 @@ impl Hosts {
             return;
         }
         let sending = &mut self.sending[slot as usize];
-        let transport = &cx.spec.transports[sending.transport as usize];
+        let transport = &self.transports[sending.transport as usize];
         // A timer at this very instant would have fired already.
         let at = (cx.now + way).max(cx.now + Span::from_ps(1));
         sending.sender.on_drop(transport, packet.seq, at);
@@ -263,108 +271,41 @@ impl Hosts {
         slot: usize,
         flow: FlowId,
     ) {
+        let Self { sending, receiving, transports, scratch, .. } = self;
+        let Sending { sender, balance, host, peer, transport, .. } = &mut sending[slot];
+        let (now, transport) = (cx.now, &transports[*transport as usize]);
+        let (ends, path) = ((*host, *peer), fabric.paths.start(slot));
         let mut packet = Packet::default();
-        let mut paced = Time::MAX;
-        loop {
-            let sending = &mut self.sending[slot];
-            let transport = &cx.spec.transports[sending.transport as usize];
-            match sending.sender.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch) {
-                Transmit::Packet => {
-                    if packet.flags.has(Flags::RETRANSMISSION)
-                        && transport.sees_receiver()
-                        && self.receiving[slot].receiver.holds(packet.seq, packet.payload)
-                    {
-                        continue;
-                    }
-                    sending.balance = sending.balance.wrapping_add(1);
-                    let (host, peer) = (sending.host, sending.peer);
-                    let path = fabric.paths.start(slot);
-                    self.inject(cx, fabric, flow, (host, peer), path, &mut packet);
-                }
-                Transmit::Idle => break,
-                Transmit::At(at) => {
-                    paced = at;
-                    break;
-                }
+        let standing = sender.drain(transport, now, (&mut packet, scratch), |packet, side| {
+            if packet.flags.has(Flags::RETRANSMISSION)
+                && transport.sees_receiver()
+                && receiving[slot].receiver.holds(packet.seq, packet.payload)
+            {
+                return;
             }
-        }
-        self.arm_sender(cx, slot, flow, paced);
-        self.note_sender(cx, fabric, flows, slot, flow);
+            *balance = balance.wrapping_add(1);
+            inject(cx, fabric, flow, ends, path, (packet, side));
+        });
+        self.settle(cx, fabric, flows, slot, flow, standing);
     }
 
     /// Sends what a receiver has to send, and keeps its timer event early enough.
     #[inline]
     fn pump_receiver<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, slot: usize, flow: FlowId) {
+        let Self { receiving, transports, scratch, .. } = self;
+        let Receiving { receiver, balance, host, peer, transport, .. } = &mut receiving[slot];
+        let (now, transport) = (cx.now, &transports[*transport as usize]);
+        let (ends, path) = ((*host, *peer), fabric.paths.start(slot) + fabric.paths.middle());
         let mut packet = Packet::default();
-        loop {
-            let receiving = &mut self.receiving[slot];
-            let transport = &cx.spec.transports[receiving.transport as usize];
-            let answer = receiving.receiver.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch);
-            if answer != Transmit::Packet {
-                break;
-            }
-            receiving.balance = receiving.balance.wrapping_add(1);
-            let (host, peer) = (receiving.host, receiving.peer);
-            let path = fabric.paths.start(slot) + fabric.paths.middle();
-            self.inject(cx, fabric, flow, (host, peer), path, &mut packet);
-        }
+        let Standing { wake, .. } = receiver.drain(transport, now, (&mut packet, scratch), |packet, side| {
+            *balance = balance.wrapping_add(1);
+            inject(cx, fabric, flow, ends, path, (packet, side));
+        });
         let receiving = &mut self.receiving[slot];
-        let deadline = receiving.receiver.timer().unwrap_or(Time::MAX);
-        if deadline < receiving.timer {
-            receiving.timer = deadline;
-            cx.schedule(deadline.max(cx.now), Phase::ReceiverTimer, flow.0);
+        if wake < receiving.timer {
+            receiving.timer = wake;
+            cx.schedule(wake.max(cx.now), Phase::ReceiverTimer, flow.0);
         }
-    }
-
-    /// Hands a packet to the NIC of its host. Not inlined: both ends of a flow come by here.
-    #[inline(never)]
-    fn inject<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
-        flow: FlowId,
-        ends: (HostId, HostId),
-        path: usize,
-        packet: &mut Packet,
-    ) {
-        let (nic, flying) = self.prepare(cx, fabric, flow, ends, path, packet);
-        if cx.features.detours {
-            fabric.enqueue::<false, true, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
-        } else {
-            fabric.enqueue::<false, false, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
-        }
-    }
-
-    /// Puts a packet of a host into the fabric's arena; also the port by which it leaves.
-    #[inline(always)]
-    fn prepare<Q>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
-        flow: FlowId,
-        (from, to): (HostId, HostId),
-        path: usize,
-        packet: &mut Packet,
-    ) -> (PortId, Flying) {
-        packet.flow = flow;
-        packet.dst = to;
-        let nic = if !cx.features.spraying {
-            packet.route = path as u32 + 1;
-            fabric.paths.port(path)
-        } else {
-            fabric.routes.nic(from)
-        };
-        if packet.side != NO_SIDE {
-            let side = fabric.sides.claim();
-            fabric.sides[side].copy_from(&self.scratch);
-            packet.side = side.0;
-        }
-        cx.instruments.tally.injected += 1;
-        let handle = fabric.packets.insert(*packet);
-        if let Some(journal) = &mut cx.instruments.journal {
-            journal.hand(handle, cx.now);
-        }
-        (nic, Flying::new(handle, packet))
     }
 
     /// Keeps a sender's timer event early enough.
@@ -394,21 +335,25 @@ impl Hosts {
         cx.schedule(deadline.max(cx.now), Phase::SenderTimer, flow.0);
     }
 
-    /// Notes that a sender has nothing left to wait for.
+    /// A sender stands there: keeps its timer event early enough, and notes when it has nothing left to wait for.
     #[inline(always)]
-    fn note_sender<Q: Events>(
+    fn settle<Q: Events>(
         &mut self,
         cx: &mut Cx<Q>,
         fabric: &mut Fabric,
         flows: &mut Flows,
         slot: usize,
         flow: FlowId,
+        Standing { wake, done }: Standing,
     ) {
+        if wake < self.sending[slot].timer {
+            self.arm(cx, slot, flow, wake);
+        }
         let sending = &mut self.sending[slot];
         if cx.features.streams && sending.stream != NO_STREAM {
             return self.streams.note_sent(cx, flows, sending.stream, sending.sender.progress());
         }
-        if !sending.complete && sending.sender.is_done() {
+        if done && !sending.complete {
             sending.complete = true;
             self.acked(cx, fabric, flows, slot, flow);
         }
@@ -439,7 +384,7 @@ impl Hosts {
         }
         let sending = &mut self.sending[slot as usize];
         sending.timer = Time::MAX;
-        let transport = &cx.spec.transports[sending.transport as usize];
+        let transport = &self.transports[sending.transport as usize];
         let expiry = sending.sender.on_timer(transport, cx.now);
         let host = sending.host;
         if cx.features.hpcc_nic && expiry == Expiry::Controller {
@@ -467,7 +412,7 @@ impl Hosts {
             return;
         }
         let receiving = &mut self.receiving[slot as usize];
-        let transport = &cx.spec.transports[receiving.transport as usize];
+        let transport = &self.transports[receiving.transport as usize];
         receiving.timer = Time::MAX;
         receiving.receiver.on_timer(transport, cx.now);
         self.pump_receiver(cx, fabric, slot as usize, flow);
@@ -483,4 +428,53 @@ impl Hosts {
             cx.instruments.probes.completions.push(Completion { at: cx.now, flow, rtt, pace });
         }
     }
+}
+
+/// Hands a packet, with its cold headers if it has any, to the NIC of its host. Not inlined: both ends of a flow come by here.
+#[inline(never)]
+fn inject<Q: Events>(
+    cx: &mut Cx<Q>,
+    fabric: &mut Fabric,
+    flow: FlowId,
+    ends: (HostId, HostId),
+    path: usize,
+    packet: (&mut Packet, &Side),
+) {
+    let (nic, flying) = prepare(cx, fabric, flow, ends, path, packet);
+    if cx.features.detours {
+        fabric.enqueue::<false, true, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
+    } else {
+        fabric.enqueue::<false, false, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
+    }
+}
+
+/// Puts a packet of a host into the fabric's arena; also the port by which it leaves.
+#[inline(always)]
+fn prepare<Q>(
+    cx: &mut Cx<Q>,
+    fabric: &mut Fabric,
+    flow: FlowId,
+    (from, to): (HostId, HostId),
+    path: usize,
+    (packet, side): (&mut Packet, &Side),
+) -> (PortId, Flying) {
+    packet.flow = flow;
+    packet.dst = to;
+    let nic = if !cx.features.spraying {
+        packet.route = path as u32 + 1;
+        fabric.paths.port(path)
+    } else {
+        fabric.routes.nic(from)
+    };
+    if packet.side != NO_SIDE {
+        let copy = fabric.sides.claim();
+        fabric.sides[copy].copy_from(side);
+        packet.side = copy.0;
+    }
+    cx.instruments.tally.injected += 1;
+    let handle = fabric.packets.insert(*packet);
+    if let Some(journal) = &mut cx.instruments.journal {
+        journal.hand(handle, cx.now);
+    }
+    (nic, Flying::new(handle, packet))
 }

@@ -16,8 +16,8 @@ use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::fabric::gate::Foresight;
 use crate::flows::Flows;
-use crate::hosts::Hosts;
 use crate::hosts::ends::{Foreseen, Sending};
+use crate::hosts::{Hosts, prepare};
 use crate::paths::{NO_SLOT, Paths};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
@@ -108,8 +108,8 @@ impl Hosts {
             nic.ready.push_back(flow);
             wake(cx, fabric, id, true);
         }
-        self.arm_sender(cx, slot, flow, scan);
-        self.note_sender(cx, fabric, flows, slot, flow);
+        let standing = self.sending[slot].sender.standing(scan);
+        self.settle(cx, fabric, flows, slot, flow, standing);
     }
 
     /// When the NIC scans its flows next, if it is for this flow's sake.
@@ -165,7 +165,7 @@ impl Hosts {
             let slot = slot as usize;
             let sending = &mut self.sending[slot];
             sending.ready = false;
-            let transport = &cx.spec.transports[sending.transport as usize];
+            let transport = &self.transports[sending.transport as usize];
             let answer = sending.sender.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch);
             let mut paced = Time::MAX;
             match answer {
@@ -180,8 +180,8 @@ impl Hosts {
                 Transmit::Idle => {}
                 Transmit::At(at) => paced = at,
             }
-            self.arm_sender(cx, slot, flow, paced);
-            self.note_sender(cx, fabric, flows, slot, flow);
+            let standing = self.sending[slot].sender.standing(paced);
+            self.settle(cx, fabric, flows, slot, flow, standing);
             if answer == Transmit::Packet {
                 return;
             }
@@ -195,7 +195,7 @@ impl Hosts {
     fn foresee<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId, slot: usize, flow: FlowId) -> Time {
         let (nic, sending) = (&mut self.nics[id.at()], &mut self.sending[slot]);
         let (free_at, transport) =
-            (fabric.ports[id.at()].free_at, &cx.spec.transports[sending.transport as usize]);
+            (fabric.ports[id.at()].free_at, &self.transports[sending.transport as usize]);
         if nic.ready.len() != 1 || free_at <= cx.now {
             return Time::MAX;
         }
@@ -339,8 +339,8 @@ impl Hosts {
             Scan::Sends(flow) => {
                 let slot = fabric.paths.slot(flow) as usize;
                 self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
-                self.arm_sender(cx, slot, flow, Time::MAX);
-                self.note_sender(cx, fabric, flows, slot, flow);
+                let standing = self.sending[slot].sender.standing(Time::MAX);
+                self.settle(cx, fabric, flows, slot, flow, standing);
             }
             Scan::Timer(flow, at) => {
                 let slot = fabric.paths.slot(flow) as usize;
@@ -366,7 +366,7 @@ impl Hosts {
         packet.tag = sending.queue;
         let ends = (sending.host, sending.peer);
         let path = fabric.paths.start(slot);
-        let (_, flying) = self.prepare(cx, fabric, flow, ends, path, packet);
+        let (_, flying) = prepare(cx, fabric, flow, ends, path, (packet, &self.scratch));
         fabric.transmit_now(cx, id, flying);
     }
 }

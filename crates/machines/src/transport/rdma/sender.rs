@@ -58,6 +58,8 @@ pub struct RdmaSender {
     log: Option<Box<SendLog>>,
     /// What packets have room for.
     feedback: FeedbackKind,
+    /// The controller has a clock.
+    ticks: bool,
     controller: Controller,
 }
 
@@ -90,6 +92,7 @@ impl RdmaSender {
             last_rtt: Span::ZERO,
             log: needs.delivery.then(Box::default),
             feedback: needs.feedback,
+            ticks: needs.ticks,
             controller,
         })
     }
@@ -275,18 +278,19 @@ impl Endpoint for RdmaSender {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn timer(&self) -> Option<Time> {
         if !self.turn.started || self.is_done() {
             return None;
         }
-        let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
+        let tick = || self.controller.permit().wake.unwrap_or(Time::MAX);
+        let wake = if self.ticks { tick() } else { Time::MAX };
         let look = self.segments.as_ref().map_or(Time::MAX, |s| s.look());
         let next = self.repair.timer.at().min(wake).min(look).min(self.repair.recovery.next_word());
         (next != Time::MAX).then_some(next)
     }
 
-    #[inline]
+    #[inline(always)]
     fn is_done(&self) -> bool {
         let reached =
             if self.offsets.acknowledged { self.repair.recovery.una() } else { self.repair.recovery.nxt() };

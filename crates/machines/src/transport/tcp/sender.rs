@@ -79,7 +79,7 @@ impl TcpSender {
             space: Space { una: 0, sent_to: 0, size },
             repair: Repair::new(by_time.then(|| Box::new(Scoreboard::by_time(spec.mss)))),
             timer: Timer::new(),
-            departures: Departures::new(start.time_quantum, needs.feedback),
+            departures: Departures::new(start.time_quantum, &needs),
             counts: Counts::default(),
             beside: spec.writes.map(|_| Box::default()),
             log: needs.delivery.then(Box::default),
@@ -352,7 +352,8 @@ impl Endpoint for TcpSender {
         if self.is_done() || self.state.connection == Connection::Closed {
             return None;
         }
-        let wake = self.controller.permit().wake.unwrap_or(Time::MAX);
+        let tick = || self.controller.permit().wake.unwrap_or(Time::MAX);
+        let wake = if self.departures.ticks { tick() } else { Time::MAX };
         let times = self.repair.rack().map_or(Time::MAX, Rack::timer);
         let next = self.timer.deadline.min(wake).min(self.next_write()).min(times);
         (next != Time::MAX).then_some(next)

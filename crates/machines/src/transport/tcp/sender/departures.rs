@@ -1,6 +1,6 @@
 //! When segments leave that the window lets go, and what they carry besides data.
 
-use crate::congestion::FeedbackKind;
+use crate::congestion::{FeedbackKind, Needs};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Serializer, Span, Time};
 
@@ -14,6 +14,8 @@ pub(super) struct Departures {
     pub(super) held: bool,
     /// What packets have room for.
     pub(super) feedback: FeedbackKind,
+    /// The controller has a clock.
+    pub(super) ticks: bool,
     /// Classic ECN: the next new segment carries CWR.
     pub(super) cwr_due: bool,
     /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
@@ -21,9 +23,10 @@ pub(super) struct Departures {
 }
 
 impl Departures {
-    pub(super) fn new(quantum: Span, feedback: FeedbackKind) -> Self {
+    pub(super) fn new(quantum: Span, needs: &Needs) -> Self {
         let quantum = u32::try_from(quantum.ps()).unwrap_or(u32::MAX);
-        Self { next: Time::ZERO, quantum, held: false, feedback, cwr_due: false, cwr_to: 0 }
+        let Needs { feedback, ticks, .. } = *needs;
+        Self { next: Time::ZERO, quantum, held: false, feedback, ticks, cwr_due: false, cwr_to: 0 }
     }
 
     /// So many bytes on the wire have left at this pace.

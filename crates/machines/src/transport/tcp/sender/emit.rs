@@ -44,7 +44,7 @@ impl TcpSender {
     }
 
     /// A segment never sent, if there is one and it fits.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new_data(&self, spec: &TcpSpec, flight: u64, window: u64) -> Option<Segment> {
         let (seq, end) = self.unsent();
         let room = if self.is_exact(spec) { window.saturating_sub(flight) } else { u64::MAX };
