@@ -5,7 +5,7 @@ use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::pause::{Frame, Outbox, Paused, Posted};
-use thalweg_units::{PortId, Time};
+use thalweg_units::{FlowId, PortId, Time};
 
 /// Entities of [`crate::events::Phase::Quanta`]: twice the port, and this.
 pub(super) const EXPIRY: u32 = 0;
@@ -90,9 +90,18 @@ pub(crate) enum Foresight {
     #[default]
     Nothing,
     /// Nothing has happened since.
-    Stands,
+    Stands(Foreseen),
     /// Something has, before the link was free: its flows are to be asked after all.
-    Recalled,
+    Recalled(Foreseen),
+}
+
+/// That the only flow in turn will have nothing to send when the link is free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Foreseen {
+    /// Which, whose packet it sent.
+    pub flow: FlowId,
+    /// When the flow may send the next; [`Time::MAX`]: that depends on others.
+    pub paced: Time,
 }
 
 /// The state of a gated port.

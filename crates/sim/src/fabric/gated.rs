@@ -199,11 +199,9 @@ impl Fabric {
     #[inline]
     pub(crate) fn recall<Q>(&mut self, cx: &Cx<Q>, id: PortId) -> bool {
         let gate = &mut self.gates[id.at()];
-        if gate.foresight != Foresight::Stands {
-            return false;
-        }
+        let Foresight::Stands(foreseen) = gate.foresight else { return false };
         let uncertain = cx.now <= self.ports[id.at()].free_at;
-        gate.foresight = if uncertain { Foresight::Recalled } else { Foresight::Nothing };
+        gate.foresight = if uncertain { Foresight::Recalled(foreseen) } else { Foresight::Nothing };
         gate.input_ready |= uncertain;
         uncertain
     }

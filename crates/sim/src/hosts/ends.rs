@@ -53,15 +53,6 @@ pub struct Receiving {
     pub complete: bool,
 }
 
-/// What a NIC has foreseen: see [`crate::hosts`], NIC scheduling.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Foreseen {
-    /// Whose packet it sent.
-    pub flow: FlowId,
-    /// When the flow may send the next; [`Time::MAX`]: that depends on others.
-    pub paced: Time,
-}
-
 /// A connection that outlives its flows.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Connection {

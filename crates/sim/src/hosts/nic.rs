@@ -14,9 +14,9 @@ use crate::compat::hpcc_nic::{Backlog, HpccNic, Scan};
 use crate::cx::Cx;
 use crate::events::Events;
 use crate::fabric::Fabric;
-use crate::fabric::gate::Foresight;
+use crate::fabric::gate::{Foreseen, Foresight};
 use crate::flows::Flows;
-use crate::hosts::ends::{Foreseen, Sending};
+use crate::hosts::ends::Sending;
 use crate::hosts::{Hosts, prepare};
 use crate::paths::{NO_SLOT, Paths};
 use crate::spec::NetworkSpec;
@@ -36,8 +36,6 @@ pub(super) struct Nic {
     held: VecDeque<FlowId>,
     /// The numbers of their queues.
     queues: Numbers,
-    /// That it will have nothing to send when its link is free.
-    pub foreseen: Option<Foreseen>,
     /// Or as the HPCC authors' simulator has it.
     hpcc: HpccNic,
 }
@@ -206,8 +204,7 @@ impl Hosts {
         };
         nic.ready.clear();
         sending.ready = false;
-        nic.foreseen = Some(Foreseen { flow, paced });
-        fabric.gates[id.at()].foresight = Foresight::Stands;
+        fabric.gates[id.at()].foresight = Foresight::Stands(Foreseen { flow, paced });
         paced
     }
 
@@ -215,11 +212,8 @@ impl Hosts {
     #[inline]
     pub(super) fn put_back<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, id: PortId) {
         let foresight = &mut fabric.gates[id.at()].foresight;
-        if *foresight != Foresight::Recalled {
-            return;
-        }
+        let Foresight::Recalled(Foreseen { flow, paced }) = *foresight else { return };
         *foresight = Foresight::Nothing;
-        let Some(Foreseen { flow, paced }) = self.nics[id.at()].foreseen.take() else { return };
         let slot = fabric.paths.slot(flow);
         if slot == NO_SLOT {
             return;

@@ -49,10 +49,13 @@ mod tests {
         };
         assert!((at(1, false, false) - 1.0 / 3.0).abs() < 1e-12);
         assert!((at(100, false, false) - 1.0 / 3.0).abs() < 1e-12, "once per round trip");
-        assert!((at(202, false, false) - 0.25).abs() < 1e-12);
-        at(203, false, true);
-        assert_eq!(at(204, false, true), 0.5, "doubled once, and never above its own");
-        assert!((at(500, false, false) - 1.0 / 3.0).abs() < 1e-12);
-        assert_eq!(at(501, true, false), 0.5, "nearly empty again");
+        for (n, ms) in [(4, 202), (5, 403), (6, 604)] {
+            assert!((at(ms, false, false) - 1.0 / f64::from(n)).abs() < 1e-12);
+        }
+        assert!((at(605, false, true) - 1.0 / 3.0).abs() < 1e-12, "doubled");
+        assert!((at(606, false, true) - 1.0 / 3.0).abs() < 1e-12, "once per round trip");
+        assert_eq!(at(806, false, true), 0.5, "never above its own");
+        assert!((at(1000, false, false) - 1.0 / 3.0).abs() < 1e-12);
+        assert_eq!(at(1007, true, false), 0.5, "nearly empty again");
     }
 }
