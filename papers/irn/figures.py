@@ -118,7 +118,7 @@ def _(runs):
 
 @figure(
     "timely-incast",
-    "Why IRN-F9a and F9b fail: the rate of the last flow of an incast of ten, TIMELY",
+    "The rate of the last flow of an incast of ten, TIMELY",
     needs=["burst:*"],
     claims=["IRN-F9[ab]"],
 )
