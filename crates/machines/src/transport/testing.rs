@@ -185,28 +185,41 @@ impl Pair {
         true
     }
 
+    /// Both ends send what they may: as one call, which does what a copy does that is asked one by one.
     fn drain(&mut self, fate: &mut dyn FnMut(Way, u64, &Packet) -> Fate) {
-        let (mut packet, mut side) = (Packet::default(), Side::default());
-        for way in [Way::ToReceiver, Way::ToSender] {
-            for polls in 0.. {
-                assert!(polls < 100_000, "it never stops sending");
-                let answer = match way {
-                    Way::ToReceiver => {
-                        self.sender.poll_transmit(&self.spec, self.now, &mut packet, &mut side)
-                    }
-                    Way::ToSender => {
-                        self.receiver.poll_transmit(&self.spec, self.now, &mut packet, &mut side)
+        macro_rules! drained {
+            ($end:expr) => {{
+                let (mut packet, mut side) = (Packet::default(), Side::default());
+                let (mut left, mut asked, mut copy) = (Vec::new(), Vec::new(), $end.clone());
+                let standing = $end.drain(&self.spec, self.now, (&mut packet, &mut side), |packet, side| {
+                    assert!(left.len() < 100_000, "it never stops sending");
+                    left.push((*packet, *side));
+                });
+                let paced = loop {
+                    match copy.poll_transmit(&self.spec, self.now, &mut packet, &mut side) {
+                        Transmit::Packet => asked.push(packet),
+                        Transmit::Idle => break Time::MAX,
+                        Transmit::At(later) => break later,
                     }
                 };
-                match answer {
-                    Transmit::Idle => break,
-                    Transmit::At(later) => {
-                        assert!(later > self.now);
-                        self.push(later, Event::Poll);
-                        break;
-                    }
-                    Transmit::Packet => self.send(way, packet, &side, fate),
-                }
+                assert!(left.iter().map(|(packet, _)| packet).eq(&asked));
+                assert_eq!(standing, copy.standing(paced));
+                assert_eq!(standing.done, $end.is_done());
+                assert_eq!(standing.wake, $end.timer().unwrap_or(Time::MAX).min(paced));
+                (left, paced)
+            }};
+        }
+        for way in [Way::ToReceiver, Way::ToSender] {
+            let (left, paced) = match way {
+                Way::ToReceiver => drained!(self.sender),
+                Way::ToSender => drained!(self.receiver),
+            };
+            for (packet, side) in left {
+                self.send(way, packet, &side, fate);
+            }
+            if paced != Time::MAX {
+                assert!(paced > self.now);
+                self.push(paced, Event::Poll);
             }
         }
     }
