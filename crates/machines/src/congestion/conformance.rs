@@ -197,10 +197,25 @@ proptest! {
                 if let Some(pace) = permit.pace {
                     prop_assert!(pace > Rate::ZERO && pace <= Rate::from_gbps(10), "{spec:?}: {permit:?}");
                 }
-                prop_assert!(spec.needs().ticks || permit.wake.is_none(), "{spec:?}: {permit:?}");
+                prop_assert!(spec.needs().calls.ticks() || permit.wake.is_none(), "{spec:?}: {permit:?}");
                 if matches!(event, Told::Tick) {
                     prop_assert!(permit.wake.is_none_or(|wake| wake > s.now), "{spec:?}: {permit:?}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn those_who_do_not_hear_of_what_is_sent_would_make_nothing_of_it(
+        story in prop::collection::vec(told(), 1..100)
+    ) {
+        for spec in ControllerSpec::variants() {
+            let mut s = Story::new(&spec, Time::ZERO);
+            for event in &story {
+                let before = format!("{:?}", s.controller);
+                s.tell(event);
+                let indifferent = !spec.needs().calls.sent() && matches!(event, Told::Sent);
+                prop_assert!(!indifferent || before == format!("{:?}", s.controller), "{spec:?}");
             }
         }
     }

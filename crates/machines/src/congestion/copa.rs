@@ -13,7 +13,7 @@ mod delta;
 mod path;
 mod velocity;
 
-use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{Calls, AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use delta::Delta;
 use path::Path;
 use schemars::JsonSchema;
@@ -49,7 +49,7 @@ impl Parameters for Params {
     type Machine = Copa;
 
     fn needs(&self) -> Needs {
-        Needs { round_trips: true, gives: Gives::PaceAndOwnWindow, ..Needs::WINDOW }
+        Needs { round_trips: true, gives: Gives::PaceAndOwnWindow, calls: Calls::Sent, ..Needs::WINDOW }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

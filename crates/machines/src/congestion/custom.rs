@@ -1,6 +1,6 @@
 //! The open door: a controller registered by the user ([`crate::custom::register_controller`]).
 
-use super::{FeedbackKind, Gives, Marks, Needs, Parameters, Start};
+use super::{Calls, FeedbackKind, Gives, Marks, Needs, Parameters, Start};
 use crate::custom::{CustomController, declared};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -26,7 +26,7 @@ impl Parameters for Params {
         let declared = declared(&self.name);
         let marks = if declared.ecn { Marks::Wanted } else { Marks::Heard };
         let feedback = if declared.telemetry { FeedbackKind::Int } else { FeedbackKind::None };
-        Needs { marks, feedback, round_trips: true, delivery: true, gives: Gives::Anything, ticks: true, ..Needs::WINDOW }
+        Needs { marks, feedback, round_trips: true, delivery: true, gives: Gives::Anything, calls: Calls::Both, ..Needs::WINDOW }
     }
 
     fn make(&self, start: &Start) -> Result<CustomController, String> {

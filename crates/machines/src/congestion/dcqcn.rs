@@ -12,9 +12,7 @@ mod hpcc;
 pub use hpcc::Decrease;
 
 use super::back_off::BackOff;
-use super::{
-    AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Paths, Permit, Problems, Start,
-};
+use super::{Calls, AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Paths, Permit, Problems, Start,};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::notation::Counter;
@@ -70,7 +68,7 @@ impl Parameters for Params {
     type Machine = Dcqcn;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Notifications, gives: Gives::Pace, ticks: true, ..Needs::WINDOW }
+        Needs { marks: Marks::Notifications, gives: Gives::Pace, calls: Calls::Both, ..Needs::WINDOW }
     }
 
     fn resolve(&mut self, _: &mut dyn Paths) {

@@ -81,8 +81,34 @@ pub struct Needs {
     pub exact: bool,
     /// A new pace also moves the departure that the old one had planned; otherwise it counts from the next packet on.
     pub moves_departures: bool,
-    /// It has a clock ([`Permit::wake`](super::Permit::wake)); others are never asked for the next tick.
-    pub ticks: bool,
+    /// What it is asked and told besides ACKs and losses; others are not.
+    pub calls: Calls,
+}
+
+/// Calls that few controllers make anything of, and the path of a packet spares the others. A byte: every sender has one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Calls {
+    /// ACKs and losses are all it hears of.
+    Neither,
+    /// It has a clock ([`Permit::wake`](super::Permit::wake)).
+    Ticks,
+    /// It hears of what is sent ([`CongestionControl::on_sent`]).
+    Sent,
+    /// Both.
+    Both,
+}
+
+impl Calls {
+    /// It has a clock.
+    #[inline]
+    pub fn ticks(self) -> bool {
+        matches!(self, Self::Ticks | Self::Both)
+    }
+    /// It hears of what is sent.
+    #[inline]
+    pub fn sent(self) -> bool {
+        matches!(self, Self::Sent | Self::Both)
+    }
 }
 
 impl Needs {
@@ -97,7 +123,7 @@ impl Needs {
         gives: Gives::Window { slow_start: true },
         exact: false,
         moves_departures: false,
-        ticks: false,
+        calls: Calls::Neither,
     };
 
     /// TCP can carry it: a stream of ACKs, without notifications or messages.

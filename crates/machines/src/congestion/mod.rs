@@ -13,7 +13,7 @@ mod windowed;
 
 pub use crate::packet::{Explicit, ExplicitKind};
 pub use crate::problems::{Problem, Problems};
-pub use declare::{FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths};
+pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths};
 
 use crate::custom::CustomController;
 use crate::notice::Notice;
@@ -153,7 +153,7 @@ impl Permit {
 /// `on_loss` once per recovery episode, before any retransmission; `on_timeout` at each expiry of
 /// the retransmission timer; `on_tick` at the instant last named in [`Permit::wake`].
 pub trait CongestionControl {
-    /// `bytes` of payload were handed to the network; `in_flight` includes them.
+    /// `bytes` of payload were handed to the network; `in_flight` includes them. Only those who say that they want to hear it ([`Calls::Sent`]) do.
     fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
     /// The answer to the SYN has come, before any data leaves: its round trip (absent if the SYN was sent twice, Karn) and what the
     /// network wrote into the SYN. Never without a handshake.

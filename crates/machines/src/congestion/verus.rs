@@ -15,7 +15,7 @@
 mod delays;
 mod profile;
 
-use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{Calls, AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use delays::Delays;
 use profile::Profile;
 use schemars::JsonSchema;
@@ -54,7 +54,7 @@ impl Parameters for Params {
     type Machine = Verus;
 
     fn needs(&self) -> Needs {
-        Needs { round_trips: true, gives: Gives::OwnWindow, ticks: true, ..Needs::WINDOW }
+        Needs { round_trips: true, gives: Gives::OwnWindow, calls: Calls::Both, ..Needs::WINDOW }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

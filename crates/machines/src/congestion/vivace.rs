@@ -18,7 +18,7 @@
 mod intervals;
 mod steps;
 
-use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{Calls, AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use intervals::{Heard, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ impl Parameters for Params {
     type Machine = Vivace;
 
     fn needs(&self) -> Needs {
-        Needs { round_trips: true, gives: Gives::PaceAndOwnWindow, ..Needs::WINDOW }
+        Needs { round_trips: true, gives: Gives::PaceAndOwnWindow, calls: Calls::Sent, ..Needs::WINDOW }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

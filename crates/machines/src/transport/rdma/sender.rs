@@ -20,7 +20,7 @@ use super::hand_over::State;
 use super::layout::Layout;
 use super::segments::Segments;
 use super::timer::Outlook;
-use crate::congestion::{CongestionControl, Controller, Explicit, FeedbackKind, Start};
+use crate::congestion::{Calls, CongestionControl, Controller, Explicit, FeedbackKind, Start};
 use crate::packet::{Kind, Packet, Side};
 use limiter::Limiter;
 use offsets::Offsets;
@@ -58,8 +58,8 @@ pub struct RdmaSender {
     log: Option<Box<SendLog>>,
     /// What packets have room for.
     feedback: FeedbackKind,
-    /// The controller has a clock.
-    ticks: bool,
+    /// What the controller is asked and told.
+    calls: Calls,
     controller: Controller,
 }
 
@@ -92,7 +92,7 @@ impl RdmaSender {
             last_rtt: Span::ZERO,
             log: needs.delivery.then(Box::default),
             feedback: needs.feedback,
-            ticks: needs.ticks,
+            calls: needs.calls,
             controller,
         })
     }
@@ -284,7 +284,7 @@ impl Endpoint for RdmaSender {
             return None;
         }
         let tick = || self.controller.permit().wake.unwrap_or(Time::MAX);
-        let wake = if self.ticks { tick() } else { Time::MAX };
+        let wake = if self.calls.ticks() { tick() } else { Time::MAX };
         let look = self.segments.as_ref().map_or(Time::MAX, |s| s.look());
         let next = self.repair.timer.at().min(wake).min(look).min(self.repair.recovery.next_word());
         (next != Time::MAX).then_some(next)

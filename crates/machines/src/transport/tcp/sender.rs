@@ -20,7 +20,8 @@ mod times;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    EcnSpec, Endpoint, Expiry, Heard, LossSpec, SackSpec, SenderStats, SendingEnd, TcpSpec, Transmit,
+    EcnSpec, Endpoint, Expiry, Heard, LossSpec, SackSpec, SenderStats, SendingEnd, Standing, TcpSpec,
+    Transmit,
 };
 use super::Scoreboard;
 use super::rack::Rack;
@@ -257,6 +258,50 @@ impl TcpSender {
         Heard { round_trip: measured }
     }
 
+    // ---- Segments -------------------------------------------------------------------------------
+
+    /// The next packet, with that permit.
+    #[inline(always)]
+    fn poll(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        permit: &Permit,
+        (packet, side): (&mut Packet, &mut Side),
+    ) -> Transmit {
+        if self.state.connection != Connection::Open {
+            return self.poll_syn(spec, now, packet, side);
+        }
+        if self.is_done() {
+            return Transmit::Idle;
+        }
+        if self.state.probing != Probing::No {
+            return self.poll_probe(spec, now, packet);
+        }
+        let Some(segment) = self.next_segment(spec, permit.window.get()) else {
+            return Transmit::Idle;
+        };
+        let pace = if spec.options.pacing { self.own_pace(spec, permit) } else { permit.pace };
+        if pace.is_some() {
+            if pace == Some(Rate::ZERO) {
+                return Transmit::Idle; // until the controller's next tick or ACK
+            }
+            if now < self.departures.next {
+                return Transmit::At(self.departures.next);
+            }
+        }
+        self.emit(spec, now, segment, pace, packet);
+        match self.departures.feedback {
+            FeedbackKind::None => return Transmit::Packet,
+            FeedbackKind::Int => {
+                side.new_int();
+            }
+            FeedbackKind::Explicit(kind) => side.new_explicit(self.header(spec, kind), self.timer.rto.srtt()),
+        }
+        packet.side = 0;
+        Transmit::Packet
+    }
+
     /// The delivery rate sample of an ACK, if somebody wants it.
     #[inline]
     fn delivery(&mut self, spec: &TcpSpec, now: Time, blocks: &[(u64, u64)]) -> Option<Delivery> {
@@ -313,38 +358,30 @@ impl Endpoint for TcpSender {
 
     #[inline(always)]
     fn poll_transmit(&mut self, spec: &TcpSpec, now: Time, packet: &mut Packet, side: &mut Side) -> Transmit {
-        if self.state.connection != Connection::Open {
-            return self.poll_syn(spec, now, packet, side);
-        }
-        if self.is_done() {
-            return Transmit::Idle;
-        }
-        if self.state.probing != Probing::No {
-            return self.poll_probe(spec, now, packet);
-        }
         let permit = self.controller.permit();
-        let Some(segment) = self.next_segment(spec, permit.window.get()) else {
-            return Transmit::Idle;
-        };
-        let pace = if spec.options.pacing { self.own_pace(spec, &permit) } else { permit.pace };
-        if pace.is_some() {
-            if pace == Some(Rate::ZERO) {
-                return Transmit::Idle; // until the controller's next tick or ACK
+        self.poll(spec, now, &permit, (packet, side))
+    }
+
+    /// The permit is the same until it has drained, unless the controller hears of what is sent.
+    #[inline(always)]
+    fn drain(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        (packet, side): (&mut Packet, &mut Side),
+        mut out: impl FnMut(&mut Packet, &mut Side),
+    ) -> Standing {
+        let mut permit = self.controller.permit();
+        loop {
+            match self.poll(spec, now, &permit, (packet, side)) {
+                Transmit::Packet => out(packet, side),
+                Transmit::Idle => return self.standing(Time::MAX),
+                Transmit::At(at) => return self.standing(at),
             }
-            if now < self.departures.next {
-                return Transmit::At(self.departures.next);
+            if self.departures.calls.sent() {
+                permit = self.controller.permit();
             }
         }
-        self.emit(spec, now, segment, pace, packet);
-        match self.departures.feedback {
-            FeedbackKind::None => return Transmit::Packet,
-            FeedbackKind::Int => {
-                side.new_int();
-            }
-            FeedbackKind::Explicit(kind) => side.new_explicit(self.header(spec, kind), self.timer.rto.srtt()),
-        }
-        packet.side = 0;
-        Transmit::Packet
     }
 
     #[inline(always)]
@@ -353,7 +390,7 @@ impl Endpoint for TcpSender {
             return None;
         }
         let tick = || self.controller.permit().wake.unwrap_or(Time::MAX);
-        let wake = if self.departures.ticks { tick() } else { Time::MAX };
+        let wake = if self.departures.calls.ticks() { tick() } else { Time::MAX };
         let times = self.repair.rack().map_or(Time::MAX, Rack::timer);
         let next = self.timer.deadline.min(wake).min(self.next_write()).min(times);
         (next != Time::MAX).then_some(next)

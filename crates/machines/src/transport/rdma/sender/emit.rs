@@ -55,7 +55,9 @@ impl RdmaSender {
         if !self.repair.timer.runs() || (again && index == self.repair.recovery.una()) {
             self.repair.start_timer(spec, now);
         }
-        self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.offsets.in_flight()));
+        if self.calls.sent() {
+            self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.offsets.in_flight()));
+        }
         self.limit(spec, now, sent, packet.wire);
     }
 

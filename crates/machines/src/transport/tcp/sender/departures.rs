@@ -1,6 +1,6 @@
 //! When segments leave that the window lets go, and what they carry besides data.
 
-use crate::congestion::{FeedbackKind, Needs};
+use crate::congestion::{Calls, FeedbackKind, Needs};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Serializer, Span, Time};
 
@@ -14,8 +14,8 @@ pub(super) struct Departures {
     pub(super) held: bool,
     /// What packets have room for.
     pub(super) feedback: FeedbackKind,
-    /// The controller has a clock.
-    pub(super) ticks: bool,
+    /// What the controller is asked and told.
+    pub(super) calls: Calls,
     /// Classic ECN: the next new segment carries CWR.
     pub(super) cwr_due: bool,
     /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
@@ -25,8 +25,8 @@ pub(super) struct Departures {
 impl Departures {
     pub(super) fn new(quantum: Span, needs: &Needs) -> Self {
         let quantum = u32::try_from(quantum.ps()).unwrap_or(u32::MAX);
-        let Needs { feedback, ticks, .. } = *needs;
-        Self { next: Time::ZERO, quantum, held: false, feedback, ticks, cwr_due: false, cwr_to: 0 }
+        let Needs { feedback, calls, .. } = *needs;
+        Self { next: Time::ZERO, quantum, held: false, feedback, calls, cwr_due: false, cwr_to: 0 }
     }
 
     /// So many bytes on the wire have left at this pace.

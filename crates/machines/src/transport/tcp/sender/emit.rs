@@ -233,7 +233,9 @@ impl TcpSender {
         if let Some(pace) = pace {
             self.departures.on_sent(now, packet.wire, pace);
         }
-        self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
+        if self.departures.calls.sent() {
+            self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
+        }
     }
 
     /// What routers write into, or the receiver reads, of a packet that leaves.
