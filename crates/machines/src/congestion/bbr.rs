@@ -23,7 +23,9 @@ pub(super) use given::Given;
 pub(super) use policer::bits_per_second;
 
 use super::windowed::Largest;
-use super::{Calls, AckSample, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Start,};
+use super::{
+    AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Start,
+};
 use path::{Flight, FullPipe, RoundTrips, Rounds};
 use policer::{Heard, Policer};
 use probe_bw::Cycle;
@@ -81,7 +83,13 @@ impl Parameters for Params {
     type Machine = Bbr;
 
     fn needs(&self) -> Needs {
-        Needs { round_trips: true, delivery: true, gives: Gives::PaceAndOwnWindow, calls: Calls::Sent, ..Needs::WINDOW }
+        Needs {
+            round_trips: true,
+            delivery: true,
+            gives: Gives::PaceAndOwnWindow,
+            calls: Calls::Sent,
+            ..Needs::WINDOW
+        }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

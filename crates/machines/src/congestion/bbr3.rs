@@ -15,7 +15,7 @@ mod path;
 mod probe_bw;
 
 use super::bbr::{Aggregation, Given, bits_per_second};
-use super::{Calls, AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use bounds::{Bounds, Signals};
 use path::{Bandwidth, Flight, FullPipe, RoundTrips, Rounds, Sample};
 use probe_bw::Cycle;
@@ -66,7 +66,13 @@ impl Parameters for Params {
     type Machine = Bbr3;
 
     fn needs(&self) -> Needs {
-        Needs { round_trips: true, delivery: true, gives: Gives::PaceAndOwnWindow, calls: Calls::Sent, ..Needs::WINDOW }
+        Needs {
+            round_trips: true,
+            delivery: true,
+            gives: Gives::PaceAndOwnWindow,
+            calls: Calls::Sent,
+            ..Needs::WINDOW
+        }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

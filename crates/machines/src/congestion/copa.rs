@@ -13,7 +13,7 @@ mod delta;
 mod path;
 mod velocity;
 
-use super::{Calls, AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use delta::Delta;
 use path::Path;
 use schemars::JsonSchema;

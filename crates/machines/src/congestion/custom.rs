@@ -26,7 +26,15 @@ impl Parameters for Params {
         let declared = declared(&self.name);
         let marks = if declared.ecn { Marks::Wanted } else { Marks::Heard };
         let feedback = if declared.telemetry { FeedbackKind::Int } else { FeedbackKind::None };
-        Needs { marks, feedback, round_trips: true, delivery: true, gives: Gives::Anything, calls: Calls::Both, ..Needs::WINDOW }
+        Needs {
+            marks,
+            feedback,
+            round_trips: true,
+            delivery: true,
+            gives: Gives::Anything,
+            calls: Calls::Both,
+            ..Needs::WINDOW
+        }
     }
 
     fn make(&self, start: &Start) -> Result<CustomController, String> {

@@ -12,7 +12,10 @@ mod hpcc;
 pub use hpcc::Decrease;
 
 use super::back_off::BackOff;
-use super::{Calls, AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Paths, Permit, Problems, Start,};
+use super::{
+    AckSample, Calls, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Paths, Permit, Problems,
+    Start,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::notation::Counter;

@@ -10,7 +10,9 @@
 //! CHOICE QCN: a message of one congestion point counts as one of any other; there is one limiter per flow.
 //! ```
 
-use super::{Calls, AckSample, CongestionControl, Gives, Loss, Messages, Needs, Parameters, Permit, Problems, Start,};
+use super::{
+    AckSample, Calls, CongestionControl, Gives, Loss, Messages, Needs, Parameters, Permit, Problems, Start,
+};
 use crate::notice::{Notice, Says};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +61,13 @@ impl Parameters for Params {
     type Machine = Qcn;
 
     fn needs(&self) -> Needs {
-        Needs { messages: Messages::Severity, gives: Gives::Pace, moves_departures: true, calls: Calls::Both, ..Needs::WINDOW }
+        Needs {
+            messages: Messages::Severity,
+            gives: Gives::Pace,
+            moves_departures: true,
+            calls: Calls::Both,
+            ..Needs::WINDOW
+        }
     }
 
     fn check(&self, line: Rate, problems: &mut Problems) {

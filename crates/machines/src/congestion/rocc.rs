@@ -15,7 +15,9 @@
 //! CHOICE RoCC §3.5: a new rate also moves the departure that the old one had planned: what is left to wait is rescaled.
 //! ```
 
-use super::{Calls, AckSample, CongestionControl, Gives, Loss, Messages, Needs, Parameters, Permit, Problems, Start,};
+use super::{
+    AckSample, Calls, CongestionControl, Gives, Loss, Messages, Needs, Parameters, Permit, Problems, Start,
+};
 use crate::notice::{Notice, QueueReport, Says};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,7 +44,13 @@ impl Parameters for Params {
     type Machine = Rocc;
 
     fn needs(&self) -> Needs {
-        Needs { messages: Messages::FairRate, gives: Gives::Pace, moves_departures: true, calls: Calls::Ticks, ..Needs::WINDOW }
+        Needs {
+            messages: Messages::FairRate,
+            gives: Gives::Pace,
+            moves_departures: true,
+            calls: Calls::Ticks,
+            ..Needs::WINDOW
+        }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

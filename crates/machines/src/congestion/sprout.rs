@@ -19,8 +19,10 @@
 //! CHOICE Sprout §3.4: the last packet of a flight says so, and promises the next within 50 ms; the authors' header has the time.
 //! ```
 
-use super::{Calls, AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
-    Parameters, Permit, Start,};
+use super::{
+    AckSample, Calls, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
+    Parameters, Permit, Start,
+};
 use crate::forecast::{Forecaster, KEEP_ALIVE, TICK};
 use crate::packet::{Forecast, Reading};
 use schemars::JsonSchema;
@@ -45,7 +47,14 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         let feedback = FeedbackKind::Explicit(ExplicitKind::Forecast(self.reading()));
-        Needs { feedback, round_trips: true, gives: Gives::OwnWindow, exact: self.any_size, calls: Calls::Both, ..Needs::WINDOW }
+        Needs {
+            feedback,
+            round_trips: true,
+            gives: Gives::OwnWindow,
+            exact: self.any_size,
+            calls: Calls::Both,
+            ..Needs::WINDOW
+        }
     }
 
     fn make(&self, start: &Start) -> Result<Sprout, String> {

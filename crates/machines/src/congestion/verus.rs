@@ -15,7 +15,7 @@
 mod delays;
 mod profile;
 
-use super::{Calls, AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use delays::Delays;
 use profile::Profile;
 use schemars::JsonSchema;

@@ -18,7 +18,7 @@
 mod intervals;
 mod steps;
 
-use super::{Calls, AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use intervals::{Heard, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
