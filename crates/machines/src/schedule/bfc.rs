@@ -296,7 +296,7 @@ impl Order for Bfc {
         }
         if self.tofino.is_some() { self.pop_from_behind(now) } else { self.take(now) }
     }
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         None
     }
     fn queues(&self) -> u16 {

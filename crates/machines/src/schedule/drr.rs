@@ -120,7 +120,7 @@ impl Order for Drr {
     }
     /// CHOICE Shreedhar & Varghese §3: they drop from the longest queue (McKenney 1990) without saying how
     /// long is measured; here in bytes.
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         let victim = self.lanes.tail_of_longest()?;
         let node = self.lanes.take(victim);
         if self.lanes.lane_is_empty(node.lane) {

@@ -123,7 +123,7 @@ impl Order for Credits {
         }
         self.data.pop_front()
     }
-    fn shed(&mut self, _: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _: Handle) -> Option<Entry> {
         self.data.pop_back().or_else(|| self.credits.pop_back())
     }
     #[inline]

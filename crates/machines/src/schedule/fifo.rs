@@ -48,7 +48,7 @@ impl Order for Fifo {
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         self.ring.pop_front()
     }
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.ring.pop_back()
     }
     fn head(&self) -> Option<Handle> {

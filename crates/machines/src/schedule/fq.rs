@@ -167,7 +167,7 @@ impl Order for Fq {
     }
     /// CHOICE ADS §2.2, DKS §2.2: the newest packet of the longest queue (bytes) is dropped, and the emulated server
     /// forgets it too: its flow's last finish number goes back to where that packet started.
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         let victim = self.lanes.tail_of_longest()?;
         let node = self.lanes.take(victim);
         let start = node.stamp - u64::from(node.entry.wire) * PER_BYTE;

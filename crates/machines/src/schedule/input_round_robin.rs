@@ -125,7 +125,7 @@ impl Order for InputRoundRobin {
     }
     /// The newest of the input by which the last packet came, else of the first input that holds any. Never on the way of
     /// a packet: the port drops what arrives.
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         let input = Some(self.newest).filter(|&i| self.occupied.has(i)).or_else(|| self.turn())?;
         let line = &mut self.lines[usize::from(input)];
         let Node { entry, .. } = self.memory.take_newest(line);

@@ -48,7 +48,7 @@ impl Order for Lifo {
         self.served = Some((entry, self.stack.len() as u32));
         Some(entry)
     }
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.stack.pop()
     }
     /// Whoever comes goes first.

@@ -232,7 +232,7 @@ impl Order for Liftable {
         if self.held { None } else { self.take_first() }
     }
 
-    fn shed(&mut self, _: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _: Handle) -> Option<Entry> {
         self.take_first()
     }
     #[inline]

@@ -171,7 +171,7 @@ impl<O: Order> Managed<O> {
     #[cold]
     fn shrink(&mut self, now: Time, arriving: Handle, admitted: Verdict, out: &mut Vec<Handle>) -> Verdict {
         while self.is_over()
-            && let Some(entry) = self.order.shed(arriving)
+            && let Some(entry) = self.order.push_out(arriving)
         {
             self.forget(now, entry);
             if entry.handle == arriving {

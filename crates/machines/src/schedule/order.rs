@@ -34,7 +34,7 @@ impl Entry {
 
 /// An order of service: which packet next, and which one to give up. Knows no limit.
 pub trait Order {
-    /// On overflow the arriving packet joins and [`Order::shed`] chooses; otherwise the arriving one is dropped.
+    /// On overflow the arriving packet joins and [`Order::push_out`] chooses; otherwise the arriving one is dropped.
     fn pushes_out(&self) -> bool;
     /// A packet that joins when nothing waits and leaves before another comes changes nothing but what
     /// [`Order::note_bypass`] notes.
@@ -80,7 +80,7 @@ pub trait Order {
     /// The next to leave. `None`: nothing waits, or all of it is held back ([`Order::is_held`]).
     fn pop(&mut self, now: Time) -> Option<Entry>;
     /// The first to be given up, perhaps the one `arriving`, which has joined; `None` if nothing waits.
-    fn shed(&mut self, arriving: Handle) -> Option<Entry>;
+    fn push_out(&mut self, arriving: Handle) -> Option<Entry>;
     /// Takes out those that `belong`; each is shown to `left`. See [`Discipline::withdraw`].
     fn withdraw(&mut self, _belongs: &mut dyn FnMut(Handle) -> bool, _left: &mut dyn FnMut(Entry)) {}
     /// Queues that can be paused one by one, numbered from 0; 0: the port can only be paused as a whole.

@@ -157,9 +157,9 @@ impl Order for Parity {
     }
     /// CHOICE UPS §2.3 (FQ of SJF and FIFO): the class that holds more packets gives up the one that its order gives up, be it the
     /// arriving one; of equals the even class.
-    fn shed(&mut self, arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, arriving: Handle) -> Option<Entry> {
         let class = usize::from(self.packets[1] > self.packets[0]);
-        let entry = each!(&mut self.classes[class], o => o.shed(arriving));
+        let entry = each!(&mut self.classes[class], o => o.push_out(arriving));
         self.forget(class, entry)
     }
 }

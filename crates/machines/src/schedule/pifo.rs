@@ -204,7 +204,7 @@ impl Order for Pifo {
         self.served = Some((key, entry));
         Some(entry)
     }
-    fn shed(&mut self, arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, arriving: Handle) -> Option<Entry> {
         self.long.keys().drain(..).for_each(|key| self.both.push(key));
         let gone = if let Some(&worst) = self.short.first() {
             self.short.remove(usize::from(self.spares(arriving, worst, self.short.get(1))))

@@ -102,7 +102,7 @@ impl Order for Priority {
         self.served = Some((class, entry));
         Some(entry)
     }
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }
     fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Entry)) {

@@ -67,7 +67,7 @@ impl Order for Random {
         self.served
     }
     /// The newest, unless a packet has left since it came: then any.
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.bag.pop()
     }
     /// Draws again among all that wait and the one in service.

@@ -178,7 +178,7 @@ impl Order for Rank {
         }
         self.pop_of_long()
     }
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         if let Some(worst) = self.worst_of_short() {
             if let Some((_, Place::Short(behind))) = &mut self.served {
                 *behind -= usize::from(worst < *behind);

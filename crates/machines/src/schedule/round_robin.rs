@@ -216,7 +216,7 @@ impl Order for RoundRobin {
     }
     /// CHOICE UPS §2.3 (FQ): of equally long bins the one with the smaller number gives way. The tail may be the arriving
     /// packet.
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         if !self.tracking {
             self.tracking = true;
             self.longest.clear();

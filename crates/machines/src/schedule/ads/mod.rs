@@ -227,7 +227,7 @@ impl Order for Ads {
         self.levels.pop_best()
     }
     /// CHOICE ADS §3.1: the newest packet of the lowest queue that holds any, be it the one arriving.
-    fn shed(&mut self, _arriving: Handle) -> Option<Entry> {
+    fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }
     fn queues(&self) -> u16 {

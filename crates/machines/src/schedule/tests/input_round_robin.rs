@@ -70,8 +70,9 @@ fn what_it_gives_up_is_the_newest_packet_of_the_input_it_came_by() {
     for (handle, input) in [(0, 1), (1, 1), (2, 1), (3, 1), (4, 0)] {
         order.push(Time::ZERO, &from(input), Handle(handle));
     }
-    let shed: Vec<u32> = std::iter::from_fn(|| order.shed(Handle(4)).map(|entry| entry.handle.0)).collect();
-    assert_eq!(shed, [4, 3, 2, 1, 0]);
+    let victims: Vec<u32> =
+        std::iter::from_fn(|| order.push_out(Handle(4)).map(|entry| entry.handle.0)).collect();
+    assert_eq!(victims, [4, 3, 2, 1, 0]);
     assert_eq!(order.pop(Time::ZERO), None);
     order.push(Time::ZERO, &from(1), Handle(5));
     assert_eq!(order.pop(Time::ZERO).map(|entry| entry.handle), Some(Handle(5)));
