@@ -5,7 +5,7 @@ from __future__ import annotations
 from thalweg.papers import measure
 
 from .outcome import METRICS, m3, ratio, unfinished
-from .settings import CONTROLS, NAMES, POINTS, at, judged, needs
+from .settings import CONTROLS, NAMES, ONE, POINTS, at, judged, needs
 
 PLACE = "default"
 WITH = CONTROLS[1:]
@@ -15,11 +15,11 @@ ELSEWHERE = ("load-90", "rate-100", "uniform", "memory-60")
 
 
 def runs(scale: str) -> list:
-    made = [r for n in VARIANTS for cc in CONTROLS for r in at(PLACE, n, cc, scale)]
-    made += [r for cc in WITH for r in at(PLACE, "gbn-backoff", cc, scale)]
+    made = [r for n in VARIANTS for cc in CONTROLS for r in at(PLACE, n, cc, scale, ONE)]
+    made += [r for cc in WITH for r in at(PLACE, "gbn-backoff", cc, scale, ONE)]
     for place in ELSEWHERE:
-        made += [r for cc in CONTROLS for n in ("gbn", "nosack") for r in at(place, n, cc, scale)]
-        made += [r for cc in WITH for r in at(place, "gbn-backoff", cc, scale)]
+        made += [r for cc in CONTROLS for n in ("gbn", "nosack") for r in at(place, n, cc, scale, ONE)]
+        made += [r for cc in WITH for r in at(place, "gbn-backoff", cc, scale, ONE)]
     return made
 
 
@@ -28,7 +28,7 @@ def over(runs, a: str, b: str, cc: str, place: str = PLACE) -> dict[str, float]:
 
 
 def claim(name: str, *schemes: str, controls=CONTROLS, by=measure):
-    return by(name, needs=needs(PLACE, schemes, controls))
+    return by(name, needs=needs(PLACE, schemes, controls, ONE))
 
 
 @claim("IRN-F7a", "gbn", "irn")
@@ -63,7 +63,7 @@ def places(runs) -> list[str]:
 
 def everywhere(*names: str, controls=CONTROLS) -> list[str]:
     """These schemes wherever they are compared."""
-    return [k for p in (PLACE, *ELSEWHERE) for k in needs(p, names, controls)]
+    return [k for p in (PLACE, *ELSEWHERE) for k in needs(p, names, controls, ONE)]
 
 
 @judged("IRN-X1a", needs=everywhere("gbn", "gbn-backoff", controls=WITH))

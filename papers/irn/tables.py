@@ -6,7 +6,7 @@ from thalweg.papers import measure
 
 from .numbers import steps
 from .outcome import METRICS, drop_rate, m3, named, pauses, ratio, unfinished
-from .settings import BASELINES, CONTROLS, POINTS, at, judged, mean, needs, seeds
+from .settings import BASELINES, CONTROLS, ONE, POINTS, at, judged, mean, needs, seeds
 
 # Published per scenario and congestion control: slowdown, average FCT and 99 % FCT (ms) of IRN; R1 = IRN / (RoCE+PFC) and
 # R2 = IRN / (IRN+PFC) of the three. What could not be read is not here: 10 Gb/s, 128 and 250 servers, 60 KB.
@@ -112,8 +112,10 @@ def judged_at(place: str, cc: str) -> str:
     return "long" if (place, cc) == ("default", "none") else place
 
 
-def row_needs(place: str, controls=CONTROLS) -> list[str]:
-    return [*needs(place, ("irn",), controls), *needs(baseline(place), BASELINES[1:], controls)]
+def row_needs(place: str, controls=CONTROLS, seed: int | str | None = None) -> list[str]:
+    """All seeds that the place has, or one."""
+    seed = seed or POINTS[place].seeds or "*"
+    return [*needs(place, ("irn",), controls, seed), *needs(baseline(place), BASELINES[1:], controls, seed)]
 
 
 def row(runs, place: str, cc: str) -> tuple[dict, dict, dict]:
@@ -147,7 +149,7 @@ for _name, _place in NAMES.items():
 
 
 def scaled_needs(place: str) -> list[str]:
-    return [*row_needs(place, ("none", "dcqcn")), *needs(place, BASELINES, ("dcqcn-scaled",))]
+    return [*row_needs(place, ("none", "dcqcn")), *needs(place, BASELINES, ("dcqcn-scaled",), ONE)]
 
 
 def marked(runs, place: str) -> dict[str, float]:
@@ -170,11 +172,11 @@ def _(runs):
     return marked(runs, first) | more | unfinished(runs)
 
 
-# --- Trends over a table -------------------------------------------------------------------------------------------------
+# --- Trends over a table, at the seed that all its rows have -------------------------------------------------------------
 
 
 def needs_of(places, controls=CONTROLS) -> list[str]:
-    return list(dict.fromkeys(k for p in places for k in row_needs(p, controls)))
+    return list(dict.fromkeys(k for p in places for k in row_needs(p, controls, ONE)))
 
 
 def over(runs, places, cc: str = "none") -> tuple[dict, dict]:
@@ -215,7 +217,7 @@ def _(runs):
     return out | listed("R1", r1, TABLES["4.3"]) | listed("R2", r2, TABLES["4.3"])
 
 
-@measure("IRN-T4x", needs=["default:irn*", "default:roce-pfc*", "k-*"])
+@measure("IRN-T4x", needs=needs_of(TABLES["4.4"]))
 def _(runs):
     off = {}
     for cc in CONTROLS:
@@ -245,7 +247,7 @@ def _(runs):
 
 @measure(
     "IRN-X5a",
-    needs=[*needs("default", ("irn", "irn-pfc", "roce-pfc"), ("none",)), "xoff-*"],
+    needs=[*needs("default", ("irn", "irn-pfc", "roce-pfc"), ("none",), ONE), "xoff-*"],
 )
 def _(runs):
     irn = m3(runs, "default:irn.none")
@@ -270,14 +272,14 @@ def against_default(runs, places) -> dict[str, dict[str, float]]:
     }
 
 
-@measure("IRN-T7x", needs=[*needs("default", ("irn",)), *needs("rto-640", ("irn",)), *needs("rto-1280", ("irn",))])
+@measure("IRN-T7x", needs=[k for p in TABLES["4.7"] for k in needs(p, ("irn",), seed=ONE)])
 def _(runs):
     found = against_default(runs, ("rto-640", "rto-1280"))
     out = {f"largest {POINTS[p].rto_high} / 320": max(v.values()) for p, v in found.items()}
     return out | found["rto-640"] | found["rto-1280"]
 
 
-@measure("IRN-T8x", needs=[*needs("default", ("irn",)), *needs("few-10", ("irn",)), *needs("few-15", ("irn",))])
+@measure("IRN-T8x", needs=[k for p in TABLES["4.8"] for k in needs(p, ("irn",), seed=ONE)])
 def _(runs):
     found = {k: x for v in against_default(runs, ("few-10", "few-15")).values() for k, x in v.items()}
     return {"smallest": min(found.values()), "largest": max(found.values())} | found
@@ -301,7 +303,7 @@ def complete(runs) -> list[tuple[str, str]]:
 
 
 # Every place that a row has at either scale.
-ALL = [f"[dlrkum]*:{n}.{cc}@*" for n in BASELINES for cc in CONTROLS] + [f"few-*:irn.{cc}@*" for cc in CONTROLS]
+ALL = [*needs("[dlrkum]*", BASELINES, seed=ONE), *needs("few-*", ("irn",), seed=ONE)]
 
 
 def all_rows(runs, n: int, controls) -> dict[str, float]:

@@ -87,6 +87,7 @@ impl<Q: Events> Sim<Q> {
             },
             fabric,
             processed: 0,
+            promises: Default::default(),
         };
         sim.dry_run_transports()?;
         sim.check_needs()?;

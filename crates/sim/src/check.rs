@@ -7,7 +7,7 @@ use crate::sim::Sim;
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::pause::PausePolicy;
 use thalweg_machines::schedule::Discipline;
-use thalweg_units::PortId;
+use thalweg_units::{PortId, Time};
 
 /// A law that does not hold: a defect of the simulator or of a plug-in, never of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -144,7 +144,18 @@ impl<Q: Events> Sim<Q> {
         Ok(())
     }
 
-    /// [`Sim::run`] with [`Sim::check`] every `every` events.
+    /// What reliefs promise within some time, as far as this look and those before it tell: what may pass a pause does (Escape's I10), and no cycle
+    /// of pauses stands still for 5 ms of which a packet may (I11). `at`: the present, or any later instant up to which nothing happens.
+    ///
+    /// # Errors
+    /// What has been waiting for too long.
+    pub fn check_promises(&mut self, at: Time) -> Result<(), Violation> {
+        let Self { cx, fabric, promises, processed, .. } = self;
+        let kept = promises.look(fabric, &cx.spec, at, &cx.instruments.deadlocks);
+        kept.map_err(|law| Violation { at_ps: at.ps(), event: *processed, law })
+    }
+
+    /// [`Sim::run`] with [`Sim::check`] every `every` events, and [`Sim::check_promises`].
     ///
     /// # Errors
     /// Stops at the first law that does not hold.
@@ -154,6 +165,7 @@ impl<Q: Events> Sim<Q> {
             let chunk = left.min(every);
             let running = self.run(chunk);
             self.check()?;
+            self.check_promises(self.cx.now)?;
             if !running {
                 return Ok(false);
             }

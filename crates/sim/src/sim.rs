@@ -3,6 +3,7 @@
 use crate::cx::Cx;
 use crate::events::{Calendar, Event, Events, Phase};
 use crate::fabric::on_demand::Tx;
+use crate::fabric::promises::Promises;
 use crate::fabric::{Fabric, Landing, Lost, failures, points, relief, settling};
 use crate::flows::Flows;
 use crate::hosts::{Hosts, idle};
@@ -22,6 +23,8 @@ pub struct Sim<Q: Events = Calendar> {
     pub(crate) flows: Flows,
     /// Events so far.
     pub(crate) processed: u64,
+    /// What stood still when the laws were last checked.
+    pub(crate) promises: Promises,
 }
 
 impl<Q: Events> Sim<Q> {

@@ -35,7 +35,7 @@ impl<Q: Events> Sim<Q> {
 
     /// [`Sim::save`], appended to other bytes.
     pub fn save_after(&self, bytes: Vec<u8>) -> Vec<u8> {
-        let Self { cx, fabric, hosts, flows, processed } = self;
+        let Self { cx, fabric, hosts, flows, processed, promises: _ } = self;
         let head =
             Head { now: cx.now, events: cx.events.sorted(), processed: *processed, stopped: cx.stopped };
         let parts = (&cx.spec, head, fabric, hosts, flows, &cx.instruments);

@@ -285,6 +285,11 @@ impl Inputs {
         Held { bytes, headroom, threshold: self.threshold() }
     }
 
+    /// An input that has paused its neighbour holds more than this; 0: a dynamic threshold decides, or nothing does.
+    pub fn resumes_at(&self) -> u64 {
+        if let Claims::Static { xon, .. } = self.spec.claims() { xon } else { 0 }
+    }
+
     /// Bytes of an input that must be stuck for its neighbour never to go on.
     pub fn stuck_above(&self) -> u64 {
         match self.spec.claims() {

@@ -88,6 +88,12 @@ macro_rules! reliefs {
             fn tally(&self) -> Tally {
                 match self { $(Self::$name(m) => m.tally()),* }
             }
+            fn passages(&self, view: &impl SwitchView) -> (Vec<Passage>, Span) {
+                match self { $(Self::$name(m) => m.passages(view)),* }
+            }
+            fn has_place(&self, output: usize) -> bool {
+                match self { $(Self::$name(m) => m.has_place(output)),* }
+            }
             fn check(&self, lifted: &[u32]) -> Result<(), String> {
                 match self { $(Self::$name(m) => m.check(lifted)),* }
             }

@@ -14,7 +14,7 @@ pub use signal::Signal;
 
 use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use thalweg_units::{Span, Time};
 
 // The one list. Each relief has a file of its own, which declares its `Params` ([`Parameters`]).
 list::reliefs! {
@@ -91,6 +91,17 @@ pub struct Tally {
     pub furthest: u16,
 }
 
+/// A flow that a switch can bring past a pause: it holds the flow's input back, the output is open, and has a place for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Which flow.
+    pub flow: u32,
+    /// By which it comes.
+    pub input: usize,
+    /// By which it leaves.
+    pub output: usize,
+}
+
 /// The relief of one switch.
 pub trait Relief {
     /// It makes no difference that a packet of the flow passes from `input` to `output`: nobody need say so.
@@ -130,6 +141,15 @@ pub trait Relief {
     );
     /// What it has done so far.
     fn tally(&self) -> Tally;
+    /// Flows whose packets, if they wait where the input's neighbour is paused, are promised to go on; and the longest time until the switch does
+    /// something about them. Empty: it promises nothing.
+    fn passages(&self, _view: &impl SwitchView) -> (Vec<Passage>, Span) {
+        (Vec::new(), Span::ZERO)
+    }
+    /// A token that comes by the output finds a place.
+    fn has_place(&self, _output: usize) -> bool {
+        true
+    }
     /// What must hold at every instant; `lifted`: packets in each output's lane.
     ///
     /// # Errors

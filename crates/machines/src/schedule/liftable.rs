@@ -102,6 +102,10 @@ impl Liftable {
     pub fn waiting(&self) -> u32 {
         self.waiting
     }
+    /// Those, first come first.
+    pub fn in_order(&self) -> impl Iterator<Item = Handle> {
+        self.ring.iter().filter_map(|place| Some(place.entry?.handle))
+    }
     /// Packets in the lane.
     pub fn lifted(&self) -> u32 {
         self.lane.len() as u32

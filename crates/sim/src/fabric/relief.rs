@@ -24,7 +24,7 @@ use thalweg_machines::{Flags, Handle, Kind};
 use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
 
 /// A switch as its relief sees it.
-struct View<'a> {
+pub(super) struct View<'a> {
     links: &'a [PortId],
     ports: &'a [Port],
     gates: &'a Gates,
@@ -105,6 +105,13 @@ fn ask<R>(
         hosts,
     };
     question(&mut machines[switch], &view, acts)
+}
+
+/// A switch, for who only looks.
+pub(super) fn look(fabric: &Fabric, hosts: u32, switch: usize) -> View<'_> {
+    let Fabric { stages, ports, gates, memory, queues, egresses, outages, .. } = fabric;
+    let (links, last_sent) = (memory.links[switch].as_slice(), stages.relief.last_sent.as_slice());
+    View { links, ports, gates, memory, queues, egresses, last_sent, outages, hosts }
 }
 
 /// A packet comes to a port of a switch. True: it goes on as others do; false: it escapes, and is in the port's lane. (Neither this nor what leaves is
@@ -416,8 +423,17 @@ pub(crate) fn check(fabric: &Fabric, spec: &NetworkSpec) -> Result<(), String> {
     let lifted =
         |id: &PortId| fabric.queue(*id).and_then(|queue| queue.liftable()).map_or(0, Liftable::lifted);
     for (switch, machine) in fabric.stages.relief.machines.iter().enumerate() {
-        let lifted: Vec<u32> = fabric.memory.links[switch].iter().map(lifted).collect();
-        machine.check(&lifted).map_err(|law| format!("switch {switch}: {law}"))?;
+        let links = &fabric.memory.links[switch];
+        let lifted: Vec<u32> = links.iter().map(lifted).collect();
+        let held =
+            || links.iter().zip(&lifted).find(|(id, lifted)| **lifted > 0 && fabric.gates[id.at()].stopped);
+        let lanes = || {
+            held().map_or(Ok(()), |(id, n)| {
+                Err(format!("a pause holds the {n} packets in the lane of port {}", id.0))
+            })
+        };
+        let law = machine.check(&lifted).and_then(|()| lanes()).and_then(|()| check_inputs(fabric, switch));
+        law.map_err(|law| format!("switch {switch}: {law}"))?;
     }
     let kept = spec.relief.is_some() && fabric.stages.relief.machines.iter().all(Relief::substitutes);
     if kept && fabric.stages.relief.reordered > 0 {
@@ -425,6 +441,29 @@ pub(crate) fn check(fabric: &Fabric, spec: &NetworkSpec) -> Result<(), String> {
             "{} packets left for their hosts behind later ones of their flows",
             fabric.stages.relief.reordered
         ));
+    }
+    Ok(())
+}
+
+/// I12: what is in lanes counts for no input, so that none pauses its neighbour because of it.
+fn check_inputs(fabric: &Fabric, switch: usize) -> Result<(), String> {
+    let (links, memory) = (&fabric.memory.links[switch], &fabric.memory.switches[switch]);
+    for (input, books) in memory.inputs().iter().enumerate() {
+        let waiting: u64 = links.iter().map(|id| u64::from(fabric.memory.held(*id, input as u8))).sum();
+        let leaving = links.iter().map(|id| fabric.memory.deferred[id.at()]);
+        let leaving: u64 = leaving.filter(|d| usize::from(d.0) == input).map(|d| u64::from(d.1)).sum();
+        if books.bytes != waiting + leaving {
+            let bytes = books.bytes;
+            return Err(format!(
+                "input {input} counts {bytes} B, and {waiting} B wait outside lanes, {leaving} B are leaving"
+            ));
+        }
+        if memory.has_paused(input) && books.bytes <= memory.resumes_at() {
+            return Err(format!(
+                "input {input} keeps its neighbour paused and holds {} B outside lanes",
+                books.bytes
+            ));
+        }
     }
     Ok(())
 }

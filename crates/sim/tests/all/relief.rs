@@ -1,6 +1,7 @@
 //! Escape (Menikkumbura, Purdue 2022, ch. 4) and the other reliefs: cycles of pauses are left, nothing is lost, nothing is reordered; and what the published rules do.
 use crate::common::*;
 use crate::lossless::pfc;
+use thalweg_machines::buffer::InputMemory;
 use thalweg_machines::pause::{PauseSpec, gfc};
 use thalweg_machines::relief::escape::{Arithmetic, Params, Reclaim, Rule};
 use thalweg_machines::relief::{ReliefMachine, ReliefSpec, deadlock_breaker, loop_breaker};
@@ -297,7 +298,7 @@ fn is_unknown_ahead(sim: &Network, flow: usize) -> bool {
     })
 }
 
-/// I1 to I6, I8, I9 and I14 in networks drawn at random. `ESCAPE_CASES=10000` for more of them. What Escape cannot clear is what no
+/// I1 to I6, I8 to I12 and I14 in networks drawn at random. `ESCAPE_CASES=10000` for more of them. What Escape cannot clear is what no
 /// switch can name (M9 b): all that is stuck is of flows new to a switch ahead.
 #[test]
 fn in_any_network_nothing_is_lost_or_reordered_and_everything_arrives() {
@@ -327,6 +328,67 @@ fn in_any_network_nothing_is_lost_or_reordered_and_everything_arrives() {
         "{cases} networks: {pauses} pauses, {cycles} cycles, {lifted} packets lifted; {unnamed} stand still behind flows that no switch can name"
     );
     assert!(pauses > cases && lifted > cases && cycles > 0 && unnamed * 200 < cases.max(200));
+}
+
+/// I10, with a look after every event; I11: no cycle lasts for 5 ms but behind flows that no switch can name; I13: inputs hold no more than XOFF,
+/// the headroom that is there without Escape and a pool; and many of them do need the pool's.
+#[test]
+fn what_may_pass_does_in_time_and_the_headroom_needs_room_for_a_pool() {
+    let cases = std::env::var("ESCAPE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
+    let (mut beyond, mut longest) = (0, Span::ZERO);
+    for seed in 0..cases {
+        let spec = random(seed);
+        let (Some(relief), Some(inputs)) = (spec.relief, spec.inputs) else { unreachable!("it is relieved") };
+        let InputMemory::PerInput(memory) = inputs.memory else { unreachable!("every input has its own") };
+        let xoff = memory.get() - HEADROOM - relief.more() * 1002;
+        // Room that nobody should need.
+        let stop = StopSpec { until: Time::from_ms(20), ..spec.stop };
+        let probes = ProbeSpec { memory: true, ..spec.probes };
+        let inputs = pfc(xoff, xoff / 2, 4 * HEADROOM + relief.more() * 1002);
+        let spec = NetworkSpec { inputs: Some(inputs), stop, probes, ..spec };
+        let sim = run_checked(spec, 1);
+        let mut needs = false;
+        for (switch, peaks) in sim.memory_peaks().iter().enumerate() {
+            let node = NodeId(sim.spec().hosts + switch as u32);
+            let links = sim.spec().links.iter().filter(|link| [link.a, link.b].contains(&node));
+            for (link, most) in links.zip(&peaks.inputs) {
+                let on_the_way = link.rate().bps() as f64 * 2.0 * link.delay().ps() as f64 * 1e-12 / 8.0;
+                let published = xoff + on_the_way as u64 + 3 * 1002 + 64;
+                assert!(*most <= published + relief.more() * 1002, "seed {seed}: {most} B at an input");
+                needs |= *most > published;
+            }
+        }
+        beyond += u64::from(needs);
+        let unnamed = stuck(&sim).iter().any(|flow| is_unknown_ahead(&sim, *flow));
+        for cycle in sim.deadlocks() {
+            let lasted = cycle.ended.min(sim.now()).since(cycle.at);
+            assert!(unnamed || lasted < Span::from_ms(5), "seed {seed}: {lasted}");
+            longest = if unnamed { longest } else { longest.max(lasted) };
+        }
+    }
+    eprintln!(
+        "{cases} networks: the headroom of the pool was needed in {beyond}; no cycle lasted longer than {longest}"
+    );
+    assert!(longest > Span::ZERO);
+}
+
+/// If nothing happened any more, both would be found: packets that may pass a pause, and a cycle that stands.
+#[test]
+fn whoever_looks_finds_what_stands_still() {
+    let finds = |what: &str| {
+        let spec = relieved(ring(5, u64::MAX, Time::from_ms(1)), escape(Params::default()), 100_000, 50_000);
+        let mut sim = Network::new(spec).expect("a network");
+        while sim.run(1) {
+            let far = sim.now() + Span::from_ms(50);
+            let found = (0..40).find_map(|look| sim.check_promises(far + Span::from_ms(look)).err());
+            if found.is_some_and(|found| found.law.contains(what)) {
+                return true;
+            }
+        }
+        false
+    };
+    assert!(finds("waits at the paused port"));
+    assert!(finds("no packet of a cycle of 3 paused ports has moved"));
 }
 
 /// M8: a link fails in networks drawn at random, and is restored. What was on it is lost, and what came to it; nothing else is, nothing is reordered,

@@ -19,7 +19,7 @@
 
 mod table;
 
-use super::{Act, Parameters, Problems, Relief, Signal, Site, SwitchView, Tally};
+use super::{Act, Parameters, Passage, Problems, Relief, Signal, Site, SwitchView, Tally};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::{Known, Table};
@@ -204,6 +204,11 @@ impl Escape {
         self.table.rows().iter().any(|known| known.flow == flow)
     }
 
+    /// It is not one of the published readings that break them.
+    fn keeps_the_laws(&self) -> bool {
+        self.params.arithmetic == Arithmetic::Consistent && self.params.reclaim != Reclaim::Paper
+    }
+
     fn tell(&mut self, port: usize, signal: Signal, acts: &mut Vec<Act>) {
         self.tally.signals += 1;
         acts.push(Act::Tell(port, signal));
@@ -379,9 +384,24 @@ impl Relief for Escape {
         self.tally
     }
 
+    /// The flows that e1 names (I10), of the defaults. Instants drawn in neighbouring periods are up to two periods apart.
+    fn passages(&self, view: &impl SwitchView) -> (Vec<Passage>, Span) {
+        let goes = |known: &&Known| {
+            let (input, output) = (usize::from(known.input), usize::from(known.output));
+            let held_back = view.has_paused(input) && view.faces_switch(input);
+            held_back && self.has_place(output) && !view.is_paused(output)
+        };
+        let known: &[Known] = if self.keeps_the_laws() { self.table.rows() } else { &[] };
+        let passage = |k: &Known| Passage { flow: k.flow, input: k.input.into(), output: k.output.into() };
+        (known.iter().filter(goes).map(passage).collect(), self.period.saturating_mul(2))
+    }
+    fn has_place(&self, output: usize) -> bool {
+        self.pools[output] > 0
+    }
+
     /// I1 to I3, of the defaults; what was published keeps none of them.
     fn check(&self, lifted: &[u32]) -> Result<(), String> {
-        if self.params.arithmetic == Arithmetic::Literal || self.params.reclaim == Reclaim::Paper {
+        if !self.keeps_the_laws() {
             return Ok(());
         }
         let mut lent = vec![0u32; self.pools.len()];
