@@ -82,7 +82,7 @@ class Point:
         }
 
 
-UNIFORM_FLOWS = {"quick": 500, "full": 50_000}  # they are ten times as large
+UNIFORM_FLOWS = {"quick": 500, "full": 5000}  # they are ten times as large: as long a window as the others have
 LARGER = {"quick": 12_000, "full": 50_000}  # more hosts: as long a window as 5000 flows of 54 hosts have
 # Without congestion control queues and pauses go on growing for longer than the window of the quick scale: the default row is judged on
 # as many flows as at full scale.

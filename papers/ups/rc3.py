@@ -5,7 +5,7 @@ from __future__ import annotations
 from thalweg.papers import measure
 
 from .outcome import average
-from .settings import NETWORKS, SEEDS, TCP, counted, mean, point, run, split, spread
+from .settings import NETWORKS, ONE, SEEDS, TCP, counted, mean, point, run, split, spread
 
 # CHOICE: RC3's own set-up (ns-3): an initial window of 4, SACK, no delayed ACKs, five classes, 5 MB at every port of a switch.
 TRANSPORT = TCP | {
@@ -54,7 +54,7 @@ def at(place: str, scheme: str, scale: str, seed: int):
 
 def runs(scale: str) -> list:
     there = PUBLISHED if scale == "full" else QUICK
-    return [at(p, s, scale, seed) for p in there for seed in SEEDS[scale][:1] for s in SCHEMES]
+    return [at(p, s, scale, seed) for p in there for seed in SEEDS[scale][:ONE] for s in SCHEMES]
 
 
 def claim(name: str, place: str) -> None:

@@ -20,17 +20,15 @@ PUBLISHED = {
     "rocketfuel-70": (0.1891, 0.1883, 3.8139, 3.7199),
     "datacenter-70": (0.0250, 0.0240, 0.1352, 0.1100),
 }
-QUICK = ("i2-30", "i2-70", "datacenter-70")
+QUICK = ("i2-30", "i2-50", "i2-70", "1g-1g-70", "datacenter-70")
 
 
 def window(place: str, scale: str) -> dict:
     """Packets of flows that start in (0.5, 2) s of 5 s count; the run ends when the last of them has arrived."""
-    if scale == "full":
-        first, last, end = "0.5s", "2s", "5s"
-    elif place.startswith("datacenter"):
+    if scale == "quick" and place.startswith("datacenter"):
         first, last, end = "50ms", "100ms", "200ms"
     else:
-        first, last, end = "0.5s", "1s", "2s"
+        first, last, end = "0.5s", "2s", "5s"
     return counted(first, last, end, packets={"hops": False})
 
 

@@ -79,7 +79,7 @@ impl Promises {
             if still.longer_than(*bound, now) {
                 let waited = now.since(still.since);
                 return Err(format!(
-                    "flow {flow} of signals waits at the paused port {} and could pass, and for {waited} none of its packets has (at most {bound})",
+                    "the flow that signals call {flow} waits at the paused port {} and could pass, and for {waited} none of its packets has (at most {bound})",
                     port.0
                 ));
             }
@@ -106,7 +106,7 @@ impl Promises {
                 && let Some(chance) = chance()
             {
                 return Err(format!(
-                    "no packet of a cycle of {} paused ports has moved for {}, and flow {} of signals could pass",
+                    "no packet of a cycle of {} paused ports has moved for {}, and the flow that signals call {} could pass",
                     deadlock.ports.len(),
                     now.since(still.since),
                     chance.flow
