@@ -420,20 +420,15 @@ fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
 
 /// What must hold at every instant, at every switch.
 pub(crate) fn check(fabric: &Fabric, spec: &NetworkSpec) -> Result<(), String> {
-    let lifted =
-        |id: &PortId| fabric.queue(*id).and_then(|queue| queue.liftable()).map_or(0, Liftable::lifted);
     for (switch, machine) in fabric.stages.relief.machines.iter().enumerate() {
         let links = &fabric.memory.links[switch];
-        let lifted: Vec<u32> = links.iter().map(lifted).collect();
-        let held =
-            || links.iter().zip(&lifted).find(|(id, lifted)| **lifted > 0 && fabric.gates[id.at()].stopped);
-        let lanes = || {
-            held().map_or(Ok(()), |(id, n)| {
-                Err(format!("a pause holds the {n} packets in the lane of port {}", id.0))
-            })
+        let lifted: Vec<u32> = links.iter().map(|id| lifted(fabric, *id)).collect();
+        let laws = || {
+            machine.check(&lifted)?;
+            check_lanes(fabric, links)?;
+            check_inputs(fabric, switch)
         };
-        let law = machine.check(&lifted).and_then(|()| lanes()).and_then(|()| check_inputs(fabric, switch));
-        law.map_err(|law| format!("switch {switch}: {law}"))?;
+        laws().map_err(|law| format!("switch {switch}: {law}"))?;
     }
     let kept = spec.relief.is_some() && fabric.stages.relief.machines.iter().all(Relief::substitutes);
     if kept && fabric.stages.relief.reordered > 0 {
@@ -443,6 +438,18 @@ pub(crate) fn check(fabric: &Fabric, spec: &NetworkSpec) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Packets in a port's lane.
+fn lifted(fabric: &Fabric, id: PortId) -> u32 {
+    fabric.queue(id).and_then(|queue| queue.liftable()).map_or(0, Liftable::lifted)
+}
+
+/// I12: no pause holds what is in a lane.
+fn check_lanes(fabric: &Fabric, links: &[PortId]) -> Result<(), String> {
+    let held = |id: &&PortId| fabric.gates[id.at()].stopped && lifted(fabric, **id) > 0;
+    let Some(id) = links.iter().find(held) else { return Ok(()) };
+    Err(format!("a pause holds the {} packets in the lane of port {}", lifted(fabric, *id), id.0))
 }
 
 /// I12: what is in lanes counts for no input, so that none pauses its neighbour because of it.
