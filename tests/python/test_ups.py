@@ -276,7 +276,7 @@ def test_the_published_table_2_passes(name):
 
 def test_the_published_refresh_thresholds_pass():
     edge = part("edge")
-    seen = {"refreshes_by_delay": 3, "refreshes_by_gap": 2}
+    seen = {"refreshes_by_delay": 3, "refreshes_by_gap": 2, "refreshes_by_gap_at_low_delay": 1}
     runs = {
         f"fair-tenth-70:{edge.refreshed(ms)}@1": finished(f"T4 {ms}", *row, edge=seen)
         for ms, row in edge.REFRESH.items()

@@ -272,10 +272,11 @@ pub(crate) fn summary(run: &Run) -> Json {
     let delivered: u64 = rows.iter().map(|r| r.outcome.delivered).sum();
     let edge = run.engine.spec().edge.map(|_| {
         json!({
-            "drops": c.edge_dropped,
-            "marks": c.edge_marked,
-            "refreshes_by_delay": c.edge_low_delay,
-            "refreshes_by_gap": c.edge_gaps,
+            "drops": c.edge.dropped,
+            "marks": c.edge.marked,
+            "refreshes_by_delay": c.edge.refreshes.by_delay,
+            "refreshes_by_gap": c.edge.refreshes.by_gap,
+            "refreshes_by_gap_at_low_delay": c.edge.refreshes.by_gap_at_low_delay,
         })
     });
     let pauses = run.engine.spec().inputs.filter(|i| i.stops_ports()).map(|_| pauses(run));

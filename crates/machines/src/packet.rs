@@ -85,6 +85,11 @@ impl Flags {
 #[repr(transparent)]
 pub struct Handle(pub u32);
 
+impl Handle {
+    /// No packet has it.
+    pub const NONE: Self = Self(u32::MAX);
+}
+
 /// [`Packet::side`] of a packet without cold headers.
 pub const NO_SIDE: u32 = u32::MAX;
 

@@ -47,6 +47,7 @@ pub use check::Violation;
 pub use fabric::memory::MemoryPeaks;
 pub use flows::record::{FlowEnd, FlowOutcome};
 pub use hosts::replay::{self, Exit, Injection};
+pub use instruments::EdgeTally;
 pub use instruments::pauses::{Deadlock, PauseRecord};
 pub use instruments::probe;
 pub use instruments::recording::{self, Recorded};

@@ -6,6 +6,7 @@ use crate::fabric::memory::MemoryPeaks;
 use crate::flows::record::{FlowEnd, FlowOutcome, FlowRecord};
 use crate::hosts::replay::{Exit, Injection};
 use crate::ideal::{Shape, completion};
+use crate::instruments::EdgeTally;
 use crate::instruments::pauses::{Deadlock, PauseRecord};
 use crate::instruments::probe::Probes;
 use crate::instruments::recording::Recorded;
@@ -34,14 +35,8 @@ pub struct Counters {
     pub pause_frames: u64,
     /// Pause frames sent by switches: XON.
     pub resume_frames: u64,
-    /// Packets dropped by the queue management at receiving edges.
-    pub edge_dropped: u64,
-    /// Packets marked there.
-    pub edge_marked: u64,
-    /// Edge CoDel: how often a delay below the target made a flow start afresh.
-    pub edge_low_delay: u64,
-    /// Edge CoDel: how often a pause of its sender did.
-    pub edge_gaps: u64,
+    /// What the queue management at receiving edges has done.
+    pub edge: EdgeTally,
     /// Flows that have started.
     pub flows_started: u64,
     /// Flows complete at both ends.
@@ -74,10 +69,7 @@ impl<Q: Events> Sim<Q> {
             packets_marked: self.fabric.ports.iter().map(|p| p.totals(self.cx.now).marked).sum(),
             pause_frames: self.cx.instruments.tally.pause_frames,
             resume_frames: self.cx.instruments.tally.resume_frames,
-            edge_dropped: self.cx.instruments.tally.edge_dropped,
-            edge_marked: self.cx.instruments.tally.edge_marked,
-            edge_low_delay: self.cx.instruments.tally.edge_low_delay,
-            edge_gaps: self.cx.instruments.tally.edge_gaps,
+            edge: self.cx.instruments.tally.edge,
             flows_started: self.flows.tally.started,
             flows_done: self.flows.tally.done,
             flows_total: self.cx.spec.flows.len() as u64,

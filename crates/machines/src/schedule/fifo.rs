@@ -51,6 +51,10 @@ impl Order for Fifo {
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.ring.pop_back()
     }
+    #[inline]
+    fn upcoming(&self) -> Option<Handle> {
+        self.head()
+    }
     fn head(&self) -> Option<Handle> {
         self.ring.front().map(|entry| entry.handle)
     }

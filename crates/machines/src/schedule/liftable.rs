@@ -7,7 +7,7 @@
 
 use super::flow_table::FlowTable;
 use super::{At, Entry, Order, Parameters};
-use crate::packet::{Handle, Packet};
+use crate::packet::{Ecn, Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -29,17 +29,24 @@ impl Parameters for Params {
     }
 }
 
-/// Nobody comes behind in the same flow.
+/// No packet of a flow waits, or none that is indexed.
 const NOBODY: u64 = u64::MAX;
 
+/// A place of the ring whose packet was lifted.
+const LIFTED: Entry = Entry { handle: Handle::NONE, wire: 0, route: 0, ecn: Ecn::NotEct, control: false };
+
+/// Of a packet that is indexed, who comes behind it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Place {
-    /// `None`: it was lifted.
-    entry: Option<Entry>,
-    /// Of those indexed: their flow's place in the rows.
+struct Link {
+    /// Its flow's place in the rows.
     row: u32,
-    /// Of those indexed: the number of the next of the flow, or [`NOBODY`].
-    behind: u64,
+    /// So many places behind it comes the next of its flow that is indexed; 0: none does.
+    next: u32,
+}
+
+impl Link {
+    /// Of a packet that was lifted before anybody asked.
+    const NONE: Self = Self { row: u32::MAX, next: 0 };
 }
 
 /// A flow that has waited: first and last of its packets that are indexed, by their numbers.
@@ -56,13 +63,14 @@ const ROWS: usize = 1024;
 /// Queue and lane of one port.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Liftable {
-    ring: VecDeque<Place>,
+    /// Who waits, and places of who did.
+    ring: VecDeque<Entry>,
+    /// Of those in the ring that are indexed, from its front on: `flows` and `rows` know them.
+    links: VecDeque<Link>,
     /// The number of what is, or was, at the ring's front.
     front: u64,
     /// In the ring and not lifted.
     waiting: u32,
-    /// `flows` and `rows` know what has a number below this.
-    indexed: u64,
     /// From flow to row.
     flows: FlowTable,
     rows: Vec<Row>,
@@ -76,27 +84,23 @@ impl Liftable {
     /// A packet of the flow waits in the queue; those in the lane do not count. [`Liftable::index`] goes before.
     #[inline]
     pub fn waits(&self, flow: FlowId) -> bool {
-        debug_assert!(self.indexed == self.end() || self.waiting == 0);
+        debug_assert!(self.is_indexed());
         self.first(flow).is_some()
     }
     /// The queue knows the first packet of every flow until another one joins; `flow`: whose packet this is.
     #[inline]
     pub fn index(&mut self, flow: impl Fn(Handle) -> FlowId) {
-        let end = self.end();
-        if self.indexed <= self.front && self.rows.len() > ROWS {
+        if self.links.is_empty() && self.rows.len() > ROWS {
             (self.flows, self.rows) = Default::default();
         }
-        for number in self.indexed.max(self.front)..end {
-            if let Some(entry) = self.ring[(number - self.front) as usize].entry {
-                self.add(flow(entry.handle), number);
-            }
+        for at in self.links.len()..self.ring.len() {
+            let handle = self.ring[at].handle;
+            let row = if handle == Handle::NONE { None } else { Some(self.add(flow(handle), at)) };
+            self.links.push_back(row.map_or(Link::NONE, |row| Link { row, next: 0 }));
         }
-        self.indexed = end;
     }
-    /// The number that the next to join will have.
-    #[inline]
-    fn end(&self) -> u64 {
-        self.front + self.ring.len() as u64
+    fn is_indexed(&self) -> bool {
+        self.links.len() == self.ring.len() || self.waiting == 0
     }
     /// Packets in the queue.
     pub fn waiting(&self) -> u32 {
@@ -104,7 +108,7 @@ impl Liftable {
     }
     /// Those, first come first.
     pub fn in_order(&self) -> impl Iterator<Item = Handle> {
-        self.ring.iter().filter_map(|place| Some(place.entry?.handle))
+        self.ring.iter().map(|entry| entry.handle).filter(|handle| *handle != Handle::NONE)
     }
     /// Packets in the lane.
     pub fn lifted(&self) -> u32 {
@@ -116,8 +120,8 @@ impl Liftable {
     }
     /// The first packet of the flow joins the end of the lane. [`Liftable::index`] goes before.
     pub fn lift(&mut self, flow: FlowId, hops: u16) -> Option<Handle> {
-        debug_assert!(self.indexed == self.end() || self.waiting == 0);
-        self.lift_number(self.first(flow)?, hops)
+        debug_assert!(self.is_indexed());
+        self.lift_at((self.first(flow)? - self.front) as usize, hops)
     }
     /// The number of the first packet of the flow that is indexed.
     #[inline]
@@ -127,20 +131,21 @@ impl Liftable {
     }
     /// The first packet of the queue that `belongs` joins the end of the lane; with it no other packet of its flow may be left out.
     pub fn lift_first(&mut self, hops: u16, belongs: impl Fn(Handle) -> bool) -> Option<Handle> {
-        let theirs = |place: &Place| place.entry.is_some_and(|entry| belongs(entry.handle));
-        let at = self.ring.iter().position(theirs)?;
-        self.lift_number(self.front + at as u64, hops)
+        let theirs = |entry: &Entry| entry.handle != Handle::NONE && belongs(entry.handle);
+        self.lift_at(self.ring.iter().position(theirs)?, hops)
     }
 
     /// What is lifted is always the first of its flow.
-    fn lift_number(&mut self, number: u64, hops: u16) -> Option<Handle> {
-        let place = self.ring.get_mut((number - self.front) as usize)?;
-        let entry = place.entry.take()?;
-        let Place { row, behind, .. } = *place;
-        self.left(number, row, behind);
+    fn lift_at(&mut self, at: usize, hops: u16) -> Option<Handle> {
+        let entry = std::mem::replace(self.ring.get_mut(at)?, LIFTED);
+        self.waiting -= 1;
+        if let Some(link) = self.links.get(at) {
+            self.pass(self.front + at as u64, *link);
+        }
         self.lane.push_back((entry, hops));
-        while self.ring.front().is_some_and(|place| place.entry.is_none()) {
+        while self.ring.front().is_some_and(|entry| entry.handle == Handle::NONE) {
             self.ring.pop_front();
+            self.links.pop_front();
             self.front += 1;
         }
         Some(entry.handle)
@@ -150,11 +155,14 @@ impl Liftable {
     #[inline]
     pub fn take_first(&mut self) -> Option<Entry> {
         loop {
-            let Place { entry, row, behind } = self.ring.pop_front()?;
-            let number = self.front;
+            let entry = self.ring.pop_front()?;
+            let (number, link) = (self.front, self.links.pop_front());
             self.front += 1;
-            if let Some(entry) = entry {
-                self.left(number, row, behind);
+            if entry.handle != Handle::NONE {
+                self.waiting -= 1;
+                if let Some(link) = link {
+                    self.pass(number, link);
+                }
                 return Some(entry);
             }
         }
@@ -165,39 +173,32 @@ impl Liftable {
         self.lane.pop_front().map(|(entry, _)| entry)
     }
 
-    /// A packet waits in the queue no longer.
+    /// A packet in the ring, behind all that are indexed, is the last of its flow: which row that has.
     #[inline]
-    fn left(&mut self, number: u64, row: u32, behind: u64) {
-        self.waiting -= 1;
-        if number < self.indexed {
-            self.pass(number, row, behind);
-        }
-    }
-
-    /// A packet is the last of its flow.
-    fn add(&mut self, flow: FlowId, number: u64) {
-        let at = (number - self.front) as usize;
+    fn add(&mut self, flow: FlowId, at: usize) -> u32 {
+        let number = self.front + at as u64;
         let Some(row) = self.flows.get(flow) else {
             let row = self.rows.len() as u32;
-            self.ring[at].row = row;
             self.rows.push(Row { first: number, last: number });
-            return self.flows.insert(flow, row);
+            self.flows.insert(flow, row);
+            return row;
         };
-        self.ring[at].row = row;
         let theirs = &mut self.rows[row as usize];
         let before = std::mem::replace(&mut theirs.last, number);
         if theirs.first == NOBODY {
             theirs.first = number;
         } else {
-            self.ring[(before - self.front) as usize].behind = number;
+            self.links[(before - self.front) as usize].next = (number - before) as u32;
         }
+        row
     }
 
-    /// The first of its flow leaves; `behind` it comes the next.
-    fn pass(&mut self, number: u64, row: u32, behind: u64) {
+    /// The first of its flow leaves.
+    #[inline]
+    fn pass(&mut self, number: u64, Link { row, next }: Link) {
         let theirs = &mut self.rows[row as usize];
         debug_assert_eq!(theirs.first, number, "the first of its flow");
-        theirs.first = behind;
+        theirs.first = if next == 0 { NOBODY } else { number + u64::from(next) };
     }
 }
 
@@ -221,7 +222,7 @@ impl Order for Liftable {
         if packet.tag > 0 {
             return self.lane.push_back((entry, packet.tag));
         }
-        self.ring.push_back(Place { entry: Some(entry), row: u32::MAX, behind: NOBODY });
+        self.ring.push_back(entry);
         self.waiting += 1;
     }
 
@@ -238,6 +239,9 @@ impl Order for Liftable {
 
     fn push_out(&mut self, _: Handle) -> Option<Entry> {
         self.take_first()
+    }
+    fn upcoming(&self) -> Option<Handle> {
+        self.ring.front().map(|entry| entry.handle).filter(|handle| *handle != Handle::NONE)
     }
     #[inline]
     fn header(&self) -> u32 {

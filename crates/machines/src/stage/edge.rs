@@ -42,10 +42,17 @@ pub struct EdgeCodel {
     last_sent: Time,
     /// The packet before was dropped in the dropping state.
     dropped_before: bool,
-    /// Times that delay had been above target and a packet below it ended that.
-    pub low_delay_refreshes: u32,
-    /// Times that delay had been above target and a gap between send times ended that.
-    pub gap_refreshes: u32,
+}
+
+/// What has ended times above the target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refreshes {
+    /// A packet below it.
+    pub by_delay: u64,
+    /// A gap between send times.
+    pub by_gap: u64,
+    /// Those of them whose packet was below the target as well.
+    pub by_gap_at_low_delay: u64,
 }
 
 impl EdgeCodel {
@@ -58,13 +65,15 @@ impl EdgeCodel {
         now: Time,
         sent: Time,
         used: Span,
+        refreshes: &mut Refreshes,
     ) -> bool {
         let was_above = self.codel.first_above.is_some();
         if sent.since(self.last_sent) >= refresh {
             self.codel.first_above = None;
-            self.gap_refreshes += u32::from(was_above);
+            refreshes.by_gap += u64::from(was_above);
+            refreshes.by_gap_at_low_delay += u64::from(was_above && used < target);
         } else if used < target {
-            self.low_delay_refreshes += u32::from(was_above);
+            refreshes.by_delay += u64::from(was_above);
         }
         self.last_sent = sent;
         let may_drop = self.codel.above(now, used < target, interval);
@@ -100,34 +109,46 @@ mod tests {
     const INTERVAL: Span = Span::from_ms(100);
     const REFRESH: Span = Span::from_ms(20);
 
-    /// Packets every 10 ms in `[from, to)`, sent 50 ms ago, that waited `used` ms: when one is dropped.
-    fn dropped(edge: &mut EdgeCodel, from: u64, to: u64, used: u64) -> Vec<u64> {
-        let mut arrives = |t: &u64| {
-            let (now, sent) = (Time::from_ms(*t), Time::from_ms(*t - 50));
-            !edge.on_packet((TARGET, INTERVAL, REFRESH), now, sent, Span::from_ms(used))
-        };
-        (from / 10..to / 10).map(|t| t * 10).filter(|t| arrives(t)).collect()
+    /// One flow, and what has been counted of it.
+    #[derive(Default)]
+    struct Flow(EdgeCodel, Refreshes);
+
+    impl Flow {
+        /// Packets every 10 ms in `[from, to)`, sent 50 ms ago, that waited `used` ms: when one is dropped.
+        fn dropped(&mut self, from: u64, to: u64, used: u64) -> Vec<u64> {
+            let Self(edge, refreshes) = self;
+            let mut arrives = |t: &u64| {
+                let (now, sent) = (Time::from_ms(*t), Time::from_ms(*t - 50));
+                !edge.on_packet((TARGET, INTERVAL, REFRESH), now, sent, Span::from_ms(used), refreshes)
+            };
+            (from / 10..to / 10).map(|t| t * 10).filter(|t| arrives(t)).collect()
+        }
+        /// By delay, by gap, by a gap at low delay.
+        fn refreshes(&self) -> [u64; 3] {
+            [self.1.by_delay, self.1.by_gap, self.1.by_gap_at_low_delay]
+        }
     }
 
     #[test]
     fn it_drops_like_codel_but_one_packet_at_a_time() {
-        let mut edge = EdgeCodel::default();
+        let mut flow = Flow::default();
         // Above since 60: the first at 160; due at 260, then 330.7, 388.4, 438.4.
-        assert_eq!(dropped(&mut edge, 60, 450, 10), [160, 260, 340, 390, 440]);
-        assert_eq!(edge.codel.count, 4, "the count rises with the packet behind a dropped one");
+        assert_eq!(flow.dropped(60, 450, 10), [160, 260, 340, 390, 440]);
+        assert_eq!(flow.0.codel.count, 4, "the count rises with the packet behind a dropped one");
         // Low delay ends it; back above, it takes an interval again, and starts from the rate it had reached.
-        assert_eq!(dropped(&mut edge, 450, 460, 4), [0; 0]);
-        assert_eq!(edge.low_delay_refreshes, 1);
-        assert_eq!(dropped(&mut edge, 460, 660, 10), [560, 640]); // count 2: due 70.7 ms later
-        assert_eq!(edge.gap_refreshes, 0);
+        assert_eq!(flow.dropped(450, 460, 4), [0; 0]);
+        assert_eq!(flow.refreshes(), [1, 0, 0]);
+        assert_eq!(flow.dropped(460, 660, 10), [560, 640]); // count 2: due 70.7 ms later
+        assert_eq!(flow.refreshes(), [1, 0, 0]);
     }
 
     #[test]
     fn several_drops_that_are_overdue_come_one_per_packet() {
-        let mut edge = EdgeCodel::default();
-        assert_eq!(dropped(&mut edge, 60, 170, 10), [160]);
+        let mut flow = Flow::default();
+        assert_eq!(flow.dropped(60, 170, 10), [160]);
         let spec = (TARGET, INTERVAL, Span::from_secs(9));
-        let mut at = |ms| edge.on_packet(spec, Time::from_ms(ms), Time::from_ms(ms - 50), TARGET);
+        let Flow(edge, refreshes) = &mut flow;
+        let mut at = |ms| edge.on_packet(spec, Time::from_ms(ms), Time::from_ms(ms - 50), TARGET, refreshes);
         // Due at 260, 330.7 and 388.4: at 400, 401, 402; then at 438.4.
         let delivered: Vec<bool> = [400, 401, 402, 403, 438, 439].map(&mut at).into();
         assert_eq!(delivered, [false, false, false, true, true, false]);
@@ -135,14 +156,17 @@ mod tests {
 
     #[test]
     fn a_gap_between_send_times_starts_the_interval_anew_even_in_the_dropping_state() {
-        let mut edge = EdgeCodel::default();
-        assert_eq!(dropped(&mut edge, 60, 170, 10), [160]);
+        let mut flow = Flow::default();
+        assert_eq!(flow.dropped(60, 170, 10), [160]);
         // The next was sent exactly 20 ms later: a threshold's worth.
-        assert_eq!(dropped(&mut edge, 180, 280, 10), [0; 0]);
-        assert_eq!((edge.gap_refreshes, edge.low_delay_refreshes), (1, 0));
-        assert_eq!(dropped(&mut edge, 280, 290, 10), [280]);
+        assert_eq!(flow.dropped(180, 280, 10), [0; 0]);
+        assert_eq!(flow.refreshes(), [0, 1, 0]);
+        assert_eq!(flow.dropped(280, 290, 10), [280]);
         // Packets of more than a target of delay, but that have just been: a shorter gap changes nothing.
-        assert_eq!(edge.gap_refreshes, 1);
+        assert_eq!(flow.refreshes(), [0, 1, 0]);
+        // A gap, and a delay below the target: either would do.
+        assert_eq!(flow.dropped(400, 410, 4), [0; 0]);
+        assert_eq!(flow.refreshes(), [0, 2, 1]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use block_acks::{Batch, BlockAcks};
 pub use carried::Carry;
 pub use codel::{Codel, CodelStage, Departure};
 pub use declare::{Acts, Around, MarkAt, Parameters};
-pub use edge::{EdgeCodel, EdgeSpec, edge_ecn};
+pub use edge::{EdgeCodel, EdgeSpec, Refreshes, edge_ecn};
 pub use int::Int;
 pub use pi::Pi;
 pub use pie::Pie;

@@ -333,7 +333,7 @@ impl Fabric {
                 self.serve(cx, id, entry.handle, entry.wire);
                 return self.lose_pushed_out(cx, id);
             }
-            if cx.features.headers
+            if (cx.features.headers || cx.features.ingress_accounting)
                 && let Some(next) = self.queues[self.ports[id.at()].queue as usize].upcoming()
             {
                 prefetch(&self.packets[next]);

@@ -277,7 +277,8 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
     let now = cx.now;
     hears_releases(fabric, cx, switch, (now, PortId(back.0 ^ 1)));
     fabric.catch_up(cx, back);
-    if matches!(signal, Signal::Token { .. }) {
+    // (Where it finds no place, nobody asks who waits.)
+    if matches!(signal, Signal::Token { .. }) && fabric.stages.relief.machines[switch].has_place(port) {
         index(fabric, back);
     }
     hears(fabric, cx, switch, port, now, signal);

@@ -22,7 +22,7 @@ impl Hosts {
             EdgeSpec::Ecn { threshold } => {
                 if edge_ecn(threshold, used) && packet.ecn != Ecn::NotEct {
                     packet.ecn = Ecn::Ce;
-                    cx.instruments.tally.edge_marked += 1;
+                    cx.instruments.tally.edge.marked += 1;
                 }
                 true
             }
@@ -31,11 +31,15 @@ impl Hosts {
                     self.edges.resize(slot + 1, EdgeCodel::default());
                 }
                 let codel = &mut self.edges[slot];
-                let before = (codel.low_delay_refreshes, codel.gap_refreshes);
-                let delivered = codel.on_packet((target, interval, refresh), cx.now, packet.stamp, used);
-                cx.instruments.tally.edge_low_delay += u64::from(codel.low_delay_refreshes - before.0);
-                cx.instruments.tally.edge_gaps += u64::from(codel.gap_refreshes - before.1);
-                cx.instruments.tally.edge_dropped += u64::from(!delivered);
+                let tally = &mut cx.instruments.tally.edge;
+                let delivered = codel.on_packet(
+                    (target, interval, refresh),
+                    cx.now,
+                    packet.stamp,
+                    used,
+                    &mut tally.refreshes,
+                );
+                tally.dropped += u64::from(!delivered);
                 delivered
             }
         }

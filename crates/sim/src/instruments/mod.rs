@@ -12,6 +12,7 @@ use pauses::{Deadlock, PauseRecord};
 use probe::Probes;
 use recording::{Recorded, Recorder};
 use serde::{Deserialize, Serialize};
+use thalweg_machines::stage::Refreshes;
 use thalweg_machines::{Handle, Packet};
 use thalweg_units::{PortId, Time, fold64};
 
@@ -32,14 +33,19 @@ pub struct Tally {
     pub resume_frames: u64,
     /// Packets that made a queue too long and are held against nobody, lest pauses go round in a circle.
     pub spared: u64,
-    /// Packets that reached their host and were dropped there, at the edge.
-    pub edge_dropped: u64,
+    /// What the queue management at receiving edges has done.
+    pub edge: EdgeTally,
+}
+
+/// What the queue management at receiving edges has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EdgeTally {
+    /// Packets that reached their host and were dropped there.
+    pub dropped: u64,
     /// Packets marked there.
-    pub edge_marked: u64,
-    /// Edge CoDel: how often a delay below the target made a flow start afresh.
-    pub edge_low_delay: u64,
-    /// Edge CoDel: how often a pause of its sender did.
-    pub edge_gaps: u64,
+    pub marked: u64,
+    /// Edge CoDel: how often a flow started afresh, and why.
+    pub refreshes: Refreshes,
 }
 
 /// The instruments of a run.

@@ -36,7 +36,7 @@ const _: () = assert!(size_of::<Flying>() == 24);
 impl Flying {
     /// An unused place.
     pub const EMPTY: Flying =
-        Flying { handle: Handle(u32::MAX), wire: 0, arrive: Time::MAX, route: 0, load: Load::Data };
+        Flying { handle: Handle::NONE, wire: 0, arrive: Time::MAX, route: 0, load: Load::Data };
 
     /// A packet that is not on its way yet.
     #[inline(always)]

@@ -290,7 +290,7 @@ fn slack_used_is_the_time_spent_waiting_whatever_the_discipline() {
         spec.edge = Some(EdgeSpec::Ecn { threshold });
         spec.probes.record = Some(RecordSpec { hops: false });
         let sim = run(spec.clone());
-        let marked = sim.counters().edge_marked;
+        let marked = sim.counters().edge.marked;
         let recorded = record(spec, false);
         let long = |row: &usize| recorded.forward[*row] == 1 && recorded.waited[*row] > threshold.ps();
         let waited = (0..recorded.flow.len()).filter(long).count() as u64;

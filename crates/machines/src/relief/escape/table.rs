@@ -2,7 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-const UNKNOWN: u32 = u32::MAX;
+/// What is known of a flow, in the one place that every packet of it looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    row: u32,
+    input: u16,
+    output: u16,
+}
+
+impl Place {
+    /// No port has these numbers.
+    const UNKNOWN: Self = Self { row: u32::MAX, input: u16::MAX, output: u16::MAX };
+}
 
 /// A flow that passes the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,8 +71,8 @@ pub struct Table {
     /// By row: reservations at p^E whose token went on, and whose packet has not come.
     lent: Vec<Lent>,
     room: usize,
-    /// By fid: its row.
-    at: Vec<u32>,
+    /// By fid: its row, and once more which way it goes.
+    at: Vec<Place>,
     /// The row to be taken next.
     next: usize,
     /// The row after the one that was served last.
@@ -95,15 +106,15 @@ impl Table {
     }
     /// By fid.
     pub fn get(&mut self, flow: u32) -> Option<(Known, &mut Lent)> {
-        let at = *self.at.get(flow as usize)? as usize;
+        let at = self.at.get(flow as usize)?.row as usize;
         Some((*self.rows.get(at)?, &mut self.lent[at]))
     }
 
     /// The flow is known, and goes this way.
     #[inline]
     pub fn has(&self, known: Known) -> bool {
-        let at = self.at.get(known.flow as usize).map_or(usize::MAX, |at| *at as usize);
-        self.rows.get(at) == Some(&known)
+        let at = self.at.get(known.flow as usize);
+        at.is_some_and(|at| (at.input, at.output) == (known.input, known.output))
     }
 
     /// A packet of the flow passes.
@@ -111,30 +122,35 @@ impl Table {
     pub fn learn(&mut self, known: Known) {
         if let Some((_, lent)) = self.get(known.flow) {
             if lent.is_empty() {
-                let at = self.at[known.flow as usize];
-                self.rows[at as usize] = known;
+                let row = self.at[known.flow as usize].row;
+                self.put(known, row);
             }
             return;
         }
         let flow = known.flow as usize;
         if self.at.len() <= flow {
-            self.at.resize(flow + 1, UNKNOWN);
+            self.at.resize(flow + 1, Place::UNKNOWN);
         }
         if self.rows.len() < self.room {
-            self.at[flow] = self.rows.len() as u32;
             self.lent.push(Lent::default());
-            return self.rows.push(known);
+            self.rows.push(known);
+            return self.put(known, self.rows.len() as u32 - 1);
         }
         for _ in 0..self.room {
-            let place = self.next;
-            self.next = (place + 1) % self.room;
-            if self.lent[place].is_empty() {
-                self.at[self.rows[place].flow as usize] = UNKNOWN;
-                self.at[flow] = place as u32;
-                self.rows[place] = known;
-                return;
+            let row = self.next;
+            self.next = (row + 1) % self.room;
+            if self.lent[row].is_empty() {
+                self.at[self.rows[row].flow as usize] = Place::UNKNOWN;
+                return self.put(known, row as u32);
             }
         }
+    }
+
+    /// The flow has that row.
+    fn put(&mut self, known: Known, row: u32) {
+        let Known { flow, input, output } = known;
+        self.rows[row as usize] = known;
+        self.at[flow as usize] = Place { row, input, output };
     }
 }
 
