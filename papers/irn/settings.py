@@ -83,10 +83,17 @@ class Point:
 
 
 UNIFORM_FLOWS = {"quick": 500, "full": 5000}  # they are ten times as large: as long a window as the others have
-LARGER = {"quick": 12_000, "full": 50_000}  # more hosts: as long a window as 5000 flows of 54 hosts have
+LARGER = {"quick": 12_000, "full": 50_000}  # of 128 and of 250 hosts
 # Without congestion control queues and pauses go on growing for longer than the window of the quick scale: the default row is judged on
 # as many flows as at full scale.
 LONG = {"quick": 50_000, "full": 50_000}
+
+
+def as_long_as(hosts: int) -> dict[str, int]:
+    """Flows of 54 hosts that arrive in as long a window as those of so many more do."""
+    return {scale: round(flows * 54 / hosts) for scale, flows in LARGER.items()}
+
+
 POINTS = {
     "default": Point(),
     "long": Point("default, 50 000 flows", flows=LONG),
@@ -97,6 +104,8 @@ POINTS = {
     "rate-100": Point("100 Gb/s", rate=100),
     "k-8": Point("128 servers", k=8, flows=LARGER, seeds=ONE),
     "k-10": Point("250 servers", k=10, flows=LARGER, seeds=ONE),
+    "as-k-8": Point("54 servers for as long as 128", flows=as_long_as(128), seeds=ONE),
+    "as-k-10": Point("54 servers for as long as 250", flows=as_long_as(250), seeds=ONE),
     "uniform": Point("uniform 500 KB to 5 MB", workload="uniform", flows=UNIFORM_FLOWS, seeds=ONE),
     "memory-60": Point("60 KB per input", memory=60, seeds=ONE),
     "memory-120": Point("120 KB per input", memory=120, seeds=ONE),

@@ -1,8 +1,4 @@
-//! What both ends of a queue pair do alike: call the engine of their dialect, and open what arrives.
-
-use crate::requester::Ignored;
-use crate::setup::Setup;
-use crate::wire::Packet;
+//! How both ends of a queue pair call the engine of their dialect.
 
 /// `engine!(self.queue, now, |engine, context| ...)`: calls the engine of the end's dialect, with its books (`queue`) and all else
 /// that it works with.
@@ -29,13 +25,4 @@ macro_rules! new_engine {
             Dialect::Roce => Engine::Roce(roce::Engine::new($setup)),
         }
     };
-}
-
-/// A packet for queue pair `qp`.
-///
-/// # Errors
-/// If it is none.
-pub fn open<'a>(setup: &Setup, qp: u32, bytes: &'a [u8]) -> Result<Packet<'a>, Ignored> {
-    let packet = Packet::decode(setup.dialect, bytes).map_err(Ignored::Wire)?;
-    if packet.qp == qp { Ok(packet) } else { Err(Ignored::QueuePair(packet.qp)) }
 }

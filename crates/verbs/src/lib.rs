@@ -6,6 +6,7 @@
 //! Atomics, MSN) waits for everything before them as two bits per packet ([`bitmap2`]). A [`Setup`] says whether a queue
 //! pair speaks IRN or falls back to RoCE.
 
+mod arriving;
 pub mod bitmap2;
 #[macro_use]
 mod engine;
@@ -19,11 +20,12 @@ pub mod state;
 pub mod timer;
 pub mod wire;
 
+pub use arriving::Ignored;
 pub use queues::{
     Arrived, Completion, Fence, Operation, PostError, ReceiveRequest, Received, Request, SendWith,
     SharedReceives, Status,
 };
-pub use requester::{Counters, Ignored, Requester};
+pub use requester::{Counters, Requester};
 pub use responder::{Host, Responder};
 pub use setup::{Setup, SetupError};
 

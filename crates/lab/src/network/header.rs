@@ -1,9 +1,9 @@
 //! `[slack]` and `[edge]` as the simulator wants them.
 
 use crate::quantity::Delay;
+use crate::resolve::full_packet;
 use crate::schema::{Document, Edge, Slack, SlackRule};
 use crate::topology::Graph;
-use crate::validate::full_packet;
 use thalweg_machines::slack as m;
 use thalweg_machines::stage::EdgeSpec;
 use thalweg_units::{Rate, Serializer, Span};

@@ -2,22 +2,21 @@
 
 use crate::schema::{Document, Scheduler};
 use crate::topology::Graph;
-use crate::validate::full_packet;
 use thalweg_machines::pause::Site;
 
-/// The switches that pause policies are made for.
-pub(crate) fn site(doc: &Document, graph: &Graph) -> Site {
+/// The switches that pause policies are made for; `packet`: bytes of the largest.
+pub(crate) fn site(doc: &Document, graph: &Graph, packet: u32) -> Site {
     Site {
         memory: doc.switch.inputs.and_then(|inputs| inputs.memory).map(|own| own.0),
         shared: doc.switch.inputs.and_then(|inputs| inputs.shared).map(|all| all.0),
         link: graph.largest_link(),
-        packet: full_packet(doc),
+        packet,
         more: doc.switch.relief.map_or(0, |relief| relief.more()),
     }
 }
 
-/// What follows from the topology.
-pub(super) fn by_graph(doc: &mut Document, graph: &Graph) {
+/// What follows from the topology; `packet`: bytes of the largest.
+pub(super) fn by_graph(doc: &mut Document, graph: &Graph, packet: u32) {
     let hop =
         graph.links.iter().map(|link| link.delay().saturating_mul(2)).max().filter(|hop| !hop.is_zero());
     let mixed = doc.switch.mix.as_mut().map(|mix| &mut mix.scheduler);
@@ -28,6 +27,6 @@ pub(super) fn by_graph(doc: &mut Document, graph: &Graph) {
             bfc.hop_rtt = bfc.hop_rtt.or(hop);
         }
     }
-    let site = site(doc, graph);
+    let site = site(doc, graph, packet);
     doc.switch.settle_pauses(&site);
 }

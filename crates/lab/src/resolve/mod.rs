@@ -62,6 +62,11 @@ pub(crate) fn transports(doc: &Document) -> Vec<(String, &Transport)> {
     std::iter::once(("transport".to_owned(), &doc.transport)).chain(named).collect()
 }
 
+/// The largest packet that any traffic sends, bytes on the wire.
+pub(crate) fn full_packet(doc: &Document) -> u32 {
+    transports(doc).into_iter().map(|(_, t)| t.wire().largest()).max().unwrap_or(1500)
+}
+
 /// True if some transport's packets may be marked.
 pub(crate) fn ecn_capable(doc: &Document) -> bool {
     transports(doc).iter().any(|(_, t)| of_kind!(t, |t| t.ecn_capable()))
@@ -113,7 +118,7 @@ pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
         }
         of_kind!(t, |t| t.by_graph(graph, &mut paths));
     }
-    lossless::by_graph(doc, graph);
+    lossless::by_graph(doc, graph, full_packet(doc));
 }
 
 /// Writes what depends on the sizes of flows into the document: of each transport those of the first Poisson traffic that uses it.

@@ -77,6 +77,16 @@ impl Graph {
         self.host_rates().into_iter().max().unwrap_or(Rate::ZERO)
     }
 
+    /// Ports of the switch that has the most.
+    pub(crate) fn most_ports(&self) -> u64 {
+        let mut ports = vec![0u64; self.nodes()];
+        for l in &self.links {
+            ports[l.a.at()] += 1;
+            ports[l.b.at()] += 1;
+        }
+        ports[self.hosts as usize..].iter().copied().max().unwrap_or(0)
+    }
+
     /// What the largest link at a switch holds, both ways together.
     pub fn largest_link(&self) -> Bytes {
         let at_switch = self.links.iter().filter(|l| !self.is_host(l.a) || !self.is_host(l.b));

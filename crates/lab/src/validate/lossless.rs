@@ -104,7 +104,7 @@ fn nic(r: &mut Report<'_>, doc: &Document) {
 }
 
 fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
-    let full = super::full_packet(doc);
+    let full = resolve::full_packet(doc);
     let (name, bytes) = match (inputs.memory, inputs.shared) {
         (Some(_), Some(_)) => {
             let reason = "`memory` of each input and `shared` memory exclude each other";
@@ -127,7 +127,7 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
         let reason = format!("{bytes} cannot hold one packet of {full} bytes");
         r.error(&format!("switch.inputs.{name}"), reason, format!("at least \"{full}B\""));
     }
-    let ports = most_ports(graph);
+    let ports = graph.most_ports();
     if ports > MOST_INPUTS {
         let reason = format!("a switch has {ports} links");
         r.error("switch.inputs", reason, format!("at most {MOST_INPUTS}, or remove the key"));
@@ -144,13 +144,3 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
 
 /// Links of a switch that counts by input: the number of an input has eight bits.
 const MOST_INPUTS: u64 = 256;
-
-/// Ports of the switch that has the most.
-pub(super) fn most_ports(graph: &Graph) -> u64 {
-    let mut ports = vec![0u64; graph.nodes()];
-    for l in &graph.links {
-        ports[l.a.at()] += 1;
-        ports[l.b.at()] += 1;
-    }
-    ports[graph.hosts as usize..].iter().copied().max().unwrap_or(0)
-}

@@ -18,8 +18,6 @@ mod schedulers;
 mod slack;
 mod transports;
 
-pub(crate) use queues::full_packet;
-
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::Document;

@@ -2,7 +2,6 @@
 //! stands with it, in `thalweg_machines::pause`.
 
 use super::Report;
-use super::lossless::most_ports;
 use crate::deadlock;
 use crate::resolve;
 use crate::schema::{Connection, Document, Inputs, NicOrder, RoutingRule, Scheduler};
@@ -35,7 +34,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
                 r.error(&key, reason, "write `switch.inputs = { memory = \"240KB\" }`");
             }
             Some(inputs) => {
-                r.tell(&key, policy.problems(&resolve::site(doc, graph)));
+                r.tell(&key, policy.problems(&resolve::site(doc, graph, resolve::full_packet(doc))));
                 claims(r, &effects, inputs, graph);
             }
         }
@@ -54,7 +53,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
 /// What all inputs of a switch may claim at once must be there.
 fn claims(r: &mut Report<'_>, effects: &Effects, inputs: Inputs, graph: &Graph) {
     let (Some((each, what)), Some(shared)) = (effects.claims.each(), inputs.shared) else { return };
-    let ports = most_ports(graph);
+    let ports = graph.most_ports();
     let all = Bytes::new(each.saturating_mul(ports));
     if all > shared.0 {
         let reason =

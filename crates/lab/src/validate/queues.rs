@@ -8,7 +8,7 @@ use crate::topology::Graph;
 use thalweg_machines::stage::Around;
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
-    let full = full_packet(doc);
+    let full = resolve::full_packet(doc);
     let shared = doc.switch.shared_buffer.as_ref().map(|s| s.total.0.get());
     let room = |buffer: Capacity| buffer.bytes(full).get().min(shared.unwrap_or(u64::MAX));
     schedulers::scheduler(r, "switch", &doc.switch.scheduler, doc);
@@ -165,11 +165,6 @@ fn never_shared(r: &mut Report<'_>, doc: &Document, graph: &Graph, full: u32) {
         let why = format!("the {ports} ports of a switch hold at most {} each", doc.switch.room());
         r.useless("switch.shared_buffer", &why, "raise `switch.buffer`, for example to \"unlimited\"");
     }
-}
-
-/// The largest packet that any traffic sends, bytes on the wire.
-pub(crate) fn full_packet(doc: &Document) -> u32 {
-    resolve::transports(doc).into_iter().map(|(_, t)| t.wire().largest()).max().unwrap_or(1500)
 }
 
 fn buffer(r: &mut Report<'_>, section: &str, buffer: Capacity, full: u32) {

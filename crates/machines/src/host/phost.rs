@@ -8,7 +8,7 @@
 
 use super::{Came, End, HostAgent};
 use crate::packet::{Kind, Packet};
-use crate::transport::phost::Arrivals;
+use crate::transport::arrivals::Arrivals;
 use crate::transport::{PhostSpec, Transmit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The end at the destination of a transport whose receivers answer once: which packets have come, and one ACK of all.
 
-use super::phost::Arrivals;
+use super::arrivals::Arrivals;
 use crate::packet::{Kind, Packet};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};

@@ -12,6 +12,7 @@
 //!
 //! Each transport has a folder of its own and a line in the one list, from which the enums, dispatched statically, follow.
 
+pub(crate) mod arrivals;
 mod collector;
 mod contract;
 mod counts;

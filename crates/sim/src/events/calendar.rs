@@ -6,12 +6,9 @@
 //!
 //! Within its day an event is one word, which sorts as the event does.
 
-use super::order::sort_descending;
+use super::order::{Word, sort_descending};
 use super::{Event, Events, Heap, Phase, Tag};
 use thalweg_units::Time;
-
-/// An event of a day: how long after the day's beginning (ps), above its tag.
-pub(super) type Word = u64;
 
 /// Bits of a [`Tag`].
 const TAG: u32 = 36;

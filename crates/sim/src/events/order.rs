@@ -3,7 +3,8 @@
 //! Few events are sorted by networks (Knuth, The Art of Computer Programming, vol. 3, §5.3.4): which of two comes first is
 //! a coin toss, and a mispredicted branch costs more than some comparisons too many.
 
-use super::calendar::Word;
+/// An event of a day: how long after the day's beginning (ps), above its tag.
+pub(super) type Word = u64;
 
 /// Compares and exchanges, pair by pair.
 macro_rules! network {

@@ -6,28 +6,13 @@ mod packets;
 mod refusals;
 mod roce;
 
-use crate::engine::open;
+use crate::arriving::{Ignored, open};
 use crate::memory::Memory;
 use crate::queues::send::SendQueue;
 use crate::queues::{Completion, PostError, Request, Status};
 use crate::setup::{Setup, SetupError};
-use crate::wire::{Aeth, Credits, Dialect, Refusal, Syndrome, WireError};
+use crate::wire::{Aeth, Credits, Dialect, Refusal, Syndrome};
 use thalweg_units::Time;
-
-/// A packet that changed nothing, and why.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ignored {
-    /// It is none.
-    Wire(WireError),
-    /// It is for another queue pair.
-    QueuePair(u32),
-    /// It is for the other end.
-    Direction,
-    /// Its number is not one that the other end can have sent now.
-    Number,
-    /// It does not fit the message that its number belongs to.
-    Mismatch,
-}
 
 impl std::fmt::Display for Ignored {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

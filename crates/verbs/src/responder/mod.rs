@@ -7,10 +7,10 @@ mod reads;
 mod responses;
 mod roce;
 
-use crate::engine::open;
+use crate::arriving::{Ignored, open};
 use crate::memory::Memory;
 use crate::queues::{PostError, ReceiveRequest, Received, Receives, SharedReceives};
-use crate::requester::{Counters, Ignored};
+use crate::requester::Counters;
 use crate::setup::{Setup, SetupError};
 use crate::wire::{Credits, Dialect, Serial, Syndrome, rnr_code};
 use std::collections::VecDeque;

@@ -2,8 +2,8 @@
 
 use super::Context;
 use super::accept::Answer;
+use crate::arriving::Ignored;
 use crate::memory::Memory;
-use crate::requester::Ignored;
 use crate::setup::Setup;
 use crate::timer::Rto;
 use crate::wire::{Aeth, Opcode, Packet, Place, Serial};

@@ -4,8 +4,8 @@
 use super::accept::{self, Answer, INVALID};
 use super::responses;
 use super::{Context, Host};
+use crate::arriving::Ignored;
 use crate::memory::Memory;
-use crate::requester::Ignored;
 use crate::setup::Setup;
 use crate::wire::{Aeth, Opcode, Packet, Refusal, Reth, Serial, Syndrome};
 use std::collections::VecDeque;

@@ -8,14 +8,12 @@
 //! What the paper leaves open is as in the authors' simulator (NetSys/simulator, `ext/capability*`): numbers of tokens, the window
 //! counted from the highest that was answered, the waits. Left out: tenants and deadlines as policies.
 
-mod arrivals;
 mod receiver;
 mod sender;
 pub(super) mod spec;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use arrivals::Arrivals;
 pub use receiver::PhostReceiver;
 pub use sender::PhostSender;
 

@@ -1,8 +1,8 @@
 //! The source's end: a request, then a packet per token (pHost, Algorithm 1).
 
+use super::super::arrivals::Arrivals;
 use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, Heard, PhostSpec, SenderStats, SendingEnd, Transmit};
-use super::Arrivals;
 use crate::congestion::Start;
 use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
