@@ -89,17 +89,32 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         let at = at.max(cx.now + Span::from_ps(1));
         cx.schedule(at, Phase::Point, id.0);
     }
-    tell(fabric, cx, id);
+    // Clocks tick after all ports have decided at this instant, those included that have no event for it.
+    send_told(fabric, cx, id, Fabric::catch_up_now);
 }
 
-/// Sends what the point of a port has said.
+/// Sends what the point of a port has said of a packet that joins.
 #[inline(never)]
 pub(crate) fn tell<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    send_told(fabric, cx, id, |_, _, _| {});
+}
+
+/// Each message, after its port has been made `ready` for it.
+#[inline]
+fn send_told<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    id: PortId,
+    ready: impl Fn(&mut Fabric, &mut Cx<Q>, PortId),
+) {
     if fabric.stages.points.told.is_empty() {
         return;
     }
     let mut told = std::mem::take(&mut fabric.stages.points.told);
     for (flow, says) in told.drain(..) {
+        if let Some(out) = way(fabric, cx, fabric.ports[(id.0 ^ 1) as usize].place.peer, flow) {
+            ready(fabric, cx, out);
+        }
         send(fabric, cx, id, flow, says);
     }
     fabric.stages.points.told = told;
@@ -141,13 +156,17 @@ pub(crate) fn forward<Q: Events>(
     here: NodeId,
     flying: Flying,
 ) {
-    let flow = fabric.packets[flying.handle].flow;
-    let ends = &cx.spec.flows[flow.at()];
-    let pick = flow_pick(&cx.spec.routing, ends.dst, ends.src, flow.0, true);
-    match fabric.routes.next(here, ends.src, pick) {
+    match way(fabric, cx, here, fabric.packets[flying.handle].flow) {
         Some(out) => fabric.enqueue::<false, true, _>(cx, from, out, flying, Span::ZERO),
         None => fabric.lose(cx, flying.handle),
     }
+}
+
+/// The port by which a message for the source of a flow leaves a switch.
+fn way<Q>(fabric: &Fabric, cx: &Cx<Q>, here: NodeId, flow: FlowId) -> Option<PortId> {
+    let ends = &cx.spec.flows[flow.at()];
+    let pick = flow_pick(&cx.spec.routing, ends.dst, ends.src, flow.0, true);
+    fabric.routes.next(here, ends.src, pick)
 }
 
 /// What a network with congestion points cannot have, and why.
