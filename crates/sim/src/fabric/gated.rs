@@ -435,9 +435,9 @@ impl Fabric {
         let held = self.queues[self.ports[id.at()].queue as usize].is_held();
         let gate = &mut self.gates[id.at()];
         let was = std::mem::replace(&mut gate.stopped, held);
-        if held {
+        if held && !self.ports[id.at()].state.tx_pending {
             // While its switch keeps a neighbour paused, the end of what is on the wire is an event all the same.
-            self.rest_on_demand(cx, id);
+            self.rest(cx, id);
         } else if was && !held && gate.blocked {
             self.wake(cx, id);
         }
