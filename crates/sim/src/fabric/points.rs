@@ -89,38 +89,37 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         let at = at.max(cx.now + Span::from_ps(1));
         cx.schedule(at, Phase::Point, id.0);
     }
-    // Clocks tick after all ports have decided at this instant, those included that have no event for it.
-    send_told(fabric, cx, id, Fabric::catch_up_now);
+    send_told(fabric, cx, id, Tie::Behind);
+}
+
+/// Where a message comes that meets a decision of its port at the same instant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tie {
+    /// Before it, as what arrives: it is said of a packet that joins.
+    Before,
+    /// Behind it: clocks tick after all ports have decided, those included that have no event for it.
+    Behind,
 }
 
 /// Sends what the point of a port has said of a packet that joins.
 #[inline(never)]
 pub(crate) fn tell<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
-    send_told(fabric, cx, id, |_, _, _| {});
+    send_told(fabric, cx, id, Tie::Before);
 }
 
-/// Each message, after its port has been made `ready` for it.
 #[inline]
-fn send_told<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    id: PortId,
-    ready: impl Fn(&mut Fabric, &mut Cx<Q>, PortId),
-) {
+fn send_told<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, tie: Tie) {
     if fabric.stages.points.told.is_empty() {
         return;
     }
     let mut told = std::mem::take(&mut fabric.stages.points.told);
     for (flow, says) in told.drain(..) {
-        if let Some(out) = way(fabric, cx, fabric.ports[(id.0 ^ 1) as usize].place.peer, flow) {
-            ready(fabric, cx, out);
-        }
-        send(fabric, cx, id, flow, says);
+        send(fabric, cx, id, flow, says, tie);
     }
     fabric.stages.points.told = told;
 }
 
-fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flow: FlowId, says: Says) {
+fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flow: FlowId, says: Says, tie: Tie) {
     let Some(spec) = &cx.spec.point else { return };
     let side = fabric.sides.claim();
     fabric.sides[side] = Side::Notice(Notice { point: id, says });
@@ -144,7 +143,11 @@ fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flow: FlowId
     cx.instruments.tally.injected += 1;
     let handle = fabric.packets.insert(packet);
     let here = fabric.ports[(id.0 ^ 1) as usize].place.peer;
-    forward(fabric, cx, PortId::NONE, here, Flying::new(handle, &packet));
+    let out = way(fabric, cx, here, flow);
+    if let (Tie::Behind, Some(out)) = (tie, out) {
+        fabric.catch_up_now(cx, out);
+    }
+    leave(fabric, cx, PortId::NONE, out, Flying::new(handle, &packet));
 }
 
 /// A switch passes on what a congestion point has sent.
@@ -156,7 +159,13 @@ pub(crate) fn forward<Q: Events>(
     here: NodeId,
     flying: Flying,
 ) {
-    match way(fabric, cx, here, fabric.packets[flying.handle].flow) {
+    let out = way(fabric, cx, here, fabric.packets[flying.handle].flow);
+    leave(fabric, cx, from, out, flying);
+}
+
+/// A message leaves a switch; it is lost if there is no way.
+fn leave<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, from: PortId, out: Option<PortId>, flying: Flying) {
+    match out {
         Some(out) => fabric.enqueue::<false, true, _>(cx, from, out, flying, Span::ZERO),
         None => fabric.lose(cx, flying.handle),
     }
