@@ -148,6 +148,8 @@ pub struct PathNeeds {
     pub told: bool,
     /// Its senders, which wait for a pace or a window, can say beforehand that they will ([`SendingEnd::foresee`]).
     pub foresees: bool,
+    /// Its senders hear what congestion points say of their flows; others, which have control packets of their own, must not.
+    pub listens: bool,
 }
 
 /// The answer to "anything to send?".

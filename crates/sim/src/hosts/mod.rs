@@ -151,7 +151,7 @@ impl Hosts {
         }
     }
 
-    /// What a congestion point has sent has reached its host. The flow may be over.
+    /// What a congestion point has sent has reached its host. The flow may be over, or may not listen.
     #[inline(never)]
     fn hear<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
         let packet = fabric.packets[handle];
@@ -163,6 +163,9 @@ impl Hosts {
         }
         let sending = &mut self.sending[slot as usize];
         let transport = &self.transports[sending.transport as usize];
+        if !transport.needs().listens {
+            return fabric.discard(handle, &packet);
+        }
         let side = &fabric.sides[Handle(packet.side)];
         sending.sender.on_packet(transport, cx.now, &packet, Some(side));
         fabric.discard(handle, &packet);

@@ -7,6 +7,7 @@ mod backpressure;
 mod crossbar;
 mod dependencies;
 mod foresight;
+mod late;
 mod lone_flow;
 mod lossless;
 mod peaks;

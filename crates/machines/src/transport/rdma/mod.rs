@@ -25,7 +25,7 @@ pub use receiver::RdmaReceiver;
 pub use sender::RdmaSender;
 
 use super::{PathNeeds, Protocol, RdmaAcks, RdmaSpec, RecoverySpec, Windows, Wire};
-use crate::congestion::{Gives, Start};
+use crate::congestion::{Gives, Messages, Start};
 use thalweg_units::{Bytes, FlowId, Stream};
 
 impl Protocol for RdmaSpec {
@@ -59,8 +59,10 @@ impl Protocol for RdmaSpec {
     }
     fn needs(&self) -> PathNeeds {
         let told = self.recovery == RecoverySpec::Told;
-        let waits = self.cap.is_some() || self.controller.needs().gives != Gives::Nothing;
-        PathNeeds { told, foresees: waits && !told && self.segments.is_none(), ..PathNeeds::default() }
+        let controller = self.controller.needs();
+        let waits = self.cap.is_some() || controller.gives != Gives::Nothing;
+        let foresees = waits && !told && self.segments.is_none();
+        PathNeeds { told, foresees, listens: controller.messages != Messages::None, ..PathNeeds::default() }
     }
     /// Posted segments end where a packet of a message need not.
     fn streams(&self) -> bool {
