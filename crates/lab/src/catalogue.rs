@@ -80,8 +80,8 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
         let Some(name) = name.filter(|name| !out.iter().any(|e| e.name == *name)) else { continue };
         if name == "custom" {
             let users = match kind {
-                "controllers" => thalweg_machines::custom::controllers(),
-                _ => thalweg_machines::custom::disciplines(),
+                "controllers" => thalweg_machines::congestion::custom::controllers(),
+                _ => thalweg_machines::schedule::custom::disciplines(),
             };
             out.extend(users.into_iter().map(|name| Entry {
                 name,

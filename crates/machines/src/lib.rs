@@ -17,6 +17,7 @@
 //! * [`buffer`]: how ports share a switch's memory.
 //! * [`pause`]: what neighbours tell each other about when to send, and what a port then may not.
 //! * [`relief`]: what switches do about packets that wait behind a pause, or ports that wait for each other.
+//! * [`plugin`]: what machines written by users have in common.
 //! * [`problems`]: what an algorithm says is wrong with its parameters.
 //!
 //! [`Stream`]: thalweg_units::Stream
@@ -25,7 +26,6 @@
 pub mod buffer;
 pub mod congestion;
 pub mod crossbar;
-pub mod custom;
 pub mod egress;
 mod forecast;
 pub mod host;
@@ -34,6 +34,7 @@ pub mod link;
 mod notice;
 mod packet;
 pub mod pause;
+pub mod plugin;
 pub mod point;
 pub mod problems;
 pub mod relief;

@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use thalweg_machines::IntHop;
+use thalweg_machines::congestion::custom::{self, ControllerFactory, Declared, PluggedController};
 use thalweg_machines::congestion::{self, AckSample, CongestionControl, Feedback, Permit, Start};
-use thalweg_machines::custom::{self, ControllerFactory, Declared, PluggedController};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// The Python classes by name, and what their calls have cost.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::custom::{DisciplineFactory, PluggedDiscipline, register_discipline};
+use thalweg_machines::schedule::custom::{DisciplineFactory, PluggedDiscipline, register_discipline};
 use thalweg_machines::schedule::{Discipline, Served, Verdict};
 use thalweg_machines::{Handle, Packet};
 use thalweg_units::Time;

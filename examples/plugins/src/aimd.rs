@@ -1,8 +1,8 @@
 //! A congestion controller of one's own: additive increase, multiplicative decrease (Chiu & Jain 1989).
 
 use serde::{Deserialize, Serialize};
+use thalweg_machines::congestion::custom::{ControllerFactory, PluggedController, register_controller};
 use thalweg_machines::congestion::{AckSample, CongestionControl, Loss, Permit, Start};
-use thalweg_machines::custom::{ControllerFactory, PluggedController, register_controller};
 use thalweg_units::Bytes;
 
 /// Adds `increase` segments per round trip and multiplies by `decrease` on loss.

@@ -131,8 +131,8 @@ fn renamed(key: &str) -> Option<&'static str> {
 /// "schedulers" for `scheduler`: what registered names may stand for.
 fn registered(custom: &Json) -> Vec<String> {
     match custom.get("x-registry").and_then(Json::as_str) {
-        Some("controllers") => thalweg_machines::custom::controllers(),
-        Some("schedulers") => thalweg_machines::custom::disciplines(),
+        Some("controllers") => thalweg_machines::congestion::custom::controllers(),
+        Some("schedulers") => thalweg_machines::schedule::custom::disciplines(),
         _ => Vec::new(),
     }
 }

@@ -29,12 +29,12 @@ pub(super) fn controller(r: &mut Report<'_>, key: &str, spec: &ControllerSpec, g
 
 /// A user's controller: it is registered, and knows what it is given.
 fn registered(r: &mut Report<'_>, key: &str, name: &str, params: &serde_json::Value) {
-    let known = thalweg_machines::custom::controllers();
+    let known = thalweg_machines::congestion::custom::controllers();
     if !known.iter().any(|k| k == name) {
         let reason = format!("no controller is registered as `{name}`");
         r.error(key, reason, suggest(name, &known));
     }
-    let Some(declared) = thalweg_machines::custom::declared(name).params else { return };
+    let Some(declared) = thalweg_machines::congestion::custom::declared(name).params else { return };
     let Some(params) = params.as_object() else {
         if !params.is_null() {
             r.error(

@@ -25,7 +25,7 @@ pub(super) fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &
     let at = Around { section, overflows: buffer != Capacity::Unlimited, end: doc.run.until.0, paused };
     r.tell(&key, s.problems(&at));
     if let Scheduler::Custom(user) = s {
-        let known = thalweg_machines::custom::disciplines();
+        let known = thalweg_machines::schedule::custom::disciplines();
         if !known.contains(&user.name) {
             let reason = format!("no scheduler is registered as `{}`", user.name);
             r.error(&key, reason, suggest(&user.name, &known));

@@ -368,7 +368,7 @@ fn times_that_would_overflow_the_clock() {
 /// A name that the user registered is written like any other; a wrong one is told which exist.
 #[test]
 fn registered_controllers_are_names_like_any_other() {
-    use thalweg_machines::custom::{ControllerFactory, register_controller};
+    use thalweg_machines::congestion::custom::{ControllerFactory, register_controller};
     register_controller(
         "mine",
         ControllerFactory {

@@ -1,11 +1,67 @@
-//! The open door: a controller registered by the user ([`crate::custom::register_controller`]).
+//! The open door: a controller written by the user, behind a box.
 
-use super::{Calls, FeedbackKind, Gives, Marks, Needs, Parameters, Start};
-use crate::custom::{CustomController, declared};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
-use std::borrow::Cow;
+use super::{
+    AckSample, Calls, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Marks, Needs, Parameters, Permit, Start,
+};
+use crate::notice::Notice;
+use crate::plugin::{Json, Made, Registry, boxed_state};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Span, Time};
+
+/// A user's controller: the contract, and how to clone and save it.
+pub trait PluggedController: CongestionControl + Send + Sync {
+    /// The name its factory is registered under.
+    fn name(&self) -> &str;
+    /// A copy with the same future.
+    fn boxed_clone(&self) -> Box<dyn PluggedController>;
+    /// Everything it knows, as bytes that its loader understands.
+    fn save(&self) -> Vec<u8>;
+}
+
+/// How controllers of one name are made and brought back.
+#[derive(Clone, Copy)]
+pub struct ControllerFactory {
+    /// A new one for a flow that starts; `params` is what the scenario wrote under `params`.
+    pub make: fn(name: &str, start: &Start, params: &[u8]) -> Made<dyn PluggedController>,
+    /// From the bytes of [`PluggedController::save`].
+    pub load: fn(name: &str, saved: &[u8]) -> Made<dyn PluggedController>,
+}
+
+/// What a controller says of itself before any flow starts: scenarios are checked against it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// It wants to hear of ECN marks, so its packets may be marked unless the scenario says otherwise.
+    pub ecn: bool,
+    /// It wants to be told the telemetry that switches write into packets.
+    pub telemetry: bool,
+    /// The names it knows under `params`; `None`: its factory alone decides.
+    pub params: Option<Vec<String>>,
+}
+
+static FACTORIES: Registry<ControllerFactory> = Registry::new();
+static DECLARED: Registry<Declared> = Registry::new();
+
+/// Makes controllers called `name` available to scenarios; a second registration replaces the first.
+pub fn register_controller(name: &str, factory: ControllerFactory) {
+    FACTORIES.insert(name, factory);
+    DECLARED.remove(name);
+}
+
+/// Says more of the controllers registered as `name`, for scenarios to be checked against.
+pub fn declare_controller(name: &str, declared: Declared) {
+    DECLARED.insert(name, declared);
+}
+
+/// What the controllers registered as `name` have declared; nothing, if nothing.
+pub fn declared(name: &str) -> Declared {
+    DECLARED.get(name).unwrap_or_default()
+}
+
+/// The registered controllers' names, sorted.
+pub fn controllers() -> Vec<String> {
+    FACTORIES.names()
+}
 
 /// A controller registered by the user.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -47,32 +103,57 @@ impl Parameters for Params {
     }
 }
 
-/// Any JSON; its text in binary formats.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Json(pub Value);
+/// A boxed user controller that clones, saves and loads like any other state.
+pub struct CustomController(pub Box<dyn PluggedController>);
 
-impl Serialize for Json {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        if s.is_human_readable() { self.0.serialize(s) } else { s.collect_str(&self.0) }
+impl CustomController {
+    /// Makes the controller registered as `name`.
+    ///
+    /// # Errors
+    /// If nothing is registered under the name or its factory refuses the parameters.
+    pub fn make(name: &str, start: &Start, params: &[u8]) -> Result<Self, String> {
+        let factory = FACTORIES.get(name).ok_or_else(|| format!("no controller is registered as `{name}`"))?;
+        (factory.make)(name, start, params).map(Self)
     }
 }
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        if d.is_human_readable() {
-            return Value::deserialize(d).map(Self);
-        }
-        let text = Cow::<'de, str>::deserialize(d)?;
-        serde_json::from_str(&text).map(Self).map_err(serde::de::Error::custom)
+
+impl CongestionControl for CustomController {
+    fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
+        self.0.on_sent(now, bytes, in_flight);
+    }
+    fn on_open(&mut self, now: Time, rtt: Option<Span>, feedback: Feedback<'_>) {
+        self.0.on_open(now, rtt, feedback);
+    }
+    fn on_ack(&mut self, ack: &AckSample) {
+        self.0.on_ack(ack);
+    }
+    fn on_loss(&mut self, loss: &Loss) {
+        self.0.on_loss(loss);
+    }
+    fn on_timeout(&mut self, loss: &Loss) {
+        self.0.on_timeout(loss);
+    }
+    fn on_notice(&mut self, now: Time, notice: &Notice) {
+        self.0.on_notice(now, notice);
+    }
+    fn on_notification(&mut self, now: Time) {
+        self.0.on_notification(now);
+    }
+    fn on_restart(&mut self, now: Time, idle: Span) {
+        self.0.on_restart(now, idle);
+    }
+    fn on_tick(&mut self, now: Time) {
+        self.0.on_tick(now);
+    }
+    fn permit(&self) -> Permit {
+        self.0.permit()
+    }
+    fn threshold(&self) -> Bytes {
+        self.0.threshold()
+    }
+    fn other_window(&self) -> Bytes {
+        self.0.other_window()
     }
 }
-impl JsonSchema for Json {
-    fn schema_name() -> Cow<'static, str> {
-        "Json".into()
-    }
-    fn inline_schema() -> bool {
-        true
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({})
-    }
-}
+
+boxed_state!(CustomController, FACTORIES);

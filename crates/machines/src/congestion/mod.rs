@@ -15,7 +15,6 @@ pub use crate::packet::{Explicit, ExplicitKind};
 pub use crate::problems::{Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths};
 
-use crate::custom::CustomController;
 use crate::notice::Notice;
 use crate::packet::IntHop;
 
@@ -49,7 +48,7 @@ list::controllers! {
     rcp: Rcp(Box<rcp::Rcp>), "rcp";
     vcp: Vcp(vcp::Vcp), "vcp";
     swift: Swift(Box<swift::Swift>), "swift";
-    custom: Custom(CustomController), "custom";
+    custom: Custom(custom::CustomController), "custom";
 }
 
 /// Data was acknowledged.

@@ -1,13 +1,45 @@
-//! The open door: a discipline registered by the user ([`crate::custom::register_discipline`]).
+//! The open door: a discipline written by the user, behind a box.
 
-use super::{At, Discipline, Entry, Key, Limit, Machine, Manages, Needs, OutputQueue, Parameters};
-use crate::congestion::custom::Json;
-use crate::custom::{CustomDiscipline, Limited};
-use crate::packet::{Ecn, Handle};
+use super::{
+    At, Discipline, Entry, Key, Limit, Machine, Manages, Needs, OutputQueue, Parameters, Served, Verdict,
+};
+use crate::packet::{Ecn, Handle, Packet};
+use crate::plugin::{Json, Made, Registry, boxed_state};
 use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+
+/// A user's queue discipline: the contract, and how to clone and save it.
+pub trait PluggedDiscipline: Discipline + Send + Sync {
+    /// The name its factory is registered under.
+    fn name(&self) -> &str;
+    /// A copy with the same future.
+    fn boxed_clone(&self) -> Box<dyn PluggedDiscipline>;
+    /// Everything it knows, as bytes that its loader understands.
+    fn save(&self) -> Vec<u8>;
+}
+
+/// How disciplines of one name are made and brought back.
+#[derive(Clone, Copy)]
+pub struct DisciplineFactory {
+    /// A new one for a port; `params` is what the scenario wrote under `params`.
+    pub make: fn(name: &str, params: &[u8]) -> Made<dyn PluggedDiscipline>,
+    /// From the bytes of [`PluggedDiscipline::save`].
+    pub load: fn(name: &str, saved: &[u8]) -> Made<dyn PluggedDiscipline>,
+}
+
+static FACTORIES: Registry<DisciplineFactory> = Registry::new();
+
+/// Makes disciplines called `name` available to scenarios; a second registration replaces the first.
+pub fn register_discipline(name: &str, factory: DisciplineFactory) {
+    FACTORIES.insert(name, factory);
+}
+
+/// The registered disciplines' names, sorted.
+pub fn disciplines() -> Vec<String> {
+    FACTORIES.names()
+}
 
 /// A scheduler registered by the user.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +69,77 @@ impl Parameters for Params {
     }
 }
 
+/// A boxed user discipline that clones, saves and loads like any other state.
+pub struct CustomDiscipline(pub Box<dyn PluggedDiscipline>);
+
+impl CustomDiscipline {
+    /// Makes the discipline registered as `name`.
+    ///
+    /// # Errors
+    /// If nothing is registered under the name or its factory refuses the parameters.
+    pub fn make(name: &str, params: &[u8]) -> Result<Self, String> {
+        let factory = FACTORIES.get(name).ok_or_else(|| format!("no discipline is registered as `{name}`"))?;
+        (factory.make)(name, params).map(Self)
+    }
+}
+
+impl Discipline for CustomDiscipline {
+    fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
+        self.0.enqueue(now, packet, handle, out)
+    }
+    fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served> {
+        self.0.dequeue(now, out)
+    }
+    fn packets(&self) -> u32 {
+        self.0.packets()
+    }
+    fn bytes(&self) -> u64 {
+        self.0.bytes()
+    }
+    fn wake(&self) -> Option<Time> {
+        self.0.wake()
+    }
+    fn on_tick(&mut self, now: Time) {
+        self.0.on_tick(now);
+    }
+}
+
+/// A user's discipline behind the port's limit: an arrival that does not fit is dropped before it is asked.
+/// One that pushes out others wants the limit unlimited, and one of its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Limited {
+    /// The user's.
+    pub discipline: CustomDiscipline,
+    /// Of what it holds.
+    pub limit: Limit,
+}
+
+impl Discipline for Limited {
+    fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
+        let fits = match self.limit {
+            Limit::Bytes(bytes) => self.bytes() + u64::from(packet.wire) <= bytes.get(),
+            Limit::Packets(packets) => self.packets() < packets,
+            Limit::Unlimited => true,
+        };
+        if fits { self.discipline.enqueue(now, packet, handle, out) } else { Verdict::Dropped }
+    }
+    fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served> {
+        self.discipline.dequeue(now, out)
+    }
+    fn packets(&self) -> u32 {
+        self.discipline.packets()
+    }
+    fn bytes(&self) -> u64 {
+        self.discipline.bytes()
+    }
+    fn wake(&self) -> Option<Time> {
+        self.discipline.wake()
+    }
+    fn on_tick(&mut self, now: Time) {
+        self.discipline.on_tick(now);
+    }
+}
+
 /// A user's own, behind the port's limit; marking is its own affair.
 impl Machine for CustomDiscipline {
     type Queue = Limited;
@@ -57,3 +160,5 @@ impl OutputQueue for Limited {
         Some((Entry { ecn: if served.mark { Ecn::Ce } else { entry.ecn }, ..entry }, served.mark))
     }
 }
+
+boxed_state!(CustomDiscipline, FACTORIES);

@@ -66,7 +66,7 @@ list::orders! {
     expresspass: ExpressPass(expresspass::Credits), "expresspass";
     max_min: MaxMin(max_min::MaxMin), "max-min";
     zombie_list: ZombieList(zombie_list::ZombieList), "zombie-list";
-    custom: Custom(crate::custom::CustomDiscipline), "custom";
+    custom: Custom(custom::CustomDiscipline), "custom";
 }
 
 impl Queue {

@@ -401,7 +401,8 @@ impl Fabric {
         if cx.features.points {
             points::left(self, id, handle);
         }
-        if cx.features.relief && relief::departs(self, id, handle, at) {
+        let Self { ports, packets, stages, .. } = self;
+        if cx.features.relief && stages.relief.departs(id, &ports[id.at()], &mut packets[handle], at) {
             wire = self.packets[handle].wire;
         } else if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             self.depart(cx, id, handle, wire);

@@ -12,7 +12,7 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::egress::Held;
 use crate::fabric::settling::As;
-use crate::fabric::{Fabric, backpressure, points, relief, settling};
+use crate::fabric::{Fabric, backpressure, points, settling};
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
@@ -201,9 +201,10 @@ fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
         let now = cx.now;
         fabric.note_departure(cx, id, handle, now);
     }
-    let packet = &fabric.packets[handle];
-    let first = fabric.egresses[fabric.ports[id.at()].queue as usize].egress.is_first(packet);
-    let lifted = cx.features.relief && !first && relief::departs(fabric, id, handle, cx.now);
+    let Fabric { ports, egresses, packets, stages, .. } = fabric;
+    let (port, packet) = (&ports[id.at()], &mut packets[handle]);
+    let first = egresses[port.queue as usize].egress.is_first(packet);
+    let lifted = cx.features.relief && !first && stages.relief.departs(id, port, packet, cx.now);
     let flying = Flying::new(handle, &fabric.packets[handle]);
     if cx.features.ingress_accounting && fabric.ports[id.at()].place.owner != u32::MAX && !first && !lifted {
         // What left at this very instant has left.

@@ -20,7 +20,7 @@ use thalweg_machines::pause::Frame;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
 use thalweg_machines::schedule::{Discipline, Managed, Queue};
-use thalweg_machines::{Flags, Handle, Kind};
+use thalweg_machines::Handle;
 use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
 
 /// A switch as its relief sees it.
@@ -211,32 +211,6 @@ fn has_left<Q: Events>(
     }
     fabric.wake(cx, id);
     true
-}
-
-/// A packet begins to leave a port. True: it was in the lane, and no input counts it.
-#[inline(never)]
-pub(super) fn departs(fabric: &mut Fabric, id: PortId, handle: Handle, at: Time) -> bool {
-    let Fabric { ports, packets, stages: Stages { relief, .. }, .. } = fabric;
-    let port = &ports[id.at()];
-    let packet = &mut packets[handle];
-    if port.place.owner == u32::MAX {
-        return false;
-    }
-    let hops = packet.tag;
-    if hops > 0 {
-        packet.tag = hops - 1;
-        packet.wire += if hops > 1 { HEADER } else { 0 };
-        relief.machines[port.place.owner as usize].on_sent(usize::from(port.place.number));
-    } else {
-        relief.last_sent[id.at()] = at;
-    }
-    if port.mode.to_host && packet.kind == Kind::Data {
-        let last = &mut relief.last_out[packet.flow.at()];
-        let again = packet.flags.has(Flags::RETRANSMISSION);
-        relief.reordered += u64::from(!again && packet.seq < *last);
-        *last = packet.seq + u64::from(packet.payload);
-    }
-    hops > 0
 }
 
 /// The clock of a switch's relief is to run while there is something to do.

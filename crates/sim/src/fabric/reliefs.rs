@@ -1,11 +1,13 @@
 //! The state of the reliefs of a network: see [`crate::fabric::relief`].
 
 use crate::paths::travels_forward;
+use crate::port::Port;
 use crate::spec::{FlowSpec, LinkSpec, NetworkSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::Packet;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, Site, Tally};
+use thalweg_machines::schedule::liftable::HEADER;
+use thalweg_machines::{Flags, Kind, Packet};
 use thalweg_units::{PortId, Span, Stream, Time};
 
 /// The reliefs of a network; empty if it has none.
@@ -87,6 +89,29 @@ impl Reliefs {
             cycles: a.cycles + b.cycles,
             furthest: a.furthest.max(b.furthest),
         })
+    }
+
+    /// A packet begins to leave a port. True: it was in the lane, and no input counts it. (Not inlined: few networks have it.)
+    #[inline(never)]
+    pub fn departs(&mut self, id: PortId, port: &Port, packet: &mut Packet, at: Time) -> bool {
+        if port.place.owner == u32::MAX {
+            return false;
+        }
+        let hops = packet.tag;
+        if hops > 0 {
+            packet.tag = hops - 1;
+            packet.wire += if hops > 1 { HEADER } else { 0 };
+            self.machines[port.place.owner as usize].on_sent(usize::from(port.place.number));
+        } else {
+            self.last_sent[id.at()] = at;
+        }
+        if port.mode.to_host && packet.kind == Kind::Data {
+            let last = &mut self.last_out[packet.flow.at()];
+            let again = packet.flags.has(Flags::RETRANSMISSION);
+            self.reordered += u64::from(!again && packet.seq < *last);
+            *last = packet.seq + u64::from(packet.payload);
+        }
+        hops > 0
     }
 
     /// What signals call a packet's flow: all flows of a connection, and those that come back the other way.

@@ -1,10 +1,8 @@
 //! A queue and a controller of a user's, two of each.
 
+use thalweg_machines::congestion::custom::{ControllerFactory, PluggedController, register_controller};
 use thalweg_machines::congestion::{CongestionControl, Loss, Permit, Start};
-use thalweg_machines::custom::{
-    ControllerFactory, DisciplineFactory, PluggedController, PluggedDiscipline, register_controller,
-    register_discipline,
-};
+use thalweg_machines::schedule::custom::{DisciplineFactory, PluggedDiscipline, register_discipline};
 use thalweg_machines::schedule::{Discipline, Served, Verdict};
 use thalweg_machines::{Handle, Packet};
 use thalweg_units::{Bytes, Time};

@@ -253,20 +253,20 @@ fn a_pace_spreads_a_window() {
             Permit { pace: Some(Rate::from_mbps(416)), ..Permit::window(Bytes::new(3 * MSS)) }
         }
     }
-    impl crate::custom::PluggedController for Paced {
+    impl crate::congestion::custom::PluggedController for Paced {
         fn name(&self) -> &str {
             "paced"
         }
-        fn boxed_clone(&self) -> Box<dyn crate::custom::PluggedController> {
+        fn boxed_clone(&self) -> Box<dyn crate::congestion::custom::PluggedController> {
             Box::new(self.clone())
         }
         fn save(&self) -> Vec<u8> {
             vec![]
         }
     }
-    crate::custom::register_controller(
+    crate::congestion::custom::register_controller(
         "paced",
-        crate::custom::ControllerFactory {
+        crate::congestion::custom::ControllerFactory {
             make: |_, _, _| Ok(Box::new(Paced)),
             load: |_, _| Ok(Box::new(Paced)),
         },

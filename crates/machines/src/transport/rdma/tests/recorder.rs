@@ -1,7 +1,7 @@
 //! A controller that writes down what it is told and permits what the test says.
 
+use crate::congestion::custom::{ControllerFactory, PluggedController, register_controller};
 use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Permit};
-use crate::custom::{ControllerFactory, PluggedController, register_controller};
 use std::cell::{Cell, RefCell};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
