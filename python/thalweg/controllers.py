@@ -56,7 +56,7 @@ from typing import Any
 
 from thalweg import _core
 from thalweg._format import simulated
-from thalweg.errors import ControllerError, nearest, refuse
+from thalweg.errors import ControllerError, Diagnostic, nearest, refuse
 
 _REQUIRED = ("on_ack", "on_loss", "on_timeout")
 _PLAIN = (type(None), bool, int, float, str)
@@ -97,7 +97,8 @@ def parameters(cls, written: bytes) -> dict:
     given = json.loads(written or b"null") or {}
     for key, value in given.items():
         if key not in declared:
-            raise ValueError(f"no parameter `{key}` is declared; {nearest(key, declared) or 'it takes none'}")
+            hint = nearest(key, declared) or "it takes none"
+            raise ValueError(str(Diagnostic(f"no parameter `{key}` is declared", hint=hint)))
         wanted, have = _kind(declared[key]), _kind(value)
         if wanted not in ("nothing", have):
             raise ValueError(f"`params.{key}` is {value!r}: {have}, where the default {declared[key]!r} is {wanted}")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
-from thalweg.errors import nearest
+from thalweg.errors import Diagnostic, nearest
 
 SHELLS = ("bash", "zsh", "fish")
 # As the engine has them; written out because loading it would slow every command down.
@@ -20,13 +20,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str):
         unknown = re.match(r"unrecognized arguments: (-\S+)", message)
-        choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        choice = re.match(r"argument (\S+): invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if unknown:
             flag = unknown[1].split("=")[0]
-            message = f"no option is called `{flag}`; {nearest(flag, self._flags())}"
+            message = str(Diagnostic(f"no option is called `{flag}`", hint=nearest(flag, self._flags())))
         elif choice:
-            known = [c.strip(" '") for c in choice[2].split(",")]
-            message = f"nothing is called `{choice[1]}`; {nearest(choice[1], known)}"
+            where = f"{choice[1]}: " if choice[1].startswith("-") else ""
+            known = [c.strip(" '") for c in choice[3].split(",")]
+            message = str(Diagnostic(f"{where}nothing is called `{choice[2]}`", hint=nearest(choice[2], known)))
         print(f"{self.prog}: {message}", file=sys.stderr)
         self.exit(2)
 
