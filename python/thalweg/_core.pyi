@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any
 
 VERSION: str
+SOURCES: str
 DEBUG_BUILD: bool
 
 class Buffer:

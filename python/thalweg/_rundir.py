@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import sys
@@ -12,10 +11,9 @@ from pathlib import Path
 from thalweg import _core
 
 
-@cache
 def core_fingerprint() -> str:
-    """Names the engine's build: results of another build are not reused."""
-    return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]
+    """Names the sources of the engine: results of others are not reused, those of another build of the same are."""
+    return _core.SOURCES
 
 
 @cache

@@ -31,7 +31,10 @@ WRONG = {
     "resume nothing": (["run", "--resume", "nowhere"], "no such run directory"),
     "no such option": (["run", "tiny.toml", "--quite"], "did you mean `--quiet`"),
     "no such command": (["rnu"], "did you mean `run`"),
-    "no such scale": (["reproduce", "ups", "--scale", "huge"], "--scale: nothing is called `huge` (known: full, quick)"),
+    "no such scale": (
+        ["reproduce", "ups", "--scale", "huge"],
+        "--scale: nothing is called `huge` (known: full, quick)",
+    ),
     "zero seconds": (["run", "tiny.toml", "--max-seconds", "0"], "above zero"),
     "no such kind": (["list", "schemas"], "did you mean `schemes`"),
     "no such key": (["explain", "qqq.zzz"], "qqq.zzz"),

@@ -6,7 +6,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-import thalweg
+import thalweg._core
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,6 +21,21 @@ def test_version_and_authors_agree_wherever_they_are_written():
     assert set(re.findall(r"^  - (MIT|Apache-2.0)$", citation, flags=re.MULTILINE)) == set(
         project["license"].split(" OR ")
     )
+
+
+def test_the_engine_names_the_sources_it_was_built_from():
+    """Kept runs are used again by its name: FNV-1a, 64 bits, of paths and contents, each behind its length."""
+    crates = ("units", "machines", "sim", "lab", "theory", "python")
+    found = [f.relative_to(ROOT / "crates") for c in crates for f in (ROOT / "crates" / c / "src").rglob("*")]
+    files = sorted(
+        [Path("../Cargo.lock"), *(f for f in found if (ROOT / "crates" / f).is_file())], key=lambda f: f.parts
+    )
+    said = 0xCBF29CE484222325
+    for file in files:
+        for text in (str(file).encode(), (ROOT / "crates" / file).read_bytes()):
+            for byte in len(text).to_bytes(8, "little") + text:
+                said = (said ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    assert f"{said:016x}" == thalweg._core.SOURCES, "built from other sources: `make build`"
 
 
 def test_every_package_that_is_imported_is_a_dependency():

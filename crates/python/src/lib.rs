@@ -72,6 +72,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
         PANIC.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert_with(|| format!("{place}: {what}"));
     }));
     m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    m.add("SOURCES", env!("THALWEG_SOURCES"))?;
     m.add("DEBUG_BUILD", cfg!(debug_assertions))?;
     m.add_class::<buffer::Buffer>()?;
     m.add_class::<scenario::Scenario>()?;
