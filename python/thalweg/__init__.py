@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from thalweg.comparison import compare
     from thalweg.controllers import controller
     from thalweg.engine import resume, run
-    from thalweg.errors import ControllerError, Diagnostic, Interrupted, ScenarioError
+    from thalweg.errors import ControllerError, Diagnostic, ScenarioError
     from thalweg.exams import Exam, exam
     from thalweg.replaying import replay
-    from thalweg.results import Results
+    from thalweg.results import Interrupted, Results
     from thalweg.scenario import Scenario
     from thalweg.sweeps import Runs, sweep
 
@@ -25,7 +25,7 @@ _HOMES = {
     "ControllerError": "errors",
     "Diagnostic": "errors",
     "Exam": "exams",
-    "Interrupted": "errors",
+    "Interrupted": "results",
     "Results": "results",
     "Runs": "sweeps",
     "Scenario": "scenario",

@@ -1,4 +1,4 @@
-"""What keeps a figure readable: legends inside the page, times in the unit of their range."""
+"""What keeps a figure readable: legends inside the page, plain numbers on its axes, times in the unit of their range."""
 
 from __future__ import annotations
 
@@ -6,29 +6,12 @@ import textwrap
 
 from matplotlib import figure as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 # A legend higher than this part of the page makes the page higher instead of the axes smaller.
 LEGEND_SHARE = 0.16
 SMALLEST_FONT = 5.0
 MARGIN = 0.04  # inches
-
-
-class Figure(mpl.Figure):
-    """A matplotlib figure that notebooks show without pyplot, and that keeps its legends inside the page."""
-
-    def legend(self, *args, **kw):
-        made = super().legend(*args, **kw)
-        made._asked = args, kw
-        return made
-
-    def savefig(self, *args, **kw):
-        fit(self)
-        return super().savefig(*args, **kw)
-
-    def _repr_svg_(self) -> str:
-        from thalweg import plots
-
-        return plots.svg(self).decode()
 
 
 def fit(fig: mpl.Figure) -> None:
@@ -90,3 +73,32 @@ def time_unit(longest: float) -> tuple[float, str]:
 def note(ax, text: str) -> None:
     """A small line above the axes: what is shown, and what is not."""
     ax.set_title(text, loc="right", fontsize=7, color="0.35")
+
+
+def legend_above(fig: mpl.Figure, ax, columns: int) -> None:
+    """A legend that hides no data."""
+    handles, labels = ax.get_legend_handles_labels()
+    order = sorted(range(len(labels)), key=lambda n: labels[n] == "published")
+    fig.legend(
+        [handles[n] for n in order], [labels[n] for n in order], loc="outside upper center", ncols=min(columns, 5)
+    )
+
+
+def plain_log(ax) -> None:
+    """1, 2, 5, 10 instead of powers on a logarithmic y axis."""
+    low, high = ax.get_ylim()
+    wide = high > 100 * low
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 3.0, 5.0)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def plain_log_x(ax) -> None:
+    """The same on an x axis that spans less than two decades; powers of ten are read more easily on longer ones."""
+    low, high = ax.get_xlim()
+    if low > 0 and high < 100 * low:
+        ax.xaxis.set_major_locator(
+            LogLocator(subs=(1.0, 2.0, 5.0) if high > 5 * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
+        )
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())

@@ -13,9 +13,9 @@ from threading import Event
 from typing import Any
 
 from thalweg import _core, _memory, _places, _rundir, recording
-from thalweg.errors import ControllerError, Interrupted, refuse
+from thalweg.errors import ControllerError, refuse
 from thalweg.progress import Reporter, reporter, speaks
-from thalweg.results import Results, Tables, arrow_table
+from thalweg.results import Interrupted, Results, Tables, arrow_table
 from thalweg.scenario import Scenario, as_scenario
 
 # Seconds between looks at progress and Ctrl-C. What one look costs is about a thousandth of this.

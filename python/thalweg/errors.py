@@ -1,12 +1,8 @@
-"""What can be wrong with what the user wrote, and how a run can end early."""
+"""What can be wrong with what the user wrote."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from thalweg.results import Results
 
 
 @dataclass(frozen=True)
@@ -67,12 +63,3 @@ def nearest(word: str, known) -> str | None:
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
     return (f"did you mean `{close[0]}`? " if close else "") + f"(known: {listed})"
-
-
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run: `results` is what there is so far, valid and marked partial (complete, if they were being saved);
-    `None` if nothing can be kept."""
-
-    def __init__(self, results: Results | None = None, why: str = "interrupted"):
-        super().__init__(why)
-        self.results = results

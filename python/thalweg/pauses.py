@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.patches import Rectangle
 
 from thalweg import plots
-from thalweg._layout import note, time_unit
+from thalweg._layout import legend_above, note, time_unit
 
 
 def storms(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
@@ -72,7 +72,7 @@ def timeline(pauses: pl.DataFrame, *, ports: int = 24) -> plots.Figure:
         for depth, colour in enumerate(shade[:4]):
             label = "root" if depth == 0 else f"depth {depth}"
             ax.add_patch(Rectangle((0, 0), 0, 0, color=colour, label=label))
-        plots._legend_above(fig, ax, 2)
+        legend_above(fig, ax, 2)
         return fig
 
 

@@ -11,10 +11,10 @@ from threading import Condition, Event
 
 from thalweg import _core, _memory, _places, _rundir, recording
 from thalweg.engine import break_off, conclude, reopen
-from thalweg.errors import Interrupted, ScenarioError, refuse
+from thalweg.errors import ScenarioError, refuse
 from thalweg.progress import Many, Reporter, fraction
 from thalweg.replaying import Replaying, settings
-from thalweg.results import Results
+from thalweg.results import Interrupted, Results
 from thalweg.scenario import Scenario
 
 

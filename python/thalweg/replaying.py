@@ -10,10 +10,10 @@ from threading import Event
 
 from thalweg import _core, _places, _rundir
 from thalweg.engine import interrupts
-from thalweg.errors import Interrupted, nearest, refuse
+from thalweg.errors import nearest, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.recording import PACKETS, Reader, present, scenario_digest
-from thalweg.results import Results, Tables, arrow_table
+from thalweg.results import Interrupted, Results, Tables, arrow_table
 
 # Rows fed at a time, and events between two looks at Ctrl-C (about a tenth of a second).
 BATCH, EVENTS = 1 << 16, 1 << 20

@@ -160,7 +160,7 @@ class Results:
     @property
     def plot(self):
         """Figures: `results.plot.slowdown()`, `.cdf()`, `.queues()` …; each returns a matplotlib figure."""
-        from thalweg.plots import Plots
+        from thalweg.runplots import Plots
 
         return Plots(self)
 
@@ -265,3 +265,12 @@ def arrow_table(name: str, doc: str, columns) -> pyarrow.Table:
         arrays.append(array)
         fields.append(pa.field(column, array.type, nullable=nullable, metadata={"unit": unit, "doc": meaning}))
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"table": name, "doc": doc}))
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run: `results` is what there is so far, valid and marked partial (complete, if they were being saved);
+    `None` if nothing can be kept."""
+
+    def __init__(self, results: Results | None = None, why: str = "interrupted"):
+        super().__init__(why)
+        self.results = results

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from thalweg import plots
-from thalweg._layout import note
+from thalweg._layout import legend_above, note, plain_log, plain_log_x
 from thalweg.errors import nearest, refuse
 from thalweg.settings import SEED, columns, text
 
@@ -111,14 +111,14 @@ def over(runs: Runs, metric: str | None = None, *, x: str | None = None, log_x: 
             ax.grid(False, axis="x")
         elif log_x if log_x is not None else min(at) > 0 and max(at) >= 20 * min(at):
             ax.set_xscale("log")
-            plots._plain_log_x(ax)
+            plain_log_x(ax)
         ax.set(xlabel=f"{x} ({unit})" if unit else x, ylabel=axis_label(metric))
         if all(s.mean >= 0 for _, s in points) and ax.get_ylim()[0] < 0:
             ax.set_ylim(bottom=0)
         if seeds > 1:
             note(ax, f"mean of {seeds} seeds, bars: 95 % confidence")
         if len(curves) > 1:
-            plots._legend_above(fig, ax, 3)
+            legend_above(fig, ax, 3)
         return fig
 
 
@@ -176,14 +176,14 @@ def pareto(
         ax.text(1.02, 1.0, listed, transform=ax.transAxes, va="top", fontsize=6.5)
         if log:
             ax.set(xscale="log", yscale="log")
-            plots._plain_log(ax)
-            plots._plain_log_x(ax)
+            plain_log(ax)
+            plain_log_x(ax)
         else:
             # The means fill the page; a bar may reach beyond it.
             ax.set_xlim(_limits([s[x].mean for _, s in points]))
             ax.set_ylim(_limits([s[y].mean for _, s in points]))
         ax.set(xlabel=axis_label(x), ylabel=axis_label(y))
-        plots._legend_above(fig, ax, 3)
+        legend_above(fig, ax, 3)
         return fig
 
 

@@ -130,7 +130,7 @@ class Runs(Sequence):
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
     def by(self, setting: str) -> dict[str, Runs]:
-        """The runs of each value of a setting: `thalweg.plots.slowdown_by_size(runs.by("variant"))` averages over their seeds."""
+        """The runs of each value of a setting: `thalweg.runplots.slowdown_by_size(runs.by("variant"))` averages over their seeds."""
         named = columns(self.params)
         if setting not in named:
             raise refuse(f"the sweep has no setting called `{setting}`", hint=nearest(setting, named))

@@ -6,7 +6,7 @@ import pytest
 
 import thalweg
 from conftest import LOAD
-from thalweg import _layout, plots
+from thalweg import _layout, plots, runplots
 from thalweg.comparison import size_classes
 
 
@@ -79,12 +79,12 @@ def test_long_runs_are_drawn_in_seconds(scenario):
 
 def test_repetitions_have_error_bars(scenario):
     runs = [thalweg.run(scenario.with_(seed=n)) for n in (1, 2, 3)]
-    (ax,) = plots.slowdown_by_size({"": runs}).axes
+    (ax,) = runplots.slowdown_by_size({"": runs}).axes
     assert "3 seeds" in ax.get_title(loc="right")
     bars = [c for c in ax.collections if isinstance(c, matplotlib.collections.LineCollection)]
     lengths = [np.ptp(segment[:, 1]) for c in bars for segment in c.get_segments()]
     assert len(bars) == 2 and max(lengths) > 0
-    assert not plots.slowdown_by_size({"": runs[0]}).axes[0].collections
+    assert not runplots.slowdown_by_size({"": runs[0]}).axes[0].collections
     assert len(plots.bars(["a"], {"x": [2]}, "y", errors={"x": [1]}).axes[0].collections) == 1
     assert len(plots.lines([1], {"x": [2]}, "x", "y", errors={"x": [1]}).axes[0].collections) == 1
 

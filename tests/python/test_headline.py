@@ -1,7 +1,7 @@
 """What people see first of a run: the headline, and figures that show something."""
 
 import thalweg
-from thalweg import headline, plots
+from thalweg import headline, runplots
 
 
 def test_the_headline_counts_flows_and_lists_only_classes_that_have_some(scenario):
@@ -30,7 +30,7 @@ def test_queues_that_stay_empty_are_not_drawn(scenario):
 def test_slowdown_has_a_point_per_size_when_sizes_are_few(scenario):
     results = thalweg.run(scenario)
     sizes = results.measured()["size"].n_unique()
-    median, _ = plots.slowdown_by_size({"": results}).axes[0].get_lines()
+    median, _ = runplots.slowdown_by_size({"": results}).axes[0].get_lines()
     assert 1 < sizes <= 20 and len(median.get_xdata()) == sizes
 
 

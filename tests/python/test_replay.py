@@ -14,7 +14,8 @@ import pytest
 import thalweg
 from conftest import SCENARIO
 from thalweg import papers, pool, recording
-from thalweg.errors import Interrupted, ScenarioError
+from thalweg.errors import ScenarioError
+from thalweg.results import Interrupted
 
 # Up to five congested ports on a path: nobody can replay that perfectly but the omniscient one.
 CHAIN = """\

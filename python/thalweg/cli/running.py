@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from thalweg.cli import FOUND, INTERNAL, INTERRUPTED, OK, say
-from thalweg.errors import Interrupted, nearest, refuse
+from thalweg.errors import nearest, refuse
+from thalweg.results import Interrupted
 
 
 def load_plugins(args) -> None:

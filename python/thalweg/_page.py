@@ -1,0 +1,95 @@
+"""What figures are printed on: their size, colours and letters, and the files they become."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+from matplotlib import figure as mpl
+
+from thalweg import _places
+from thalweg._layout import fit
+
+# Okabe & Ito's palette: distinct for colour-blind readers and in grey print.
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+MARKERS = "os^vDPX*"
+HATCHES = ["", "//", "..", "\\\\", "xx", "--", "++", "oo"]
+STYLE = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.labelsize": 9,
+    "legend.fontsize": 8,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "lines.linewidth": 1.4,
+    "legend.frameon": False,
+    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    "figure.constrained_layout.use": True,
+    "figure.constrained_layout.h_pad": 0.03,
+    "svg.hashsalt": "thalweg",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "savefig.dpi": 200,
+}
+FORMATS = ("png", "svg", "pdf")
+COLUMN = 3.5  # inches: one column of a two-column paper
+
+
+class Figure(mpl.Figure):
+    """A matplotlib figure that notebooks show without pyplot, and that keeps its legends inside the page."""
+
+    def legend(self, *args, **kw):
+        made = super().legend(*args, **kw)
+        made._asked = args, kw
+        return made
+
+    def savefig(self, *args, **kw):
+        fit(self)
+        return super().savefig(*args, **kw)
+
+    def _repr_svg_(self) -> str:
+        return svg(self).decode()
+
+
+def style():
+    """The settings of all figures, as a context: `with thalweg.plots.style(): …`."""
+    return matplotlib.rc_context(STYLE)
+
+
+def figure(width: float = COLUMN, height: float | None = None, columns: int = 1, rows: int = 1, **kw):
+    """A figure and its axes. Call it inside `style()`."""
+    made = Figure(figsize=(width, height or width * 0.68))
+    return made, made.subplots(rows, columns, **kw)
+
+
+def save(fig: Figure, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Writes a figure in each format, the same bytes every time."""
+    return [_places.write_file(folder / f"{name}.{form}", drawn(fig, form)) for form in formats]
+
+
+def drawn(fig: Figure, form: str) -> bytes:
+    """A figure as the bytes of a file. They carry our mark: such a file may be replaced."""
+    mark = _places.MARK
+    about = {
+        "svg": {"Date": None, "Creator": mark},
+        "pdf": {"CreationDate": None, "Creator": mark},
+        "png": {"Software": mark},
+    }
+    target = io.BytesIO()
+    with style():
+        fit(fig)  # here for figures that others made, too
+        fig.savefig(target, format=form, metadata=about[form])
+    return target.getvalue()
+
+
+def svg(fig: Figure) -> bytes:
+    """A figure as SVG."""
+    return drawn(fig, "svg")
