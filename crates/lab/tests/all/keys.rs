@@ -6,6 +6,8 @@
 mod links;
 #[path = "keys/lossless.rs"]
 mod lossless;
+#[path = "keys/mixes.rs"]
+mod mixes;
 #[path = "keys/plugins.rs"]
 mod plugins;
 #[path = "keys/points.rs"]

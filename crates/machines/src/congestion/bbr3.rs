@@ -248,7 +248,8 @@ impl Bbr3 {
             None => (self.pace / 8000).min(LARGEST_QUANTUM).max(2 * mss),
         };
         let up = if self.state == State::Up { 2 * mss } else { 0 };
-        cap.max(3 * quantum).max(self.least()) + up
+        // Over RDMA without a cap nothing bounds a flow before its first round trip.
+        cap.max(3 * quantum).max(self.least()).saturating_add(up)
     }
 
     /// Inflight.

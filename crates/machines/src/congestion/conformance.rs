@@ -55,7 +55,7 @@ enum Told {
 fn told() -> impl Strategy<Value = Told> {
     prop_oneof![
         2 => Just(Told::Sent),
-        6 => (0u64..4, 0u64..3, any::<bool>(), prop::bool::weighted(0.2), 20u64..120, 0u64..100_000)
+        6 => (0u64..4, 0u64..3, any::<bool>(), prop::bool::weighted(0.2), 10u64..120, 0u64..100_000)
             .prop_map(|(acked, sacked, marked, in_recovery, rtt, queue)| {
                 Told::Ack { acked, sacked, marked, in_recovery, rtt, queue }
             }),
@@ -83,7 +83,10 @@ struct Story {
 
 impl Story {
     fn new(spec: &ControllerSpec, now: Time) -> Self {
-        let start = Start { max_window: Bytes::new(1460 * 200), ..start(1460, 10) };
+        Self::from(spec, Start { max_window: Bytes::new(1460 * 200), ..start(1460, 10) }, now)
+    }
+
+    fn from(spec: &ControllerSpec, start: Start, now: Time) -> Self {
         let hop = IntHop { rate: Rate::from_gbps(10), ..IntHop::default() };
         let hops = (spec.needs().feedback == FeedbackKind::Int).then_some([hop; 2]);
         let delivers = spec.needs().delivery;
@@ -136,7 +139,8 @@ impl Story {
                 };
                 c.on_ack(&AckSample {
                     now,
-                    rtt: Some(Span::from_us(*rtt)),
+                    // What was sent twice has none (Karn).
+                    rtt: (*rtt >= 20).then(|| Span::from_us(*rtt)),
                     acked: Bytes::new(acked),
                     sacked: Bytes::new(sacked),
                     in_flight: Bytes::new(self.sent_to - self.una - sacked),
@@ -182,6 +186,20 @@ proptest! {
                 let least = if spec.needs().exact { 1 } else { 1460 };
                 prop_assert!(permit.window >= Bytes::new(least), "{spec:?}: {permit:?}");
                 prop_assert!(permit.window <= Bytes::new(1460 * 200), "{spec:?}: {permit:?}");
+            }
+        }
+    }
+
+    /// As over RDMA without a cap; some refuse that.
+    #[test]
+    fn without_any_limit_every_controller_allows_a_segment(story in prop::collection::vec(told(), 1..200)) {
+        let boundless = Start { initial_window: Bytes::MAX, ..start(1460, 1) };
+        for spec in ControllerSpec::variants().into_iter().filter(|spec| spec.make(&boundless).is_ok()) {
+            let mut s = Story::from(&spec, boundless, Time::ZERO);
+            for event in &story {
+                let permit = s.tell(event);
+                let least = if spec.needs().exact { 1 } else { 1460 };
+                prop_assert!(permit.window >= Bytes::new(least), "{spec:?}: {permit:?}");
             }
         }
     }

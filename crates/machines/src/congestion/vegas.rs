@@ -146,13 +146,13 @@ impl Vegas {
         };
         if slow && diff > self.params.gamma {
             let target = (window as f64 * (base.ps() as f64 / least.ps() as f64)) as u64;
-            lower(&mut self.reno, window.min(target + 1));
+            lower(&mut self.reno, window.min(target.saturating_add(1)));
         } else if slow {
             self.reno.grow(acked);
         } else if diff > self.params.beta {
             lower(&mut self.reno, window - 1);
         } else if diff < self.params.alpha {
-            self.reno.window = (window + 1) * mss;
+            self.reno.window = (window + 1).saturating_mul(mss);
         }
         self.reno.window = self.reno.window.max(2 * mss).min(self.max_window).max(mss);
         // After a loss slow start goes back up to three quarters of what this window was.

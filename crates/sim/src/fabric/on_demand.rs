@@ -51,9 +51,9 @@ impl Fabric {
             return self.request_tx::<LAST, _>(cx, id);
         }
         self.spill(id);
-        self.join(cx, id, &flying);
+        let joined = self.join(cx, id, &flying);
         if self.ports[id.at()].mode.gated {
-            if cx.features.backpressure {
+            if cx.features.backpressure && joined {
                 backpressure::note_overfull(self, cx, from, id, flying.handle);
                 if cx.features.apart {
                     settling::settle(self, cx, id, None, As::Arrival);
@@ -104,15 +104,16 @@ impl Fabric {
         }
     }
 
-    /// A packet joins the queue of an on-demand port that has caught up.
-    pub(super) fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: &Flying) {
+    /// A packet joins the queue of an on-demand port that has caught up; false: it was dropped.
+    pub(super) fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: &Flying) -> bool {
         let Flying { handle, wire, route, load, .. } = *flying;
         let unobserved = !cx.features.observed;
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         if load == Load::Control && unobserved && port.may_bypass_control() && queue.reserve(wire) {
             port.bypass_control(cx.now, *flying);
-            return self.request_tx::<false, _>(cx, id);
+            self.request_tx::<false, _>(cx, id);
+            return true;
         }
         self.packets[handle].route = route;
         if cx.features.headers {
@@ -127,7 +128,8 @@ impl Fabric {
             && !pool.admits(before, wire)
         {
             port.verdicts.dropped += 1;
-            return self.lose(cx, handle);
+            self.lose(cx, handle);
+            return false;
         }
         let verdict = queue.enqueue(cx.now, packet, handle, &mut self.pushed_out);
         let plain = self.pushed_out.is_empty()
@@ -139,7 +141,8 @@ impl Fabric {
             let after = before + u64::from(wire);
             port.now_waiting(cx.now, port.waiting.packets + 1, after);
             port.note_queue(after);
-            return self.request_tx::<false, _>(cx, id);
+            self.request_tx::<false, _>(cx, id);
+            return true;
         }
         if !cx.instruments.probes.priorities.is_empty()
             && verdict != Verdict::Dropped
@@ -181,6 +184,7 @@ impl Fabric {
         if cx.features.points {
             points::tell(self, cx, id);
         }
+        verdict != Verdict::Dropped
     }
 
     /// Something may wait at a port that has caught up: if nothing reminds it, it needs to decide at the end of this instant,

@@ -16,11 +16,12 @@ use crate::fabric::{Fabric, reference, releases};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane, Port};
 use crate::spec::{NetworkSpec, RoutingSpec};
+use thalweg_machines::Handle;
+use thalweg_machines::link::LinkSpec;
 use thalweg_machines::pause::Frame;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
 use thalweg_machines::schedule::{Discipline, Managed, Queue};
-use thalweg_machines::Handle;
 use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
 
 /// A switch as its relief sees it.
@@ -405,7 +406,10 @@ pub(crate) fn check(fabric: &Fabric, spec: &NetworkSpec) -> Result<(), String> {
         };
         laws().map_err(|law| format!("switch {switch}: {law}"))?;
     }
-    let kept = spec.relief.is_some() && fabric.stages.relief.machines.iter().all(Relief::substitutes);
+    let in_order = |way: &LinkSpec| !way.jitter.is_some_and(|jitter| jitter.reorder);
+    let kept = spec.relief.is_some()
+        && fabric.stages.relief.machines.iter().all(Relief::substitutes)
+        && spec.links.iter().all(|link| in_order(&link.ab) && in_order(&link.ba));
     if kept && fabric.stages.relief.reordered > 0 {
         return Err(format!(
             "{} packets left for their hosts behind later ones of their flows",

@@ -22,11 +22,11 @@ pub(crate) struct Reliefs {
     connections: Vec<u32>,
     /// By port: when its queue last sent.
     pub last_sent: Vec<Time>,
-    /// By flow: the byte behind the last packet that left for its host.
-    pub last_out: Vec<u64>,
+    /// By flow: when the last packet that left for its host was sent, and the byte behind it.
+    pub last_out: Vec<(Time, u64)>,
     /// Releases on their last hop.
     pub releases: Releases,
-    /// Packets that left for their host behind a later one of their flow.
+    /// Packets that left for their host behind one of their flow that was sent later.
     pub reordered: u64,
     /// Within an event: what is to be done.
     #[serde(skip)]
@@ -66,7 +66,7 @@ impl Reliefs {
             pending: vec![false; links.len()],
             connections: connections(spec),
             last_sent: vec![Time::ZERO; 2 * spec.links.len()],
-            last_out: vec![0; spec.flows.len()],
+            last_out: vec![(Time::ZERO, 0); spec.flows.len()],
             releases: Releases::new(2 * spec.links.len(), links.len()),
             ..Self::default()
         })
@@ -108,8 +108,9 @@ impl Reliefs {
         if port.mode.to_host && packet.kind == Kind::Data {
             let last = &mut self.last_out[packet.flow.at()];
             let again = packet.flags.has(Flags::RETRANSMISSION);
-            self.reordered += u64::from(!again && packet.seq < *last);
-            *last = packet.seq + u64::from(packet.payload);
+            // Some transports send a flow's bytes in another order than theirs: it is the order of sending that is kept.
+            self.reordered += u64::from(!again && (packet.stamp, packet.seq) < *last);
+            *last = (packet.stamp, packet.seq + u64::from(packet.payload));
         }
         hops > 0
     }
