@@ -1,7 +1,8 @@
 //! The open door: a controller written by the user, behind a box.
 
 use super::{
-    AckSample, Calls, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Marks, Needs, Parameters, Permit, Start,
+    AckSample, Calls, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Marks, Needs, Parameters,
+    Permit, Start,
 };
 use crate::notice::Notice;
 use crate::plugin::{Json, Made, Registry, boxed_state};
@@ -112,7 +113,8 @@ impl CustomController {
     /// # Errors
     /// If nothing is registered under the name or its factory refuses the parameters.
     pub fn make(name: &str, start: &Start, params: &[u8]) -> Result<Self, String> {
-        let factory = FACTORIES.get(name).ok_or_else(|| format!("no controller is registered as `{name}`"))?;
+        let factory =
+            FACTORIES.get(name).ok_or_else(|| format!("no controller is registered as `{name}`"))?;
         (factory.make)(name, start, params).map(Self)
     }
 }

@@ -78,7 +78,8 @@ impl CustomDiscipline {
     /// # Errors
     /// If nothing is registered under the name or its factory refuses the parameters.
     pub fn make(name: &str, params: &[u8]) -> Result<Self, String> {
-        let factory = FACTORIES.get(name).ok_or_else(|| format!("no discipline is registered as `{name}`"))?;
+        let factory =
+            FACTORIES.get(name).ok_or_else(|| format!("no discipline is registered as `{name}`"))?;
         (factory.make)(name, params).map(Self)
     }
 }
