@@ -64,7 +64,12 @@ LISTS = {
             "pifo": {"crates/machines/src/schedule/lstf.rs"},
             "round_robin": {"crates/machines/src/schedule/fq_codel.rs"},
             # Relief lifts packets out of the queues of this order, which it puts in the place of the plain one.
-            "liftable": {*RELIEVED, "crates/machines/src/egress/port.rs", "crates/sim/src/fabric/relief.rs"},
+            "liftable": {
+                *RELIEVED,
+                "crates/machines/src/egress/port.rs",
+                "crates/sim/src/fabric/relief.rs",
+                "crates/sim/src/fabric/reliefs.rs",
+            },
             # Backpressure pauses the queues of this order and no other's, and tells it how far its neighbours are.
             "bfc": {"crates/lab/src/resolve/lossless.rs", "crates/lab/src/validate/pauses.rs"},
             # The transport of that name needs its credits metered, and nothing else does.
