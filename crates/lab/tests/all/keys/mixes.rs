@@ -15,7 +15,7 @@ use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 
 /// Long enough for flows to end, losses and pauses to happen.
 const LONG: Span = Span::from_ms(3);
-/// Runs that send no end of packets in that time say nothing more.
+/// A run is cut after so many: then its laws alone are looked at.
 const EVENTS: u64 = 400_000;
 
 /// A row's settings and one of its values.
