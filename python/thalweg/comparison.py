@@ -36,9 +36,20 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        from thalweg import notebooks
+        from thalweg._html import table, titled
 
-        return notebooks.comparison(self)
+        head = ["flow size", "flows A", "flows B"]
+        for s in STATISTICS:
+            head += [f"{s} A (us)", f"{s} B (us)", "B against A"]
+        rows = []
+        for row in self.rows:
+            cells = [row["class"], row["flows_a"], row["flows_b"]]
+            for s in STATISTICS:
+                times = [None if row[k] is None else row[k] * 1e6 for k in (f"{s}_a", f"{s}_b")]
+                change = row[f"{s}_percent"]
+                cells += [*times, None if change is None else f"{change:+.1f} %"]
+            rows.append((*cells, row["ks"]))
+        return titled(f"{label(self.a, 'A')}, {label(self.b, 'B')}", table((*head, "KS"), rows))
 
     def to_dict(self) -> dict:
         return {"a": str(self.a.path or "a"), "b": str(self.b.path or "b"), "classes": self.rows}

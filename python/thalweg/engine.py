@@ -15,7 +15,8 @@ from typing import Any
 from thalweg import _core, _memory, _places, _rundir, recording
 from thalweg.errors import ControllerError, refuse
 from thalweg.progress import Reporter, reporter, speaks
-from thalweg.results import Interrupted, Results, Tables, arrow_table
+from thalweg.results import Interrupted, Results
+from thalweg.rundata import Tables, arrow_table
 from thalweg.scenario import Scenario, as_scenario
 
 # Seconds between looks at progress and Ctrl-C. What one look costs is about a thousandth of this.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from thalweg import _format
 
@@ -178,3 +179,19 @@ def classes(summary: Mapping) -> list[tuple]:
         fct, slowdown = (part.get(k) or {} for k in ("fct_us", "slowdown"))
         out.append((name, part["flows"], *(fct.get(s) for s in STATISTICS), *(slowdown.get(s) for s in STATISTICS)))
     return out
+
+
+def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] = ()) -> dict[str, Any]:
+    """The numbers and words of a nested summary under dotted names; size classes by theirs (`size_classes.up to 10KB.slowdown.p99`)."""
+    flat = {}
+    for key, value in summary.items():
+        name = f"{prefix}{key}"
+        if key == "size_classes":
+            for part in value:
+                numbers = {k: v for k, v in part.items() if k not in ("name", "above_bytes", "up_to_bytes")}
+                flat |= scalars(numbers, f"{name}.{part['name']}.", taken)
+        elif isinstance(value, Mapping):
+            flat |= scalars(value, f"{name}.", taken)
+        elif isinstance(value, int | float | str | bool) or value is None:
+            flat[f"summary.{name}" if name in taken else name] = value
+    return flat

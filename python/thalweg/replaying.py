@@ -13,7 +13,8 @@ from thalweg.engine import interrupts
 from thalweg.errors import nearest, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.recording import PACKETS, Reader, present, scenario_digest
-from thalweg.results import Interrupted, Results, Tables, arrow_table
+from thalweg.results import Interrupted, Results
+from thalweg.rundata import Tables, arrow_table
 
 # Rows fed at a time, and events between two looks at Ctrl-C (about a tenth of a second).
 BATCH, EVENTS = 1 << 16, 1 << 20

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 
-from thalweg import _places, _rundir, pauses, plots
-from thalweg._format import memory, number, wall
-from thalweg.results import Results
-from thalweg.sweeps import scalars
+from thalweg import _places, _rundir, deadlocks, headline, pauses, plots
+from thalweg._format import memory, wall
+from thalweg._html import folded, table
+from thalweg.rundata import RunData
+from thalweg.runplots import Plots
 
 _CSS = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5c6570; --paper: #fff; --line: #d9dee4; --shade: #f4f6f8;
@@ -33,26 +34,6 @@ pre { background: var(--shade); padding: .8rem; border-radius: 6px; overflow-x: 
 .banner { border-left: 4px solid var(--dim); padding: .3rem .8rem; background: var(--shade); }
 code { font-size: .9em; } details { margin-top: .6rem; } details summary { color: var(--soft); cursor: pointer; }
 """
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence]) -> str:
-    """A table; cells that are `(text, class)` get the class; numbers are aligned right."""
-    out = [
-        "<div class=scroll><table><thead><tr>",
-        *(f"<th>{escape(h)}</th>" for h in head),
-        "</tr></thead><tbody>",
-    ]
-    for row in rows:
-        out.append("<tr>")
-        for cell in row:
-            if isinstance(cell, tuple):
-                out.append(f"<td class='{escape(cell[1])}'>{escape(str(cell[0]))}</td>")
-            elif isinstance(cell, int | float) and not isinstance(cell, bool):
-                out.append(f"<td class=num>{escape(number(cell))}</td>")
-            else:
-                out.append(f"<td>{escape(number(cell))}</td>")
-        out.append("</tr>")
-    return "".join([*out, "</tbody></table></div>"])
 
 
 def picture(fig, caption: str) -> str:
@@ -109,10 +90,8 @@ def machine_table(meta: Mapping) -> str:
     return table(("", ""), rows)
 
 
-def run_report(results: Results, path: Path) -> Path:
+def run_report(results: RunData, path: Path) -> Path:
     """The page of one run."""
-    from thalweg import headline
-
     sections = []
     if results.partial:
         why = results.meta.get("stopped") or "stopped"
@@ -122,13 +101,13 @@ def run_report(results: Results, path: Path) -> Path:
                 f"<p class=banner>This run ended early ({escape(why)}): flows still under way are missing.</p>",
             )
         )
-    every = table(("key", "value"), scalars(results.summary).items())
-    all_numbers = f"<details><summary>all of summary.json but its lists</summary>{every}</details>"
+    every = table(("key", "value"), headline.scalars(results.summary).items())
+    all_numbers = folded("all of summary.json but its lists", every)
     sections.append(("Summary", table(("", ""), headline.rows(results.summary)) + all_numbers))
     classes = headline.classes(results.summary)
     if classes:
         sections.append(("Completion times and slowdown (×)", table(headline.CLASS_HEAD, classes)))
-    sections.append(("Figures", pictures(results.plot.all().values())))
+    sections.append(("Figures", pictures(Plots(results).all().values())))
     if "pauses" in results.tables and results.tables.arrow("pauses").num_rows:
         sections.append(("Pause storms", _storms(results.named("pauses"))))
     if found := (results.summary.get("pauses") or {}).get("deadlocks"):
@@ -141,9 +120,7 @@ def run_report(results: Results, path: Path) -> Path:
         described += [(f"{name}.{c}", unit, doc) for c, unit, doc in results.columns(name)]
         described.append((f"{name}: {arrow.num_rows} rows", "", ""))
     meanings = table(("column", "unit", "meaning"), described)
-    sections.append(
-        ("Columns", f"<details><summary>what each column of each table means</summary>{meanings}</details>")
-    )
+    sections.append(("Columns", folded("what each column of each table means", meanings)))
     sections.append(("Resolved scenario", f"<pre>{escape(results.scenario_toml)}</pre>"))
     sections.append(("Made by", machine_table(results.meta)))
     return write(path, page(f"{results.name or 'thalweg run'}", f"digest {results.digest}", sections))
@@ -175,10 +152,8 @@ def _storms(kept, most: int = 10) -> str:
     )
 
 
-def _deadlocks(results: Results, found, most: int = 4) -> str:
+def _deadlocks(results: RunData, found, most: int = 4) -> str:
     """Ports that wait for each other: those that still do first, the first of them drawn."""
-    from thalweg import deadlocks
-
     names = results.tables["nodes"]["name"].to_list()
     text = "".join(f"<p>{escape(line)}</p>" for line in deadlocks.lines(results)[:most])
     more = f"<p class=soft>{len(found) - most} more.</p>" if len(found) > most else ""

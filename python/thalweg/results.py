@@ -1,164 +1,34 @@
-"""What a run measured: tables, headline numbers, and the folder that keeps them."""
+"""A run's results: what it measured, and how that is drawn, shown and kept in a folder."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thalweg import _input, _places
 from thalweg.errors import nearest, refuse
 from thalweg.recording import LATE, PACKETS
-from thalweg.scenario import Scenario
+from thalweg.rundata import RunData, Tables
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
     import pyarrow
 
+    from thalweg.runplots import Plots
+
 SNAPSHOT = "snapshot.bin"
-# Columns that hold numbers of nodes; the table `nodes` says what these are called.
-NODES = {
-    "flows": ("src", "dst"),
-    "ports": ("from", "to"),
-    "pauses": ("from_node", "to_node"),
-    "memory": ("node", "from_node"),
-}
-SECONDS_PER = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-class Tables(Mapping):
-    """Named tables: `tables["queues"]` is a polars data frame, `tables.arrow("queues")` the Arrow table with
-    the unit and the meaning of each column in its metadata."""
-
-    def __init__(self, makers: Mapping[str, Callable[[], pyarrow.Table]]):
-        self._makers = dict(makers)
-        self._made: dict[str, pyarrow.Table] = {}
-
-    def arrow(self, name: str) -> pyarrow.Table:
-        if name not in self._made:
-            if name not in self._makers:
-                raise KeyError(f"no table is called {name!r}; there are {', '.join(self._makers)}")
-            self._made[name] = self._makers[name]()
-        return self._made[name]
-
-    def __getitem__(self, name: str) -> polars.DataFrame:
-        import polars
-
-        return polars.from_arrow(self.arrow(name))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
-
-    def __len__(self) -> int:
-        return len(self._makers)
-
-    def __repr__(self) -> str:
-        return f"<tables: {', '.join(self._makers)}>"
-
-
-class Results:
-    """One run's results. `partial` is true if it was stopped before its end.
-
-    `flows` and `tables[...]` are polars data frames; `summary` holds the headline numbers.
-    """
+class Results(RunData):
+    """One run's results."""
 
     def __init__(self, scenario_toml: str, summary: dict, tables: Tables, meta: dict, snapshot: bytes | None = None):
-        self._scenario_toml = scenario_toml
-        self.summary, self.tables, self.meta = summary, tables, meta
+        super().__init__(scenario_toml, summary, tables, meta)
         self._snapshot = snapshot
-        self.path: Path | None = None
-
-    @cached_property
-    def flows(self) -> polars.DataFrame:
-        """One row per flow."""
-        return self.tables["flows"]
-
-    @cached_property
-    def scenario(self) -> Scenario:
-        """The resolved scenario: running it again gives these results."""
-        name = str(self.path / "scenario.toml") if self.path else "scenario.toml"
-        return Scenario(self._scenario_toml, name, self.meta.get("directory", "."))
 
     @property
-    def scenario_toml(self) -> str:
-        return self._scenario_toml
-
-    @property
-    def partial(self) -> bool:
-        return bool(self.summary.get("partial"))
-
-    @property
-    def recorded(self) -> bool:
-        """Whether every packet was recorded (the recording itself may have been deleted since)."""
-        return isinstance(self.summary.get("packets"), dict)
-
-    @property
-    def digest(self) -> str:
-        """Sixteen hexadecimal digits: equal digests mean the same events in the same order."""
-        return self.summary["digest"]
-
-    @property
-    def name(self) -> str:
-        return str(self.summary.get("name", ""))
-
-    def columns(self, table: str = "flows") -> list[tuple[str, str, str]]:
-        """`(name, unit, meaning)` of each column."""
-        fields = self.tables.arrow(table).schema
-        text = [{k.decode(): v.decode() for k, v in (f.metadata or {}).items()} for f in fields]
-        return [(f.name, t.get("unit", ""), t.get("doc", "")) for f, t in zip(fields, text, strict=True)]
-
-    def seconds(self, column: str, table: str = "flows"):
-        """A column of times as a NumPy array of seconds, whatever unit it is kept in."""
-        import numpy as np
-
-        for name, unit, _ in self.columns(table):
-            if name == column or name == f"{column}_{unit}":
-                values = self.tables[table][name].to_numpy().astype(np.float64)
-                # The engine writes -1 where there is no time.
-                return np.where(values < 0, np.nan, values) * SECONDS_PER[unit or "s"]
-        raise KeyError(f"table {table!r} has no column {column!r}")
-
-    def measured(self) -> polars.DataFrame:
-        """The flows that count and have ended: what FCT statistics are about."""
-        import polars as pl
-
-        return self.flows.filter(pl.col("measured") & (pl.col("status") == "completed"))
-
-    @property
-    def packets(self) -> polars.LazyFrame:
-        """The recording of a recorded run: a polars query with one row per packet, read when it is collected."""
-        from thalweg import recording
-
-        if self.path is None or not recording.present(self.path):
-            hint = "run it again with `thalweg run --record`"
-            raise refuse("has no recording", file=self.path or "this run", hint=hint)
-        return recording.packets(self.path)
-
-    def named(self, table: str = "flows") -> polars.DataFrame:
-        """A table in which nodes are called by their names instead of their numbers (`h3`, `leaf0`, or as their file says)."""
-        import polars as pl
-
-        frame = self.tables[table]
-        if "nodes" not in self.tables:  # of an older version
-            return frame
-        names = self.tables["nodes"]
-        columns = [c for c in NODES.get(table, ()) if c in frame.columns]
-        called = [pl.col(c).replace_strict(names["node"], names["name"], return_dtype=pl.String) for c in columns]
-        return frame.with_columns(called)
-
-    def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
-        """A pandas data frame, through Arrow."""
-        try:
-            import pandas  # noqa: F401
-        except ImportError:
-            raise ImportError("pandas is not installed: pip install pandas") from None
-        return self.tables.arrow(table).to_pandas()
-
-    @property
-    def plot(self):
+    def plot(self) -> Plots:
         """Figures: `results.plot.slowdown()`, `.cdf()`, `.queues()` …; each returns a matplotlib figure."""
         from thalweg.runplots import Plots
 
@@ -218,9 +88,17 @@ class Results:
         return results
 
     def _repr_html_(self) -> str:
-        from thalweg import notebooks
+        from thalweg import headline
+        from thalweg._html import folded, table, titled
 
-        return notebooks.results(self)
+        parts = [table(("", ""), headline.rows(self.summary))]
+        if classes := headline.classes(self.summary):
+            parts.append(table(headline.CLASS_HEAD, classes))
+        parts.append(
+            folded("every number of the summary", table(("key", "value"), headline.scalars(self.summary).items()))
+        )
+        parts.append(f"<p>tables: {escape(', '.join(self.tables))}</p>")
+        return titled(f"Results of {self.name}" + (" (partial)" if self.partial else ""), *parts)
 
     def __repr__(self) -> str:
         partial = " (partial)" if self.partial else ""
@@ -243,28 +121,6 @@ def _runs_near(path: Path) -> str | None:
     except OSError:
         return None
     return nearest(path.name, runs)
-
-
-def arrow_table(name: str, doc: str, columns) -> pyarrow.Table:
-    """A table of the engine as Arrow, without copying numbers."""
-    import numpy as np
-    import pyarrow as pa
-
-    fields, arrays = [], []
-    for column, unit, meaning, buffer, offsets in columns:
-        nullable = False
-        if offsets is not None:
-            length = len(memoryview(offsets)) // 8 - 1
-            parts = [None, pa.py_buffer(offsets), pa.py_buffer(buffer)]
-            array = pa.Array.from_buffers(pa.large_string(), length, parts)
-        elif nullable := buffer.dtype.endswith("?"):
-            values = np.frombuffer(buffer, dtype=buffer.dtype[:-1])
-            array = pa.array(values, mask=values < 0)
-        else:
-            array = pa.array(np.frombuffer(buffer, dtype=buffer.dtype))
-        arrays.append(array)
-        fields.append(pa.field(column, array.type, nullable=nullable, metadata={"unit": unit, "doc": meaning}))
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"table": name, "doc": doc}))
 
 
 class Interrupted(KeyboardInterrupt):

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thalweg import pauses
 from thalweg._layout import legend_above, note, plain_log, time_unit
 from thalweg.plots import COLOURS, COLUMN, Figure, cdf, figure, style
+from thalweg.rundata import SECONDS_PER, RunData
 from thalweg.spread import spread
-
-if TYPE_CHECKING:
-    from thalweg.results import Results
 
 
 def slowdown_by_size(
-    runs: Mapping[str, Results | Sequence[Results]], *, bins: int = 20, percentiles: Sequence[float] = (50, 99)
+    runs: Mapping[str, RunData | Sequence[RunData]], *, bins: int = 20, percentiles: Sequence[float] = (50, 99)
 ) -> Figure:
     """FCT slowdown over flow size: a point per size if there are few sizes, else points that hold equal numbers of flows.
 
@@ -73,7 +70,7 @@ def _binned(ax, edges, counts, total: int, label: str, **kw) -> None:
     ax.step(edges, y, where="post", label=label, **kw)
 
 
-def replay_ratios(runs: Mapping[str, Results], *, with_nic: bool = False, xlim=(1e-2, 1e2)) -> Figure:
+def replay_ratios(runs: Mapping[str, RunData], *, with_nic: bool = False, xlim=(1e-2, 1e2)) -> Figure:
     """Distribution of (queueing delay in the replay + 1 ns) / (queueing delay in the original + 1 ns) of each replay."""
     with style():
         fig, ax = figure()
@@ -97,7 +94,7 @@ def replay_ratios(runs: Mapping[str, Results], *, with_nic: bool = False, xlim=(
         return fig
 
 
-def replay_lateness(runs: Mapping[str, Results]) -> Figure:
+def replay_lateness(runs: Mapping[str, RunData]) -> Figure:
     """Fraction of packets that left later than in the original by more than so much, of each replay."""
     with style():
         fig, ax = figure()
@@ -119,7 +116,7 @@ def replay_lateness(runs: Mapping[str, Results]) -> Figure:
         return fig
 
 
-def _endless(results: Results) -> list[float]:
+def _endless(results: RunData) -> list[float]:
     """Gb/s of every flow without end that has started."""
     flows = results.flows
     if "delivered" not in flows.columns:
@@ -131,7 +128,7 @@ def _endless(results: Results) -> list[float]:
 
 
 def series_over_time(
-    results: Results, table: str, value: str, by: str, *, ylabel: str | None = None, most: int = 8
+    results: RunData, table: str, value: str, by: str, *, ylabel: str | None = None, most: int = 8
 ) -> Figure:
     """A sampled quantity over time, one line per `by`: those with the highest peaks, as a line above the axes says if not all are shown."""
     import polars as pl
@@ -166,7 +163,7 @@ def series_over_time(
         return fig
 
 
-def link_over_time(results: Results, port: int | None = None) -> Figure:
+def link_over_time(results: RunData, port: int | None = None) -> Figure:
     """What a link carried beside what it could have, and, of a run that kept its round trips, how long packets waited."""
     import polars as pl
 
@@ -208,7 +205,7 @@ def shown(some: int, sampled: int, by: str, there_are: int, most: int) -> str:
 class Plots:
     """The figures of one run: `results.plot`."""
 
-    def __init__(self, results: Results):
+    def __init__(self, results: RunData):
         self._results = results
 
     def slowdown(self, **kw) -> Figure:
@@ -217,8 +214,6 @@ class Plots:
 
     def cdf(self, column: str = "slowdown") -> Figure:
         """The distribution of a column of the measured flows."""
-        from thalweg.results import SECONDS_PER
-
         unit = {n: u for n, u, _ in self._results.columns()}[column]
         values = self._results.measured()[column].to_numpy()
         if unit in SECONDS_PER:

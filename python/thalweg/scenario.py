@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from thalweg import _core, _input, _plain, _toml
-from thalweg.errors import nearest, refuse
+from thalweg.errors import ScenarioError, nearest, refuse
 
 
 class Scenario:
@@ -107,12 +108,35 @@ class Scenario:
         return f"<thalweg.Scenario {self.name!r} seed={self.seed} from {self._file}>"
 
     def _repr_html_(self) -> str:
-        from thalweg import notebooks
+        """Its kinds and what a run will cost; the resolved text folded."""
+        from thalweg import _format
+        from thalweg._html import folded, table, titled
 
-        return notebooks.scenario(self)
+        found = self.to_dict()
+        transport, switch = found.get("transport") or {}, found.get("switch") or {}
+        words = [_kind(transport), _kind(transport.get("congestion", ""))]
+        try:
+            e = self.estimate()
+            counts = f"{_format.si(e['flows'])} flows, {_format.si(e['packet_hops'])} packet-hops"
+            cost = f"{counts}, {_format.wall(e['seconds'])}, {_format.memory(e['memory_bytes'])}"
+        except ScenarioError as e:
+            cost = str(e)
+        rows = [
+            ("topology", _kind(found.get("topology", {}))),
+            ("traffic", ", ".join(_kind(t) for t in found.get("traffic") or [])),
+            ("transport", ", ".join(filter(None, words))),
+            ("switch scheduler", _kind(switch.get("scheduler", ""))),
+            ("about", cost),
+        ]
+        resolved = folded("resolved: every default written out", f"<pre>{escape(self.to_toml())}</pre>")
+        return titled(f"Scenario {self.name}, seed {self.seed}", table(("", ""), rows), resolved)
 
     def __reduce__(self):
         return type(self), (self._text, self._file, self._directory, self._set)
+
+
+def _kind(part) -> str:
+    return str(part.get("kind", "")) if isinstance(part, dict) else str(part)
 
 
 def _setting(key: str, value) -> str:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from thalweg import plots
 from thalweg._layout import legend_above, note, plain_log, plain_log_x
 from thalweg.errors import nearest, refuse
 from thalweg.settings import SEED, columns, text
+from thalweg.spread import Spread
 
-if TYPE_CHECKING:
-    from thalweg.sweeps import Runs
+
+class Swept(Protocol):
+    """What is drawn: `thalweg.Runs`."""
+
+    @property
+    def params(self) -> list[dict[str, Any]]: ...
+    @property
+    def metric(self) -> str: ...
+    def check_metric(self, metric: str) -> str: ...
+    def over_seeds(self, *metrics: str) -> list[tuple[dict[str, Any], dict[str, Spread]]]: ...
+
 
 # "100KB", "2us", "40Gbps": a number and a unit.
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-zµ]+)")
@@ -63,7 +73,7 @@ def legend_of(labels: dict[str, Any], varied: list[str]) -> str:
     return ", ".join(parts)
 
 
-def over(runs: Runs, metric: str | None = None, *, x: str | None = None, log_x: bool | None = None) -> plots.Figure:
+def over(runs: Swept, metric: str | None = None, *, x: str | None = None, log_x: bool | None = None) -> plots.Figure:
     """`metric` (a column of `runs.frame`) over the setting `x`, a curve per combination of the others: means over the seeds, with bars
     that span the 95 % confidence interval.
 
@@ -127,7 +137,7 @@ def _bar(s) -> float:
 
 
 def pareto(
-    runs: Runs,
+    runs: Swept,
     x: str,
     y: str,
     *,

@@ -6,10 +6,12 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _places, _rundir
+from thalweg import _places, _rundir, headline
+from thalweg._html import table, titled
 from thalweg.errors import nearest, refuse
 from thalweg.pool import Job, perform_all
 from thalweg.results import Results
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 INDEX = "sweep.json"
 # What a sweep is about unless something else is asked for: the first of these that its runs have.
 METRICS = ("measured.slowdown.mean", "goodput_gbps")
+# Of a sweep's settings a notebook shows so many.
+MOST_ROWS = 24
 
 
 def folder_name(labels: Mapping[str, Any]) -> str:
@@ -108,7 +112,7 @@ class Runs(Sequence):
         import polars as pl
 
         named = columns(self.params)
-        rows = [scalars(r.summary, taken=named) for r in self.results]
+        rows = [headline.scalars(r.summary, taken=named) for r in self.results]
         numbers = pl.DataFrame(rows, infer_schema_length=None, strict=False)
         return numbers.select(*(pl.Series(key, values, strict=False) for key, values in named.items()), pl.all())
 
@@ -199,25 +203,22 @@ class Runs(Sequence):
         return sweepfigure.pareto(self, x, y, **kw)
 
     def _repr_html_(self) -> str:
-        from thalweg import notebooks
+        from thalweg.sweepfigure import axis_label
 
-        return notebooks.runs(self)
+        if not len(self):
+            return escape(repr(self))
+        metric = self.metric
+        rows = self.over_seeds(metric)
+        keys = list(rows[0][0])
+        shown = [
+            (*(text(labels[k]) for k in keys), s[metric].runs, s[metric].mean, s[metric].half)
+            for labels, s in rows[:MOST_ROWS]
+        ]
+        more = f"<p>and {len(rows) - MOST_ROWS} more: see <code>.means()</code></p>" if len(rows) > MOST_ROWS else ""
+        seeds = len({str(v) for v in columns(self.params).get(SEED, [])})
+        of = f" with {seeds} seeds" if seeds > 1 else ""
+        body = table((*keys, "runs", axis_label(metric), "± 95 %"), shown)
+        return titled(f"{len(self)} runs{of}", body, more, "<p>every number: <code>.frame</code></p>")
 
     def __repr__(self) -> str:
         return f"<thalweg.Runs: {len(self)} runs over {', '.join(columns(self.params)) or 'nothing'}>"
-
-
-def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] = ()) -> dict[str, Any]:
-    """The numbers and words of a nested summary under dotted names; size classes by theirs (`size_classes.up to 10KB.slowdown.p99`)."""
-    flat = {}
-    for key, value in summary.items():
-        name = f"{prefix}{key}"
-        if key == "size_classes":
-            for part in value:
-                numbers = {k: v for k, v in part.items() if k not in ("name", "above_bytes", "up_to_bytes")}
-                flat |= scalars(numbers, f"{name}.{part['name']}.", taken)
-        elif isinstance(value, Mapping):
-            flat |= scalars(value, f"{name}.", taken)
-        elif isinstance(value, int | float | str | bool) or value is None:
-            flat[f"summary.{name}" if name in taken else name] = value
-    return flat

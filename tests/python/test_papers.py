@@ -264,6 +264,7 @@ def test_claims_may_be_asked_for_by_patterns_and_show_their_statement_and_figure
     assert said.code == 0 and "T-1 (§1, Fig 1): Load hurts\nT-3 (§3): Only at full scale\n" in said.out
     assert (tmp_path / "o" / "figures" / "fig1.png").exists() and not (tmp_path / "o" / "figures" / "fig2.png").exists()
     assert "T-2" not in said.out
+    assert "T-2 (§" in cli("reproduce", "tiny", "--claim", "2", "--no-figures", "--out", "q").out
     assert cli("reproduce", "tiny", "--claim", "T-1", "--no-figures", "--out", "p", "--quiet").code == 0
     assert not (tmp_path / "p" / "figures").exists()
     assert "no claim `X-*`" in cli("reproduce", "tiny", "--claim", "X-*").err

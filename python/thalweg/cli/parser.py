@@ -248,7 +248,7 @@ def build() -> Parser:
         "--claim",
         action="append",
         metavar="ID",
-        help="only this claim (or those that a pattern such as 'IRN-F4*' matches), its figures and the runs they need (repeatable)",
+        help="only this claim (`IRN-F4a` or just `F4a`; or those that a pattern such as 'F4*' matches), its figures and the runs they need (repeatable)",
     )
     p.add_argument("--handful", action="store_true", help="only the few claims that the study names for quick looks")
     forced(p)

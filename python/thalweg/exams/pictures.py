@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import plots, report
+from thalweg import _html, plots, report
 from thalweg._format import number
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def page(exam: Exam, path: Path) -> Path:
             (
                 s.name,
                 f"<p class=soft>{report.escape(s.about)}</p>"
-                + report.table(head, rows(exam, s))
+                + _html.table(head, rows(exam, s))
                 + f"<div class=figures>{shown}</div>",
             )
         )
@@ -145,4 +145,4 @@ def _meanings() -> str:
             "from the event, or the start, until the link is 80 % used, the shares are fair (0.9), the delay is where it stays, or all flows are complete; it has to last for three seconds (three windows), and to hold for nine tenths of the time that is left",
         ),
     )
-    return report.table(("mark", "meaning"), meanings)
+    return _html.table(("mark", "meaning"), meanings)

@@ -229,12 +229,17 @@ def reproduce(
 
 
 def chosen(paper: Paper, patterns: Sequence[str] | None) -> list[Claim]:
-    """The claims that are named, or matched by patterns, in the paper's order; all if nothing is named."""
+    """The claims that are named, or matched by patterns, in the paper's order; all if nothing is named. The letters of
+    the paper may be left out: `F2a` is `UPS-F2a`."""
+
+    def match(name: str, pattern: str) -> bool:
+        return fnmatchcase(name, pattern) or fnmatchcase(name.partition("-")[2], pattern)
+
     known = [c.id for c in paper.claims]
     for one in patterns or ():
-        if not any(fnmatchcase(i, one) for i in known):
+        if not any(match(i, one) for i in known):
             raise refuse(f"{paper.name} has no claim `{one}`", hint=nearest(one, known))
-    return [c for c in paper.claims if not patterns or any(fnmatchcase(c.id, p) for p in patterns)]
+    return [c for c in paper.claims if not patterns or any(match(c.id, p) for p in patterns)]
 
 
 def _waves(specs: Sequence[RunSpec], needed: set[str], file: Path) -> Iterator[list[RunSpec]]:
@@ -344,7 +349,7 @@ def _draw(figures, specs, answers, folders, folder: Path, study: Study):
 
 
 def _report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
-    from thalweg import report
+    from thalweg import _html, report
 
     about = paper.about
     head = ("id", "statement", "§", "published", "measured", "bound", "status", "full scale", "reason")
@@ -386,9 +391,9 @@ def _report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
             "What was scaled",
             f"<p class=banner>Scale <b>{study.scale}</b>: {escape(study.scaled)}</p>" if study.scaled else "",
         ),
-        ("Claims", f"<p>{counts}</p>" + report.table(head, rows)),
+        ("Claims", f"<p>{counts}</p>" + _html.table(head, rows)),
         ("Figures", report.pictures((title, fig) for title, fig in drawings if fig is not None) + missing),
-        ("Runs", report.table(("run", "digest", "packet-hops", "time", "folder or reason"), runs) + note),
+        ("Runs", _html.table(("run", "digest", "packet-hops", "time", "folder or reason"), runs) + note),
         ("Made by", report.provenance_table()),
     ]
     lead = " · ".join(str(about[k]) for k in ("authors", "venue") if k in about)
