@@ -58,7 +58,8 @@ pub struct Fq {
     lanes: Lanes<Flow>,
     /// Lanes that hold packets, by the finish number of their first.
     heads: IndexedHeap,
-    /// Lanes active in the emulated server, by the finish number of their last.
+    /// Lanes active in the emulated server, by a finish number that their last one is not below: it is brought up to
+    /// date when it comes first, not at every arrival.
     active: IndexedHeap,
     /// R at the instant `at`.
     round: u64,
@@ -99,8 +100,7 @@ impl Fq {
         self.at = now;
         let (units, per) = self.speed;
         while left > 0 {
-            let Some(first) = self.active.first() else { break };
-            let (finish, lane) = (heap::value(first), heap::slot(first));
+            let Some((finish, lane)) = self.next_to_finish() else { break };
             let share = per * self.active.len() as u64; // at most 8·10¹² × 2²⁴
             let gain = mul_div(left, units, share);
             let wanted = finish.saturating_sub(self.round);
@@ -118,6 +118,19 @@ impl Fq {
         }
     }
 
+    /// The lane that becomes inactive first, and its last packet's finish number.
+    fn next_to_finish(&mut self) -> Option<(u64, u32)> {
+        loop {
+            let first = self.active.first()?;
+            let lane = heap::slot(first);
+            let finish = self.lanes.state(lane).finish;
+            if heap::value(first) == finish {
+                return Some((finish, lane));
+            }
+            self.active.replace_first(heap::key(finish, 0, lane));
+        }
+    }
+
     /// A lane is kept for its packets and for as long as its last finish number lies ahead.
     fn close_if_forgotten(&mut self, lane: u32) {
         if self.lanes.lane_is_empty(lane) && !self.active.contains(lane) {
@@ -125,14 +138,10 @@ impl Fq {
         }
     }
 
-    /// Puts the lane where its first packet belongs among the heads.
-    fn note_head(&mut self, lane: u32) {
-        if self.lanes.lane_is_empty(lane) {
-            self.heads.remove(lane);
-            return;
-        }
+    /// What the lane's first packet is sorted by.
+    fn head_key(&self, lane: u32) -> heap::Key {
         let head = self.lanes.node(self.lanes.lane(lane).head);
-        self.heads.set(heap::key(head.stamp, head.arrival, lane));
+        heap::key(head.stamp, head.arrival, lane)
     }
 }
 
@@ -153,16 +162,22 @@ impl Order for Fq {
         self.lanes.state(lane).finish = finish;
         let waited = !self.lanes.lane_is_empty(lane);
         self.lanes.append(lane, Entry::new(packet, handle), finish, ());
-        self.active.set(heap::key(finish, 0, lane));
+        if !self.active.contains(lane) {
+            self.active.push(heap::key(finish, 0, lane));
+        }
         if !waited {
-            self.note_head(lane);
+            self.heads.push(self.head_key(lane));
         }
     }
     fn pop(&mut self, _now: Time) -> Option<Entry> {
         let lane = heap::slot(self.heads.first()?);
         let node = self.lanes.take(self.lanes.lane(lane).head);
-        self.note_head(lane);
-        self.close_if_forgotten(lane);
+        if self.lanes.lane_is_empty(lane) {
+            self.heads.remove(lane);
+            self.close_if_forgotten(lane);
+        } else {
+            self.heads.replace_first(self.head_key(lane));
+        }
         Some(node.entry)
     }
     /// CHOICE ADS §2.2, DKS §2.2: the newest packet of the longest queue (bytes) is dropped, and the emulated server
@@ -176,7 +191,7 @@ impl Order for Fq {
             self.active.set(heap::key(start, 0, node.lane));
         }
         if self.lanes.lane_is_empty(node.lane) {
-            self.note_head(node.lane);
+            self.heads.remove(node.lane);
             self.close_if_forgotten(node.lane);
         }
         Some(node.entry)

@@ -87,6 +87,13 @@ impl IndexedHeap {
         }
     }
 
+    /// Gives the first member another key, which is not below the one it has.
+    #[inline]
+    pub(super) fn replace_first(&mut self, key: Key) {
+        debug_assert!(self.keys[0] <= key && slot(self.keys[0]) == slot(key));
+        self.sink(0, key);
+    }
+
     /// Adds the member of `key`, or changes its key.
     #[inline]
     pub(super) fn set(&mut self, key: Key) {
