@@ -80,9 +80,10 @@ lint: setup
 	@$(BIN)/ruff format --quiet --check python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --quiet python tests docs $(wildcard papers)
 
+# Without make's flags: rustdoc would look for a job server that it cannot reach, and warn.
 rust-test: | tools
 	@echo "== Rust tests"
-	@cargo test --quiet
+	@env -u MAKEFLAGS cargo test --quiet
 
 # What a user installs: the wheel of the release build, in an environment with nothing else in it. Nothing is compiled twice: `maturin
 # build` finds what `make build` has made.
