@@ -86,6 +86,7 @@ fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     if let Some(gate) = fabric.gates.get_mut(id.at()) {
         for flying in std::mem::take(&mut gate.control) {
             fabric.outages.lost += 1;
+            fabric.ports[id.at()].verdicts.dropped += 1;
             fabric.lose(cx, flying.handle);
         }
     }

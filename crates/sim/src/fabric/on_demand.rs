@@ -239,7 +239,12 @@ impl Fabric {
 
     #[inline]
     pub(crate) fn lose_pushed_out<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
-        while let Some(victim) = self.pushed_out.pop() {
+        if self.pushed_out.is_empty() {
+            return;
+        }
+        // What a victim gives back may let a neighbour go on, and that port asks here for its own.
+        let mut victims = std::mem::take(&mut self.pushed_out);
+        while let Some(victim) = victims.pop() {
             self.ports[id.at()].verdicts.dropped += 1;
             if cx.features.points {
                 points::left(self, id, victim);
@@ -247,6 +252,7 @@ impl Fabric {
             self.release_dropped(cx, id, victim);
             self.lose(cx, victim);
         }
+        self.pushed_out = victims;
     }
 
     /// An idle port sends what it is to send.

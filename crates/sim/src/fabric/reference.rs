@@ -338,6 +338,7 @@ pub(crate) fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) 
     note_queue(fabric, cx.now, id);
     for handle in control {
         fabric.outages.lost += 1;
+        fabric.ports[id.at()].verdicts.dropped += 1;
         fabric.lose(cx, handle);
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;

@@ -104,3 +104,20 @@ fn keys_that_go_together_run_together() {
     assert!(wrong.is_empty(), "{} of {seen}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(one.is_some() || seen > 50, "{seen} ran");
 }
+
+#[test]
+fn what_a_failing_link_loses_is_counted_at_its_port_though_a_neighbour_may_go_on_for_it() {
+    plugins::register();
+    let files = Folder::new("mixes-failing-link", FILES);
+    let set = [
+        ("switch.scheduler", "bfc"),
+        ("switch.inputs", "{shared=\"2MB\"}"),
+        ("switch.backpressure", "{expires=\"3us\"}"),
+        ("routing.convergence", "100us"),
+        ("incident", "[{kind=\"link-failure\",at=\"200us\",link=[7,8]}]"),
+    ];
+    let set = set.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let rows = rows();
+    let text = rows.iter().find(|row| row.0 == "switch.backpressure.expires").expect("a row of this key").1.1;
+    assert_eq!(look(text, &files.0, &set), Ok(true));
+}
