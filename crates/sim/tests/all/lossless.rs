@@ -381,6 +381,28 @@ fn after_a_failure_routes_converge_and_flows_complete() {
 }
 
 #[test]
+fn every_packet_that_a_failure_costs_is_counted_at_one_port() {
+    for (at, shortcuts) in (1000..1020).flat_map(|at| [(at, false), (at, true)]) {
+        let mut spec = two_ways(vec![down(at, 4)]);
+        // Both ways: ACKs wait where data is on the wire, and so do those of a port that is paused.
+        spec.flows.extend((0..8).map(|i| flow(2 + i % 2, i % 2, 2_000_000, Time::from_us(u64::from(i)))));
+        spec.flows.sort_by_key(|flow| flow.start);
+        spec.inputs = Some(pfc(60_000, 60_000, 10_000));
+        (spec.nic, spec.control_first, spec.shortcuts) = (PULL, true, shortcuts);
+        spec.disciplines = vec![in_turns()];
+        let mut sim = Network::new(spec).unwrap();
+        while sim.run(1_000_000) {}
+        let at_ports: u64 = (0..sim.ports().len()).map(|port| sim.totals(PortId::from(port)).dropped).sum();
+        assert!(sim.lost_to_incidents().0 > 0);
+        assert_eq!(
+            at_ports,
+            sim.counters().packets_dropped,
+            "the link fails at {at} us, short cuts: {shortcuts}"
+        );
+    }
+}
+
+#[test]
 fn without_any_path_flows_are_unreachable_and_a_restored_link_lets_them_end() {
     let both = vec![down(1000, 4), down(1000, 6)];
     let mut sim = Network::new(two_ways(both.clone())).unwrap();
