@@ -176,6 +176,13 @@ def places(runs) -> list[str]:
     return list(dict.fromkeys(k.split(":", 1)[0] for k in runs))
 
 
+def rows(runs, kind: str, claims: Mapping[str, str], row) -> dict[str, Mapping[str, float]]:
+    """By place, what `row(runs, place)` says of it or, where its claim is taken as kept, what that measured."""
+    measured = {p: row(runs, p) for p in (p.removeprefix(f"{kind}-") for p in places(runs))}
+    kept = {p: runs.rows[c] for p, c in claims.items() if c in runs.rows}
+    return measured | kept
+
+
 def spread(runs, key: str, value, name: str) -> dict[str, float]:
     """Smallest and largest over the seeds and half the 95 % interval of the mean, to be reported beside it; nothing if there is one seed."""
     found = [value(r) for r in seeds(runs, key)]

@@ -7,7 +7,7 @@ import numpy as np
 from thalweg.papers import measure
 
 from .numbers import percentile_of_bins
-from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, counted, mean, places, point, run, split, spread
+from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, counted, mean, point, rows, run, split, spread
 
 TWO = ("fifo", "fifo+")
 # Figure 3, s: mean of FIFO and LSTF, 99th percentile of FIFO and LSTF.
@@ -87,17 +87,20 @@ def claim(name: str, place: str) -> None:
         return row(runs, place)
 
 
-claim("UPS-F3a", point("i2", 30))
-claim("UPS-F3b", point("i2", 50))
-claim("UPS-F3c", point("i2", 70))
-claim("UPS-F3d", point("1g-1g", 70))
-claim("UPS-F3f", point("rocketfuel", 70))
-claim("UPS-F3g", point("datacenter", 70))
+CLAIMS = {
+    point("i2", 30): "UPS-F3a",
+    point("i2", 50): "UPS-F3b",
+    point("i2", 70): "UPS-F3c",
+    point("1g-1g", 70): "UPS-F3d",
+    point("rocketfuel", 70): "UPS-F3f",
+    point("datacenter", 70): "UPS-F3g",
+}
+for _place, _name in CLAIMS.items():
+    claim(_name, _place)
 
 
-@measure("UPS-F3h", needs=["tail-*"])
+@measure("UPS-F3h", needs=["tail-*"], rows=CLAIMS.values())
 def _(runs):
-    rows = [row(runs, p.removeprefix("tail-")) for p in places(runs)]
-    return {f"largest {name}": max(r[name] for r in rows) for name in ("d LSTF/FIFO", "d99 LSTF/FIFO")} | {
-        "rows": len(rows)
-    }
+    found = rows(runs, "tail", CLAIMS, row).values()
+    largest = {f"largest {name}": max(r[name] for r in found) for name in ("d LSTF/FIFO", "d99 LSTF/FIFO")}
+    return largest | {"rows": len(found)}

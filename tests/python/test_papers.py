@@ -376,6 +376,67 @@ def test_a_quick_verdict_that_the_full_scale_contradicts_is_marked(tiny, cli):
     assert "`--scale quick`: 1 of the 2 claims judged there hold; `--scale full`: 0 of the 2" in page
 
 
+ROWS = """
+[[claim]]
+id = "T-7"
+statement = "In every row"
+section = "7"
+published = "1"
+origin = "made up"
+bounds = { "largest row" = { above = 0 } }
+"""
+ABOUT = """
+@measure("T-7", needs=["low", "high"], rows=["T-[12]"])
+def _(runs):
+    kept = {name: row["ratio"] for name, row in runs.rows.items() if name == "T-1"}
+    return {"largest row": max([*kept.values(), *(mean(r) for r in runs.values())], default=0) or 1, "runs": len(runs), "kept": len(runs.rows)}
+"""
+
+
+@pytest.fixture
+def rows(tiny):
+    (tiny / "claims.toml").write_text(CLAIMS + ROWS)
+    (tiny / "study.py").write_text(STUDY + ABOUT)
+    return tiny
+
+
+def judged(cli, *more):
+    said = cli("reproduce", "tiny", "--claim", "T-7", "--json", "--quiet", "--no-figures", *more)
+    assert said.code == 0, said.err
+    return json.loads(said.out)["claims"][0]
+
+
+def test_a_claim_about_rows_takes_them_as_kept_and_their_runs_are_not_made_again(rows, cli, tmp_path):
+    from thalweg.papers import _verdicts
+
+    row = judged(cli, "--out", "a")
+    assert (row["measured"]["runs"], row["measured"]["kept"], row["reason"]) == (2, 0, "")
+    assert cli("reproduce", "tiny", "--claim", "T-2", "--quiet", "--keep-verdicts", "--out", "a").code == 0
+    row = judged(cli, "--out", "b", "--kept-rows")
+    assert (row["measured"]["runs"], row["measured"]["kept"]) == (1, 1), "the run `low` is T-2's"
+    assert row["reason"] == "taken as kept: T-2" and [p.name for p in (tmp_path / "b" / "runs").iterdir()] == ["high"]
+    # What a row cost is counted; a row that is asked for too is run.
+    assert judged(cli, "--out", "b", "--kept-rows", "--keep-verdicts")["status"] == "pass"
+    kept = _verdicts.kept(papers.find("tiny"), "quick")
+    assert kept["T-7"].runs == 2 and kept["T-7"].seconds > kept["T-2"].seconds
+    assert cli("reproduce", "tiny", "--claim", "T-1", "--quiet", "--keep-verdicts", "--out", "a").code == 0
+    said = cli("reproduce", "tiny", "--claim", "T-[17]", "--json", "--quiet", "--kept-rows", "--out", "c")
+    assert json.loads(said.out)["claims"][1]["reason"] == "taken as kept: T-2"
+
+
+def test_kept_rows_that_nobody_takes_are_refused(rows, cli):
+    said = cli("reproduce", "tiny", "--claim", "T-7", "--kept-rows", "--out", "o")
+    assert (
+        said.code == 2 and "--kept-rows" in said.err and "--keep-verdicts" in said.err and "Traceback" not in said.err
+    )
+
+
+def test_rows_that_are_no_claims_are_refused_by_name(rows, cli):
+    (rows / "study.py").write_text((STUDY + ABOUT).replace("T-[12]", "T-12"))
+    said = cli("reproduce", "tiny", "--claim", "T-7", "--out", "o")
+    assert said.code == 2 and "T-7 is about `T-12`" in said.err
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"claims": 3}', '{"claims": {"T-1": {"status": "pass"}}}'])
 def test_a_damaged_file_of_verdicts_is_refused_by_name(tiny, cli, text):
     (tiny / "full").mkdir()

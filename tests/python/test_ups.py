@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -39,6 +40,7 @@ class Fake:
 
 class Runs(dict):
     scale = "quick"
+    rows: ClassVar[dict] = {}
 
 
 # --- numbers.py ----------------------------------------------------------------------------------------------------------
@@ -238,6 +240,38 @@ def test_the_published_gap_grows_with_load():
     assert judged("UPS-F2h", {k: finished(f"F2h {k}", x) for k, x in runs.items()}) == []
     runs["fct-i2-50:sjf@1"] = 0.1
     assert len(judged("UPS-F2h", {k: finished(f"F2h' {k}", x) for k, x in runs.items()})) == 1
+
+
+def measured(claim: str, runs: dict, rows: dict | None = None) -> dict:
+    there = Runs(runs)
+    there.rows = rows or {}
+    return PAPER.module("study")._thalweg_measures[claim].call(there)
+
+
+def test_what_is_true_of_every_row_is_the_same_from_rows_as_kept():
+    """Figure 2: all rows from runs; some as kept, without their runs; and a row without a claim of its own."""
+    fct = part("fct")
+    table = {p: row or (0.4, 0.3, 0.3, 0.3) for p, row in fct.PUBLISHED.items()}
+    runs = {
+        f"fct-{p}:{s}@1": finished(f"rows {p} {s}", x)
+        for p, row in table.items()
+        for s, x in zip(fct.FOUR, row, strict=True)
+    }
+    for some in (list(fct.CLAIMS), ["i2-50", "datacenter-70"]):
+        rows = {fct.CLAIMS[p]: measured(fct.CLAIMS[p], runs) for p in some}
+        left = {k: r for k, r in runs.items() if not k.startswith(tuple(f"fct-{p}:" for p in some))}
+        assert measured("UPS-F2h", left, rows) == pytest.approx(measured("UPS-F2h", runs))
+    # Table 2: of every row the best estimate and its range.
+    shares = part("shares")
+    runs = {
+        f"fair-{p}:{s}@1": finished(f"rows {p} {s}", 1 + 0.3 * (s == f"lstf-{worst}"))
+        for p, worst in zip(shares.ORDER, (10, 20, 30, 40), strict=True)
+        for s in ("fifo", "fq", "lstf-10", "lstf-20", "lstf-30", "lstf-40")
+    }
+    rows = {
+        c: measured(c, {k: r for k, r in runs.items() if k.startswith(f"fair-{p}:")}) for p, c in shares.ORDER.items()
+    }
+    assert measured("UPS-T2g", {}, rows) == pytest.approx(measured("UPS-T2g", runs))
 
 
 @pytest.mark.parametrize("name", PLACES)

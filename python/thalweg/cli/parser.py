@@ -271,6 +271,11 @@ def build() -> Parser:
         action="store_true",
         help="write the verdicts into the study's folder, SCALE/verdicts.json, beside those that are there",
     )
+    p.add_argument(
+        "--kept-rows",
+        action="store_true",
+        help="a claim about several others takes those that are not asked for from there instead of running them",
+    )
 
     p = command("list", "asking:list_", "what there is to choose from")
     p.add_argument(

@@ -150,6 +150,7 @@ def reproduce(args) -> int:
         handful=args.handful,
         force=args.force,
         keep_verdicts=args.keep_verdicts,
+        kept_rows=args.kept_rows,
     )
     if args.json:
         print(json.dumps(study.to_dict(), ensure_ascii=False))

@@ -53,6 +53,9 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
     def _(runs):                           # runs["fifo-tcp"] is a thalweg.Results
         return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")
 
+    # A claim about the rows of a table, claims themselves, may say so: @measure("T-all", needs=["*"], rows=["T-1", "T-2"]). With
+    # `--kept-rows` runs.rows["T-1"] is what is kept of that row, if it is, and its runs are not among `runs`.
+
     # A measure with needs=[] needs no runs; `runs.scale` tells it how much to do. Measures may lie in several files:
     # `include(globals(), one, another)` in study.py.
 

@@ -78,12 +78,14 @@ class RunSpec:
 
 @dataclass(frozen=True)
 class Measure:
-    """What a claim measures, or a figure draws, and the keys (or patterns) of the runs that it needs."""
+    """What a claim measures, or a figure draws, and the keys (or patterns) of the runs that it needs. `rows`: claims (or patterns)
+    that a claim is about; `claims`: those that a figure shows."""
 
     call: Callable
     needs: tuple[str, ...]
     title: str = ""
     claims: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
 
     def keys(self, specs: Sequence[RunSpec], what: str) -> list[str]:
         """The runs needed, in the study's order."""
@@ -94,20 +96,18 @@ class Measure:
         return [s.key for s in specs if any(fnmatchcase(s.key, p) for p in self.needs)]
 
 
-def _registers(table: str):
-    def decorator(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()):
-        def register(call: Callable) -> Callable:
-            call.__globals__.setdefault(table, {})[name] = Measure(call, tuple(needs), title, tuple(claims))
-            return call
+def _registers(table: str, name: str, needs: Sequence[str], **more):
+    def register(call: Callable) -> Callable:
+        call.__globals__.setdefault(table, {})[name] = Measure(call, tuple(needs), **more)
+        return call
 
-        return register
-
-    return decorator
+    return register
 
 
-def measure(claim: str, needs: Sequence[str]):
-    """Decorator in study.py: this function measures the claim."""
-    return _registers("_thalweg_measures")(claim, "", needs)
+def measure(claim: str, needs: Sequence[str], rows: Sequence[str] = ()):
+    """Decorator in study.py: this function measures the claim. A claim about several others, the rows of a table, may name them: then
+    `runs.rows` has the values of those that are taken as kept (`reproduce(kept_rows=True)`), and their runs are not there."""
+    return _registers("_thalweg_measures", claim, needs, rows=tuple(rows))
 
 
 def figure(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()):
@@ -115,7 +115,7 @@ def figure(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = 
 
     It belongs to the `claims` named (or matched by patterns); without any, to those whose section or name has the figure or table that
     the title names: "Figure 4.1" is of the section "4.3, Figure 4.1" and of the claim IRN-F1a."""
-    return _registers("_thalweg_figures")(name, title, needs, claims)
+    return _registers("_thalweg_figures", name, needs, title=title, claims=tuple(claims))
 
 
 def numbered(text: str) -> set[str]:

@@ -15,7 +15,7 @@ from typing import Any
 from thalweg import _places, recording
 from thalweg.errors import nearest, refuse
 from thalweg.papers import _verdicts
-from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, belongs, find
+from thalweg.papers._paper import Claim, Measure, NotCheckable, Paper, RunSpec, belongs, find
 from thalweg.pool import Job, Replay, perform_all
 from thalweg.results import Results
 from thalweg.scenario import Scenario
@@ -84,11 +84,14 @@ class Study:
 class Lazy(Mapping):
     """The runs a measure may look at, opened from disk when asked for; only those that it said it needs.
 
-    `scale` tells a measure that needs no runs how much to do.
+    `scale` tells a measure that needs no runs how much to do; `rows` has what other claims measured, of those whose runs are not here.
     """
 
-    def __init__(self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path], scale: str = ""):
-        self._keys, self._answers, self._folders, self.scale = list(keys), answers, folders, scale
+    def __init__(
+        self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path], scale="", rows=None
+    ):
+        self._keys, self._answers, self._folders = list(keys), answers, folders
+        self.scale, self.rows = scale, rows or {}
 
     def __getitem__(self, key: str) -> Results:
         if key not in self._keys:
@@ -161,11 +164,13 @@ def reproduce(
     handful: bool = False,
     force: bool = False,
     keep_verdicts: bool = False,
+    kept_rows: bool = False,
 ) -> Study:
     """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges its claims. `draw`:
     draws the figures, of claims those that belong to them. `handful`: the few claims that the study's `claims.toml` names for quick
     looks. `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's folder
-    (`SCALE/verdicts.json`), beside those of other claims that are there."""
+    (`SCALE/verdicts.json`), beside those of other claims that are there. `kept_rows`: a claim about several others takes the values of
+    those that are not asked for from there, instead of running what they need."""
     begun = time.monotonic()
     paper = name if isinstance(name, Paper) else find(name)
     if handful:
@@ -184,10 +189,15 @@ def reproduce(
             hint=nearest(orphans[0], known),
         )
 
-    needed: set[str] = set()
-    for c in claims:
-        if _checkable(c, scale) and c.id in measures:
-            needed |= set(measures[c.id].keys(specs, str(paper.folder / "study.py")))
+    asked = {c.id for c in claims}
+    kept = {i: v for i, v in _verdicts.kept(paper, scale).items() if i not in asked} if kept_rows else {}
+    sights = {
+        c.id: _sight(c, paper, measures, specs, kept) for c in claims if _checkable(c, scale) and c.id in measures
+    }
+    if kept_rows and not any(sight.rows for sight in sights.values()):
+        hint = "such a claim is about others, whose verdicts `--keep-verdicts` has kept at this scale"
+        raise refuse("no claim that is asked for takes rows as kept", key="--kept-rows", hint=hint)
+    needed = {key for sight in sights.values() for key in sight.keys}
     if not draw:
         figures = {}
     elif claim:
@@ -215,10 +225,10 @@ def reproduce(
                 answers |= dict.fromkeys((s.key, *(r.key for r in again)), e)
         answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False, force=force)
 
-    rows = [_judge(c, scale, paper, measures, specs, answers, folders) for c in claims]
+    rows = [_judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders) for c in claims]
     _note_full(rows, paper, scale)
     if keep_verdicts:
-        cost = {c.id: _cost(c, scale, measures, specs, answers, folders) for c in claims}
+        cost = {c.id: _cost(sights[c.id], answers, folders) for c in claims if c.id in sights}
         _verdicts.keep(paper, scale, rows, cost)
     study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)
     drawings = list(_draw(figures, specs, answers, folders, folder, study))
@@ -226,6 +236,26 @@ def reproduce(
     study.report = _report(paper, study, drawings, folders, answers)
     _places.write_json(folder / "claims.json", study.to_dict())
     return study
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a claim's measure looks at: runs, and claims as they were judged before, whose runs it need not see."""
+
+    keys: list[str]
+    rows: dict[str, _verdicts.Verdict]
+
+
+def _sight(claim: Claim, paper: Paper, measures, specs: Sequence[RunSpec], kept) -> Sight:
+    file, measured = str(paper.folder / "study.py"), measures[claim.id]
+    known = [c.id for c in paper.claims]
+    for pattern in measured.rows:
+        if not any(fnmatchcase(i, pattern) for i in known):
+            hint = nearest(pattern, known)
+            raise refuse(f"{claim.id} is about `{pattern}`, which claims.toml does not have", file=file, hint=hint)
+    rows = {i: v for i, v in kept.items() if i in measures and any(fnmatchcase(i, p) for p in measured.rows)}
+    seen = {key for i in rows for key in measures[i].keys(specs, file)}
+    return Sight([key for key in measured.keys(specs, file) if key not in seen], rows)
 
 
 def chosen(paper: Paper, patterns: Sequence[str] | None) -> list[Claim]:
@@ -276,22 +306,22 @@ def _checkable(claim: Claim, scale: str) -> bool:
     return not claim.unchecked and (claim.scales is None or scale in claim.scales)
 
 
-def _judge(claim: Claim, scale, paper, measures, specs, answers, folders) -> ClaimResult:
+def _judge(claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders) -> ClaimResult:
     row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "", claim.statement, claim.section)
     if not _checkable(claim, scale):
         row.status = "not-checkable"
         row.reason = claim.unchecked or f"needs --scale {' or '.join(claim.scales)}"
         return row
-    if claim.id not in measures:
+    if measured is None or sight is None:
         row.reason = "study.py has no measure for this claim"
         return row
     try:
-        keys = measures[claim.id].keys(specs, "study.py")
-        broken = [k for k in keys if isinstance(answers.get(k), Exception)]
+        broken = [k for k in sight.keys if isinstance(answers.get(k), Exception)]
         if broken:
             row.reason = f"run {broken[0]}: {_one_line(answers[broken[0]])}"
             return row
-        value = measures[claim.id].call(Lazy(keys, answers, folders, scale))
+        rows = {i: v.measured for i, v in sight.rows.items()}
+        value = measured.call(Lazy(sight.keys, answers, folders, scale, rows))
         named = dict(value) if isinstance(value, Mapping) else {"": value}
         named = {k: float(v) for k, v in named.items()}
         row.measured = named if isinstance(value, Mapping) else named[""]
@@ -310,6 +340,8 @@ def _judge(claim: Claim, scale, paper, measures, specs, answers, folders) -> Cla
     row.reason = "; ".join(wrong) + (f" ({claim.known})" if wrong and claim.known else "")
     if not wrong and scale == "quick" and claim.short:
         row.status, row.reason = "fail", f"within its bounds only because runs are short: {claim.short}"
+    if sight.rows:
+        row.reason = "; ".join(x for x in (row.reason, f"taken as kept: {', '.join(sight.rows)}") if x)
     return row
 
 
@@ -324,12 +356,13 @@ def _note_full(rows: Sequence[ClaimResult], paper: Paper, scale: str) -> None:
             row.reason = "; ".join(x for x in (f"not decisive: {row.full} at full scale", row.reason) if x)
 
 
-def _cost(claim: Claim, scale: str, measures, specs, answers, folders) -> tuple[int, float]:
-    """How many runs a claim needed, and how long they took one after the other."""
-    judged = claim.id in measures and _checkable(claim, scale)
-    keys = measures[claim.id].keys(specs, "study.py") if judged else []
-    ran = [k for k in keys if k in folders and not isinstance(answers.get(k), Exception)]
-    return len(ran), sum(Results.load(folders[k]).meta.get("seconds") or 0.0 for k in ran)
+def _cost(sight: Sight, answers, folders) -> tuple[int, float]:
+    """How many runs a claim needed, and how long they took one after the other; those of rows that were taken as kept included."""
+    ran = [k for k in sight.keys if k in folders and not isinstance(answers.get(k), Exception)]
+    runs = len(ran) + sum(v.runs for v in sight.rows.values())
+    return runs, sum(Results.load(folders[k]).meta.get("seconds") or 0.0 for k in ran) + sum(
+        v.seconds for v in sight.rows.values()
+    )
 
 
 def _one_line(e: BaseException) -> str:
