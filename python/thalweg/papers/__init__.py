@@ -75,8 +75,9 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
 continues where it was.
 """
 
+from thalweg.papers._answer import ClaimResult, Study
 from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, include, measure, once
-from thalweg.papers._reproduce import ClaimResult, Study, reproduce
+from thalweg.papers._reproduce import reproduce
 
 __all__ = [
     "Claim",

@@ -2,115 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from html import escape
 from pathlib import Path
-from typing import Any
 
-from thalweg import _places, recording
+from thalweg import _places
 from thalweg.errors import nearest, refuse
 from thalweg.papers import _verdicts
-from thalweg.papers._paper import Claim, Measure, NotCheckable, Paper, RunSpec, belongs, find
+from thalweg.papers._answer import Study
+from thalweg.papers._judging import Lazy, checkable, cost, judge, note_full, sight
+from thalweg.papers._pages import draw_figures, report
+from thalweg.papers._paper import Claim, Paper, RunSpec, belongs, find
 from thalweg.pool import Job, Replay, perform_all
-from thalweg.results import Results
 from thalweg.scenario import Scenario
 
 SCALES = ("quick", "full")
-
-
-@dataclass
-class ClaimResult:
-    """One row of the answer: `status` is pass, fail, not-checkable or error; `full` what the study's folder keeps of the full scale, if
-    anything (pass or fail)."""
-
-    id: str
-    status: str
-    published: str
-    measured: float | dict[str, float] | None
-    bound: str
-    reason: str
-    statement: str = ""
-    section: str = ""
-    full: str | None = None
-
-    @property
-    def decisive(self) -> bool:
-        """The full scale does not say otherwise."""
-        return _verdicts.together(self.status, self.full or "") != "not decisive"
-
-    def measured_text(self) -> str:
-        if self.measured is None:
-            return "–"
-        if isinstance(self.measured, dict):
-            return ", ".join(f"{k} = {v:.4g}" for k, v in self.measured.items())
-        return f"{self.measured:.4g}"
-
-    def to_dict(self) -> dict:
-        return {k: v for k, v in asdict(self).items() if k not in ("statement", "section")}
-
-
-@dataclass
-class Study:
-    """What `reproduce` found."""
-
-    paper: str
-    scale: str
-    scaled: str
-    claims: list[ClaimResult]
-    seconds: float
-    folder: Path
-    report: Path | None = None
-    figures: dict[str, list[Path]] = field(default_factory=dict)
-    runs: dict[str, Any] = field(default_factory=dict)
-
-    def to_dict(self) -> dict:
-        """The object that `thalweg reproduce --json` prints."""
-        return {
-            "paper": self.paper,
-            "scale": self.scale,
-            "claims": [c.to_dict() for c in self.claims],
-            "seconds": round(self.seconds, 3),
-        }
-
-    def count(self, status: str) -> int:
-        return sum(c.status == status for c in self.claims)
-
-
-class Lazy(Mapping):
-    """The runs a measure may look at, opened from disk when asked for; only those that it said it needs.
-
-    `scale` tells a measure that needs no runs how much to do; `rows` has what other claims measured, of those whose runs are not here.
-    """
-
-    def __init__(
-        self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path], scale="", rows=None
-    ):
-        self._keys, self._answers, self._folders = list(keys), answers, folders
-        self.scale, self.rows = scale, rows or {}
-
-    def __getitem__(self, key: str) -> Results:
-        if key not in self._keys:
-            raise KeyError(f"the run {key!r} is not among those that this measure needs")
-        answer = self._answers.get(key)
-        if isinstance(answer, Exception):
-            raise answer
-        results = Results.load(self._folders[key])
-        if results.summary.get("violation"):
-            raise RuntimeError(f"run {key}: an invariant does not hold: {results.summary['violation']}")
-        if results.partial:
-            raise NotCheckable(f"the run {key} is partial")
-        return results
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        return len(self._keys)
 
 
 def _folder_name(key: str) -> str:
@@ -191,13 +99,11 @@ def reproduce(
 
     asked = {c.id for c in claims}
     kept = {i: v for i, v in _verdicts.kept(paper, scale).items() if i not in asked} if kept_rows else {}
-    sights = {
-        c.id: _sight(c, paper, measures, specs, kept) for c in claims if _checkable(c, scale) and c.id in measures
-    }
-    if kept_rows and not any(sight.rows for sight in sights.values()):
+    sights = {c.id: sight(c, paper, measures, specs, kept) for c in claims if checkable(c, scale) and c.id in measures}
+    if kept_rows and not any(seen.rows for seen in sights.values()):
         hint = "such a claim is about others, whose verdicts `--keep-verdicts` has kept at this scale"
         raise refuse("no claim that is asked for takes rows as kept", key="--kept-rows", hint=hint)
-    needed = {key for sight in sights.values() for key in sight.keys}
+    needed = {key for seen in sights.values() for key in seen.keys}
     if not draw:
         figures = {}
     elif claim:
@@ -225,37 +131,17 @@ def reproduce(
                 answers |= dict.fromkeys((s.key, *(r.key for r in again)), e)
         answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False, force=force)
 
-    rows = [_judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders) for c in claims]
-    _note_full(rows, paper, scale)
+    rows = [judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders) for c in claims]
+    note_full(rows, paper, scale)
     if keep_verdicts:
-        cost = {c.id: _cost(sights[c.id], answers, folders) for c in claims if c.id in sights}
-        _verdicts.keep(paper, scale, rows, cost)
+        costs = {name: cost(seen, answers, folders) for name, seen in sights.items()}
+        _verdicts.keep(paper, scale, rows, costs)
     study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)
-    drawings = list(_draw(figures, specs, answers, folders, folder, study))
+    drawings = list(draw_figures(figures, specs, answers, folders, folder, study))
     study.seconds = time.monotonic() - begun
-    study.report = _report(paper, study, drawings, folders, answers)
+    study.report = report(paper, study, drawings, folders, answers)
     _places.write_json(folder / "claims.json", study.to_dict())
     return study
-
-
-@dataclass(frozen=True)
-class Sight:
-    """What a claim's measure looks at: runs, and claims as they were judged before, whose runs it need not see."""
-
-    keys: list[str]
-    rows: dict[str, _verdicts.Verdict]
-
-
-def _sight(claim: Claim, paper: Paper, measures, specs: Sequence[RunSpec], kept) -> Sight:
-    file, measured = str(paper.folder / "study.py"), measures[claim.id]
-    known = [c.id for c in paper.claims]
-    for pattern in measured.rows:
-        if not any(fnmatchcase(i, pattern) for i in known):
-            hint = nearest(pattern, known)
-            raise refuse(f"{claim.id} is about `{pattern}`, which claims.toml does not have", file=file, hint=hint)
-    rows = {i: v for i, v in kept.items() if i in measures and any(fnmatchcase(i, p) for p in measured.rows)}
-    seen = {key for i in rows for key in measures[i].keys(specs, file)}
-    return Sight([key for key in measured.keys(specs, file) if key not in seen], rows)
 
 
 def chosen(paper: Paper, patterns: Sequence[str] | None) -> list[Claim]:
@@ -300,134 +186,3 @@ def _waves(specs: Sequence[RunSpec], needed: set[str], file: Path) -> Iterator[l
 def _scenario(spec: RunSpec, paper: Paper, answers, folders, folder: Path) -> Scenario:
     more = spec.prepare(Lazy(spec.after, answers, folders), folder / "inputs") if spec.prepare else {}
     return Scenario.load(paper.folder / spec.scenario, {**spec.set, **more})
-
-
-def _checkable(claim: Claim, scale: str) -> bool:
-    return not claim.unchecked and (claim.scales is None or scale in claim.scales)
-
-
-def _judge(claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders) -> ClaimResult:
-    row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "", claim.statement, claim.section)
-    if not _checkable(claim, scale):
-        row.status = "not-checkable"
-        row.reason = claim.unchecked or f"needs --scale {' or '.join(claim.scales)}"
-        return row
-    if measured is None or sight is None:
-        row.reason = "study.py has no measure for this claim"
-        return row
-    try:
-        broken = [k for k in sight.keys if isinstance(answers.get(k), Exception)]
-        if broken:
-            row.reason = f"run {broken[0]}: {_one_line(answers[broken[0]])}"
-            return row
-        rows = {i: v.measured for i, v in sight.rows.items()}
-        value = measured.call(Lazy(sight.keys, answers, folders, scale, rows))
-        named = dict(value) if isinstance(value, Mapping) else {"": value}
-        named = {k: float(v) for k, v in named.items()}
-        row.measured = named if isinstance(value, Mapping) else named[""]
-        bad = [k for k, v in named.items() if not math.isfinite(v)]
-        if bad:
-            row.reason, row.measured = f"{bad[0] or 'the measured value'} is not a finite number", None
-            return row
-        wrong = claim.judge(named)
-    except NotCheckable as e:
-        row.status, row.reason = "not-checkable", str(e)
-        return row
-    except Exception as e:
-        row.reason = f"{type(e).__name__}: {_one_line(e)}"
-        return row
-    row.status = "fail" if wrong else "pass"
-    row.reason = "; ".join(wrong) + (f" ({claim.known})" if wrong and claim.known else "")
-    if not wrong and scale == "quick" and claim.short:
-        row.status, row.reason = "fail", f"within its bounds only because runs are short: {claim.short}"
-    if sight.rows:
-        row.reason = "; ".join(x for x in (row.reason, f"taken as kept: {', '.join(sight.rows)}") if x)
-    return row
-
-
-def _note_full(rows: Sequence[ClaimResult], paper: Paper, scale: str) -> None:
-    """Beside a quick verdict stands what the full scale was found to say."""
-    if scale == "full":
-        return
-    found = _verdicts.kept(paper, "full")
-    for row in rows:
-        row.full = getattr(found.get(row.id), "status", None)
-        if not row.decisive:
-            row.reason = "; ".join(x for x in (f"not decisive: {row.full} at full scale", row.reason) if x)
-
-
-def _cost(sight: Sight, answers, folders) -> tuple[int, float]:
-    """How many runs a claim needed, and how long they took one after the other; those of rows that were taken as kept included."""
-    ran = [k for k in sight.keys if k in folders and not isinstance(answers.get(k), Exception)]
-    runs = len(ran) + sum(v.runs for v in sight.rows.values())
-    return runs, sum(Results.load(folders[k]).meta.get("seconds") or 0.0 for k in ran) + sum(
-        v.seconds for v in sight.rows.values()
-    )
-
-
-def _one_line(e: BaseException) -> str:
-    return (str(e).splitlines() or [""])[0] or type(e).__name__
-
-
-def _draw(figures, specs, answers, folders, folder: Path, study: Study):
-    from thalweg import plots
-
-    for name, drawn in figures.items():
-        try:
-            fig = drawn.call(Lazy(drawn.keys(specs, "figures.py"), answers, folders, study.scale))
-            study.figures[name] = plots.save(fig, folder / "figures", name)
-            yield drawn.title, fig
-        except Exception as e:
-            yield f"{drawn.title}: not drawn: {type(e).__name__}: {_one_line(e)}", None
-
-
-def _report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
-    from thalweg import _html, report
-
-    about = paper.about
-    head = ("id", "statement", "§", "published", "measured", "bound", "status", "full scale", "reason")
-    rows = [
-        (
-            c.id,
-            c.statement,
-            c.section,
-            c.published,
-            c.measured_text(),
-            c.bound,
-            (c.status, c.status),
-            (c.full, c.full) if c.full else "",
-            c.reason,
-        )
-        for c in study.claims
-    ]
-    counts = ", ".join(f"{study.count(s)} {s}" for s in ("pass", "fail", "not-checkable", "error"))
-    runs, deleted = [], False
-    for key, path in folders.items():
-        if isinstance(answers.get(key), Exception):
-            runs.append((key, ("error", "error"), "", "", _one_line(answers[key])))
-            continue
-        found = Results.load(path)
-        deleted |= found.recorded and not recording.present(path)
-        runs.append(
-            (
-                key,
-                found.digest,
-                found.meta.get("packet_hops"),
-                f"{found.meta.get('seconds', 0):.2f} s",
-                str(path.relative_to(study.folder)),
-            )
-        )
-    note = "<p class=soft>Recordings of packets were deleted after their replays, to save disk.</p>" if deleted else ""
-    missing = "".join(f"<p class=error>{escape(title)}</p>" for title, fig in drawings if fig is None)
-    sections = [
-        (
-            "What was scaled",
-            f"<p class=banner>Scale <b>{study.scale}</b>: {escape(study.scaled)}</p>" if study.scaled else "",
-        ),
-        ("Claims", f"<p>{counts}</p>" + _html.table(head, rows)),
-        ("Figures", report.pictures((title, fig) for title, fig in drawings if fig is not None) + missing),
-        ("Runs", _html.table(("run", "digest", "packet-hops", "time", "folder or reason"), runs) + note),
-        ("Made by", report.provenance_table()),
-    ]
-    lead = " · ".join(str(about[k]) for k in ("authors", "venue") if k in about)
-    return report.write(study.folder / "report.html", report.page(about.get("title", paper.name), lead, sections))

@@ -1,0 +1,138 @@
+"""Claims decided: what their measures look at, what these say, whether it lies within the bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from thalweg.errors import nearest, refuse
+from thalweg.papers import _verdicts
+from thalweg.papers._answer import ClaimResult
+from thalweg.papers._paper import Claim, Measure, NotCheckable, Paper, RunSpec
+from thalweg.results import Results
+
+
+class Lazy(Mapping):
+    """The runs a measure may look at, opened from disk when asked for; only those that it said it needs.
+
+    `scale` tells a measure that needs no runs how much to do; `rows` has what other claims measured, of those whose runs are not here.
+    """
+
+    def __init__(
+        self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path], scale="", rows=None
+    ):
+        self._keys, self._answers, self._folders = list(keys), answers, folders
+        self.scale, self.rows = scale, rows or {}
+
+    def __getitem__(self, key: str) -> Results:
+        if key not in self._keys:
+            raise KeyError(f"the run {key!r} is not among those that this measure needs")
+        answer = self._answers.get(key)
+        if isinstance(answer, Exception):
+            raise answer
+        results = Results.load(self._folders[key])
+        if results.summary.get("violation"):
+            raise RuntimeError(f"run {key}: an invariant does not hold: {results.summary['violation']}")
+        if results.partial:
+            raise NotCheckable(f"the run {key} is partial")
+        return results
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a claim's measure looks at: runs, and claims as they were judged before, whose runs it need not see."""
+
+    keys: list[str]
+    rows: dict[str, _verdicts.Verdict]
+
+
+def sight(claim: Claim, paper: Paper, measures, specs: Sequence[RunSpec], kept) -> Sight:
+    """What there is to look at; `kept`: verdicts that may be taken as they are."""
+    file, measured = str(paper.folder / "study.py"), measures[claim.id]
+    known = [c.id for c in paper.claims]
+    for pattern in measured.rows:
+        if not any(fnmatchcase(i, pattern) for i in known):
+            hint = nearest(pattern, known)
+            raise refuse(f"{claim.id} is about `{pattern}`, which claims.toml does not have", file=file, hint=hint)
+    rows = {i: v for i, v in kept.items() if i in measures and any(fnmatchcase(i, p) for p in measured.rows)}
+    seen = {key for i in rows for key in measures[i].keys(specs, file)}
+    return Sight([key for key in measured.keys(specs, file) if key not in seen], rows)
+
+
+def checkable(claim: Claim, scale: str) -> bool:
+    """Whether this scale can decide the claim."""
+    return not claim.unchecked and (claim.scales is None or scale in claim.scales)
+
+
+def judge(claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders) -> ClaimResult:
+    """The verdict, if the runs are there."""
+    row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "", claim.statement, claim.section)
+    if not checkable(claim, scale):
+        row.status = "not-checkable"
+        row.reason = claim.unchecked or f"needs --scale {' or '.join(claim.scales)}"
+        return row
+    if measured is None or sight is None:
+        row.reason = "study.py has no measure for this claim"
+        return row
+    try:
+        broken = [k for k in sight.keys if isinstance(answers.get(k), Exception)]
+        if broken:
+            row.reason = f"run {broken[0]}: {one_line(answers[broken[0]])}"
+            return row
+        rows = {i: v.measured for i, v in sight.rows.items()}
+        value = measured.call(Lazy(sight.keys, answers, folders, scale, rows))
+        named = dict(value) if isinstance(value, Mapping) else {"": value}
+        named = {k: float(v) for k, v in named.items()}
+        row.measured = named if isinstance(value, Mapping) else named[""]
+        bad = [k for k, v in named.items() if not math.isfinite(v)]
+        if bad:
+            row.reason, row.measured = f"{bad[0] or 'the measured value'} is not a finite number", None
+            return row
+        wrong = claim.judge(named)
+    except NotCheckable as e:
+        row.status, row.reason = "not-checkable", str(e)
+        return row
+    except Exception as e:
+        row.reason = f"{type(e).__name__}: {one_line(e)}"
+        return row
+    row.status = "fail" if wrong else "pass"
+    row.reason = "; ".join(wrong) + (f" ({claim.known})" if wrong and claim.known else "")
+    if not wrong and scale == "quick" and claim.short:
+        row.status, row.reason = "fail", f"within its bounds only because runs are short: {claim.short}"
+    if sight.rows:
+        row.reason = "; ".join(x for x in (row.reason, f"taken as kept: {', '.join(sight.rows)}") if x)
+    return row
+
+
+def note_full(rows: Sequence[ClaimResult], paper: Paper, scale: str) -> None:
+    """Beside a quick verdict stands what the full scale was found to say."""
+    if scale == "full":
+        return
+    found = _verdicts.kept(paper, "full")
+    for row in rows:
+        row.full = getattr(found.get(row.id), "status", None)
+        if not row.decisive:
+            row.reason = "; ".join(x for x in (f"not decisive: {row.full} at full scale", row.reason) if x)
+
+
+def cost(sight: Sight, answers, folders) -> tuple[int, float]:
+    """How many runs a claim needed, and how long they took one after the other; those of rows that were taken as kept included."""
+    ran = [k for k in sight.keys if k in folders and not isinstance(answers.get(k), Exception)]
+    runs = len(ran) + sum(v.runs for v in sight.rows.values())
+    return runs, sum(Results.load(folders[k]).meta.get("seconds") or 0.0 for k in ran) + sum(
+        v.seconds for v in sight.rows.values()
+    )
+
+
+def one_line(e: BaseException) -> str:
+    return (str(e).splitlines() or [""])[0] or type(e).__name__
