@@ -83,7 +83,7 @@ lint: setup
 # Without make's flags: rustdoc would look for a job server that it cannot reach, and warn.
 rust-test: | tools
 	@echo "== Rust tests"
-	@env -u MAKEFLAGS cargo test --quiet
+	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet
 
 # What a user installs: the wheel of the release build, in an environment with nothing else in it. Nothing is compiled twice: `maturin
 # build` finds what `make build` has made.
