@@ -66,12 +66,13 @@ proptest! {
         let mut p = path(spec, segments);
         p.run(of_primary(&lost));
         let primary = |p: &Slots| p.wire.iter().filter(|w| w.2 == 0).copied().collect::<Vec<_>>();
-        // What SACKs alone would tell TCP, three ranges above a hole, RC3 does not take for a loss: bounds agree otherwise.
+        // What SACKs alone would tell TCP of a second loss, three ranges above a hole, RC3 does not take for one: it may then need a
+        // timer where TCP needs none (29, 53, 63 and 101 of 99 segments, Cubic).
         if lost.len() <= 1 {
             prop_assert_eq!(primary(&tcp), primary(&p));
             prop_assert_eq!(tcp.windows, p.windows);
+            prop_assert_eq!(tcp.sender.stats().timeouts, p.sender.stats().timeouts);
         }
-        prop_assert_eq!(tcp.sender.stats().timeouts == 0, p.sender.stats().timeouts == 0);
     }
 
     /// Dup bound: without losses every segment leaves at most
