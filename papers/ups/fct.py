@@ -6,7 +6,7 @@ from thalweg.papers import measure
 
 from .numbers import steps
 from .outcome import average, cut
-from .settings import NAMES, NETWORKS, ONE, SCHEMES, SEEDS, counted, mean, point, rows, run, split, spread
+from .settings import LETTERS, NAMES, NETWORKS, ONE, SCHEMES, SEEDS, counted, mean, rows, run, split, spread
 
 FOUR = ("fifo", "srpt", "sjf", "lstf-size")
 # Figure 2, s: FIFO, SRPT, SJF, LSTF.
@@ -74,14 +74,7 @@ def claim(name: str, place: str) -> None:
         return row(runs, place)
 
 
-CLAIMS = {
-    point("i2", 30): "UPS-F2a",
-    point("i2", 50): "UPS-F2b",
-    point("i2", 70): "UPS-F2c",
-    point("1g-1g", 70): "UPS-F2d",
-    point("rocketfuel", 70): "UPS-F2f",
-    point("datacenter", 70): "UPS-F2g",
-}
+CLAIMS = {place: f"UPS-F2{letter}" for place, letter in LETTERS.items()}
 for _place, _name in CLAIMS.items():
     claim(_name, _place)
 

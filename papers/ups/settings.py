@@ -77,6 +77,17 @@ def point(network: str, percent: int) -> str:
     return f"{network}-{percent}"
 
 
+# The rows of Figures 2 and 3 that are claims: their numbers are published. (Row e, I2 / 10, is in the figures only.)
+LETTERS = {
+    point("i2", 30): "a",
+    point("i2", 50): "b",
+    point("i2", 70): "c",
+    point("1g-1g", 70): "d",
+    point("rocketfuel", 70): "f",
+    point("datacenter", 70): "g",
+}
+
+
 def split(place: str) -> tuple[str, int]:
     network, percent = place.rsplit("-", 1)
     return network, int(percent)

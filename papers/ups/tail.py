@@ -7,7 +7,7 @@ import numpy as np
 from thalweg.papers import measure
 
 from .numbers import percentile_of_bins
-from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, counted, mean, point, rows, run, split, spread
+from .settings import LETTERS, NAMES, NETWORKS, SCHEMES, SEEDS, counted, mean, rows, run, split, spread
 
 TWO = ("fifo", "fifo+")
 # Figure 3, s: mean of FIFO and LSTF, 99th percentile of FIFO and LSTF.
@@ -87,14 +87,7 @@ def claim(name: str, place: str) -> None:
         return row(runs, place)
 
 
-CLAIMS = {
-    point("i2", 30): "UPS-F3a",
-    point("i2", 50): "UPS-F3b",
-    point("i2", 70): "UPS-F3c",
-    point("1g-1g", 70): "UPS-F3d",
-    point("rocketfuel", 70): "UPS-F3f",
-    point("datacenter", 70): "UPS-F3g",
-}
+CLAIMS = {place: f"UPS-F3{letter}" for place, letter in LETTERS.items()}
 for _place, _name in CLAIMS.items():
     claim(_name, _place)
 
