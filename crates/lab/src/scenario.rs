@@ -2,7 +2,7 @@
 
 use crate::catalogue;
 use crate::context::Cx;
-use crate::diagnostic::{shown, suggest};
+use crate::diagnostic::shown;
 use crate::estimate::Estimate;
 use crate::parse::flows::{self, FlowRow};
 use crate::parse::trace;
@@ -153,7 +153,7 @@ fn merge_scheme(origin: &mut Origin) -> Result<(), Vec<Diagnostic>> {
     let Some(name) = origin.root.get("scheme").and_then(Node::text).map(str::to_owned) else { return Ok(()) };
     let Some(parts) = scheme::parts(&name) else {
         let mut d = origin.at("scheme", format!("there is no scheme `{name}`"));
-        d.hint = Some(suggest(&name, &scheme::names()));
+        d.hint = Some(scheme::hint(&name));
         return Err(vec![d]);
     };
     // Short forms are opened first, or `{ fixed = "45us" }` would not be seen to be what the scheme's

@@ -1,12 +1,14 @@
 //! Named schemes: transport × controller × switch, written as the TOML that lies under a scenario.
 //!
 //! Families. The factor analysis ("Datacenter Congestion Control", CCR §2.2): any rate setting with any scheduler, full
-//! packets of 1500 B, 500 KB per port, initial window 14. And RDMA (Mittal, UCB/EECS-2018-103, §4.3): any queue pair, or
+//! packets of 1500 B, 500 KB per port, initial window 14; for its round trip of 16 us and 10 Gb/s. And RDMA (Mittal, UCB/EECS-2018-103, §4.3): any queue pair, or
 //! iWARP, over input-queued switches with and without priority flow control. And
 //! receiver-driven transports, each with the switches that it is made for.
 
 mod rdma;
 mod receivers;
+
+use crate::diagnostic::nearest;
 
 /// A part of a scheme: its name, what it is, and its settings.
 pub(crate) struct Part {
@@ -54,6 +56,30 @@ initial_window = "14pkts"
 rto = { kind = "rfc6298", initial = "48us", min = "48us", max = "1s" }
 [switch]
 marking = { kind = "step", threshold = "15pkts" }
+"#,
+    },
+    // CHOICE CCR footnote 2: its RCP and PCC are not described. RCP computes its rates as often as flows have round trips (16 us), and
+    // a flow begins with as much as TCP's. PCC is Vivace; it begins at the line's rate, and its step is to it as in the authors' module.
+    Part {
+        name: "rcp",
+        summary: "RCP: the rate that switches name, computed every 16 us",
+        source: "Dukkipati & McKeown, CCR 2006; CCR footnote 2",
+        toml: r#"
+[transport]
+congestion = { kind = "rcp", probe = 14 }
+rto = { kind = "rfc6298", initial = "48us", min = "48us", max = "1s" }
+[switch]
+marking = { kind = "rcp", period = "16us", rtt = "16us" }
+"#,
+    },
+    Part {
+        name: "vivace",
+        summary: "PCC Vivace from 10 Gb/s on, in steps of 500 Mb/s",
+        source: "Dong et al., PCC Vivace, NSDI 2018; CCR footnote 2",
+        toml: r#"
+[transport]
+congestion = { kind = "vivace", initial_rate = "10Gbps", step = "500Mbps" }
+rto = { kind = "rfc6298", initial = "48us", min = "48us", max = "1s" }
 "#,
     },
 ];
@@ -133,9 +159,20 @@ pub(crate) fn all() -> impl Iterator<Item = (String, &'static Part, &'static Par
     })
 }
 
-/// The names of all schemes.
-pub(crate) fn names() -> Vec<String> {
-    all().map(|(name, _, _)| name).collect()
+/// A way out for who wrote the name of no scheme: the nearest one, and what all are made of.
+pub(crate) fn hint(written: &str) -> String {
+    let one_of = |parts: &[Part]| match parts {
+        [one] => one.name.to_owned(),
+        many => format!("({})", many.iter().map(|p| p.name).collect::<Vec<_>>().join(", ")),
+    };
+    let families: Vec<_> =
+        FAMILIES.iter().map(|f| format!("{} + {}", one_of(f.rates), one_of(f.switches))).collect();
+    let known = format!("known: {}", families.join("; "));
+    let names: Vec<_> = all().map(|(name, _, _)| name).collect();
+    match nearest(written, names.iter().map(String::as_str)) {
+        Some(name) => format!("did you mean `{name}`? ({known})"),
+        None => known,
+    }
 }
 
 /// The TOML texts of a scheme's parts; a rate setting alone leaves the switch open.

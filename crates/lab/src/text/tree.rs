@@ -256,6 +256,13 @@ impl Origin {
         node
     }
 
+    /// The scheme whose key this is: nobody else wrote it.
+    pub fn scheme_of(&self, path: &str) -> Option<&str> {
+        let node = path.split('.').try_fold(&self.root, |node, part| node.get(part))?;
+        let name = self.root.get("scheme").and_then(Node::text)?;
+        (node.place == Place::Scheme).then_some(name)
+    }
+
     /// About the key at `path`, wherever it or its nearest parent was written.
     pub fn at(&self, path: &str, reason: impl Into<String>) -> Diagnostic {
         self.diagnostic(self.deepest(path).place, path, reason.into(), None)
@@ -269,7 +276,11 @@ impl Origin {
                 (self.file.clone(), line as u32, column as u32)
             }
             Place::Set(i) => (format!("--set {}", long(&self.sets[i])), 0, 0),
-            Place::Scheme => (self.file.clone(), 0, 0),
+            // Where its name stands.
+            Place::Scheme => match self.root.get("scheme").map(|node| node.place) {
+                Some(place) if place != Place::Scheme => return self.diagnostic(place, key, reason, hint),
+                _ => (self.file.clone(), 0, 0),
+            },
         };
         Diagnostic { file, line, column, key: long(key), reason, hint }
     }

@@ -20,6 +20,7 @@ mod transports;
 
 use crate::Diagnostic;
 use crate::context::Cx;
+use crate::diagnostic::quoted;
 use crate::schema::Document;
 use crate::topology::{Graph, Overlays};
 use thalweg_machines::problems::Problem;
@@ -46,7 +47,18 @@ impl Report<'_> {
     }
     /// A setting that changes nothing.
     pub fn useless(&mut self, key: &str, why: &str, hint: impl Into<String>) {
-        self.error(key, format!("it has no effect: {why}"), hint);
+        let reason = format!("it has no effect: {why}");
+        match self.cx.origin.scheme_of(key) {
+            None => self.error(key, reason, hint),
+            // It can be overridden, not removed.
+            Some(scheme) => {
+                let hint = format!(
+                    "it is of the scheme `{}`: write the settings that you want instead of that name (`thalweg show` prints them)",
+                    quoted(scheme)
+                );
+                self.error(key, reason, hint);
+            }
+        }
     }
 }
 

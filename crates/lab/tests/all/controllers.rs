@@ -92,3 +92,14 @@ fn windows_that_a_controller_does_not_look_at_are_refused() {
         Err("s.toml:5: `transport.initial_window`: it has no effect: a rate that starts at the line's has the largest window from the start; remove the key, or write `max_window`".into())
     );
 }
+
+#[test]
+fn a_useless_key_of_a_scheme_is_said_to_be_the_schemes() {
+    let text = "name = \"s\"\nscheme = \"tcp+fifo\"\ntopology = { kind = \"star\", hosts = 2 }\nrun = { until = \"1ms\" }\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1KB\"\n";
+    let set = [("transport.congestion", "vivace")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let errors = load(text, "s.toml", Path::new("."), &set).unwrap_err();
+    assert_eq!(
+        errors[0].to_string(),
+        "s.toml:2: `transport.initial_window`: it has no effect: the controller begins with a product of rate and round trip of its own; it is of the scheme `tcp+fifo`: write the settings that you want instead of that name (`thalweg show` prints them)"
+    );
+}

@@ -92,7 +92,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "name = \"t\"",
         "scheme = \"dctcp+sprt\"",
-        "s.toml:1: `scheme`: there is no scheme `dctcp+sprt`; did you mean `dctcp+srpt`? (known: mintcp+fifo, mintcp+fq, mintcp+drr, mintcp+sjf, mintcp+srpt, mintcp+ads-2, mintcp+ads-4, mintcp+ads-8, tcp+fifo, tcp+fq, tcp+drr, tcp+sjf, tcp+srpt, tcp+ads-2, tcp+ads-4, tcp+ads-8, dctcp+fifo, dctcp+fq, dctcp+drr, dctcp+sjf, dctcp+srpt, dctcp+ads-2, dctcp+ads-4, dctcp+ads-8, roce+voq, roce+voq-pfc, roce+pfc, roce+bfc, roce-timely+voq, roce-timely+voq-pfc, roce-timely+pfc, roce-timely+bfc, roce-dcqcn+voq, roce-dcqcn+voq-pfc, roce-dcqcn+pfc, roce-dcqcn+bfc, irn+voq, irn+voq-pfc, irn+pfc, irn+bfc, irn-timely+voq, irn-timely+voq-pfc, irn-timely+pfc, irn-timely+bfc, irn-dcqcn+voq, irn-dcqcn+voq-pfc, irn-dcqcn+pfc, irn-dcqcn+bfc, irn-aimd+voq, irn-aimd+voq-pfc, irn-aimd+pfc, irn-aimd+bfc, irn-dctcp+voq, irn-dctcp+voq-pfc, irn-dctcp+pfc, irn-dctcp+bfc, hpcc+voq, hpcc+voq-pfc, hpcc+pfc, hpcc+bfc, iwarp+voq, iwarp+voq-pfc, iwarp+pfc, iwarp+bfc, homa+spray, homa+priorities, expresspass+credits)",
+        "s.toml:1: `scheme`: there is no scheme `dctcp+sprt`; did you mean `dctcp+srpt`? (known: (mintcp, tcp, dctcp, rcp, vivace) + (fifo, fq, drr, sjf, srpt, ads-2, ads-4, ads-8); (roce, roce-timely, roce-dcqcn, irn, irn-timely, irn-dcqcn, irn-aimd, irn-dctcp, hpcc, iwarp) + (voq, voq-pfc, pfc, bfc); homa + (spray, priorities); expresspass + credits)",
     );
 }
 
