@@ -8,9 +8,21 @@ import numpy as np
 from thalweg import plots
 from thalweg.papers import figure
 
-from .study import HEAVY, HOSTS, RATES, SCHEDULERS, WORKLOADS, completion, grid, slowdown, sweep_of
+from .outcome import completion, slowdown
+from .settings import HOSTS, MORE_RATES, RATES, SCHEDULERS, SWITCHES_ONLY, WORKLOADS
+from .study import HEAVY, grid, sweep_of
 
-NAMES = {"mintcp": "minTCP", "tcp": "TCP", "dctcp": "DCTCP", "fifo": "FIFO", "fq": "FQ", "sjf": "SJF", "srpt": "SRPT"}
+NAMES = {
+    "mintcp": "minTCP",
+    "tcp": "TCP",
+    "dctcp": "DCTCP",
+    "rcp": "RCP",
+    "vivace": "PCC",
+    "fifo": "FIFO",
+    "fq": "FQ",
+    "sjf": "SJF",
+    "srpt": "SRPT",
+}
 ADS_BARS = ("fifo", "ads-2-static", "ads-2-dynamic", "ads-8-static", "ads-8-dynamic", "srpt")
 
 
@@ -57,6 +69,23 @@ def _(runs):
 @figure("fig1c", "Figure 1c: 99th percentile of completion times", needs=grid(HEAVY), claims=["ADS-F1c.*"])
 def _(runs):
     return schedulers_by_rate(runs, lambda c: c.p99 * 1e3, "99th percentile FCT (ms)", log=False)
+
+
+SHOWN = [(HEAVY, r) for r in (*RATES, *MORE_RATES)]
+SHOWN.insert(-1, (SWITCHES_ONLY, "rcp"))
+
+
+@figure(
+    "more-rates",
+    "RCP and PCC (footnote 2: run by the authors, not shown): average slowdown beside Figure 1a's",
+    needs=[f"{point}:{r}+{s}" for point, r in SHOWN for s in SCHEDULERS],
+)
+def _(runs):
+    names = [NAMES[r] + (",\nswitches only" if point == SWITCHES_ONLY else "") for point, r in SHOWN]
+    series = {NAMES[s]: [slowdown(runs, f"{point}:{r}+{s}") for point, r in SHOWN] for s in SCHEDULERS}
+    fig = plots.bars(names, series, "average slowdown", log=True, width=6.2)
+    fig.axes[0].set_ylim(bottom=1)
+    return fig
 
 
 def ads_bars(runs, workload: str, names, rates, published=None):

@@ -58,18 +58,20 @@ rto = { kind = "rfc6298", initial = "48us", min = "48us", max = "1s" }
 marking = { kind = "step", threshold = "15pkts" }
 "#,
     },
-    // CHOICE CCR footnote 2: its RCP and PCC are not described. RCP computes its rates as often as flows have round trips (16 us), and
-    // a flow begins with as much as TCP's. PCC is Vivace; it begins at the line's rate, and its step is to it as in the authors' module.
+    // CHOICE CCR footnote 2: its RCP and PCC are not described. RCP is that of RC3's authors, of whom one is of these too
+    // (UCB/EECS-2018-103, §2.4.1), with the round trip of 16 us for theirs of 200 ms and a hundredth of the link as the least rate, for a
+    // flow hears of another only when it sends; it begins with as much as TCP. PCC is Vivace; it begins at the line's rate, and its step
+    // is to that as in the authors' module.
     Part {
         name: "rcp",
-        summary: "RCP: the rate that switches name, computed every 16 us",
-        source: "Dukkipati & McKeown, CCR 2006; CCR footnote 2",
+        summary: "RCP: the rate that switches name, computed at least every 16 us",
+        source: "Dukkipati & McKeown, CCR 2006; UCB/EECS-2018-103 §2.4.1; CCR footnote 2",
         toml: r#"
 [transport]
-congestion = { kind = "rcp", probe = 14 }
+congestion = { kind = "rcp", probe = 14, in_flight = "round-trip", at_once = true }
 rto = { kind = "rfc6298", initial = "48us", min = "48us", max = "1s" }
 [switch]
-marking = { kind = "rcp", period = "16us", rtt = "16us" }
+marking = { kind = "rcp", alpha = 0.4, beta = 0.4, utilisation = 1.0, period = "16us", rtt = "16us", average = "moving", least = "100Mbps" }
 "#,
     },
     Part {
