@@ -50,7 +50,7 @@ def side(scale: str, workload: str = "heavy-tailed") -> dict:
 
 # minTCP without SRPT collapses slowly: what waits longer than its timer is sent again, and FIFO at full scale takes hours to end, if it does.
 # These runs end early instead. Their flows without an end count with a lower bound, which flatters them, and every claim sets them
-# against SRPT run to its end: what is judged so does not depend on where they end.
+# against SRPT run to its end: values depend on where they end, but what holds so would hold of longer runs too.
 COLLAPSING = {"figures": "400ms", "robustness": "200ms"}
 
 

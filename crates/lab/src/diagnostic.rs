@@ -129,10 +129,14 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
 
 /// "did you mean `drr`? (known: drr, fifo)"
 pub fn suggest(written: &str, known: &[String]) -> String {
-    let list = format!("known: {}", known.join(", "));
+    suggest_of(written, known, &known.join(", "))
+}
+
+/// The same, where what is known is listed as `told`.
+pub(crate) fn suggest_of(written: &str, known: &[String], told: &str) -> String {
     match nearest(written, known.iter().map(String::as_str)) {
-        Some(name) => format!("did you mean `{name}`? ({list})"),
-        None => list,
+        Some(name) => format!("did you mean `{name}`? (known: {told})"),
+        None => format!("known: {told}"),
     }
 }
 

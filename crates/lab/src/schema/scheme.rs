@@ -1,14 +1,14 @@
 //! Named schemes: transport × controller × switch, written as the TOML that lies under a scenario.
 //!
 //! Families. The factor analysis ("Datacenter Congestion Control", CCR §2.2): any rate setting with any scheduler, full
-//! packets of 1500 B, 500 KB per port, initial window 14; for its round trip of 16 us and 10 Gb/s. And RDMA (Mittal, UCB/EECS-2018-103, §4.3): any queue pair, or
-//! iWARP, over input-queued switches with and without priority flow control. And
-//! receiver-driven transports, each with the switches that it is made for.
+//! packets of 1500 B, 500 KB per port, initial window 14; for its round trip of 16 us and 10 Gb/s.
+//! And RDMA (Mittal, UCB/EECS-2018-103, §4.3): any queue pair, or iWARP, over input-queued switches with and without priority flow
+//! control. And receiver-driven transports, each with the switches that it is made for.
 
 mod rdma;
 mod receivers;
 
-use crate::diagnostic::nearest;
+use crate::diagnostic::suggest_of;
 
 /// A part of a scheme: its name, what it is, and its settings.
 pub(crate) struct Part {
@@ -169,12 +169,8 @@ pub(crate) fn hint(written: &str) -> String {
     };
     let families: Vec<_> =
         FAMILIES.iter().map(|f| format!("{} + {}", one_of(f.rates), one_of(f.switches))).collect();
-    let known = format!("known: {}", families.join("; "));
     let names: Vec<_> = all().map(|(name, _, _)| name).collect();
-    match nearest(written, names.iter().map(String::as_str)) {
-        Some(name) => format!("did you mean `{name}`? ({known})"),
-        None => known,
-    }
+    suggest_of(written, &names, &families.join("; "))
 }
 
 /// The TOML texts of a scheme's parts; a rate setting alone leaves the switch open.
