@@ -1,9 +1,4 @@
-"""The documentation: Sphinx + MyST-NB. Notebooks run when it is built; reference pages come from the program."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+"""The documentation: Sphinx + MyST-NB. Notebooks run when it is built; `docs/reference.py` writes the reference."""
 
 import thalweg
 
@@ -12,11 +7,11 @@ author = "thalweg contributors"
 copyright = author
 release = version = thalweg.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "reference_pages"]
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
 source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
-exclude_patterns = ["_build", "_ext", "_static", "Thumbs.db", ".DS_Store"]
+exclude_patterns = ["_build", "_static", "Thumbs.db", ".DS_Store"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
-myst_heading_anchors = 4
+myst_heading_anchors = 5
 
 nb_execution_mode = "force"
 nb_execution_timeout = 120

@@ -1,17 +1,26 @@
-"""Pages that are written by the program they describe, so that they cannot drift: every scenario key from the
-JSON Schema, the catalogues from `thalweg list`, the columns of every table from a small run."""
+"""Writes the reference into the tree: `python docs/reference.py`.
+
+Whole pages in docs/reference/: every scenario key from the JSON Schema, the catalogue from `thalweg list`, the columns
+of every table from a small run. Parts of other pages, between `<!-- generated: NAME -->` and `<!-- /generated -->`: a
+module's documentation, a source file, the studies, the verdicts of a study. tests/python/test_reference_pages.py
+compares both with what this program would write."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import thalweg
 from thalweg import _core, controllers, papers
 from thalweg.papers._verdicts import table as verdict_table
 
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+WIDTH = 110
 CATALOGUES = {
     "schedulers": ("Schedulers", "switch.scheduler", "What `switch.scheduler` and `nic.scheduler` may be."),
     "markings": ("Marking", "switch.marking", "What `switch.marking` and `nic.marking` may be."),
@@ -110,6 +119,23 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     return [*lines, *("| " + " | ".join(cell(c) for c in row) + " |" for row in rows), ""]
 
 
+def wrapped(text: str) -> list[str]:
+    """A paragraph as lines. No line begins with what Markdown would take for a list, a heading or a quotation."""
+    lines: list[str] = []
+    for word in text.split():
+        starts_something = re.match(r"(?:[-+*>|]|#+|\d+[.)])$", word)
+        if lines and (starts_something or len(lines[-1]) + 1 + len(word) <= WIDTH):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, as GitHub and MyST make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 class Reference:
     """Walks the schema; one heading per table that has keys or kinds of its own."""
 
@@ -202,8 +228,7 @@ class Reference:
         return json.dumps(names) if len(names) > 1 else None
 
     def anchor(self, at: str, node: dict) -> str:
-        where = self.seen.get(self.signature(node), at)
-        return "key-" + re.sub(r"[^a-z0-9]+", "-", where.lower()).strip("-")
+        return slug(self.seen.get(self.signature(node), at))
 
     def keys(self, properties: dict, needed: set, at: str) -> None:
         rows = []
@@ -243,14 +268,12 @@ class Reference:
             return  # two kinds have the same list of tables: it is described once
         self.tables[at] = self.properties(node)
         self.written.add(at)
-        self.lines += [f"({self.anchor(at, node)})=", "#" * min(level, 5) + f" `{at}`", "", self.describe(node), ""]
+        self.lines += ["#" * min(level, 5) + f" `{at}`", "", *wrapped(self.describe(node)), ""]
         own, kinds = self.properties(node), self.kinds(node)
         short = [w for b in self.branches(node) for w in b.get("enum", []) if isinstance(w, str)] if kinds else []
         if short:
-            self.lines += [
-                f'Short form: the name alone, as in `"{short[0]}"`, for {", ".join(f"`{s}`" for s in short)}.',
-                "",
-            ]
+            names = ", ".join(f"`{s}`" for s in short)
+            self.lines += [*wrapped(f'Short form: the name alone, as in `"{short[0]}"`, for {names}.'), ""]
         self.keys(own, self.required(node), at)
         self.below(own, at, level + 1)
         # Kinds that mean different things by one key (`congestion` of tcp and of rdma): the later one's has the kind in its name.
@@ -260,7 +283,7 @@ class Reference:
             clash = any(taken.setdefault(k, v) != v for k, v in keys.items())
             places[name] = f"{at}.{name}" if clash else at
         for name, variant in kinds:
-            self.lines += [f'**`kind = "{name}"`**: {variant.get("description", "")}', ""]
+            self.lines += [*wrapped(f'**`kind = "{name}"`**: {variant.get("description", "")}'), ""]
             self.note(variant.get("properties", {}), places[name])
             self.keys(variant.get("properties", {}), set(variant.get("required", [])), places[name])
         for name, variant in kinds:
@@ -275,24 +298,34 @@ class Reference:
             if "items" in node:  # [[link]], [[traffic]], [[incident]]
                 node = node["items"] | {"description": node.get("description", "")}
             if name == "transports":
-                self.lines += ["(key-transports)=", "## `transports`", "", node["description"], ""]
-                self.lines += [
-                    "`[transports.NAME]` has the keys of [`transport`](#key-transport); a `[[traffic]]` section picks one with "
-                    '`transport = "NAME"`.',
-                    "",
-                ]
+                about = (
+                    f"{node['description']} `[transports.NAME]` has the keys of [`transport`](#transport); "
+                    'a `[[traffic]]` section picks one with `transport = "NAME"`.'
+                )
+                self.lines += ["## `transports`", "", *wrapped(about), ""]
                 continue
             self.section(name, node, 2)
         return "\n".join(self.lines)
 
 
+def generated(title: str, about: str) -> list[str]:
+    return [f"# {title}", "", *wrapped(f"{about} Written by `docs/reference.py`."), ""]
+
+
+def keys_page() -> str:
+    head = generated(
+        "Every scenario key", "From the JSON Schema (`thalweg schema`). One key at a time: `thalweg explain KEY`."
+    )
+    body = Reference(json.loads(_core.schema())).page()
+    anchors = re.findall(r"^#+ `(.*)`$", body, flags=re.MULTILINE)
+    assert len({slug(a) for a in anchors}) == len(anchors), "two headings have one anchor"
+    missing = set(re.findall(r"\]\(#([^)]*)\)", body)) - {slug(a) for a in anchors}
+    assert not missing, f"links lead nowhere: {missing}"
+    return "\n".join(head) + "\n" + body
+
+
 def catalogue_page() -> str:
-    lines = [
-        "# Catalogue",
-        "",
-        "What there is to choose from, with sources. The same lists: `thalweg list`. Generated from the program.",
-        "",
-    ]
+    lines = generated("Catalogue", "What there is to choose from, with sources. The same lists: `thalweg list`.")
     for kind, (title, _, intro) in CATALOGUES.items():
         entries = _core.catalogue(kind) or []
         lines += [f"## {title}", "", intro, ""]
@@ -304,41 +337,73 @@ def catalogue_page() -> str:
 
 def columns_page() -> str:
     results = thalweg.run(thalweg.Scenario.from_toml(EVERYTHING), progress=False)
-    lines = []
+    about = "From a run in which everything that can be sampled is. In a program: `results.columns(TABLE)`."
+    lines = generated("Tables and their columns", about)
     for name in results.tables:
-        about = {k.decode(): v.decode() for k, v in (results.tables.arrow(name).schema.metadata or {}).items()}
-        lines += [f"### `{name}`", "", about.get("doc", ""), ""]
+        meta = {k.decode(): v.decode() for k, v in (results.tables.arrow(name).schema.metadata or {}).items()}
+        lines += [f"## `{name}`", "", *wrapped(meta.get("doc", "")), ""]
         rows = [(f"`{c}`", unit or "–", meaning) for c, unit, meaning in results.columns(name)]
         lines += table(("column", "unit", "meaning"), rows)
     return "\n".join(lines)
 
 
-def studies_toctree(source: Path) -> str:
-    """A toctree with `:glob:` warns when it finds nothing; this one may be empty."""
-    pages = sorted(f"/papers/{p.stem}" for p in (source / "papers").glob("*.md") if p.stem != "index")
-    return "\n".join(["```{toctree}", ":maxdepth: 1", "", *pages, "```", ""]) if pages else ""
+PAGES: dict[str, Callable[[], str]] = {"keys.md": keys_page, "catalogue.md": catalogue_page, "columns.md": columns_page}
 
 
-def write(app) -> None:
-    folder = Path(app.srcdir) / "generated"
-    folder.mkdir(exist_ok=True)
-    keys = "# Every scenario key\n\nGenerated from the JSON Schema (`thalweg schema`). One key at a time: `thalweg explain KEY`.\n\n"
-    pages = {
-        "controllers.inc": inspect.getdoc(controllers),
-        "studies.inc": studies_toctree(Path(app.srcdir)),
-        "papers.inc": inspect.getdoc(papers),
-        "keys.md": keys + Reference(json.loads(_core.schema())).page(),
-        "catalogue.md": catalogue_page(),
-        "columns.inc": columns_page(),
-    }
-    for name in papers.discover():
-        pages[f"verdicts-{name}.inc"] = verdict_table(papers.find(name))
-    for name, text in pages.items():
-        path = folder / name
+def documentation(module) -> str:
+    return inspect.getdoc(module) or ""
+
+
+def source(path: str) -> str:
+    """A file as a block of code, without the tests at its end."""
+    text = (ROOT / path).read_text(encoding="utf-8").split("#[cfg(test)]")[0].rstrip()
+    language = {"py": "python", "rs": "rust", "toml": "toml"}[path.rsplit(".", 1)[1]]
+    return f"```{language}\n{text}\n```"
+
+
+def studies(_: str) -> str:
+    """A list for readers of the file, and a table of contents for the site."""
+    pages = [p for p in sorted((DOCS / "papers").glob("*.md")) if p.stem != "index"]
+    titles = [p.read_text(encoding="utf-8").split("\n", 1)[0].removeprefix("# ") for p in pages]
+    names = [f"- [{title}]({p.name})" for p, title in zip(pages, titles, strict=True)]
+    toctree = ["```{toctree}", ":hidden:", ":maxdepth: 1", "", *(p.stem for p in pages), "```"]
+    return "\n".join([*names, "", *toctree])
+
+
+# What may stand in a page: the word behind `generated:`, and from what follows it to the text.
+PARTS: dict[str, Callable[[str], str]] = {
+    "controllers": lambda _: documentation(controllers),
+    "papers": lambda _: documentation(papers),
+    "source": source,
+    "studies": studies,
+    "verdicts": lambda name: verdict_table(papers.find(name)),
+}
+PART = re.compile(r"(<!-- generated: (\w+) ?(.*?) -->\n).*?(\n<!-- /generated -->)", flags=re.DOTALL)
+
+
+def filled(page: str) -> str:
+    """A page with its generated parts written anew."""
+    return PART.sub(lambda m: f"{m[1]}\n{PARTS[m[2]](m[3]).strip()}\n{m[4]}", page)
+
+
+def written() -> dict[Path, str]:
+    """Every file that this program writes, and what belongs into it."""
+    found = {DOCS / "reference" / name: page().rstrip() + "\n" for name, page in PAGES.items()}
+    for page in (*DOCS.glob("*.md"), *DOCS.glob("papers/*.md")):
+        text = page.read_text(encoding="utf-8")
+        if PART.search(text):
+            found[page] = filled(text)
+    return found
+
+
+def main() -> int:
+    for path, text in written().items():
+        path.parent.mkdir(exist_ok=True)
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+            print(path.relative_to(ROOT))
+    return 0
 
 
-def setup(app):
-    app.connect("builder-inited", write)
-    return {"version": "1", "parallel_read_safe": True}
+if __name__ == "__main__":
+    sys.exit(main())
