@@ -354,10 +354,15 @@ def documentation(module) -> str:
     return inspect.getdoc(module) or ""
 
 
-def source(path: str) -> str:
-    """A file as a block of code, without the tests at its end."""
+def source(what: str) -> str:
+    """A file as a block of code, without the tests at its end; `PATH 1-3,17-19`: those lines of it."""
+    path, _, ranges = what.partition(" ")
     text = (ROOT / path).read_text(encoding="utf-8").split("#[cfg(test)]")[0].rstrip()
-    language = {"py": "python", "rs": "rust", "toml": "toml"}[path.rsplit(".", 1)[1]]
+    if ranges:
+        lines = text.splitlines()
+        spans = [[int(n) for n in span.split("-")] for span in ranges.split(",")]
+        text = "\n".join(line for first, last in spans for line in lines[first - 1 : last])
+    language = {"py": "python", "rs": "rust"}.get(Path(path).suffix[1:], Path(path).suffix[1:])
     return f"```{language}\n{text}\n```"
 
 
