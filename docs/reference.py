@@ -362,7 +362,7 @@ def source(what: str) -> str:
         lines = text.splitlines()
         spans = [[int(n) for n in span.split("-")] for span in ranges.split(",")]
         text = "\n".join(line for first, last in spans for line in lines[first - 1 : last])
-    language = {"py": "python", "rs": "rust"}.get(Path(path).suffix[1:], Path(path).suffix[1:])
+    language = {".py": "python", ".rs": "rust", ".toml": "toml"}.get(Path(path).suffix, "text")
     return f"```{language}\n{text}\n```"
 
 
