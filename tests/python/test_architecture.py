@@ -1,0 +1,47 @@
+"""docs/architecture.md names what there is: phases, files of the simulator, floors."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+SIM = ROOT / "crates" / "sim" / "src"
+
+
+def test_the_phases_of_an_instant_are_listed_in_their_order():
+    source = (SIM / "events" / "mod.rs").read_text(encoding="utf-8")
+    (body,) = re.findall(r"pub enum Phase \{(.*?)\n\}", source, flags=re.DOTALL)
+    phases = re.findall(r"^    (\w+),$", body, flags=re.MULTILINE)
+    listed = re.findall(r"^\d+\. (.*?):", PAGE, flags=re.MULTILINE)
+    assert [name for line in listed for name in re.findall(r"`(\w+)`", line)] == phases
+
+
+def test_every_file_of_the_simulator_has_its_place():
+    (table,) = re.findall(r"^\| owner \|.*?\n\n", PAGE, flags=re.DOTALL | re.MULTILINE)
+    named = set(re.findall(r"`([\w/]+\.rs)`", table))
+    files = {p.relative_to(SIM).as_posix() for p in SIM.rglob("*.rs") if p.stem != "tests" and "tests" not in p.parts}
+    missing = sorted(f for f in files if f not in named and f.rsplit("/", 1)[-1] not in named)
+    assert missing == []
+    unknown = sorted(n for n in named if not n.startswith("machines/") and not any(f.endswith(n) for f in files))
+    assert unknown == []
+
+
+def test_every_file_named_exists():
+    files = [p.as_posix() for p in (ROOT / "crates").rglob("*.rs")]
+    for name in re.findall(r"`([\w/]+/\w+\.rs)`", PAGE):
+        room, _, rest = name.partition("/")
+        path = f"{room}/src/{rest}" if room in ("machines", "sim") else name
+        assert any(f.endswith(path) for f in files), name
+
+
+def test_a_room_imports_only_from_floors_below_it():
+    rows = re.findall(r"^\| (\d) \| `crates/(\w+)`", PAGE, flags=re.MULTILINE)
+    floors = {f"thalweg-{name}": int(floor) for floor, name in rows}
+    assert set(floors) == {f"thalweg-{p.parent.name}" for p in (ROOT / "crates").glob("*/Cargo.toml")}
+    for name, floor in floors.items():
+        manifest = tomllib.loads((ROOT / "crates" / name.removeprefix("thalweg-") / "Cargo.toml").read_text("utf-8"))
+        for used in manifest.get("dependencies", {}):
+            assert floors.get(used, -1) < floor, f"{name} uses {used}"
