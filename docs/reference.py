@@ -375,10 +375,28 @@ def studies(_: str) -> str:
     return "\n".join([*names, "", *toctree])
 
 
+def scenario(page: str, name: str) -> thalweg.Scenario:
+    """A scenario that a page shows, by its name."""
+    blocks = re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    return thalweg.Scenario.from_toml(next(b for b in blocks if b.startswith(f'name = "{name}"\n')))
+
+
+def shares(what: str) -> str:
+    """What three flows get of a bottleneck, first come first served and by fair queueing."""
+    base = scenario(*what.split())
+    rows = []
+    for title, scheduler in (("FIFO", "fifo"), ("FQ-CoDel", "fq-codel")):
+        endless = thalweg.run(base.with_({"switch.scheduler": scheduler}), progress=False)
+        rates = endless.flows["delivered"] * 8e-6 / endless.summary["simulated_seconds"]
+        rows.append((title, *(f"{rate:.1f}" for rate in rates), f"{endless.summary['endless']['jain']:.2f}"))
+    return "\n".join(table(("Mb/s", "CUBIC", "BBR", "Copa", "Jain's index"), rows)).strip()
+
+
 # What may stand in a page: the word behind `generated:`, and from what follows it to the text.
 PARTS: dict[str, Callable[[str], str]] = {
     "controllers": lambda _: documentation(controllers),
     "papers": lambda _: documentation(papers),
+    "shares": shares,
     "source": source,
     "studies": studies,
     "verdicts": lambda name: verdict_table(papers.find(name)),
@@ -394,7 +412,7 @@ def filled(page: str) -> str:
 def written() -> dict[Path, str]:
     """Every file that this program writes, and what belongs into it."""
     found = {DOCS / "reference" / name: page().rstrip() + "\n" for name, page in PAGES.items()}
-    for page in (*DOCS.glob("*.md"), *DOCS.glob("papers/*.md")):
+    for page in (ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.glob("papers/*.md")):
         text = page.read_text(encoding="utf-8")
         if PART.search(text):
             found[page] = filled(text)

@@ -15,7 +15,10 @@ import reference  # noqa: E402
 WRITTEN = reference.written()
 # Anchors and links are about text, not about what code shows.
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", flags=re.DOTALL | re.MULTILINE)
-PAGES = sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts),
+]
 
 
 @pytest.mark.parametrize("page", [str(p.relative_to(ROOT)) for p in WRITTEN])
@@ -28,7 +31,7 @@ def test_a_reference_page_is_what_the_program_says(page):
 
 def test_every_generated_part_is_filled():
     names = [m[2] for path in WRITTEN for m in reference.PART.finditer(WRITTEN[path])]
-    assert {"controllers", "papers", "source", "studies", "verdicts"} <= set(names)
+    assert set(names) == set(reference.PARTS)
     assert all(m[0].count("\n") > 4 for path in WRITTEN for m in reference.PART.finditer(WRITTEN[path]))
 
 
