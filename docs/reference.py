@@ -131,6 +131,21 @@ def wrapped(text: str) -> list[str]:
     return lines
 
 
+def reflowed(text: str) -> str:
+    """Text with its paragraphs and items wrapped; tables and what is indented stay as they are."""
+    lines: list[str] = []
+    for block in re.split(r"\n(?=- )|\n(?=\n)|(?<=\n)\n", text):
+        first = block.lstrip("\n")
+        if first.startswith(("    ", "|", "<", "```")) or max(map(len, block.splitlines()), default=0) <= WIDTH:
+            lines += block.split("\n")
+            continue
+        lines += [""] * (len(block) - len(first))
+        item = first.startswith("- ")
+        one, *more = wrapped(first)
+        lines += [one, *((" " * 2 * item) + line for line in more)]
+    return "\n".join(lines)
+
+
 def slug(heading: str) -> str:
     """The anchor of a heading, as GitHub and MyST make it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
@@ -351,7 +366,7 @@ PAGES: dict[str, Callable[[], str]] = {"keys.md": keys_page, "catalogue.md": cat
 
 
 def documentation(module) -> str:
-    return inspect.getdoc(module) or ""
+    return reflowed(inspect.getdoc(module) or "")
 
 
 def source(what: str) -> str:
@@ -399,14 +414,19 @@ PARTS: dict[str, Callable[[str], str]] = {
     "shares": shares,
     "source": source,
     "studies": studies,
-    "verdicts": lambda name: verdict_table(papers.find(name)),
+    "verdicts": lambda name: reflowed(verdict_table(papers.find(name))),
 }
-PART = re.compile(r"(<!-- generated: (\w+) ?(.*?) -->\n).*?(\n<!-- /generated -->)", flags=re.DOTALL)
+PART = re.compile(r"(<!-- generated: (\w+)(?: ([^\n]*))? -->\n).*?(\n<!-- /generated -->)", flags=re.DOTALL)
 
 
 def filled(page: str) -> str:
     """A page with its generated parts written anew."""
-    return PART.sub(lambda m: f"{m[1]}\n{PARTS[m[2]](m[3]).strip()}\n{m[4]}", page)
+
+    def part(m: re.Match) -> str:
+        text = PARTS[m[2]](m[3] or "").strip()
+        return f"{m[1]}\n{text}\n{m[4]}"
+
+    return PART.sub(part, page)
 
 
 def written() -> dict[Path, str]:
