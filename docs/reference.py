@@ -291,7 +291,8 @@ class Reference:
             self.lines += [*wrapped(f'Short form: the name alone, as in `"{short[0]}"`, for {names}.'), ""]
         self.keys(own, self.required(node), at)
         self.below(own, at, level + 1)
-        # Kinds that mean different things by one key (`congestion` of tcp and of rdma): the later one's has the kind in its name.
+        # Kinds that mean different things by one key (`congestion` of tcp and of rdma): the later one's has
+        # the kind in its name.
         places, taken = {}, {}
         for name, variant in kinds:
             keys = {k: self.signature(v) for k, v in variant.get("properties", {}).items() if self.signature(v)}

@@ -1,0 +1,112 @@
+"""Prose is for readers with a terminal of 120 columns: Markdown, comments, docstrings. And it has the field's words."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WIDTH = 120
+FOLDERS = ("benches", "crates", "docs", "examples", "fuzz", "papers", "python", "tests")
+BUILT = {"_build", "target", "data", "__pycache__"}
+FENCE = re.compile(r"^\s*(```|~~~|:::)")
+GENERATED = re.compile(r"<!-- generated: .*?<!-- /generated -->", flags=re.DOTALL)
+
+
+def files(suffix: str) -> list[Path]:
+    inside = (p for folder in FOLDERS for p in (ROOT / folder).rglob(f"*{suffix}"))
+    return [*ROOT.glob(f"*{suffix}"), *(p for p in inside if not BUILT & set(p.relative_to(ROOT).parts))]
+
+
+def markdown(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that a program could break: not of code, tables, or one link that is longer than a line."""
+    fenced = False
+    for n, line in enumerate(text.splitlines(), 1):
+        if FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and not line.startswith("    ") and " " in line.strip() and line.lstrip()[0] != "|":
+            yield n, line
+
+
+def is_aligned(line: str) -> bool:
+    """A list in columns, which no line break improves."""
+    return bool(re.search(r"\S {3,}\S", line))
+
+
+def comments_of_rust(text: str) -> Iterator[tuple[int, str]]:
+    for n, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\s*//[/!]? ?(?!\|)", line):
+            yield n, line
+
+
+def comments_of_toml(text: str) -> Iterator[tuple[int, str]]:
+    for n, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("#"):
+            yield n, line
+
+
+def comments_of_python(text: str) -> Iterator[tuple[int, str]]:
+    lines = text.splitlines()
+    with_docs = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, with_docs) and ast.get_docstring(node, clean=False) is not None:
+            first = node.body[0]
+            # What is indented further is code, or an aligned list.
+            for n in range(first.lineno, first.end_lineno + 1):
+                if not lines[n - 1].startswith(" " * (first.col_offset + 4)):
+                    yield n, lines[n - 1]
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip():
+            yield token.start[0], token.line.rstrip("\n")
+
+
+KINDS = {
+    ".md": markdown,
+    ".rs": comments_of_rust,
+    ".toml": comments_of_toml,
+    ".py": comments_of_python,
+}
+
+
+@pytest.mark.parametrize("suffix", KINDS)
+def test_lines_of_prose_fit(suffix):
+    long = [
+        f"{path.relative_to(ROOT)}:{n}: {len(line)} columns"
+        for path in files(suffix)
+        for n, line in KINDS[suffix](path.read_text(encoding="utf-8"))
+        if len(line) > WIDTH and not is_aligned(line)
+    ]
+    assert not long, f"{len(long)} lines are longer than {WIDTH} columns, such as {long[:20]}"
+
+
+def test_what_is_prose_and_what_is_not():
+    page = "a b\n```sh\nthalweg run\n```\n| a | b |\n[name](https://example.org/long)\n\n    code here\nlast line\n"
+    assert [n for n, _ in markdown(page)] == [1, 9]
+    module = '"""About\n\n    name    what\n"""\n\nX = 1  # one\n# two\n\n\ndef f():\n    """Three."""\n'
+    assert sorted(n for n, _ in comments_of_python(module)) == [1, 2, 4, 7, 11]
+
+
+# What readers of RFCs would not write, with what they would.
+WORDS = {
+    "told": "notified, given, reported",
+    "hears?": "receives, is notified",
+    "nobody": "no one, none",
+    "somebody": "some host, some part",
+    "whoever": "which, the one that",
+    "beside": "with, next to, against",
+}
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", [str(p.relative_to(ROOT)) for p in PAGES])
+def test_pages_have_the_words_of_the_field(page):
+    text = GENERATED.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    text = " ".join(re.sub(r"`[^`]*`", "", line) for _, line in markdown(text))
+    found = {word: hint for word, hint in WORDS.items() if re.search(rf"\b{word}\b", text, flags=re.IGNORECASE)}
+    assert not found
