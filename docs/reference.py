@@ -214,6 +214,8 @@ class Reference:
         kind = next((t for t in kind if t != "null"), "") if isinstance(kind, list) else kind
         if kind == "array":
             return "list of " + self.value(one["items"], at)
+        if kind == "string" and "x-table" in one:  # a name, or a table in its place
+            return f"text or [table](#{slug(one['x-table'])})"
         if kind == "string":
             return {
                 "capacity": 'size, packets, bdp or `"unlimited"`',
