@@ -30,7 +30,14 @@ figure img { width: 100%; background: #fff; border: 1px solid var(--line); borde
 figcaption { font-size: .85rem; }
 pre { background: var(--shade); padding: .8rem; border-radius: 6px; overflow-x: auto; font-size: .8rem; }
 .pass { color: var(--good); font-weight: 600; } .fail, .error { color: var(--bad); font-weight: 600; }
-.not-checkable { color: var(--dim); font-weight: 600; }
+.not-checkable, .not-decided { color: var(--dim); font-weight: 600; }
+table.verdicts { width: 100%; table-layout: fixed; } table.verdicts td { overflow-wrap: anywhere; white-space: pre-line; }
+table.verdicts th:nth-child(1) { width: 33%; } table.verdicts th:nth-child(2) { width: 13%; }
+table.verdicts th:nth-child(4) { width: 20%; } table.verdicts th:nth-child(5) { width: 13%; }
+figure table { font-size: .78rem; margin-top: .4rem; } figure table td { overflow-wrap: anywhere; }
+@media (max-width: 46rem) { table.verdicts thead { display: none; } table.verdicts tr { display: block; padding: .6rem 0;
+  border-bottom: 1px solid var(--line); } table.verdicts td { display: block; border: 0; padding: .1rem 0; }
+  table.verdicts td:nth-child(n+2)::before { content: attr(data-head) ": "; color: var(--soft); } }
 .banner { border-left: 4px solid var(--dim); padding: .3rem .8rem; background: var(--shade); }
 code { font-size: .9em; } details { margin-top: .6rem; } details summary { color: var(--soft); cursor: pointer; }
 """
@@ -38,9 +45,14 @@ code { font-size: .9em; } details { margin-top: .6rem; } details summary { color
 
 def picture(fig, caption: str) -> str:
     """A figure inside the page. As an image, not inline SVG: identifiers of several figures would collide."""
-    data = base64.b64encode(plots.svg(fig)).decode()
-    alt = escape(caption, quote=True)
-    return f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{data}"><figcaption>{escape(caption)}</figcaption></figure>'
+    return framed(plots.svg(fig), caption)
+
+
+def framed(svg: bytes, caption: str, below: str = "") -> str:
+    """An SVG file as a figure of the page; `below`: HTML under its caption."""
+    data = base64.b64encode(svg).decode()
+    image = f'<img alt="{escape(caption, quote=True)}" src="data:image/svg+xml;base64,{data}">'
+    return f"<figure>{image}<figcaption>{escape(caption)}</figcaption>{below}</figure>"
 
 
 def pictures(figures: Iterable[tuple[str, object]]) -> str:
@@ -50,7 +62,7 @@ def pictures(figures: Iterable[tuple[str, object]]) -> str:
 
 def page(title: str, lead: str, sections: Iterable[tuple[str, str]]) -> str:
     """The whole page: sections are (heading, HTML); empty ones are left out."""
-    body = "".join(f"<h2>{escape(h)}</h2>{content}" for h, content in sections if content)
+    body = "".join((f"<h2>{escape(h)}</h2>" if h else "") + content for h, content in sections if content)
     return (
         f"<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<meta name=generator content='{_places.MARK}'>"

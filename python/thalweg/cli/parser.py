@@ -242,7 +242,7 @@ def build() -> Parser:
     voice(p, "print the summary as one JSON object")
     p.add_argument("--report", action="store_true", help="write report.html into the directory")
 
-    p = command("reproduce", "running:reproduce", "run a paper's study and judge its claims")
+    p = command("reproduce", "reproducing:reproduce", "run a paper's study and judge its claims")
     p.add_argument("paper", metavar="NAME", help="see `thalweg list papers`; or a folder with claims.toml")
     p.add_argument(
         "--claim",
@@ -265,16 +265,20 @@ def build() -> Parser:
     p.add_argument("--out", metavar="DIR", help="output folder, also the cache of runs (default: out/NAME-SCALE)")
     voice(p, "print the verdicts as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
-    p.add_argument("--strict", action="store_true", help="exit code 1 also if a claim fails")
+    p.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit code 1 also if a claim fails (not if this scale does not decide it)",
+    )
     p.add_argument(
         "--keep-verdicts",
         action="store_true",
-        help="write the verdicts into the study's folder, SCALE/verdicts.json, beside those that are there",
+        help="write the verdicts into the study's folder, SCALE/verdicts.json, next to those that are there",
     )
     p.add_argument(
         "--kept-rows",
         action="store_true",
-        help="a claim about several others takes those that are not asked for from there instead of running them",
+        help="a claim about several others takes those that are not requested from there instead of running them",
     )
 
     p = command("list", "asking:list_", "what there is to choose from")
