@@ -25,16 +25,17 @@ p.lead, figcaption, .soft { color: var(--soft); }
 table { border-collapse: collapse; font-size: .87rem; } .scroll { overflow-x: auto; }
 th, td { text-align: left; padding: .28rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; } td.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.figures { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; flex: 1 1 22rem; max-width: 34rem; }
+.figures { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; flex: 1 1 min(28rem, 100%); max-width: 34rem; }
 figure img { width: 100%; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
 figcaption { font-size: .85rem; }
 pre { background: var(--shade); padding: .8rem; border-radius: 6px; overflow-x: auto; font-size: .8rem; }
 .pass { color: var(--good); font-weight: 600; } .fail, .error { color: var(--bad); font-weight: 600; }
 .not-checkable, .not-decided { color: var(--dim); font-weight: 600; }
 table.verdicts { width: 100%; table-layout: fixed; } table.verdicts td { overflow-wrap: anywhere; white-space: pre-line; }
-table.verdicts th:nth-child(1) { width: 33%; } table.verdicts th:nth-child(2) { width: 13%; }
-table.verdicts th:nth-child(4) { width: 20%; } table.verdicts th:nth-child(5) { width: 13%; }
-figure table { font-size: .78rem; margin-top: .4rem; } figure table td { overflow-wrap: anywhere; }
+table.verdicts { margin-top: 1rem; } table.verdicts th:nth-child(1) { width: 26%; } table.verdicts th:nth-child(2) { width: 13%; }
+table.verdicts th:nth-child(3) { width: 25%; } table.verdicts th:nth-child(4) { width: 22%; }
+table.published { font-size: .78rem; margin-top: .4rem; } table.published td { overflow-wrap: anywhere; }
+table.published td:nth-child(1), table.published td:nth-child(4) { white-space: nowrap; }
 @media (max-width: 46rem) { table.verdicts thead { display: none; } table.verdicts tr { display: block; padding: .6rem 0;
   border-bottom: 1px solid var(--line); } table.verdicts td { display: block; border: 0; padding: .1rem 0; }
   table.verdicts td:nth-child(n+2)::before { content: attr(data-head) ": "; color: var(--soft); } }

@@ -134,9 +134,12 @@ def test_claims_are_judged_with_reasons(tiny, cli):
     assert answer["counts"] == {"pass": 1, "fail": 1, "not-decided": 0, "not-checkable": 3, "error": 1}
     assert (answer["paper"], answer["scale"]) == ("tiny", "quick")
     rows = {c["id"]: c for c in answer["claims"]}
-    keys = {"id", "status", "published", "measured", "bound", "reason", "full", "statement", "section", "within_bounds"}
-    assert all(r.keys() == keys for r in rows.values())
-    assert {i: r["within_bounds"] for i, r in rows.items() if r["status"] in ("pass", "fail")} == {"T-1": True, "T-2": False}
+    keys = ["id", "status", "published", "measured", "bound", "reason", "full", "statement", "section", "within_bounds", "figure"]
+    assert all(r.keys() == set(keys) for r in rows.values())
+    assert {i: r["within_bounds"] for i, r in rows.items() if r["status"] in ("pass", "fail")} == {
+        "T-1": True,
+        "T-2": False,
+    }
     assert {i: r["status"] for i, r in rows.items()} == {
         "T-1": "pass",
         "T-2": "fail",
@@ -168,6 +171,20 @@ def test_a_study_may_name_a_handful_of_its_claims(tiny, cli):
     (tiny / "claims.toml").write_text(text.replace("[paper]", '[paper]\nhandful = ["T-[12]"]'))
     said = cli("reproduce", "tiny", "--handful", "--no-figures", "--json", "--quiet", "--out", "o")
     assert [c["id"] for c in json.loads(said.out)["claims"]] == ["T-1", "T-2"]
+
+
+def test_a_handful_makes_no_runs_for_figures(tiny, cli, tmp_path):
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(text.replace("[paper]", '[paper]\nhandful = ["T-2"]'))
+    drawing = FIGURES.replace('@figure("fig1", ', '@figure("fig1", claims=["T-2"], title=').replace(
+        "1 / 0", 'plots.bars(["x"], {"low": [1]}, "y")'
+    )
+    (tiny / "figures.py").write_text(drawing.replace('@figure("fig2", ', '@figure("fig2", claims=["T-2"], title='))
+    assert cli("reproduce", "tiny", "--handful", "--quiet", "--out", "o").code == 0
+    assert [p.name for p in (tmp_path / "o" / "runs").iterdir()] == ["low"], "T-2 needs no more"
+    assert sorted(p.name for p in (tmp_path / "o" / "figures").glob("*.png")) == ["fig2.png"]
+    assert cli("reproduce", "tiny", "--claim", "T-2", "--quiet", "--out", "o").code == 0
+    assert sorted(p.name for p in (tmp_path / "o" / "runs").iterdir()) == ["high", "low"], "its figures are asked for"
 
 
 @pytest.mark.parametrize("name", sorted(papers.discover()))
@@ -265,7 +282,11 @@ def test_claims_may_be_asked_for_by_patterns_and_show_their_statement_and_figure
     text = (tiny / "claims.toml").read_text().replace('section = "1"', 'section = "1, Fig 1"')
     (tiny / "claims.toml").write_text(text)
     said = cli("reproduce", "tiny", "--claim", "T-[13]", "--out", "o")
-    assert said.code == 0 and "\nT-1 (§1, Fig 1): Load hurts\n" in said.out and "\nT-3 (§3): Only at full scale\n" in said.out
+    assert (
+        said.code == 0
+        and "\nT-1 (§1, Fig 1): Load hurts\n" in said.out
+        and "\nT-3 (§3): Only at full scale\n" in said.out
+    )
     assert (tmp_path / "o" / "figures" / "fig1.png").exists() and not (tmp_path / "o" / "figures" / "fig2.png").exists()
     assert "T-2" not in said.out
     assert "T-2 (§" in cli("reproduce", "tiny", "--claim", "2", "--no-figures", "--out", "q").out
@@ -288,6 +309,34 @@ def test_a_figure_belongs_to_the_claims_of_its_number_and_to_those_it_names():
         Measure(print, (), "Figure 1.2"), claim
     )
     assert not belongs(Measure(print, (), "Figure 1b", ("X-F1b",)), claim)
+
+
+def test_a_claim_is_counted_with_its_figure_or_table_else_with_its_section():
+    from thalweg.papers._answer import places
+
+    sections = {
+        "X-F1a": "4.3, Figure 4.1a",
+        "X-F4b": "4.3.2",
+        "X-F4a": "4.3.2, Fig 4.4",
+        "X-F2.5": "3.3.1",
+        "X-T2-70": "Tables 4.2 to 4.8",
+        "X-TH1": "2.1",
+        "X-P": "abstract",
+        "X-B": "Figure 3-8",
+    }
+    found = places([papers.Claim(i, "", where, "", "", "", {}) for i, where in sections.items()])
+    assert list(found.values()) == [
+        "Figure 4.1",
+        "Figure 4.4",
+        "Figure 4.4",
+        "Figure 2.5",
+        "Table 4.2",
+        "§2.1",
+        "abstract",
+        "Figure 3-8",
+    ]
+    for name, where in (("X-F1a.2", "Figure 1"), ("X-F2.5", "Figure 2")):
+        assert places([papers.Claim(name, "", "2.3", "", "", "", {})]) == {name: where}, "a paper without chapters"
 
 
 def test_a_broken_scenario_is_an_error_of_its_claims_only(tiny, tmp_path):
@@ -435,7 +484,9 @@ def test_a_call_for_some_claims_takes_nothing_from_what_the_folder_keeps(tiny, c
     assert all(f"<b>T-{n}</b>" in page for n in range(1, 7)), "the report has them all, too"
     assert "Slowdown (Figure 1) (drawn before)" in page and ">high<" in page
     # What is judged now takes the place of what was.
-    (tiny / "claims.toml").write_text((tiny / "claims.toml").read_text().replace("bounds = { max = 0 }", "bounds = { max = 1e9 }"))
+    (tiny / "claims.toml").write_text(
+        (tiny / "claims.toml").read_text().replace("bounds = { max = 0 }", "bounds = { max = 1e9 }")
+    )
     assert cli("reproduce", "tiny", *subset, "--quiet", "--out", "o").code == 0
     assert json.loads((tmp_path / "o" / "claims.json").read_text())["counts"]["pass"] == 2
 
@@ -485,8 +536,8 @@ def test_verdicts_are_blocks_that_wrap_and_have_no_boxes(tiny, cli, monkeypatch,
     assert not set(said) & set("│┃━─┌╭|\x1b")
     assert max(map(len, said.splitlines())) <= width
     lines = said.splitlines()
-    summary = [line.split() for line in lines[3:10]]
-    assert summary[0] == "figure or table claims pass fail not checkable error".split()
+    summary = [line.split() for line in lines[2:10]]
+    assert summary[0] == ["figure", "or", "table", "claims", "pass", "fail", "not", "checkable", "error"]
     assert ["Figure", "1", "1", "1", "–", "–", "–"] in summary and ["all", "6", "1", "1", "3", "1"] in [
         line.split() for line in lines[:12]
     ]

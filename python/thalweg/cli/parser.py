@@ -250,7 +250,7 @@ def build() -> Parser:
         metavar="ID",
         help="only this claim (`IRN-F4a` or just `F4a`; or those that a pattern such as 'F4*' matches), its figures and the runs they need (repeatable)",
     )
-    p.add_argument("--handful", action="store_true", help="only the few claims that the study names for quick looks")
+    p.add_argument("--handful", action="store_true", help="only the few claims that the study names for quick looks, a minute at most, and the figures that their runs suffice for")
     forced(p)
     p.add_argument(
         "--no-figures", action="store_true", help="draw no figures: of --claim only what the claims need is run"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -60,17 +61,21 @@ def lines(study, width: int) -> Iterator[Line]:
     from thalweg import _format
     from thalweg.papers._pages import counted
 
-    yield [(f"{study.paper} · scale {study.scale}", "bold")]
-    yield from _wrapped(study.scaled, width)
+    yield [(f"{study.paper} · scale {study.scale}: {counted(study.claims)}", "bold")]
     yield []
     yield from _by_figure(study.claims, width)
+    if study.scaled:
+        yield []
+        yield from _wrapped(study.scaled, width, "Scaled: ", " " * 8)
     for claim in study.claims:
         yield []
         yield from _block(claim, width)
     yield []
     yield from _wrapped(f"{counted(study.claims)} · {_format.wall(study.seconds)}", width)
     if study.kept:
-        yield from _wrapped(f"judged before and kept: {counted(study.kept)} (claims.json and the report have all)", width)
+        yield from _wrapped(
+            f"judged before and kept: {counted(study.kept)} (claims.json and the report have all)", width
+        )
     yield [(f"report: {study.report}", "")]
     if study.figures:
         yield from _wrapped(", ".join(study.figures), width, f"figures: {study.folder / 'figures'}: ")
@@ -79,7 +84,7 @@ def lines(study, width: int) -> Iterator[Line]:
 def _by_figure(claims: Sequence, width: int) -> Iterator[Line]:
     """A row per figure or table of the paper, and their sum."""
     from thalweg.papers._answer import by_figure
-    from thalweg.papers._verdicts import STATUSES, SHORTEST
+    from thalweg.papers._verdicts import SHORTEST, STATUSES
 
     rows = by_figure(claims)
     total = sum(rows.values(), start=type(next(iter(rows.values())))())
@@ -120,4 +125,7 @@ def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> Iterator
 
 
 def _fill(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    """Lines of a text. A value stays with its sign of comparison."""
+    joined = re.sub(r" ([=≤≥<>]) ", "\u00a0\\1\u00a0", text)
+    made = textwrap.wrap(joined, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in made]

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from thalweg.papers._paper import Claim
 from thalweg.papers._verdicts import STATUSES
 
 
@@ -18,7 +19,8 @@ class ClaimResult:
 
     `status`: pass, fail, not-decided (this scale cannot decide it: the full scale is known to differ, or the claim's `short` says why),
     not-checkable or error. `within_bounds`: whether the measured values lie within the bounds, whatever that decides; `None` if there
-    are none. `full`: the kept verdict of the full scale, if there is one (pass or fail)."""
+    are none. `full`: the kept verdict of the full scale, if there is one (pass or fail). `figure`: the figure, table or section of the paper
+    that it belongs to."""
 
     id: str
     status: str
@@ -30,6 +32,7 @@ class ClaimResult:
     section: str = ""
     full: str | None = None
     within_bounds: bool | None = None
+    figure: str = ""
 
     @property
     def decisive(self) -> bool:
@@ -88,24 +91,45 @@ def counts(claims: Sequence[ClaimResult]) -> dict[str, int]:
 
 
 def by_figure(claims: Sequence[ClaimResult]) -> dict[str, Counter[str]]:
-    """Verdicts counted per figure or table of the paper, or per section where a claim belongs to neither, in the order of the claims."""
-    placed = [_figure(c.section) or None for c in claims]
-    last = {label.split()[0] + re.split(r"[.-]", label.split()[1])[-1]: label for label in placed if label}
+    """Verdicts counted per figure or table of the paper, or per section, in the order of the claims."""
     found: dict[str, Counter[str]] = {}
-    for c, place in zip(claims, placed, strict=True):
-        label = place
-        if label is None and (named := re.search(r"-([FT])(\d+(?:[.-]\d+)*)", c.id)):
-            kind = {"F": "Figure", "T": "Table"}[named[1]]
-            # A paper's own number ("Figure 1" of IRN-F1a) is the last part of a chapter's ("Figure 4.1").
-            label = last.get(kind + named[2], f"{kind} {named[2]}")
-        found.setdefault(label or section(c.section) or "elsewhere", Counter())[c.status] += 1
+    for c in claims:
+        found.setdefault(c.figure or "elsewhere", Counter())[c.status] += 1
     return found
+
+
+def places(claims: Sequence[Claim]) -> dict[str, str]:
+    """Where each claim of a paper belongs: to the figure or table that its section or its name has, else to its section.
+
+    Names count as the paper does where sections count by chapter: F4 is Figure 4.4 if F1 is Figure 4.1; F2.8 is Figure 2-8 if F2.7 is
+    Figure 2-7."""
+    named = {c.id: _figure(c.section) for c in claims}
+    own = {c.id: found.groups() for c in claims if (found := re.search(r"-([FT])([1-9]\d*)(\.\d+)?", c.id))}
+    joints, chapters = {}, {}
+    for i, (kind, first, second) in own.items():
+        there = re.fullmatch(r"\w+ (\w+)([.-])(\d+)", named[i])
+        if there:
+            joints[kind] = there[2]
+            if second is None and there[3] == first:
+                chapters[kind] = there[1] + there[2]
+    for i, (kind, first, second) in own.items():
+        if named[i]:
+            continue
+        if second is None:
+            number = chapters.get(kind, "") + first
+        else:  # without chapters it is the second claim of a figure: F2.5
+            number = first + joints[kind] + second[1:] if kind in joints else first
+        named[i] = f"{_KINDS[kind]} {number}"
+    return {c.id: named[c.id] or section(c.section) for c in claims}
+
+
+_KINDS = {"F": "Figure", "T": "Table"}
 
 
 def _figure(text: str) -> str:
     """The first figure or table that a section names: `4.3, Fig 4.1a` has Figure 4.1."""
-    named = re.search(r"\b(Fig|Table)(?:ure)?s?\.? ([A-Z]?[.-]?\d+(?:[.-]\d+)*)", text)
-    return f"{'Table' if named[1] == 'Table' else 'Figure'} {named[2]}" if named else ""
+    found = re.search(r"\b(Fig|Table)(?:ure)?s?\.? ([A-Z]?[.-]?\d+(?:[.-]\d+)*)", text)
+    return f"{'Table' if found[1] == 'Table' else 'Figure'} {found[2]}" if found else ""
 
 
 def section(text: str) -> str:

@@ -74,10 +74,11 @@ def checkable(claim: Claim, scale: str) -> bool:
     return not claim.unchecked and (claim.scales is None or scale in claim.scales)
 
 
-def judge(claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders, full) -> ClaimResult:
+def judge(
+    claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders, full
+) -> ClaimResult:
     """The verdict, if the runs are there. `full`: the one that is kept of the full scale, if this is another and there is one."""
-    row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "", claim.statement, claim.section)
-    row.full = full.status if full is not None else None
+    row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "")
     if not checkable(claim, scale):
         row.status = "not-checkable"
         row.reason = claim.unchecked or f"needs --scale {' or '.join(claim.scales)}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from thalweg import _places
 from thalweg.errors import refuse
 from thalweg.papers import _verdicts
-from thalweg.papers._answer import ClaimResult, Study
+from thalweg.papers._answer import ClaimResult, Study, places
 from thalweg.papers._paper import Paper
 
 FILE = "claims.json"
@@ -23,12 +23,11 @@ def check(folder: Path, paper: Paper, scale: str) -> None:
         raise refuse(reason, file=_places.shown(folder), hint="choose another --out")
 
 
-def others(folder: Path, paper: Paper, scale: str, now: Sequence[ClaimResult]) -> list[ClaimResult]:
+def others(folder: Path, paper: Paper, scale: str, now: Sequence[ClaimResult], full) -> list[ClaimResult]:
     """The claims that were judged into this folder before and are not now. A verdict on a bound that has changed is none, and what the
     full scale is known to say today decides of quick ones."""
     rows = (_places.read_json(folder / FILE) or {}).get("claims")
     rows = {r["id"]: r for r in rows if isinstance(r, dict) and "id" in r} if isinstance(rows, list) else {}
-    full = _verdicts.kept(paper, "full") if scale != "full" else {}
     judged, found = {c.id for c in now}, []
     for claim in paper.claims:
         row = rows.get(claim.id)
@@ -38,12 +37,20 @@ def others(folder: Path, paper: Paper, scale: str, now: Sequence[ClaimResult]) -
             one = ClaimResult.from_dict({"within_bounds": {"pass": True, "fail": False}.get(row["status"])} | row)
         except (TypeError, KeyError):
             continue  # written by something else
-        one.statement, one.section = claim.statement, claim.section
-        one.full = full[claim.id].status if claim.id in full else None
         if one.within_bounds is not None:
             one.status = _verdicts.decide(claim, scale, one.within_bounds, full.get(claim.id))
         found.append(one)
+    describe(paper, found, full)
     return found
+
+
+def describe(paper: Paper, rows: Sequence[ClaimResult], full: Mapping[str, _verdicts.Verdict]) -> None:
+    """Writes into rows what is known of their claims without a run: text, place, and the verdict of the full scale."""
+    defined, where = {c.id: c for c in paper.claims}, places(paper.claims)
+    for row in rows:
+        claim = defined[row.id]
+        row.statement, row.section, row.figure = claim.statement, claim.section, where[row.id]
+        row.full = full[row.id].status if row.id in full else None
 
 
 def together(paper: Paper, study: Study) -> list[ClaimResult]:

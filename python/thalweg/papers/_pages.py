@@ -24,7 +24,9 @@ class Drawing:
     note: str = ""
 
 
-def draw_figures(figures: Mapping[str, Measure], specs, answers, folders, folder: Path, study: Study) -> dict[str, Drawing]:
+def draw_figures(
+    figures: Mapping[str, Measure], specs, answers, folders, folder: Path, study: Study
+) -> dict[str, Drawing]:
     """Draws figures into the folder; their files are noted in the study."""
     from thalweg import plots
 
@@ -52,13 +54,12 @@ def report(
 
     `figures`: all that the study has; `there`: where each of its runs is, if it is there."""
     about = paper.about
-    summary = f"<p>{escape(counted(claims))}</p>"
-    if study.scaled:
-        summary += f"<p class=banner>Scale <b>{study.scale}</b>: {escape(study.scaled)}</p>"
+    scaled = f"<p class=banner>Scale <b>{study.scale}</b>: {escape(study.scaled)}</p>" if study.scaled else ""
     sections = [
-        ("", summary),
+        ("", f"<p>Scale {study.scale}: {escape(counted(claims))}.</p>"),
         ("Figures", _figures(paper, study, claims, figures, drawn)),
         ("Claims", _table(claims)),
+        ("What was scaled", scaled),
         ("Details", _details(claims, study, there, answers)),
     ]
     lead = " · ".join(str(about[k]) for k in ("authors", "venue") if k in about)
@@ -101,14 +102,12 @@ def _published(claims: Sequence[ClaimResult]) -> str:
     """What a figure's claims say, in a table small enough to stand under it."""
     if not claims:
         return ""
-    rows = [
-        (c.id, c.published, c.measured_text(), (_verdicts.words(c.status), c.status))
-        for c in claims
-    ]
+    rows = []
+    for c in claims:
+        verdict = (_verdicts.SHORTEST.get(c.status, c.status), c.status)
+        rows.append((c.id, c.published, _html.Raw(_lines(c, bound_only=True)), verdict))
     made = _html.table(("claim", "published", "measured", "verdict"), rows, kind="published")
     return made if len(rows) <= 6 else _html.folded(f"published and measured: {len(rows)} claims", made)
-
-
 
 
 def _table(claims: Sequence[ClaimResult]) -> str:
@@ -116,10 +115,8 @@ def _table(claims: Sequence[ClaimResult]) -> str:
     total = counts(claims)
     statuses = [s for s in _verdicts.STATUSES if total[s]]
     per_figure = by_figure(claims)
-    lines = [
-        (place, *(found[s] or "" for s in statuses), found.total()) for place, found in per_figure.items()
-    ]
-    head = ("figure or table", *map(_verdicts.words, statuses), "claims")
+    lines = [(place, found.total(), *(found[s] or "" for s in statuses)) for place, found in per_figure.items()]
+    head = ("figure or table", "claims", *map(_verdicts.words, statuses))
     few = _html.table(head, lines)
     summary = few if len(lines) <= 12 else _html.folded(f"by figure ({len(lines)})", few)
     rows = []
@@ -137,14 +134,17 @@ def _table(claims: Sequence[ClaimResult]) -> str:
     return summary + _html.table(head, rows, kind="verdicts")
 
 
-def _lines(c: ClaimResult) -> str:
-    """Measured values, one under the other; those that no bound is on are softer."""
+def _lines(c: ClaimResult, bound_only: bool = False) -> str:
+    """Measured values, one under the other; those that no bound is on are softer, or left out."""
     if not isinstance(c.measured, dict):
         return escape(c.measured_text())
     found = []
     for name, value in c.measured.items():
         line = escape(f"{name} = {value:.4g}")
-        found.append(line if name in c.bound else f"<span class=soft>{line}</span>")
+        if name in c.bound:
+            found.append(line)
+        elif not bound_only:
+            found.append(f"<span class=soft>{line}</span>")
     return "<br>".join(found)
 
 

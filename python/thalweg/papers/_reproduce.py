@@ -76,7 +76,7 @@ def reproduce(
 ) -> Study:
     """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges its claims. `draw`:
     draws the figures, of claims those that belong to them. `handful`: the few claims that the study's `claims.toml` names for quick
-    looks. `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's folder
+    looks, and of the figures those that these claims' runs suffice for. `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's folder
     (`SCALE/verdicts.json`), next to those of other claims that are there. `kept_rows`: a claim about several others takes the values of
     those that are not requested from there, instead of running what they need.
 
@@ -110,8 +110,10 @@ def reproduce(
     wanted = figures if draw else {}
     if claim:
         wanted = {name: drawn for name, drawn in wanted.items() if any(belongs(drawn, c) for c in claims)}
-    for drawn in wanted.values():
-        needed |= set(drawn.keys(specs, str(paper.folder / "figures.py")))
+    shown = {name: set(drawn.keys(specs, str(paper.folder / "figures.py"))) for name, drawn in wanted.items()}
+    if handful:  # a figure of more runs than the claims need would make it many
+        wanted = {name: drawn for name, drawn in wanted.items() if shown[name] <= needed}
+    needed = needed.union(*(shown[name] for name in wanted))
 
     full = _verdicts.kept(paper, "full") if scale != "full" else {}
     _places.claim(folder, "study")
@@ -136,6 +138,7 @@ def reproduce(
         answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False, force=force)
 
     rows = [judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders, full.get(c.id)) for c in claims]
+    _kept.describe(paper, rows, full)
     if keep_verdicts:
         costs = {name: cost(seen, answers, folders) for name, seen in sights.items()}
         _verdicts.keep(paper, scale, rows, costs)
@@ -143,7 +146,7 @@ def reproduce(
     drawn = draw_figures(wanted, specs, answers, folders, folder, study)
     study.seconds = time.monotonic() - begun
     with _places.exclusive(folder):
-        study.kept = _kept.others(folder, paper, scale, rows)
+        study.kept = _kept.others(folder, paper, scale, rows, full)
         every = _kept.together(paper, study)
         _kept.write(folder, study.to_dict(every))
         there = {s.key: folder / "runs" / _folder_name(s.key) for s in specs}
