@@ -134,7 +134,19 @@ def test_claims_are_judged_with_reasons(tiny, cli):
     assert answer["counts"] == {"pass": 1, "fail": 1, "not-decided": 0, "not-checkable": 3, "error": 1}
     assert (answer["paper"], answer["scale"]) == ("tiny", "quick")
     rows = {c["id"]: c for c in answer["claims"]}
-    keys = ["id", "status", "published", "measured", "bound", "reason", "full", "statement", "section", "within_bounds", "figure"]
+    keys = [
+        "id",
+        "status",
+        "published",
+        "measured",
+        "bound",
+        "reason",
+        "full",
+        "statement",
+        "section",
+        "within_bounds",
+        "figure",
+    ]
     assert all(r.keys() == set(keys) for r in rows.values())
     assert {i: r["within_bounds"] for i, r in rows.items() if r["status"] in ("pass", "fail")} == {
         "T-1": True,
@@ -648,3 +660,22 @@ def test_a_claim_that_holds_only_because_runs_are_short_is_not_decided(tiny, cli
         "claims"
     ]
     assert full["status"] == "pass"
+
+
+def test_the_demo_draws_an_incast_then_judges_a_handful_and_says_where_to_go(tiny, cli, monkeypatch, tmp_path):
+    from thalweg.cli import demo
+
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(text.replace("[paper]", '[paper]\nhandful = ["T-[12]"]'))
+    monkeypatch.setattr(demo, "STUDY", "tiny")
+    said = cli("demo", "--out", "d")
+    assert said.code == 0 and (tmp_path / "d" / "incast.png").stat().st_size > 10_000
+    places = [
+        said.out.index(x)
+        for x in ("picture: d/incast.png", "figure or table", "report: d/tiny/report.html", "Where next:")
+    ]
+    assert places == sorted(places), "the picture comes first"
+    assert len(said.out[places[-1] :].splitlines()) == 4 and max(map(len, said.out.splitlines())) <= 100
+    again = cli("run", "d/incast.toml", "--set", "switch.scheduler=fq", "--no-out", "--quiet")
+    assert again.code == 0, "as it says"
+    assert cli("demo", "--out", "d").code == 0, "a second time"

@@ -242,6 +242,17 @@ def build() -> Parser:
     voice(p, "print the summary as one JSON object")
     p.add_argument("--report", action="store_true", help="write report.html into the directory")
 
+    p = command("report", "drawing:report", "write the page of a run that is there: summary, figures, tables")
+    p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
+    p.add_argument("--out", metavar="FILE", help="page to write (default: report.html in the run directory)")
+
+    p = command("plot", "drawing:plot", "write the figures of a run that is there")
+    p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
+    p.add_argument("figures", nargs="*", metavar="FIGURE", help="which ones (default: all that it has data for)")
+    p.add_argument("--list", action="store_true", help="print which there are")
+    p.add_argument("--format", action="append", choices=("png", "svg", "pdf"), help="(repeatable; default: all three)")
+    p.add_argument("--out", metavar="DIR", help="folder to write (default: RUN-figures)")
+
     p = command("reproduce", "reproducing:reproduce", "run a paper's study and judge its claims")
     p.add_argument("paper", metavar="NAME", help="see `thalweg list papers`; or a folder with claims.toml")
     p.add_argument(
@@ -250,7 +261,11 @@ def build() -> Parser:
         metavar="ID",
         help="only this claim (`IRN-F4a` or just `F4a`; or those that a pattern such as 'F4*' matches), its figures and the runs they need (repeatable)",
     )
-    p.add_argument("--handful", action="store_true", help="only the few claims that the study names for quick looks, a minute at most, and the figures that their runs suffice for")
+    p.add_argument(
+        "--handful",
+        action="store_true",
+        help="only the few claims that the study names for quick looks, a minute at most, and the figures that their runs suffice for",
+    )
     forced(p)
     p.add_argument(
         "--no-figures", action="store_true", help="draw no figures: of --claim only what the claims need is run"
@@ -280,6 +295,10 @@ def build() -> Parser:
         action="store_true",
         help="a claim about several others takes those that are not requested from there instead of running them",
     )
+
+    p = command("demo", "demo:demo", "what there is to see in the first minute: an incast, a handful of a study")
+    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    p.add_argument("--out", metavar="DIR", default="out/demo", help="output folder (default: out/demo)")
 
     p = command("list", "asking:list_", "what there is to choose from")
     p.add_argument(

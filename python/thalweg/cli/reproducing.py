@@ -53,6 +53,17 @@ def print_study(study) -> None:
         out.print(Text.assemble(*parts), soft_wrap=True)
 
 
+def print_summary(study, indent: str = "") -> None:
+    """How many claims of each figure hold, and no more."""
+    from rich.text import Text
+
+    from thalweg._console import console
+
+    out = console()
+    for parts in _by_figure(study.claims, max(out.width - len(indent), NARROWEST)):
+        out.print(Text.assemble(indent, *parts), soft_wrap=True)
+
+
 Line = list[tuple[str, str]]  # (text, style) of one line
 
 
