@@ -8,7 +8,6 @@ from html import escape
 from pathlib import Path
 
 from thalweg import _html, _places, recording
-from thalweg import report as pages
 from thalweg.papers import _verdicts
 from thalweg.papers._answer import ClaimResult, Study, by_figure, counts, section
 from thalweg.papers._judging import Lazy, one_line
@@ -53,6 +52,8 @@ def report(
     """The page of all that the folder knows: what was drawn and judged now, and what was before.
 
     `figures`: all that the study has; `there`: where each of its runs is, if it is there."""
+    from thalweg import report as pages
+
     about = paper.about
     scaled = f"<p class=banner>Scale <b>{study.scale}</b>: {escape(study.scaled)}</p>" if study.scaled else ""
     sections = [
@@ -74,6 +75,8 @@ def counted(claims: Sequence[ClaimResult]) -> str:
 
 def _figures(paper: Paper, study: Study, claims, figures, drawn) -> str:
     """Each figure with the published values of its claims under it."""
+    from thalweg.report import framed
+
     shown, missing = [], []
     defined = {c.id: c for c in paper.claims}
     for name, figure in figures.items():
@@ -85,7 +88,7 @@ def _figures(paper: Paper, study: Study, claims, figures, drawn) -> str:
             continue
         mine = [c for c in claims if belongs(figure, defined[c.id])]
         title = f"{figure.title} ({found.note})" if found.note else figure.title
-        shown.append(pages.framed(found.svg, title, _published(mine)))
+        shown.append(framed(found.svg, title, _published(mine)))
     return (f"<div class=figures>{''.join(shown)}</div>" if shown else "") + "".join(missing)
 
 
@@ -150,6 +153,8 @@ def _lines(c: ClaimResult, bound_only: bool = False) -> str:
 
 def _details(claims: Sequence[ClaimResult], study: Study, there: Mapping[str, Path], answers: Mapping) -> str:
     """The runs, and what they were made with."""
+    from thalweg.report import provenance_table
+
     runs, deleted = [], False
     for key, path in there.items():
         if isinstance(answers.get(key), Exception):
@@ -164,5 +169,5 @@ def _details(claims: Sequence[ClaimResult], study: Study, there: Mapping[str, Pa
     note = "<p class=soft>Recordings of packets were deleted after their replays, to save disk.</p>" if deleted else ""
     head = ("run", "digest", "packet-hops", "time", "folder or reason")
     return _html.folded(f"the {len(runs)} runs", _html.table(head, runs) + note) + _html.folded(
-        "made by", pages.provenance_table()
+        "made by", provenance_table()
     )
