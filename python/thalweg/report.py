@@ -32,8 +32,9 @@ pre { background: var(--shade); padding: .8rem; border-radius: 6px; overflow-x: 
 .pass { color: var(--good); font-weight: 600; } .fail, .error { color: var(--bad); font-weight: 600; }
 .not-checkable, .not-decided { color: var(--dim); font-weight: 600; }
 table.verdicts { width: 100%; table-layout: fixed; } table.verdicts td { overflow-wrap: anywhere; white-space: pre-line; }
-table.verdicts { margin-top: 1rem; } table.verdicts th:nth-child(1) { width: 26%; } table.verdicts th:nth-child(2) { width: 13%; }
-table.verdicts th:nth-child(3) { width: 25%; } table.verdicts th:nth-child(4) { width: 22%; }
+table.verdicts { margin-top: 1rem; } table.verdicts th, table.verdicts td { box-sizing: border-box; padding-right: .3rem; }
+table.verdicts th:nth-child(1) { width: 26%; } table.verdicts th:nth-child(2) { width: 12%; }
+table.verdicts th:nth-child(3) { width: 21%; } table.verdicts th:nth-child(4) { width: 20%; }
 table.published { font-size: .78rem; margin-top: .4rem; } table.published td { overflow-wrap: anywhere; }
 table.published td:nth-child(1), table.published td:nth-child(4) { white-space: nowrap; }
 @media (max-width: 46rem) { table.verdicts thead { display: none; } table.verdicts tr { display: block; padding: .6rem 0;

@@ -313,6 +313,7 @@ def test_a_figure_belongs_to_the_claims_of_its_number_and_to_those_it_names():
     assert numbered("Tables 4.2 to 4.5: R1") == {"Table 4.2", "Table 4.3", "Table 4.4", "Table 4.5"}
     assert numbered("dissertation, Figures 5.8 and 5.9") == {"Fig 5.8", "Fig 5.9"}
     assert numbered("3.1, Fig 3.2") == numbered("Figure 3.2: round trips") == {"Fig 3.2"}
+    assert numbered("Figures 3-9 to 3-11 and Fig B-5") == {"Fig 3-9", "Fig 3-10", "Fig 3-11", "Fig B-5"}
     assert numbered("Figure 1a: slowdown") == {"Fig 1a"} and numbered("4.3.2, footnote 4") == set()
     claim = papers.Claim("X-F1a.2", "", "2.3, Table 2", "", "", "", {})
     assert belongs(Measure(print, (), "Table 2: FCT"), claim) and not belongs(Measure(print, (), "Table 22"), claim)
@@ -321,6 +322,16 @@ def test_a_figure_belongs_to_the_claims_of_its_number_and_to_those_it_names():
         Measure(print, (), "Figure 1.2"), claim
     )
     assert not belongs(Measure(print, (), "Figure 1b", ("X-F1b",)), claim)
+    hyphens = papers.Claim("X-F2.5a", "", "2.5.1, Figure 2-5", "", "", "", {})
+    assert belongs(Measure(print, (), "Figure 2-5: time"), hyphens)
+    assert not belongs(Measure(print, (), "Figure 2-6: rate"), hyphens), "the chapter is no figure"
+    assert not belongs(Measure(print, (), "Figure 2-2"), hyphens)
+    by_name = papers.Claim("X-F2.5", "", "2.5.1", "", "", "", {})
+    shown = {
+        t: belongs(Measure(print, (), t), by_name)
+        for t in ("Figure 2", "Figure 2-5", "Figure 2.5", "Figure 2-2", "Figure 5")
+    }
+    assert shown == {"Figure 2": True, "Figure 2-5": True, "Figure 2.5": True, "Figure 2-2": False, "Figure 5": False}
 
 
 def test_a_claim_is_counted_with_its_figure_or_table_else_with_its_section():
