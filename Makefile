@@ -1,4 +1,4 @@
-# make demo   sets up everything, builds, draws the README's incast and a handful of a study; PAPER=irn: that study at quick scale
+# make demo   sets up everything, builds, draws the README's incast and a handful of ADS (PAPER=irn: all of IRN, quick)
 # make test   sets up everything, then: format, lints, Rust tests; Python tests, golden digests, documentation, a handful of claims
 #
 # Needs Rust (cargo) and Python >= 3.11; the rest comes into ./.venv. Nothing is built twice: stamps in ./.venv.
@@ -116,7 +116,7 @@ handfuls: build
 	  $(BIN)/thalweg reproduce $$name --scale quick --handful --no-figures --out $(OUT)/$$name-handful || exit 1; \
 	done
 
-# All of them: for whoever touches a study, or what it stands on.
+# All of them: after a change of a study, or of what it stands on.
 claims: build
 	@for name in $(STUDIES); do echo "== claims of $$name, quick scale"; \
 	  $(BIN)/thalweg reproduce $$name --scale quick --out $(OUT)/$$name-quick || exit 1; \

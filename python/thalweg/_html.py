@@ -13,8 +13,8 @@ class Raw(str):
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence], kind: str = "") -> str:
-    """A table; cells that are `(text, class)` get the class; numbers are aligned right. `kind`: a class of the whole table, and then every
-    cell says under which head it stands, for pages too narrow for columns."""
+    """A table; cells that are `(text, class)` get the class; numbers are aligned right. `kind`: a class of the whole
+    table, and then every cell says under which head it stands, for pages too narrow for columns."""
     named = f" class={kind}" if kind else ""
     out = [
         f"<div class=scroll><table{named}><thead><tr>",

@@ -16,7 +16,8 @@ COLOURS = {"pass": "green", "fail": "bold red", "error": "bold red", "not-decide
 
 
 def reproduce(args) -> int:
-    """Exit code 1 if a claim could not be evaluated; with `--strict` also if one fails. What a scale does not decide is no failure."""
+    """Exit code 1 if a claim could not be evaluated; with `--strict` also if one fails. What a scale does not decide
+    is no failure."""
     from thalweg import papers
 
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))

@@ -17,10 +17,10 @@ from thalweg.papers._verdicts import STATUSES
 class ClaimResult:
     """One row of the answer.
 
-    `status`: pass, fail, not-decided (this scale cannot decide it: the full scale is known to differ, or the claim's `short` says why),
-    not-checkable or error. `within_bounds`: whether the measured values lie within the bounds, whatever that decides; `None` if there
-    are none. `full`: the kept verdict of the full scale, if there is one (pass or fail). `figure`: the figure, table or section of the paper
-    that it belongs to."""
+    `status`: pass, fail, not-decided (this scale cannot decide it: the full scale is known to differ, or the claim's
+    `short` says why), not-checkable or error. `within_bounds`: whether the measured values lie within the bounds,
+    whatever that decides; `None` if there are none. `full`: the kept verdict of the full scale, if there is one (pass
+    or fail). `figure`: the figure, table or section of the paper that it belongs to."""
 
     id: str
     status: str
@@ -57,7 +57,8 @@ class ClaimResult:
 
 @dataclass
 class Study:
-    """What `reproduce` found. `claims`: those judged now; `kept`: those that `claims.json` has from earlier calls into the same folder."""
+    """What `reproduce` found. `claims`: those judged now; `kept`: those that `claims.json` has from earlier calls
+    into the same folder."""
 
     paper: str
     scale: str
@@ -71,7 +72,8 @@ class Study:
     kept: list[ClaimResult] = field(default_factory=list)
 
     def to_dict(self, claims: Sequence[ClaimResult] | None = None) -> dict:
-        """The object that `thalweg reproduce --json` prints; of other claims than those judged now, if they are given."""
+        """The object that `thalweg reproduce --json` prints; of other claims than those judged now, if they are
+        given."""
         claims = self.claims if claims is None else claims
         return {
             "paper": self.paper,
@@ -99,10 +101,11 @@ def by_figure(claims: Sequence[ClaimResult]) -> dict[str, Counter[str]]:
 
 
 def places(claims: Sequence[Claim]) -> dict[str, str]:
-    """Where each claim of a paper belongs: to the figure or table that its section or its name has, else to its section.
+    """Where each claim of a paper belongs: to the figure or table that its section or its name has, else to its
+    section.
 
-    Names count as the paper does where sections count by chapter: F4 is Figure 4.4 if F1 is Figure 4.1; F2.8 is Figure 2-8 if F2.7 is
-    Figure 2-7."""
+    Names count as the paper does where sections count by chapter: F4 is Figure 4.4 if F1 is Figure 4.1; F2.8 is
+    Figure 2-8 if F2.7 is Figure 2-7."""
     named = {c.id: _figure(c.section) for c in claims}
     own = {c.id: found.groups() for c in claims if (found := re.search(r"-([FT])([1-9]\d*)(\.\d+)?", c.id))}
     joints, chapters = {}, {}

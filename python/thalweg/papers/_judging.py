@@ -17,10 +17,10 @@ from thalweg.results import Results
 
 
 class Lazy(Mapping):
-    """The runs a measure may look at, opened from disk when asked for; only those that it said it needs.
+    """The runs a measure may look at, opened from disk on request; only those that it said it needs.
 
-    `scale` tells a measure that needs no runs how much to do; `rows` has what other claims measured, of those whose runs are not here.
-    """
+    `scale` tells a measure that needs no runs how much to do; `rows` has what other claims measured, of those whose
+    runs are not here. """
 
     def __init__(
         self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path], scale="", rows=None
@@ -77,7 +77,8 @@ def checkable(claim: Claim, scale: str) -> bool:
 def judge(
     claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders, full
 ) -> ClaimResult:
-    """The verdict, if the runs are there. `full`: the one that is kept of the full scale, if this is another and there is one."""
+    """The verdict, if the runs are there. `full`: the one that is kept of the full scale, if this is another and
+    there is one."""
     row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "")
     if not checkable(claim, scale):
         row.status = "not-checkable"
@@ -122,7 +123,8 @@ def judge(
 
 
 def cost(sight: Sight, answers, folders) -> tuple[int, float]:
-    """How many runs a claim needed, and how long they took one after the other; those of rows that were taken as kept included."""
+    """How many runs a claim needed, and how long they took one after the other; those of rows that were taken as kept
+    included."""
     ran = [k for k in sight.keys if k in folders and not isinstance(answers.get(k), Exception)]
     runs = len(ran) + sum(v.runs for v in sight.rows.values())
     return runs, sum(Results.load(folders[k]).meta.get("seconds") or 0.0 for k in ran) + sum(

@@ -1,4 +1,5 @@
-"""What an output folder keeps of a study, `claims.json`: a call for some of the claims adds to it and takes nothing away."""
+"""What an output folder keeps of a study, `claims.json`: a call for some of the claims adds to it and takes nothing
+away."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ def check(folder: Path, paper: Paper, scale: str) -> None:
 
 
 def others(folder: Path, paper: Paper, scale: str, now: Sequence[ClaimResult], full) -> list[ClaimResult]:
-    """The claims that were judged into this folder before and are not now. A verdict on a bound that has changed is none, and what the
-    full scale is known to say today decides of quick ones."""
+    """The claims that were judged into this folder before and are not now. A verdict on a bound that has changed is
+    none, and what the full scale is known to say today decides of quick ones."""
     rows = (_places.read_json(folder / FILE) or {}).get("claims")
     rows = {r["id"]: r for r in rows if isinstance(r, dict) and "id" in r} if isinstance(rows, list) else {}
     judged, found = {c.id for c in now}, []

@@ -1,4 +1,5 @@
-"""A study's figures and its report: the figures first, published next to measured, then the verdicts, then what they rest on."""
+"""A study's figures and its report: the figures first, published next to measured, then the verdicts, then what they
+rest on."""
 
 from __future__ import annotations
 
@@ -108,13 +109,15 @@ def _published(claims: Sequence[ClaimResult]) -> str:
     rows = []
     for c in claims:
         verdict = (_verdicts.SHORTEST.get(c.status, c.status), c.status)
-        rows.append((c.id, c.published, _html.Raw(_lines(c, bound_only=True)), verdict))
+        published = c.statement if c.published == "see the statement" else c.published
+        rows.append((c.id, published, _html.Raw(_lines(c, bound_only=True)), verdict))
     made = _html.table(("claim", "published", "measured", "verdict"), rows, kind="published")
     return made if len(rows) <= 6 else _html.folded(f"published and measured: {len(rows)} claims", made)
 
 
 def _table(claims: Sequence[ClaimResult]) -> str:
-    """Every claim in five columns, why it does not hold folded under its verdict; how many hold of each figure before that."""
+    """Every claim in five columns, why it does not hold folded under its verdict; how many hold of each figure before
+    that."""
     total = counts(claims)
     statuses = [s for s in _verdicts.STATUSES if total[s]]
     per_figure = by_figure(claims)

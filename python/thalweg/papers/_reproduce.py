@@ -74,14 +74,15 @@ def reproduce(
     keep_verdicts: bool = False,
     kept_rows: bool = False,
 ) -> Study:
-    """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges its claims. `draw`:
-    draws the figures, of claims those that belong to them. `handful`: the few claims that the study's `claims.toml` names for quick
-    looks, and of the figures those that these claims' runs suffice for. `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's folder
-    (`SCALE/verdicts.json`), next to those of other claims that are there. `kept_rows`: a claim about several others takes the values of
-    those that are not requested from there, instead of running what they need.
+    """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges
+    its claims. `draw`: draws the figures, of claims those that belong to them. `handful`: the few claims that the
+    study's `claims.toml` names for quick looks, and of the figures those that these claims' runs suffice for.
+    `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's
+    folder (`SCALE/verdicts.json`), next to those of other claims that are there. `kept_rows`: a claim about several
+    others takes the values of those that are not requested from there, instead of running what they need.
 
-    Claims that were judged before into the same folder stay in its `claims.json` and its report (`Study.kept`): a call for some of the
-    claims replaces their rows and no others."""
+    Claims that were judged before into the same folder stay in its `claims.json` and its report (`Study.kept`): a
+    call for some of the claims replaces their rows and no others."""
     begun = time.monotonic()
     paper = name if isinstance(name, Paper) else find(name)
     if handful:

@@ -1,5 +1,6 @@
-"""Verdicts that a study's folder keeps, `papers/NAME/SCALE/verdicts.json`: small files next to the claims, so that a page can show what
-quick runs say and what runs of hours said, and a quick verdict that the full scale contradicts is known to decide nothing."""
+"""Verdicts that a study's folder keeps, `papers/NAME/SCALE/verdicts.json`: small files next to the claims, so that a
+page can show what quick runs say and what runs of hours said, and a quick verdict that the full scale contradicts is
+known to decide nothing."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ def words(status: str) -> str:
 
 @dataclass(frozen=True)
 class Verdict:
-    """One claim's, as kept. `status`: pass, fail or not-decided; `within_bounds`: whether the measured values lie within the bounds.
-    `seconds`: of all runs that it needed, one after the other."""
+    """One claim's, as kept. `status`: pass, fail or not-decided; `within_bounds`: whether the measured values lie
+    within the bounds. `seconds`: of all runs that it needed, one after the other."""
 
     status: str
     measured: float | Mapping[str, float] | None
@@ -51,8 +52,8 @@ def file(paper: Paper, scale: str) -> Path:
 
 
 def kept(paper: Paper, scale: str) -> dict[str, Verdict]:
-    """What was judged at a scale, of claims whose bounds are still the same. Empty if nothing was kept. What quick values decide follows
-    from what is kept of the full scale now, whatever was known when they were written."""
+    """What was judged at a scale, of claims whose bounds are still the same. Empty if nothing was kept. What quick
+    values decide follows from what is kept of the full scale now, whatever was known when they were written."""
     return _counting(paper, scale, _read(paper, scale))
 
 
@@ -68,8 +69,9 @@ def _counting(paper: Paper, scale: str, rows: Mapping[str, Verdict]) -> dict[str
 
 
 def decide(claim: Claim, scale: str, within: bool, full: Verdict | None) -> str:
-    """The verdict on values that lie within the bounds, or do not. The full scale is the paper's own; another one decides nothing where
-    the full scale is known to differ, or where the claim says that its values lie within the bounds only because runs are short."""
+    """The verdict on values that lie within the bounds, or do not. The full scale is the paper's own; another one
+    decides nothing where the full scale is known to differ, or where the claim says that its values lie within the
+    bounds only because runs are short."""
     if scale != "full" and ((full is not None and full.within_bounds != within) or (within and claim.short)):
         return "not-decided"
     return "pass" if within else "fail"
@@ -91,7 +93,8 @@ def _read(paper: Paper, scale: str) -> dict[str, Verdict]:
 
 
 def _within(row: Mapping, claim: Claim | None) -> bool:
-    """Of a row that does not say it, since its status does. (Older files called it a failure, too, if runs were too short.)"""
+    """Of a row that does not say it, since its status does. (Older files called it a failure, too, if runs were too
+    short.)"""
     if row["status"] == "fail" and claim is not None and claim.short and row["measured"] is not None:
         named = row["measured"] if isinstance(row["measured"], Mapping) else {"": row["measured"]}
         return not claim.judge(named)
@@ -99,8 +102,8 @@ def _within(row: Mapping, claim: Claim | None) -> bool:
 
 
 def keep(paper: Paper, scale: str, rows, cost: Mapping[str, tuple[int, float]]) -> Path:
-    """Writes verdicts into the study's folder, next to those of claims that were not requested now; what is no longer checkable has none.
-    `cost`: runs and seconds by claim."""
+    """Writes verdicts into the study's folder, next to those of claims that were not requested now; what is no longer
+    checkable has none. `cost`: runs and seconds by claim."""
     where = file(paper, scale)
     where.parent.mkdir(exist_ok=True)
     with _places.exclusive(paper.folder):
@@ -120,8 +123,8 @@ def keep(paper: Paper, scale: str, rows, cost: Mapping[str, tuple[int, float]]) 
 
 
 def _write(paper: Paper, scale: str, rows: Mapping[str, Verdict]) -> None:
-    """One line per claim, in the paper's order: what changes in a file of verdicts is seen claim by claim. A verdict on a bound that has
-    changed since stays, but does not count."""
+    """One line per claim, in the paper's order: what changes in a file of verdicts is seen claim by claim. A verdict
+    on a bound that has changed since stays, but does not count."""
     now = _counting(paper, scale, rows)
     lines = [f"{json.dumps(c.id)}: {_row(now.get(c.id, rows[c.id]))}" for c in paper.claims if c.id in rows]
     counts = {status: sum(v.status == status for v in now.values()) for status in (*DECIDED, "not-decided")}
