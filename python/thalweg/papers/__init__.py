@@ -55,7 +55,8 @@ may write `bounds = { min = …, max = … }` without a name.
         return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")
 
     # A claim about the rows of a table, claims themselves, may say so:
-    # @measure("T-all", needs=["*"], rows=["T-1", "T-2"]). With `--kept-rows` runs.rows["T-1"] is what is kept of that row, if it is, and its runs are not among `runs`.
+    # @measure("T-all", needs=["*"], rows=["T-1", "T-2"]). With `--kept-rows`
+    # runs.rows["T-1"] is what is kept of that row, if it is, and its runs are not among `runs`.
 
     # A measure with needs=[] needs no runs; `runs.scale` tells it how much to do. Measures may lie in several files:
     # `include(globals(), one, another)` in study.py.
@@ -77,7 +78,7 @@ interrupted study continues where it was. Its `claims.json` and `report.html` ha
 it: a call for some of them (`--claim`, `--handful`) replaces theirs and keeps the others.
 
 A verdict is `pass`, `fail`, `not-decided` (quick runs cannot decide: the kept verdicts of the full scale differ, or
-the claim has a `short`), `not-checkable` or `error`. """
+the claim has a `short`), `not-checkable` or `error`."""
 
 from thalweg.papers._answer import ClaimResult, Study
 from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, include, measure, once

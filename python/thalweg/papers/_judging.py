@@ -20,7 +20,7 @@ class Lazy(Mapping):
     """The runs a measure may look at, opened from disk on request; only those that it said it needs.
 
     `scale` tells a measure that needs no runs how much to do; `rows` has what other claims measured, of those whose
-    runs are not here. """
+    runs are not here."""
 
     def __init__(
         self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path], scale="", rows=None

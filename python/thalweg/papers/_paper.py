@@ -56,7 +56,7 @@ class RunSpec:
 
     A replay has no scenario: it names the recorded run that it replays (one that sets `measure.packets`) and how, as
     `thalweg.replay` does. It runs right behind that run, whose recording is then deleted unless the recorded run says
-    `keep`. """
+    `keep`."""
 
     key: str
     scenario: str = ""
