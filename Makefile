@@ -1,4 +1,4 @@
-# make demo   sets up everything, builds, runs the first study at quick scale, names the report and the pictures
+# make demo   sets up everything, builds, draws the README's incast and a handful of ADS (PAPER=irn: all of IRN, quick)
 # make test   sets up everything, then: format, lints, Rust tests; Python tests, golden digests, documentation, a handful of claims
 #
 # Needs Rust (cargo) and Python >= 3.11; the rest comes into ./.venv. Nothing is built twice: stamps in ./.venv.
@@ -51,9 +51,16 @@ $(VENV)/built: $(VENV)/installed $(RUST_SOURCES)
 
 build: $(VENV)/built
 
+# With PAPER on the command line: that study at quick scale, minutes.
 demo: build
+ifneq ($(filter command% environment%,$(origin PAPER)),)
 	@echo "== study $(PAPER), quick scale"
 	@$(BIN)/thalweg reproduce $(PAPER) --scale quick --out $(OUT)/$(PAPER)-quick
+else
+	@echo "== demo"
+	@$(BIN)/thalweg demo --out $(OUT)/demo
+	@echo "  first: . $(BIN)/activate"
+endif
 
 # Two chains side by side: what Rust checks, and what needs the engine in Python. Each is one thing after another, because its
 # steps share a build directory or both cores.
@@ -109,7 +116,7 @@ handfuls: build
 	  $(BIN)/thalweg reproduce $$name --scale quick --handful --no-figures --out $(OUT)/$$name-handful || exit 1; \
 	done
 
-# All of them: for whoever touches a study, or what it stands on.
+# All of them: after a change of a study, or of what it stands on.
 claims: build
 	@for name in $(STUDIES); do echo "== claims of $$name, quick scale"; \
 	  $(BIN)/thalweg reproduce $$name --scale quick --out $(OUT)/$$name-quick || exit 1; \

@@ -77,7 +77,7 @@ SHOWN.insert(-1, (SWITCHES_ONLY, "rcp"))
 
 @figure(
     "more-rates",
-    "RCP and PCC (footnote 2: run by the authors, not shown): average slowdown beside Figure 1a's",
+    "RCP and PCC (footnote 2: run by the authors, not shown): average slowdown",
     needs=[f"{point}:{r}+{s}" for point, r in SHOWN for s in SCHEDULERS],
 )
 def _(runs):

@@ -8,22 +8,31 @@ from html import escape
 from thalweg._format import number
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence]) -> str:
-    """A table; cells that are `(text, class)` get the class; numbers are aligned right."""
+class Raw(str):
+    """A cell that is HTML already."""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence], kind: str = "") -> str:
+    """A table; cells that are `(text, class)` get the class; numbers are aligned right. `kind`: a class of the whole
+    table, and then every cell says under which head it stands, for pages too narrow for columns."""
+    named = f" class={kind}" if kind else ""
     out = [
-        "<div class=scroll><table><thead><tr>",
+        f"<div class=scroll><table{named}><thead><tr>",
         *(f"<th>{escape(h)}</th>" for h in head),
         "</tr></thead><tbody>",
     ]
     for row in rows:
         out.append("<tr>")
-        for cell in row:
-            if isinstance(cell, tuple):
-                out.append(f"<td class='{escape(cell[1])}'>{escape(str(cell[0]))}</td>")
+        for title, cell in zip(head, row, strict=True):
+            label = f" data-head='{escape(title)}'" if kind else ""
+            if isinstance(cell, Raw):
+                out.append(f"<td{label}>{cell}</td>")
+            elif isinstance(cell, tuple):
+                out.append(f"<td{label} class='{escape(cell[1])}'>{escape(str(cell[0]))}</td>")
             elif isinstance(cell, int | float) and not isinstance(cell, bool):
-                out.append(f"<td class=num>{escape(number(cell))}</td>")
+                out.append(f"<td{label} class=num>{escape(number(cell))}</td>")
             else:
-                out.append(f"<td>{escape(number(cell))}</td>")
+                out.append(f"<td{label}>{escape(number(cell))}</td>")
         out.append("</tr>")
     return "".join([*out, "</tbody></table></div>"])
 

@@ -314,6 +314,29 @@ def write_json(path: Path, value) -> Path:
     return write_file(path, _json(value), mark="")
 
 
+def replace(path: Path, text: str) -> None:
+    """Writes a file that belongs to the user, such as kept verdicts, complete or not at all."""
+    _write(path, text.encode())
+
+
+@contextmanager
+def exclusive(folder: Path) -> Iterator[None]:
+    """One process at a time: what is read from a file in this folder, added to and written again is not lost to another that does the
+    same. Waits; a file system without locks lets everyone in."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def read_json(path: Path) -> dict | None:
+    """A JSON object in a folder of ours; `None` if it is not there or damaged."""
+    return _read(path)
+
+
 def _json(value) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 

@@ -25,12 +25,21 @@ p.lead, figcaption, .soft { color: var(--soft); }
 table { border-collapse: collapse; font-size: .87rem; } .scroll { overflow-x: auto; }
 th, td { text-align: left; padding: .28rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; } td.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.figures { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; flex: 1 1 22rem; max-width: 34rem; }
+.figures { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; flex: 1 1 min(28rem, 100%); max-width: 34rem; }
 figure img { width: 100%; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
 figcaption { font-size: .85rem; }
 pre { background: var(--shade); padding: .8rem; border-radius: 6px; overflow-x: auto; font-size: .8rem; }
 .pass { color: var(--good); font-weight: 600; } .fail, .error { color: var(--bad); font-weight: 600; }
-.not-checkable { color: var(--dim); font-weight: 600; }
+.not-checkable, .not-decided { color: var(--dim); font-weight: 600; }
+table.verdicts { width: 100%; table-layout: fixed; } table.verdicts td { overflow-wrap: anywhere; white-space: pre-line; }
+table.verdicts { margin-top: 1rem; } table.verdicts th, table.verdicts td { box-sizing: border-box; padding-right: .3rem; }
+table.verdicts th:nth-child(1) { width: 26%; } table.verdicts th:nth-child(2) { width: 12%; }
+table.verdicts th:nth-child(3) { width: 21%; } table.verdicts th:nth-child(4) { width: 20%; }
+table.published { font-size: .78rem; margin-top: .4rem; } table.published td { overflow-wrap: anywhere; }
+table.published td:nth-child(1), table.published td:nth-child(4) { white-space: nowrap; }
+@media (max-width: 46rem) { table.verdicts thead { display: none; } table.verdicts tr { display: block; padding: .6rem 0;
+  border-bottom: 1px solid var(--line); } table.verdicts td { display: block; border: 0; padding: .1rem 0; }
+  table.verdicts td:nth-child(n+2)::before { content: attr(data-head) ": "; color: var(--soft); } }
 .banner { border-left: 4px solid var(--dim); padding: .3rem .8rem; background: var(--shade); }
 code { font-size: .9em; } details { margin-top: .6rem; } details summary { color: var(--soft); cursor: pointer; }
 """
@@ -38,9 +47,14 @@ code { font-size: .9em; } details { margin-top: .6rem; } details summary { color
 
 def picture(fig, caption: str) -> str:
     """A figure inside the page. As an image, not inline SVG: identifiers of several figures would collide."""
-    data = base64.b64encode(plots.svg(fig)).decode()
-    alt = escape(caption, quote=True)
-    return f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{data}"><figcaption>{escape(caption)}</figcaption></figure>'
+    return framed(plots.svg(fig), caption)
+
+
+def framed(svg: bytes, caption: str, below: str = "") -> str:
+    """An SVG file as a figure of the page; `below`: HTML under its caption."""
+    data = base64.b64encode(svg).decode()
+    image = f'<img alt="{escape(caption, quote=True)}" src="data:image/svg+xml;base64,{data}">'
+    return f"<figure>{image}<figcaption>{escape(caption)}</figcaption>{below}</figure>"
 
 
 def pictures(figures: Iterable[tuple[str, object]]) -> str:
@@ -50,7 +64,7 @@ def pictures(figures: Iterable[tuple[str, object]]) -> str:
 
 def page(title: str, lead: str, sections: Iterable[tuple[str, str]]) -> str:
     """The whole page: sections are (heading, HTML); empty ones are left out."""
-    body = "".join(f"<h2>{escape(h)}</h2>{content}" for h, content in sections if content)
+    body = "".join((f"<h2>{escape(h)}</h2>" if h else "") + content for h, content in sections if content)
     return (
         f"<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<meta name=generator content='{_places.MARK}'>"

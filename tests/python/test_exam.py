@@ -151,6 +151,10 @@ def test_the_command_prints_a_table_and_writes_page_table_and_picture(tmp_path, 
     said = capsys.readouterr().out
     assert "start-up" in said and "vegas; bars: vegas, fixed" in said
     assert {p.name for p in out.iterdir() if p.is_file()} == {"thalweg.json", "vegas.csv", "vegas.html", "vegas.png"}
+    whole = (out / "vegas.csv").read_bytes()
+    assert main([*words[:2], *words[4:], "--quiet"]) == 0
+    assert (out / "vegas.csv").read_bytes() == whole, "an exam of fewer situations has files of its own"
+    assert (out / "vegas-incast.html").exists() and main([*words, "--quiet"]) == 0 and (out / "vegas.csv").exists()
     assert main([*words, "--json", "--no-report"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [(r["situation"], r["controller"]) for r in rows[:2]] == [("start-up", "vegas"), ("start-up", "fixed")]

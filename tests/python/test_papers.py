@@ -130,10 +130,28 @@ def test_claims_are_judged_with_reasons(tiny, cli):
     said = cli("reproduce", "tiny", "--json", "--quiet", "--out", "o")
     assert said.code == 1, "an error is found wanting"
     answer = json.loads(said.out)
-    assert answer.keys() == {"paper", "scale", "claims", "seconds"}
+    assert answer.keys() == {"paper", "scale", "counts", "claims", "seconds"}
+    assert answer["counts"] == {"pass": 1, "fail": 1, "not-decided": 0, "not-checkable": 3, "error": 1}
     assert (answer["paper"], answer["scale"]) == ("tiny", "quick")
     rows = {c["id"]: c for c in answer["claims"]}
-    assert all(r.keys() == {"id", "status", "published", "measured", "bound", "reason", "full"} for r in rows.values())
+    keys = [
+        "id",
+        "status",
+        "published",
+        "measured",
+        "bound",
+        "reason",
+        "full",
+        "statement",
+        "section",
+        "within_bounds",
+        "figure",
+    ]
+    assert all(r.keys() == set(keys) for r in rows.values())
+    assert {i: r["within_bounds"] for i, r in rows.items() if r["status"] in ("pass", "fail")} == {
+        "T-1": True,
+        "T-2": False,
+    }
     assert {i: r["status"] for i, r in rows.items()} == {
         "T-1": "pass",
         "T-2": "fail",
@@ -165,6 +183,20 @@ def test_a_study_may_name_a_handful_of_its_claims(tiny, cli):
     (tiny / "claims.toml").write_text(text.replace("[paper]", '[paper]\nhandful = ["T-[12]"]'))
     said = cli("reproduce", "tiny", "--handful", "--no-figures", "--json", "--quiet", "--out", "o")
     assert [c["id"] for c in json.loads(said.out)["claims"]] == ["T-1", "T-2"]
+
+
+def test_a_handful_makes_no_runs_for_figures(tiny, cli, tmp_path):
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(text.replace("[paper]", '[paper]\nhandful = ["T-2"]'))
+    drawing = FIGURES.replace('@figure("fig1", ', '@figure("fig1", claims=["T-2"], title=').replace(
+        "1 / 0", 'plots.bars(["x"], {"low": [1]}, "y")'
+    )
+    (tiny / "figures.py").write_text(drawing.replace('@figure("fig2", ', '@figure("fig2", claims=["T-2"], title='))
+    assert cli("reproduce", "tiny", "--handful", "--quiet", "--out", "o").code == 0
+    assert [p.name for p in (tmp_path / "o" / "runs").iterdir()] == ["low"], "T-2 needs no more"
+    assert sorted(p.name for p in (tmp_path / "o" / "figures").glob("*.png")) == ["fig2.png"]
+    assert cli("reproduce", "tiny", "--claim", "T-2", "--quiet", "--out", "o").code == 0
+    assert sorted(p.name for p in (tmp_path / "o" / "runs").iterdir()) == ["high", "low"], "its figures are asked for"
 
 
 @pytest.mark.parametrize("name", sorted(papers.discover()))
@@ -234,6 +266,7 @@ def test_figures_and_report_are_written(tiny, tmp_path):
     assert [p.suffix for p in study.figures["fig1"]] == [".png", ".svg", ".pdf"]
     page = study.report.read_text()
     assert "A tiny paper" in page and "data:image/svg+xml" in page and "ZeroDivisionError" in page
+    assert page.index("<figure>") < page.index("<h2>Claims") < page.index("<h2>Details")
     assert "http" not in page.replace("http-equiv", "")
 
 
@@ -261,7 +294,11 @@ def test_claims_may_be_asked_for_by_patterns_and_show_their_statement_and_figure
     text = (tiny / "claims.toml").read_text().replace('section = "1"', 'section = "1, Fig 1"')
     (tiny / "claims.toml").write_text(text)
     said = cli("reproduce", "tiny", "--claim", "T-[13]", "--out", "o")
-    assert said.code == 0 and "T-1 (§1, Fig 1): Load hurts\nT-3 (§3): Only at full scale\n" in said.out
+    assert (
+        said.code == 0
+        and "\nT-1 (§1, Fig 1): Load hurts\n" in said.out
+        and "\nT-3 (§3): Only at full scale\n" in said.out
+    )
     assert (tmp_path / "o" / "figures" / "fig1.png").exists() and not (tmp_path / "o" / "figures" / "fig2.png").exists()
     assert "T-2" not in said.out
     assert "T-2 (§" in cli("reproduce", "tiny", "--claim", "2", "--no-figures", "--out", "q").out
@@ -276,6 +313,7 @@ def test_a_figure_belongs_to_the_claims_of_its_number_and_to_those_it_names():
     assert numbered("Tables 4.2 to 4.5: R1") == {"Table 4.2", "Table 4.3", "Table 4.4", "Table 4.5"}
     assert numbered("dissertation, Figures 5.8 and 5.9") == {"Fig 5.8", "Fig 5.9"}
     assert numbered("3.1, Fig 3.2") == numbered("Figure 3.2: round trips") == {"Fig 3.2"}
+    assert numbered("Figures 3-9 to 3-11 and Fig B-5") == {"Fig 3-9", "Fig 3-10", "Fig 3-11", "Fig B-5"}
     assert numbered("Figure 1a: slowdown") == {"Fig 1a"} and numbered("4.3.2, footnote 4") == set()
     claim = papers.Claim("X-F1a.2", "", "2.3, Table 2", "", "", "", {})
     assert belongs(Measure(print, (), "Table 2: FCT"), claim) and not belongs(Measure(print, (), "Table 22"), claim)
@@ -284,6 +322,44 @@ def test_a_figure_belongs_to_the_claims_of_its_number_and_to_those_it_names():
         Measure(print, (), "Figure 1.2"), claim
     )
     assert not belongs(Measure(print, (), "Figure 1b", ("X-F1b",)), claim)
+    hyphens = papers.Claim("X-F2.5a", "", "2.5.1, Figure 2-5", "", "", "", {})
+    assert belongs(Measure(print, (), "Figure 2-5: time"), hyphens)
+    assert not belongs(Measure(print, (), "Figure 2-6: rate"), hyphens), "the chapter is no figure"
+    assert not belongs(Measure(print, (), "Figure 2-2"), hyphens)
+    by_name = papers.Claim("X-F2.5", "", "2.5.1", "", "", "", {})
+    shown = {
+        t: belongs(Measure(print, (), t), by_name)
+        for t in ("Figure 2", "Figure 2-5", "Figure 2.5", "Figure 2-2", "Figure 5")
+    }
+    assert shown == {"Figure 2": True, "Figure 2-5": True, "Figure 2.5": True, "Figure 2-2": False, "Figure 5": False}
+
+
+def test_a_claim_is_counted_with_its_figure_or_table_else_with_its_section():
+    from thalweg.papers._answer import places
+
+    sections = {
+        "X-F1a": "4.3, Figure 4.1a",
+        "X-F4b": "4.3.2",
+        "X-F4a": "4.3.2, Fig 4.4",
+        "X-F2.5": "3.3.1",
+        "X-T2-70": "Tables 4.2 to 4.8",
+        "X-TH1": "2.1",
+        "X-P": "abstract",
+        "X-B": "Figure 3-8",
+    }
+    found = places([papers.Claim(i, "", where, "", "", "", {}) for i, where in sections.items()])
+    assert list(found.values()) == [
+        "Figure 4.1",
+        "Figure 4.4",
+        "Figure 4.4",
+        "Figure 2.5",
+        "Table 4.2",
+        "§2.1",
+        "abstract",
+        "Figure 3-8",
+    ]
+    for name, where in (("X-F1a.2", "Figure 1"), ("X-F2.5", "Figure 2")):
+        assert places([papers.Claim(name, "", "2.3", "", "", "", {})]) == {name: where}, "a paper without chapters"
 
 
 def test_a_broken_scenario_is_an_error_of_its_claims_only(tiny, tmp_path):
@@ -364,16 +440,154 @@ def test_a_quick_verdict_that_the_full_scale_contradicts_is_marked(tiny, cli):
     file.write_text((tiny / "quick" / "verdicts.json").read_text().replace('"pass"', '"fail"'))
     said = json.loads(cli("reproduce", "tiny", "--json", "--quiet", "--out", "o").out)
     rows = {c["id"]: c for c in said["claims"]}
-    assert (rows["T-1"]["status"], rows["T-1"]["full"]) == ("pass", "fail")
-    assert rows["T-1"]["reason"].startswith("not decisive: fail at full scale")
-    assert rows["T-2"]["full"] == "fail" and "decisive" not in rows["T-2"]["reason"] and rows["T-3"]["full"] is None
-    assert "full scale" in cli("reproduce", "tiny", "--claim", "T-1", "--out", "o").out
+    assert [rows["T-1"][k] for k in ("status", "within_bounds", "full")] == ["not-decided", True, "fail"]
+    assert rows["T-1"]["reason"].startswith("within its bounds at this scale, fail at full scale")
+    assert (rows["T-2"]["status"], rows["T-2"]["full"]) == ("fail", "fail") and rows["T-3"]["full"] is None
+    said = cli("reproduce", "tiny", "--claim", "T-[12]", "--out", "o", "--strict")
+    assert said.code == 1 and "1 fail, 1 not decided at this scale" in said.out
+    assert "verdict    not decided at this scale (full scale: fail)\n" in said.out
+    assert cli("reproduce", "tiny", "--claim", "T-1", "--quiet", "--out", "o", "--strict").code == 0
     from thalweg.papers import _verdicts
 
     page = _verdicts.table(papers.find("tiny"))
-    assert "| T-1 | Load hurts | 2.0 | ratio " in page and "| pass, *not decisive* |" in page
+    assert "| T-1 | Load hurts | 2.0 | ratio " in page and "| *not decided* |" in page
     assert "- **T-2**: slowdowns are at least 1." in page and "- **T-4**: needs hardware." in page
-    assert "`--scale quick`: 1 of the 2 claims judged there hold; `--scale full`: 0 of the 2" in page
+    assert (
+        "`--scale quick`: of 2 claims judged 0 hold, 1 do not, 1 are not decided at this scale; "
+        "`--scale full`: of 2 claims judged 0 hold, 2 do not." in page
+    )
+
+
+def test_a_kept_quick_verdict_says_what_the_full_scale_says_now(tiny, cli):
+    """Files of before, which know only pass and fail, are read; those written now have the word and the counts."""
+    from thalweg.papers import _verdicts
+
+    again = ("reproduce", "tiny", "--claim", "T-[12]", "--quiet", "--keep-verdicts", "--out", "o")
+    assert cli(*again).code == 0
+    quick, full = tiny / "quick" / "verdicts.json", tiny / "full" / "verdicts.json"
+    full.parent.mkdir()
+    full.write_text(quick.read_text().replace('"status": "pass"', '"status": "fail"'))
+    kept = _verdicts.kept(papers.find("tiny"), "quick")
+    assert [(v.status, v.within_bounds) for v in kept.values()] == [("not-decided", True), ("fail", False)]
+    assert json.loads(quick.read_text())["claims"]["T-1"]["status"] == "pass", "as it was written"
+    assert cli(*again).code == 0
+    written = json.loads(quick.read_text())
+    assert written["counts"] == {"pass": 0, "fail": 1, "not-decided": 1}
+    assert (written["claims"]["T-1"]["status"], written["claims"]["T-1"]["within_bounds"]) == ("not-decided", True)
+    # The full scale comes to the same: its own verdicts are kept, and quick's are pass and fail again.
+    assert cli(*again[:-1], "full-out", "--scale", "full").code == 0
+    assert json.loads(quick.read_text())["counts"] == {"pass": 1, "fail": 1, "not-decided": 0}
+
+
+def test_a_verdict_on_a_bound_that_has_changed_stays_in_the_file_when_others_are_kept(tiny, cli):
+    from thalweg.papers import _verdicts
+
+    again = ("reproduce", "tiny", "--quiet", "--keep-verdicts", "--out", "o", "--claim")
+    assert cli(*again, "T-[12]").code == 0
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(text.replace("max = 100", "max = 90"))
+    assert cli(*again, "T-2").code == 0
+    assert list(_verdicts.kept(papers.find("tiny"), "quick")) == ["T-2"]
+    (tiny / "claims.toml").write_text(text)
+    assert list(_verdicts.kept(papers.find("tiny"), "quick")) == ["T-1", "T-2"]
+
+
+@pytest.mark.parametrize("subset", [("--claim", "T-2"), ("--handful",), ("--claim", "T-2", "--no-figures")])
+def test_a_call_for_some_claims_takes_nothing_from_what_the_folder_keeps(tiny, cli, tmp_path, subset):
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(text.replace("[paper]", '[paper]\nhandful = ["T-2"]'))
+    assert cli("reproduce", "tiny", "--quiet", "--out", "o").code == 1
+    before = json.loads((tmp_path / "o" / "claims.json").read_text())
+    assert [c["id"] for c in before["claims"]] == [f"T-{n}" for n in range(1, 7)]
+    said = cli("reproduce", "tiny", *subset, "--out", "o")
+    assert said.code == 0 and "judged before and kept: 1 pass, 3 not checkable, 1 error" in said.out
+    after = json.loads((tmp_path / "o" / "claims.json").read_text())
+    assert after["claims"] == before["claims"] and after["counts"] == before["counts"]
+    page = (tmp_path / "o" / "report.html").read_text()
+    assert all(f"<b>T-{n}</b>" in page for n in range(1, 7)), "the report has them all, too"
+    assert "Slowdown (Figure 1) (drawn before)" in page and ">high<" in page
+    # What is judged now takes the place of what was.
+    (tiny / "claims.toml").write_text(
+        (tiny / "claims.toml").read_text().replace("bounds = { max = 0 }", "bounds = { max = 1e9 }")
+    )
+    assert cli("reproduce", "tiny", *subset, "--quiet", "--out", "o").code == 0
+    assert json.loads((tmp_path / "o" / "claims.json").read_text())["counts"]["pass"] == 2
+
+
+def test_kept_rows_of_a_subset_add_to_what_the_folder_keeps(rows, cli, tmp_path):
+    assert cli("reproduce", "tiny", "--claim", "T-2", "--quiet", "--keep-verdicts", "--out", "o").code == 0
+    assert cli("reproduce", "tiny", "--claim", "T-7", "--quiet", "--kept-rows", "--no-figures", "--out", "o").code == 0
+    assert [c["id"] for c in json.loads((tmp_path / "o" / "claims.json").read_text())["claims"]] == ["T-2", "T-7"]
+    assert len(json.loads((rows / "quick" / "verdicts.json").read_text())["claims"]) == 1
+
+
+def test_claims_that_an_older_thalweg_kept_are_read(tiny, cli, tmp_path):
+    assert cli("reproduce", "tiny", "--claim", "T-1", "--quiet", "--out", "o").code == 0
+    file = tmp_path / "o" / "claims.json"
+    old = json.loads(file.read_text())
+    del old["counts"]
+    for row in old["claims"]:
+        for key in ("statement", "section", "within_bounds"):
+            del row[key]
+    file.write_text(json.dumps(old))
+    assert cli("reproduce", "tiny", "--claim", "T-2", "--quiet", "--out", "o").code == 0
+    found = json.loads(file.read_text())
+    assert [(c["id"], c["within_bounds"], c["statement"]) for c in found["claims"]] == [
+        ("T-1", True, "Load hurts"),
+        ("T-2", False, "Impossible"),
+    ]
+
+
+def test_a_folder_keeps_one_study_at_one_scale(tiny, cli, tmp_path):
+    assert cli("reproduce", "tiny", "--claim", "T-1", "--quiet", "--out", "o").code == 0
+    said = cli("reproduce", "tiny", "--claim", "T-1", "--scale", "full", "--out", "o")
+    assert said.code == 2 and "keeps the study tiny at quick scale" in said.err and "--out" in said.err
+    assert json.loads((tmp_path / "o" / "claims.json").read_text())["scale"] == "quick"
+
+
+LONG_STATEMENT = "Slowdown under load is " + "considerably, visibly and measurably " * 5 + "worse"
+
+
+@pytest.mark.parametrize("width", [60, 80, 132])
+def test_verdicts_are_blocks_that_wrap_and_have_no_boxes(tiny, cli, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(
+        text.replace("Load hurts", LONG_STATEMENT).replace('section = "1"', 'section = "1, Fig 1b"')
+    )
+    said = cli("reproduce", "tiny", "--out", "o").out
+    assert not set(said) & set("│┃━─┌╭|\x1b")
+    assert max(map(len, said.splitlines())) <= width
+    lines = said.splitlines()
+    summary = [line.split() for line in lines[2:10]]
+    assert summary[0] == ["figure", "or", "table", "claims", "pass", "fail", "not", "checkable", "error"]
+    assert ["Figure", "1", "1", "1", "–", "–", "–"] in summary and ["all", "6", "1", "1", "3", "1"] in [
+        line.split() for line in lines[:12]
+    ]
+    block = said[said.index("\nT-1 (") + 1 :].split("\n\n")[0]
+    assert " ".join(block.split()).startswith(f"T-1 (§1, Fig 1b): {LONG_STATEMENT} published 2.0 measured ratio = ")
+    assert [line.split()[0] for line in block.splitlines() if line.startswith("  ") and line[2] != " "][-4:] == [
+        "published",
+        "measured",
+        "bound",
+        "verdict",
+    ]
+
+
+def test_verdicts_are_coloured_only_on_a_terminal(tiny, cli, monkeypatch, tmp_path):
+    import io
+
+    from thalweg import _console
+    from thalweg.cli import reproducing
+
+    study, real = papers.reproduce("tiny", claim="T-2", out=tmp_path / "o"), _console.console
+    for terminal in (True, False):
+        target = io.StringIO()
+        more = {"color_system": "standard"} if terminal else {}
+        made = real(file=target, force_terminal=terminal, width=80, **more)
+        monkeypatch.setattr(_console, "console", lambda made=made: made)
+        reproducing.print_study(study)
+        assert ("\x1b[" in target.getvalue()) == terminal
 
 
 ROWS = """
@@ -445,14 +659,34 @@ def test_a_damaged_file_of_verdicts_is_refused_by_name(tiny, cli, text):
     assert said.code == 2 and "verdicts.json" in said.err and "--keep-verdicts" in said.err
 
 
-def test_a_claim_that_holds_only_because_runs_are_short_fails(tiny, cli):
+def test_a_claim_that_holds_only_because_runs_are_short_is_not_decided(tiny, cli):
     text = (tiny / "claims.toml").read_text()
     (tiny / "claims.toml").write_text(
         text.replace('origin = "made up"', 'origin = "made up"\nshort = "1.0 after a day"', 1)
     )
     (row,) = json.loads(cli("reproduce", "tiny", "--claim", "T-1", "--json", "--quiet", "--out", "o").out)["claims"]
-    assert row["status"] == "fail" and "runs are short: 1.0 after a day" in row["reason"]
+    assert (row["status"], row["within_bounds"]) == ("not-decided", True)
+    assert "runs are short: 1.0 after a day" in row["reason"]
     (full,) = json.loads(cli("reproduce", "tiny", "--scale", "full", "--claim", "T-1", "--json", "--quiet").out)[
         "claims"
     ]
     assert full["status"] == "pass"
+
+
+def test_the_demo_draws_an_incast_then_judges_a_handful_and_says_where_to_go(tiny, cli, monkeypatch, tmp_path):
+    from thalweg.cli import demo
+
+    text = (tiny / "claims.toml").read_text()
+    (tiny / "claims.toml").write_text(text.replace("[paper]", '[paper]\nhandful = ["T-[12]"]'))
+    monkeypatch.setattr(demo, "STUDY", "tiny")
+    said = cli("demo", "--out", "d")
+    assert said.code == 0 and (tmp_path / "d" / "incast.png").stat().st_size > 10_000
+    places = [
+        said.out.index(x)
+        for x in ("picture: d/incast.png", "figure or table", "report: d/tiny/report.html", "Where next:")
+    ]
+    assert places == sorted(places), "the picture comes first"
+    assert len(said.out[places[-1] :].splitlines()) == 4 and max(map(len, said.out.splitlines())) <= 100
+    again = cli("run", "d/incast.toml", "--set", "switch.scheduler=fq", "--no-out", "--quiet")
+    assert again.code == 0, "as it says"
+    assert cli("demo", "--out", "d").code == 0, "a second time"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import sys
@@ -60,13 +61,24 @@ def _list(situations, as_json: bool) -> int:
 
 
 def write(done, folder: Path) -> list[Path]:
-    """The page, the table and the picture of all situations."""
+    """The page, the table and the picture of all situations. Of fewer than an earlier exam's they have names of their own."""
     from thalweg import _places, exams, plots
 
-    name = exams.file_name(done.names[0])
+    name, now = exams.file_name(done.names[0]), [s.name for s in done.situations]
+    if _kept(folder / f"{name}.csv") - set(now):
+        name += "-" + exams.file_name("+".join(now))
     page = done.report(folder / f"{name}.html")
     table = _places.write_file(folder / f"{name}.csv", done.frame.write_csv(), mark="")
     return [page, table, _places.write_file(folder / f"{name}.png", plots.drawn(done.plot(), "png"))]
+
+
+def _kept(table: Path) -> set[str]:
+    """The situations of a table that is there."""
+    try:
+        with table.open(encoding="utf-8", newline="") as rows:
+            return {row.get("situation") or "" for row in csv.DictReader(rows)}
+    except (OSError, ValueError, csv.Error):
+        return set()
 
 
 def bars(values: list[float]) -> str:

@@ -242,7 +242,18 @@ def build() -> Parser:
     voice(p, "print the summary as one JSON object")
     p.add_argument("--report", action="store_true", help="write report.html into the directory")
 
-    p = command("reproduce", "running:reproduce", "run a paper's study and judge its claims")
+    p = command("report", "drawing:report", "write the page of a run that is there: summary, figures, tables")
+    p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
+    p.add_argument("--out", metavar="FILE", help="page to write (default: report.html in the run directory)")
+
+    p = command("plot", "drawing:plot", "write the figures of a run that is there")
+    p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
+    p.add_argument("figures", nargs="*", metavar="FIGURE", help="which ones (default: all that it has data for)")
+    p.add_argument("--list", action="store_true", help="print which there are")
+    p.add_argument("--format", action="append", choices=("png", "svg", "pdf"), help="(repeatable; default: all three)")
+    p.add_argument("--out", metavar="DIR", help="folder to write (default: RUN-figures)")
+
+    p = command("reproduce", "reproducing:reproduce", "run a paper's study and judge its claims")
     p.add_argument("paper", metavar="NAME", help="see `thalweg list papers`; or a folder with claims.toml")
     p.add_argument(
         "--claim",
@@ -250,7 +261,11 @@ def build() -> Parser:
         metavar="ID",
         help="only this claim (`IRN-F4a` or just `F4a`; or those that a pattern such as 'F4*' matches), its figures and the runs they need (repeatable)",
     )
-    p.add_argument("--handful", action="store_true", help="only the few claims that the study names for quick looks")
+    p.add_argument(
+        "--handful",
+        action="store_true",
+        help="only the few claims that the study names for quick looks, a minute at most, and the figures that their runs suffice for",
+    )
     forced(p)
     p.add_argument(
         "--no-figures", action="store_true", help="draw no figures: of --claim only what the claims need is run"
@@ -265,17 +280,25 @@ def build() -> Parser:
     p.add_argument("--out", metavar="DIR", help="output folder, also the cache of runs (default: out/NAME-SCALE)")
     voice(p, "print the verdicts as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
-    p.add_argument("--strict", action="store_true", help="exit code 1 also if a claim fails")
+    p.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit code 1 also if a claim fails (not if this scale does not decide it)",
+    )
     p.add_argument(
         "--keep-verdicts",
         action="store_true",
-        help="write the verdicts into the study's folder, SCALE/verdicts.json, beside those that are there",
+        help="write the verdicts into the study's folder, SCALE/verdicts.json, next to those that are there",
     )
     p.add_argument(
         "--kept-rows",
         action="store_true",
-        help="a claim about several others takes those that are not asked for from there instead of running them",
+        help="a claim about several others takes those that are not requested from there instead of running them",
     )
+
+    p = command("demo", "demo:demo", "what there is to see in the first minute: an incast, a handful of a study")
+    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    p.add_argument("--out", metavar="DIR", default="out/demo", help="output folder (default: out/demo)")
 
     p = command("list", "asking:list_", "what there is to choose from")
     p.add_argument(

@@ -1,4 +1,4 @@
-"""`run`, `reproduce`, `bench`."""
+"""`run`, `bench`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from thalweg.cli import FOUND, INTERNAL, INTERRUPTED, OK, say
+from thalweg.cli import INTERNAL, INTERRUPTED, OK, say
 from thalweg.errors import nearest, refuse
 from thalweg.results import Interrupted
 
@@ -132,67 +132,6 @@ def print_summary(results) -> None:
         for row in classes:
             table.add_row(*map(_format.number, row))
         console.print(table)
-
-
-def reproduce(args) -> int:
-    from thalweg import papers
-
-    show = not (args.quiet or (args.json and not sys.stderr.isatty()))
-    study = papers.reproduce(
-        args.paper,
-        scale=args.scale,
-        claim=args.claim,
-        jobs=args.jobs,
-        out=args.out,
-        progress=show,
-        check=args.check,
-        draw=not args.no_figures,
-        handful=args.handful,
-        force=args.force,
-        keep_verdicts=args.keep_verdicts,
-        kept_rows=args.kept_rows,
-    )
-    if args.json:
-        print(json.dumps(study.to_dict(), ensure_ascii=False))
-    elif not args.quiet:
-        if args.claim:
-            print_statements(study)
-        print_study(study)
-    wanting = study.count("error") or (args.strict and study.count("fail"))
-    return FOUND if wanting else OK
-
-
-def print_statements(study) -> None:
-    """What somebody who asks for single claims wants to read first: what they say, and where."""
-    for c in study.claims:
-        print(f"{c.id} (§{c.section}): {c.statement}")
-
-
-def print_study(study) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from thalweg import _format
-    from thalweg._console import console
-
-    colours = {"pass": "green", "fail": "bold red", "error": "bold red", "not-checkable": "yellow"}
-    table = Table(
-        title=f"{study.paper} · scale {study.scale}" + (f" ({study.scaled})" if study.scaled else ""),
-        title_justify="left",
-    )
-    beside = any(c.full for c in study.claims)
-    for head in ("id", "published", "measured", "bound", "status", *(["full scale"] if beside else []), "reason"):
-        table.add_column(head, overflow="fold")
-    for c in study.claims:
-        cells = (c.id, c.published, c.measured_text(), c.bound)
-        full = [Text(c.full or "–", colours.get(c.full or "", ""))] if beside else []
-        table.add_row(*map(Text, cells), Text(c.status, colours[c.status]), *full, Text(c.reason))
-    console().print(table)
-    counts = ", ".join(f"{study.count(s)} {s}" for s in colours if study.count(s))
-    print(f"{counts} · {_format.wall(study.seconds)}")
-    print(f"report: {study.report}")
-    for files in study.figures.values():
-        print("figure: " + " ".join(map(str, files)))
 
 
 def _begins(workload: str, word: str) -> bool:

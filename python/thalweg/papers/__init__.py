@@ -7,7 +7,7 @@ A paper is a folder `papers/NAME/`:
     scenarios/      scenario files
     study.py        which runs there are, and what each claim measures in them
     figures.py      the figures (optional)
-    quick/, full/   verdicts.json: what was judged at that scale (`thalweg reproduce --keep-verdicts`); shown beside each other
+    quick/, full/   verdicts.json: what was judged at that scale (`thalweg reproduce --keep-verdicts`)
 
 **claims.toml**
 
@@ -32,10 +32,11 @@ A paper is a folder `papers/NAME/`:
     bounds = { "FIFO/SRPT" = { min = 5.8, max = 13.6 }, "FQ/SRPT" = { min = 1.3, max = 2.5 } }
     # optional: scales = ["full"] (elsewhere not checkable), unchecked = "why it cannot be checked at all",
     #           known = "the reason found, if it fails",
-    #           short = "what longer runs showed", if it holds at quick scale only because its runs are short: then it fails there
+    #           short = "what longer runs showed", if it holds at quick scale only because its runs are short:
+    #           then quick scale does not decide it
 
-A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equals`. A claim that measures one number may write
-`bounds = { min = …, max = … }` without a name.
+A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equals`. A claim that measures one number
+may write `bounds = { min = …, max = … }` without a name.
 
 **study.py**
 
@@ -44,8 +45,8 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
     def runs(scale):                       # "quick" or "full": every run that the study knows
         return [RunSpec("fifo-tcp", "scenarios/fig1.toml", {"switch.scheduler.kind": "fifo"}), …]
 
-        # RunSpec(…, after=("recording",), prepare=f): f(runs, folder) may write files made from the runs named, and returns what
-        # else is to be set, such as {"switch.scheduler.map.file": …}
+        # RunSpec(…, after=("recording",), prepare=f): f(runs, folder) may write files made from the runs named, and
+        # returns what else is to be set, such as {"switch.scheduler.map.file": …}
 
         # RunSpec("lstf:fifo", replay="fifo", scheduler="lstf") replays the packets of a run that sets "measure.packets"
 
@@ -53,8 +54,9 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
     def _(runs):                           # runs["fifo-tcp"] is a thalweg.Results
         return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")
 
-    # A claim about the rows of a table, claims themselves, may say so: @measure("T-all", needs=["*"], rows=["T-1", "T-2"]). With
-    # `--kept-rows` runs.rows["T-1"] is what is kept of that row, if it is, and its runs are not among `runs`.
+    # A claim about the rows of a table, claims themselves, may say so:
+    # @measure("T-all", needs=["*"], rows=["T-1", "T-2"]). With `--kept-rows`
+    # runs.rows["T-1"] is what is kept of that row, if it is, and its runs are not among `runs`.
 
     # A measure with needs=[] needs no runs; `runs.scale` tells it how much to do. Measures may lie in several files:
     # `include(globals(), one, another)` in study.py.
@@ -67,13 +69,16 @@ A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equa
     def _(runs):
         return thalweg.plots.bars(…)       # a matplotlib figure
 
-    # `thalweg reproduce NAME --claim ID` draws the figures that belong to the claim: those whose title has the figure or table
-    # that the claim's section or id names ("Figure 2.1": "§2.3, Fig 2.1", ADS-F1a), or those that say so:
+    # `thalweg reproduce NAME --claim ID` draws the figures that belong to the claim: those whose title has the figure
+    # or table that the claim's section or id names ("Figure 2.1": "§2.3, Fig 2.1", ADS-F1a), or those that say so:
     # @figure(…, claims=["ADS-F1a.*"]).
 
-`figures.py` and `study.py` may import each other: `from .study import …`. Runs are cached in the output folder, so an interrupted study
-continues where it was.
-"""
+`figures.py` and `study.py` may import each other: `from .study import …`. Runs are cached in the output folder, so an
+interrupted study continues where it was. Its `claims.json` and `report.html` have all claims that were judged into
+it: a call for some of them (`--claim`, `--handful`) replaces theirs and keeps the others.
+
+A verdict is `pass`, `fail`, `not-decided` (quick runs cannot decide: the kept verdicts of the full scale differ, or
+the claim has a `short`), `not-checkable` or `error`."""
 
 from thalweg.papers._answer import ClaimResult, Study
 from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, include, measure, once

@@ -17,10 +17,10 @@ from thalweg.results import Results
 
 
 class Lazy(Mapping):
-    """The runs a measure may look at, opened from disk when asked for; only those that it said it needs.
+    """The runs a measure may look at, opened from disk on request; only those that it said it needs.
 
-    `scale` tells a measure that needs no runs how much to do; `rows` has what other claims measured, of those whose runs are not here.
-    """
+    `scale` tells a measure that needs no runs how much to do; `rows` has what other claims measured, of those whose
+    runs are not here."""
 
     def __init__(
         self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path], scale="", rows=None
@@ -74,9 +74,12 @@ def checkable(claim: Claim, scale: str) -> bool:
     return not claim.unchecked and (claim.scales is None or scale in claim.scales)
 
 
-def judge(claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders) -> ClaimResult:
-    """The verdict, if the runs are there."""
-    row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "", claim.statement, claim.section)
+def judge(
+    claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders, full
+) -> ClaimResult:
+    """The verdict, if the runs are there. `full`: the one that is kept of the full scale, if this is another and
+    there is one."""
+    row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "")
     if not checkable(claim, scale):
         row.status = "not-checkable"
         row.reason = claim.unchecked or f"needs --scale {' or '.join(claim.scales)}"
@@ -105,28 +108,23 @@ def judge(claim: Claim, scale: str, measured: Measure | None, sight: Sight | Non
     except Exception as e:
         row.reason = f"{type(e).__name__}: {one_line(e)}"
         return row
-    row.status = "fail" if wrong else "pass"
+    row.within_bounds = not wrong
+    row.status = _verdicts.decide(claim, scale, row.within_bounds, full)
     row.reason = "; ".join(wrong) + (f" ({claim.known})" if wrong and claim.known else "")
-    if not wrong and scale == "quick" and claim.short:
-        row.status, row.reason = "fail", f"within its bounds only because runs are short: {claim.short}"
+    if not wrong and scale != "full" and claim.short:
+        row.reason = f"within its bounds only because runs are short: {claim.short}"
+    if full is not None and full.within_bounds != row.within_bounds:
+        here = "within" if row.within_bounds else "outside"
+        said = f"{here} its bounds at this scale, {full.status} at full scale"
+        row.reason = "; ".join(x for x in (said, row.reason) if x)
     if sight.rows:
         row.reason = "; ".join(x for x in (row.reason, f"taken as kept: {', '.join(sight.rows)}") if x)
     return row
 
 
-def note_full(rows: Sequence[ClaimResult], paper: Paper, scale: str) -> None:
-    """Beside a quick verdict stands what the full scale was found to say."""
-    if scale == "full":
-        return
-    found = _verdicts.kept(paper, "full")
-    for row in rows:
-        row.full = getattr(found.get(row.id), "status", None)
-        if not row.decisive:
-            row.reason = "; ".join(x for x in (f"not decisive: {row.full} at full scale", row.reason) if x)
-
-
 def cost(sight: Sight, answers, folders) -> tuple[int, float]:
-    """How many runs a claim needed, and how long they took one after the other; those of rows that were taken as kept included."""
+    """How many runs a claim needed, and how long they took one after the other; those of rows that were taken as kept
+    included."""
     ran = [k for k in sight.keys if k in folders and not isinstance(answers.get(k), Exception)]
     runs = len(ran) + sum(v.runs for v in sight.rows.values())
     return runs, sum(Results.load(folders[k]).meta.get("seconds") or 0.0 for k in ran) + sum(

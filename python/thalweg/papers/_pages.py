@@ -1,77 +1,176 @@
-"""A study's figures and its report."""
+"""A study's figures and its report: the figures first, published next to measured, then the verdicts, then what they
+rest on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from thalweg import recording
-from thalweg.papers._answer import Study
+from thalweg import _html, _places, recording
+from thalweg.papers import _verdicts
+from thalweg.papers._answer import ClaimResult, Study, by_figure, counts, section
 from thalweg.papers._judging import Lazy, one_line
-from thalweg.papers._paper import Paper
+from thalweg.papers._paper import Measure, Paper, belongs
 from thalweg.results import Results
 
 
-def draw_figures(figures, specs, answers, folders, folder: Path, study: Study):
+@dataclass
+class Drawing:
+    """A figure of the study: drawn now (its SVG), or why not."""
+
+    svg: bytes | None
+    note: str = ""
+
+
+def draw_figures(
+    figures: Mapping[str, Measure], specs, answers, folders, folder: Path, study: Study
+) -> dict[str, Drawing]:
+    """Draws figures into the folder; their files are noted in the study."""
     from thalweg import plots
 
+    found = {}
     for name, drawn in figures.items():
         try:
             fig = drawn.call(Lazy(drawn.keys(specs, "figures.py"), answers, folders, study.scale))
             study.figures[name] = plots.save(fig, folder / "figures", name)
-            yield drawn.title, fig
+            found[name] = Drawing(plots.svg(fig))
         except Exception as e:
-            yield f"{drawn.title}: not drawn: {type(e).__name__}: {one_line(e)}", None
+            found[name] = Drawing(None, f"not drawn: {type(e).__name__}: {one_line(e)}")
+    return found
 
 
-def report(paper: Paper, study: Study, drawings, folders, answers) -> Path:
-    from thalweg import _html
+def report(
+    paper: Paper,
+    study: Study,
+    claims: Sequence[ClaimResult],
+    figures: Mapping[str, Measure],
+    drawn: Mapping[str, Drawing],
+    there: Mapping[str, Path],
+    answers: Mapping,
+) -> Path:
+    """The page of all that the folder knows: what was drawn and judged now, and what was before.
+
+    `figures`: all that the study has; `there`: where each of its runs is, if it is there."""
     from thalweg import report as pages
 
     about = paper.about
-    head = ("id", "statement", "§", "published", "measured", "bound", "status", "full scale", "reason")
-    rows = [
-        (
-            c.id,
-            c.statement,
-            c.section,
-            c.published,
-            c.measured_text(),
-            c.bound,
-            (c.status, c.status),
-            (c.full, c.full) if c.full else "",
-            c.reason,
-        )
-        for c in study.claims
-    ]
-    counts = ", ".join(f"{study.count(s)} {s}" for s in ("pass", "fail", "not-checkable", "error"))
-    runs, deleted = [], False
-    for key, path in folders.items():
-        if isinstance(answers.get(key), Exception):
-            runs.append((key, ("error", "error"), "", "", one_line(answers[key])))
-            continue
-        found = Results.load(path)
-        deleted |= found.recorded and not recording.present(path)
-        runs.append(
-            (
-                key,
-                found.digest,
-                found.meta.get("packet_hops"),
-                f"{found.meta.get('seconds', 0):.2f} s",
-                str(path.relative_to(study.folder)),
-            )
-        )
-    note = "<p class=soft>Recordings of packets were deleted after their replays, to save disk.</p>" if deleted else ""
-    missing = "".join(f"<p class=error>{escape(title)}</p>" for title, fig in drawings if fig is None)
+    scaled = f"<p class=banner>Scale <b>{study.scale}</b>: {escape(study.scaled)}</p>" if study.scaled else ""
     sections = [
-        (
-            "What was scaled",
-            f"<p class=banner>Scale <b>{study.scale}</b>: {escape(study.scaled)}</p>" if study.scaled else "",
-        ),
-        ("Claims", f"<p>{counts}</p>" + _html.table(head, rows)),
-        ("Figures", pages.pictures((title, fig) for title, fig in drawings if fig is not None) + missing),
-        ("Runs", _html.table(("run", "digest", "packet-hops", "time", "folder or reason"), runs) + note),
-        ("Made by", pages.provenance_table()),
+        ("", f"<p>Scale {study.scale}: {escape(counted(claims))}.</p>"),
+        ("Figures", _figures(paper, study, claims, figures, drawn)),
+        ("Claims", _table(claims)),
+        ("What was scaled", scaled),
+        ("Details", _details(claims, study, there, answers)),
     ]
     lead = " · ".join(str(about[k]) for k in ("authors", "venue") if k in about)
     return pages.write(study.folder / "report.html", pages.page(about.get("title", paper.name), lead, sections))
+
+
+def counted(claims: Sequence[ClaimResult]) -> str:
+    """How many claims have which verdict, in words; those that none has are left out."""
+    found = counts(claims)
+    return ", ".join(f"{n} {_verdicts.words(status)}" for status, n in found.items() if n) or "no claims"
+
+
+def _figures(paper: Paper, study: Study, claims, figures, drawn) -> str:
+    """Each figure with the published values of its claims under it."""
+    from thalweg.report import framed
+
+    shown, missing = [], []
+    defined = {c.id: c for c in paper.claims}
+    for name, figure in figures.items():
+        found = drawn.get(name) or _before(study.folder / "figures" / f"{name}.svg")
+        if found is None:
+            continue
+        if found.svg is None:
+            missing.append(f"<p class=error>{escape(figure.title)}: {escape(found.note)}</p>")
+            continue
+        mine = [c for c in claims if belongs(figure, defined[c.id])]
+        title = f"{figure.title} ({found.note})" if found.note else figure.title
+        shown.append(framed(found.svg, title, _published(mine)))
+    return (f"<div class=figures>{''.join(shown)}</div>" if shown else "") + "".join(missing)
+
+
+def _before(file: Path) -> Drawing | None:
+    """A figure that an earlier call drew."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return None
+    return Drawing(data, "drawn before") if _places.MARK.encode() in data else None
+
+
+def _published(claims: Sequence[ClaimResult]) -> str:
+    """What a figure's claims say, in a table small enough to stand under it."""
+    if not claims:
+        return ""
+    rows = []
+    for c in claims:
+        verdict = (_verdicts.SHORTEST.get(c.status, c.status), c.status)
+        published = c.statement if c.published == "see the statement" else c.published
+        rows.append((c.id, published, _html.Raw(_lines(c, bound_only=True)), verdict))
+    made = _html.table(("claim", "published", "measured", "verdict"), rows, kind="published")
+    return made if len(rows) <= 6 else _html.folded(f"published and measured: {len(rows)} claims", made)
+
+
+def _table(claims: Sequence[ClaimResult]) -> str:
+    """Every claim in five columns, why it does not hold folded under its verdict; how many hold of each figure before
+    that."""
+    total = counts(claims)
+    statuses = [s for s in _verdicts.STATUSES if total[s]]
+    per_figure = by_figure(claims)
+    lines = [(place, found.total(), *(found[s] or "" for s in statuses)) for place, found in per_figure.items()]
+    head = ("figure or table", "claims", *map(_verdicts.words, statuses))
+    few = _html.table(head, lines)
+    summary = few if len(lines) <= 12 else _html.folded(f"by figure ({len(lines)})", few)
+    rows = []
+    for c in claims:
+        where = f" · {section(c.section)}" if c.section else ""
+        what = f"<b>{escape(c.id)}</b><span class=soft>{escape(where)}</span><br>{escape(c.statement)}"
+        verdict = f"<span class='{c.status}'>{escape(_verdicts.words(c.status))}</span>"
+        if c.full:
+            verdict += f"<br><span class=soft>full scale: {escape(_verdicts.words(c.full))}</span>"
+        if c.reason:
+            verdict += _html.folded("why", f"<span class=why>{escape(c.reason)}</span>")
+        cells = (_html.Raw(what), c.published, _html.Raw(_lines(c)), c.bound.replace("; ", "\n"), _html.Raw(verdict))
+        rows.append(cells)
+    head = ("claim", "published", "measured", "bound", "verdict")
+    return summary + _html.table(head, rows, kind="verdicts")
+
+
+def _lines(c: ClaimResult, bound_only: bool = False) -> str:
+    """Measured values, one under the other; those that no bound is on are softer, or left out."""
+    if not isinstance(c.measured, dict):
+        return escape(c.measured_text())
+    found = []
+    for name, value in c.measured.items():
+        line = escape(f"{name} = {value:.4g}")
+        if name in c.bound:
+            found.append(line)
+        elif not bound_only:
+            found.append(f"<span class=soft>{line}</span>")
+    return "<br>".join(found)
+
+
+def _details(claims: Sequence[ClaimResult], study: Study, there: Mapping[str, Path], answers: Mapping) -> str:
+    """The runs, and what they were made with."""
+    from thalweg.report import provenance_table
+
+    runs, deleted = [], False
+    for key, path in there.items():
+        if isinstance(answers.get(key), Exception):
+            runs.append((key, ("error", "error"), "", "", one_line(answers[key])))
+            continue
+        if not (path / _places.META).is_file():
+            continue
+        found = Results.load(path)
+        deleted |= found.recorded and not recording.present(path)
+        hops, seconds = found.meta.get("packet_hops"), f"{found.meta.get('seconds', 0):.2f} s"
+        runs.append((key, found.digest, hops, seconds, str(path.relative_to(study.folder))))
+    note = "<p class=soft>Recordings of packets were deleted after their replays, to save disk.</p>" if deleted else ""
+    head = ("run", "digest", "packet-hops", "time", "folder or reason")
+    return _html.folded(f"the {len(runs)} runs", _html.table(head, runs) + note) + _html.folded(
+        "made by", provenance_table()
+    )

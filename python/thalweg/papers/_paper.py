@@ -51,12 +51,12 @@ class NotCheckable(Exception):
 class RunSpec:
     """One run of a study: a scenario file of the paper's folder and what is set in it.
 
-    A run that is built from others names them in `after`; once they are done `prepare(runs, folder)` may write files into
-    `folder` and returns what else is to be set.
+    A run that is built from others names them in `after`; once they are done `prepare(runs, folder)` may write files
+    into `folder` and returns what else is to be set.
 
     A replay has no scenario: it names the recorded run that it replays (one that sets `measure.packets`) and how, as
-    `thalweg.replay` does. It runs right behind that run, whose recording is then deleted unless the recorded run says `keep`.
-    """
+    `thalweg.replay` does. It runs right behind that run, whose recording is then deleted unless the recorded run says
+    `keep`."""
 
     key: str
     scenario: str = ""
@@ -78,8 +78,8 @@ class RunSpec:
 
 @dataclass(frozen=True)
 class Measure:
-    """What a claim measures, or a figure draws, and the keys (or patterns) of the runs that it needs. `rows`: claims (or patterns)
-    that a claim is about; `claims`: those that a figure shows."""
+    """What a claim measures, or a figure draws, and the keys (or patterns) of the runs that it needs. `rows`: claims
+    (or patterns) that a claim is about; `claims`: those that a figure shows."""
 
     call: Callable
     needs: tuple[str, ...]
@@ -105,46 +105,64 @@ def _registers(table: str, name: str, needs: Sequence[str], **more):
 
 
 def measure(claim: str, needs: Sequence[str], rows: Sequence[str] = ()):
-    """Decorator in study.py: this function measures the claim. A claim about several others, the rows of a table, may name them: then
-    `runs.rows` has the values of those that are taken as kept (`reproduce(kept_rows=True)`), and their runs are not there."""
+    """Decorator in study.py: this function measures the claim. A claim about several others, the rows of a table, may
+    name them: then `runs.rows` has the values of those that are taken as kept (`reproduce(kept_rows=True)`), and
+    their runs are not there."""
     return _registers("_thalweg_measures", claim, needs, rows=tuple(rows))
 
 
 def figure(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()):
     """Decorator in figures.py: this function draws the figure `name`.
 
-    It belongs to the `claims` named (or matched by patterns); without any, to those whose section or name has the figure or table that
-    the title names: "Figure 4.1" is of the section "4.3, Figure 4.1" and of the claim IRN-F1a."""
+    It belongs to the `claims` named (or matched by patterns); without any, to those whose section or name has the
+    figure or table that the title names: "Figure 4.1" is of the section "4.3, Figure 4.1" and of the claim
+    IRN-F1a."""
     return _registers("_thalweg_figures", name, needs, title=title, claims=tuple(claims))
 
 
+# As papers count figures: 4, 4.1a, 3-8, B-5.
+_NUMBER = r"(?:[A-Z][.-])?\d+(?:[.-]\d+)*[a-z]?"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
 def numbered(text: str) -> set[str]:
-    """The figures and tables that a text names: "Fig 3.2", "Figures 5.8 and 5.9", "Tables 4.2 to 4.8" name all of theirs."""
+    """The figures and tables that a text names: "Fig 3.2", "Figures 5.8 and 5.9", "Tables 4.2 to 4.8" name all of
+    theirs."""
     found = set()
     for word, first, joint, last in re.findall(
-        r"\b(Fig|Table)(?:ure)?s?\.? (\d+(?:\.\d+)*[a-z]?)(?: (and|to) (\d+(?:\.\d+)*[a-z]?))?", text
+        rf"\b(Fig|Table)(?:ure)?s?\.? ({_NUMBER})(?: (and|to) ({_NUMBER}))?", text
     ):
         found |= {f"{word} {n}" for n in _between(first, joint, last)}
     return found
 
 
 def _between(first: str, joint: str, last: str) -> list[str]:
-    head, low, high = first.rpartition(".")[0], first.rpartition(".")[2], last.rpartition(".")[2]
+    head, low, high = *re.fullmatch(r"(.*?)(\w+)", first).groups(), re.split(r"[.-]", last)[-1]
     if joint == "to" and low.isdecimal() and high.isdecimal():
-        dot = f"{head}." if head else ""
-        return [f"{dot}{n}" for n in range(int(low), int(high) + 1)]
+        return [f"{head}{n}" for n in range(int(low), int(high) + 1)]
     return [first, last] if last else [first]
 
 
 def belongs(drawn: Measure, claim: Claim) -> bool:
-    """Whether a figure shows what a claim is about: the figure says so, or its title names the figure or table of the claim's section or
-    of its name (`IRN-F7d`: Figure 4.7, of chapter 4)."""
+    """Whether a figure shows what a claim is about: the figure says so, or its title names the figure or table of the
+    claim's section or of its name (`IRN-F7d`: Figure 4.7, of chapter 4; `ABC-F2.5a`: Figure 2-5; `ADS-F2.1`, in a
+    paper without chapters: Figure 2)."""
     if drawn.claims:
         return any(fnmatchcase(claim.id, pattern) for pattern in drawn.claims)
-    shown = numbered(drawn.title)
-    named = re.search(r"-([FT])(\d+)", claim.id)
-    last = {(one[0], re.sub(r"[a-z]$", "", one.split()[1]).rpartition(".")[2]) for one in shown}
-    return bool(shown & numbered(claim.section)) or (named is not None and named.groups() in last)
+    shown, cited = numbered(drawn.title), numbered(claim.section)
+    by_section = any(a in (b, b.rstrip(_LETTERS)) or b == a.rstrip(_LETTERS) for a in shown for b in cited)
+    return by_section or any(_names(claim.id, one) for one in shown)
+
+
+def _names(claim: str, shown: str) -> bool:
+    """Whether a claim's name has the number of a figure or table."""
+    kind, number = shown.rstrip(_LETTERS).split()
+    letter = shown[len(f"{kind} {number}") :]
+    own = re.search(rf"-{kind[0]}(\d+)(\.\d+)?([a-z]?)", claim)
+    if own is None or (letter and own[3] and letter != own[3]):
+        return False
+    chapter, _, last = number.replace("-", ".").rpartition(".")
+    return own[1] + own[2] == f"{chapter}.{last}" if chapter and own[2] else own[1] == last
 
 
 def include(study: dict, *parts) -> None:

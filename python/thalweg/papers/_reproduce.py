@@ -10,9 +10,9 @@ from pathlib import Path
 
 from thalweg import _places
 from thalweg.errors import nearest, refuse
-from thalweg.papers import _verdicts
+from thalweg.papers import _kept, _verdicts
 from thalweg.papers._answer import Study
-from thalweg.papers._judging import Lazy, checkable, cost, judge, note_full, sight
+from thalweg.papers._judging import Lazy, checkable, cost, judge, sight
 from thalweg.papers._pages import draw_figures, report
 from thalweg.papers._paper import Claim, Paper, RunSpec, belongs, find
 from thalweg.pool import Job, Replay, perform_all
@@ -74,11 +74,15 @@ def reproduce(
     keep_verdicts: bool = False,
     kept_rows: bool = False,
 ) -> Study:
-    """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges its claims. `draw`:
-    draws the figures, of claims those that belong to them. `handful`: the few claims that the study's `claims.toml` names for quick
-    looks. `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's folder
-    (`SCALE/verdicts.json`), beside those of other claims that are there. `kept_rows`: a claim about several others takes the values of
-    those that are not asked for from there, instead of running what they need."""
+    """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges
+    its claims. `draw`: draws the figures, of claims those that belong to them. `handful`: the few claims that the
+    study's `claims.toml` names for quick looks, and of the figures those that these claims' runs suffice for.
+    `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's
+    folder (`SCALE/verdicts.json`), next to those of other claims that are there. `kept_rows`: a claim about several
+    others takes the values of those that are not requested from there, instead of running what they need.
+
+    Claims that were judged before into the same folder stay in its `claims.json` and its report (`Study.kept`): a
+    call for some of the claims replaces their rows and no others."""
     begun = time.monotonic()
     paper = name if isinstance(name, Paper) else find(name)
     if handful:
@@ -97,21 +101,24 @@ def reproduce(
             hint=nearest(orphans[0], known),
         )
 
-    asked = {c.id for c in claims}
-    kept = {i: v for i, v in _verdicts.kept(paper, scale).items() if i not in asked} if kept_rows else {}
+    requested = {c.id for c in claims}
+    kept = {i: v for i, v in _verdicts.kept(paper, scale).items() if i not in requested} if kept_rows else {}
     sights = {c.id: sight(c, paper, measures, specs, kept) for c in claims if checkable(c, scale) and c.id in measures}
     if kept_rows and not any(seen.rows for seen in sights.values()):
         hint = "such a claim is about others, whose verdicts `--keep-verdicts` has kept at this scale"
-        raise refuse("no claim that is asked for takes rows as kept", key="--kept-rows", hint=hint)
+        raise refuse("no claim that is requested takes rows as kept", key="--kept-rows", hint=hint)
     needed = {key for seen in sights.values() for key in seen.keys}
-    if not draw:
-        figures = {}
-    elif claim:
-        figures = {name: drawn for name, drawn in figures.items() if any(belongs(drawn, c) for c in claims)}
-    for drawn in figures.values():
-        needed |= set(drawn.keys(specs, str(paper.folder / "figures.py")))
+    wanted = figures if draw else {}
+    if claim:
+        wanted = {name: drawn for name, drawn in wanted.items() if any(belongs(drawn, c) for c in claims)}
+    shown = {name: set(drawn.keys(specs, str(paper.folder / "figures.py"))) for name, drawn in wanted.items()}
+    if handful:  # a figure of more runs than the claims need would make it many
+        wanted = {name: drawn for name, drawn in wanted.items() if shown[name] <= needed}
+    needed = needed.union(*(shown[name] for name in wanted))
 
+    full = _verdicts.kept(paper, "full") if scale != "full" else {}
     _places.claim(folder, "study")
+    _kept.check(folder, paper, scale)
     answers, folders = {}, {}
     for wave in _waves(specs, needed, paper.folder / "study.py"):
         todo = []
@@ -131,16 +138,20 @@ def reproduce(
                 answers |= dict.fromkeys((s.key, *(r.key for r in again)), e)
         answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False, force=force)
 
-    rows = [judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders) for c in claims]
-    note_full(rows, paper, scale)
+    rows = [judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders, full.get(c.id)) for c in claims]
+    _kept.describe(paper, rows, full)
     if keep_verdicts:
         costs = {name: cost(seen, answers, folders) for name, seen in sights.items()}
         _verdicts.keep(paper, scale, rows, costs)
     study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)
-    drawings = list(draw_figures(figures, specs, answers, folders, folder, study))
+    drawn = draw_figures(wanted, specs, answers, folders, folder, study)
     study.seconds = time.monotonic() - begun
-    study.report = report(paper, study, drawings, folders, answers)
-    _places.write_json(folder / "claims.json", study.to_dict())
+    with _places.exclusive(folder):
+        study.kept = _kept.others(folder, paper, scale, rows, full)
+        every = _kept.together(paper, study)
+        _kept.write(folder, study.to_dict(every))
+        there = {s.key: folder / "runs" / _folder_name(s.key) for s in specs}
+        study.report = report(paper, study, every, figures, drawn, there, answers)
     return study
 
 

@@ -1,23 +1,34 @@
-"""Verdicts that a study's folder keeps, `papers/NAME/SCALE/verdicts.json`: small files beside the claims, so that a page can show what quick
-runs say beside what runs of hours said, and a quick verdict that the full scale contradicts is known for what it is."""
+"""Verdicts that a study's folder keeps, `papers/NAME/SCALE/verdicts.json`: small files next to the claims, so that a
+page can show what quick runs say and what runs of hours said, and a quick verdict that the full scale contradicts is
+known to decide nothing."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from thalweg import _rundir
+from thalweg import _places, _rundir
 from thalweg.errors import refuse
 from thalweg.papers._paper import Claim, Paper
 
 DECIDED = ("pass", "fail")
+# Every verdict there is, and the words for it.
+STATUSES = (*DECIDED, "not-decided", "not-checkable", "error")
+SHORTEST = {"not-decided": "not decided", "not-checkable": "not checkable"}
+WORDS = {"not-decided": "not decided at this scale", "not-checkable": "not checkable"}
+
+
+def words(status: str) -> str:
+    """A verdict as it is shown."""
+    return WORDS.get(status, status)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One claim's, as kept. `seconds`: of all runs that it needed, one after the other."""
+    """One claim's, as kept. `status`: pass, fail or not-decided; `within_bounds`: whether the measured values lie
+    within the bounds. `seconds`: of all runs that it needed, one after the other."""
 
     status: str
     measured: float | Mapping[str, float] | None
@@ -25,6 +36,7 @@ class Verdict:
     runs: int
     seconds: float
     machine: str
+    within_bounds: bool
 
     def judged_text(self, claim: Claim) -> str:
         """The values that the bound is on."""
@@ -40,11 +52,37 @@ def file(paper: Paper, scale: str) -> Path:
 
 
 def kept(paper: Paper, scale: str) -> dict[str, Verdict]:
-    """What was judged at a scale, of claims whose bounds are still the same. Empty if nothing was kept."""
-    where = file(paper, scale)
+    """What was judged at a scale, of claims whose bounds are still the same. Empty if nothing was kept. What quick
+    values decide follows from what is kept of the full scale now, whatever was known when they were written."""
+    return _counting(paper, scale, _read(paper, scale))
+
+
+def _counting(paper: Paper, scale: str, rows: Mapping[str, Verdict]) -> dict[str, Verdict]:
+    full = kept(paper, "full") if scale != "full" else {}
+    found = {}
+    for claim in paper.claims:
+        row = rows.get(claim.id)
+        if row is not None and row.bound == claim.bound_text():
+            status = decide(claim, scale, row.within_bounds, full.get(claim.id))
+            found[claim.id] = replace(row, status=status)
+    return found
+
+
+def decide(claim: Claim, scale: str, within: bool, full: Verdict | None) -> str:
+    """The verdict on values that lie within the bounds, or do not. The full scale is the paper's own; another one
+    decides nothing where the full scale is known to differ, or where the claim says that its values lie within the
+    bounds only because runs are short."""
+    if scale != "full" and ((full is not None and full.within_bounds != within) or (within and claim.short)):
+        return "not-decided"
+    return "pass" if within else "fail"
+
+
+def _read(paper: Paper, scale: str) -> dict[str, Verdict]:
+    """The rows of a file as they are, those of bounds that have changed included."""
+    where, claims = file(paper, scale), {c.id: c for c in paper.claims}
     try:
         rows = json.loads(where.read_text(encoding="utf-8"))["claims"]
-        found = {i: Verdict(**row) for i, row in rows.items()}
+        return {i: Verdict(**{"within_bounds": _within(row, claims.get(i))} | row) for i, row in rows.items()}
     except FileNotFoundError:
         return {}
     except OSError as e:
@@ -52,37 +90,58 @@ def kept(paper: Paper, scale: str) -> dict[str, Verdict]:
     except (ValueError, TypeError, KeyError, AttributeError) as e:
         hint = "`thalweg reproduce --keep-verdicts` writes such a file; remove it and write it anew"
         raise refuse(f"is no file of verdicts ({type(e).__name__}: {e})", file=where, hint=hint) from None
-    bounds = {c.id: c.bound_text() for c in paper.claims}
-    return {i: v for i, v in found.items() if bounds.get(i) == v.bound}
+
+
+def _within(row: Mapping, claim: Claim | None) -> bool:
+    """Of a row that does not say it, since its status does. (Older files called it a failure, too, if runs were too
+    short.)"""
+    if row["status"] == "fail" and claim is not None and claim.short and row["measured"] is not None:
+        named = row["measured"] if isinstance(row["measured"], Mapping) else {"": row["measured"]}
+        return not claim.judge(named)
+    return row["status"] == "pass"
 
 
 def keep(paper: Paper, scale: str, rows, cost: Mapping[str, tuple[int, float]]) -> Path:
-    """Writes verdicts into the study's folder, beside those of claims that were not asked for now; what is no longer checkable has none.
-    `cost`: runs and seconds by claim."""
-    found = kept(paper, scale)
-    machine = _machine()
-    for row in rows:
-        if row.status in DECIDED:
-            runs, seconds = cost[row.id]
-            found[row.id] = Verdict(row.status, row.measured, row.bound, runs, round(seconds, 3), machine)
-        elif row.status == "not-checkable":
-            found.pop(row.id, None)
+    """Writes verdicts into the study's folder, next to those of claims that were not requested now; what is no longer
+    checkable has none. `cost`: runs and seconds by claim."""
     where = file(paper, scale)
     where.parent.mkdir(exist_ok=True)
-    lines = [f"{json.dumps(c.id)}: {_row(found[c.id])}" for c in paper.claims if c.id in found]
-    where.write_text('{"claims": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    with _places.exclusive(paper.folder):
+        found, machine = _read(paper, scale), _machine()
+        for row in rows:
+            if row.within_bounds is not None:
+                runs, seconds = cost[row.id]
+                within = row.within_bounds
+                found[row.id] = Verdict(row.status, row.measured, row.bound, runs, round(seconds, 3), machine, within)
+            elif row.status == "not-checkable":
+                found.pop(row.id, None)
+        _write(paper, scale, found)
+        # What the full scale says now may change what quick values decide.
+        if scale == "full" and (quick := _read(paper, "quick")):
+            _write(paper, "quick", quick)
     return where
 
 
-def _row(verdict: Verdict) -> str:
-    """One line: what changes in a file of verdicts is seen claim by claim."""
+def _write(paper: Paper, scale: str, rows: Mapping[str, Verdict]) -> None:
+    """One line per claim, in the paper's order: what changes in a file of verdicts is seen claim by claim. A verdict
+    on a bound that has changed since stays, but does not count."""
+    now = _counting(paper, scale, rows)
+    lines = [f"{json.dumps(c.id)}: {_row(now.get(c.id, rows[c.id]))}" for c in paper.claims if c.id in rows]
+    counts = {status: sum(v.status == status for v in now.values()) for status in (*DECIDED, "not-decided")}
+    text = f'{{"counts": {json.dumps(counts)}, "claims": {{\n' + ",\n".join(lines) + "\n}}\n"
+    _places.replace(file(paper, scale), text)
 
+
+def _row(verdict: Verdict) -> str:
     def short(x):
         return float(f"{x:.4g}") if isinstance(x, float) else x
 
     measured = verdict.measured
     measured = {k: short(x) for k, x in measured.items()} if isinstance(measured, Mapping) else short(measured)
-    return json.dumps(verdict.__dict__ | {"measured": measured}, ensure_ascii=False)
+    row = verdict.__dict__ | {"measured": measured}
+    if verdict.status in DECIDED:
+        del row["within_bounds"]
+    return json.dumps(row, ensure_ascii=False)
 
 
 def _machine() -> str:
@@ -90,27 +149,18 @@ def _machine() -> str:
     return f"{found['cpu']}, {found['cores']} cores"
 
 
-def together(quick: str, full: str) -> str:
-    """What two verdicts on one claim come to. The full scale is the paper's own; quick is not decisive where it says otherwise."""
-    if quick in DECIDED and full in DECIDED and quick != full:
-        return "not decisive"
-    return full if full in DECIDED else quick
-
-
 def table(paper: Paper) -> str:
     """Markdown: every claim with the verdicts of both scales, and why those that fail do."""
     quick, full = kept(paper, "quick"), kept(paper, "full")
-    lines = [_counts(paper, quick, full), ""]
+    lines = [_counts(quick, full), ""]
     lines += ["| claim | what | published | quick | | full | |", "|---|---|---|---|---|---|---|"]
     for c in paper.claims:
         cells = [c.id, c.statement, c.published]
-        for found, other in ((quick.get(c.id), full.get(c.id)), (full.get(c.id), None)):
-            status = found.status if found else "not checkable" if c.unchecked else "–"
-            if found and other and together(found.status, other.status) == "not decisive":
-                status += ", *not decisive*"
-            cells += [found.judged_text(c) if found else "", status]
+        for found in (quick.get(c.id), full.get(c.id)):
+            status = found.status if found else "not-checkable" if c.unchecked else "–"
+            cells += [found.judged_text(c) if found else "", _emphasised(status)]
         lines.append("| " + " | ".join(x.replace("|", r"\|").replace("\n", " ") for x in cells) + " |")
-    known = [c for c in paper.claims if (c.known or c.short) and "fail" in _statuses(c, quick, full)]
+    known = [c for c in paper.claims if (c.known or c.short) and _fails(c, quick, full)]
     if known:
         lines += ["", "Why some do not hold:", ""]
         lines += [f"- **{c.id}**: {'; '.join(x for x in (c.known, c.short) if x)}." for c in known]
@@ -120,19 +170,25 @@ def table(paper: Paper) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _statuses(claim: Claim, *scales: Mapping[str, Verdict]) -> list[str]:
-    return [found[claim.id].status for found in scales if claim.id in found]
+def _emphasised(status: str) -> str:
+    return f"*{SHORTEST[status]}*" if status == "not-decided" else SHORTEST.get(status, status)
 
 
-def _counts(paper: Paper, quick, full) -> str:
-    def said(name, found):
+def _fails(claim: Claim, *scales: Mapping[str, Verdict]) -> bool:
+    """Whether there is something to explain, at some scale."""
+    found = [kept[claim.id] for kept in scales if claim.id in kept]
+    return any(not v.within_bounds or v.status == "not-decided" for v in found)
+
+
+def _counts(quick: Mapping[str, Verdict], full: Mapping[str, Verdict]) -> str:
+    def said(scale, found):
         if not found:
-            return f"`--scale {name}`: nothing kept"
-        passed = sum(v.status == "pass" for v in found.values())
-        return f"`--scale {name}`: {passed} of the {len(found)} claims judged there hold"
+            return f"`--scale {scale}`: nothing kept"
+        passed, failed, open_ = (sum(v.status == s for v in found.values()) for s in (*DECIDED, "not-decided"))
+        undecided = f", {open_} are not decided at this scale" if open_ else ""
+        return f"`--scale {scale}`: of {len(found)} claims judged {passed} hold, {failed} do not{undecided}"
 
     text = f"{said('quick', quick)}; {said('full', full)}."
-    apart = [i for i, v in quick.items() if i in full and v.status != full[i].status]
-    if apart:
-        text += f" Where both were judged and differ ({len(apart)}), quick is *not decisive* and the full scale counts."
+    if any(v.status == "not-decided" for v in quick.values()):
+        text += " Where both scales were judged and differ, quick decides nothing (*not decided*) and the full scale counts."
     return text

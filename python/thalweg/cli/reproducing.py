@@ -1,0 +1,143 @@
+"""`reproduce`."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from thalweg.cli import FOUND, OK
+
+NARROWEST = 40
+# Of what is judged, the colour on a terminal.
+COLOURS = {"pass": "green", "fail": "bold red", "error": "bold red", "not-decided": "yellow", "not-checkable": "dim"}
+
+
+def reproduce(args) -> int:
+    """Exit code 1 if a claim could not be evaluated; with `--strict` also if one fails. What a scale does not decide
+    is no failure."""
+    from thalweg import papers
+
+    show = not (args.quiet or (args.json and not sys.stderr.isatty()))
+    study = papers.reproduce(
+        args.paper,
+        scale=args.scale,
+        claim=args.claim,
+        jobs=args.jobs,
+        out=args.out,
+        progress=show,
+        check=args.check,
+        draw=not args.no_figures,
+        handful=args.handful,
+        force=args.force,
+        keep_verdicts=args.keep_verdicts,
+        kept_rows=args.kept_rows,
+    )
+    if args.json:
+        print(json.dumps(study.to_dict(), ensure_ascii=False))
+    elif not args.quiet:
+        print_study(study)
+    wanting = study.count("error") or (args.strict and study.count("fail"))
+    return FOUND if wanting else OK
+
+
+def print_study(study) -> None:
+    """Wrapped to the terminal's width (80 columns where there is none), coloured only on a terminal."""
+    from rich.text import Text
+
+    from thalweg._console import console
+
+    out = console()
+    for parts in lines(study, max(out.width, NARROWEST)):
+        out.print(Text.assemble(*parts), soft_wrap=True)
+
+
+def print_summary(study, indent: str = "") -> None:
+    """How many claims of each figure hold, and no more."""
+    from rich.text import Text
+
+    from thalweg._console import console
+
+    out = console()
+    for parts in _by_figure(study.claims, max(out.width - len(indent), NARROWEST)):
+        out.print(Text.assemble(indent, *parts), soft_wrap=True)
+
+
+Line = list[tuple[str, str]]  # (text, style) of one line
+
+
+def lines(study, width: int) -> Iterator[Line]:
+    """A study's verdicts: how many of each figure hold, then a block per claim, then where the rest is."""
+    from thalweg import _format
+    from thalweg.papers._pages import counted
+
+    yield [(f"{study.paper} · scale {study.scale}: {counted(study.claims)}", "bold")]
+    yield []
+    yield from _by_figure(study.claims, width)
+    if study.scaled:
+        yield []
+        yield from _wrapped(study.scaled, width, "Scaled: ", " " * 8)
+    for claim in study.claims:
+        yield []
+        yield from _block(claim, width)
+    yield []
+    yield from _wrapped(f"{counted(study.claims)} · {_format.wall(study.seconds)}", width)
+    if study.kept:
+        yield from _wrapped(
+            f"judged before and kept: {counted(study.kept)} (claims.json and the report have all)", width
+        )
+    yield [(f"report: {study.report}", "")]
+    if study.figures:
+        yield from _wrapped(", ".join(study.figures), width, f"figures: {study.folder / 'figures'}: ")
+
+
+def _by_figure(claims: Sequence, width: int) -> Iterator[Line]:
+    """A row per figure or table of the paper, and their sum."""
+    from thalweg.papers._answer import by_figure
+    from thalweg.papers._verdicts import SHORTEST, STATUSES
+
+    rows = by_figure(claims)
+    total = sum(rows.values(), start=type(next(iter(rows.values())))())
+    statuses = [s for s in STATUSES if total[s]]
+    heads = [SHORTEST.get(s, s) for s in statuses]
+    longest = max(width - sum(len(h) + 2 for h in heads) - len("claims") - 2, 12)
+    first = min(max(len(place) for place in (*rows, "figure or table")), longest)
+    yield [("  ".join(["figure or table".ljust(first), "claims", *heads]).rstrip(), "dim")]
+    for place, found in (*rows.items(), ("all", total)):
+        *before, place = textwrap.wrap(place, first) or [""]
+        yield from ([(line, "")] for line in before)
+        cells: Line = [(f"{place.ljust(first)}  {found.total():6}", "")]
+        for status, head in zip(statuses, heads, strict=True):
+            cells += [("  ", ""), (f"{found[status] or '–':>{len(head)}}", COLOURS[status] if found[status] else "dim")]
+        yield cells
+
+
+def _block(claim, width: int) -> Iterator[Line]:
+    """One claim: what it says, what was published, measured and requested of it, and what follows."""
+    from thalweg.papers._answer import section
+    from thalweg.papers._verdicts import words
+
+    where = f" ({section(claim.section)})" if claim.section else ""
+    named = f"{claim.id}{where}: "
+    for n, line in enumerate(_fill(claim.statement, width, named, "  ")):
+        yield [(claim.id, "bold"), (line.removeprefix(claim.id), "")] if n == 0 else [(line, "")]
+    for what, text in (("published", claim.published), ("measured", claim.measured_text()), ("bound", claim.bound)):
+        if text:
+            yield from _wrapped(text, width, f"  {what:9}  ", " " * 13)
+    full = f" (full scale: {claim.full})" if claim.full else ""
+    yield [("  verdict    ", ""), (words(claim.status), COLOURS[claim.status]), (full, "")]
+    if claim.reason:
+        yield from _wrapped(claim.reason, width, " " * 13, " " * 13)
+
+
+def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> Iterator[Line]:
+    return ([(line, "")] for line in _fill(text, width, first, rest))
+
+
+def _fill(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Lines of a text. A value stays with its sign of comparison."""
+    joined = re.sub(r" ([=≤≥<>]) ", "\u00a0\\1\u00a0", text)
+    made = textwrap.wrap(joined, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in made]
