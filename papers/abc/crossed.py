@@ -1,4 +1,5 @@
-"""A wired link that drops before a wireless one with an ABC router (Figures 2-4, 2-10), and two cellular links in tandem (Figure 2-7c)."""
+"""A wired link that drops before a wireless one with an ABC router (Figures 2-4, 2-10), and two cellular
+links in tandem (Figure 2-7c)."""
 
 from __future__ import annotations
 
@@ -125,7 +126,8 @@ def _(runs):
 
 @measure("ABC-F2.4c", needs=["switching"])
 def _(runs):
-    """After each rise that leaves the wireless link the slower one: when CUBIC's window was the smaller one for the last time."""
+    """After each rise that leaves the wireless link the slower one: when CUBIC's window was the smaller one
+    for the last time."""
     seen = runs["switching"].tables["controllers"].sort("time_ps")
     at = seen["time_ps"].to_numpy() * 1e-12
     held = seen["window"].to_numpy() >= seen["other_window"].to_numpy()

@@ -1,4 +1,5 @@
-"""Several flows: over the cellular link (Figure 2-11), and fairness over a wired one (Figure 2-3, §2.7.5, Theorem 1)."""
+"""Several flows: over the cellular link (Figure 2-11), and fairness over a wired one (Figure 2-3, §2.7.5,
+Theorem 1)."""
 
 from __future__ import annotations
 

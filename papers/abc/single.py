@@ -1,4 +1,5 @@
-"""One flow over a cellular link (Figures 2-1, 2-2, 2-7, 2-8, 2-14, 2-16, B-1, B-3 to B-5), and what the router's variants change."""
+"""One flow over a cellular link (Figures 2-1, 2-2, 2-7, 2-8, 2-14, 2-16, B-1, B-3 to B-5), and what the
+router's variants change."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ D_T, TAU = 0.05, 0.1
 
 
 def integrate(a, delta, taus=(TAU,), start: float = 0.4, until: float = 50.0) -> np.ndarray:
-    """x over time, a row per pair of A and δ. With several delays each flow sees its own: the mean of what they read."""
+    """x over time, a row per pair of A and δ. With several delays each flow sees its own: the mean of what
+    they read."""
     a, delta = np.broadcast_arrays(np.atleast_1d(a).astype(float), np.asarray(delta, float))
     lags = [round(tau / STEP) for tau in taus]
     longest, steps = max(lags), round(until / STEP)

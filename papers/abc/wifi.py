@@ -1,4 +1,5 @@
-"""An access point that sends batches (Figures 2-5, 2-6, 2-9, B-2): the estimate of its rate, one user and two, MCS that alternate or walk.
+"""An access point that sends batches (Figures 2-5, 2-6, 2-9, B-2): the estimate of its rate, one user and
+two, MCS that alternate or walk.
 
 The paper's is hardware in a crowded room; this is the minimal model of one (README.md).
 """

@@ -8,8 +8,9 @@ from thalweg.papers import once
 
 
 class Completion:
-    """What a run says about the flows that count. A flow that had not ended when the run did counts with the time that it had
-    been under way, a lower bound: leaving it out would flatter the scheme that starved it."""
+    """What a run says about the flows that count. A flow that had not ended when the run did counts with the
+    time that it had been under way, a lower bound: leaving it out would flatter the scheme that starved
+    it."""
 
     def __init__(self, results):
         import polars as pl

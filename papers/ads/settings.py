@@ -24,7 +24,7 @@ INTERVALS = {"quick": ("0.5ms", "20ms"), "full": ("0.5ms", "1ms", "10ms", "50ms"
 WINDOWS = {"quick": (1,), "full": (1, 50)}  # and 10, with I = 5 ms
 
 
-# --- What is set on top of scenarios/fabric.toml -------------------------------------------------------------------------
+# --- What is set on top of scenarios/fabric.toml ------------------------------------------------------------
 
 
 def clock(first: str, last: str, end: str) -> dict:
@@ -48,9 +48,10 @@ def side(scale: str, workload: str = "heavy-tailed") -> dict:
     return sizes | ({} if scale == "full" else small() | clock("5ms", "15ms", "30ms"))
 
 
-# minTCP without SRPT collapses slowly: what waits longer than its timer is sent again, and FIFO at full scale takes hours to end, if it does.
-# These runs end early instead. Their flows without an end count with a lower bound, which flatters them, and every claim sets them
-# against SRPT run to its end: values depend on where they end, but what holds so would hold of longer runs too.
+# minTCP without SRPT collapses slowly: what waits longer than its timer is sent again, and FIFO at full scale
+# takes hours to end, if it does. These runs end early instead. Their flows without an end count with a lower
+# bound, which flatters them, and every claim sets them against SRPT run to its end: values depend on where
+# they end, but what holds so would hold of longer runs too.
 COLLAPSING = {"figures": "400ms", "robustness": "200ms"}
 
 
@@ -63,8 +64,8 @@ def early(scale: str, what: str, rate: str, scheduler: str) -> dict:
     )
 
 
-# The NIC has the same queue as a switch port, under the scheme (§2.2): with DCTCP it marks as they do. The other reading, that
-# only switches mark, is run for Figure 1.
+# The NIC has the same queue as a switch port, under the scheme (§2.2): with DCTCP it marks as they do. The
+# other reading, that only switches mark, is run for Figure 1.
 NIC_MARKS = {"nic.marking": {"kind": "step", "threshold": "15pkts"}}
 SWITCHES_ONLY = "switches-mark"
 # As in the simulator whose RCP it is, hosts' queues tell rates too: the flows of one host share its NIC.
@@ -85,17 +86,19 @@ def ads(rate: str, queues: int, table: dict) -> dict:
 
 
 def rto_min(rate: str, us: int) -> dict:
-    """RTOmin. CHOICE §2.3.2: before its first sample TCP's timer stands at RTOmin, as in the default; minTCP's timer *is* it."""
+    """RTOmin. CHOICE §2.3.2: before its first sample TCP's timer stands at RTOmin, as in the default;
+    minTCP's timer *is* it."""
     if rate == "mintcp":
         return {"transport.rto": {"kind": "fixed", "value": f"{us}us"}}
     return {"transport.rto": {"kind": "rfc6298", "initial": f"{us}us", "min": f"{us}us", "max": "1s"}}
 
 
-# --- Static maps: recorded under true SRPT with another seed (§3.3) ------------------------------------------------------
+# --- Static maps: recorded under true SRPT with another seed (§3.3) -----------------------------------------
 
 
 def recording(scale: str, rate: str, workload: str, point: dict) -> RunSpec:
-    """A run of true SRPT that counts the packets of each priority at every port; its flows are others than those measured."""
+    """A run of true SRPT that counts the packets of each priority at every port; its flows are others than
+    those measured."""
     end = "150ms" if scale == "full" else point.get("measure.until", "20ms")
     only = clock("0ms", end, end) | {"run.stop_when_done": False, "seed": 2}
     count = {"measure.priority_histogram": {"cap": "2MB", "mtu": "1500B"}}

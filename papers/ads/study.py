@@ -1,7 +1,7 @@
 """Which runs the study needs, and what every claim measures in them.
 
-A run's key is `POINT:RATE+SCHEDULER`: a point of the experiment's parameter space, and the scheme under test. At one point all
-schemes get the same flows on the same paths.
+A run's key is `POINT:RATE+SCHEDULER`: a point of the experiment's parameter space, and the scheme under test.
+At one point all schemes get the same flows on the same paths.
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ def runs(scale: str) -> list[RunSpec]:
 
 
 def foreign(scale: str) -> list[RunSpec]:
-    """§3.3.2: the map of the heavy-tailed workload under other workloads. Port numbers must agree: so must the fabric."""
+    """§3.3.2: the map of the heavy-tailed workload under other workloads. Port numbers must agree: so must
+    the fabric."""
     made = []
     source = "heavy-tailed"
     if scale == "quick":
@@ -105,8 +106,8 @@ def foreign(scale: str) -> list[RunSpec]:
 
 
 def dynamics(scale: str) -> list[RunSpec]:
-    """§3.3.2: interval I and window W of the dynamic map under TCP, measured once the map has converged; at quick scale behind the slowest
-    setting's second interval."""
+    """§3.3.2: interval I and window W of the dynamic map under TCP, measured once the map has converged; at
+    quick scale behind the slowest setting's second interval."""
     # Full: behind W · I of every setting: 100 ms times 10, and 5 ms times 50.
     base = clock("1.05s", "1.15s", "2.5s") if scale == "full" else small() | clock("40ms", "50ms", "65ms")
     points = {"published": {}}

@@ -13,7 +13,7 @@ from .outcome import flows, memory
 from .settings import HRTT, LINE, PACKET, SCENARIOS, listed, run, scheme
 from .workloads import MEAN, arrivals, sizes, write
 
-# --- Elephants and mice (Figure 3-14) ------------------------------------------------------------------------------------
+# --- Elephants and mice (Figure 3-14) -----------------------------------------------------------------------
 
 ELEPHANTS = {"quick": (8, 15, 124, 512), "full": (8, 15, 64, 124, 256, 512, 1024)}
 HERD = {"quick": (4, 8, 8), "full": (8, 8, 16)}  # leaves, spines, hosts: eight links lead to the rack
@@ -84,12 +84,13 @@ def _(runs):
     for n in ELEPHANTS["quick"]:
         ports = runs[herd(n)].tables["ports"].sort("port")
         most = float(ports["max_queue"][1])
-        # All of the port's queues together: N times one hop's product, what comes within a hop and two packets, and the mice.
+        # All of the port's queues together: N times one hop's product, what comes within a hop and two
+        # packets, and the mice.
         found[n] = most / (n * (HRTT * LINE / 8 + LINE / 8 * (HRTT + 2 * PACKET)))
     return {"largest queue / bound": max(found.values())} | {f"{n} elephants": v for n, v in found.items()}
 
 
-# --- One incast on an idle network ---------------------------------------------------------------------------------------
+# --- One incast on an idle network --------------------------------------------------------------------------
 
 
 def lone_incast(s: str) -> str:
@@ -135,7 +136,7 @@ def _(runs):
     return {"smaller peak (MB)": min(found.values()), "larger peak (MB)": max(found.values())} | found
 
 
-# --- Two data centres (Figure 3-20) --------------------------------------------------------------------------------------
+# --- Two data centres (Figure 3-20) -------------------------------------------------------------------------
 
 CENTRE = {"quick": (2, 2, 8), "full": (4, 4, 16)}
 WIDE = {"quick": 4, "full": 50}  # ms

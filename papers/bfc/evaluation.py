@@ -47,7 +47,7 @@ def grid(names, workloads=("google", "fb"), makes=BOTH) -> list[str]:
     return keys(*(make(w, s) for w in workloads for make in makes for s in names))
 
 
-# --- Headlines -----------------------------------------------------------------------------------------------------------
+# --- Headlines ----------------------------------------------------------------------------------------------
 
 
 def over_bfc(runs, what) -> dict[str, float]:
@@ -82,7 +82,7 @@ def like_ideal(runs, w: str, make=plain) -> dict[float, float]:
     return ratio(bins(of(runs, make(w, "bfc")), w), bins(of(runs, make(w, "ideal-fq")), w))
 
 
-# --- Figures 3-9, 3-10, F-6: Google --------------------------------------------------------------------------------------
+# --- Figures 3-9, 3-10, F-6: Google -------------------------------------------------------------------------
 
 
 @measure("BFC-F9-a", needs=grid(ALL, ("google",)))
@@ -156,8 +156,8 @@ def _(runs):
 
 
 def best_of(runs, workload: str, make, level: float | None = 0.99) -> dict[float, float]:
-    """By size class outside 200 KB to 1 MB: BFC over the best of the other feasible schemes, by a percentile or (None) the mean. (Published:
-    but for ExpressPass at the tail of short flows.)"""
+    """By size class outside 200 KB to 1 MB: BFC over the best of the other feasible schemes, by a percentile
+    or (None) the mean. (Published: but for ExpressPass at the tail of short flows.)"""
     found = {s: bins(of(runs, make(workload, s)), workload, level) for s in (*FEASIBLE, "expresspass")}
     shared = [b for b in found["bfc"] if all(b in v for v in found.values()) and not 200e3 < b <= 1.1e6]
     out = {}
@@ -235,7 +235,7 @@ def _(runs):
     return {"HPCC / BFC": found["hpcc"] / found["bfc"], "BFC / best other": found["bfc"] / min(others.values())}
 
 
-# --- Figures 3-12, 3-13, F-5 ---------------------------------------------------------------------------------------------
+# --- Figures 3-12, 3-13, F-5 --------------------------------------------------------------------------------
 
 QUICK_LOADS = [Point("fb", s, load) for load in LOADS["quick"] for s in ("bfc", "bfc128", "ideal-fq", "dctcp")]
 

@@ -9,8 +9,8 @@ from thalweg.papers import RunSpec
 from .settings import run, scheme
 
 SIZES = {"google": "google-rpc", "fb": "facebook-hadoop-fine"}
-# Leaves, spines, hosts per leaf: 2:1 both. Google's many small flows among an incast's need the published number of queues per rack, so
-# that they are run at the published size at both scales.
+# Leaves, spines, hosts per leaf: 2:1 both. Google's many small flows among an incast's need the published
+# number of queues per rack, so that they are run at the published size at both scales.
 PUBLISHED = (8, 8, 16)
 NETWORK = {"quick": {"google": PUBLISHED, "fb": (4, 4, 8)}, "full": {"google": PUBLISHED, "fb": PUBLISHED}}
 # ms in which flows arrive.
@@ -21,8 +21,9 @@ BURST = 20e6  # B of an incast
 
 
 def share(leaves: int, spines: int, hosts: int) -> float:
-    """b/s that every host sends at load 1: the paper counts all flows against the capacity of the core (Traps 10), of which 112 in 127 cross
-    it. In a smaller network fewer do; it gets as much more traffic, so that its core carries as much as the published one."""
+    """b/s that every host sends at load 1: the paper counts all flows against the capacity of the core (Traps
+    10), of which 112 in 127 cross it. In a smaller network fewer do; it gets as much more traffic, so that
+    its core carries as much as the published one."""
     n = leaves * hosts
     crossing = (n - hosts) / (n - 1) if leaves > 1 else 1.0
     return leaves * spines * RATE / n * (112 / 127) / crossing

@@ -13,7 +13,7 @@ from thalweg.papers import RunSpec, measure, once
 from .settings import FULL, HRTT, PACKET, listed, order, run, scheme, unbounded
 from .workloads import MEAN, arrivals, sizes, write
 
-# --- App. C: a lone flow that could come at x times the rate at which it leaves ------------------------------------------
+# --- App. C: a lone flow that could come at x times the rate at which it leaves -----------------------------
 
 DRAIN = 50  # Gb/s
 KS, XS = (1.0, 2.0, 4.0), (1.1, 1.5, 2.0, 3.0, 5.0)  # k = .5 is less than 8 packets: the model is not for it
@@ -141,7 +141,7 @@ def _(runs):
     }
 
 
-# --- Several flows at one egress -----------------------------------------------------------------------------------------
+# --- Several flows at one egress ----------------------------------------------------------------------------
 
 
 def few_runs() -> list[RunSpec]:
@@ -170,7 +170,7 @@ def _(runs):
     return {f"{n} flows": used(runs[f"few-{n}:bfc@1"]) for n in (2, 4, 8)}
 
 
-# --- Table 3.1, Figure 3-4 -----------------------------------------------------------------------------------------------
+# --- Table 3.1, Figure 3-4 ----------------------------------------------------------------------------------
 
 T1 = {"quick": 20, "full": 50}  # ms
 SPEEDS = (10, 40, 100)

@@ -20,7 +20,8 @@ ENOUGH = 150  # flows of a class before its 99th percentile decides
 
 
 class Flows:
-    """Flows that ended, of the named groups: sizes (B) and slowdown, from start to the last ACK over what it takes alone."""
+    """Flows that ended, of the named groups: sizes (B) and slowdown, from start to the last ACK over what it
+    takes alone."""
 
     def __init__(self, results):
         topology = results.scenario.to_dict()["topology"]

@@ -22,7 +22,7 @@ def over(runs, point, a: str, b: str, what, w: str):
     return what(of(runs, point(w, a)), w) / what(of(runs, point(w, b)), w)
 
 
-# --- ExpressPass ---------------------------------------------------------------------------------------------------------
+# --- ExpressPass --------------------------------------------------------------------------------------------
 
 
 @measure("BFC-H-c", needs=grid(("bfc", "expresspass"), ("google",)))
@@ -94,7 +94,7 @@ def _(runs):
     }
 
 
-# --- Homa and SRF --------------------------------------------------------------------------------------------------------
+# --- Homa and SRF -------------------------------------------------------------------------------------------
 
 
 def sprayed(runs) -> dict[str, float]:
@@ -194,7 +194,8 @@ WAITS = ("homa", "homa-ecmp")
 
 @once
 def waits(results) -> dict[str, np.ndarray]:
-    """How long scheduled packets between racks waited for the first two of their three links between switches and hosts, us."""
+    """How long scheduled packets between racks waited for the first two of their three links between switches
+    and hosts, us."""
     granted = (pl.col("forward") == 1) & (pl.col("seq") >= BDP * MTU) & (pl.col("hops") == 3)
     found = results.packets.filter(granted).select("arrivals_ps", "starts_ps").collect()
     out = {}

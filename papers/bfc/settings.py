@@ -114,7 +114,8 @@ def dctcp(first: int) -> dict:
 
 
 def expresspass(key: str = "", value: str = "") -> dict:
-    """Credits on the data's way in reverse; 75 MB a port and no PFC (§3.6.2.1). A setting: `alpha`, or `credits` that may wait at a port."""
+    """Credits on the data's way in reverse; 75 MB a port and no PFC (§3.6.2.1). A setting: `alpha`, or
+    `credits` that may wait at a port."""
     alpha = float(value) if key == "alpha" else 0.5
     waiting = int(value) if key == "credits" else 16
     order = {"kind": "expresspass", "credits": waiting, "packet": f"{FULL}B"}
@@ -129,7 +130,8 @@ def expresspass(key: str = "", value: str = "") -> dict:
 
 def homa(routing: str) -> dict:
     """32 levels, cut by the sizes of the traffic; grants and ACKs before all data; no limits (App. F.1)."""
-    # CHOICE: 1 BDP is the window that lets one message fill its link, as everywhere here; a grant has the size of a credit.
+    # CHOICE: 1 BDP is the window that lets one message fill its link, as everywhere here; a grant has the
+    # size of a credit.
     transport = {"kind": "homa", "payload": f"{MTU}B", "header": f"{HEADER}B", "control_size": "84B"}
     return {
         "switch": unbounded({"kind": "priority", "classes": 32}),
@@ -171,17 +173,17 @@ def scheme(name: str) -> dict:
     elif base == "ideal-fq":
         made |= {"switch": unbounded({"kind": "drr", "quantum": "1020B"}), "transport": capped()}
     elif base == "ideal-srf":
-        # CHOICE: 255 queues, more than flows ever wait at a port but for incasts', in place of one for every flow; what is served is the
-        # flow whose first packet says the least. (`srpt`, pFabric's order, looks at a flow's last packet too: once that waits, the flow
-        # goes before shorter ones.)
+        # CHOICE: 255 queues, more than flows ever wait at a port but for incasts', in place of one for every
+        # flow; what is served is the flow whose first packet says the least. (`srpt`, pFabric's order, looks
+        # at a flow's last packet too: once that waits, the flow goes before shorter ones.)
         shortest = order(queues=256, service="shortest")
         del shortest["quantum"]
         made |= {"switch": unbounded(shortest), "transport": capped()}
     elif base == "hpcc":
         made |= {"switch": pfc(), "transport": hpcc(float(detail or 0.95))}
     elif base in ("hpcc-pfc", "hpcc-sfq", "hpcc-dqa"):
-        # CHOICE: switches tell senders of every drop in no more than the propagation delay. The timer is for the last ACK of a flow, which may be
-        # dropped, too.
+        # CHOICE: switches tell senders of every drop in no more than the propagation delay. The timer is for
+        # the last ACK of a flow, which may be dropped, too.
         queues = {"hpcc-sfq": order(assignment="hashed"), "hpcc-dqa": order()}.get(base, "fifo")
         made["switch"] = {"scheduler": queues, "inputs": SHARED}
         made["transport"] = hpcc(recovery="told", cap=4 * HPCC_BDP, timer={"kind": "fixed", "value": "1ms"})

@@ -12,10 +12,11 @@ from .link import ALL_LONE, DRAIN, empty, lone
 from .outcome import flows
 from .settings import FULL, HRTT, LINE, PACKET, order, run, scheme
 
-# --- The testbed (§3.6.1) ------------------------------------------------------------------------------------------------
+# --- The testbed (§3.6.1) -----------------------------------------------------------------------------------
 
-# Hosts: 0 receives G1, 1 receives G2 and G3; 2 to 9 send G3, those behind G1 and G2. CHOICE: a sender of its own for every flow. With one for a
-# group nothing would wait at SW1 as flows begin, each would find all queues empty, and even dynamic assignment would draw blindly.
+# Hosts: 0 receives G1, 1 receives G2 and G3; 2 to 9 send G3, those behind G1 and G2. CHOICE: a sender of its
+# own for every flow. With one for a group nothing would wait at SW1 as flows begin, each would find all
+# queues empty, and even dynamic assignment would draw blindly.
 FACTORS = (0.25, 0.5, 1.0, 2.0)
 BED = "testbed.csv"
 QUEUES = 17  # 16 and that of control packets
@@ -160,7 +161,7 @@ def _(runs):
     return {"largest distance from 30 (n + 8) us": max(off.values())}
 
 
-# --- A ring (App. D), and frames that are lost ---------------------------------------------------------------------------
+# --- A ring (App. D), and frames that are lost --------------------------------------------------------------
 
 
 # Queues, that of control packets among them, and whether pauses that could close the circle are elided.
@@ -182,7 +183,8 @@ def ring_runs() -> list[RunSpec]:
 
 @measure("BFC-D1-a", needs=["ring-*:bfc@1", *ALL_LONE, "lost-frames:bfc@1"])
 def _(runs):
-    """Networks without a cycle always drain; the ring does with many queues, or a way elided, and not with one queue."""
+    """Networks without a cycle always drain; the ring does with many queues, or a way elided, and not with
+    one queue."""
     left = {k: int((runs[k].flows["status"] != "completed").sum()) for k in runs if not k.startswith("herd")}
     acyclic = sum(v for k, v in left.items() if not k.startswith("ring"))
     return {

@@ -1,4 +1,5 @@
-"""What needs no network: the sizes' byte shares (Figure 3-2), fluid processor sharing (Figures 3-3, 3-4), tables, hashes."""
+"""What needs no network: the sizes' byte shares (Figure 3-2), fluid processor sharing (Figures 3-3, 3-4),
+tables, hashes."""
 
 from __future__ import annotations
 

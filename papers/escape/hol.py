@@ -9,7 +9,8 @@ from thalweg.papers import measure
 from .messages import WORKLOADS, by_class, took, traffic
 from .settings import run, scheme
 
-# h1..h6 are 0..5: f1 h1 -> h6, f2 h2 -> h5, f3 h3 -> h6, f4 h4 -> h5. Heavy: 80 % of h6's link together, innocent: 40 % of h5's.
+# h1..h6 are 0..5: f1 h1 -> h6, f2 h2 -> h5, f3 h3 -> h6, f4 h4 -> h5. Heavy: 80 % of h6's link together,
+# innocent: 40 % of h5's.
 HEAVY, INNOCENT = ((0, 5), (2, 5)), ((1, 4), (3, 4))
 READINGS = {"total": (16.0, 8.0), "each": (32.0, 16.0)}  # Gb/s of each flow
 MS = {"quick": {"web": 60, "hadoop": 40}, "full": {"web": 200, "hadoop": 200}}

@@ -41,7 +41,8 @@ def traffic(
     seed: int,
     folder: Path,
 ) -> dict:
-    """Of each pair of hosts (Gb/s, path) ten generators: sections with a connection each; and the paths of all messages."""
+    """Of each pair of hosts (Gb/s, path) ten generators: sections with a connection each; and the paths of
+    all messages."""
     sizes, share = knots(workload)
     draw = np.random.default_rng([seed, WORKLOADS.index(workload)])
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,7 +69,8 @@ def traffic(
 
 
 class Took:
-    """Messages that began after the warm-up and before the last part of the run: size (B), completion (s) from its arrival at the host."""
+    """Messages that began after the warm-up and before the last part of the run: size (B), completion (s)
+    from its arrival at the host."""
 
     def __init__(self, results, warm: float, last: float):
         flows = results.flows

@@ -1,4 +1,5 @@
-"""RING3 (Figure 4.6): three switches, each host sends two switches on; deadlock, fluctuation, pools, thresholds, HPCC."""
+"""RING3 (Figure 4.6): three switches, each host sends two switches on; deadlock, fluctuation, pools,
+thresholds, HPCC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""FT3 (Figure 4.11): a fat tree whose routes close a cycle after failures; FT2 (Figure 4.14): two spines, with messages."""
+"""FT3 (Figure 4.11): a fat tree whose routes close a cycle after failures; FT2 (Figure 4.14): two spines,
+with messages."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ SCHEMES = tuple(NAMES)
 
 
 def steps():
-    """Ten flows of each source; at the failure the flows of the changed routes end, and others begin on the new ones."""
+    """Ten flows of each source; at the failure the flows of the changed routes end, and others begin on the
+    new ones."""
     # CHOICE: queue pairs that fail over are new ones here: what is under way still arrives on the old route.
     first = [(pair, way) for pair, way in BEFORE.items() for _ in range(10)]
     moved = [pair for pair in BEFORE if BEFORE[pair] != AFTER[pair]]

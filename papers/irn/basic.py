@@ -1,4 +1,5 @@
-"""The basic results (§4.3.2, Figures 4.1 to 4.6), by size and by tail (§4.3.4, Figure 4.8), and Resilient RoCE (§4.3.5)."""
+"""The basic results (§4.3.2, Figures 4.1 to 4.6), by size and by tail (§4.3.4, Figure 4.8), and Resilient
+RoCE (§4.3.5)."""
 
 from __future__ import annotations
 
@@ -118,7 +119,7 @@ def _(runs):
     } | unfinished(runs)
 
 
-# --- By size (§4.3.4) ----------------------------------------------------------------------------------------------------
+# --- By size (§4.3.4) ---------------------------------------------------------------------------------------
 
 
 @claim("IRN-X4a", BASELINES)
@@ -133,7 +134,7 @@ def _(runs):
     return worst | {k: x for k, x in out.items() if x > (1 if k.startswith("R1") else 1.1)}
 
 
-# --- Single packets (Figure 4.8) -----------------------------------------------------------------------------------------
+# --- Single packets (Figure 4.8) ----------------------------------------------------------------------------
 
 QUANTILES = (0.90, 0.99, 0.999)
 
@@ -158,7 +159,7 @@ def _(runs):
     return worst | out
 
 
-# --- Resilient RoCE (Figure 4.10) ----------------------------------------------------------------------------------------
+# --- Resilient RoCE (Figure 4.10) ---------------------------------------------------------------------------
 
 
 @judged("IRN-F10a", needs=[*needs(PLACE, ("irn",), ("none",)), *needs(PLACE, ("roce",), ("dcqcn",))])

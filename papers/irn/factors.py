@@ -1,4 +1,5 @@
-"""Factor analysis (§4.3.3, Figure 4.7): what selective retransmission, SACK, BDP-FC and static timeouts are each good for."""
+"""Factor analysis (§4.3.3, Figure 4.7): what selective retransmission, SACK, BDP-FC and static timeouts are
+each good for."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The paper's figures, drawn from this study's runs. Diamonds: published numbers; Figures 4.1 to 4.6 are published as images
-only, their diamonds come from Table 4.2 and its ratios."""
+"""The paper's figures, drawn from this study's runs. Diamonds: published numbers; Figures 4.1 to 4.6 are
+published as images only, their diamonds come from Table 4.2 and its ratios."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Set-up, NIC state and published hardware figures (§4.1.3, §4.3.1, §4.4.3, §4.5): arithmetic and the state machines' own fields, no
-runs."""
+"""Set-up, NIC state and published hardware figures (§4.1.3, §4.3.1, §4.4.3, §4.5): arithmetic and the state
+machines' own fields, no runs."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 def period(rate: int) -> int:
-    """ns from one event to the next: five times what the bytes take at full rate, rounded up to 1 s: TIMELY's rates, once they are
-    low, rise by 10 Mb/s per update whatever the link."""
+    """ns from one event to the next: five times what the bytes take at full rate, rounded up to 1 s: TIMELY's
+    rates, once they are low, rise by 10 Mb/s per update whatever the link."""
     return round(np.ceil(5 * TOTAL * 8 / (min(rate, 40) * 1e9)) * 1e9)
 
 
@@ -104,7 +104,7 @@ def at(
     ]
 
 
-# --- Request completion times --------------------------------------------------------------------------------------------
+# --- Request completion times -------------------------------------------------------------------------------
 
 
 def completion_times(results) -> np.ndarray:
@@ -154,11 +154,12 @@ def _(runs):
     return ratios(runs, "irn-pfc")
 
 
-# --- With cross traffic --------------------------------------------------------------------------------------------------
+# --- With cross traffic -------------------------------------------------------------------------------------
 
 
 def cross(scale: str) -> dict:
-    """CHOICE: the incast begins behind the warm-up. At quick scale it has a fifth of the bytes, for a window a tenth as long."""
+    """CHOICE: the incast begins behind the warm-up. At quick scale it has a fifth of the bytes, for a window
+    a tenth as long."""
     flows, total = (5000, TOTAL // 5) if scale == "quick" else (50_000, TOTAL)
     until = round(1e9 * numbers.window(flows, HEAVY_TAILED, 0.5, 40e9, numbers.fat_tree(6)[0]))
     return {

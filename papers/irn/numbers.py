@@ -7,7 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-# CHOICE §4.2.2: Ethernet 14 + 802.1Q 4 + FCS 4 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4. "MTU 1 KB, BDP 120 KB ≈ 110 MTU packets" fits.
+# CHOICE §4.2.2: Ethernet 14 + 802.1Q 4 + FCS 4 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4. "MTU 1 KB, BDP 120 KB ≈
+# 110 MTU packets" fits.
 MTU, HEADER = 1024, 66
 WIRE = MTU + HEADER
 FRAME = 64  # B: a pause frame
@@ -36,8 +37,9 @@ def threshold(memory: int, rate: float) -> int:
 
 
 def headroom(rate: float) -> int:
-    """What may still come in once the threshold is crossed: in flight either way, an overshoot, the packet before the pause frame,
-    the frame, the packet that upstream was sending. Three full packets and a frame more than the paper has."""
+    """What may still come in once the threshold is crossed: in flight either way, an overshoot, the packet
+    before the pause frame, the frame, the packet that upstream was sending. Three full packets and a frame
+    more than the paper has."""
     return bdp(rate, links=1) + 3 * WIRE + FRAME
 
 
@@ -47,14 +49,14 @@ def rto_high(k: int, memory: int, rate: float) -> float:
 
 
 def chosen_rto_high(k: int, memory: int, rate: float) -> int:
-    """µs. CHOICE §4.3.1: 320 where the memory is twice the bandwidth-delay product and k = 6, as published; else the formula,
-    rounded up to 10 µs."""
+    """µs. CHOICE §4.3.1: 320 where the memory is twice the bandwidth-delay product and k = 6, as published;
+    else the formula, rounded up to 10 µs."""
     if k == 6 and memory == 2 * bdp(rate):
         return 320
     return math.ceil(round(rto_high(k, memory, rate), 6) / 10) * 10
 
 
-# --- Traffic -------------------------------------------------------------------------------------------------------------
+# --- Traffic ------------------------------------------------------------------------------------------------
 
 
 def mean_size(cdf) -> float:
@@ -79,7 +81,7 @@ def window(flows: int, cdf, load: float, rate: float, hosts: int) -> float:
     return flows / flow_rate(cdf, load, rate, hosts)
 
 
-# --- What flows say ------------------------------------------------------------------------------------------------------
+# --- What flows say -----------------------------------------------------------------------------------------
 
 
 def nearest_rank(values, fraction: float) -> float:
@@ -94,8 +96,8 @@ def steps(values) -> list[float]:
 
 
 def out_of_order(psn) -> tuple[np.ndarray, np.ndarray]:
-    """For packets in the order of their arrival: how far ahead of the expected one each is (below zero: a copy of what lies
-    behind it), and whether that very packet had come before."""
+    """For packets in the order of their arrival: how far ahead of the expected one each is (below zero: a
+    copy of what lies behind it), and whether that very packet had come before."""
     expected, seen = 0, set()
     ahead, again = np.empty(len(psn), dtype=np.int64), np.zeros(len(psn), dtype=bool)
     for n, p in enumerate(psn):
@@ -107,8 +109,8 @@ def out_of_order(psn) -> tuple[np.ndarray, np.ndarray]:
 
 
 def outstanding(sent, acked) -> int:
-    """The largest distance between the next new packet and the lowest unacknowledged one: `sent` are (time, PSN), `acked`
-    (time, cumulative PSN). What happens at one time: the acknowledgement first."""
+    """The largest distance between the next new packet and the lowest unacknowledged one: `sent` are (time,
+    PSN), `acked` (time, cumulative PSN). What happens at one time: the acknowledgement first."""
     events = sorted([(t, 0, p) for t, p in acked] + [(t, 1, p) for t, p in sent])
     next_, lowest, most = 0, 0, 0
     for _, what, p in events:

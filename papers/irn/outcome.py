@@ -16,8 +16,8 @@ CLASSES = {"1 KB": 1024, "10 KB": 10_000, "200 KB": 200_000, "1 MB": 1_000_000, 
 class Flows:
     """Sizes (B), completion times (s) and slowdowns of the flows that count.
 
-    A flow that had not ended when the run did counts with the time that it had been under way, a lower bound: leaving it out
-    would flatter the scheme that starved it.
+    A flow that had not ended when the run did counts with the time that it had been under way, a lower bound:
+    leaving it out would flatter the scheme that starved it.
     """
 
     def __init__(self, results):

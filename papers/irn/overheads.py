@@ -1,4 +1,5 @@
-"""What an implementation may cost at worst (§4.5.3, Figure 4.12): 2 µs to fetch what is sent again, 16 B more on every packet."""
+"""What an implementation may cost at worst (§4.5.3, Figure 4.12): 2 µs to fetch what is sent again, 16 B more
+on every packet."""
 
 from __future__ import annotations
 

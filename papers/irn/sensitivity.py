@@ -1,7 +1,8 @@
-"""What TIMELY's open constants do to the claims that hang on them (IRN-F5a, F9a, F9b, X6a, X7a, X7c, T2-70-t): the weight of the newest
-difference, 0.064 (0.08 with a minRTT of 30 us, with which the study of TIMELY reproduces most, at the 24 us of this one) or 0.875 of later
-analyses, and the least rate, 10 or 100 Mb/s. Neither paper states either; claims are judged with the study's own, and nothing is
-judged here. At full scale only.
+"""What TIMELY's open constants do to the claims that hang on them (IRN-F5a, F9a, F9b, X6a, X7a, X7c,
+T2-70-t): the weight of the newest difference, 0.064 (0.08 with a minRTT of 30 us, with which the study of
+TIMELY reproduces most, at the 24 us of this one) or 0.875 of later analyses, and the least rate, 10 or 100
+Mb/s. Neither paper states either; claims are judged with the study's own, and nothing is judged here. At full
+scale only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Networks, schemes and windows: what is set on top of the scenario files.
 
-A run's key is `POINT:SCHEME.CONTROL@SEED`: a point of the parameter space, the transport with or without PFC, the congestion
-control. All schemes of one point and seed get the same flows on the same paths: flows depend on the seed and the traffic
-section alone, and loads count 66 B of header whatever the transport has.
+A run's key is `POINT:SCHEME.CONTROL@SEED`: a point of the parameter space, the transport with or without PFC,
+the congestion control. All schemes of one point and seed get the same flows on the same paths: flows depend
+on the seed and the traffic section alone, and loads count 66 B of header whatever the transport has.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from thalweg.papers import RunSpec, measure
 from . import numbers
 from .numbers import HEAVY_TAILED, UNIFORM
 
-# CHOICE: the paper does not say how many. Three for the basic results and Table 4.2; one for the rest of the parameter space and for the
-# factor analysis, whose ratios are of schemes with the same flows (README.md says what one seed is good for).
+# CHOICE: the paper does not say how many. Three for the basic results and Table 4.2; one for the rest of the
+# parameter space and for the factor analysis, whose ratios are of schemes with the same flows (README.md says
+# what one seed is good for).
 SEEDS = {"quick": (1,), "full": (1, 2, 3)}
 ONE = 1
 FLOWS = {"quick": 5000, "full": 50_000}  # per run; CHOICE: the paper says neither how many nor how long
 WARM_UP = 0.1  # of the window: flows that start in it do not count
-# Go-back-N without PFC and without a window can live-lock (see README.md): such a run ends after so many windows at the latest.
+# Go-back-N without PFC and without a window can live-lock (see README.md): such a run ends after so many
+# windows at the latest.
 LONGEST = {"quick": 10, "full": 20}
 
 SIZES = {"heavy-tailed": HEAVY_TAILED, "uniform": UNIFORM}
@@ -84,8 +86,8 @@ class Point:
 
 UNIFORM_FLOWS = {"quick": 500, "full": 5000}  # they are ten times as large: as long a window as the others have
 LARGER = {"quick": 12_000, "full": 50_000}  # of 128 and of 250 hosts
-# Without congestion control queues and pauses go on growing for longer than the window of the quick scale: the default row is judged on
-# as many flows as at full scale.
+# Without congestion control queues and pauses go on growing for longer than the window of the quick scale:
+# the default row is judged on as many flows as at full scale.
 LONG = {"quick": 50_000, "full": 50_000}
 
 
@@ -120,7 +122,7 @@ POINTS = {
 }
 
 
-# --- Schemes -------------------------------------------------------------------------------------------------------------
+# --- Schemes ------------------------------------------------------------------------------------------------
 
 CONTROLS = ("none", "timely", "dcqcn")
 NAMES = {
@@ -166,8 +168,9 @@ TIMELY = {
     "t_low": "50us",
     "t_high": "500us",
     "min_rtt": "24us",
-    # CHOICE M6: the weight of the newest difference is in neither chapter. What acts is its ratio to minRTT, and the figures of Chapter 3, whose
-    # TIMELY this is, need 0.08 for 30 us, so 0.064 for 24. Other reading: 0.875, of later analyses (`TIMELY_BAND`; README.md says what it does).
+    # CHOICE M6: the weight of the newest difference is in neither chapter. What acts is its ratio to minRTT,
+    # and the figures of Chapter 3, whose TIMELY this is, need 0.08 for 30 us, so 0.064 for 24. Other reading:
+    # 0.875, of later analyses (`TIMELY_BAND`; README.md says what it does).
     "alpha": 0.064,
     "beta": 0.8,
     "additive": "10Mbps",
@@ -179,7 +182,8 @@ TIMELY = {
     # M6, step 5: flows always have something to send, what was lost at last; no rule for idle applications.
     "idle_holds": False,
 }
-# What the two descriptions of TIMELY leave open beside what stands above: the weight of the newest difference, the least rate.
+# What the two descriptions of TIMELY leave open beside what stands above: the weight of the newest
+# difference, the least rate.
 TIMELY_BAND = {
     "timely": {},
     "timely-raw": {"alpha": 0.875},
@@ -206,7 +210,8 @@ def control(name: str, point: Point) -> dict:
     if name == "dcqcn":
         return {"transport.congestion": DCQCN, "switch.marking": ramp()}
     if name == "dcqcn-scaled":
-        # As large a part of an input's memory as by default; memories are twice the bandwidth-delay product where only the rate differs.
+        # As large a part of an input's memory as by default; memories are twice the bandwidth-delay product
+        # where only the rate differs.
         return {"transport.congestion": DCQCN, "switch.marking": ramp(point.bytes / DEFAULT_MEMORY)}
     if name == "aimd":
         return {"transport.congestion": "aimd"}
@@ -219,8 +224,8 @@ UNLIMITED = 4000  # packets: more than any flow of the heavy-tailed workload has
 
 
 def pfc(point: Point) -> dict:
-    """Flow control, and no timers (§4.3.1). CHOICE §4.3.1: the published headroom is not quite lossless; the threshold stays as published,
-    and the memory is larger by what is missing."""
+    """Flow control, and no timers (§4.3.1). CHOICE §4.3.1: the published headroom is not quite lossless; the
+    threshold stays as published, and the memory is larger by what is missing."""
     xoff = numbers.threshold(point.bytes, point.bits) if point.xoff is None else point.xoff * 1000
     threshold = {"kind": "static", "xoff": f"{xoff}B", "xon": f"{xoff}B"}
     room = numbers.headroom(point.bits)
@@ -241,8 +246,8 @@ def scheme(name: str, cc: str, point: Point) -> dict:
         "max_rate_factor": 4,
     }
     out = {"transport.timer": pair} | control(cc, point)
-    # Windows need acknowledgements, and begin full (§4.3.4): at IRN's cap. RoCE has no cap, with a window neither: it begins with
-    # all that a flow has.
+    # Windows need acknowledgements, and begin full (§4.3.4): at IRN's cap. RoCE has no cap, with a window
+    # neither: it begins with all that a flow has.
     windows = cc in ("aimd", "dctcp")
     if name.startswith("roce"):
         out |= {"transport.recovery": GO_BACK_N, "transport.cap": UNLIMITED if windows else "none"}
@@ -273,8 +278,8 @@ def scheme(name: str, cc: str, point: Point) -> dict:
 
 
 def iwarp(point: Point) -> dict:
-    """§4.3.6: a full TCP stack. CHOICE: NewReno with SACK, slow start from 4 segments, receive window 1 MB, RTO at least
-    RTO_high; no handshake, an ACK per packet, 66 B of headers as RDMA has."""
+    """§4.3.6: a full TCP stack. CHOICE: NewReno with SACK, slow start from 4 segments, receive window 1 MB,
+    RTO at least RTO_high; no handshake, an ACK per packet, 66 B of headers as RDMA has."""
     return {
         "kind": "tcp",
         "mss": f"{numbers.MTU}B",
@@ -289,7 +294,7 @@ def iwarp(point: Point) -> dict:
     }
 
 
-# --- Runs ----------------------------------------------------------------------------------------------------------------
+# --- Runs ---------------------------------------------------------------------------------------------------
 
 
 def run(key: str, scenario: str, set: Mapping, seed: int, **more) -> RunSpec:

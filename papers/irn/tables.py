@@ -1,4 +1,5 @@
-"""Tables 4.2 to 4.8 (§4.3.4): the three schemes with three kinds of congestion control, one parameter at a time off its default."""
+"""Tables 4.2 to 4.8 (§4.3.4): the three schemes with three kinds of congestion control, one parameter at a
+time off its default."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from .numbers import steps
 from .outcome import METRICS, drop_rate, m3, named, pauses, ratio, unfinished
 from .settings import BASELINES, CONTROLS, ONE, POINTS, at, judged, mean, needs, seeds
 
-# Published per scenario and congestion control: slowdown, average FCT and 99 % FCT (ms) of IRN; R1 = IRN / (RoCE+PFC) and
-# R2 = IRN / (IRN+PFC) of the three. What could not be read is not here: 10 Gb/s, 128 and 250 servers, 60 KB.
+# Published per scenario and congestion control: slowdown, average FCT and 99 % FCT (ms) of IRN; R1 = IRN /
+# (RoCE+PFC) and R2 = IRN / (IRN+PFC) of the three. What could not be read is not here: 10 Gb/s, 128 and 250
+# servers, 60 KB.
 PUBLISHED = {
     ("default", "none"): ((8.24, 0.9, 15.3), (0.269, 0.350, 0.301), (0.513, 0.640, 0.612)),
     ("default", "timely"): ((4.73, 1.2, 18.5), (0.626, 0.625, 0.594), (0.995, 0.976, 0.968)),
@@ -157,8 +159,9 @@ def scaled_needs(place: str) -> list[str]:
 
 
 def marked(runs, place: str) -> dict[str, float]:
-    """A row with DCQCN, with the published thresholds and with the same parts of the memory (`scaled`); and how far its average FCT is
-    from that without congestion control, where equal means that DCQCN does not act."""
+    """A row with DCQCN, with the published thresholds and with the same parts of the memory (`scaled`); and
+    how far its average FCT is from that without congestion control, where equal means that DCQCN does not
+    act."""
     free = m3(runs, f"{place}:irn.none")["fct"]
     out = {}
     for cc, name in (("dcqcn", ""), ("dcqcn-scaled", ", scaled")):
@@ -176,7 +179,7 @@ def _(runs):
     return marked(runs, first) | more | unfinished(runs)
 
 
-# --- Trends over a table, at the seed that all its rows have -------------------------------------------------------------
+# --- Trends over a table, at the seed that all its rows have ------------------------------------------------
 
 
 def needs_of(places, controls=CONTROLS) -> list[str]:
@@ -289,7 +292,7 @@ def _(runs):
     return {"smallest": min(found.values()), "largest": max(found.values())} | found
 
 
-# --- Summary (§4.3.4) ----------------------------------------------------------------------------------------------------
+# --- Summary (§4.3.4) ---------------------------------------------------------------------------------------
 
 
 def complete(runs) -> list[tuple[str, str]]:
@@ -337,7 +340,7 @@ def _(runs):
     return out | {f"R2 {k}": x for k, x in found.items() if x > 1.1}
 
 
-# --- The tables themselves -----------------------------------------------------------------------------------------------
+# --- The tables themselves ----------------------------------------------------------------------------------
 
 COLUMNS = (
     "table",
@@ -349,7 +352,8 @@ COLUMNS = (
 
 
 def printed(runs) -> list[tuple]:
-    """Tables 4.2 to 4.8, published beside measured: rows of `COLUMNS`; FCTs in ms. The default row comes in every table."""
+    """Tables 4.2 to 4.8, published beside measured: rows of `COLUMNS`; FCTs in ms. The default row comes in
+    every table."""
     have = set(complete(runs))
     out = []
     for table, places in TABLES.items():

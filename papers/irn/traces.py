@@ -1,8 +1,9 @@
-"""Traces: the authors' own incast (§4.5.2), by which the rule is chosen that restarts IRN's timer, and TIMELY's rates in an incast
-of ten, which show why IRN-F9a and F9b fail.
+"""Traces: the authors' own incast (§4.5.2), by which the rule is chosen that restarts IRN's timer, and
+TIMELY's rates in an incast of ten, which show why IRN-F9a and F9b fail.
 
-`$THALWEG_IRN_TRACES` names a folder with the authors' receiver trace, `recvInput-40Gbps-incast.txt` and `recvOutput-40Gbps-incast.txt`
-(`irn_receiver/traces` of the public repository NetSys/irn-vivado-hls); it is not part of this repository."""
+`$THALWEG_IRN_TRACES` names a folder with the authors' receiver trace, `recvInput-40Gbps-incast.txt` and
+`recvOutput-40Gbps-incast.txt` (`irn_receiver/traces` of the public repository NetSys/irn-vivado-hls); it is
+not part of this repository."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def runs(scale: str) -> list:
 
 
 def recorded(results, forward: bool):
-    """Packets that arrived, in the order of their arrival: (flow, PSN or cumulative PSN, wire bytes, sent ps, arrived ps)."""
+    """Packets that arrived, in the order of their arrival: (flow, PSN or cumulative PSN, wire bytes, sent ps,
+    arrived ps)."""
     import polars as pl
 
     rows = results.packets.filter((pl.col("forward") == int(forward)) & (pl.col("exit_ps") >= 0))
@@ -94,8 +96,9 @@ SILENCE, BIN = 330e-6, 100e-6  # s: longer than RTO_high, and a bin of the histo
 
 
 def silences(flow) -> np.ndarray:
-    """Seconds of each silence of a flow of at least 330 us, for arrivals in their order. The authors' trace has no times: the link to the
-    receiver is busy all along, so an arrival stands for a packet's time on the wire, here as there."""
+    """Seconds of each silence of a flow of at least 330 us, for arrivals in their order. The authors' trace
+    has no times: the link to the receiver is busy all along, so an arrival stands for a packet's time on the
+    wire, here as there."""
     packet = numbers.WIRE * 8 / 40e9
     found = np.concatenate([np.diff(np.flatnonzero(flow == f)) for f in np.unique(flow)]) * packet
     return found[found >= SILENCE]
@@ -115,7 +118,8 @@ def _(runs):
 
 
 def authors() -> tuple[np.ndarray, np.ndarray]:
-    """The authors' receiver trace: queue pair and number of every arrival; the answers: NACK or not, and the number expected next."""
+    """The authors' receiver trace: queue pair and number of every arrival; the answers: NACK or not, and the
+    number expected next."""
     folder = os.environ.get("THALWEG_IRN_TRACES")
     if not folder:
         raise NotCheckable(
@@ -164,8 +168,8 @@ def _(runs):
 
 
 def most(results) -> int:
-    """The most packets that any sender had outstanding. What is lost is not in the recording; that it was sent is told by the
-    next one that arrives."""
+    """The most packets that any sender had outstanding. What is lost is not in the recording; that it was
+    sent is told by the next one that arrives."""
     import polars as pl
 
     sent = results.packets.filter((pl.col("forward") == 1) & (pl.col("ingress_ps") >= 0)).select(

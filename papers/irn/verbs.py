@@ -1,4 +1,5 @@
-"""The semantics of verbs and the size of headers (§4.4, §4.5.3): queue pairs on hostile paths, no runs of the simulator."""
+"""The semantics of verbs and the size of headers (§4.4, §4.5.3): queue pairs on hostile paths, no runs of the
+simulator."""
 
 from __future__ import annotations
 
@@ -44,11 +45,12 @@ def cases(scale: str) -> Counter:
     return found
 
 
-# --- V2b: what arrives out of order has no visible effect --------------------------------------------------------------
+# --- V2b: what arrives out of order has no visible effect ---------------------------------------------------
 
 
 def effects_out_of_turn(order: tuple[int, ...]) -> int:
-    """Packets 0 to 5 of a Write, a Send and a Write with immediate data arrive in this order; looks that found too much or too little."""
+    """Packets 0 to 5 of a Write, a Send and a Write with immediate data arrive in this order; looks that
+    found too much or too little."""
     late = {("request", n): [f"{20 + 2 * order.index(n)}us"] for n in order}
     s = Small(schedule=late, packet_time="1ns")
     for _ in range(2):
@@ -81,7 +83,7 @@ def _(runs):
     }
 
 
-# --- V2c: o9-20 --------------------------------------------------------------------------------------------------------
+# --- V2c: o9-20 ---------------------------------------------------------------------------------------------
 
 
 @measure("IRN-V2c", needs=[])
@@ -92,7 +94,7 @@ def _(runs):
     return found | {k: random[k] for k in CASES_SAID}
 
 
-# --- V2d: overwriting --------------------------------------------------------------------------------------------------
+# --- V2d: overwriting ---------------------------------------------------------------------------------------
 
 
 def last_one(fence: str) -> str:
@@ -114,7 +116,7 @@ def _(runs):
     }
 
 
-# --- V2e, V2f: Receive WQEs --------------------------------------------------------------------------------------------
+# --- V2e, V2f: Receive WQEs ---------------------------------------------------------------------------------
 
 
 @measure("IRN-V2e", needs=[])
@@ -166,7 +168,7 @@ def _(runs):
     }
 
 
-# --- S1e: headers ------------------------------------------------------------------------------------------------------
+# --- S1e: headers -------------------------------------------------------------------------------------------
 
 
 def transfer(dialect: str) -> list[verbs.Packet]:

@@ -43,8 +43,8 @@ def gain(packets: int, **network) -> float:
 
 
 def idealised(packets: float, i: int = 4, rate: float = 0.7e9, rtt: float = 0.040) -> float:
-    """The gain as §2.2 states it, in round trips or parts of the transfer: nothing up to i; then TCP needs log2(N / i) round trips and
-    RC3 one; beyond A·RTT slow start weighs less and less in N / A."""
+    """The gain as §2.2 states it, in round trips or parts of the transfer: nothing up to i; then TCP needs
+    log2(N / i) round trips and RC3 one; beyond A·RTT slow start weighs less and less in N / A."""
     pipe = rate * rtt / PACKET
     if packets <= i:
         return 0.0

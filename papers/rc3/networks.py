@@ -1,8 +1,10 @@
-"""Networks that are published by name only (Table 2.1), as stand-ins with the same rules as Internet2: `python networks.py` writes them.
+"""Networks that are published by name only (Table 2.1), as stand-ins with the same rules as Internet2:
+`python networks.py` writes them.
 
-Ten hosts on every router at 1 Gb/s and 1 ms. A core link is as fast as uniform traffic between different routers needs: the number of
-ordered pairs whose way leads over it (fewest hops, then the lowest-numbered next router), the busier direction, times 10 Gb/s / (n - 1),
-rounded up to 1 Mb/s. One core delay for all links, such that the mean round trip over all pairs of hosts is 40 ms.
+Ten hosts on every router at 1 Gb/s and 1 ms. A core link is as fast as uniform traffic between different
+routers needs: the number of ordered pairs whose way leads over it (fewest hops, then the lowest-numbered next
+router), the busier direction, times 10 Gb/s / (n - 1), rounded up to 1 Mb/s. One core delay for all links,
+such that the mean round trip over all pairs of hosts is 40 ms.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ def esnet() -> list[tuple[int, int]]:
 
 
 def telstra(seed: int = 1) -> list[tuple[int, int]]:
-    """CHOICE: preferential attachment, 44 routers with one link each, and 8 random chords: a few hubs with many leaves."""
+    """CHOICE: preferential attachment, 44 routers with one link each, and 8 random chords: a few hubs with
+    many leaves."""
     draw = random.Random(seed)
     links, ends = [(0, 1)], [0, 1]
     for new in range(2, 44):
@@ -95,8 +98,8 @@ def graph(links: list[tuple[int, int]], factors: list[float] | None = None, dela
 def networks() -> dict[str, str]:
     """Every file, by its name."""
     draw = random.Random(1)
-    # CHOICE T1f: 500 Mb/s to 2 Gb/s for all core links, as the text has it, contradicts the rates of the artifact; each is taken that
-    # many times as fast instead.
+    # CHOICE T1f: 500 Mb/s to 2 Gb/s for all core links, as the text has it, contradicts the rates of the
+    # artifact; each is taken that many times as fast instead.
     factors = [draw.uniform(0.5, 2) for _ in INTERNET2]
     return {
         "telstra": graph(telstra()),

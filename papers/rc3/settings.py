@@ -1,7 +1,7 @@
 """Networks, schemes and windows: what is set on top of the scenario files.
 
-A run's key is `PLACE:SCHEME@SEED`. All schemes of one place and seed get the same flows: random ones draw from streams of their own,
-lists are made from the flows of the TCP run (`lists.py`).
+A run's key is `PLACE:SCHEME@SEED`. All schemes of one place and seed get the same flows: random ones draw
+from streams of their own, lists are made from the flows of the TCP run (`lists.py`).
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Place:
-    """A network with its load, and which flows count: those that start in [first, last) s; arrivals and the run end later."""
+    """A network with its load, and which flows count: those that start in [first, last) s; arrivals and the
+    run end later."""
 
     title: str
     different: Mapping = field(default_factory=dict)

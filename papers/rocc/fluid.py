@@ -1,7 +1,8 @@
 """RoCC as a fluid (derived from Algorithm 1, not published): N sources at one rate, updates every T, a delay d.
 
-The published chapter refers to an analysis of stability that it does not contain. What stands here follows from the equations:
-K = N ΔF/(8 ΔQ), ratio r, and the open loop L(s) = (K/r) (β̃ s + α̃/T)/s² · exp(−s (d + T/2)).
+The published chapter refers to an analysis of stability that it does not contain. What stands here follows
+from the equations: K = N ΔF/(8 ΔQ), ratio r, and the open loop L(s) = (K/r) (β̃ s + α̃/T)/s² · exp(−s (d +
+T/2)).
 """
 
 from __future__ import annotations

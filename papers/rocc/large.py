@@ -1,9 +1,10 @@
 """The two-level network (§3.5.4): 60 hosts send to 30, over 1800 queue pairs.
 
-"70 % average link load" has two readings. B: of every source's link, which overloads uplinks and core: 933 Mb/s come per queue pair
-and 333 can go, so that in the long run all 1800 are backlogged, 300 at every link of 100 Gb/s from the core, as Table 3.3 says. That
-takes long, as most bytes are in few messages; Table 3.3 is judged by runs that begin there (S): every pair has more waiting than it
-can send. A: of what the core can carry. Everything else is judged by B; A is reported beside.
+"70 % average link load" has two readings. B: of every source's link, which overloads uplinks and core: 933
+Mb/s come per queue pair and 333 can go, so that in the long run all 1800 are backlogged, 300 at every link of
+100 Gb/s from the core, as Table 3.3 says. That takes long, as most bytes are in few messages; Table 3.3 is
+judged by runs that begin there (S): every pair has more waiting than it can send. A: of what the core can
+carry. Everything else is judged by B; A is reported beside.
 """
 
 from __future__ import annotations
@@ -112,7 +113,8 @@ class Point:
 
 
 def messages(workload: str, load: int, reading: str, end_ms: int, folder: Path) -> Path:
-    """Poisson per queue pair; with B each begins with a message. S: each has four times what its share of the core can carry."""
+    """Poisson per queue pair; with B each begins with a message. S: each has four times what its share of the
+    core can carry."""
     draw = np.random.default_rng([load, WORKLOADS.index(workload)])
     offered = LINE * load / 100 if reading == "B" else CORE * load / 100 / SOURCES
     gap = MEAN[workload] * 8 * SINKS / offered  # s, per pair
@@ -153,7 +155,7 @@ def keys(workload: str, schemes=LARGE, **more) -> list[str]:
     return [Point(workload, s, **more).key + "@1" for s in schemes]
 
 
-# --- What a run says -----------------------------------------------------------------------------------------------------
+# --- What a run says ----------------------------------------------------------------------------------------
 
 
 def warm_up(results) -> float:
@@ -162,7 +164,8 @@ def warm_up(results) -> float:
 
 
 class Messages:
-    """Those that began after the warm-up and ended: size (B), completion from first byte sent to last byte received (s)."""
+    """Those that began after the warm-up and ended: size (B), completion from first byte sent to last byte
+    received (s)."""
 
     def __init__(self, results):
         flows = results.flows
@@ -322,7 +325,8 @@ def _(runs):
 
 
 def rates(runs, s: str) -> np.ndarray:
-    """Mb/s of every message at its source: its bytes in the time until the first packet of the next one leaves, which waits already."""
+    """Mb/s of every message at its source: its bytes in the time until the first packet of the next one
+    leaves, which waits already."""
     results = runs[Point("hadoop", s, reading="S").key + "@1"]
     flows = results.flows
     src, dst, size = (flows[c].to_numpy().astype(np.int64) for c in ("src", "dst", "size"))

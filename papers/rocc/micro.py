@@ -1,4 +1,5 @@
-"""The star (§3.5.1a to d): convergence, changes of N, comparison with other schemes; and what the mechanism's parts do."""
+"""The star (§3.5.1a to d): convergence, changes of N, comparison with other schemes; and what the mechanism's
+parts do."""
 
 from __future__ import annotations
 
@@ -118,7 +119,7 @@ def _(runs):
     return {"smallest Jain index": min(found.values())} | found
 
 
-# --- Figure 3.6 ----------------------------------------------------------------------------------------------------------
+# --- Figure 3.6 ---------------------------------------------------------------------------------------------
 
 
 def plateau(runs, step: int) -> float:
@@ -176,7 +177,7 @@ def _(runs):
     return {"doublings without a decrease": missed, "highest minimum after a halving (KB)": max(lowest) / 1e3}
 
 
-# --- Figure 3.8 ----------------------------------------------------------------------------------------------------------
+# --- Figure 3.8 ---------------------------------------------------------------------------------------------
 
 
 def shares(runs, name: str) -> np.ndarray:
@@ -249,7 +250,7 @@ def _(runs):
     return out | {f"rates, {s}": r for s, r in zip(SCHEMES, rate, strict=True)}
 
 
-# --- The mechanism's parts -----------------------------------------------------------------------------------------------
+# --- The mechanism's parts ----------------------------------------------------------------------------------
 
 
 @measure("ROCC-P1", needs=["swapped:rocc@1", "ordered:rocc@1"])

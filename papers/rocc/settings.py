@@ -41,8 +41,9 @@ def scheme(name: str, gbps: int = 40, flows: int | None = None) -> dict:
         marking = {"kind": "red-ecn", "min": f"{round(5 * share, 1):g}KB", "max": f"{round(200 * share)}KB"}
         return {"switch.marking": marking, "transport.congestion": "dcqcn"}
     if name == "dcqcn-pi":
-        # CHOICE: not published. b is eight times the slope of DCQCN's marking, (a - b) / b an update's 10 us at 500 rad/s: the
-        # least power of two with which ten flows at 40 Gb/s hold their mean queue within 20 % of q_ref (see README).
+        # CHOICE: not published. b is eight times the slope of DCQCN's marking, (a - b) / b an update's 10 us
+        # at 500 rad/s: the least power of two with which ten flows at 40 Gb/s hold their mean queue within 20
+        # % of q_ref (see README).
         marking = {"kind": "pi", "a": 4.02e-7, "b": 4e-7}
         return {"switch.marking": marking, "transport.congestion": "dcqcn"}
     if name == "timely":

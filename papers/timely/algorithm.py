@@ -1,4 +1,5 @@
-"""The signal and the algorithm: what a round trip holds (§3.1, §3.2.1), and Algorithm 1 (§3.3) against a second hand."""
+"""The signal and the algorithm: what a round trip holds (§3.1, §3.2.1), and Algorithm 1 (§3.3) against a
+second hand."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ HUNDRED = [(a, 0) for a in range(1, CLIENTS + 1) for _ in range(10)]
 FIRST, STOPS = 0.3, 5.0  # ms: the fluid test looks at what happens after the first, and until the second sender stops
 
 
-# Figure 3.2 with one thing changed at a time: bytes of a segment, and what is set. Without pauses: XOFF above all that may be
-# outstanding, 20 segments per client.
+# Figure 3.2 with one thing changed at a time: bytes of a segment, and what is set. Without pauses: XOFF above
+# all that may be outstanding, 20 segments per client.
 NO_PAUSES = {"switch.inputs.shared": "90MB", "switch.pfc.threshold": {"kind": "static", "xoff": "4MB", "xon": "3.9MB"}}
 QUEUE = "queue"
 VIEWED = {
@@ -66,7 +67,7 @@ def runs(scale: str) -> list:
     return made
 
 
-# --- Round trips ---------------------------------------------------------------------------------------------------------
+# --- Round trips --------------------------------------------------------------------------------------------
 
 
 @measure("TIM-F1-a", needs=["idle@1"])
@@ -134,11 +135,12 @@ def _(runs):
     return out
 
 
-# --- Algorithm 1 ---------------------------------------------------------------------------------------------------------
+# --- Algorithm 1 --------------------------------------------------------------------------------------------
 
 
 def slopes(results) -> tuple[float, float, float]:
-    """dRTT/dt by the time at which segments come to the queue: while both send, after one has stopped, once it is empty."""
+    """dRTT/dt by the time at which segments come to the queue: while both send, after one has stopped, once
+    it is empty."""
     found = Samples(results)
     came = found.at - found.rtt * 1e-6  # up to a constant
     order = np.argsort(came)

@@ -1,7 +1,7 @@
 """The large-scale cluster (§3.5.2): remote procedure calls across a Clos network, TIMELY against PFC alone.
 
-The paper had a few hundred machines; here a fat-tree stands in for them (README). Pings of 64 B to random hosts of other pods
-measure round trips in the class of data.
+The paper had a few hundred machines; here a fat-tree stands in for them (README). Pings of 64 B to random
+hosts of other pods measure round trips in the class of data.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def crowd(k: int, seed: int) -> list[dict]:
     return [{"kind": "backlogged", "src": int(c), "dst": int(server)} for c in clients]
 
 
-# --- What a run says -----------------------------------------------------------------------------------------------------
+# --- What a run says ----------------------------------------------------------------------------------------
 
 
 class Calls:

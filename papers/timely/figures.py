@@ -45,7 +45,7 @@ def panels(x, series: dict, xlabel: str, values: dict, published: dict | None = 
         return fig
 
 
-# --- The signal ----------------------------------------------------------------------------------------------------------
+# --- The signal ---------------------------------------------------------------------------------------------
 
 
 @figure("fig2", "Figure 3.2: round trips less the idle one, and the queue at the bottleneck", needs=["queue@1"])
@@ -76,7 +76,7 @@ def _(runs):
         return fig
 
 
-# --- Incast --------------------------------------------------------------------------------------------------------------
+# --- Incast -------------------------------------------------------------------------------------------------
 
 WINDOW_MS = 2500  # measured
 APPROACHES = {"gradient": TIMELY, "target 50 us": incast.LOW, "target 500 us": incast.HIGH}
@@ -239,7 +239,7 @@ def _(runs):
         return fig
 
 
-# --- Large scale ---------------------------------------------------------------------------------------------------------
+# --- Large scale --------------------------------------------------------------------------------------------
 
 
 def by_load(runs, values: dict, log: bool):

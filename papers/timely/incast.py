@@ -33,7 +33,7 @@ def row(runs, what: Incast, name: str) -> dict[str, float]:
     return out
 
 
-# --- Figures 3.7 and 3.8: gradient against queue size --------------------------------------------------------------------
+# --- Figures 3.7 and 3.8: gradient against queue size -------------------------------------------------------
 
 
 @measure("TIM-F7-a", needs=needs(TIMELY, LOW, HIGH))
@@ -70,7 +70,7 @@ def _(runs):
     return {"CoV, gradient / target 50": cov[TIMELY] / cov[LOW], "gradient": cov[TIMELY], "target 50": cov[LOW]}
 
 
-# --- Table 3.1 -----------------------------------------------------------------------------------------------------------
+# --- Table 3.1 ----------------------------------------------------------------------------------------------
 
 
 @measure("TIM-T1-a", needs=needs(*TABLE, PFC3, *VARIANTS))
@@ -123,7 +123,7 @@ def _(runs):
     return {"p99 RTT, PFC / TIMELY": mean(runs, PFC, p99_rtt) / mean(runs, TIMELY, p99_rtt)}
 
 
-# --- Figure 3.12: connections over time ----------------------------------------------------------------------------------
+# --- Figure 3.12: connections over time ---------------------------------------------------------------------
 
 
 @once

@@ -12,7 +12,7 @@ PAYLOAD, HEADER, ACK = 1442, 58, 64  # CHOICE: 1500 B on the wire, RoCEv2-like; 
 US, MS, S = 10**6, 10**9, 10**12  # ps
 
 
-# --- What a segment takes (§3.2.1) ---------------------------------------------------------------------------------------
+# --- What a segment takes (§3.2.1) --------------------------------------------------------------------------
 
 
 def packets(segment: int) -> list[int]:
@@ -32,8 +32,8 @@ def serialization(size: int, rate: float) -> float:
 
 
 def idle_rtt(segment: int, rates: tuple[float, float], delay: float) -> float:
-    """Seconds from a segment's first bit to its ACK, less its serialization, through one idle switch that stores and forwards;
-    `rates` of the way there (b/s), `delay` of a link (s)."""
+    """Seconds from a segment's first bit to its ACK, less its serialization, through one idle switch that
+    stores and forwards; `rates` of the way there (b/s), `delay` of a link (s)."""
     first, second = rates
     arrived = left = 0.0
     for size in packets(segment):
@@ -43,7 +43,7 @@ def idle_rtt(segment: int, rates: tuple[float, float], delay: float) -> float:
     return left - serialization(on_wire(segment), first) + back + 4 * delay
 
 
-# --- Algorithm 1 (§3.3.3), written from the paper a second time to check the engine's trace -------------------------------
+# --- Algorithm 1 (§3.3.3), written from the paper a second time to check the engine's trace -----------------
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class Algorithm1:
     max_decrease: float = 0.5
 
     def rates(self, at, rtt, first: float, seen=None) -> tuple[np.ndarray, Counter]:
-        """The rate after each sample of one flow that is never limited by its application, and how often each branch ran.
+        """The rate after each sample of one flow that is never limited by its application, and how often each
+        branch ran.
 
         With `seen`, another's rates, each step starts from the other's rate before it: what it rounds does not add up.
         """
@@ -99,7 +100,7 @@ class Algorithm1:
         return min(max(rate, old * (1 - self.max_decrease), self.least), self.line), branch
 
 
-# --- Statistics ----------------------------------------------------------------------------------------------------------
+# --- Statistics ---------------------------------------------------------------------------------------------
 
 
 def percentile(x, p: float) -> float:
@@ -136,7 +137,8 @@ def slope(x, y) -> float:
 
 
 def mean_rate(at, flow, rate, grid) -> np.ndarray:
-    """Mean over flows of the rate that each has at the times of the grid: its latest sample's, or its first if none is earlier."""
+    """Mean over flows of the rate that each has at the times of the grid: its latest sample's, or its first
+    if none is earlier."""
     at, flow, rate = np.asarray(at), np.asarray(flow), np.asarray(rate, dtype=float)
     lines = []
     for f in np.unique(flow):

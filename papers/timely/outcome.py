@@ -10,7 +10,8 @@ from .numbers import jain, percentile
 
 
 class Samples:
-    """One entry per round trip that a controller was told: when (s), whose, how long (us), the rate that followed (b/s)."""
+    """One entry per round trip that a controller was told: when (s), whose, how long (us), the rate that
+    followed (b/s)."""
 
     def __init__(self, results, only=None):
         table = results.tables["round_trips"]

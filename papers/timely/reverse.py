@@ -1,4 +1,5 @@
-"""Congestion on the way back (§3.1, Figure 3.3): ACKs wait with the data of another incast, unless they have priority."""
+"""Congestion on the way back (§3.1, Figure 3.3): ACKs wait with the data of another incast, unless they have
+priority."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from .outcome import Samples, seconds, throughput
 from .settings import SEEDS, connections, mean, needs, run, seeds
 
 ALONE, WITH, PRIORITY = "reverse:alone", "reverse:with", "reverse:priority"
-# The second incast as it is, but in segments of 64 KB, with which TIMELY leaves its ports idle now and then; and from fewer senders.
+# The second incast as it is, but in segments of 64 KB, with which TIMELY leaves its ports idle now and then;
+# and from fewer senders.
 LARGE, FEWER = "reverse:with-64KB", "reverse:with-5-senders"
 A, B = range(1, 6), range(6, 16)
 TOWARDS_A = 3  # the switch's port to the first client
@@ -96,7 +98,8 @@ def idle(port: int):
 
 @measure("TIM-F3-c", needs=needs(ALONE, WITH, LARGE, FEWER))
 def _(runs):
-    """The second incast in segments of 64 KB, as NICs take them (§3.2.1); beside it those of 16 KB, and fewer senders."""
+    """The second incast in segments of 64 KB, as NICs take them (§3.2.1); beside it those of 16 KB, and fewer
+    senders."""
     out = {"p10 RTT, with / without": mean(runs, LARGE, p(10)) / mean(runs, ALONE, p(10))}
     out |= {"the same, 16 KB": mean(runs, WITH, p(10)) / mean(runs, ALONE, p(10))}
     for name, key in {"without": ALONE, "with": WITH, "with, 64 KB": LARGE, "with, half the senders": FEWER}.items():

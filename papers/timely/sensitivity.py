@@ -48,7 +48,7 @@ def runs(scale: str) -> list:
     return [*every(points, scale), run("alone", "incast", one, 1)]
 
 
-# --- Figure 3.10: noise --------------------------------------------------------------------------------------------------
+# --- Figure 3.10: noise -------------------------------------------------------------------------------------
 
 
 @measure("TIM-F10-a", needs=needs(*(noisy(x, low) for low in (50, 0) for x in NOISE)))
@@ -62,7 +62,7 @@ def _(runs):
     return out | {f"T_low 0, x = {x} (Gb/s)": mean(runs, noisy(x, 0), throughput) for x in NOISE}
 
 
-# --- Figure 3.13: segments and T_low -------------------------------------------------------------------------------------
+# --- Figure 3.13: segments and T_low ------------------------------------------------------------------------
 
 
 def by_low(runs, segment: int, value) -> dict[int, float]:
@@ -99,7 +99,7 @@ def _(runs):
     return out | {f"p99 RTT, T_low {low} (us)": mean(runs, sized(32, low), p99_rtt) for low in (50, 100)}
 
 
-# --- Figure 3.14: NIC pacing ---------------------------------------------------------------------------------------------
+# --- Figure 3.14: NIC pacing --------------------------------------------------------------------------------
 
 
 @measure("TIM-F14-a", needs=needs(*(paced(0, low) for low in PACED_LOWS)))
@@ -132,7 +132,7 @@ def _(runs):
     return {"goodput (Mb/s)": float(goodput(runs["alone@1"]).max())}
 
 
-# --- Figure 3.15: T_high -------------------------------------------------------------------------------------------------
+# --- Figure 3.15: T_high ------------------------------------------------------------------------------------
 
 
 def by_high(runs, each: int, value) -> dict[int, float]:

@@ -32,7 +32,8 @@ def connections(pairs, seed: int, **more) -> list[dict]:
 
 @dataclass(frozen=True)
 class Incast:
-    """A point of the incast test-bed: what differs from the default in the paper's own terms. Times in us, rates in Mb/s."""
+    """A point of the incast test-bed: what differs from the default in the paper's own terms. Times in us,
+    rates in Mb/s."""
 
     scheme: str = "timely"
     segment: int = 16  # KB
@@ -106,7 +107,7 @@ def every(points, scale: str) -> list[RunSpec]:
     return [p.at(seed) for p in dict.fromkeys(points) for seed in SEEDS[scale]]
 
 
-# --- What a measure asks of runs -----------------------------------------------------------------------------------------
+# --- What a measure asks of runs ----------------------------------------------------------------------------
 
 
 def key(what: Incast | str) -> str:

@@ -1,5 +1,5 @@
-"""What TIMELY gets to see of a fabric of sparse connections (§3.5.2): how often a round trip moves a rate, and how long calls wait in
-their hosts. Judges nothing; the numbers stand beside `TIM-F18-a`."""
+"""What TIMELY gets to see of a fabric of sparse connections (§3.5.2): how often a round trip moves a rate,
+and how long calls wait in their hosts. Judges nothing; the numbers stand beside `TIM-F18-a`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .outcome import once, seconds
 
 LINE, MIN_RTT, T_HIGH = 10e9, 30e-6, 500e-6
 SEGMENT = 64_000
-# How a sample without a predecessor, such as the first after a pause of ten minRTT, is read. The default is that it is kept and nothing
-# else; `counts`: an update without a difference, so that the thresholds apply (the authors' published snippet); `literal`:
-# that, and pauses are not looked at (Algorithm 1 as printed).
+# How a sample without a predecessor, such as the first after a pause of ten minRTT, is read. The default is
+# that it is kept and nothing else; `counts`: an update without a difference, so that the thresholds apply
+# (the authors' published snippet); `literal`: that, and pauses are not looked at (Algorithm 1 as printed).
 READINGS = {
     "counts": {"transport.congestion.first_counts": True},
     "literal": {"transport.congestion.first_counts": True, "transport.congestion.forgets": False},
@@ -20,9 +20,9 @@ READINGS = {
 
 
 class Seen:
-    """Fractions of the segments of calls posted in the window: `high`: the round trip was above T_high; `silent`: the connection
-    had had nothing under way for ten minRTT; `moved`: the rate changed; `held`: it waited in its host for more than
-    the time that a segment takes on the wire."""
+    """Fractions of the segments of calls posted in the window: `high`: the round trip was above T_high;
+    `silent`: the connection had had nothing under way for ten minRTT; `moved`: the rate changed; `held`: it
+    waited in its host for more than the time that a segment takes on the wire."""
 
     def __init__(self, results):
         begin, end = (seconds(results.scenario.to_dict()["measure"][x]) for x in ("from", "until"))

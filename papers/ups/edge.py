@@ -1,4 +1,5 @@
-"""Queue management at the edge (§4, Figure 6, Tables 3 and 4): the slack used is the queueing delay of the whole path."""
+"""Queue management at the edge (§4, Figure 6, Tables 3 and 4): the slack used is the queueing delay of the
+whole path."""
 
 from __future__ import annotations
 
@@ -52,8 +53,8 @@ def refreshed(ms: int) -> str:
 
 
 def dctcp() -> dict[str, dict]:
-    """g = 1/16; α starts at 0 as in the artifact. Switches mark what meets more than 15 packets, Edge-ECN what has queued for longer than
-    15 packet times at 10 Gb/s."""
+    """g = 1/16; α starts at 0 as in the artifact. Switches mark what meets more than 15 packets, Edge-ECN
+    what has queued for longer than 15 packet times at 10 Gb/s."""
     sender = {"transport.congestion": {"kind": "dctcp", "initial_alpha": 0.0}}
     return {
         "no-ecn": SCHEMES["fifo"],  # DCTCP without marks is TCP
@@ -88,7 +89,7 @@ def marking(scale: str) -> list:
     return made
 
 
-# --- Figure 6 ------------------------------------------------------------------------------------------------------------
+# --- Figure 6 -----------------------------------------------------------------------------------------------
 
 
 def needs(*there: str) -> list[str]:
@@ -214,7 +215,7 @@ def _(runs):
     }
 
 
-# --- Table 4: the refresh threshold --------------------------------------------------------------------------------------
+# --- Table 4: the refresh threshold -------------------------------------------------------------------------
 
 THRESHOLDS = [f"fair-tenth-70:{refreshed(ms)}@*" for ms in REFRESH]
 
@@ -240,7 +241,8 @@ def _(runs):
 
 
 def refreshes(results, *, delay_first: bool = False) -> float:
-    """Refreshes because the delay was below the target, over those because the sender had paused; who has both counts as the latter, or as the former."""
+    """Refreshes because the delay was below the target, over those because the sender had paused; who has
+    both counts as the latter, or as the former."""
     seen = results.summary["edge"]
     both = seen["refreshes_by_gap_at_low_delay"] if delay_first else 0
     return (seen["refreshes_by_delay"] + both) / max(seen["refreshes_by_gap"] - both, 1)
@@ -257,7 +259,7 @@ def _(runs):
     }
 
 
-# --- Table 3: marking at the edge ----------------------------------------------------------------------------------------
+# --- Table 3: marking at the edge ---------------------------------------------------------------------------
 
 
 def marked_key(percent: int, scheme: str) -> str:

@@ -1,4 +1,5 @@
-"""Fairness of long flows (§3.3, Figures 4, 11, 12): virtual-clock slacks make LSTF fair, whatever the estimate of the share."""
+"""Fairness of long flows (§3.3, Figures 4, 11, 12): virtual-clock slacks make LSTF fair, whatever the
+estimate of the share."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def recorded(key: str, scenario: str, set: dict, seed: int):
 
 
 def data(results):
-    """Of every packet with a flow's data (or its SYN) that arrived: flow, arrival of its last bit (ps), bytes on the wire."""
+    """Of every packet with a flow's data (or its SYN) that arrived: flow, arrival of its last bit (ps), bytes
+    on the wire."""
     import polars as pl
 
     arrived = results.packets.filter((pl.col("forward") == 1) & (pl.col("exit_ps") >= 0))
@@ -74,11 +76,12 @@ def data(results):
     return table["flow"].to_numpy(), table["exit_ps"].to_numpy(), table["wire"].to_numpy().astype(np.int64)
 
 
-# --- Figure 4: 90 flows over Internet2 -----------------------------------------------------------------------------------
+# --- Figure 4: 90 flows over Internet2 ----------------------------------------------------------------------
 
 
 def indices(results) -> list[float]:
-    """Jain's index over all flows of the bytes received in each millisecond; a flow that has not started counts with 0."""
+    """Jain's index over all flows of the bytes received in each millisecond; a flow that has not started
+    counts with 0."""
     flow, at, size = data(results)
     return [jain(row) for row in binned(flow, at, size, len(results.flows), MS, BINS)]
 
@@ -154,7 +157,7 @@ def _(runs):
     }
 
 
-# --- Figure 11: a newcomer among twenty flows at one link ----------------------------------------------------------------
+# --- Figure 11: a newcomer among twenty flows at one link ---------------------------------------------------
 
 
 def rates(results) -> np.ndarray:
@@ -168,7 +171,8 @@ def newcomer(results) -> np.ndarray:
 
 
 def settling(results) -> float:
-    """Milliseconds from the newcomer's start until it stops gaining on its fair share; sought in the first half of what is seen."""
+    """Milliseconds from the newcomer's start until it stops gaining on its fair share; sought in the first
+    half of what is seen."""
     flow, at, size = data(results)
     mine = (flow == FLOWS - 1) & (at < ARRIVES + OBSERVED * MS // 2)
     return lead_settles((at[mine] - ARRIVES) / MS, size[mine], SHARE * 1e3 / 8, FULL_PACKET)
@@ -212,7 +216,7 @@ def _(runs):
     return out | {f"settles, {r} Mb/s (ms)": x for r, x in settled.items()}
 
 
-# --- Figure 12: weights over two bottlenecks -----------------------------------------------------------------------------
+# --- Figure 12: weights over two bottlenecks ----------------------------------------------------------------
 
 
 def throughput(results) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""The paper's figures, drawn from this study's runs. Diamonds: published. At quick scale some show another network, named in them."""
+"""The paper's figures, drawn from this study's runs. Diamonds: published. At quick scale some show another
+network, named in them."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def log_bars(groups, series, ylabel: str, published, width: float = 5.0):
     return fig
 
 
-# --- Replay --------------------------------------------------------------------------------------------------------------
+# --- Replay -------------------------------------------------------------------------------------------------
 
 
 @figure("table1", "Table 1: packets late in the LSTF replay, in all and by more than T", needs=["udp-*>lstf@*"])
@@ -124,7 +125,7 @@ def _(runs):
         return fig
 
 
-# --- Mean FCT and tail ---------------------------------------------------------------------------------------------------
+# --- Mean FCT and tail --------------------------------------------------------------------------------------
 
 
 @figure("fig2", "Figure 2: mean flow completion time", needs=["fct-*"])
@@ -173,7 +174,7 @@ def _(runs):
     return log_bars([brief(p) for p in there], series, "packet delay (s)", marks, 6.6)
 
 
-# --- Fairness ------------------------------------------------------------------------------------------------------------
+# --- Fairness -----------------------------------------------------------------------------------------------
 
 
 @figure("fig4", "Figure 4: Jain's index of 90 flows over time", needs=["long:*"])
@@ -264,7 +265,7 @@ def _(runs):
         return fig
 
 
-# --- The edge ------------------------------------------------------------------------------------------------------------
+# --- The edge -----------------------------------------------------------------------------------------------
 
 
 @figure("fig6", "Figure 6: FCT and RTT by flow size: mean, with 10th and 99th percentile", needs=["fair-*"])

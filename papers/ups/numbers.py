@@ -64,8 +64,8 @@ def weighted_shares(a: float, b: float, c: float, first: float = 5000.0, second:
 
 
 def lead_settles(at, size, rate: float, packet: float) -> float:
-    """When a flow stops gaining on its fair share: the first departure at which its lead over `rate` (bytes per unit of `at`)
-    is within one packet of the largest lead it ever has."""
+    """When a flow stops gaining on its fair share: the first departure at which its lead over `rate` (bytes
+    per unit of `at`) is within one packet of the largest lead it ever has."""
     at = np.asarray(at, dtype=float)
     lead = np.cumsum(np.asarray(size, dtype=float)) - rate * at
     return float(at[np.flatnonzero(lead >= lead.max() - packet)[0]])

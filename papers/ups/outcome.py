@@ -12,8 +12,9 @@ from .numbers import across_bytes, in_bucket
 class Flows:
     """Sizes (B), completion times (s) and mean round trips (s) of the flows that count.
 
-    A flow that had not ended when the run did counts with the time that it had been under way, a lower bound: leaving it out
-    would flatter the scheme that starved it. A flow without a round-trip sample has none to average.
+    A flow that had not ended when the run did counts with the time that it had been under way, a lower bound:
+    leaving it out would flatter the scheme that starved it. A flow without a round-trip sample has none to
+    average.
     """
 
     def __init__(self, results):
@@ -85,7 +86,8 @@ def losses(results) -> dict[str, float]:
     return {
         "drops per flow": float(drops.mean()),
         "flows with a timeout": float(np.mean(timeouts > 0)),
-        # Its SYN or all of its first packets were lost, and the timer that would mend it is longer than what was left of the run.
+        # Its SYN or all of its first packets were lost, and the timer that would mend it is longer than what
+        # was left of the run.
         "flows that never got through": float(np.mean(~f.done & (delivered == 0))),
     }
 

@@ -7,7 +7,8 @@ from thalweg.papers import measure
 from .outcome import average
 from .settings import NETWORKS, ONE, SEEDS, TCP, counted, mean, point, run, split, spread
 
-# CHOICE: RC3's own set-up (ns-3): an initial window of 4, SACK, no delayed ACKs, five classes, 5 MB at every port of a switch.
+# CHOICE: RC3's own set-up (ns-3): an initial window of 4, SACK, no delayed ACKs, five classes, 5 MB at every
+# port of a switch.
 TRANSPORT = TCP | {
     "header": "40B",
     "initial_window": "4pkts",

@@ -1,4 +1,5 @@
-"""Replay (§2.3, Table 1, Figure 1): a schedule is recorded, slacks are made from its exit times, and LSTF tries to keep them.
+"""Replay (§2.3, Table 1, Figure 1): a schedule is recorded, slacks are made from its exit times, and LSTF
+tries to keep them.
 
 The original runs any scheduler; `>CANDIDATE` in a key is its replay. UDP, all of a flow's packets at once, no drops.
 """
@@ -36,8 +37,8 @@ ORIGINALS = tuple(s for place, s in TABLE if place == "i2-70")  # of Figure 1: a
 # §2.3 (5) and (7): other candidates.
 PREEMPTIVE = {("i2-70", "sjf"): 0.0024, ("i2-70", "lifo"): 0.0025}
 PRIORITIES = {DEFAULT: (0.21, 0.2069)}
-# §5: switches that sort by buckets of slack, as a bucket queue in hardware does; for easy, harder and hardest originals and where a
-# packet lasts a microsecond only. CHOICE: the paper gives no width.
+# §5: switches that sort by buckets of slack, as a bucket queue in hardware does; for easy, harder and hardest
+# originals and where a packet lasts a microsecond only. CHOICE: the paper gives no width.
 WIDTHS = ("1us", "10us", "100us", "1ms")
 # Nothing is judged by them: at quick scale the widest that costs next to nothing, and the next.
 DRAWN = {"quick": ("10us", "100us"), "full": WIDTHS}
@@ -49,7 +50,8 @@ BUCKETS = {
 DURATION = {"tenth": "10s", "datacenter": "100ms", "datacenter-pairs": "100ms"}
 
 
-# One second of heavy-tailed traffic decides a row: seeds of T1f differ by a factor of 4. The datacenter's, a tenth of that, take twice as many.
+# One second of heavy-tailed traffic decides a row: seeds of T1f differ by a factor of 4. The datacenter's, a
+# tenth of that, take twice as many.
 DRAWS = {"quick": 1, "full": 10}
 
 
@@ -79,8 +81,8 @@ def replayed(place: str, original: str, candidate: str = "lstf") -> str:
 
 
 def runs(scale: str) -> list:
-    """The same at both scales but for the number of seeds and the rows that are replayed by bucket queues: shorter runs would measure
-    how an empty network fills."""
+    """The same at both scales but for the number of seeds and the rows that are replayed by bucket queues:
+    shorter runs would measure how an empty network fills."""
     made = []
     for place, original in TABLE:
         for seed in draws(place, scale):
@@ -108,7 +110,7 @@ def recorded_and_replayed(place: str, original: str, seed: int, widths: tuple) -
     return made
 
 
-# --- Table 1 -------------------------------------------------------------------------------------------------------------
+# --- Table 1 ------------------------------------------------------------------------------------------------
 
 
 def overdue(replay) -> float:
@@ -125,8 +127,8 @@ def waits_less(replay) -> float:
 
 
 def ratio_cdf(replay, column: str) -> tuple[np.ndarray, np.ndarray]:
-    """Distribution of (Q' + 1 ns) / (Q + 1 ns), Q the queueing delay: at routers (`router`) or from the flow's arrival on
-    (`with_nic`, the wait at the source's NIC included in both)."""
+    """Distribution of (Q' + 1 ns) / (Q + 1 ns), Q the queueing delay: at routers (`router`) or from the
+    flow's arrival on (`with_nic`, the wait at the source's NIC included in both)."""
     table = replay.tables["ratios"].sort("to")
     counts = table[column].to_numpy().astype(float)
     return table["to"].to_numpy(), np.cumsum(counts) / counts.sum()
@@ -247,7 +249,7 @@ def late_in_buckets(runs, place: str, original: str) -> list[tuple[float, float]
     return [late(runs, place, original, c) for c in ("lstf", *(f"lstf-{width}" for width in DRAWN[runs.scale]))]
 
 
-# --- What the originals looked like --------------------------------------------------------------------------------------
+# --- What the originals looked like -------------------------------------------------------------------------
 
 # Non-empty router queues met -> published fraction of packets.
 POINTS = {

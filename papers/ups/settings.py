@@ -1,7 +1,7 @@
 """Networks, schemes and windows: what is set on top of the scenario files.
 
-A run's key is `KIND-POINT:SCHEME@SEED`: the kind of experiment, the network with its load, the scheme under test. All schemes of
-one point and seed get the same flows on the same paths.
+A run's key is `KIND-POINT:SCHEME@SEED`: the kind of experiment, the network with its load, the scheme under
+test. All schemes of one point and seed get the same flows on the same paths.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from thalweg.papers import RunSpec
 
 from .numbers import half_interval
 
-# CHOICE: the paper does not say how many. Three where percentiles or single flows decide; one where means over all flows of seconds do.
+# CHOICE: the paper does not say how many. Three where percentiles or single flows decide; one where means
+# over all flows of seconds do.
 SEEDS = {"quick": (1,), "full": (1, 2, 3)}
 ONE = 1
 
 # A packet of 1460 B on the slowest class of links: later than this is "late by more than T".
-# CHOICE: 1112 Mb/s for I2 10G-10G, whose edge is as fast as its hosts; Rocketfuel: its slowest link, which the run knows.
+# CHOICE: 1112 Mb/s for I2 10G-10G, whose edge is as fast as its hosts; Rocketfuel: its slowest link, which
+# the run knows.
 PACKET_BITS = 1460 * 8
 
 
@@ -36,7 +38,8 @@ TCP = tomllib.loads((Path(__file__).parent / "scenarios" / "i2-tcp.toml").read_t
 
 @dataclass(frozen=True)
 class Network:
-    """One of the paper's networks: its name there, the scenario files for UDP and TCP, and what makes it differ from them."""
+    """One of the paper's networks: its name there, the scenario files for UDP and TCP, and what makes it
+    differ from them."""
 
     title: str
     udp: str
@@ -98,7 +101,7 @@ def title(place: str) -> str:
     return f"{NETWORKS[network].title} {percent} %"
 
 
-# --- Schemes -------------------------------------------------------------------------------------------------------------
+# --- Schemes ------------------------------------------------------------------------------------------------
 
 CONSTANT = {"kind": "constant", "value": "1s"}
 SCHEMES = {
@@ -153,7 +156,8 @@ def edge(refresh_ms: int = 20) -> dict:
 
 
 def counted(first: str, last: str, end: str, **more) -> dict:
-    """Flows that start in [first, last) count; flows arrive until `end`, and the run ends then or when those are done."""
+    """Flows that start in [first, last) count; flows arrive until `end`, and the run ends then or when those
+    are done."""
     return {"measure": {"from": first, "until": last} | more, "run": {"until": end}, "traffic.0.until": end}
 
 
@@ -161,7 +165,7 @@ def run(key: str, scenario: str, set: Mapping, seed: int, **more) -> RunSpec:
     return RunSpec(f"{key}@{seed}", scenario, {"name": key, "seed": seed} | dict(set), **more)
 
 
-# --- What a measure asks of runs -----------------------------------------------------------------------------------------
+# --- What a measure asks of runs ----------------------------------------------------------------------------
 
 
 def seeds(runs, key: str) -> list:
@@ -195,7 +199,8 @@ def rows(runs, kind: str, claims: Mapping[str, str], row) -> dict[str, Mapping[s
 
 
 def spread(runs, key: str, value, name: str) -> dict[str, float]:
-    """Smallest and largest over the seeds and half the 95 % interval of the mean, to be reported beside it; nothing if there is one seed."""
+    """Smallest and largest over the seeds and half the 95 % interval of the mean, to be reported beside it;
+    nothing if there is one seed."""
     found = [value(r) for r in seeds(runs, key)]
     if len(found) == 1:
         return {}

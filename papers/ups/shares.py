@@ -29,7 +29,8 @@ FIGURE_5 = (500, 200, 100, 10)
 QUICK = ("tenth-70",)
 
 
-# Its map is not published and its row is judged as an order alone: the published best and the ends of the published range.
+# Its map is not published and its row is judged as an order alone: the published best and the ends of the
+# published range.
 ROCKETFUEL = (50, 100, 300)
 
 
@@ -58,7 +59,7 @@ def runs(scale: str) -> list:
     return made
 
 
-# --- Figure 5 ------------------------------------------------------------------------------------------------------------
+# --- Figure 5 -----------------------------------------------------------------------------------------------
 
 
 def in_class(bucket: str, how):
@@ -90,7 +91,7 @@ def _(runs):
     return out | {f"short flows, {r} Mb/s (ms)": x for r, x in brief.items()} | cut(runs)
 
 
-# --- Table 2 -------------------------------------------------------------------------------------------------------------
+# --- Table 2 ------------------------------------------------------------------------------------------------
 
 
 def estimates(runs, place: str) -> dict[float, float]:

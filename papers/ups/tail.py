@@ -45,8 +45,8 @@ def runs(scale: str) -> list:
 
 
 def average(results) -> float:
-    """Mean delay (s) of the packets of the flows that count: from the flow's arrival, when all its packets are handed to the
-    source's NIC, until the last bit has reached the destination."""
+    """Mean delay (s) of the packets of the flows that count: from the flow's arrival, when all its packets
+    are handed to the source's NIC, until the last bit has reached the destination."""
     return results.summary["packets"]["delay_us"]["mean"] * 1e-6
 
 

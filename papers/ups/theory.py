@@ -1,6 +1,7 @@
 """Appendix A and the laws of LSTF: theorems as properties of random inputs, counter-examples as exact schedules.
 
-They need no runs: the engine checks each on the spot, by definition and, on some of the inputs, in the production simulator as well.
+They need no runs: the engine checks each on the spot, by definition and, on some of the inputs, in the
+production simulator as well.
 """
 
 from __future__ import annotations
