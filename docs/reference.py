@@ -201,6 +201,8 @@ class Reference:
         return next((b["description"] for b in self.branches(node) if b.get("description")), "")
 
     def value(self, node: dict, at: str) -> str:
+        for table in (b["$ref"].rsplit("/", 1)[-1] for b in self.branches(node) if "$ref" in b):
+            return f"text or [table](#{slug(table)})"  # a name, or what it would stand for
         if self.kinds(node):
             return f"table with [`kind`](#{self.anchor(at, node)})"
         if self.words(node):
@@ -214,8 +216,6 @@ class Reference:
         kind = next((t for t in kind if t != "null"), "") if isinstance(kind, list) else kind
         if kind == "array":
             return "list of " + self.value(one["items"], at)
-        if kind == "string" and "x-table" in one:  # a name, or a table in its place
-            return f"text or [table](#{slug(one['x-table'])})"
         if kind == "string":
             return {
                 "capacity": 'size, packets, bdp or `"unlimited"`',
