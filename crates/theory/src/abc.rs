@@ -40,6 +40,7 @@ fn told(flow: &mut Controller, feedback: Feedback<'static>, brakes: bool) {
         acked: Bytes::new(MSS),
         marked: Bytes::new(if brakes { MSS } else { 0 }),
         in_flight: Bytes::new(1 << 30),
+        cwnd_limited: true,
         feedback,
         ..AckSample::default()
     });

@@ -10,9 +10,7 @@
 //! sender: without those the pair cannot leave a window of nothing.
 
 use super::cubic::Cubic;
-use super::{
-    AckSample, CongestionControl, Feedback, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start,
-};
+use super::{AckSample, CongestionControl, Feedback, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
 use crate::stage::abc::Encoding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +54,21 @@ impl Parameters for Params {
     fn check(&self, _: Rate, problems: &mut Problems) {
         if !(0.0..=1000.0).contains(&self.additive) {
             problems.wrong("additive", format!("{} is out of range", self.additive), "allowed: 0 to 1000");
+        }
+    }
+
+    fn rules(&self) -> Rules {
+        if !self.dual {
+            return Rules { loss_window: Rule::Kept, ..Rules::FOREIGN };
+        }
+        let marks = if self.encoding == Encoding::Full { Rule::Kept } else { Rule::Foreign };
+        // Of both windows together, the smaller one.
+        Rules {
+            marks_once: marks,
+            marks_to_one: marks,
+            mark_cuts_flight: marks,
+            silence_stops_clock: Rule::Kept,
+            ..Rules::TCP
         }
     }
 
@@ -135,7 +148,8 @@ impl Abc {
         };
         let full = self.params.encoding == Encoding::Full;
         let marked = if full { ack.marked } else { Bytes::ZERO };
-        let seen = AckSample { marked, feedback: Feedback::None, ..*ack };
+        // Which of both windows was used up the transport cannot tell.
+        let seen = AckSample { marked, feedback: Feedback::None, cwnd_limited: true, ..*ack };
         if limits || marked > Bytes::ZERO {
             return other.on_ack(&seen);
         }
@@ -192,6 +206,13 @@ impl CongestionControl for Abc {
     fn on_restart(&mut self, now: Time, idle: Span) {
         if let Some(other) = &mut self.other {
             other.on_restart(now, idle);
+        }
+    }
+
+    /// The ABC window follows the routers again after a round trip.
+    fn restart_from(&mut self, now: Time, restart: Restart) {
+        if let Some(other) = &mut self.other {
+            other.restart_from(now, restart);
         }
     }
 

@@ -6,10 +6,10 @@
 //! timeout, but never less than a segment. ACKs count during repair too, as BDP-FC's window goes on moving there. Other
 //! reading: TCP's, where windows stand still until the repair has ended and restart from one segment after a timeout.
 
-use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Start};
+use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Restart, Rule, Rules, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Time};
 
 /// Additive increase, multiplicative decrease of a window that starts full: no slow start (IRN §4.3.4).
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +21,17 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         Needs { gives: Gives::Window { slow_start: false }, ..Needs::WINDOW }
+    }
+    fn rules(&self) -> Rules {
+        let irn = Rule::Differs("IRN §4.3.4: half of the window, at losses and timeouts alike, and growth goes on");
+        Rules {
+            loss_window: irn,
+            loss_cuts_flight: irn,
+            frozen_in_repair: irn,
+            grows_when_used: Rule::Kept,
+            restarts: Rule::Kept,
+            ..Rules::FOREIGN
+        }
     }
     fn make(&self, start: &Start) -> Result<Aimd, String> {
         Aimd::new(start)
@@ -63,6 +74,10 @@ impl CongestionControl for Aimd {
     /// cwnd ← cwnd + a/cwnd for a acknowledged segments.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) {
+        // CHOICE IRN §4.3.4: queue pairs there always have data; a window that is not used up does not grow (RFC 9002 §7.8).
+        if !ack.cwnd_limited {
+            return;
+        }
         self.credit += u64::from(self.mss) * ack.acked.get();
         self.window += self.credit / self.window;
         self.credit %= self.window;
@@ -73,6 +88,10 @@ impl CongestionControl for Aimd {
     }
     fn on_timeout(&mut self, _: &Loss) {
         self.halve();
+    }
+    fn restart_from(&mut self, _: Time, restart: Restart) {
+        self.window = self.window.min(restart.window.get()).max(u64::from(self.mss));
+        self.credit = 0;
     }
     #[inline]
     fn permit(&self) -> Permit {

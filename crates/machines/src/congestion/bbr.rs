@@ -23,9 +23,7 @@ pub(super) use given::Given;
 pub(super) use policer::bits_per_second;
 
 use super::windowed::Largest;
-use super::{
-    AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Start,
-};
+use super::{AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start};
 use path::{Flight, FullPipe, RoundTrips, Rounds};
 use policer::{Heard, Policer};
 use probe_bw::Cycle;
@@ -114,6 +112,10 @@ impl Parameters for Params {
         if quantum.is_some_and(|n| !(1..=127).contains(&n)) {
             problems.wrong("quantum", "out of range", "allowed: 1 to 127");
         }
+    }
+
+    fn rules(&self) -> Rules {
+        Rules { loss_window: Rule::Kept, ..Rules::FOREIGN }
     }
 
     fn make(&self, start: &Start) -> Result<Bbr, String> {

@@ -15,7 +15,7 @@ mod path;
 mod probe_bw;
 
 use super::bbr::{Aggregation, Given, bits_per_second};
-use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start};
 use bounds::{Bounds, Signals};
 use path::{Bandwidth, Flight, FullPipe, RoundTrips, Rounds, Sample};
 use probe_bw::Cycle;
@@ -91,6 +91,10 @@ impl Parameters for Params {
         if quantum.is_some_and(|n| !(1..=127).contains(&n)) {
             problems.wrong("quantum", "out of range", "allowed: 1 to 127");
         }
+    }
+
+    fn rules(&self) -> Rules {
+        Rules { loss_window: Rule::Kept, ..Rules::FOREIGN }
     }
 
     fn make(&self, start: &Start) -> Result<Bbr3, String> {

@@ -1,5 +1,7 @@
 //! What every controller of the list must hold to, whatever it is told.
 
+mod rules;
+
 use super::*;
 use crate::packet::{Forecast, Load};
 use proptest::prelude::*;
@@ -31,6 +33,7 @@ pub fn ack(acked: u64, marked: u64) -> AckSample<'static> {
         braked: Bytes::ZERO,
         in_recovery: false,
         app_limited: false,
+        cwnd_limited: true,
         delivery: None,
         feedback: Feedback::None,
     }
@@ -149,7 +152,8 @@ impl Story {
                     marked: Bytes::new(if *marked { acked + sacked } else { 0 }),
                     braked: Bytes::new(if !*marked && queue % 3 == 0 { acked + sacked } else { 0 }),
                     in_recovery: *in_recovery,
-                    app_limited: false,
+                    app_limited: queue % 5 == 0,
+                    cwnd_limited: queue % 5 > 0,
                     delivery: self.delivers.then_some(Delivery {
                         delivered: Bytes::new(acked + sacked + queue % 20_000),
                         interval: Span::from_us(*rtt),

@@ -13,7 +13,7 @@ mod delta;
 mod path;
 mod velocity;
 
-use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start};
 use delta::Delta;
 use path::Path;
 use schemars::JsonSchema;
@@ -61,6 +61,11 @@ impl Parameters for Params {
             );
         }
         problems.positive("rtt_window", self.rtt_window, "10s");
+    }
+
+    fn rules(&self) -> Rules {
+        let least = Rule::Differs("Copa §2.1 has no rule: two segments, the least window");
+        Rules { loss_window: least, grows_when_used: Rule::Kept, ..Rules::FOREIGN }
     }
 
     fn make(&self, start: &Start) -> Result<Copa, String> {
@@ -198,10 +203,11 @@ impl CongestionControl for Copa {
         // §2.1, steps 1 and 2: λ = 1 / (δ d_q).
         let waits = standing - least;
         let target = if waits > 0.0 { standing / (self.delta.value * waits) } else { f64::INFINITY };
+        // CHOICE Copa §2.1: senders there always have data. A window that is not used up comes down, but does not grow (RFC 9002 §7.8).
         if self.slow_start {
-            self.window += n;
+            self.window += if ack.cwnd_limited { n } else { 0.0 };
             self.slow_start = self.window < target;
-        } else {
+        } else if ack.cwnd_limited || self.window >= target {
             self.move_window(ack.now, rtt, target, n);
         }
         if self.losses.count(ack.now, rtt, n, lost) {

@@ -2,12 +2,11 @@
 //! 2023), section by section; slow start ends by HyStart++ (RFC 9406, in `hystart`). Needs: ACKs and round trips. Windows are
 //! counted in segments, as there; time in seconds.
 //!
-//! Left out: §4.9's undo of a spurious decrease (the transports here do not tell which losses were none), and §5.8's advice
-//! for limited senders but for the rule that time without data does not count (§4.2, `on_restart`).
+//! Left out: §4.9's undo of a spurious decrease (the transports here do not tell which losses were none).
 
 mod hystart;
 
-use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
 use hystart::HyStart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +58,10 @@ impl Parameters for Params {
         }
     }
 
+    fn rules(&self) -> Rules {
+        Rules { silence_stops_clock: Rule::Kept, ..Rules::TCP }
+    }
+
     fn make(&self, start: &Start) -> Result<Cubic, String> {
         Ok(Cubic::new(start, *self))
     }
@@ -75,8 +78,10 @@ impl Parameters for Params {
 /// A congestion avoidance stage (§4.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Epoch {
-    /// epoch_start.
-    start: Time,
+    /// t: how long the stage has lasted, without the times in which the window was not used up (§4.2, §5.8).
+    lasted: Span,
+    /// As far as that was counted.
+    counted: Time,
     /// K, seconds: when the window is W_max again.
     k: f64,
     /// W_est, what Reno would have.
@@ -105,6 +110,8 @@ pub struct Cubic {
     srtt: f64,
     /// Marks in ACKs up to here belong to a window that was already cut.
     cut_to: u64,
+    /// First unacknowledged byte at the last timeout, plus one (zero: none).
+    timed_out: u64,
 }
 
 fn seconds(span: Span) -> f64 {
@@ -131,6 +138,7 @@ impl Cubic {
             max_window,
             srtt: seconds(start.base_rtt),
             cut_to: 0,
+            timed_out: 0,
         }
     }
 
@@ -150,7 +158,7 @@ impl Cubic {
         let w_max = *self.w_max.get_or_insert(self.cwnd);
         // §4.8: beyond W_max already, K is 0.
         let k = libm::cbrt(((w_max - self.cwnd) / self.params.c).max(0.0));
-        Epoch { start: now, k, w_est: self.cwnd }
+        Epoch { lasted: Span::ZERO, counted: now, k, w_est: self.cwnd }
     }
 
     /// Congestion avoidance for `acked` segments (§4.2 to §4.5).
@@ -160,7 +168,9 @@ impl Cubic {
             None => self.begin(now),
         };
         let w_max = self.w_max.unwrap_or(self.cwnd);
-        let t = seconds(now.since(epoch.start));
+        epoch.lasted = epoch.lasted + now.since(epoch.counted);
+        epoch.counted = now;
+        let t = seconds(epoch.lasted);
         // §4.3: α_cubic = 3 (1 − β) / (1 + β) until the window of before, then Reno's 1; equation (4).
         let beta = self.params.beta;
         let alpha = if epoch.w_est < self.cwnd_prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
@@ -177,8 +187,10 @@ impl Cubic {
         self.cwnd += (target - self.cwnd) / self.cwnd * acked.min(self.cwnd);
     }
 
-    /// Slow start (§4.10): the window that `acked` segments make, and whether it is over.
+    /// Slow start (§4.10): the window that `acked` segments make, and whether it is over. HyStart++ hears of round trips whose window was
+    /// not used up, too.
     fn slow_start(&mut self, ack: &AckSample, acked: f64) {
+        let acked = if ack.cwnd_limited { acked } else { 0.0 };
         match &mut self.hystart {
             Some(hystart) => {
                 self.cwnd += hystart.growth(acked);
@@ -189,14 +201,17 @@ impl Cubic {
                     self.hystart = None;
                 }
             }
-            // RFC 5681 §3.1 (2).
+            // RFC 5681 §3.1 (2): min(N, SMSS).
+            // CHOICE RFC 9438 §4.10: as the RFC it names, so delayed ACKs halve slow start, as they do NewReno's. Other reading: RFC 3465 with
+            // L = 2, two segments per ACK, or HyStart++'s eight (RFC 9406 §4.3), which count while `hystart` is on.
             None => self.cwnd += acked.min(1.0),
         }
     }
 
     /// Multiplicative decrease (§4.6) with `flight` bytes out, and fast convergence (§4.7).
     // CHOICE RFC 9438 §4.6: flight_size, but no more than the window: what limited transmit sent beyond it does not count
-    // (RFC 5681 §3.2), nor what was SACKed or is lost. Other reading: all that is not cumulatively acknowledged.
+    // (RFC 5681 §3.2), nor what was SACKed or is lost. Other reading: all that is not cumulatively acknowledged. W_max is of the
+    // window, not of the flight (§4.7); a window that is not used up does not grow, so the two are not far apart.
     fn decrease(&mut self, flight: Bytes, least: f64) {
         let flight = (flight.get() as f64 / f64::from(self.mss)).min(self.cwnd);
         let beta = self.params.beta;
@@ -221,7 +236,8 @@ impl CongestionControl for Cubic {
             self.srtt += (seconds(rtt) - self.srtt) / 8.0;
         }
         if ack.marked > Bytes::ZERO && ack.acked_to > self.cut_to {
-            self.decrease(Bytes::MAX, 1.0);
+            // §4.6: a mark as a loss, but down to one segment (RFC 3168 §6.1.2).
+            self.decrease(ack.flight_before(), 1.0);
             self.cut_to = ack.sent_to;
             return;
         }
@@ -231,6 +247,11 @@ impl CongestionControl for Cubic {
         }
         if self.cwnd < self.ssthresh {
             self.slow_start(ack, acked);
+        } else if !ack.cwnd_limited {
+            // §5.8: no growth, and the time does not count.
+            if let Some(epoch) = &mut self.epoch {
+                epoch.counted = ack.now;
+            }
         } else {
             self.avoid(ack.now, acked);
         }
@@ -243,17 +264,34 @@ impl CongestionControl for Cubic {
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
-        // §4.8: as a loss, but for the window itself; the stage that follows slow start begins at its own window.
-        self.decrease(loss.in_flight, 2.0);
+        // §4.8: as a loss, but for the window itself; the stage that follows slow start begins at its own window. What was known before
+        // is held if this segment was resent by the timer before (RFC 5681 §3.1, below (4)): that no ACK comes says no more.
+        if self.timed_out != loss.acked_to + 1 {
+            self.decrease(loss.in_flight, 2.0);
+        }
+        self.timed_out = loss.acked_to + 1;
         self.cwnd = 1.0;
-        self.w_max = None;
+        (self.w_max, self.epoch) = (None, None);
         self.cut_to = loss.sent_to;
     }
 
-    fn on_restart(&mut self, _: Time, idle: Span) {
+    fn on_restart(&mut self, now: Time, idle: Span) {
         // §4.2: time in which nothing was sent does not count.
         if let Some(epoch) = &mut self.epoch {
-            epoch.start = epoch.start.saturating_add(idle);
+            epoch.counted = epoch.counted.saturating_add(idle).min(now);
+        }
+    }
+
+    fn restart_from(&mut self, _: Time, restart: Restart) {
+        if restart.keeps_threshold {
+            self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
+        }
+        let window = (restart.window.get() as f64 / f64::from(self.mss)).max(1.0);
+        if window < self.cwnd {
+            // CHOICE RFC 9438: what becomes of the stage after RFC 5681 §4.1 is not said. A new one begins where slow start ends,
+            // towards the W_max there was. Other reading: the old curve goes on, which would lift the window back within round trips.
+            self.cwnd = window;
+            self.epoch = None;
         }
     }
 

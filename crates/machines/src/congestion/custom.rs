@@ -2,7 +2,7 @@
 
 use super::{
     AckSample, Calls, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Marks, Needs, Parameters,
-    Permit, Start,
+    Permit, Restart, Start,
 };
 use crate::notice::Notice;
 use crate::plugin::{Json, Made, Registry, boxed_state};
@@ -129,6 +129,9 @@ impl CongestionControl for CustomController {
     fn on_ack(&mut self, ack: &AckSample) {
         self.0.on_ack(ack);
     }
+    fn on_feedback(&mut self, now: Time, feedback: Feedback<'_>, in_flight: Bytes) {
+        self.0.on_feedback(now, feedback, in_flight);
+    }
     fn on_loss(&mut self, loss: &Loss) {
         self.0.on_loss(loss);
     }
@@ -143,6 +146,9 @@ impl CongestionControl for CustomController {
     }
     fn on_restart(&mut self, now: Time, idle: Span) {
         self.0.on_restart(now, idle);
+    }
+    fn restart_from(&mut self, now: Time, window: Restart) {
+        self.0.restart_from(now, window);
     }
     fn on_tick(&mut self, now: Time) {
         self.0.on_tick(now);

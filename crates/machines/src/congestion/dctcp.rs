@@ -10,10 +10,10 @@ pub use growth::Growth;
 pub use losses::Losses;
 
 use super::newreno::NewReno;
-use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate};
+use thalweg_units::{Bytes, Rate, Time};
 
 /// DCTCP: cuts in proportion to the fraction of marked bytes (Alizadeh et al., SIGCOMM 2010; RFC 8257). Over RDMA its window
 /// starts full.
@@ -55,6 +55,30 @@ impl Parameters for Params {
     fn check(&self, _: Rate, problems: &mut Problems) {
         problems.share("gain", self.gain);
         problems.fraction("initial_alpha", self.initial_alpha);
+    }
+    fn rules(&self) -> Rules {
+        let mark_cuts_flight = Rule::Differs("RFC 8257 §3.3: of the window");
+        let aimd = Rule::Differs("`losses = \"aimd\"`: of the window, at losses and timeouts alike");
+        let htsim = Rule::Differs("`cut_without_marks`: at the end of every window of data");
+        let mut rules = Rules { mark_cuts_flight, ..Rules::TCP };
+        if self.losses == Losses::Aimd {
+            rules = Rules {
+                held_threshold: aimd,
+                loss_window: aimd,
+                loss_cuts_flight: aimd,
+                threshold_floor: aimd,
+                frozen_in_repair: aimd,
+                ..rules
+            };
+        }
+        if self.cut_without_marks {
+            (rules.marks_once, rules.marks_to_one) = (htsim, Rule::Foreign);
+        }
+        if self.growth == Growth::GradualCwr {
+            let gradual = Rule::Differs("`growth = \"gradual-cwr\"`: spread over the window of data that follows");
+            (rules.marks_once, rules.marks_to_one) = (gradual, gradual);
+        }
+        rules
     }
     fn make(&self, start: &Start) -> Result<Dctcp, String> {
         Ok(Dctcp::new(start, self))
@@ -153,7 +177,7 @@ impl CongestionControl for Dctcp {
         } else {
             self.cut_when_marked(ack);
         }
-        let growth = if self.losses.freeze(ack) { 0 } else { self.growth.of(ack, &self.reno) };
+        let growth = if self.losses.freeze(ack) || !ack.cwnd_limited { 0 } else { self.growth.of(ack, &self.reno) };
         if growth > 0 {
             self.reno.grow(growth);
         }
@@ -170,6 +194,9 @@ impl CongestionControl for Dctcp {
             Losses::Newreno => self.reno.on_timeout(loss),
             Losses::Aimd => losses::halve(&mut self.reno, loss),
         }
+    }
+    fn restart_from(&mut self, now: Time, restart: Restart) {
+        self.reno.restart_from(now, restart);
     }
     #[inline]
     fn permit(&self) -> Permit {

@@ -21,6 +21,11 @@ pub trait Parameters:
     /// What it needs of transport and network, and what it permits.
     fn needs(&self) -> Needs;
 
+    /// Which rules of TCP's standards its window keeps. The laws (`conformance/rules.rs`) drive it and see.
+    fn rules(&self) -> Rules {
+        Rules::FOREIGN
+    }
+
     /// Writes down what depends on other keys, or on the network.
     fn resolve(&mut self, _paths: &mut dyn Paths) {}
 
@@ -38,6 +43,109 @@ pub trait Parameters:
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![Self::default()]
+    }
+}
+
+/// Whether a controller keeps a rule of TCP's standards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// It does.
+    Kept,
+    /// It could, and does not: why (a `CHOICE` in its file).
+    Differs(&'static str),
+    /// The rule is of something that it does not have.
+    Foreign,
+}
+
+/// The rules of TCP's standards for windows, one by one. The table of all controllers is `docs/controllers-rules.md`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    /// RFC 5681 §3.1: the threshold is held when a segment that the timer has resent times out again.
+    pub held_threshold: Rule,
+    /// RFC 5681 §3.1: one segment is left after a timeout.
+    pub loss_window: Rule,
+    /// RFC 5681 §3.1 (4), RFC 9438 §4.6: a loss cuts by what is in flight, where that is less than the window.
+    pub loss_cuts_flight: Rule,
+    /// RFC 5681 §3.1 (4): no threshold below two segments.
+    pub threshold_floor: Rule,
+    /// RFC 5681 §3.2, RFC 6675 §5: no growth while a loss is repaired.
+    pub frozen_in_repair: Rule,
+    /// RFC 3168 §6.1.2: marks cut once per window of data.
+    pub marks_once: Rule,
+    /// RFC 3168 §6.1.2: marks cut down to one segment.
+    pub marks_to_one: Rule,
+    /// RFC 9438 §4.6: a mark cuts by what is in flight, where that is less than the window.
+    pub mark_cuts_flight: Rule,
+    /// RFC 9438 §5.8, RFC 9002 §7.8, RFC 7661 §4.3: no growth of a window that is not used up.
+    pub grows_when_used: Rule,
+    /// RFC 5681 §4.1: no more than the restart window after a pause, where the transport says so.
+    pub restarts: Rule,
+    /// RFC 9438 §4.2: silence does not count in the time since the last cut.
+    pub silence_stops_clock: Rule,
+}
+
+impl Rules {
+    /// Of those that have no such window.
+    pub const FOREIGN: Self = Self {
+        held_threshold: Rule::Foreign,
+        loss_window: Rule::Foreign,
+        loss_cuts_flight: Rule::Foreign,
+        threshold_floor: Rule::Foreign,
+        frozen_in_repair: Rule::Foreign,
+        marks_once: Rule::Foreign,
+        marks_to_one: Rule::Foreign,
+        mark_cuts_flight: Rule::Foreign,
+        grows_when_used: Rule::Foreign,
+        restarts: Rule::Foreign,
+        silence_stops_clock: Rule::Foreign,
+    };
+    /// Of a window with slow start, avoidance and a threshold, and no clock.
+    pub const TCP: Self = Self {
+        held_threshold: Rule::Kept,
+        loss_window: Rule::Kept,
+        loss_cuts_flight: Rule::Kept,
+        threshold_floor: Rule::Kept,
+        frozen_in_repair: Rule::Kept,
+        marks_once: Rule::Kept,
+        marks_to_one: Rule::Kept,
+        mark_cuts_flight: Rule::Kept,
+        grows_when_used: Rule::Kept,
+        restarts: Rule::Kept,
+        silence_stops_clock: Rule::Foreign,
+    };
+
+    /// All, with their sections.
+    pub fn all(&self) -> [(&'static str, &'static str, Rule); 11] {
+        let hold = "the threshold is held when a resent segment times out again";
+        [
+            ("RFC 5681 §3.1", hold, self.held_threshold),
+            ("RFC 5681 §3.1", "one segment is left after a timeout", self.loss_window),
+            (
+                "RFC 5681 §3.1 (4), RFC 9438 §4.6",
+                "a loss cuts what is in flight, if less than the window",
+                self.loss_cuts_flight,
+            ),
+            ("RFC 5681 §3.1 (4)", "no threshold below two segments", self.threshold_floor),
+            ("RFC 5681 §3.2, RFC 6675 §5", "no growth while a loss is repaired", self.frozen_in_repair),
+            ("RFC 3168 §6.1.2", "marks cut once per window of data", self.marks_once),
+            ("RFC 3168 §6.1.2", "marks cut down to one segment", self.marks_to_one),
+            (
+                "RFC 9438 §4.6",
+                "a mark cuts what is in flight, if less than the window",
+                self.mark_cuts_flight,
+            ),
+            (
+                "RFC 9438 §5.8, RFC 9002 §7.8, RFC 7661 §4.3",
+                "a window that is not used up does not grow",
+                self.grows_when_used,
+            ),
+            ("RFC 5681 §4.1", "no more than the restart window after a pause", self.restarts),
+            (
+                "RFC 9438 §4.2",
+                "silence does not count in the time since the last cut",
+                self.silence_stops_clock,
+            ),
+        ]
     }
 }
 

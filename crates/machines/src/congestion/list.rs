@@ -23,6 +23,11 @@ macro_rules! controllers {
                 match self { $(Self::$name(p) => p.needs()),* }
             }
 
+            /// See [`Parameters::rules`].
+            pub fn rules(&self) -> Rules {
+                match self { $(Self::$name(p) => p.rules()),* }
+            }
+
             /// See [`Parameters::resolve`].
             pub fn resolve(&mut self, paths: &mut dyn Paths) {
                 match self { $(Self::$name(p) => p.resolve(paths)),* }
@@ -87,6 +92,9 @@ macro_rules! controllers {
             }
             fn on_restart(&mut self, now: Time, idle: Span) {
                 match self { $(Self::$name(c) => c.on_restart(now, idle)),* }
+            }
+            fn restart_from(&mut self, now: Time, window: Restart) {
+                match self { $(Self::$name(c) => c.restart_from(now, window)),* }
             }
             #[inline(always)]
             fn permit(&self) -> Permit {

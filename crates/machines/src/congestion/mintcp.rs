@@ -2,10 +2,10 @@
 //! rate, reacts to nothing but timeouts; priority scheduling does the rest. Needs: `LossSpec::Timeout`,
 //! a fixed timer of a few round trips, an initial window of one bandwidth-delay product.
 
-use super::{AckSample, CongestionControl, Loss, Needs, Parameters, Permit, Start};
+use super::{AckSample, CongestionControl, Loss, Needs, Parameters, Permit, Restart, Rule, Rules, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Time};
 
 /// pFabric's minimal rate control (SIGCOMM 2013 §4.2): starts at line rate, reacts to timeouts only.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +27,18 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         Needs::WINDOW
+    }
+    fn rules(&self) -> Rules {
+        let simulator = Rule::Differs("pFabric §4.2: as NetSys/simulator, whose flows end within a few windows");
+        let threshold = if self.halve_threshold { simulator } else { Rule::Foreign };
+        Rules {
+            held_threshold: threshold,
+            loss_window: Rule::Kept,
+            threshold_floor: if self.halve_threshold { Rule::Kept } else { Rule::Foreign },
+            grows_when_used: simulator,
+            restarts: Rule::Kept,
+            ..Rules::FOREIGN
+        }
     }
     fn make(&self, start: &Start) -> Result<MinTcp, String> {
         Ok(MinTcp::new(start, self.halve_threshold))
@@ -95,6 +107,10 @@ impl CongestionControl for MinTcp {
             self.threshold = (self.window / 2).max(2);
         }
         self.window = 1;
+    }
+
+    fn restart_from(&mut self, _: Time, restart: Restart) {
+        self.window = self.window.min(restart.window.get() / u64::from(self.mss)).max(1);
     }
 
     #[inline]

@@ -13,7 +13,7 @@ mod windowed;
 
 pub use crate::packet::{Explicit, ExplicitKind};
 pub use crate::problems::{Problem, Problems};
-pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths};
+pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
 
 use crate::notice::Notice;
 use crate::packet::IntHop;
@@ -75,13 +75,25 @@ pub struct AckSample<'a> {
     pub braked: Bytes,
     /// The transport is repairing a loss: windows do not grow.
     pub in_recovery: bool,
-    /// The flow had nothing more to send or was limited by something other than its permit.
+    /// All that the application has written was sent before this ACK came.
     pub app_limited: bool,
+    /// The permit was used up while what is acknowledged here was in flight: the window had no room for another segment, or the pace
+    /// held data back. Otherwise the window says nothing of the path, and does not grow (RFC 9438 §5.8, RFC 9002 §7.8; Linux,
+    /// tcp_is_cwnd_limited). With `growth = "always"` it is always true.
+    pub cwnd_limited: bool,
     /// How fast data is delivered, for those who ask for it ([`Needs::delivery`]), when this ACK is of a segment newer than
     /// those acknowledged before or fills a gap; others are never told.
     pub delivery: Option<Delivery>,
     /// What the network wrote on the way.
     pub feedback: Feedback<'a>,
+}
+
+impl AckSample<'_> {
+    /// Payload bytes in the network before this ACK: FlightSize of the echo that it carries (RFC 9438 §4.6).
+    #[inline]
+    pub fn flight_before(&self) -> Bytes {
+        self.in_flight + self.acked + self.sacked
+    }
 }
 
 /// A delivery rate sample: draft-ietf-ccwg-bbr, §4.1.
@@ -148,9 +160,21 @@ impl Permit {
 
 /// How much one flow may have in the network, and how fast. Owns no clock, no global generator, no log.
 ///
-/// Call order: `on_open` first, where connections are set up; `on_sent` after each transmission; `on_ack` for every ACK that reports new data;
-/// `on_loss` once per recovery episode, before any retransmission; `on_timeout` at each expiry of
-/// the retransmission timer; `on_tick` at the instant last named in [`Permit::wake`].
+/// The order of calls, the same over every transport (`transport/tests/calls.rs` drives them all):
+/// 1. `on_open` once, where connections are set up, before any data leaves;
+/// 2. `on_sent` after each transmission, retransmissions included;
+/// 3. `on_ack` for every ACK that reports new data, `on_feedback` for one that reports none and carries the receiver's own word.
+///    Where the ACK also reveals a loss, `on_ack` comes first and `on_loss` after it, before any retransmission, once per episode
+///    (IRN: when the retransmission leaves);
+/// 4. `on_timeout` at each expiry of the retransmission timer, before the retransmission. Not for a SYN, nor for a probe that is
+///    repeated, nor when the timer releases a sender whose window of one segment was marked (RFC 3168 §6.1.2);
+/// 5. `on_restart` when data comes after silence: nothing to send, and nothing in the network. Before any of it leaves; at once
+///    after it `restart_from`, if the pause was longer than the retransmission timeout and the transport reduces the window. Ticks
+///    that fell due in the silence come before it;
+/// 6. `on_tick` at the instant last named in [`Permit::wake`], during silence too;
+/// 7. `permit` before every transmission.
+///
+/// After the last byte is acknowledged, no call follows; RDMA hands the controller over to the next flow of the connection.
 pub trait CongestionControl {
     /// `bytes` of payload were handed to the network; `in_flight` includes them. Only those who say that they want to hear it ([`Calls::Sent`]) do.
     fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
@@ -173,6 +197,9 @@ pub trait CongestionControl {
     fn on_notice(&mut self, _now: Time, _notice: &Notice) {}
     /// The connection sends again after it had nothing to send and nothing in the network for so long.
     fn on_restart(&mut self, _now: Time, _idle: Span) {}
+    /// Nothing was sent for longer than the retransmission timeout: the window is at most `window` from now on (RFC 5681 §4.1).
+    /// Over TCP only, as its key `restart` says. Controllers with a model of the path ignore it, as Linux' with `cong_control` do.
+    fn restart_from(&mut self, _now: Time, _window: Restart) {}
     /// The instant named in [`Permit::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
     /// What is allowed now. Cheap: asked before every transmission.
@@ -185,6 +212,15 @@ pub trait CongestionControl {
     fn other_window(&self) -> Bytes {
         Bytes::MAX
     }
+}
+
+/// What is left of a window after a pause, in payload bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Restart {
+    /// The window is at most this.
+    pub window: Bytes,
+    /// The slow-start threshold is at least three quarters of the window before the pause (RFC 2861 §3.2, RFC 7661 §4.4.3).
+    pub keeps_threshold: bool,
 }
 
 /// What every controller is told when a flow starts.

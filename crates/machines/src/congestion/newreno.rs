@@ -1,10 +1,10 @@
 //! NewReno's window: slow start, congestion avoidance, halving. RFC 5681 §3.1, RFC 6582; the repair
 //! itself (fast retransmit, partial ACKs, SACK) is the transport's. Needs: nothing but ACKs.
 
-use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Start};
+use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Restart, Rules, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Time};
 
 /// TCP NewReno's window (RFC 5681, RFC 6582).
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -16,6 +16,9 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         Needs { marks: Marks::Heard, ..Needs::WINDOW }
+    }
+    fn rules(&self) -> Rules {
+        Rules::TCP
     }
     fn make(&self, start: &Start) -> Result<NewReno, String> {
         Ok(NewReno::new(start))
@@ -89,11 +92,13 @@ impl CongestionControl for NewReno {
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) {
         if ack.marked > Bytes::ZERO && ack.acked_to > self.cut_to {
-            // RFC 3168 §6.1.2: react to an echo as to a loss, at most once per window of data.
-            self.halve(self.window);
-            self.window = self.threshold.min(self.max_window);
+            // RFC 3168 §6.1.2: react to an echo as to a loss, at most once per window of data. The window is halved down to one segment:
+            // the two segments of RFC 5681 (4) are a bound of the threshold.
+            let flight = ack.flight_before().get();
+            self.halve(flight);
+            self.window = (flight.min(self.window) / 2).max(u64::from(self.mss)).min(self.max_window);
             self.cut_to = ack.sent_to;
-        } else if !ack.in_recovery && ack.marked == Bytes::ZERO {
+        } else if !ack.in_recovery && ack.marked == Bytes::ZERO && ack.cwnd_limited {
             self.grow(ack.acked.get());
         }
     }
@@ -112,6 +117,15 @@ impl CongestionControl for NewReno {
         self.timed_out = loss.acked_to + 1;
         self.window = u64::from(self.mss);
         self.cut_to = loss.sent_to;
+    }
+
+    fn restart_from(&mut self, _: Time, restart: Restart) {
+        // RFC 5681 §4.1: RW = min(IW, cwnd).
+        if restart.keeps_threshold {
+            self.threshold = self.threshold.max(self.window / 4 * 3);
+        }
+        self.window = self.window.min(restart.window.get()).max(u64::from(self.mss));
+        self.credit = 0;
     }
 
     #[inline]
@@ -168,7 +182,8 @@ mod tests {
     #[test]
     fn an_echo_halves_once_per_window_of_data() {
         let mut c = NewReno::new(&start(1000, 20));
-        let marked = |acked_to| AckSample { acked_to, sent_to: acked_to + 20_000, ..ack(1000, 1000) };
+        let in_flight = Bytes::new(19_000);
+        let marked = |acked_to| AckSample { acked_to, sent_to: acked_to + 20_000, in_flight, ..ack(1000, 1000) };
         c.on_ack(&marked(1000));
         assert_eq!((c.window, c.threshold), (10_000, 10_000));
         c.on_ack(&marked(2000));

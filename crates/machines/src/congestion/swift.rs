@@ -14,7 +14,7 @@
 
 mod htsim;
 
-use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -107,6 +107,21 @@ impl Parameters for Params {
         problems.positive("base_target", self.base_target, "20us");
         if self.variant == Variant::Htsim && self.hop_target != Self::default().hop_target {
             problems.useless("hop_target", "csg-htsim loses count of the hops", "remove the key");
+        }
+    }
+
+    fn rules(&self) -> Rules {
+        let swift = Rule::Differs("Swift, algorithm 1: by a share of the window, also at the first timeouts");
+        let used = match self.variant {
+            Variant::Published => Rule::Kept,
+            Variant::Htsim => Rule::Differs("csg-htsim's"),
+        };
+        Rules {
+            loss_window: swift,
+            loss_cuts_flight: swift,
+            grows_when_used: used,
+            restarts: Rule::Kept,
+            ..Rules::FOREIGN
         }
     }
 
@@ -223,7 +238,10 @@ impl CongestionControl for Swift {
     fn on_ack(&mut self, ack: &AckSample) {
         self.repaired(ack); // csg-htsim
         if let Some(rtt) = ack.rtt {
-            self.on_delay(ack.now, rtt, ack.acked + ack.sacked);
+            // CHOICE Swift §3.1: senders there have data. A window that is not used up does not grow (RFC 9002 §7.8); csg-htsim's does.
+            let grows = ack.cwnd_limited || self.params.variant == Variant::Htsim;
+            let acked = if grows { ack.acked + ack.sacked } else { Bytes::ZERO };
+            self.on_delay(ack.now, rtt, acked);
         }
     }
 
@@ -245,6 +263,12 @@ impl CongestionControl for Swift {
         } else {
             self.on_lost(loss.now);
         }
+    }
+
+    fn restart_from(&mut self, now: Time, restart: Restart) {
+        let before = self.window;
+        self.window = self.window.min(restart.window.get() as f64);
+        self.settle(now, before);
     }
 
     /// Below a packet: one, every rtt/cwnd (line 29).

@@ -3,13 +3,12 @@
 //! the way (`marking = { kind = "vcp" }`).
 //!
 //! ```text
-//! CHOICE VCP §3.3: losses halve the window, as TCP's; a timeout leaves two segments, the least window.
+//! CHOICE VCP §3.3: losses halve the window and a timeout leaves one segment, as TCP's. No least window is given: one segment, as under
+//! marks (RFC 3168 §6.1.2). Other reading: two, the bound of another variable, TCP's threshold (RFC 5681 (4)).
+//! CHOICE VCP §3.3: flows there always have data. A window that is not used up does not grow (RFC 9002 §7.8), whatever the load.
 //! ```
 
-use super::{
-    AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
-    Parameters, Permit, Problems, Start,
-};
+use super::{AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
 use crate::packet::Load;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,6 +54,18 @@ impl Parameters for Params {
         problems.share("xi", self.xi);
     }
 
+    fn rules(&self) -> Rules {
+        let vcp = Rule::Differs("VCP §3.3: of the window");
+        Rules {
+            loss_window: Rule::Kept,
+            loss_cuts_flight: vcp,
+            grows_when_used: Rule::Kept,
+            marks_to_one: Rule::Kept,
+            restarts: Rule::Kept,
+            ..Rules::FOREIGN
+        }
+    }
+
     fn make(&self, start: &Start) -> Result<Vcp, String> {
         let max_window = start.max_window.get().min(1 << 50) as f64;
         let mss = f64::from(start.mss);
@@ -64,7 +75,7 @@ impl Parameters for Params {
 }
 
 /// Least window, segments.
-const LEAST: f64 = 2.0;
+const LEAST: f64 = 1.0;
 
 /// VCP's window, bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,6 +102,7 @@ impl CongestionControl for Vcp {
         }
         let acked = (ack.acked + ack.sacked).get() as f64;
         match load {
+            Load::Low | Load::High if !ack.cwnd_limited => {}
             Load::Low => self.set(self.window + self.p.xi * acked),
             Load::High => self.set(self.window + self.p.alpha * self.mss * acked / self.window),
             Load::Overload => {
@@ -104,6 +116,9 @@ impl CongestionControl for Vcp {
     }
     fn on_timeout(&mut self, _: &Loss) {
         self.set(0.0);
+    }
+    fn restart_from(&mut self, _: Time, restart: Restart) {
+        self.set(self.window.min(restart.window.get() as f64));
     }
     #[inline]
     fn permit(&self) -> Permit {

@@ -8,7 +8,7 @@
 //! rounds with a fixed window can be compared.
 
 use super::newreno::NewReno;
-use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rules, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -68,6 +68,10 @@ impl Parameters for Params {
         if beta < alpha {
             problems.wrong("beta", format!("beta, {beta}, is below alpha, {alpha}"), "swap them");
         }
+    }
+
+    fn rules(&self) -> Rules {
+        Rules::TCP
     }
 
     fn make(&self, start: &Start) -> Result<Vegas, String> {
@@ -131,9 +135,11 @@ impl Vegas {
 
     /// The round has ended: §3.2 (avoidance), §3.3 (slow start) for `acked` bytes. A round of two ACKs or less tells nothing, as
     /// one may have been delayed: NewReno's.
-    fn adjust(&mut self, acked: u64) {
+    fn adjust(&mut self, acked: u64, used: bool) {
         let (Some(base), Some(least), true) = (self.base, self.least, self.samples > 2) else {
-            self.reno.grow(acked);
+            if used {
+                self.reno.grow(acked);
+            }
             return;
         };
         let mss = u64::from(self.reno.mss);
@@ -147,11 +153,13 @@ impl Vegas {
         if slow && diff > self.params.gamma {
             let target = (window as f64 * (base.ps() as f64 / least.ps() as f64)) as u64;
             lower(&mut self.reno, window.min(target.saturating_add(1)));
-        } else if slow {
+        } else if slow && used {
             self.reno.grow(acked);
+        } else if slow {
+            // A window that is not used up does not grow.
         } else if diff > self.params.beta {
             lower(&mut self.reno, window - 1);
-        } else if diff < self.params.alpha {
+        } else if diff < self.params.alpha && used {
             self.reno.window = (window + 1).saturating_mul(mss);
         }
         self.reno.window = self.reno.window.max(2 * mss).min(self.max_window).max(mss);
@@ -181,9 +189,9 @@ impl CongestionControl for Vegas {
             self.reno.on_ack(ack);
             self.begin(ack.sent_to);
         } else if ack.acked_to >= self.round_end {
-            self.adjust(ack.acked.get());
+            self.adjust(ack.acked.get(), ack.cwnd_limited);
             self.begin(ack.sent_to);
-        } else if self.reno.window < self.reno.threshold {
+        } else if self.reno.window < self.reno.threshold && ack.cwnd_limited {
             self.reno.grow(ack.acked.get());
         }
     }
@@ -202,6 +210,10 @@ impl CongestionControl for Vegas {
         // Linux: the path may be another by now.
         self.base = None;
         self.begin(0);
+    }
+
+    fn restart_from(&mut self, now: Time, restart: Restart) {
+        self.reno.restart_from(now, restart);
     }
 
     #[inline]

@@ -11,7 +11,7 @@
 //! its two utilities. Other reading: the rate that won is tried against itself first.
 //! CHOICE Vivace §4: when the direction changes the rate goes back to the one before, as when starting ends, and is probed around.
 //! CHOICE Vivace §4 (the module): an MI in which nothing could be counted (one ACK answered for all of it) is tried again by a probe; there it
-//! has the least of all utilities.
+//! has the least of all utilities. So is one that the application did not fill, for its rate was not tried (the module does not look).
 //! CHOICE Vivace §4 (the module): after a timeout one segment at a time until an ACK comes (as Linux in its loss state), then a probe.
 //! ```
 
@@ -23,7 +23,7 @@ use intervals::{Heard, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use steps::Steps;
-use thalweg_units::{Bytes, Rate, Stream, Time};
+use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
 /// PCC Vivace: tries rates and climbs to where its utility is best, latency form (Dong et al., NSDI 2018).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -319,6 +319,9 @@ impl CongestionControl for Vivace {
             self.mode = Mode::Probing;
             self.begin(ack.now);
         }
+        if !ack.cwnd_limited {
+            self.trial.starve();
+        }
         self.check_end(ack.now);
         let starting = self.mode == Mode::Starting;
         if self.trial.hear(&self.params, ack.now, self.mss, &self.heard, starting) {
@@ -335,6 +338,10 @@ impl CongestionControl for Vivace {
     fn on_timeout(&mut self, _: &Loss) {
         (self.silent, self.trial) = (true, Trial::default());
         self.set_permit();
+    }
+
+    fn on_restart(&mut self, _: Time, _: Span) {
+        self.trial.starve();
     }
 
     #[inline]

@@ -1,15 +1,12 @@
 //! XCP's sender: its window changes by what the routers say. Katabi, Handley, Rohrs, SIGCOMM 2002, §3.4. Needs: XCP's routers on the
 //! way (`marking = { kind = "xcp" }`).
 //!
-//! CHOICE XCP §3.4: a loss halves the window, as TCP's; a timeout leaves two segments, the least window.
+//! CHOICE XCP §3.4: a loss halves the window, as TCP's, and a timeout leaves one segment; no window is smaller.
 
-use super::{
-    AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
-    Parameters, Permit, Start,
-};
+use super::{AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs, Parameters, Permit, Restart, Rule, Rules, Start};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Time};
 
 /// XCP's sender: a window that changes by what routers say (Katabi et al., SIGCOMM 2002).
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +21,17 @@ impl Parameters for Params {
         Needs { feedback, gives: Gives::Window { slow_start: false }, ..Needs::WINDOW }
     }
 
+    fn rules(&self) -> Rules {
+        let xcp = Rule::Differs("XCP §3.4: of the window");
+        Rules {
+            loss_window: Rule::Kept,
+            loss_cuts_flight: xcp,
+            grows_when_used: Rule::Kept,
+            restarts: Rule::Kept,
+            ..Rules::FOREIGN
+        }
+    }
+
     fn make(&self, start: &Start) -> Result<Xcp, String> {
         let max_window = start.max_window.get().min(1 << 50) as f64;
         let mss = f64::from(start.mss);
@@ -33,7 +41,7 @@ impl Parameters for Params {
 }
 
 /// Least window, segments.
-const LEAST: f64 = 2.0;
+const LEAST: f64 = 1.0;
 
 /// XCP's window, bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +59,10 @@ impl Xcp {
 
 impl CongestionControl for Xcp {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        if let Feedback::Explicit(Explicit::Change(Some(thousandths))) = ack.feedback {
+        // CHOICE XCP §3.2: what routers hand out to a window that is not used up is not taken: it would be of use much later, all at once.
+        if let Feedback::Explicit(Explicit::Change(Some(thousandths))) = ack.feedback
+            && (thousandths < 0 || ack.cwnd_limited)
+        {
             self.set(self.window + thousandths as f64 / 1000.0);
         }
     }
@@ -60,6 +71,9 @@ impl CongestionControl for Xcp {
     }
     fn on_timeout(&mut self, _: &Loss) {
         self.set(0.0);
+    }
+    fn restart_from(&mut self, _: Time, restart: Restart) {
+        self.set(self.window.min(restart.window.get() as f64));
     }
     #[inline]
     fn permit(&self) -> Permit {
@@ -82,11 +96,11 @@ mod tests {
         assert_eq!(told(Some(1_500_000)), 11_500);
         assert_eq!(told(None), 11_500, "no router has said anything");
         assert_eq!(told(Some(-500_250)), 10_999);
-        assert_eq!(told(Some(-50_000_000)), 2000);
-        assert_eq!(told(Some(18_000_000)), 20_000);
+        assert_eq!(told(Some(-50_000_000)), 1000);
+        assert_eq!(told(Some(19_000_000)), 20_000);
         c.on_loss(&loss(20_000, 0, 20_000));
         assert_eq!(c.permit().window, Bytes::new(10_000));
         c.on_timeout(&loss(20_000, 0, 20_000));
-        assert_eq!(c.permit().window, Bytes::new(2000));
+        assert_eq!(c.permit().window, Bytes::new(1000));
     }
 }

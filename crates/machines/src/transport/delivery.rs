@@ -57,8 +57,14 @@ pub struct SendLog {
 }
 
 impl SendLog {
-    /// `len` bytes of payload leave as a segment, with so much in flight before. `last`: the application has no more.
-    pub(super) fn on_sent(&mut self, now: Time, segment: u64, len: u32, in_flight: u64, last: bool) {
+    /// CheckIfApplicationLimited (§4.1.2.4) has found that all that is written is in flight, and the window has room for more: what
+    /// leaves until so much is delivered, and one byte, says nothing of the path.
+    pub(super) fn limited(&mut self, in_flight: u64) {
+        self.app_limited = (self.delivered + in_flight).max(1);
+    }
+
+    /// `len` bytes of payload leave as a segment, with so much in flight before.
+    pub(super) fn on_sent(&mut self, now: Time, segment: u64, len: u32, in_flight: u64) {
         if in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
@@ -82,9 +88,6 @@ impl SendLog {
                 debug_assert_eq!(at as usize, self.records.len(), "new segments leave in order");
                 self.records.push_back(record);
             }
-        }
-        if last {
-            self.app_limited = (self.delivered + in_flight + u64::from(len)).max(1);
         }
     }
 
@@ -142,10 +145,10 @@ mod tests {
     #[test]
     fn the_rate_is_what_arrived_between_the_ack_that_freed_a_segment_and_its_own() {
         let mut log = SendLog::default();
-        (0..4).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000, false));
+        (0..4).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000));
         log.on_arrived(US(100), 0, 1);
         assert_eq!(log.sample(), delivery(1000, 100, 0, false));
-        log.on_sent(US(100), 4, 1000, 3000, false);
+        log.on_sent(US(100), 4, 1000, 3000);
         for n in 1..4 {
             log.on_arrived(US(100 + 10 * n), 0, n + 1);
             assert_eq!(log.sample(), delivery(1000 * (n + 1), 100 + 10 * n, 0, false));
@@ -160,11 +163,11 @@ mod tests {
     fn acks_that_come_compressed_do_not_make_the_rate_that_of_the_acks() {
         let mut log = SendLog::default();
         // One segment per 10 us; the ACKs of all come at once at 200 us.
-        (0..10).for_each(|n| log.on_sent(US(10 * n), n, 1000, n * 1000, false));
+        (0..10).for_each(|n| log.on_sent(US(10 * n), n, 1000, n * 1000));
         log.on_arrived(US(100), 0, 1);
         assert_eq!(log.sample(), delivery(1000, 100, 0, false));
-        log.on_sent(US(100), 10, 1000, 9000, false);
-        log.on_sent(US(150), 11, 1000, 10_000, false);
+        log.on_sent(US(100), 10, 1000, 9000);
+        log.on_sent(US(150), 11, 1000, 10_000);
         log.on_arrived(US(199), 0, 11);
         log.sample();
         log.on_arrived(US(200), 0, 12);
@@ -175,12 +178,12 @@ mod tests {
     #[test]
     fn segments_count_once_and_what_is_sent_again_counts_as_lost() {
         let mut log = SendLog::default();
-        (0..3).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000, false));
+        (0..3).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000));
         log.on_arrived(US(50), 1, 2);
         assert_eq!(log.sample(), delivery(1000, 50, 0, false));
         log.on_arrived(US(51), 1, 3); // the second, again, and the third
         assert_eq!(log.sample(), delivery(2000, 51, 0, false));
-        log.on_sent(US(60), 0, 1000, 0, false);
+        log.on_sent(US(60), 0, 1000, 0);
         log.on_arrived(US(110), 0, 3);
         // The copy left after the loss was known: of its own flight nothing was lost.
         assert_eq!(log.sample(), delivery(1000, 50, 0, false));
@@ -188,11 +191,21 @@ mod tests {
     }
 
     #[test]
-    fn after_the_applications_last_byte_samples_say_so() {
+    fn what_leaves_after_the_application_ran_dry_says_so_until_it_is_delivered() {
         let mut log = SendLog::default();
-        log.on_sent(US(0), 0, 1000, 0, true);
-        log.on_sent(US(30), 0, 1000, 1000, false);
+        log.on_sent(US(0), 0, 1000, 0);
+        log.limited(1000); // all that is written is in flight
+        log.on_sent(US(30), 1, 1000, 1000);
         log.on_arrived(US(50), 0, 1);
-        assert_eq!(log.sample(), delivery(1000, 50, 0, true));
+        assert_eq!(log.sample(), delivery(1000, 50, 0, false), "it left before");
+        // The 1000 B in flight then are delivered, and not one byte more: what leaves now is the application's doing, too.
+        log.on_sent(US(60), 2, 1000, 1000);
+        log.on_arrived(US(80), 0, 2);
+        assert_eq!(log.sample(), delivery(2000, 80, 0, true));
+        log.on_sent(US(90), 3, 1000, 1000);
+        log.on_arrived(US(110), 0, 3);
+        assert_eq!(log.sample(), delivery(2000, 60, 0, true));
+        log.on_arrived(US(140), 0, 4);
+        assert_eq!(log.sample(), delivery(2000, 60, 0, false), "it left when more was delivered");
     }
 }

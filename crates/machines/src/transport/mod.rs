@@ -71,6 +71,8 @@ list::transports! {
 }
 
 #[cfg(test)]
+mod recorder;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! Recovery sequences, packet by packet. A round trip is 100 us, segments are numbered from 0.
 
+mod calls;
 mod ecn;
 mod properties;
 mod recovery;

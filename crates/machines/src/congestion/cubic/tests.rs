@@ -115,7 +115,8 @@ fn a_timeout_starts_from_one_segment_and_the_curve_from_where_slow_start_ends() 
 #[test]
 fn a_mark_cuts_once_per_window_of_data() {
     let mut c = cubic(PLAIN, 100, 100);
-    let marked = |acked_to| AckSample { acked_to, sent_to: acked_to + 100_000, ..ack(1000, 1000) };
+    let in_flight = Bytes::new(99_000);
+    let marked = |acked_to| AckSample { acked_to, sent_to: acked_to + 100_000, in_flight, ..ack(1000, 1000) };
     c.on_ack(&marked(1000));
     c.on_ack(&marked(2000));
     c.on_ack(&marked(101_000));

@@ -39,6 +39,8 @@ pub(super) struct Interval {
     pub(super) from: Option<(Time, Heard)>,
     /// What it was worth, once known.
     pub(super) utility: Option<f64>,
+    /// The application did not fill it: what was sent is not its rate.
+    starved: bool,
 }
 
 impl Interval {
@@ -56,7 +58,7 @@ impl Interval {
         let (at, from) = self.from?;
         let (all, delivered) = (to.answered - from.answered, to.delivered - from.delivered);
         let took = now.since(at).secs();
-        if all == 0 || self.lasted <= 0.0 {
+        if all == 0 || self.lasted <= 0.0 || self.starved {
             return None;
         }
         let mut loss = all.saturating_sub(delivered) as f64 / all as f64;
@@ -107,6 +109,15 @@ impl Trial {
     pub(super) fn open(&mut self, now: Time, sent: u64) {
         if let Some(next) = self.intervals[..self.count].get_mut(self.sending) {
             (next.begin, next.began) = (sent, now);
+        }
+    }
+
+    /// The application has held back what is sent, and what is heard of now.
+    pub(super) fn starve(&mut self) {
+        let (count, sending, hearing) = (self.count, self.sending, self.hearing);
+        let last = count.min(sending + 1);
+        for one in &mut self.intervals[hearing.min(last)..last] {
+            one.starved = true;
         }
     }
 

@@ -218,6 +218,7 @@ impl Endpoint for RdmaSender {
         self.repair.recovery.listen(now);
         let expired = self.repair.timer.fires(&spec.timer, now, outlook);
         if expired {
+            self.check_app_limited(self.is_used_up(spec));
             self.on_timeout(spec, now);
         }
         if permit.wake.is_some_and(|wake| wake <= now) {

@@ -11,6 +11,7 @@ mod check;
 mod departures;
 mod emit;
 mod episode;
+mod limits;
 mod pacing;
 mod predicted;
 mod repair;
@@ -136,6 +137,9 @@ impl TcpSender {
         if self.state.connection != Connection::Open {
             return Heard::default();
         }
+        if self.log.is_some() {
+            self.check_app_limited(spec);
+        }
         let harvests = self.take_in(packet.seq);
         if packet.seq > self.space.sent_to {
             return Heard::default(); // nothing that was never sent can be acknowledged
@@ -144,9 +148,10 @@ impl TcpSender {
         let advance = packet.seq.saturating_sub(self.space.una);
         let stale = packet.seq < self.space.una;
         self.departures.held = advance == 0;
-        if self.state.probing != Probing::No {
+        if matches!(self.state.probing, Probing::Due | Probing::Sent) {
             self.leave_probe_mode();
         }
+        let cwnd_limited = self.space.una < self.departures.limited_to;
 
         // What is new.
         self.space.una += advance;
@@ -227,6 +232,7 @@ impl TcpSender {
             let delivery = self.delivery(spec, now, blocks);
             let feedback = if written == Feedback::None && echo { Feedback::Mark } else { written };
             let planned = self.planned(spec, written);
+            let least = self.hears_least(spec, echo);
             self.controller.on_ack(&AckSample {
                 now,
                 rtt,
@@ -239,9 +245,13 @@ impl TcpSender {
                 braked: told(brakes),
                 in_recovery: was_in_recovery,
                 app_limited: self.space.sent_to == self.written(),
+                cwnd_limited,
                 delivery,
                 feedback,
             });
+            if least {
+                self.wait_for_timer(spec, now);
+            }
             if let Some(planned) = planned {
                 self.plan_anew(spec, planned);
             }
@@ -254,6 +264,9 @@ impl TcpSender {
         } else if self.state.phase == Phase::Normal && (self.repair.dup_acks > 0 || self.repair.sacked() > 0)
         {
             self.detect_loss(spec, now, acked + sacked);
+        }
+        if self.beside.is_some() {
+            self.note_silence(now);
         }
         Heard { round_trip: measured }
     }
@@ -279,14 +292,19 @@ impl TcpSender {
             return self.poll_probe(spec, now, packet);
         }
         let Some(segment) = self.next_segment(spec, permit.window.get()) else {
+            if self.is_used_up(spec, permit.window.get()) {
+                self.departures.limited_to = self.space.sent_to;
+            }
             return Transmit::Idle;
         };
         let pace = if spec.options.pacing { self.own_pace(spec, permit) } else { permit.pace };
         if pace.is_some() {
             if pace == Some(Rate::ZERO) {
+                self.departures.limited_to = self.space.sent_to;
                 return Transmit::Idle; // until the controller's next tick or ACK
             }
             if now < self.departures.next {
+                self.departures.limited_to = self.space.sent_to;
                 return Transmit::At(self.departures.next);
             }
         }
@@ -342,11 +360,14 @@ impl Endpoint for TcpSender {
         if self.is_done() {
             return Expiry::Other;
         }
+        if self.log.is_some() {
+            self.check_app_limited(spec);
+        }
         self.write(spec, now);
         if self.repair.rack().is_some() {
             self.on_times(spec, now);
         }
-        let expired = self.timer.deadline <= now;
+        let expired = self.timer.deadline <= now && !self.is_released();
         if expired {
             self.on_timeout(spec, now);
         }

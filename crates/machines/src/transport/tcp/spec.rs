@@ -63,6 +63,48 @@ pub struct TcpOptions {
     pub prr: PrrSpec,
     /// A window is paced, as Linux does, where the controller has no pace of its own.
     pub pacing: bool,
+    /// When ACKs say that the window was used up.
+    pub growth: GrowthSpec,
+    /// What is left of a window after a pause.
+    pub restart: RestartSpec,
+    /// What a mark does to a window of one segment (classic ECN).
+    pub ecn_floor: EcnFloorSpec,
+}
+
+/// When ACKs tell the controller that the window was used up ([`AckSample::cwnd_limited`](crate::congestion::AckSample::cwnd_limited)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GrowthSpec {
+    /// If there was no room for another segment (RFC 9438 §5.8, RFC 9002 §7.8).
+    #[default]
+    WhenUsed,
+    /// If half of it was (RFC 7661 §4.3).
+    WhenHalfUsed,
+    /// Always (RFC 5681 to the letter, ns-2).
+    Always,
+}
+
+/// What is left of a window when data comes after a pause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RestartSpec {
+    /// After a retransmission timeout the initial window (RFC 5681 §4.1).
+    #[default]
+    Rfc5681,
+    /// Half of it for each retransmission timeout, but the initial window (RFC 2861 §3.2; Linux, tcp_slow_start_after_idle).
+    Linux,
+    /// All of it for five minutes, then half (RFC 7661 §4.4).
+    Rfc7661,
+    /// All of it.
+    Keep,
+}
+
+/// What a mark does to a window of one segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EcnFloorSpec {
+    /// The next packet waits for the retransmission timer (RFC 3168 §6.1.2).
+    #[default]
+    Timer,
+    /// Nothing: one segment per round trip (Linux).
+    Segment,
 }
 
 /// How the window comes down while losses are repaired.

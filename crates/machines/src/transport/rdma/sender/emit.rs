@@ -43,9 +43,9 @@ impl RdmaSender {
         };
         self.counts.sent += 1;
         if self.log.is_some() {
-            let (in_flight, last) = (self.offsets.in_flight(), index + 1 == self.data.packets);
+            let in_flight = self.offsets.in_flight();
             if let Some(log) = &mut self.log {
-                log.on_sent(now, index, len, in_flight, last);
+                log.on_sent(now, index, len, in_flight);
             }
         }
         if !self.offsets.acknowledged {

@@ -26,6 +26,8 @@ impl RdmaSender {
         let marked = spec.notification == Notification::Echo && packet.flags.has(Flags::ECE);
         let in_recovery = self.repair.recovery.in_recovery() && !self.repair.timer.fired;
         let loss = self.offsets.loss(now); // as it is when a loss is found
+        let cwnd_limited = self.is_used_up(spec);
+        self.check_app_limited(cwnd_limited);
 
         let heard = self.repair.recovery.on_ack(cum, named, nack);
         let (mut acked, sacked) = (0, heard.sacked * u64::from(layout.len(named)));
@@ -86,6 +88,7 @@ impl RdmaSender {
                     }
                     Some(segments) => segments.app_limited(),
                 },
+                cwnd_limited,
             });
         }
         self.limiter.replan(|| self.controller.permit().pace);
@@ -101,6 +104,27 @@ impl RdmaSender {
         }
         self.repair.restart_timer(spec, now, heard.advanced > 0);
         rtt
+    }
+
+    /// The permit is what holds the sender back: there is more to send, or the window has no room for it.
+    // (Looked at as ACKs come, not as packets leave: a NIC need not ask a sender of which it knows that it must wait.)
+    #[inline]
+    pub(super) fn is_used_up(&self, spec: &RdmaSpec) -> bool {
+        let recovery = &self.repair.recovery;
+        recovery.nxt() < self.data.packets
+            || recovery.in_flight() >= u64::from(self.cap(spec, self.controller.permit().window))
+    }
+
+    /// CheckIfApplicationLimited (draft-ietf-ccwg-bbr §4.1.2.4): before an answer is taken in, before a message is appended, when the
+    /// timer expires.
+    #[inline]
+    pub(super) fn check_app_limited(&mut self, used_up: bool) {
+        if self.log.is_some() && !used_up && !self.repair.recovery.in_recovery() {
+            let in_flight = self.offsets.in_flight();
+            if let Some(log) = &mut self.log {
+                log.limited(in_flight);
+            }
+        }
     }
 
     /// The round trip that the controller is to be told, if this is an ACK that measures one.

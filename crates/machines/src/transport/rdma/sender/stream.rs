@@ -71,6 +71,7 @@ impl RdmaSender {
             return None;
         }
         let resting = self.turn.started && self.is_done();
+        self.check_app_limited(self.is_used_up(spec));
         self.data.end_message(spec);
         if bytes > 0 {
             self.data.resize(spec, self.data.size + bytes);

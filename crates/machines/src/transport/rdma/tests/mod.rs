@@ -1,18 +1,19 @@
 //! The cores on their own, then whole queue pairs packet by packet.
 
+mod calls;
 mod irn_golden;
 mod irn_oracle;
 mod irn_properties;
 mod laws;
 mod link;
 mod rates;
-mod recorder;
 mod roce;
 mod selective;
 mod stream;
 
 use super::super::*;
 use crate::congestion::{CongestionControl, ControllerSpec, Permit};
+use crate::transport::recorder;
 use thalweg_units::Bytes;
 
 /// IRN without congestion control; packets of 1000 B, so that offsets read as numbers, and 1250 B on the wire: 1 us at

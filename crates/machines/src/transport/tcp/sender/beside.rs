@@ -28,6 +28,10 @@ struct Writer {
     written: u64,
     /// The next write.
     next: Time,
+    /// When the last segment left.
+    sent: Time,
+    /// Since when there has been nothing to send and nothing in the network; [`Time::MAX`]: there is.
+    silent: Time,
 }
 
 /// What another loop has brought.
@@ -160,7 +164,7 @@ impl TcpSender {
     /// The flow starts, and with it its application.
     pub(super) fn begin_writing(&mut self, spec: &TcpSpec, now: Time) {
         let Some(writes) = spec.writes else { return };
-        let mut writer = Writer { bytes: 0, written: 0, next: now };
+        let mut writer = Writer { bytes: 0, written: 0, next: now, sent: now, silent: Time::MAX };
         writer.bytes = writes.first.get();
         writer.settle(&writes, spec.mss, now);
         self.beside.get_or_insert_default().writer = Some(writer);
@@ -172,11 +176,36 @@ impl TcpSender {
         if let Some(writes) = spec.writes
             && let Some(writer) = self.beside.as_mut().and_then(|b| b.writer.as_mut())
         {
+            let (before, silent, sent) = (writer.written, writer.silent, writer.sent);
             while writer.next <= now && writer.written < self.space.size {
                 writer.bytes = writer.bytes.saturating_add(writes.chunk.get());
                 let due = writer.next;
                 writer.settle(&writes, spec.mss, due);
             }
+            if writer.written > before && silent != Time::MAX {
+                writer.silent = Time::MAX;
+                self.resume(spec, now, now.since(silent), now.since(sent));
+            }
+        }
+    }
+
+    /// A segment leaves.
+    #[cold]
+    pub(super) fn note_sent(&mut self, now: Time) {
+        if let Some(writer) = self.beside.as_mut().and_then(|b| b.writer.as_mut()) {
+            (writer.sent, writer.silent) = (now, Time::MAX);
+        }
+    }
+
+    /// An ACK was taken in: perhaps it was of the last there is so far.
+    #[cold]
+    pub(super) fn note_silence(&mut self, now: Time) {
+        let (seq, end) = self.unsent();
+        let silent = seq >= end && self.in_flight() == 0;
+        if let Some(writer) = self.beside.as_mut().and_then(|b| b.writer.as_mut())
+            && silent
+        {
+            writer.silent = writer.silent.min(now);
         }
     }
 

@@ -20,13 +20,24 @@ pub(super) struct Departures {
     pub(super) cwr_due: bool,
     /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
     cwr_to: u64,
+    /// What was sent when the permit was used up last: until it is acknowledged, ACKs are of a round trip in which it was.
+    pub(super) limited_to: u64,
 }
 
 impl Departures {
     pub(super) fn new(quantum: Span, needs: &Needs) -> Self {
         let quantum = u32::try_from(quantum.ps()).unwrap_or(u32::MAX);
         let Needs { feedback, calls, .. } = *needs;
-        Self { next: Time::ZERO, quantum, held: false, feedback, calls, cwr_due: false, cwr_to: 0 }
+        Self {
+            next: Time::ZERO,
+            quantum,
+            held: false,
+            feedback,
+            calls,
+            cwr_due: false,
+            cwr_to: 0,
+            limited_to: 0,
+        }
     }
 
     /// So many bytes on the wire have left at this pace.

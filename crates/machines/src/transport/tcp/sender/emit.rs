@@ -61,7 +61,7 @@ impl TcpSender {
 
     /// What was never sent, from its first byte as far as it is in one piece.
     #[inline]
-    fn unsent(&self) -> (u64, u64) {
+    pub(super) fn unsent(&self) -> (u64, u64) {
         match &self.beside {
             None => (self.space.sent_to, self.space.size),
             Some(beside) => beside.unsent(self.space.sent_to, self.space.size),
@@ -171,9 +171,9 @@ impl TcpSender {
             self.pass_over(seq);
         }
         if self.log.is_some() {
-            let (in_flight, last) = (self.in_flight(), end == self.space.size);
+            let in_flight = self.in_flight();
             if let Some(log) = &mut self.log {
-                log.on_sent(now, seq / u64::from(spec.mss), len, in_flight, last);
+                log.on_sent(now, seq / u64::from(spec.mss), len, in_flight);
             }
         }
         let mut flags = Flags::default();
@@ -229,6 +229,9 @@ impl TcpSender {
         }
         if self.repair.rack().is_some() {
             self.note_times(spec, now, segment, fresh);
+        }
+        if self.beside.is_some() {
+            self.note_sent(now);
         }
         if let Some(pace) = pace {
             self.departures.on_sent(now, packet.wire, pace);

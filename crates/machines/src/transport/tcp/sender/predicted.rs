@@ -25,6 +25,7 @@ pub(super) fn expects(sender: &TcpSender, packet: &Packet) -> bool {
 #[inline(always)]
 pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time, packet: &Packet) -> Heard {
     let acked = packet.seq - sender.space.una;
+    let cwnd_limited = sender.space.una < sender.departures.limited_to;
     sender.space.una = packet.seq;
     (sender.repair.timeouts_in_row, sender.departures.held, sender.repair.partial) = (0, false, false);
     let measured = now.since(packet.stamp);
@@ -40,6 +41,7 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
     }
     let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
     let told = |yes| Bytes::new(if yes { acked } else { 0 });
+    let least = echo && sender.hears_least(spec, true);
     sender.controller.on_ack(&AckSample {
         now,
         rtt: (!resent).then_some(measured),
@@ -52,9 +54,13 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
         braked: told(brakes),
         in_recovery: false,
         app_limited: sender.space.sent_to == sender.space.size,
+        cwnd_limited,
         delivery: None,
         feedback: if echo { Feedback::Mark } else { Feedback::None },
     });
+    if least {
+        sender.wait_for_timer(spec, now);
+    }
     Heard { round_trip: Some(measured) }
 }
 

@@ -28,7 +28,7 @@ pub(super) enum Phase {
     Timeout,
 }
 
-/// pFabric's probe mode.
+/// pFabric's probe mode, and the other reason to send no data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Probing {
     No,
@@ -36,6 +36,8 @@ pub(super) enum Probing {
     Due,
     /// Waiting for any ACK.
     Sent,
+    /// No probe: a window of one segment was marked, and what is next waits for the timer (RFC 3168 §6.1.2).
+    Marked,
 }
 
 /// Where the connection stands.

@@ -1,7 +1,8 @@
 //! A controller that writes down what it is told and permits what the test says.
 
 use crate::congestion::custom::{ControllerFactory, PluggedController, register_controller};
-use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Permit};
+use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Permit, Restart};
+use crate::notice::Notice;
 use std::cell::{Cell, RefCell};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -9,12 +10,16 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Call {
     Sent(Time, Bytes, Bytes),
+    Open(Time, Option<Span>),
     Ack(AckSample<'static>),
+    Feedback(Time),
     Loss(Loss),
     Timeout(Loss),
     Notification(Time),
     Tick(Time),
+    Notice(Time),
     Restart(Time, Span),
+    RestartFrom(Time, Restart),
 }
 
 thread_local! {
@@ -44,11 +49,11 @@ pub fn pace(rate: Rate) {
 pub fn recorder() -> ControllerSpec {
     let factory =
         ControllerFactory { make: |_, _, _| Ok(Box::new(Recorder)), load: |_, _| Ok(Box::new(Recorder)) };
-    register_controller("rdma test recorder", factory);
+    register_controller("test recorder", factory);
     CALLS.with_borrow_mut(Vec::clear);
     permit(Permit::window(Bytes::MAX));
     ControllerSpec::Custom(crate::congestion::custom::Params {
-        name: "rdma test recorder".into(),
+        name: "test recorder".into(),
         ..Default::default()
     })
 }
@@ -64,9 +69,21 @@ impl CongestionControl for Recorder {
     fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
         note(Call::Sent(now, bytes, in_flight));
     }
+    fn on_open(&mut self, now: Time, rtt: Option<Span>, _: Feedback<'_>) {
+        note(Call::Open(now, rtt));
+    }
+    fn on_feedback(&mut self, now: Time, _: Feedback<'_>, _: Bytes) {
+        note(Call::Feedback(now));
+    }
+    fn on_notice(&mut self, now: Time, _: &Notice) {
+        note(Call::Notice(now));
+    }
+    fn restart_from(&mut self, now: Time, window: Restart) {
+        note(Call::RestartFrom(now, window));
+    }
     fn on_ack(&mut self, ack: &AckSample) {
         let AckSample { now, rtt, acked, sacked, in_flight, acked_to, sent_to, marked, .. } = *ack;
-        let AckSample { in_recovery, app_limited, delivery, .. } = *ack;
+        let AckSample { in_recovery, app_limited, cwnd_limited, delivery, .. } = *ack;
         let feedback = match ack.feedback {
             Feedback::Int(hops) => Feedback::Int(Box::leak(hops.into())),
             Feedback::Explicit(what) => Feedback::Explicit(what),
@@ -85,6 +102,7 @@ impl CongestionControl for Recorder {
             braked: ack.braked,
             in_recovery,
             app_limited,
+            cwnd_limited,
             delivery,
             feedback,
         }));
@@ -113,7 +131,7 @@ impl CongestionControl for Recorder {
 
 impl PluggedController for Recorder {
     fn name(&self) -> &str {
-        "rdma test recorder"
+        "test recorder"
     }
     fn boxed_clone(&self) -> Box<dyn PluggedController> {
         Box::new(self.clone())
