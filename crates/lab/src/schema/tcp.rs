@@ -71,6 +71,15 @@ pub struct Tcp {
     /// of their own.
     #[serde(skip_serializing_if = "is_false")]
     pub pacing: bool,
+    /// Whether a window grows that is not used up: one that the application leaves half empty says nothing of the path.
+    #[serde(skip_serializing_if = "Growth::is_default")]
+    pub growth: Growth,
+    /// What is left of a window when the application writes again after it had nothing to send; only with `writes`.
+    #[serde(skip_serializing_if = "Restart::is_default")]
+    pub restart: Restart,
+    /// What a mark does to a window of one segment. Only with `ecn = "classic"`.
+    #[serde(skip_serializing_if = "EcnFloor::is_default")]
+    pub ecn_floor: EcnFloor,
     /// A second loop that sends everything once more, backwards and in lower and lower classes (Mittal et al., NSDI 2014); none if
     /// not given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,6 +108,63 @@ impl Prr {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives references")]
 fn is_false(value: &bool) -> bool {
     !*value
+}
+
+/// Whether a window grows that is not used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Growth {
+    /// It grows while there is no room for another segment (RFC 9438 §5.8, RFC 9002 §7.8), or the pace holds data back.
+    #[default]
+    WhenUsed,
+    /// It grows while at least half of it is used (RFC 7661 §4.3).
+    WhenHalfUsed,
+    /// It always grows (RFC 5681 to the letter; ns-2, whose senders always have data).
+    Always,
+}
+
+impl Growth {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What is left of a window after a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Restart {
+    /// The initial window, if nothing was sent for a retransmission timeout (RFC 5681 §4.1).
+    #[default]
+    Rfc5681,
+    /// Half of it for every retransmission timeout, down to the initial window (RFC 2861 §3.2; Linux, tcp_slow_start_after_idle).
+    Linux,
+    /// All of it for five minutes, then half (RFC 7661 §4.4).
+    Rfc7661,
+    /// All of it.
+    Keep,
+}
+
+impl Restart {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a mark does to a window of one segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnFloor {
+    /// The next packet waits for the retransmission timer (RFC 3168 §6.1.2).
+    #[default]
+    Timer,
+    /// Nothing: one segment per round trip goes on (Linux).
+    Segment,
+}
+
+impl EcnFloor {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Class of ACKs.
@@ -227,6 +293,9 @@ impl Default for Tcp {
             writes: None,
             prr: Prr::default(),
             pacing: false,
+            growth: Growth::default(),
+            restart: Restart::default(),
+            ecn_floor: EcnFloor::default(),
             rc3: None,
         }
     }

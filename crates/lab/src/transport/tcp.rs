@@ -2,8 +2,8 @@
 
 use super::{Kind, Ranks, bytes, rank};
 use crate::schema::{
-    AckClass, Borders, DelayedAcks, EcnMode, Flight, HandOver, LossDetection, Prr, Rank, Rto, Sack, Tcp,
-    Transport,
+    AckClass, Borders, DelayedAcks, EcnFloor, EcnMode, Flight, Growth, HandOver, LossDetection, Prr, Rank,
+    Restart, Rto, Sack, Tcp, Transport,
 };
 use thalweg_machines::congestion::{ControllerSpec, Marks};
 use thalweg_machines::transport as t;
@@ -73,6 +73,21 @@ impl Kind for Tcp {
                     Prr::Rfc9937 => t::PrrSpec::Rfc9937,
                 },
                 pacing: self.pacing,
+                growth: match self.growth {
+                    Growth::WhenUsed => t::GrowthSpec::WhenUsed,
+                    Growth::WhenHalfUsed => t::GrowthSpec::WhenHalfUsed,
+                    Growth::Always => t::GrowthSpec::Always,
+                },
+                restart: match self.restart {
+                    Restart::Rfc5681 => t::RestartSpec::Rfc5681,
+                    Restart::Linux => t::RestartSpec::Linux,
+                    Restart::Rfc7661 => t::RestartSpec::Rfc7661,
+                    Restart::Keep => t::RestartSpec::Keep,
+                },
+                ecn_floor: match self.ecn_floor {
+                    EcnFloor::Timer => t::EcnFloorSpec::Timer,
+                    EcnFloor::Segment => t::EcnFloorSpec::Segment,
+                },
             },
         };
         match self.rc3 {

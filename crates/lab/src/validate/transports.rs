@@ -5,11 +5,11 @@ use crate::diagnostic::suggest;
 use crate::quantity::{Capacity, Q};
 use crate::resolve;
 use crate::schema::{
-    Connection, Document, EcnMode, Edge, Fct, Flight, LossDetection, Marking, Pace, Pattern, Prr, Rank, Rto,
-    Sack, Tcp, Traffic, Udp, of_kind,
+    Connection, Document, EcnFloor, EcnMode, Edge, Fct, Flight, Growth, LossDetection, Marking, Pace,
+    Pattern, Prr, Rank, Restart, Rto, Sack, Tcp, Traffic, Udp, of_kind,
 };
 use crate::topology::Graph;
-use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Gives, Marks};
+use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Gives, Marks, Rule};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
 use thalweg_machines::{ExplicitKind, IntStack};
@@ -208,6 +208,7 @@ impl Checked for Tcp {
             let why = "it acts on partial ACKs without SACK";
             r.useless(&at("impatient"), why, "write `sack = \"off\"` or remove the key");
         }
+        window_use(r, key, t);
         super::rc3::check(r, key, t, doc);
         ecn(r, key, t, doc);
         rank(r, &at("rank"), t.rank, doc);
@@ -218,6 +219,41 @@ impl Checked for Tcp {
         let tail =
             ("a flow without end has no tail for rc3 to begin with", "give it a size, or remove `rc3`");
         self.rc3.is_some().then_some(tail)
+    }
+}
+
+/// What becomes of windows that are not used, or are marked when they are small.
+fn window_use(r: &mut Report<'_>, key: &str, t: &Tcp) {
+    let at = |name: &str| format!("{key}.{name}");
+    let (rules, any) = (t.congestion.rules(), t.congestion.needs().gives == Gives::Anything);
+    if t.growth != Growth::default() && rules.grows_when_used != Rule::Kept && !any {
+        let why = "the controller's window grows, or does not, for reasons of its own";
+        r.useless(
+            &at("growth"),
+            why,
+            "remove the key, or choose a controller that looks (docs/controllers-rules.md)",
+        );
+    }
+    if t.restart != Restart::default() && t.writes.is_none() {
+        r.useless(
+            &at("restart"),
+            "without `writes` a flow has no pauses",
+            "write `writes`, or remove the key",
+        );
+    } else if t.restart != Restart::default() && rules.restarts != Rule::Kept && !any {
+        let why = "the controller resumes after a pause by rules of its own";
+        r.useless(
+            &at("restart"),
+            why,
+            "remove the key, or choose a controller that restarts (docs/controllers-rules.md)",
+        );
+    }
+    if t.ecn_floor != EcnFloor::default() && t.ecn != Some(EcnMode::Classic) {
+        r.useless(
+            &at("ecn_floor"),
+            "it is about classic ECN",
+            "write `ecn = \"classic\"`, or remove the key",
+        );
     }
 }
 

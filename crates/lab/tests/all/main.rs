@@ -13,6 +13,7 @@ mod errors_ups;
 mod fairness;
 mod foreign;
 mod keys;
+mod limits;
 mod links;
 mod loading;
 mod lone_flows;

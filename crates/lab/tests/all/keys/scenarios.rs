@@ -53,6 +53,108 @@ size = "1KB"
 start = "1s"
 "#;
 
+/// An application that writes more than a window, is silent for longer than the timer, and writes again.
+pub const TALK: &str = r#"
+topology = { kind = "pair", rate = "100Mbps", delay = "5ms" }
+run = { until = "8s" }
+[transport]
+initial_window = "10pkts"
+writes = { first = "58400B", chunk = "87600B", every = "400ms" }
+[transports.x]
+initial_window = "10pkts"
+writes = { first = "58400B", chunk = "87600B", every = "400ms" }
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 1
+size = "400KB"
+[[traffic]]
+kind = "flow"
+src = 1
+dst = 0
+size = "400KB"
+transport = "x"
+"#;
+
+/// The same with six minutes of silence.
+pub const SILENCE: &str = r#"
+topology = { kind = "pair", rate = "100Mbps", delay = "5ms" }
+run = { until = "400s" }
+[transport]
+writes = { first = "584000B", chunk = "1460000B", every = "360s" }
+[transports.x]
+writes = { first = "584000B", chunk = "1460000B", every = "360s" }
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 1
+size = "2044000B"
+[[traffic]]
+kind = "flow"
+src = 1
+dst = 0
+size = "2044000B"
+transport = "x"
+"#;
+
+/// Streams that use half of their windows, until another flow fills the queue and they need more.
+pub const STREAMS: &str = r#"
+topology = { kind = "dumbbell", pairs = 3, host_rate = "1Gbps", bottleneck_rate = "10Mbps", delay = "9ms", host_delay = "500us" }
+switch = { buffer = "60pkts" }
+run = { until = "4s" }
+[transport]
+initial_threshold = "10pkts"
+writes = { first = "7300B", chunk = "7300B", every = "25ms" }
+[transports.x]
+initial_threshold = "10pkts"
+writes = { first = "7300B", chunk = "7300B", every = "25ms" }
+[transports.y]
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 3
+size = "400KB"
+[[traffic]]
+kind = "flow"
+src = 1
+dst = 4
+size = "400KB"
+transport = "x"
+[[traffic]]
+kind = "flow"
+src = 2
+dst = 5
+size = "2MB"
+start = "500ms"
+transport = "y"
+"#;
+
+/// Twenty flows and a queue that marks from two packets on: windows of one segment are marked.
+pub const CROWD: &str = r#"
+topology = { kind = "star", hosts = 21, rate = "1Gbps", delay = "5us" }
+switch = { buffer = "1000pkts", marking = { kind = "step", threshold = "2pkts" } }
+run = { until = "5ms" }
+[transport]
+ecn = "classic"
+initial_window = "2pkts"
+rto = { kind = "fixed", value = "1ms" }
+[transports.x]
+ecn = "classic"
+initial_window = "2pkts"
+rto = { kind = "fixed", value = "1ms" }
+[[traffic]]
+kind = "incast"
+fan_in = 20
+size = "1MB"
+receiver = 0
+[[traffic]]
+kind = "incast"
+fan_in = 5
+size = "1MB"
+receiver = 0
+transport = "x"
+"#;
+
 /// Two racks of three hosts; random flows.
 pub const RACKS: &str = r#"
 topology = { kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 3 }

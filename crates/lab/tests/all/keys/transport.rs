@@ -1,6 +1,6 @@
 //! Rows for TCP and UDP.
 
-use super::scenarios::{BUSY, PLAIN, WAN};
+use super::scenarios::{BUSY, CROWD, PLAIN, SILENCE, STREAMS, TALK, WAN};
 use super::{Row, Shows};
 use Shows::*;
 
@@ -215,6 +215,18 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).prr=rfc6937", BUSY, &["switch.buffer=10KB"], "rfc6937", "rfc9937", Outcome),
     ("%(tcp).prr=rfc9937", BUSY, &[], "rfc9937", "off", Outcome),
     ("%(tcp).pacing", BUSY, &[], "false", "true", Outcome),
+    ("%(tcp).growth", STREAMS, &[], "when-used", "always", Outcome),
+    ("%(tcp).growth=when-used", STREAMS, &[], "when-used", "when-half-used", Outcome),
+    ("%(tcp).growth=when-half-used", STREAMS, &[], "when-half-used", "always", Outcome),
+    ("%(tcp).growth=always", STREAMS, &[], "always", "when-used", Outcome),
+    ("%(tcp).restart", TALK, &[], "rfc5681", "keep", Outcome),
+    ("%(tcp).restart=rfc5681", TALK, &[], "rfc5681", "linux", Outcome),
+    ("%(tcp).restart=linux", TALK, &[], "linux", "keep", Outcome),
+    ("%(tcp).restart=rfc7661", SILENCE, &[], "rfc7661", "keep", Outcome),
+    ("%(tcp).restart=keep", TALK, &[], "keep", "linux", Outcome),
+    ("%(tcp).ecn_floor", CROWD, &[], "timer", "segment", Outcome),
+    ("%(tcp).ecn_floor=timer", CROWD, &[], "timer", "segment", Outcome),
+    ("%(tcp).ecn_floor=segment", CROWD, &[], "segment", "timer", Outcome),
     ("%(tcp).limited_transmit", BUSY, &[], "", "false", Outcome),
     ("%(tcp).sack", BUSY, &[], "", "off", Outcome),
     ("%(tcp).sack=blocks", BUSY, &[], "{kind=\"blocks\"}", "off", Outcome),
