@@ -14,6 +14,8 @@ from .settings import PLACES, PRIORITY, TCP, ends
 BASE = "i2-30"
 RC3 = TCP | {"rc3": {}}
 VIDEO = {"first": "1500000B", "chunk": "64000B", "every": "100ms"}
+# ns-3's TCP of then: a window grows with every ACK, used up or not, and no pause takes it away.
+AS_PUBLISHED = {"growth": "always", "restart": "keep"}
 BUFFERED, CHUNKS = 1_500_000, 20
 SESSION = BUFFERED + CHUNKS * 64_000
 # Lists are named relative to it, wherever the output folder is.
@@ -92,7 +94,7 @@ def videos(scheme: str, scale: str, seed: int = 1) -> RunSpec:
         "measure.until": f"{last}s",
         "run.until": f"{end}s",
         "transport": rest,
-        "transports": {"video": rest | {"writes": VIDEO}},
+        "transports": {"video": rest | {"writes": VIDEO} | AS_PUBLISHED},
     } | (PRIORITY if scheme == "rc3" else {})
     return RunSpec(f"{key}@{seed}", "scenarios/i2.toml", given, after=(f"{BASE}:tcp@{seed}",), prepare=prepare)
 

@@ -85,6 +85,7 @@ class Ack:
     marked: int
     in_recovery: bool
     app_limited: bool
+    cwnd_limited: bool
     delivered: int | None
     interval_ps: int | None
     lost: int | None

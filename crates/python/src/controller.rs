@@ -103,6 +103,8 @@ pub struct Ack {
     marked: u64,
     in_recovery: bool,
     app_limited: bool,
+    /// The window, or the pace, was used up while what is acknowledged here was in flight.
+    cwnd_limited: bool,
     /// Payload bytes that arrived since the newest segment acknowledged here was sent; `None` without a sample.
     delivered: Option<u64>,
     /// The time in which they arrived, or were sent if that took longer.
@@ -150,6 +152,7 @@ struct PythonController {
     answers: Answers,
     permit: Permit,
     wants_sent: bool,
+    wants_restart: bool,
 }
 
 /// When a wake-up may be.
@@ -203,17 +206,18 @@ impl PythonController {
         } else {
             Answers::Attributes { pace: it.hasattr("pace")?, wake: it.hasattr("wake_ps")? }
         };
-        let wants_sent = it.hasattr("on_sent")?;
-        let permit = Permit::default();
-        let mut made = Self { name: name.to_owned(), flow, object, answers, permit, wants_sent };
+        let (wants_sent, wants_restart) = (it.hasattr("on_sent")?, it.hasattr("on_restart")?);
+        let (name, permit) = (name.to_owned(), Permit::default());
+        let mut made = Self { name, flow, object, answers, permit, wants_sent, wants_restart };
         made.read(py, earliest)?;
         Ok(made)
     }
 
     /// Stands in for one that could not be made, until the run ends of it.
     fn still(py: Python<'_>, name: &str, flow: FlowId) -> Self {
-        let (object, answers) = (py.None(), Answers::Method);
-        Self { name: name.to_owned(), flow, object, answers, permit: Permit::default(), wants_sent: false }
+        let (name, object, answers) = (name.to_owned(), py.None(), Answers::Method);
+        let permit = Permit::default();
+        Self { name, flow, object, answers, permit, wants_sent: false, wants_restart: false }
     }
 
     /// Takes the permit from the object.
@@ -324,6 +328,7 @@ impl CongestionControl for PythonController {
             marked: ack.marked.get(),
             in_recovery: ack.in_recovery,
             app_limited: ack.app_limited,
+            cwnd_limited: ack.cwnd_limited,
             delivered: ack.delivery.map(|d| d.delivered.get()),
             interval_ps: ack.delivery.map(|d| d.interval.ps()),
             lost: ack.delivery.map(|d| d.lost.get()),
@@ -348,6 +353,16 @@ impl CongestionControl for PythonController {
         self.loss("on_timeout", loss);
     }
 
+    fn on_restart(&mut self, now: Time, idle: Span) {
+        if !self.wants_restart {
+            return;
+        }
+        Python::attach(|py| {
+            let restart = (now.ps(), idle.ps());
+            self.call(py, "on_restart", now, |py| Ok(restart.into_pyobject(py)?.into_any()));
+        });
+    }
+
     fn on_tick(&mut self, now: Time) {
         Python::attach(|py| self.call(py, "on_tick", now, |py| Ok(now.ps().into_pyobject(py)?.into_any())));
     }
@@ -369,10 +384,11 @@ impl PluggedController for PythonController {
                 keep(failure(py, &self.name, Some(self.flow), None, "copying its state", e));
                 self.object.clone_ref(py)
             });
-            let Self { name, flow, answers, permit, wants_sent, .. } = self;
+            let Self { name, flow, answers, permit, wants_sent, wants_restart, .. } = self;
             let (name, flow) = (name.clone(), *flow);
-            let (answers, permit, wants_sent) = (*answers, *permit, *wants_sent);
-            Box::new(Self { name, flow, object, answers, permit, wants_sent })
+            let (answers, permit) = (*answers, *permit);
+            let (wants_sent, wants_restart) = (*wants_sent, *wants_restart);
+            Box::new(Self { name, flow, object, answers, permit, wants_sent, wants_restart })
         })
     }
 
@@ -483,6 +499,7 @@ pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()
                 braked: Bytes::ZERO,
                 in_recovery: false,
                 app_limited: false,
+                cwnd_limited: true,
                 delivery: None,
                 feedback: Feedback::None,
             });
