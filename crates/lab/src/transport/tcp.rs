@@ -2,8 +2,8 @@
 
 use super::{Kind, Ranks, bytes, rank};
 use crate::schema::{
-    AckClass, Borders, DelayedAcks, EcnMode, Flight, HandOver, LossDetection, Prr, Rank, Rto, Sack, Tcp,
-    Transport,
+    AckClass, Borders, DelayedAcks, EcnMode, Flight, HandOver, LossDetection, Prr, Rank, Rto, Sack, SynLoss,
+    Tcp, Transport,
 };
 use thalweg_machines::congestion::{ControllerSpec, Marks};
 use thalweg_machines::transport as t;
@@ -73,6 +73,11 @@ impl Kind for Tcp {
                     Prr::Rfc9937 => t::PrrSpec::Rfc9937,
                 },
                 pacing: self.pacing,
+                syn_loss: match self.syn_loss {
+                    SynLoss::Rfc => t::SynLossSpec::Rfc,
+                    SynLoss::Linux => t::SynLossSpec::Linux,
+                    SynLoss::Ignored => t::SynLossSpec::Ignored,
+                },
             },
         };
         match self.rc3 {

@@ -63,6 +63,21 @@ pub struct TcpOptions {
     pub prr: PrrSpec,
     /// A window is paced, as Linux does, where the controller has no pace of its own.
     pub pacing: bool,
+    /// What follows from a lost SYN or SYN-ACK (no effect without `handshake`).
+    pub syn_loss: SynLossSpec,
+}
+
+/// What follows from a lost SYN or SYN-ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SynLossSpec {
+    /// The initial window is one segment (RFC 5681 §3.1), and the timeout 3 s at least (RFC 6298 §5.7).
+    #[default]
+    Rfc,
+    /// As Linux: the initial window is one segment from the second loss on; the timeout is 3 s unless time stamps gave
+    /// a sample.
+    Linux,
+    /// Nothing, as in simulators: the initial window stays, and so does the back-off.
+    Ignored,
 }
 
 /// How the window comes down while losses are repaired.
