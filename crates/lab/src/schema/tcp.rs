@@ -49,6 +49,9 @@ pub struct Tcp {
     pub delayed_acks: DelayedAcks,
     /// Exchange SYN and SYN-ACK before the first data: one round trip.
     pub handshake: bool,
+    /// What follows from a lost SYN or SYN-ACK. Only with `handshake`.
+    #[serde(skip_serializing_if = "SynLoss::is_default")]
+    pub syn_loss: SynLoss,
     /// Explicit congestion notification; what the controller needs if not given.
     pub ecn: Option<EcnMode>,
     /// Time stamps (RFC 7323): segments sent again give the retransmission timer samples too. Their bytes on the wire are
@@ -167,6 +170,26 @@ impl EcnFloor {
     }
 }
 
+/// What follows from a lost SYN or SYN-ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SynLoss {
+    /// The initial window is one segment (RFC 5681 §3.1), the retransmission timeout 3 s at least (RFC 6298 §5.7).
+    #[default]
+    Rfc,
+    /// The initial window is one segment from the second loss on (RFC 6928 §2); the timeout is 3 s unless time
+    /// stamps gave a sample (Linux).
+    Linux,
+    /// Nothing but the wait, as in most simulators.
+    Ignored,
+}
+
+impl SynLoss {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Class of ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -274,7 +297,9 @@ impl Default for Tcp {
             telemetry: None,
             syn_size: None,
             flight: Flight::default(),
-            initial_window: Length::Packets(10), // RFC 6928
+            // CHOICE RFC 6928 §2: 10 segments of any size, as Linux's TCP_INIT_CWND. Other reading: no more than 14 600
+            // B, or two segments, where the MSS is above 1460 B.
+            initial_window: Length::Packets(10),
             max_window: Capacity::Unlimited,
             initial_threshold: Capacity::Unlimited, // RFC 5681: arbitrarily high
             congestion: ControllerSpec::NewReno(newreno::Params {}),
@@ -285,6 +310,7 @@ impl Default for Tcp {
             sack: Sack::default(),
             delayed_acks: DelayedAcks::default(),
             handshake: false,
+            syn_loss: SynLoss::default(), // RFC 5681 §3.1, RFC 6298 §5.7
             ecn: None,
             timestamps: false, // as Karn's rule; the simulators compared with have none
             probe_after: 0,
@@ -441,7 +467,7 @@ pub enum EcnMode {
 
 defaults! {
     rto_initial: Q<Span> = Q::of("1s"); // RFC 6298 §2
-    rto_min: Q<Span> = Q::of("200ms"); // CHOICE: Linux's TCP_RTO_MIN; the RFC's 1 s is used by nobody
+    rto_min: Q<Span> = Q::of("200ms"); // CHOICE RFC 6298 §2.4: Linux's TCP_RTO_MIN; 1 s is used by nobody
     rto_max: Q<Span> = Q::of("60s"); // RFC 6298 §2.5
     linux_rto_max: Q<Span> = Q::of("120s"); // TCP_RTO_MAX
     dup_thresh: u32 = 3; // RFC 5681 §3.2

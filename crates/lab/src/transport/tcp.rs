@@ -3,7 +3,7 @@
 use super::{Kind, Ranks, bytes, rank};
 use crate::schema::{
     AckClass, Borders, DelayedAcks, EcnFloor, EcnMode, Flight, Growth, HandOver, LossDetection, Prr, Rank,
-    Restart, Rto, Sack, Tcp, Transport,
+    Restart, Rto, Sack, SynLoss, Tcp, Transport,
 };
 use thalweg_machines::congestion::{ControllerSpec, Marks};
 use thalweg_machines::transport as t;
@@ -87,6 +87,11 @@ impl Kind for Tcp {
                 ecn_floor: match self.ecn_floor {
                     EcnFloor::Timer => t::EcnFloorSpec::Timer,
                     EcnFloor::Segment => t::EcnFloorSpec::Segment,
+                },
+                syn_loss: match self.syn_loss {
+                    SynLoss::Rfc => t::SynLossSpec::Rfc,
+                    SynLoss::Linux => t::SynLossSpec::Linux,
+                    SynLoss::Ignored => t::SynLossSpec::Ignored,
                 },
             },
         };

@@ -5,15 +5,15 @@ use crate::diagnostic::suggest;
 use crate::quantity::{Capacity, Q};
 use crate::resolve;
 use crate::schema::{
-    Connection, Document, EcnFloor, EcnMode, Edge, Fct, Flight, Growth, LossDetection, Marking, Pace,
-    Pattern, Prr, Rank, Restart, Rto, Sack, Tcp, Traffic, Udp, of_kind,
+    Connection, DelayedAcks, Document, EcnFloor, EcnMode, Edge, Fct, Flight, Growth, LossDetection, Marking,
+    Pace, Pattern, Prr, Rank, Restart, Rto, Sack, SynLoss, Tcp, Traffic, Udp, of_kind,
 };
 use crate::topology::Graph;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Gives, Marks, Rule};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
 use thalweg_machines::{ExplicitKind, IntStack};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Span};
 
 /// The largest packet, bytes: fits the counters of every machine.
 pub(super) const LARGEST: u64 = 1_000_000;
@@ -145,6 +145,15 @@ impl Checked for Tcp {
         windows(r, key, t, mss);
         if t.syn_size.is_some() && !t.handshake {
             r.useless(&at("syn_size"), "without a handshake there is no SYN", "write `handshake = true`");
+        }
+        if t.syn_loss != SynLoss::Rfc && !t.handshake {
+            r.useless(&at("syn_loss"), "without a handshake there is no SYN", "write `handshake = true`");
+        }
+        if let DelayedAcks::On { delay, .. } = t.delayed_acks
+            && delay.0 > Span::from_ms(500)
+        {
+            let reason = format!("receivers wait no longer than 500 ms (RFC 5681 §4.2), and not {}", delay.0);
+            r.error(&at("delayed_acks.delay"), reason, "lower it");
         }
         match t.rto {
             Rto::Rfc6298 { initial, min, max } | Rto::Linux { initial, min, max } => {

@@ -425,6 +425,16 @@ fn settings_that_others_make_idle() {
     );
     wrong(
         "\"newreno\"",
+        "\"newreno\"\nsyn_loss = \"linux\"",
+        "s.toml:10: `transport.syn_loss`: it has no effect: without a handshake there is no SYN; write `handshake = true`",
+    );
+    wrong(
+        "\"newreno\"",
+        "\"newreno\"\ndelayed_acks = { kind = \"on\", delay = \"501ms\" }",
+        "s.toml:10: `transport.delayed_acks.delay`: receivers wait no longer than 500 ms (RFC 5681 §4.2), and not 501ms; lower it",
+    );
+    wrong(
+        "\"newreno\"",
         "\"newreno\"\nflight = \"span\"\nlimited_transmit = true",
         "s.toml:11: `transport.limited_transmit`: it has no effect: counted by span, nothing leaves on a duplicate ACK; write false, or `flight = \"pipe\"`",
     );

@@ -30,6 +30,7 @@ mod receivers;
 mod references;
 mod runs;
 mod scenarios;
+mod set_up;
 mod snapshots;
 mod stopping;
 mod structure;

@@ -258,6 +258,8 @@ impl CongestionControl for Cubic {
         self.cwnd = self.cwnd.min(self.max_window);
     }
 
+    // CHOICE RFC 9438 §4.9: no decrease is undone; the transports here do not tell which losses were none (RFC 5682,
+    // RFC 3522).
     fn on_loss(&mut self, loss: &Loss) {
         self.decrease(loss.in_flight, 2.0);
         self.cut_to = loss.sent_to;

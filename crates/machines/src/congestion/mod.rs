@@ -179,7 +179,8 @@ pub trait CongestionControl {
     /// `bytes` of payload were handed to the network; `in_flight` includes them. Only those who say that they want to hear it ([`Calls::Sent`]) do.
     fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
     /// The answer to the SYN has come, before any data leaves: its round trip (absent if the SYN was sent twice, Karn) and what the
-    /// network wrote into the SYN. Never without a handshake.
+    /// network wrote into the SYN. Never without a handshake. If the SYN or its answer was lost this is another
+    /// machine, made from the same [`Start`] but for an initial window of one segment (RFC 5681 §3.1).
     fn on_open(&mut self, _now: Time, _rtt: Option<Span>, _feedback: Feedback<'_>) {}
     /// Data was acknowledged for the first time: the only moment a window may grow.
     fn on_ack(&mut self, ack: &AckSample<'_>);

@@ -20,7 +20,12 @@ pub struct Rto {
     rttvar: Span,
     /// Expiries since the last sample: the timeout is doubled so often.
     backoff: u32,
+    /// The timer expired on the SYN, and no sample has come since: §5.7.
+    reopened: bool,
 }
+
+/// §5.7: what the timeout is initialized to when data begins after such an expiry.
+const REOPENED: Span = Span::from_secs(3);
 
 impl Rto {
     /// A round trip was measured on a segment that was not retransmitted (Karn; §3).
@@ -35,7 +40,15 @@ impl Rto {
             self.srtt = Span::from_ps(srtt - srtt / 8 + r / 8);
         }
         // CHOICE RFC 6298 §5: the back-off ends with the first valid sample, not with any advancing ACK.
-        self.backoff = 0;
+        (self.backoff, self.reopened) = (0, false);
+    }
+
+    /// §5.7: data transmission begins, after the timer had expired on the SYN; `afresh`: whatever the SYN had backed
+    /// off to.
+    pub fn reopen(&mut self, spec: &RtoSpec, afresh: bool) {
+        if !matches!(spec, RtoSpec::Fixed(_)) && (afresh || self.timeout(spec) < REOPENED) {
+            (self.backoff, self.reopened) = (0, true);
+        }
     }
 
     /// The timer expired: §5.5.
@@ -43,7 +56,9 @@ impl Rto {
         self.backoff = self.backoff.saturating_add(1);
     }
 
-    /// How long the timer runs if it is started now. The clock's granularity G counts as zero.
+    /// How long the timer runs if it is started now.
+    // CHOICE RFC 6298 §4: the clock's granularity G is a picosecond, and counts as zero. Other reading: a G of 1 to 10
+    // ms, as clocks had.
     #[inline(always)]
     pub fn timeout(&self, spec: &RtoSpec) -> Span {
         match *spec {
@@ -53,16 +68,25 @@ impl Rto {
                     Span::ZERO => initial,
                     srtt => (srtt + self.rttvar.saturating_mul(4)).max(min),
                 };
-                base.saturating_mul(1 << self.backoff.min(62)).min(max)
+                self.backed_off(base).min(max)
             }
             RtoSpec::Linux { initial, min, max } => {
                 let base = match self.srtt {
                     Span::ZERO => initial,
                     srtt => srtt + self.rttvar.saturating_mul(4).max(min),
                 };
-                base.saturating_mul(1 << self.backoff.min(62)).min(max)
+                self.backed_off(base).min(max)
             }
         }
+    }
+
+    #[inline(always)]
+    fn backed_off(&self, base: Span) -> Span {
+        if self.backoff == 0 && !self.reopened {
+            return base;
+        }
+        let base = if self.reopened { REOPENED } else { base };
+        base.saturating_mul(1 << self.backoff.min(62))
     }
 
     /// SRTT; zero before the first sample.
@@ -104,6 +128,31 @@ mod tests {
         assert_eq!(rto.timeout(&SPEC), Span::from_ms(60_000));
         rto.sample(Span::from_us(100));
         assert_eq!(rto.timeout(&SPEC), Span::from_ns(250_000)); // 100 + 4 · 37.5
+    }
+
+    /// RFC 6298 (5.7).
+    #[test]
+    fn after_a_timeout_on_the_syn_it_is_three_seconds_until_a_sample_comes_if_it_was_less() {
+        let ms = Span::from_ms;
+        let with = |initial| RtoSpec::Rfc6298 { initial: ms(initial), min: ms(200), max: ms(60_000) };
+        let reopened = |initial, expiries, afresh| {
+            let mut rto = Rto::default();
+            (0..expiries).for_each(|_| rto.back_off());
+            rto.reopen(&with(initial), afresh);
+            rto
+        };
+        assert_eq!(reopened(1000, 1, false).timeout(&with(1000)), ms(3000));
+        assert_eq!(reopened(1000, 2, false).timeout(&with(1000)), ms(4000), "it was not less");
+        assert_eq!(reopened(1000, 2, true).timeout(&with(1000)), ms(3000));
+        let mut rto = reopened(1000, 1, false);
+        rto.back_off();
+        assert_eq!(rto.timeout(&with(1000)), ms(6000));
+        rto.sample(ms(100)); // 100 + 4 · 50
+        assert_eq!(rto.timeout(&with(1000)), ms(300));
+        let fixed = RtoSpec::Fixed(ms(10));
+        let mut rto = Rto::default();
+        rto.reopen(&fixed, true);
+        assert_eq!(rto.timeout(&fixed), ms(10));
     }
 
     #[test]

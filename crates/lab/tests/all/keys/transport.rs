@@ -12,6 +12,21 @@ const LOSSES: &[&str] =
     &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}", "switch.buffer=10KB"];
 /// No slow start, which overshoots so far that nothing else happens.
 const VEGAS: &[&str] = &["%.congestion={kind=\"vegas\",alpha=10.0,beta=20.0}", "%.initial_threshold=10pkts"];
+/// The first SYN is lost; the first two.
+const SYN_LOST: &[&str] = &[
+    "%.handshake=true",
+    "%.rto={kind=\"rfc6298\",initial=\"100ms\"}",
+    "traffic.1.size=60KB",
+    "routing.convergence=1ms",
+    "incident=[{kind=\"link-failure\",at=\"1us\",until=\"50ms\",link=[\"switch0\",\"switch1\"]}]",
+];
+const SYNS_LOST: &[&str] = &[
+    SYN_LOST[0],
+    SYN_LOST[1],
+    SYN_LOST[2],
+    SYN_LOST[3],
+    "incident=[{kind=\"link-failure\",at=\"1us\",until=\"150ms\",link=[\"switch0\",\"switch1\"]}]",
+];
 /// A window that binds.
 const BBR: &[&str] = &["%.congestion={kind=\"bbr\",cwnd_gain=1.0}"];
 /// PROBE_RTT comes within the run.
@@ -238,6 +253,10 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).delayed_acks=on", BUSY, &[], "on", "off", Outcome),
     ("%(tcp).delayed_acks(on).every", BUSY, &["%.delayed_acks=on"], "", "3", Outcome),
     ("%(tcp).delayed_acks(on).delay", BUSY, &["%.delayed_acks={kind=\"on\",delay=\"100us\"}"], "100us", "300us", Outcome),
+    ("%(tcp).syn_loss", WAN, SYN_LOST, "", "ignored", Outcome),
+    ("%(tcp).syn_loss=rfc", WAN, SYNS_LOST, "rfc", "ignored", Outcome),
+    ("%(tcp).syn_loss=linux", WAN, SYN_LOST, "linux", "rfc", Outcome),
+    ("%(tcp).syn_loss=ignored", WAN, SYNS_LOST, "ignored", "linux", Outcome),
     ("%(tcp).handshake", BUSY, &[], "false", "true", Outcome),
     ("%(tcp).ecn", BUSY, &["%.ecn=classic", "switch.marking={kind=\"red\",min=3,max=8,weight=0.3,ecn=true}"], "classic", "accurate", Outcome),
     ("%(tcp).ecn=off", BUSY, &["%.ecn=off", "switch.marking={kind=\"red\",min=3,max=8,weight=0.3}"], "off", "classic", Outcome),

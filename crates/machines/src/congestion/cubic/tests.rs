@@ -226,3 +226,13 @@ fn hystart_goes_on_if_round_trips_fall_again_and_four_milliseconds_are_noise() {
     round(&mut c, &mut at, 8, 12);
     assert!(c.hystart.unwrap().conservative.is_none());
 }
+
+/// RFC 9406 §4.3.
+#[test]
+fn hystart_is_for_the_first_slow_start_only() {
+    let mut c = Cubic::new(&start(1000, 10), Params { hystart: true, ..PLAIN });
+    assert!(c.hystart.is_some());
+    c.on_timeout(&loss(10_000, 0, 10_000));
+    told(&mut c, 10);
+    assert!(c.cwnd < c.ssthresh && c.hystart.is_none());
+}

@@ -41,6 +41,9 @@ impl Prr {
     /// An ACK says that `delivered` more bytes have left the network, which leaves `inflight` there. `safe`: it advances, and tells of no
     /// further loss.
     pub(super) fn on_ack(&mut self, inflight: u64, delivered: u64, safe: bool, smss: u64) {
+        if delivered == 0 && self.out > 0 && self.spec == PrrSpec::Rfc9937 {
+            return; // RFC 9937 §6.2; the timer of RACK may begin an episode without an ACK
+        }
         self.delivered += delivered;
         let sndcnt = if inflight > self.ssthresh {
             // Proportional: never more of ssthresh / RecoverFS than was delivered.
@@ -53,6 +56,7 @@ impl Prr {
             (self.ssthresh - inflight).min(conserved + if grows { smss } else { 0 })
         };
         // The fast retransmit itself always leaves.
+        // CHOICE RFC 9937 §6.2: with a whole segment. Other reading: only where not a byte could be sent.
         let sndcnt = if self.out == 0 { sndcnt.max(smss) } else { sndcnt };
         self.cwnd = inflight + sndcnt;
     }
@@ -110,6 +114,21 @@ mod tests {
         assert_eq!(grown(PrrSpec::Rfc9937, false), (1, 1), "a segment for a segment");
         assert_eq!(grown(PrrSpec::Rfc9937, true), (2, 2), "slow start towards the threshold");
         assert_eq!(grown(PrrSpec::Rfc6937, false), (2, 2), "whatever is lost further");
+    }
+
+    /// RFC 9937 §6.2. RFC 6937 §3 computes on every ACK.
+    #[test]
+    fn an_ack_that_delivers_nothing_changes_nothing() {
+        for (spec, cwnd) in [(PrrSpec::Rfc9937, 6000), (PrrSpec::Rfc6937, 5000)] {
+            let mut prr = Prr::begin(spec, 20_000, 1000, 1000, 10_000).unwrap();
+            prr.on_ack(3000, 1000, true, 1000);
+            assert_eq!(prr.cwnd, 5000, "the retransmission, and a segment on a safe ACK");
+            prr.out = 1000;
+            prr.on_ack(3000, 2000, true, 1000);
+            assert_eq!(prr.cwnd, 6000);
+            prr.on_ack(2000, 0, false, 1000);
+            assert_eq!(prr.cwnd, cwnd);
+        }
     }
 
     #[test]

@@ -9,6 +9,8 @@
 //! takes a retransmission for older than the new data that it left behind.
 //! CHOICE RFC 8985 §7.2: TLP.max_ack_delay is how long this transport's receivers delay ACKs. Other reading: 200 ms.
 //! CHOICE RFC 8985 §9.3: a retransmission lost within an episode is sent again without another cut, as in Linux.
+//! CHOICE RFC 5681 §4.3: so the window is not lowered twice for it. Other reading: a second cut, as a timeout brings
+//! where losses are found by duplicate ACKs.
 //! ```
 
 mod segments;
@@ -185,6 +187,17 @@ mod tests {
         };
         assert!(lost_at_once(false, true, false) && lost_at_once(true, false, false));
         assert!(!lost_at_once(false, true, true) && !lost_at_once(true, false, true));
+    }
+
+    /// RFC 8985 §6.2, step 4.
+    #[test]
+    fn the_reordering_window_is_a_quarter_of_the_least_round_trip_and_no_more_than_the_smoothed_one() {
+        let us = Span::from_us;
+        let mut rack = five();
+        assert_eq!(rack.window(us(100), false, false), Span::ZERO, "no round trip is known");
+        arrives(&mut rack, 100, 0);
+        assert_eq!(rack.window(us(100), false, false), us(25));
+        assert_eq!(rack.window(us(10), false, false), us(10));
     }
 
     #[test]

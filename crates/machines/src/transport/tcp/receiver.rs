@@ -143,13 +143,18 @@ impl TcpReceiver {
         match spec.ecn {
             EcnSpec::Off => {}
             EcnSpec::Classic => {
-                // RFC 3168 §6.1.3: echo until the sender says it has reduced; this packet's own mark counts.
-                if echo == Flags::ECE || packet.flags.has(Flags::CWR) {
+                // RFC 3168 §6.1.3: echo until the sender says it has reduced; this packet's own mark counts, unless
+                // (§6.1.5) all of it had arrived before.
+                let old = packet.seq + u64::from(packet.payload) <= self.next;
+                if (echo == Flags::ECE && !old) || packet.flags.has(Flags::CWR) {
                     self.echo = echo;
                 }
             }
             EcnSpec::Accurate | EcnSpec::Codepoints => {
                 // RFC 8257 §3.2: an ACK covers packets of one kind only.
+                // CHOICE RFC 8257 §3.2: the ACK that leaves at once covers what came before, with its own echo (Figure
+                // 1); the packet itself waits as any other. Other reading (steps 1 and 2, Linux since 2018): it is
+                // acknowledged at once, too.
                 if echo != self.echo
                     && packet.payload > 0
                     && let Pending::Delayed { trigger, .. } = self.pending
@@ -183,13 +188,15 @@ impl TcpReceiver {
             self.above.get_or_insert_default().insert(start, end);
         }
         // RFC 5681 §4.2: at once if out of order or filling a gap; also for duplicates and probes.
-        // CHOICE: the flow's last segment carries the FIN and is acknowledged at once.
+        // CHOICE RFC 5681 §4.2: the flow's last segment carries the FIN and is acknowledged at once.
         let delay = in_order && !gap && !packet.flags.has(Flags::LAST);
         self.acknowledge(spec.ack, now, trigger, delay);
     }
 
     fn acknowledge(&mut self, policy: AckSpec, now: Time, trigger: Trigger, delay: bool) {
         // RFC 7323 §4.3: of several segments, the earliest one's stamp, so that round trips include the delay.
+        // CHOICE RFC 7323 §4.3: an ACK of a segment above a gap echoes that segment's stamp, as a sender without time
+        // stamps knows when it left. Other reading: TS.Recent, that of the last segment in order.
         let (trigger, segments) = match self.pending {
             Pending::Nothing => (trigger, 1),
             Pending::Delayed { trigger: earliest, segments } => {
@@ -321,6 +328,9 @@ impl Endpoint for TcpReceiver {
             First::SynAck(trigger) => {
                 self.first = First::Nothing;
                 self.write(Kind::SynAck, spec.ack_wire, trigger, 0, Flags::default(), packet);
+                if spec.ecn == EcnSpec::Accurate {
+                    packet.ecn = Ecn::Ect0; // RFC 8257 §3.6
+                }
                 if let Some(what) = self.above.as_mut().and_then(|above| above.explicit.take()) {
                     side.new_explicit(what, Span::ZERO);
                     packet.side = 0;

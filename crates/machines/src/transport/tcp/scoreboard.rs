@@ -24,6 +24,8 @@ pub struct Scoreboard {
     pub(super) pipe: u64,
     /// Without SACK: how much the window is inflated by duplicate ACKs (RFC 5681 §3.2, RFC 6582).
     pub(super) inflation: u64,
+    /// End of the highest segment that was sent again since the board was made.
+    pub(super) resent_to: u64,
     /// RescueRxt was sent in this episode.
     pub(super) rescued: bool,
     /// Proportional rate reduction, in an episode of a sender that does it.

@@ -21,8 +21,8 @@ mod times;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    EcnSpec, Endpoint, Expiry, Heard, LossSpec, SackSpec, SenderStats, SendingEnd, Standing, TcpSpec,
-    Transmit,
+    EcnSpec, Endpoint, Expiry, Heard, LossSpec, SackSpec, SenderStats, SendingEnd, Standing, SynLossSpec,
+    TcpSpec, Transmit,
 };
 use super::Scoreboard;
 use super::rack::Rack;
@@ -83,7 +83,7 @@ impl TcpSender {
             timer: Timer::new(),
             departures: Departures::new(start.time_quantum, &needs),
             counts: Counts::default(),
-            beside: spec.writes.map(|_| Box::default()),
+            beside: Beside::new(spec, start),
             log: needs.delivery.then(Box::default),
             controller: spec.controller.make(start)?,
         })
@@ -108,22 +108,68 @@ impl TcpSender {
 
     // ---- ACKs -----------------------------------------------------------------------------------
 
+    #[cold]
     fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, written: Feedback<'_>) -> Heard {
         if !matches!(self.state.connection, Connection::SynSent | Connection::SynDue { .. }) {
             return Heard::default();
         }
         self.state.connection = Connection::Open;
-        self.repair.timeouts_in_row = 0;
+        let resent = std::mem::take(&mut self.repair.timeouts_in_row);
         self.timer.stop();
         self.departures.next = now;
         let rtt = now.since(packet.stamp);
         self.counts.round_trip(rtt);
-        let sample = spec.timestamps || !packet.flags.has(Flags::RETRANSMISSION);
+        // RFC 6298 §3: of a SYN sent twice only time stamps tell which one is answered.
+        let sample = spec.timestamps || resent == 0;
         if sample {
             self.timer.rto.sample(rtt);
         }
+        let opening = self.take_opening();
+        if resent > 0 {
+            // With time stamps the answer to the first SYN says that nothing was lost.
+            let lost = !spec.timestamps || packet.flags.has(Flags::RETRANSMISSION);
+            self.reopen(spec, if lost { resent } else { 0 }, sample, opening);
+        }
         self.controller.on_open(now, sample.then_some(rtt), written);
         Heard { round_trip: Some(rtt) }
+    }
+
+    /// The timer expired on the SYN, `lost` times because it or its answer was lost. RFC 5681 §3.1: the initial window
+    /// is one segment. RFC 6298 (5.7): the timeout is 3 s again if it was less.
+    // CHOICE RFC 5681 §3.1: the controller is made anew with an initial window of one segment, and one segment is out
+    // until the first ACK, so that controllers begin so, too, which have a first window or pace of their own. Other
+    // reading (Linux, tcp_init_metrics; `syn_loss = "linux"`): the first lost SYN is forgiven.
+    // CHOICE RFC 6928 §2: its advice to forgive that one is Linux's; nor does a loss in an initial window make the
+    // windows after pauses (RFC 5681 §4.1) smaller. Other reading: they are those of RFC 3390 then.
+    fn reopen(&mut self, spec: &TcpSpec, lost: u16, sampled: bool, opening: Option<Box<Start>>) {
+        let forgiven = match spec.options.syn_loss {
+            SynLossSpec::Rfc => 0,
+            SynLossSpec::Linux => 1,
+            SynLossSpec::Ignored => return,
+        };
+        // CHOICE RFC 6298 §5.7: the RTO that is less than 3 s, or not, is the one to which the SYN has backed off.
+        // Other reading (Linux): 3 s after any number of lost SYNs, and none if the SYN-ACK gives a sample, as with
+        // time stamps it may.
+        let linux = spec.options.syn_loss == SynLossSpec::Linux;
+        if !(linux && sampled) {
+            self.timer.rto.reopen(&spec.rto, linux);
+        }
+        let Some(start) = opening.filter(|_| lost > forgiven) else { return };
+        let one = Start { initial_window: Bytes::new(u64::from(spec.mss)), ..*start };
+        // (It was made before from the same; a user's factory alone could refuse now.)
+        if let Ok(controller) = spec.controller.make(&one) {
+            self.controller = controller;
+        }
+        self.state.connection = Connection::Reopened;
+    }
+
+    /// The first data of a connection whose SYN was lost is acknowledged.
+    #[cold]
+    fn is_opened(&mut self, packet: &Packet) -> bool {
+        if self.state.connection == Connection::Reopened && packet.seq > self.space.una {
+            self.state.connection = Connection::Open;
+        }
+        self.is_open()
     }
 
     fn on_ack(
@@ -134,7 +180,7 @@ impl TcpSender {
         blocks: &[(u64, u64)],
         written: Feedback<'_>,
     ) -> Heard {
-        if self.state.connection != Connection::Open {
+        if self.state.connection != Connection::Open && !self.is_opened(packet) {
             return Heard::default();
         }
         if self.log.is_some() {
@@ -165,23 +211,27 @@ impl TcpSender {
         let by_time = self.repair.rack().is_some();
         let repaired = by_time && self.hear_times(spec, now, packet, advance, blocks);
         let has_sack = spec.sack != SackSpec::Off;
-        let duplicate = advance == 0
-            && !stale
+        let duplicate = !stale
             && self.space.outstanding() > 0
             && match harvests {
+                // RFC 6675 §2: it SACKs something new, even if it advances.
                 None if has_sack => sacked > 0,
-                None => packet.payload > 0,
+                None => advance == 0 && packet.payload > 0,
                 // What triggered it lies above the hole. Otherwise a copy came of what another loop had brought, or (RC3
                 // §2.3.1) a bump is repeated: neither tells of a loss.
-                Some(_) => packet.payload > 0 && packet.echo > packet.seq,
+                Some(_) => advance == 0 && packet.payload > 0 && packet.echo > packet.seq,
             };
+
+        // Karn: a sample only from segments never resent, unless time stamps tell which one was meant (RFC 6298 §3).
+        let resent = !spec.timestamps && self.repair.is_ambiguous(packet);
 
         // Episode bookkeeping.
         let was_in_recovery = self.state.phase == Phase::Recovery;
         if advance > 0 {
             self.repair.dup_acks = 0;
             self.progress(spec, acked);
-        } else if duplicate {
+        }
+        if duplicate {
             self.repair.dup_acks = self.repair.dup_acks.saturating_add(1);
             if was_in_recovery && !has_sack {
                 self.inflate(u64::from(spec.mss));
@@ -200,14 +250,12 @@ impl TcpSender {
         }
 
         // RFC 7323 §4.1: a round trip from every ACK of new data.
+        // CHOICE RFC 7323 §4.1: the timer's samples come from ACKs that SACK new data, too, as in Linux, with the gains
+        // of RFC 6298 however many there are in a round trip (§4.2). Other reading: only if SND.UNA advances.
         let measured = (advance > 0 && packet.payload > 0).then(|| now.since(packet.stamp));
         if let Some(rtt) = measured {
             self.counts.round_trip(rtt);
         }
-        // Karn: a sample only from segments never resent, unless time stamps tell which one was meant (RFC 6298 §3). The
-        // stamp travels with the packet, so an original that arrives after its own retransmission was sent still gives an
-        // honest sample.
-        let resent = packet.flags.has(Flags::RETRANSMISSION) && !spec.timestamps;
         let rtt = (acked + sacked > 0 && packet.payload > 0 && !resent).then(|| now.since(packet.stamp));
         if let Some(rtt) = rtt {
             self.timer.rto.sample(rtt);
@@ -282,8 +330,12 @@ impl TcpSender {
         permit: &Permit,
         (packet, side): (&mut Packet, &mut Side),
     ) -> Transmit {
+        let mut window = permit.window.get();
         if self.state.connection != Connection::Open {
-            return self.poll_syn(spec, now, packet, side);
+            if self.state.connection != Connection::Reopened {
+                return self.poll_syn(spec, now, packet, side);
+            }
+            window = window.min(u64::from(spec.mss));
         }
         if self.is_done() {
             return Transmit::Idle;
@@ -291,8 +343,8 @@ impl TcpSender {
         if self.state.probing != Probing::No {
             return self.poll_probe(spec, now, packet);
         }
-        let Some(segment) = self.next_segment(spec, permit.window.get()) else {
-            if self.is_used_up(spec, permit.window.get()) {
+        let Some(segment) = self.next_segment(spec, window) else {
+            if self.is_used_up(spec, window) {
                 self.departures.limited_to = self.space.sent_to;
             }
             return Transmit::Idle;

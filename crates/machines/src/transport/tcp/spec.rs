@@ -69,6 +69,8 @@ pub struct TcpOptions {
     pub restart: RestartSpec,
     /// What a mark does to a window of one segment (classic ECN).
     pub ecn_floor: EcnFloorSpec,
+    /// What follows from a lost SYN or SYN-ACK (no effect without `handshake`).
+    pub syn_loss: SynLossSpec,
 }
 
 /// When ACKs tell the controller that the window was used up ([`AckSample::cwnd_limited`](crate::congestion::AckSample::cwnd_limited)).
@@ -105,6 +107,19 @@ pub enum EcnFloorSpec {
     Timer,
     /// Nothing: one segment per round trip (Linux).
     Segment,
+}
+
+/// What follows from a lost SYN or SYN-ACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SynLossSpec {
+    /// The initial window is one segment (RFC 5681 §3.1), and the timeout 3 s at least (RFC 6298 §5.7).
+    #[default]
+    Rfc,
+    /// As Linux: the initial window is one segment from the second loss on; the timeout is 3 s unless time stamps gave
+    /// a sample.
+    Linux,
+    /// Nothing, as in simulators: the initial window stays, and so does the back-off.
+    Ignored,
 }
 
 /// How the window comes down while losses are repaired.

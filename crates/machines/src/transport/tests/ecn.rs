@@ -65,6 +65,44 @@ fn marks_do_nothing_where_ecn_is_off() {
     assert!(!pair.log.iter().any(|(_, what)| what.contains('!')));
 }
 
+/// RFC 3168 §6.1.5: the marked original comes when its retransmission has been acknowledged, and the window was cut for
+/// its loss.
+#[test]
+fn the_mark_of_a_packet_that_had_arrived_before_is_not_echoed() {
+    let mut pair = Pair::new(iw(1, TcpSpec { ecn: EcnSpec::Classic, ..tcp() }), 3);
+    let (mut first, late) = (true, Span::from_us(3300));
+    let mut fate = |way, i, packet: &Packet| match (way, i) {
+        (Way::ToReceiver, 0) if first => {
+            first = false;
+            assert_eq!(packet.ecn, crate::Ecn::Ect0);
+            Fate::Late(late)
+        }
+        _ => Fate::Deliver,
+    };
+    while pair.now < Time::from_us(3300) {
+        pair.step(&mut fate);
+    }
+    let old = Packet { ecn: crate::Ecn::Ce, payload: 1000, kind: crate::Kind::Data, ..Packet::default() };
+    pair.receiver.on_packet(&pair.spec, pair.now, &old, None);
+    let mut answer = Packet::default();
+    pair.receiver.poll_transmit(&pair.spec, pair.now, &mut answer, &mut Side::default());
+    assert!(answer.seq > 0 && !answer.flags.has(crate::Flags::ECE));
+}
+
+/// RFC 8257 §3.6, and RFC 3168 §6.1.1 and §6.1.4: pure ACKs and classic SYNs are not ECN-capable.
+#[test]
+fn with_accurate_echoes_syns_are_ecn_capable_too_and_their_marks_are_ignored() {
+    for (ecn, syns) in [(EcnSpec::Accurate, crate::Ecn::Ect0), (EcnSpec::Classic, crate::Ecn::NotEct)] {
+        let mut pair = Pair::new(TcpSpec { ecn, handshake: true, ..tcp() }, 2);
+        pair.run(marking(&[0]));
+        let of = |kind| pair.wire_log.iter().filter(move |p| p.kind == kind).map(|p| p.ecn);
+        assert!(of(crate::Kind::Syn).chain(of(crate::Kind::SynAck)).all(|is| is == syns));
+        assert!(of(crate::Kind::Ack).all(|is| is == crate::Ecn::NotEct));
+        assert!(of(crate::Kind::Data).all(|is| is == crate::Ecn::Ect0));
+        assert!(!pair.log.iter().any(|(_, what)| what.contains('!')));
+    }
+}
+
 #[test]
 fn dctcp_cuts_by_half_of_alpha_once_per_window() {
     let controller = ControllerSpec::Dctcp(dctcp::Params {

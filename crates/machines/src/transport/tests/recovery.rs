@@ -184,6 +184,29 @@ fn the_duplicate_threshold_is_a_parameter() {
     assert_eq!(pair.stats().retransmitted_packets, 0);
 }
 
+/// RFC 6675 §5: an ACK that advances resets DupAcks, and counts itself if it SACKs something new. (Of full segments
+/// IsLost would have told as early.)
+#[test]
+fn an_ack_that_advances_and_sacks_something_new_is_the_first_duplicate() {
+    let resent = |blocks: &[(u64, u64)]| {
+        let mut pair = Pair::new(tcp(), 20);
+        pair.step(&mut |_, _, _| Fate::Drop);
+        let (mut packet, mut side) = (Packet::default(), Side::default());
+        for &(start, end) in blocks {
+            side.new_sack().push(start, end);
+            let ack =
+                Packet { kind: crate::Kind::Ack, seq: 1000, payload: 1000, side: 0, ..Packet::default() };
+            pair.sender.on_packet(&pair.spec, Time::from_us(100), &ack, Some(&side));
+        }
+        let mut out = Side::default();
+        pair.sender.poll_transmit(&pair.spec, Time::from_us(100), &mut packet, &mut out);
+        packet.seq == 1000
+    };
+    assert!(!resent(&[(2000, 3000), (2000, 3200)]), "two, and no more than two segments");
+    assert!(resent(&[(2000, 3000), (2000, 3200), (2000, 3400)]), "three");
+    assert!(!resent(&[(2000, 3000), (2000, 3200), (2000, 3200)]), "the last one brings nothing new");
+}
+
 #[test]
 fn limited_transmit_rescues_a_window_of_three_from_the_timer() {
     for spec in [tcp(), reno()] {

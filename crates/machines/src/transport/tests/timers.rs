@@ -211,12 +211,130 @@ fn the_handshake_costs_a_round_trip_and_gives_the_first_sample() {
 fn a_lost_syn_is_resent_by_the_doubling_timer_and_gives_no_sample() {
     let mut pair = Pair::new(TcpSpec { handshake: true, ..iw(2, tcp()) }, 3);
     pair.run_losing(&[0, 1]);
-    assert_eq!(pair.sent(), ["0: S", "3000: S", "9000: S", "9100: 0 1", "9200: 2"]);
+    assert_eq!(pair.sent(), ["0: S", "3000: S", "9000: S", "9100: 0", "9200: 1 2"]);
     assert_eq!((pair.stats().timeouts, pair.stats().sent_packets), (2, 3));
     // A lost SYN-ACK looks the same to the sender.
     let mut pair = Pair::new(TcpSpec { handshake: true, ..iw(2, tcp()) }, 3);
     pair.run(|way, i, _| if way == Way::ToSender && i == 0 { Fate::Drop } else { Fate::Deliver });
-    assert_eq!(pair.sent()[..3], ["0: S", "3000: S", "3100: 0 1"]);
+    assert_eq!(pair.sent(), ["0: S", "3000: S", "3100: 0", "3200: 1 2"]);
+}
+
+/// RFC 5681 §3.1, with every controller: slow start or whatever else it does begins with one segment.
+#[test]
+fn after_a_lost_syn_one_segment_leaves_and_the_next_after_its_ack_whatever_the_controller() {
+    for controller in [
+        ControllerSpec::NewReno(Default::default()),
+        ControllerSpec::Cubic(Default::default()),
+        ControllerSpec::Dctcp(Default::default()),
+        ControllerSpec::Vegas(Default::default()),
+        ControllerSpec::Bbr(Default::default()),
+        ControllerSpec::Bbr3(Default::default()),
+        ControllerSpec::Copa(Default::default()),
+        ControllerSpec::Fixed(Default::default()),
+        ControllerSpec::Timely(Default::default()),
+        ControllerSpec::MinTcp(Default::default()),
+    ] {
+        let spec = TcpSpec { controller, handshake: true, ..tcp() };
+        let mut pair = Pair::new(spec.clone(), 20);
+        pair.run_losing(&[0]);
+        let sent = pair.sent();
+        assert_eq!(sent[..3], ["0: S", "3000: S", "3100: 0"], "{:?}", spec.controller);
+        assert!(sent[3].starts_with("3200: 1"), "{:?}: {sent:?}", spec.controller);
+    }
+}
+
+/// The answer to the first SYN comes late: without time stamps that cannot be told from a loss, with them it can.
+#[test]
+fn a_syn_ack_that_is_late_counts_as_lost_unless_time_stamps_tell() {
+    let late = |timestamps| {
+        let mut pair = Pair::new(TcpSpec { handshake: true, timestamps, ..iw(2, tcp()) }, 3);
+        let delay = Span::from_us(3950);
+        pair.run(|way, i, _| if way == Way::ToSender && i == 0 { Fate::Late(delay) } else { Fate::Deliver });
+        (pair.sent(), pair.stats().srtt)
+    };
+    // The answer to the second SYN, sent at 3000, comes at 3100, that to the first at 4050: it is ignored.
+    assert_eq!(late(false).0, ["0: S", "3000: S", "3100: 0", "3200: 1 2"]);
+    let first_alone = |timestamps| {
+        let mut pair = Pair::new(TcpSpec { handshake: true, timestamps, ..iw(2, tcp()) }, 3);
+        pair.run(|way, i, packet| match (way, i) {
+            (Way::ToSender, 0) => Fate::Late(Span::from_us(3950)),
+            (Way::ToReceiver, 1) if packet.kind == crate::Kind::Syn => Fate::Drop,
+            _ => Fate::Deliver,
+        });
+        pair.sent()
+    };
+    assert_eq!(first_alone(false), ["0: S", "3000: S", "4050: 0", "4150: 1 2"]);
+    assert_eq!(first_alone(true), ["0: S", "3000: S", "4050: 0 1", "4150: 2"]);
+}
+
+/// RFC 6298 §3: of a SYN that was sent twice no sample is taken, whichever of both is answered.
+#[test]
+fn the_answer_to_a_syn_that_was_sent_twice_gives_a_sample_with_time_stamps_only() {
+    for (timestamps, srtt) in [(false, 0), (true, 4050)] {
+        let mut pair = Pair::new(TcpSpec { handshake: true, timestamps, ..tcp() }, 3);
+        let mut fate = |way, i, _: &Packet| match (way, i) {
+            (Way::ToSender, 0) => Fate::Late(Span::from_us(3950)),
+            (Way::ToReceiver, 1) => Fate::Drop,
+            _ => Fate::Deliver,
+        };
+        while pair.now < Time::from_us(4050) {
+            pair.step(&mut fate);
+        }
+        assert_eq!(pair.stats().srtt, Span::from_us(srtt));
+    }
+}
+
+/// RFC 6298 §5.7: the first data is lost, too.
+#[test]
+fn after_a_lost_syn_the_timer_of_the_first_data_runs_for_three_seconds() {
+    let ms = Span::from_ms;
+    let rto = RtoSpec::Rfc6298 { initial: ms(1000), min: ms(200), max: ms(60_000) };
+    let sent = |syn_loss, lost: &[u64]| {
+        let options = TcpOptions { syn_loss, ..TcpOptions::default() };
+        let mut pair = Pair::new(TcpSpec { rto, options, handshake: true, ..tcp() }, 1);
+        pair.run_losing(lost);
+        pair.sent().join(", ")
+    };
+    assert_eq!(sent(SynLossSpec::Rfc, &[0, 2]), "0: S, 1000000: S, 1000100: 0, 4000100: 0r");
+    assert_eq!(sent(SynLossSpec::Ignored, &[0, 2]), "0: S, 1000000: S, 1000100: 0, 3000100: 0r");
+    // Two SYNs: the timeout had doubled to 4 s, which is not below 3 s.
+    let two = "0: S, 1000000: S, 3000000: S, 3000100: 0";
+    assert_eq!(sent(SynLossSpec::Rfc, &[0, 1, 3]), format!("{two}, 7000100: 0r"));
+    assert_eq!(sent(SynLossSpec::Linux, &[0, 1, 3]), format!("{two}, 6000100: 0r"));
+}
+
+/// RFC 6298 §3 (Karn): the original was late, its retransmission unnecessary. Which of both is acknowledged only time
+/// stamps tell.
+#[test]
+fn an_original_that_arrives_after_its_retransmission_was_sent_gives_a_sample_with_time_stamps_only() {
+    for (timestamps, srtt) in [(false, 0), (true, 3500)] {
+        let mut pair = Pair::new(TcpSpec { timestamps, ..iw(1, tcp()) }, 2);
+        let late = Span::from_us(3400);
+        let mut fate = |way, i, _: &Packet| match (way, i) {
+            (Way::ToReceiver, 0) => Fate::Late(late),
+            (Way::ToReceiver, 1) => Fate::Late(Span::from_us(1000)),
+            _ => Fate::Deliver,
+        };
+        while pair.stats().acked_bytes == 0 {
+            pair.step(&mut fate);
+        }
+        assert_eq!((pair.sent()[1].as_str(), pair.now), ("3000: 0r", Time::from_us(3500)));
+        assert_eq!(pair.stats().srtt, Span::from_us(srtt));
+    }
+}
+
+#[test]
+fn linux_forgives_the_first_lost_syn_and_simulators_forgive_all() {
+    let sent = |syn_loss, lost: &[u64]| {
+        let options = TcpOptions { syn_loss, ..TcpOptions::default() };
+        let mut pair = Pair::new(TcpSpec { options, handshake: true, ..iw(2, tcp()) }, 3);
+        pair.run_losing(lost);
+        pair.sent().pop().unwrap()
+    };
+    assert_eq!(sent(SynLossSpec::Rfc, &[0]), "3200: 1 2");
+    assert_eq!(sent(SynLossSpec::Linux, &[0]), "3200: 2");
+    assert_eq!(sent(SynLossSpec::Linux, &[0, 1]), "9200: 1 2");
+    assert_eq!(sent(SynLossSpec::Ignored, &[0, 1]), "9200: 2");
 }
 
 #[test]

@@ -1,22 +1,26 @@
-//! What few flows have besides TCP's own loop: an application that writes at its own pace, and another loop over the same
-//! buffer, whose deliveries this one passes over (RC3, [`super::super::super::rc3`]).
+//! What few flows have besides TCP's own loop: an application that writes at its own pace, another loop over the same
+//! buffer, whose deliveries this one passes over (RC3, [`super::super::super::rc3`]), and, until the answer to the SYN
+//! has come, what the controller was made from.
 //!
 //! What that other loop delivers is no evidence of losses, makes no room in the window and moves no timer: only ACKs of this
 //! loop's own data do. It is taken into the scoreboard when such an ACK comes, and when something is to be repaired.
 
-use super::super::super::{TcpSpec, WritesSpec};
+use super::super::super::{SynLossSpec, TcpSpec, WritesSpec};
 use super::super::Scoreboard;
 use super::TcpSender;
 use super::state::Connection;
+use crate::congestion::Start;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
 /// What few flows have besides.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Beside {
     writer: Option<Writer>,
     /// There is another loop: what the receiver has, whoever sent it.
     delivered: Option<Delivered>,
+    /// From what the controller is made anew if the SYN is lost; there until the answer to it has come.
+    opening: Option<Box<Start>>,
 }
 
 /// An application that writes at its own pace.
@@ -46,6 +50,13 @@ struct Delivered {
 }
 
 impl Beside {
+    /// Of a flow that starts.
+    pub(super) fn new(spec: &TcpSpec, start: &Start) -> Option<Box<Self>> {
+        let opens = spec.handshake && spec.options.syn_loss != SynLossSpec::Ignored;
+        let opening = opens.then(|| Box::new(*start));
+        (opens || spec.writes.is_some()).then(|| Box::new(Self { opening, ..Self::default() }))
+    }
+
     /// Another loop over the same buffer delivers.
     pub(super) fn harvests(&self) -> bool {
         self.delivered.is_some()
@@ -74,6 +85,15 @@ impl Beside {
 }
 
 impl TcpSender {
+    /// The connection is open: from what its controller was made, if that was kept.
+    pub(super) fn take_opening(&mut self) -> Option<Box<Start>> {
+        let opening = self.beside.as_mut().and_then(|beside| beside.opening.take());
+        if self.beside.as_deref() == Some(&Beside::default()) {
+            self.beside = None;
+        }
+        opening
+    }
+
     /// Another loop over the same buffer delivers: what it brings is told by [`TcpSender::is_delivered`].
     pub(crate) fn harvest(&mut self) {
         let delivered = Delivered { bumped: u64::MAX, ..Delivered::default() };
@@ -111,7 +131,7 @@ impl TcpSender {
 
     /// Data may be sent.
     pub(crate) fn is_open(&self) -> bool {
-        self.state.connection == Connection::Open
+        matches!(self.state.connection, Connection::Open | Connection::Reopened)
     }
 
     /// How much data there is so far.

@@ -184,6 +184,7 @@ impl TcpSender {
         };
         if fresh {
             self.space.sent_to = end;
+            // CHOICE RFC 8257 §3.3: CWR is classic ECN's alone; receivers that echo every mark do not look at it.
             if self.departures.cwr_due && spec.ecn == EcnSpec::Classic {
                 flags.set(Flags::CWR);
             }
@@ -191,8 +192,11 @@ impl TcpSender {
         } else {
             flags.set(Flags::RETRANSMISSION);
             self.counts.resent += 1;
+            // RFC 3168 §6.1.5.
+            // CHOICE RFC 3168 §6.1.5: with the echo of RFC 8257, which does not say, retransmissions are ECN-capable,
+            // as in Linux (tcp_ca_needs_ecn). Other reading: they are not, and are dropped where others are marked.
             if spec.ecn == EcnSpec::Classic {
-                ecn = Ecn::NotEct; // RFC 3168 §6.1.5
+                ecn = Ecn::NotEct;
             }
         }
         if end == self.space.size {
@@ -222,6 +226,9 @@ impl TcpSender {
                 self.repair.resend_first = false;
             } else if !fresh {
                 board.rescued = true;
+            }
+            if !fresh {
+                board.resent_to = board.resent_to.max(end);
             }
         }
         if !self.timer.runs() {
@@ -270,6 +277,8 @@ impl TcpSender {
             wire: spec.syn_wire,
             kind: Kind::Syn,
             flags: if again { Flags::RETRANSMISSION } else { Flags::default() },
+            // RFC 3168 §6.1.1: not ECN-capable; RFC 8257 §3.6: with DCTCP it is, and its mark is ignored.
+            ecn: if spec.ecn == EcnSpec::Accurate { Ecn::Ect0 } else { Ecn::NotEct },
             // CHOICE UPS §2.3: control packets, SYNs as ACKs, are the most urgent. Other reading: the flow's rank.
             rank: 0,
             ..Packet::default()

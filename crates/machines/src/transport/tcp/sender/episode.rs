@@ -3,6 +3,7 @@
 use super::super::super::TcpSpec;
 use super::super::Scoreboard;
 use super::super::rack::Rack;
+use crate::packet::{Flags, Packet};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -13,7 +14,7 @@ pub(super) struct Repair {
     pub(super) recover: u64,
     /// Duplicate ACKs in a row.
     pub(super) dup_acks: u32,
-    /// Expiries of the timer since the last ACK.
+    /// Expiries of the timer since the last ACK, those on the SYN included.
     pub(super) timeouts_in_row: u16,
     /// The segment at SND.UNA is to be resent now, whatever the window says.
     pub(super) resend_first: bool,
@@ -25,6 +26,17 @@ impl Repair {
     /// Of a flow that starts.
     pub(super) fn new(board: Option<Box<Scoreboard>>) -> Self {
         Self { board, recover: 0, dup_acks: 0, timeouts_in_row: 0, resend_first: false, partial: false }
+    }
+
+    /// Karn: whether an ACK is of a segment that was sent twice, so that without time stamps it gives no sample (RFC
+    /// 6298 §3).
+    // CHOICE RFC 6298 §3: no sample if the segment that triggered the ACK, or one above it, was sent again, whichever
+    // copy has arrived. Other reading: only the segment's own retransmissions count; they differ for originals that
+    // arrive that late.
+    #[inline(always)]
+    pub(super) fn is_ambiguous(&self, ack: &Packet) -> bool {
+        let resent_to = self.board.as_ref().map_or(0, |board| board.resent_to);
+        ack.flags.has(Flags::RETRANSMISSION) || ack.echo < resent_to
     }
 
     /// SACKed bytes above the cumulative ACK.

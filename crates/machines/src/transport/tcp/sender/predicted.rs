@@ -30,7 +30,7 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
     (sender.repair.timeouts_in_row, sender.departures.held, sender.repair.partial) = (0, false, false);
     let measured = now.since(packet.stamp);
     sender.counts.round_trip(measured);
-    let resent = packet.flags.has(Flags::RETRANSMISSION) && !spec.timestamps;
+    let resent = !spec.timestamps && sender.repair.is_ambiguous(packet);
     if !resent {
         sender.timer.rto.sample(measured);
     }

@@ -100,7 +100,7 @@ impl TcpSender {
             return;
         }
         // RFC 6582 §3.2 step 2: duplicates at the end of an earlier episode come from its own resends.
-        // CHOICE: so without SACK a real loss of the very next segment waits for the timer (§4's
+        // CHOICE RFC 6582 §3.2: so without SACK a real loss of the very next segment waits for the timer (§4's
         // heuristics are left out); SACKs tell the two apart.
         if spec.sack == SackSpec::Off && self.repair.recover > 0 && self.space.una <= self.repair.recover {
             return;
@@ -150,12 +150,12 @@ impl TcpSender {
     pub(super) fn on_timeout(&mut self, spec: &TcpSpec, now: Time) {
         self.counts.timeouts += 1;
         self.timer.rto.back_off();
+        self.repair.timeouts_in_row = self.repair.timeouts_in_row.saturating_add(1);
         if self.state.connection == Connection::SynSent {
             self.state.connection = Connection::SynDue { again: true };
             self.timer.stop(); // runs again from when the SYN leaves
             return;
         }
-        self.repair.timeouts_in_row = self.repair.timeouts_in_row.saturating_add(1);
         self.timer.start(&spec.rto, now);
         self.departures.held = false;
         if self.state.probing != Probing::No {
@@ -163,7 +163,7 @@ impl TcpSender {
             return;
         }
         // RFC 6675 §5.1: everything outstanding is lost unless SACKed, and no fast retransmit until all
-        // of it is acknowledged. SACKs are kept: CHOICE, receivers here never renege.
+        // of it is acknowledged. SACKs are kept: receivers here never renege.
         self.controller.on_timeout(&self.loss(now));
         self.departures.tell_cut(self.space.sent_to);
         self.merge();

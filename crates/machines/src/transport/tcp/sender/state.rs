@@ -13,6 +13,8 @@ pub(super) enum Connection {
     SynDue { again: bool },
     /// Waiting for the SYN-ACK.
     SynSent,
+    /// Data flows, one segment at a time until the first ACK: the SYN or its answer was lost.
+    Reopened,
     /// Data flows.
     Open,
 }
