@@ -4,7 +4,7 @@
 //! `LinkSpeedUnits`, or a `LinkLabel` that is a rate (`10 Gbps`); delays from `delay`, `latency`, and, if the scenario wants,
 //! from the nodes' `Latitude` and `Longitude`. Rates have units or are a plain number of bits per second. An edge without a rate
 //! leaves it to the scenario. Nodes are called by their `label`, or by their id where two have the same.
-// CHOICE Topology Zoo, JSAC 2011 §III: nodes of other networks (`Internal` 0) and those that stand for a medium that many share
+// CHOICE Topology Zoo §III: nodes of other networks (`Internal` 0) and those that stand for a medium that many share
 // (`hyperedge` 1) are routers like the others, as FNSS has them. Other reading: to leave them out, which takes many maps apart.
 
 use super::{RawGraph, RawLink, delay, rate};
@@ -257,7 +257,7 @@ impl Place {
     }
 
     /// Light in fibre along the great circle.
-    // CHOICE of a map without fibres: 200 000 km/s on a sphere of 6371 km, rounded to a nanosecond. Other reading: longer by a
+    // CHOICE: of a map without fibres. 200 000 km/s on a sphere of 6371 km, rounded to a nanosecond. Other reading: longer by a
     // factor, for fibres follow roads and coasts; there is no such factor in the maps.
     fn delay_to(self, other: Self) -> Span {
         let [p, q] = [self.latitude, other.latitude].map(f64::to_radians);
