@@ -1,7 +1,7 @@
 //! What every controller of the list must hold to, whatever it is told.
 
 use super::*;
-use crate::packet::{Forecast, Load};
+use crate::packet::{Forecast, IntHop, Load};
 use proptest::prelude::*;
 
 /// A flow's start with an initial window in segments and no limits.

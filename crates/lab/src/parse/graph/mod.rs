@@ -6,7 +6,7 @@ pub mod links_csv;
 pub mod native;
 pub mod rocketfuel;
 
-use super::{ParseError, quoted};
+use super::{Decimal, ParseError, decimal, quoted};
 use thalweg_units::{Rate, Span};
 
 /// A link as a file gives it.
@@ -183,7 +183,8 @@ fn in_order(names: Vec<String>, number: &[u32]) -> Vec<String> {
 
 /// A rate: with a unit, or a plain number of bits per second.
 fn rate(line: usize, text: &str) -> Result<Rate, ParseError> {
-    if let Ok(bps) = text.parse::<u64>() {
+    let plain = decimal(text, 0).and_then(Decimal::whole);
+    if let Some(bps) = plain.and_then(|bps| u64::try_from(bps).ok()) {
         return Ok(Rate::from_bps(bps));
     }
     text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, quantity(text, &e), ""))
