@@ -257,7 +257,8 @@ pub struct IntHop {
     pub rate: Rate,
 }
 
-/// The telemetry of a packet's path: a record per hop, in the order of the hops, and which path it was (HPCC, SIGCOMM 2019, §4.1).
+/// The telemetry of a packet's path: a record per hop, in the order of the hops, and which path it was (HPCC, SIGCOMM
+/// 2019, §4.1).
 #[derive(Clone, Copy, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct IntStack {
     count: u8,
@@ -289,8 +290,8 @@ impl IntStack {
     pub fn clear(&mut self) {
         (self.count, self.path) = (0, 0);
     }
-    /// Which path: the exclusive or of the identities of its ports, those beyond the capacity included. Records of two packets
-    /// can be compared if it is the same.
+    /// Which path: the exclusive or of the identities of its ports, those beyond the capacity included. Records of
+    /// two packets can be compared if it is the same.
     #[inline]
     pub fn path(&self) -> u32 {
         self.path

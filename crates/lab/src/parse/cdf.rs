@@ -1,6 +1,6 @@
 //! Cumulative distributions in files: `size probability` or `size anything probability` (pFabric, ns-2), separated by
-//! blanks or commas; probabilities to 1, or to 100 (HPCC). A header may come first, or the mean size alone in a line, which
-//! follows from the rest (Homa).
+//! blanks or commas; probabilities to 1, or to 100 (HPCC). A header may come first, or the mean size alone in a line,
+//! which follows from the rest (Homa).
 
 use super::{ParseError, field, lines};
 

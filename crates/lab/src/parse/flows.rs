@@ -80,9 +80,9 @@ impl Columns {
     }
 }
 
-/// `id,src,dst,size_bytes,start_ns` in any order (decimals of a nanosecond allowed; or `start_ps`, `_us`, `_ms`, `_s`), hosts by
-/// number or by name. Other columns are not read; without `id` flows are numbered as they come. Numbers may exceed those of the
-/// graph's hosts.
+/// `id,src,dst,size_bytes,start_ns` in any order (decimals of a nanosecond allowed; or `start_ps`, `_us`, `_ms`,
+/// `_s`), hosts by number or by name. Other columns are not read; without `id` flows are numbered as they come.
+/// Numbers may exceed those of the graph's hosts.
 ///
 /// # Errors
 /// The first line that is not a flow.
@@ -123,7 +123,8 @@ pub(super) fn host(line: usize, text: &str, graph: &Graph) -> Result<u32, ParseE
 /// The largest flow: 9 EB. The clock ends long before it would.
 const LARGEST: u64 = i64::MAX as u64;
 
-/// A size: a whole number, however it is written (`1e6`, `1460.0`). The largest number of 64 bits would mean a flow without end.
+/// A size: a whole number, however it is written (`1e6`, `1460.0`). The largest number of 64 bits would mean a flow
+/// without end.
 fn size(line: usize, text: Option<&str>) -> Result<u64, ParseError> {
     let text: String = field(line, "a size in bytes", text)?;
     let Some(size) = decimal(&text, 0).and_then(Decimal::whole) else {
@@ -136,9 +137,9 @@ fn size(line: usize, text: Option<&str>) -> Result<u64, ParseError> {
     })
 }
 
-/// The number of flows, then `src dst class port size start` with the start in seconds. As many flows are read as the first line
-/// says, whatever follows. Hosts are numbered as in the simulator's topology file: node 7 is `n7` where that does not number
-/// its hosts first.
+/// The number of flows, then `src dst class port size start` with the start in seconds. As many flows are read as the
+/// first line says, whatever follows. Hosts are numbered as in the simulator's topology file: node 7 is `n7` where
+/// that does not number its hosts first.
 ///
 /// # Errors
 /// The first line that is not a flow, or too few flows.
@@ -184,8 +185,8 @@ pub fn to_csv(flows: &[FlowRow]) -> String {
     out
 }
 
-/// Writes the HPCC format: class 3 and port 100, as its own generator does; starts to the picosecond, hosts as in the topology
-/// file.
+/// Writes the HPCC format: class 3 and port 100, as its own generator does; starts to the picosecond, hosts as in the
+/// topology file.
 pub fn to_hpcc(flows: &[FlowRow], graph: &Graph) -> String {
     let node = |host: u32| {
         let name = graph.names.of(host);

@@ -24,20 +24,21 @@ pub struct GraphFile {
     pub rate: Option<Q<Rate>>,
     /// One-way propagation delay of links for which the file gives none.
     pub delay: Option<Q<Span>>,
-    /// Hosts on every router, for maps of routers: host h is on router h / hosts_per_router. Every node of a `graphml` or
-    /// `links-csv` file is a router then, leaves too; files of the other formats must have no hosts of their own.
+    /// Hosts on every router, for maps of routers: host h is on router h / hosts_per_router. Every node of a
+    /// `graphml` or `links-csv` file is a router then, leaves too; files of the other formats must have no hosts of
+    /// their own.
     #[schemars(range(min = 1, max = 10_000))]
     pub hosts_per_router: Option<u32>,
     /// Of these hosts' links; as `rate` if not given.
     pub host_rate: Option<Q<Rate>>,
     /// One-way propagation delay of these hosts' links; as `delay` if not given.
     pub host_delay: Option<Q<Span>>,
-    /// Of a graph in several parts the one with the most nodes stays, the first of equals. `true` if not given for maps of
-    /// routers (`rocketfuel`, `rocketfuel-weights`, `rocketfuel-latencies`, `graphml` with `hosts_per_router`), which are seldom
-    /// whole; else `false`, and a graph in several parts is refused.
+    /// Of a graph in several parts the one with the most nodes stays, the first of equals. `true` if not given for
+    /// maps of routers (`rocketfuel`, `rocketfuel-weights`, `rocketfuel-latencies`, `graphml` with
+    /// `hosts_per_router`), which are seldom whole; else `false`, and a graph in several parts is refused.
     pub largest_part: Option<bool>,
-    /// Links for which the file gives no delay have that of the great circle between their nodes' `Latitude` and `Longitude`,
-    /// at 200 000 km/s (`graphml`). Links without two such places have `delay`.
+    /// Links for which the file gives no delay have that of the great circle between their nodes' `Latitude` and
+    /// `Longitude`, at 200 000 km/s (`graphml`). Links without two such places have `delay`.
     #[serde(default)]
     pub geographic: bool,
 }
@@ -51,17 +52,18 @@ pub enum GraphFormat {
     ThalwegToml,
     /// The same as JSON.
     ThalwegJson,
-    /// The HPCC ns-3 simulator's `topology.txt`: nodes, switches and links; switch ids; `src dst rate delay error`. As many links
-    /// are read as the first line says. The headers of PowerTCP (nodes, switches, ToRs, links) and of SimAI (nodes, GPUs per
-    /// server, NVSwitches, switches, links, kind of GPU) are known.
+    /// The HPCC ns-3 simulator's `topology.txt`: nodes, switches and links; switch ids; `src dst rate delay error`.
+    /// As many links are read as the first line says. The headers of PowerTCP (nodes, switches, ToRs, links) and of
+    /// SimAI (nodes, GPUs per server, NVSwitches, switches, links, kind of GPU) are known.
     Hpcc,
-    /// GraphML, such as the Topology Zoo's; without `hosts_per_router` hosts are the nodes with one link; nodes are called by
-    /// their `label`, else by their id.
+    /// GraphML, such as the Topology Zoo's; without `hosts_per_router` hosts are the nodes with one link; nodes are
+    /// called by their `label`, else by their id.
     Graphml,
-    /// CSV with a header: `a,b` and optionally `rate,delay`; nodes by number or by name; without `hosts_per_router` hosts are the
-    /// nodes with one link.
+    /// CSV with a header: `a,b` and optionally `rate,delay`; nodes by number or by name; without `hosts_per_router`
+    /// hosts are the nodes with one link.
     LinksCsv,
-    /// A router map of Rocketfuel (`.cch`, whole or trimmed; Spring, Mahajan, Wetherall, SIGCOMM 2002): links within the ISP.
+    /// A router map of Rocketfuel (`.cch`, whole or trimmed; Spring, Mahajan, Wetherall, SIGCOMM 2002): links within
+    /// the ISP.
     Rocketfuel,
     /// Rocketfuel's link weights: `a b weight`. Weights are checked and not used: routes are the shortest in hops.
     RocketfuelWeights,

@@ -12,7 +12,8 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
     for (key, transport) in resolve::transports(doc) {
         let Some(controller) = transport.congestion() else { continue };
         if controller.needs().feedback == FeedbackKind::Int {
-            // HPCC §4.1: records of another path are thrown away, so that a flow whose packets are sprayed measures nothing.
+            // HPCC §4.1: records of another path are thrown away, so that a flow whose packets are sprayed measures
+            // nothing.
             let reason = format!(
                 "`{}` compares what the same ports wrote into two packets of a flow, and sprayed packets pass different ones",
                 controller.key()

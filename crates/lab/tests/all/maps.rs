@@ -1,5 +1,5 @@
-//! Graphs and flow lists as their users have them: files that simulators come with, maps of the Internet. All are made up, with the
-//! features of the public ones.
+//! Graphs and flow lists as their users have them: files that simulators come with, maps of the Internet. All are
+//! made up, with the features of the public ones.
 
 use crate::common::*;
 use thalweg_lab::load;
@@ -164,7 +164,8 @@ fn routers_of_every_format_get_hosts() {
     );
 }
 
-/// Like the Topology Zoo's: rates on some links, several parts, a loop, a parallel link, two nodes of one label, places.
+/// Like the Topology Zoo's: rates on some links, several parts, a loop, a parallel link, two nodes of one label,
+/// places.
 #[test]
 fn maps_of_the_topology_zoo_are_read() {
     let node = |id: u32, label: &str, place: &str| {

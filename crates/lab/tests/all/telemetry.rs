@@ -180,8 +180,8 @@ fn what_cannot_be_is_said() {
     refused(INCAST, &[("transport", tcp)], "`transport.initial_window`: it has no effect");
 }
 
-/// Four flows cross one spine and are gone. A fifth follows them; at 3 ms its link fails, and it goes on over the other spine,
-/// whose ports have sent nothing: W_init all along, 45 056 B.
+/// Four flows cross one spine and are gone. A fifth follows them; at 3 ms its link fails, and it goes on over the
+/// other spine, whose ports have sent nothing: W_init all along, 45 056 B.
 #[test]
 fn a_flow_alone_keeps_its_window_when_its_path_changes() {
     let flow = |src: u32, start: &str, size: &str| {

@@ -8,9 +8,9 @@
 //! CHOICE HPCC §3.2: before the first ACK there is no L to compare with. It is only kept, and U starts at 1: the flow starts at
 //! the line's rate.
 //! CHOICE HPCC §3.2: W is at most W_init = B_NIC T. Algorithm 1 as printed would let it grow on an empty path for ever.
-//! CHOICE HPCC §4.1: when the path id changes, L is thrown away and built anew from the next ACK; U and W stay until it can be
-//! measured again, since they are no records of links. Other reading: both begin as with a new flow, and a reroute sends a burst
-//! of a whole product into a path that others use.
+//! CHOICE HPCC §4.1: when the path id changes, L is thrown away and built anew from the next ACK; U and W stay until
+//! it can be measured again, since they are no records of links. Other reading: both begin as with a new flow, and a
+//! reroute sends a burst of a whole product into a path that others use.
 //! CHOICE HPCC §3.2: a packet may leave while less than W is in flight, so that a window is never less than a packet. Other
 //! reading: only what fits; a flow whose share is 1.9 packets then sends one, and the rate R = W/T is not reached.
 //! ```

@@ -6,9 +6,9 @@
 //! ```text
 //! CHOICE HPCC: whether the packet itself counts is not said. It counts neither in the queue nor in the bytes sent, as in
 //! the authors' simulator, which writes as the packet is taken out of the queue. Other reading: both with it.
-//! CHOICE HPCC §4.1: the path id is the exclusive or of the switches' ids, 12 bits each. Here it is that of the ports, for two
-//! switches may have several links between them, and an id is 32 bits drawn for each port: two paths of a flow look alike once
-//! in 4 billion, and not once in 4096. The size on the wire is the paper's.
+//! CHOICE HPCC §4.1: the path id is the exclusive or of the switches' ids, 12 bits each. Here it is that of the
+//! ports, for two switches may have several links between them, and an id is 32 bits drawn for each port: two paths
+//! of a flow look alike once in 4 billion, and not once in 4096. The size on the wire is the paper's.
 //! ```
 
 use super::{Acts, HeaderStage, Needs, Parameters, View};
@@ -82,7 +82,8 @@ mod tests {
         assert_eq!(stack.as_slice()[1], second);
     }
 
-    /// Four ports numbered in a row: two by two their numbers have the same exclusive or, and paths over them would look alike.
+    /// Four ports numbered in a row: two by two their numbers have the same exclusive or, and paths over them would
+    /// look alike.
     #[test]
     fn paths_over_other_ports_have_other_ids() {
         let made = |port| Params {}.make(Stream::new(1, "stage", port), Rate::from_gbps(1)).expect("a stage");

@@ -1,11 +1,13 @@
 //! GraphML, as much of it as topology collections use: nodes, edges, `<data>` with keys and their defaults.
 //!
-//! Rates are read from the attributes `rate`, `bandwidth`, `capacity`, `LinkSpeedRaw`, or, of the Topology Zoo, `LinkSpeed` with
-//! `LinkSpeedUnits`, or a `LinkLabel` that is a rate (`10 Gbps`); delays from `delay`, `latency`, and, if the scenario wants,
-//! from the nodes' `Latitude` and `Longitude`. Rates have units or are a plain number of bits per second. An edge without a rate
-//! leaves it to the scenario. Nodes are called by their `label`, or by their id where two have the same.
+//! Rates are read from the attributes `rate`, `bandwidth`, `capacity`, `LinkSpeedRaw`, or, of the Topology Zoo,
+//! `LinkSpeed` with `LinkSpeedUnits`, or a `LinkLabel` that is a rate (`10 Gbps`); delays from `delay`, `latency`,
+//! and, if the scenario wants, from the nodes' `Latitude` and `Longitude`. Rates have units or are a plain number of
+//! bits per second. An edge without a rate leaves it to the scenario. Nodes are called by their `label`, or by their
+//! id where two have the same.
 // CHOICE Topology Zoo §III: nodes of other networks (`Internal` 0) and those that stand for a medium that many share
-// (`hyperedge` 1) are routers like the others, as FNSS has them. Other reading: to leave them out, which takes many maps apart.
+// (`hyperedge` 1) are routers like the others, as FNSS has them. Other reading: to leave them out, which takes many
+// maps apart.
 
 use super::{RawGraph, RawLink, delay, rate};
 use crate::parse::{ParseError, decimal, quoted};
@@ -174,8 +176,8 @@ impl Document {
         }
     }
 
-    /// The edges as links, in their order. An edge from a node to itself is none. Where edges have a direction, one each way makes
-    /// one link, for links go both ways.
+    /// The edges as links, in their order. An edge from a node to itself is none. Where edges have a direction, one
+    /// each way makes one link, for links go both ways.
     fn links(&self) -> Result<Vec<RawLink>, ParseError> {
         let places: Vec<Option<Place>> = self.nodes.iter().map(|n| Place::of(&n.attributes)).collect();
         let mut links: Vec<RawLink> = Vec::new();
@@ -214,7 +216,8 @@ impl Document {
         Ok(links)
     }
 
-    /// The label where it is fit and no other node has it, else the id; what two would still be called gets its id behind it.
+    /// The label where it is fit and no other node has it, else the id; what two would still be called gets its id
+    /// behind it.
     fn names(&self) -> Vec<String> {
         let label = |n: &Node| n.attributes.get("label").and_then(|(_, label)| fit(label));
         let labels: Vec<Option<String>> = self.nodes.iter().map(label).collect();
@@ -257,8 +260,8 @@ impl Place {
     }
 
     /// Light in fibre along the great circle.
-    // CHOICE: of a map without fibres. 200 000 km/s on a sphere of 6371 km, rounded to a nanosecond. Other reading: longer by a
-    // factor, for fibres follow roads and coasts; there is no such factor in the maps.
+    // CHOICE: of a map without fibres. 200 000 km/s on a sphere of 6371 km, rounded to a nanosecond. Other reading:
+    // longer by a factor, for fibres follow roads and coasts; there is no such factor in the maps.
     fn delay_to(self, other: Self) -> Span {
         let [p, q] = [self.latitude, other.latitude].map(f64::to_radians);
         let half = |angle: f64| {

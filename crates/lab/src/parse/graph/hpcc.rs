@@ -1,6 +1,6 @@
-//! The topology file of the HPCC ns-3 simulator and of those that were made from it: a header, the switches' ids, then one link
-//! per line: `src dst rate delay error_rate`. What follows the links is not read: the files that the simulator comes with have
-//! links left over from larger networks there, and an explanation of the format.
+//! The topology file of the HPCC ns-3 simulator and of those that were made from it: a header, the switches' ids,
+//! then one link per line: `src dst rate delay error_rate`. What follows the links is not read: the files that the
+//! simulator comes with have links left over from larger networks there, and an explanation of the format.
 //!
 //! | header | simulator |
 //! |---|---|
@@ -180,7 +180,8 @@ fn delay(line: usize, text: &str) -> Result<Span, ParseError> {
 mod tests {
     use super::*;
 
-    /// A file as the simulator comes with it, made up: links of a larger network and prose after those that are announced.
+    /// A file as the simulator comes with it, made up: links of a larger network and prose after those that are
+    /// announced.
     #[test]
     fn what_follows_the_links_that_the_header_announces_is_not_read() {
         let text = "3 1 2\r\n0\r\n0 1 100Gbps\t0.001ms 0\r\n0 2 100Gbps 0.001ms 0 \r\n0 3 25Gbps 0.001ms 0\r\n\r\n\

@@ -1,6 +1,6 @@
-//! `a,b[,rate,delay]` with a header, nodes by number or by name; hosts are the nodes with one link and come first. If all nodes
-//! are numbers, these are kept; names get numbers in the order in which they appear. A cell without a rate or delay leaves it to
-//! the scenario.
+//! `a,b[,rate,delay]` with a header, nodes by number or by name; hosts are the nodes with one link and come first. If
+//! all nodes are numbers, these are kept; names get numbers in the order in which they appear. A cell without a rate
+//! or delay leaves it to the scenario.
 
 use super::{RawGraph, RawLink, delay, rate};
 use crate::parse::{ParseError, csv, field, quoted};

@@ -83,8 +83,8 @@ impl RawGraph {
         Some(Self { hosts, nodes, links, names: self.names })
     }
 
-    /// A map of routers whose nodes with one link are hosts after all; they get the first numbers, in their order. Without
-    /// names the numbers are the file's, and must be these.
+    /// A map of routers whose nodes with one link are hosts after all; they get the first numbers, in their order.
+    /// Without names the numbers are the file's, and must be these.
     fn with_leaves_as_hosts(self) -> Result<Self, ParseError> {
         let mut degree = vec![0u32; self.nodes as usize];
         for l in &self.links {
@@ -112,8 +112,8 @@ impl RawGraph {
         Ok(Self { hosts, nodes: self.nodes, links: self.links.into_iter().map(renumbered).collect(), names })
     }
 
-    /// The connected part with the most nodes, the first of equals; nodes keep their order. Where the file gives numbers only
-    /// they live on in the names.
+    /// The connected part with the most nodes, the first of equals; nodes keep their order. Where the file gives
+    /// numbers only they live on in the names.
     pub(crate) fn largest_part(self) -> Self {
         let part = self.parts();
         let mut sizes: Vec<u32> = Vec::new();

@@ -4,11 +4,12 @@
 //! networks; they and the links to them (`{-euid}`) are left out. Weights and latencies: `a b number`, a line for each
 //! direction of a link.
 //!
-//! The files that are shared are seldom whole: maps trimmed to radius 0 or 1 (`.r0.cch`, `.r1.cch`) keep each router's number
-//! of neighbours in the whole map beside the few that are left, routers name themselves as neighbours, parts hang loose.
+//! The files that are shared are seldom whole: maps trimmed to radius 0 or 1 (`.r0.cch`, `.r1.cch`) keep each
+//! router's number of neighbours in the whole map beside the few that are left, routers name themselves as
+//! neighbours, parts hang loose.
 // CHOICE Rocketfuel: the number of neighbours is not compared with those listed, links from a router to itself are
-// left out, and a neighbour without a line of its own is a router too, as the readers of ns-3 and FNSS have it. Other reading:
-// a file that contradicts itself is refused, which refuses every map that is shared.
+// left out, and a neighbour without a line of its own is a router too, as the readers of ns-3 and FNSS have it. Other
+// reading: a file that contradicts itself is refused, which refuses every map that is shared.
 
 use super::{RawGraph, RawLink};
 use crate::parse::{ParseError, field, lines, quoted};
@@ -180,7 +181,8 @@ mod tests {
         assert_eq!(g.names, ["r15", "r99", "r131"]);
     }
 
-    /// Trimmed to radius 0, so that more neighbours are counted than listed; a router that names itself; one without a line.
+    /// Trimmed to radius 0, so that more neighbours are counted than listed; a router that names itself; one without
+    /// a line.
     #[test]
     fn trimmed_maps_are_read() {
         let g = cch(
