@@ -6,8 +6,8 @@
 //!   both units multiplied by the line's rate over 25 Gb/s;
 //! - W_AI is a rate, and there is a smallest rate;
 //! - its header has no path id. CHOICE HPCC §4.1: it is compared here too, for in its authors' runs every flow keeps
-//! one path, and
-//!   nothing shows the difference. Other reading: bytes of one port less those of another, a rate of nothing;
+//!   one path, and nothing shows the difference. Other reading: bytes of one port less those of another, a rate of
+//!   nothing;
 //! - a change of the rate moves the next departure, by what the gap after the last packet changes
 //!   ([`Needs::moves_departures`](crate::congestion::Needs::moves_departures)).
 
