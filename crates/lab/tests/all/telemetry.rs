@@ -197,7 +197,8 @@ fn a_flow_alone_keeps_its_window_when_its_path_changes() {
         flow(0, "start = \"2ms\"\n", "20MB")
     );
     for variant in ["\"published\"", "\"simulator\""] {
-        let run = with(&text, &[("transport.congestion", &format!("{{kind=\"hpcc\",variant={variant}}}"))]);
+        let congestion = format!("{{kind=\"hpcc\",variant={variant}}}");
+        let run = with(&text, &[("transport.congestion", congestion.as_str())]);
         let (at, window) = (column(&run, "controllers", "time_ps"), column(&run, "controllers", "window"));
         let after = at.iter().zip(&window).filter(|(at, _)| **at > 3_001_000_000).map(|(_, w)| *w);
         let least = after.min().expect("samples");
@@ -220,5 +221,4 @@ fn telemetry_of_sprayed_packets_is_refused() {
         &[("routing", "\"spray-random\""), ("transport", "{kind=\"tcp\",congestion=\"hpcc\"}")],
         key,
     );
-    with(INCAST, &[("routing", "\"spray-random\""), ("transport.congestion", "\"dcqcn\"")]);
 }
