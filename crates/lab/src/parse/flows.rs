@@ -36,7 +36,7 @@ const STARTS: [(&str, u128); 5] = [
 
 /// A time in units of so many picoseconds; parts of a picosecond are cut off.
 fn time(line: usize, text: &str, unit: u128) -> Result<Time, ParseError> {
-    let ps = decimal(text, 0).and_then(|d| d.scaled(unit)).and_then(|ps| u64::try_from(ps).ok());
+    let ps = decimal(text).and_then(|d| d.scaled(unit)).and_then(|ps| u64::try_from(ps).ok());
     ps.map(Time::from_ps).ok_or_else(|| {
         let reason = format!("`{}` is not a time", quoted(text));
         ParseError::new(line, reason, "write a number without a unit, from 0 on")
@@ -127,7 +127,7 @@ const LARGEST: u64 = i64::MAX as u64;
 /// without end.
 fn size(line: usize, text: Option<&str>) -> Result<u64, ParseError> {
     let text: String = field(line, "a size in bytes", text)?;
-    let Some(size) = decimal(&text, 0).and_then(Decimal::whole) else {
+    let Some(size) = decimal(&text).and_then(Decimal::whole) else {
         let reason = format!("`{}` is not a size in bytes", quoted(&text));
         return Err(ParseError::new(line, reason, "write a whole number without a unit"));
     };

@@ -60,9 +60,9 @@ pub(crate) struct Decimal {
     places: i32,
 }
 
-/// Digits with a point and an exponent, as programs write numbers (`1460`, `0.15`, `2.5e-05`), shifted by so many
-/// powers of ten; not negative. `None`: it is something else.
-pub(crate) fn decimal(text: &str, shift: i32) -> Option<Decimal> {
+/// Digits with a point and an exponent, as programs write numbers (`1460`, `0.15`, `2.5e-05`); not negative. `None`: it is
+/// something else.
+pub(crate) fn decimal(text: &str) -> Option<Decimal> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], text[at + 1..].parse::<i16>().ok()?),
         None => (text, 0),
@@ -78,7 +78,7 @@ pub(crate) fn decimal(text: &str, shift: i32) -> Option<Decimal> {
         digits =
             digits.checked_mul(10)?.checked_add(u128::from(byte.checked_sub(b'0').filter(|d| *d < 10)?))?;
     }
-    Some(Decimal { digits, places: part.len() as i32 - i32::from(exponent) - shift })
+    Some(Decimal { digits, places: part.len() as i32 - i32::from(exponent) })
 }
 
 impl Decimal {

@@ -282,7 +282,7 @@ fn link_rate<'a>(
     for name in ["rate", "bandwidth", "capacity", "linkspeedraw"] {
         if let Some((line, text)) = value(name).filter(|(_, text)| !text.is_empty()) {
             // Topology collections write 1.0E10.
-            let plain = decimal(text, 0).and_then(|d| d.scaled(1)).filter(|bps| (1..1 << 60).contains(bps));
+            let plain = decimal(text).and_then(|d| d.scaled(1)).filter(|bps| (1..1 << 60).contains(bps));
             return rate(*line, plain.map(|bps| bps.to_string()).as_deref().unwrap_or(text)).map(Some);
         }
     }
@@ -301,7 +301,7 @@ fn written(text: &str) -> Option<Rate> {
         let prefix = unit.strip_suffix(end)?;
         ["k", "m", "g", "t"].iter().position(|p| *p == prefix)
     })?;
-    let bps = decimal(number, 0)?.scaled(1000u128.pow(prefix as u32 + 1))?;
+    let bps = decimal(number)?.scaled(1000u128.pow(prefix as u32 + 1))?;
     u64::try_from(bps).ok().filter(|bps| *bps > 0).map(Rate::from_bps)
 }
 

@@ -152,7 +152,7 @@ fn rate(line: usize, text: &str) -> Result<Rate, ParseError> {
         "T" => 1_000_000_000_000,
         _ => return Err(wrong()),
     };
-    let bps = decimal(value, 0).and_then(|d| d.scaled(times * bits)).and_then(|bps| u64::try_from(bps).ok());
+    let bps = decimal(value).and_then(|d| d.scaled(times * bits)).and_then(|bps| u64::try_from(bps).ok());
     bps.filter(|bps| *bps > 0).map(Rate::from_bps).ok_or_else(wrong)
 }
 
@@ -172,7 +172,7 @@ fn delay(line: usize, text: &str) -> Result<Span, ParseError> {
         "ps" => 1,
         _ => return Err(wrong()),
     };
-    let ps = decimal(value, 0).and_then(|d| d.scaled(ps)).and_then(|ps| u64::try_from(ps).ok());
+    let ps = decimal(value).and_then(|d| d.scaled(ps)).and_then(|ps| u64::try_from(ps).ok());
     ps.map(Span::from_ps).ok_or_else(wrong)
 }
 

@@ -183,7 +183,7 @@ fn in_order(names: Vec<String>, number: &[u32]) -> Vec<String> {
 
 /// A rate: with a unit, or a plain number of bits per second.
 fn rate(line: usize, text: &str) -> Result<Rate, ParseError> {
-    let plain = decimal(text, 0).and_then(Decimal::whole);
+    let plain = decimal(text).and_then(Decimal::whole);
     if let Some(bps) = plain.and_then(|bps| u64::try_from(bps).ok()) {
         return Ok(Rate::from_bps(bps));
     }
