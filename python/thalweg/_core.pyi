@@ -90,6 +90,7 @@ class Ack:
     interval_ps: int | None
     lost: int | None
     telemetry: list[Hop] | None
+    path: int | None
 
 class Hop:
     at_ps: int

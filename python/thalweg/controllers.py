@@ -28,9 +28,11 @@ wanted, or None; never in the past, nor in `__init__`, which does not know the t
 wrote). `ack`: `now_ps`, `rtt_ps` (None for retransmitted data), `acked`, `sacked`, `in_flight`, `acked_to`, `sent_to`,
 `marked`, `in_recovery`, `app_limited`, `cwnd_limited` (the window or the pace was used up meanwhile: only then a window should grow), and how fast data is delivered: `delivered` since the newest segment acknowledged here was sent, in
 `interval_ps`, with `lost` meanwhile (None without a sample); and `telemetry`, a list with a record of every switch on the way: `at_ps`, `tx_bytes`, `queue`,
-`rate` (bit/s) of the port that the packet left by (None unless it was asked for). `loss`: `now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload. A class that has
-`on_sent` is called with `(now_ps, bytes, in_flight)` after each transmission; one that has `on_restart` with `(now_ps, idle_ps)` when data comes
-after a silence: nothing to send, nothing in the network.
+`rate` (bit/s) of the port that the packet left by (None unless it was asked for), with `path`, a number that is the
+same as long as these are the same ports: records of two paths cannot be compared. `loss`: `now_ps`, `in_flight`,
+`acked_to`, `sent_to`. Bytes are payload. A class that has `on_sent` is called with `(now_ps, bytes, in_flight)` after
+each transmission; one that has `on_restart` with `(now_ps, idle_ps)` when data comes after a silence: nothing to send,
+nothing in the network.
 
 State is data: an instance is saved as the plain values of its attributes. These may be numbers, texts, lists, tuples, dictionaries,
 `collections.deque`, `random.Random` and the `flow` itself, each held once; of anything else make such values in

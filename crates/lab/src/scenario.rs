@@ -394,6 +394,6 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::flows_hpcc`], and if it was given up.
     pub fn flows_hpcc_unless(&self, stop: &Stop) -> Result<String, Diagnostic> {
-        Ok(flows::to_hpcc(&self.rows(stop)?))
+        Ok(flows::to_hpcc(&self.rows(stop)?, self.graph()))
     }
 }

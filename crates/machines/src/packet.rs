@@ -257,10 +257,12 @@ pub struct IntHop {
     pub rate: Rate,
 }
 
-/// The telemetry of a packet's way: a record per hop, in the order of the hops.
+/// The telemetry of a packet's path: a record per hop, in the order of the hops, and which path it was (HPCC, SIGCOMM
+/// 2019, §4.1).
 #[derive(Clone, Copy, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct IntStack {
     count: u8,
+    path: u32,
     hops: [IntHop; IntStack::CAPACITY],
 }
 
@@ -268,8 +270,15 @@ impl IntStack {
     /// Hops beyond these go unrecorded: a three-tier fabric has five.
     pub const CAPACITY: usize = 8;
 
-    /// Appends a hop; false (and nothing done) if full.
-    pub fn push(&mut self, hop: IntHop) -> bool {
+    /// These hops, no more than fit, of a path.
+    pub fn of(path: u32, hops: &[IntHop]) -> Self {
+        let mut stack = Self { path, ..Self::default() };
+        stack.set(hops);
+        stack
+    }
+    /// Appends a hop of the port with this identity; false (and no hop is recorded) if full.
+    pub fn push(&mut self, port: u32, hop: IntHop) -> bool {
+        self.path ^= port;
         let room = usize::from(self.count) < Self::CAPACITY;
         if room {
             self.hops[usize::from(self.count)] = hop;
@@ -279,16 +288,27 @@ impl IntStack {
     }
     /// Forgets all hops.
     pub fn clear(&mut self) {
-        self.count = 0;
+        (self.count, self.path) = (0, 0);
+    }
+    /// Which path: the exclusive or of the identities of its ports, those beyond the capacity included. Records of
+    /// two packets can be compared if it is the same.
+    #[inline]
+    pub fn path(&self) -> u32 {
+        self.path
     }
     /// The hops so far.
     #[inline]
     pub fn as_slice(&self) -> &[IntHop] {
         &self.hops[..usize::from(self.count)]
     }
-    /// These hops instead of its own; no more than fit.
+    /// As `other`; no more than its hops are copied.
     #[inline]
-    pub fn set(&mut self, hops: &[IntHop]) {
+    pub fn copy_from(&mut self, other: &Self) {
+        self.path = other.path;
+        self.set(other.as_slice());
+    }
+    #[inline]
+    fn set(&mut self, hops: &[IntHop]) {
         let count = hops.len().min(Self::CAPACITY);
         self.hops[..count].copy_from_slice(&hops[..count]);
         self.count = count as u8;
@@ -298,7 +318,7 @@ impl IntStack {
 /// Of the hops that it holds; what lies in places that were used before does not count.
 impl PartialEq for IntStack {
     fn eq(&self, other: &Self) -> bool {
-        self.as_slice() == other.as_slice()
+        self.path == other.path && self.as_slice() == other.as_slice()
     }
 }
 
@@ -511,7 +531,7 @@ impl Side {
     #[inline]
     pub fn copy_from(&mut self, other: &Self) {
         match other {
-            Self::Int(stack) => self.new_int().set(stack.as_slice()),
+            Self::Int(stack) => self.new_int().copy_from(stack),
             _ => *self = *other,
         }
     }
@@ -527,17 +547,17 @@ mod tests {
         assert!(side.new_sack().push(1, 2));
         assert_eq!(side.sack(), [(1, 2)]);
         assert!(side.new_sack().as_slice().is_empty());
-        side.new_int().push(IntHop { queue: 7, ..IntHop::default() });
+        side.new_int().push(5, IntHop { queue: 7, ..IntHop::default() });
         assert!(side.sack().is_empty());
-        assert!(side.new_int().as_slice().is_empty());
+        assert_eq!(*side.new_int(), IntStack::default());
     }
 
     #[test]
     fn the_ninth_hop_is_not_recorded() {
         let mut stack = IntStack::default();
-        assert!((0..8).all(|queue| stack.push(IntHop { queue, ..IntHop::default() })));
-        assert!(!stack.push(IntHop::default()));
-        assert_eq!(stack.as_slice().len(), 8);
+        assert!((0..8).all(|queue| stack.push(1 << queue, IntHop { queue, ..IntHop::default() })));
+        assert!(!stack.push(1 << 8, IntHop::default()));
+        assert_eq!((stack.as_slice().len(), stack.path()), (8, 0x1ff));
         assert_eq!(stack.as_slice()[7].queue, 7);
     }
 
@@ -545,8 +565,8 @@ mod tests {
     fn telemetry_is_copied_hop_by_hop_and_old_hops_do_not_count() {
         let (mut two, mut one, mut copy) = (Side::default(), Side::default(), Side::default());
         let hop = |queue| IntHop { queue, ..IntHop::default() };
-        two.new_int().set(&[hop(1), hop(2)]);
-        one.new_int().push(hop(3));
+        *two.new_int() = IntStack::of(3, &[hop(1), hop(2)]);
+        one.new_int().push(7, hop(3));
         copy.copy_from(&two);
         assert_eq!(copy, two);
         copy.copy_from(&one);
@@ -554,9 +574,8 @@ mod tests {
         one.new_sack().push(1, 2);
         copy.copy_from(&one);
         assert_eq!(copy.sack(), [(1, 2)]);
-        let mut stack = IntStack::default();
-        stack.set(&[hop(7); 9]);
-        assert_eq!(stack.as_slice(), [hop(7); 8]);
+        assert_eq!(IntStack::of(1, &[hop(7); 9]).as_slice(), [hop(7); 8]);
+        assert_ne!(IntStack::of(1, &[hop(7)]), IntStack::of(2, &[hop(7)]));
     }
 
     #[test]

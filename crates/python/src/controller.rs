@@ -113,6 +113,8 @@ pub struct Ack {
     lost: Option<u64>,
     /// What each switch wrote as the packet that this answers left it, in the order of the hops; `None` if none did.
     telemetry: Option<Vec<Hop>>,
+    /// Which path the packet took, with `telemetry`: hops of two ACKs are of the same ports if this is the same.
+    path: Option<u32>,
 }
 
 /// What a port of a switch said of itself as a packet left it.
@@ -333,7 +335,11 @@ impl CongestionControl for PythonController {
             interval_ps: ack.delivery.map(|d| d.interval.ps()),
             lost: ack.delivery.map(|d| d.lost.get()),
             telemetry: match ack.feedback {
-                Feedback::Int(hops) => Some(hops.iter().map(Hop::from).collect()),
+                Feedback::Int(stack) => Some(stack.as_slice().iter().map(Hop::from).collect()),
+                _ => None,
+            },
+            path: match ack.feedback {
+                Feedback::Int(stack) => Some(stack.path()),
                 _ => None,
             },
         };

@@ -19,7 +19,7 @@ class Hpcc:
         self.w_init = flow.line_rate / 8e12 * self.t
         self.w_ai = self.w_init * max(1.0 - self.eta, 0.01) / 100.0
         self.u, self.w_c, self.inc_stage, self.last_update = 1.0, self.w_init, 0, 0
-        self.hops = []
+        self.hops, self.path = [], None
         self.allow(self.w_init, flow.line_rate)
 
     def allow(self, window, rate):
@@ -31,8 +31,8 @@ class Hpcc:
         if ack.telemetry is None:
             return
         new, old = [(h.at_ps, h.tx_bytes, h.queue, h.rate) for h in ack.telemetry], self.hops
-        if len(new) != len(old):  # the first, or another path
-            self.hops, self.last_update = new, ack.sent_to
+        if ack.path != self.path or len(new) != len(old):  # the first, or another path
+            self.hops, self.path, self.last_update = new, ack.path, ack.sent_to
         elif old and all(n[0] > o[0] for n, o in zip(new, old, strict=True)):
             self.react(ack, new, self.measure_inflight(new))
 

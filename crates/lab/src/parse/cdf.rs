@@ -1,5 +1,6 @@
-//! Cumulative distributions in files: `size probability` or `size anything probability`, separated by
-//! blanks or commas; probabilities to 1, or to 100 (HPCC).
+//! Cumulative distributions in files: `size probability` or `size anything probability` (pFabric, ns-2), separated by
+//! blanks or commas; probabilities to 1, or to 100 (HPCC). A header may come first, or the mean size alone in a line,
+//! which follows from the rest (Homa).
 
 use super::{ParseError, field, lines};
 
@@ -9,11 +10,14 @@ use super::{ParseError, field, lines};
 /// The first line that breaks the distribution: not numbers, falling, not ending in 1 (or 100).
 pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, ParseError> {
     let mut points: Vec<(usize, f64, f64)> = Vec::new();
-    for (line, row) in lines(text) {
+    for (at, (line, row)) in lines(text).enumerate() {
         let cells = row.split([',', ' ', '\t']).map(|c| c.trim().trim_matches('"'));
         let cells: Vec<&str> = cells.filter(|c| !c.is_empty()).collect();
-        if points.is_empty() && cells.first().is_some_and(|c| c.parse::<f64>().is_err()) && line == 1 {
-            continue; // a header
+        let is_number = |c: &&str| c.parse::<f64>().is_ok();
+        if at == 0
+            && (!cells.first().is_some_and(is_number) || (cells.len() == 1 && cells.iter().all(is_number)))
+        {
+            continue; // a header, or the mean
         }
         if cells.len() != 2 && cells.len() != 3 {
             let hint = "expected `size probability`";
@@ -64,6 +68,12 @@ mod tests {
         assert_eq!(parse("0 0\n100 1\n10000000 100\n"), Ok(vec![(0.0, 0.0), (100.0, 0.01), (1e7, 1.0)]));
         assert_eq!(parse("1 1 0\n1 1 0.5\n2107 1 1.0\n"), Ok(vec![(1.0, 0.0), (1.0, 0.5), (2107.0, 1.0)]));
         assert_eq!(parse("\u{feff}\"size\",\"p\"\n\"10\",\"1\"\n"), Ok(vec![(10.0, 1.0)]));
+        assert_eq!(parse("# web\r\nsize\tp\r\n10\t0.5\r\n\r\n20 1 \r\n"), Ok(vec![(10.0, 0.5), (20.0, 1.0)]));
+        // Homa: the mean size alone comes first.
+        assert_eq!(
+            parse("1744.68\n1      0.025000\n20000      1.000000\n"),
+            Ok(vec![(1.0, 0.025), (20000.0, 1.0)])
+        );
         assert_eq!(parse("size,cumulative\n10,0.5\n20,1\n"), Ok(vec![(10.0, 0.5), (20.0, 1.0)]));
     }
 
@@ -82,6 +92,7 @@ mod tests {
             reason("1 0.5\n2 0.9\n"),
             "2: the cumulative probability ends at 0.9; it must end at 1 (or at 100 per cent)"
         );
+        assert_eq!(reason("1 0.5\n7\n2 1\n"), "2: 1 columns; expected `size probability`");
         assert_eq!(reason("1 0.5\nx 1\n"), "2: `x` is not a size; ");
         assert_eq!(reason(""), "0: the file has no points; expected `size probability` on each line");
     }

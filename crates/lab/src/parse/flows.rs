@@ -1,9 +1,9 @@
 //! Flow lists: thalweg's CSV and the HPCC ns-3 simulator's text, both ways.
 
-use super::{ParseError, csv, field, lines, quoted};
+use super::{Decimal, ParseError, csv, decimal, field, lines, quoted};
 use crate::topology::Graph;
 use std::fmt::Write;
-use thalweg_units::{Span, Time};
+use thalweg_units::Time;
 
 /// A flow as a file gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,39 +22,95 @@ pub struct FlowRow {
     pub start: Time,
 }
 
-/// The header of the CSV format.
+/// The header of the CSV format as it is written.
 const HEADER: &str = "id,src,dst,size_bytes,start_ns";
 
-fn time(line: usize, text: &str, unit: &str) -> Result<Time, ParseError> {
-    let wrong = || {
-        ParseError::new(line, format!("`{}` is not a time", quoted(text)), "write a number without a unit")
-    };
-    if text.is_empty() || !text.chars().all(|c| c.is_ascii_digit() || c == '.') {
-        return Err(wrong());
-    }
-    let span: Span = format!("{text}{unit}").parse().map_err(|_| wrong())?;
-    Ok(Time::from_ps(span.ps()))
+/// The columns of starts, and picoseconds in one of their units.
+const STARTS: [(&str, u128); 5] = [
+    ("start_ns", 1_000),
+    ("start_ps", 1),
+    ("start_us", 1_000_000),
+    ("start_ms", 1_000_000_000),
+    ("start_s", 1_000_000_000_000),
+];
+
+/// A time in units of so many picoseconds; parts of a picosecond are cut off.
+fn time(line: usize, text: &str, unit: u128) -> Result<Time, ParseError> {
+    let ps = decimal(text).and_then(|d| d.scaled(unit)).and_then(|ps| u64::try_from(ps).ok());
+    ps.map(Time::from_ps).ok_or_else(|| {
+        let reason = format!("`{}` is not a time", quoted(text));
+        ParseError::new(line, reason, "write a number without a unit, from 0 on")
+    })
 }
 
-/// `id,src,dst,size_bytes,start_ns` (decimals of a nanosecond allowed), hosts by number or by name. Numbers may exceed those of
-/// the graph's hosts.
+/// Where the columns are.
+struct Columns {
+    id: Option<usize>,
+    src: usize,
+    dst: usize,
+    size: usize,
+    start: usize,
+    /// Picoseconds in a unit of the starts.
+    unit: u128,
+}
+
+impl Columns {
+    fn find(line: usize, header: &csv::Cells<'_>) -> Result<Self, ParseError> {
+        let wrong = |reason: String| {
+            let hint = format!("expected the header `{HEADER}`, in any order; other columns are not read");
+            ParseError::new(line, reason, hint)
+        };
+        let find = |name: &str| header.iter().position(|c| c.eq_ignore_ascii_case(name));
+        let twice = header.iter().find(|c| header.iter().filter(|o| o.eq_ignore_ascii_case(c)).count() > 1);
+        let need = |name: &str| {
+            find(name).ok_or_else(|| wrong(format!("{} has no column `{name}`", csv::header(header))))
+        };
+        if let Some(twice) = twice.filter(|c| HEADER.split(',').any(|h| h.eq_ignore_ascii_case(c))) {
+            return Err(wrong(format!("there are two columns `{}`", quoted(twice))));
+        }
+        let starts: Vec<(usize, u128)> =
+            STARTS.iter().filter_map(|(name, ps)| find(name).map(|at| (at, *ps))).collect();
+        let (start, unit) = match starts[..] {
+            [one] => one,
+            [] => (need("start_ns")?, 1_000),
+            _ => return Err(wrong("there are two columns of starts".into())),
+        };
+        let (src, dst, size) = (need("src")?, need("dst")?, need("size_bytes")?);
+        Ok(Self { id: find("id"), src, dst, size, start, unit })
+    }
+}
+
+/// `id,src,dst,size_bytes,start_ns` in any order (decimals of a nanosecond allowed; or `start_ps`, `_us`, `_ms`,
+/// `_s`), hosts by number or by name. Other columns are not read; without `id` flows are numbered as they come.
+/// Numbers may exceed those of the graph's hosts.
 ///
 /// # Errors
 /// The first line that is not a flow.
 pub fn csv(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
-    let (_, rows) = csv::headed(text, &[HEADER])?;
-    rows.map(|row| {
-        let (line, cells) = row?;
-        Ok(FlowRow {
-            line: line as u32,
-            id: field(line, "a flow's number", Some(&cells[0]))?,
-            src: host(line, &cells[1], graph)?,
-            dst: host(line, &cells[2], graph)?,
-            size: size(line, Some(&cells[3]))?,
-            start: time(line, &cells[4], "ns")?,
+    let mut rows = csv::rows(text);
+    let Some(header) = rows.next() else {
+        return Err(ParseError::new(0, "the file is empty", format!("expected the header `{HEADER}`")));
+    };
+    let (line, header) = header?;
+    let columns = Columns::find(line, &header)?;
+    rows.enumerate()
+        .map(|(n, row)| {
+            let (line, cells) = row?;
+            if cells.len() != header.len() {
+                let reason = format!("{} columns instead of {}", cells.len(), header.len());
+                return Err(ParseError::new(line, reason, ""));
+            }
+            let id = columns.id.map(|id| field(line, "a flow's number", Some(&cells[id])));
+            Ok(FlowRow {
+                line: line as u32,
+                id: id.unwrap_or(Ok(n as u64))?,
+                src: host(line, &cells[columns.src], graph)?,
+                dst: host(line, &cells[columns.dst], graph)?,
+                size: size(line, Some(&cells[columns.size]))?,
+                start: time(line, &cells[columns.start], columns.unit)?,
+            })
         })
-    })
-    .collect()
+        .collect()
 }
 
 pub(super) fn host(line: usize, text: &str, graph: &Graph) -> Result<u32, ParseError> {
@@ -67,34 +123,49 @@ pub(super) fn host(line: usize, text: &str, graph: &Graph) -> Result<u32, ParseE
 /// The largest flow: 9 EB. The clock ends long before it would.
 const LARGEST: u64 = i64::MAX as u64;
 
-/// A size. The largest number of 64 bits would mean a flow without end.
+/// A size: a whole number, however it is written (`1e6`, `1460.0`). The largest number of 64 bits would mean a flow
+/// without end.
 fn size(line: usize, text: Option<&str>) -> Result<u64, ParseError> {
-    let size = field(line, "a size in bytes", text)?;
-    if size > LARGEST {
+    let text: String = field(line, "a size in bytes", text)?;
+    let Some(size) = decimal(&text).and_then(Decimal::whole) else {
+        let reason = format!("`{}` is not a size in bytes", quoted(&text));
+        return Err(ParseError::new(line, reason, "write a whole number without a unit"));
+    };
+    u64::try_from(size).ok().filter(|size| *size <= LARGEST).ok_or_else(|| {
         let hint = format!("at most {LARGEST}; flows without end are traffic of kind \"backlogged\"");
-        return Err(ParseError::new(line, format!("a flow of {size} bytes is too large"), hint));
-    }
-    Ok(size)
+        ParseError::new(line, format!("a flow of {size} bytes is too large"), hint)
+    })
 }
 
-/// The number of flows, then `src dst class port size start` with the start in seconds.
+/// The number of flows, then `src dst class port size start` with the start in seconds. As many flows are read as the
+/// first line says, whatever follows. Hosts are numbered as in the simulator's topology file: node 7 is `n7` where
+/// that does not number its hosts first.
 ///
 /// # Errors
-/// The first line that is not a flow, or a wrong number of flows.
-pub fn hpcc(text: &str) -> Result<Vec<FlowRow>, ParseError> {
+/// The first line that is not a flow, or too few flows.
+pub fn hpcc(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
     let mut rows = lines(text);
     let Some((first, count)) = rows.next() else {
         return Err(ParseError::new(0, "the file is empty", "expected the number of flows"));
     };
     let count: usize = field(first, "the number of flows", Some(count))?;
+    let host = |line, cell: Option<&str>| -> Result<u32, ParseError> {
+        let id: u32 = field(line, "a host", cell)?;
+        match graph.names.find(&format!("n{id}")) {
+            Some(node) if node >= graph.hosts => {
+                Err(ParseError::new(line, format!("node {id} is a switch"), "flows run between hosts"))
+            }
+            known => Ok(known.unwrap_or(id)),
+        }
+    };
     let mut out = Vec::new();
-    for (line, row) in rows {
+    for (line, row) in rows.take(count) {
         let mut cells = row.split_whitespace();
-        let (src, dst) = (field(line, "a host", cells.next())?, field(line, "a host", cells.next())?);
+        let (src, dst) = (host(line, cells.next())?, host(line, cells.next())?);
         let _class: u32 = field(line, "a class", cells.next())?;
         let _port: u32 = field(line, "a port", cells.next())?;
         let size = size(line, cells.next())?;
-        let start = time(line, cells.next().unwrap_or_default(), "s")?;
+        let start = time(line, cells.next().unwrap_or_default(), 1_000_000_000_000)?;
         out.push(FlowRow { line: line as u32, id: out.len() as u64, src, dst, size, start });
     }
     if out.len() != count {
@@ -114,13 +185,19 @@ pub fn to_csv(flows: &[FlowRow]) -> String {
     out
 }
 
-/// Writes the HPCC format: class 3 and port 100, as its own generator does; starts to the picosecond.
-pub fn to_hpcc(flows: &[FlowRow]) -> String {
+/// Writes the HPCC format: class 3 and port 100, as its own generator does; starts to the picosecond, hosts as in the
+/// topology file.
+pub fn to_hpcc(flows: &[FlowRow], graph: &Graph) -> String {
+    let node = |host: u32| {
+        let name = graph.names.of(host);
+        let id = name.strip_prefix('n').and_then(|id| id.parse::<u32>().ok());
+        id.filter(|id| name == format!("n{id}")).unwrap_or(host)
+    };
     let mut out = format!("{}\n", flows.len());
     for f in flows {
         let (s, ps) = (f.start.ps() / 1_000_000_000_000, f.start.ps() % 1_000_000_000_000);
         let decimals = if ps % 1000 == 0 { format!("{:09}", ps / 1000) } else { format!("{ps:012}") };
-        let _ = writeln!(out, "{} {} 3 100 {} {s}.{decimals}", f.src, f.dst, f.size);
+        let _ = writeln!(out, "{} {} 3 100 {} {s}.{decimals}", node(f.src), node(f.dst), f.size);
     }
     out
 }
@@ -144,6 +221,31 @@ mod tests {
         assert_eq!((e.line, e.reason.as_str()), (2, "`switch0` is a switch"));
     }
 
+    /// As a table of data frames writes it: another order, columns of its own, floating-point numbers, blanks.
+    #[test]
+    fn columns_come_in_any_order_with_others_between() {
+        let text =
+            "Start_us, size_bytes ,group,\"src\",dst\r\n2.5e-1,1e6,web, h3 ,1\r\n\r\n10,1460.0,,0,2\r\n";
+        let rows = read(text).expect("reads");
+        let seen: Vec<_> = rows.iter().map(|r| (r.id, r.src, r.dst, r.size, r.start.ps())).collect();
+        assert_eq!(seen, [(0, 3, 1, 1_000_000, 250_000), (1, 0, 2, 1460, 10_000_000)]);
+    }
+
+    /// Made up after the file that the simulator comes with: more flows than announced, and prose.
+    #[test]
+    fn as_many_flows_are_read_as_the_first_line_says() {
+        let text = "2\r\n1 2 3 100 100000 2\r\n2\t1 3 100 1e5 2.5e-05 \r\n9 9 3 100 1 2\r\n\r\nFirst line: flows\r\n";
+        let mut graph = Graph::new(2, 1);
+        let names = ["n1", "n2", "n0"].map(str::to_owned).to_vec();
+        graph.names = crate::topology::Names::listed(0, names).expect("names");
+        let rows = hpcc(text, &graph).expect("reads");
+        let seen: Vec<_> = rows.iter().map(|r| (r.src, r.dst, r.size, r.start.ps())).collect();
+        assert_eq!(seen, [(0, 1, 100_000, 2_000_000_000_000), (1, 0, 100_000, 25_000_000)]);
+        assert!(to_hpcc(&rows, &graph).starts_with("2\n1 2 3 100 100000 2.000000000\n"));
+        let e = hpcc("1\n0 1 3 100 5 2.0\n", &graph).expect_err("node 0 is the switch");
+        assert_eq!((e.line, e.reason.as_str()), (2, "node 0 is a switch"));
+    }
+
     #[test]
     fn what_is_written_reads_back() {
         let flows = [
@@ -155,8 +257,12 @@ mod tests {
             "id,src,dst,size_bytes,start_ns\n0,92,13,1460,2633\n1,1,10,7,2000000000000.125\n"
         );
         assert_eq!(read(&to_csv(&flows)), Ok(flows.to_vec()));
-        assert_eq!(to_hpcc(&flows), "2\n92 13 3 100 1460 0.000002633\n1 10 3 100 7 2000.000000000125\n");
-        assert_eq!(hpcc(&to_hpcc(&flows)).expect("reads")[1].start, flows[1].start);
+        let graph = Graph::new(100, 1);
+        assert_eq!(
+            to_hpcc(&flows, &graph),
+            "2\n92 13 3 100 1460 0.000002633\n1 10 3 100 7 2000.000000000125\n"
+        );
+        assert_eq!(hpcc(&to_hpcc(&flows, &graph), &graph).expect("reads")[1].start, flows[1].start);
     }
 
     #[test]
@@ -165,10 +271,23 @@ mod tests {
         assert_eq!((e.line, e.reason.as_str()), (2, "`x` is not a size in bytes"));
         let e = read("id,src,dst,size_bytes,start_ns\n0,1,2,18446744073709551615,5\n").expect_err("endless");
         assert_eq!((e.line, e.reason.as_str()), (2, "a flow of 18446744073709551615 bytes is too large"));
+        let hpcc = |text: &str| hpcc(text, &Graph::new(4, 1));
         let e = hpcc("1\n0 1 3 100 9223372036854775808 2.0\n").expect_err("endless");
         assert_eq!((e.line, e.reason.as_str()), (2, "a flow of 9223372036854775808 bytes is too large"));
         let e = read("a,b\n").expect_err("wrong");
-        assert_eq!(e.hint, "expected the header `id,src,dst,size_bytes,start_ns`");
+        assert_eq!(e.reason, "`a,b` has no column `start_ns`");
+        assert_eq!(
+            e.hint,
+            "expected the header `id,src,dst,size_bytes,start_ns`, in any order; other columns are not read"
+        );
+        let e = read("src,dst,size_bytes,start_ns\n0,1,10.5,5\n").expect_err("half a byte");
+        assert_eq!((e.line, e.reason.as_str()), (2, "`10.5` is not a size in bytes"));
+        let e = read("src,dst,size_bytes,start_ns\n0,1,10,-5\n").expect_err("before the start");
+        assert_eq!(e.reason, "`-5` is not a time");
+        let e = read("src,dst,size_bytes,size_bytes,start_ns\n").expect_err("twice");
+        assert_eq!(e.reason, "there are two columns `size_bytes`");
+        let e = read("src,dst,size_bytes,start_ns,start_s\n").expect_err("twice");
+        assert_eq!(e.reason, "there are two columns of starts");
         let e = hpcc("2\n0 1 3 100 5 2.0\n").expect_err("wrong");
         assert_eq!(e.reason, "1 flows instead of 2");
     }

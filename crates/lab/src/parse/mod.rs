@@ -52,3 +52,56 @@ pub(crate) fn field<T: std::str::FromStr>(
     };
     text.parse().map_err(|_| ParseError::new(line, format!("`{}` is not {what}", quoted(text)), ""))
 }
+
+/// A decimal number, exactly: its digits, and how many of them follow the point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decimal {
+    digits: u128,
+    places: i32,
+}
+
+/// Digits with a point and an exponent, as programs write numbers (`1460`, `0.15`, `2.5e-05`); not negative. `None`: it is
+/// something else.
+pub(crate) fn decimal(text: &str) -> Option<Decimal> {
+    let (mantissa, exponent) = match text.find(['e', 'E']) {
+        Some(at) => (&text[..at], text[at + 1..].parse::<i16>().ok()?),
+        None => (text, 0),
+    };
+    let mantissa = mantissa.strip_prefix('+').unwrap_or(mantissa);
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let part = part.trim_end_matches('0');
+    if mantissa.is_empty() || mantissa == "." || whole.len() + part.len() > 38 {
+        return None;
+    }
+    let mut digits = 0u128;
+    for byte in whole.bytes().chain(part.bytes()) {
+        digits =
+            digits.checked_mul(10)?.checked_add(u128::from(byte.checked_sub(b'0').filter(|d| *d < 10)?))?;
+    }
+    Some(Decimal { digits, places: part.len() as i32 - i32::from(exponent) })
+}
+
+impl Decimal {
+    /// That many times it, rounded down; `None`: too large.
+    pub(crate) fn scaled(self, times: u128) -> Option<u128> {
+        let product = self.digits.checked_mul(times)?;
+        match 10u128.checked_pow(self.places.unsigned_abs()) {
+            Some(power) if self.places >= 0 => Some(product / power),
+            Some(power) => product.checked_mul(power),
+            None if self.places >= 0 || product == 0 => Some(0),
+            None => None,
+        }
+    }
+
+    /// It, if it is a whole number.
+    pub(crate) fn whole(self) -> Option<u128> {
+        let whole = self.scaled(1)?;
+        let again = Self { digits: whole, places: 0 };
+        let exact = match 10u128.checked_pow(self.places.unsigned_abs()) {
+            Some(power) if self.places >= 0 => again.digits.checked_mul(power) == Some(self.digits),
+            Some(_) => true,
+            None => self.digits == 0,
+        };
+        exact.then_some(whole)
+    }
+}

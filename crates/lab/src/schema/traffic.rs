@@ -166,10 +166,12 @@ pub struct List {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ListFormat {
-    /// CSV with the header `id,src,dst,size_bytes,start_ns`; hosts by number or by name.
+    /// CSV with the header `id,src,dst,size_bytes,start_ns`; hosts by number or by name. Columns come in any order, others are not
+    /// read, and `id` may be left out; starts may be in other units (`start_us`).
     #[default]
     Csv,
-    /// The HPCC ns-3 simulator's: the number of flows, then `src dst class port size start` in seconds.
+    /// The HPCC ns-3 simulator's: the number of flows, then `src dst class port size start` in seconds. As many
+    /// flows are read as it says; hosts are numbered as in the topology file.
     Hpcc,
 }
 

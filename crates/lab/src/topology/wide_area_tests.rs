@@ -211,7 +211,7 @@ fn a_rocketfuel_map_gets_hosts() {
     assert_eq!((g.links[6].a, g.links[6].b, g.links[6].rate()), (NodeId(6), NodeId(7), Rate::from_gbps(1)));
     assert_eq!(
         load(""),
-        Err("t.toml:4: `topology.format`: `m.cch` is a map of routers without hosts; write `hosts_per_router = 10` under [topology]".into())
+        Err("t.toml:3: `topology.file`: `m.cch` is a map of routers without hosts; write `hosts_per_router = 1` under [topology]".into())
     );
     std::fs::remove_dir_all(&dir).expect("removed");
 }

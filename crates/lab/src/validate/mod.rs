@@ -16,6 +16,7 @@ mod receivers;
 mod rules;
 mod schedulers;
 mod slack;
+mod spraying;
 mod transports;
 
 use crate::Diagnostic;
@@ -77,6 +78,7 @@ pub(crate) fn document(
     marking::encodings(&mut report, doc);
     lossless::check(&mut report, doc, graph);
     points::check(&mut report, doc);
+    spraying::check(&mut report, doc);
     links::check(&mut report, written, doc, graph, overlays);
     incidents::check(&mut report, doc, graph);
     slack::check(&mut report, doc, graph);

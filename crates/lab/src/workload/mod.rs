@@ -242,7 +242,7 @@ fn read_list(s: &Section<'_>, l: &List) -> Result<Vec<crate::parse::flows::FlowR
     let text = s.cx.read(&s.key("file"), &l.file)?;
     let rows = match l.format {
         ListFormat::Csv => crate::parse::flows::csv(&text, s.graph),
-        ListFormat::Hpcc => crate::parse::flows::hpcc(&text),
+        ListFormat::Hpcc => crate::parse::flows::hpcc(&text, s.graph),
     };
     let rows = rows.map_err(|e| e.in_file(&l.file))?;
     if !l.jitter.0.is_zero() && steps(l) == 0 {

@@ -336,7 +336,7 @@ fn files_that_are_missing_or_broken() {
     assert_eq!(
         at("kind = \"star\"\nhosts = 4", "kind = \"file\"\nformat = \"links-csv\"\nfile = \"split.csv\""),
         [
-            "s.toml:5: `topology.file`: the graph of `split.csv` is not connected: no path from host 0 to host 2; add the missing links"
+            "s.toml:5: `topology.file`: the graph of `split.csv` is not connected: no path from host 0 to host 2; add the missing links, or write `largest_part = true` under [topology]"
         ]
     );
     let text = RIGHT
@@ -527,7 +527,7 @@ fn more_files_that_are_missing_or_broken() {
         (
             poisson,
             list("header.csv", ""),
-            "header.csv:1: `src,dst` is not the header; expected the header `id,src,dst,size_bytes,start_ns`",
+            "header.csv:1: `src,dst` has no column `start_ns`; expected the header `id,src,dst,size_bytes,start_ns`, in any order; other columns are not read",
         ),
         (poisson, list("hpcc.txt", "\nformat = \"hpcc\""), "hpcc.txt:1: 1 flows instead of 2"),
         (

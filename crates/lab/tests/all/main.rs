@@ -19,6 +19,7 @@ mod loading;
 mod lone_flows;
 mod lossless;
 mod mahimahi;
+mod maps;
 mod mutations;
 mod names;
 mod phost;

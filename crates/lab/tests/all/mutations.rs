@@ -20,15 +20,27 @@ const TOPOLOGIES: &[&str] = &[
     "hosts = 2\nswitches = 1\nlinks = [{a=0,b=2,delay=\"1us\"},{a=1,b=2}]\n",
     "<graphml><key id=\"d\" attr.name=\"bandwidth\"/><graph><node id='x'/><node id='y'/><edge source='x' target='y'><data key='d'>1e10</data></edge></graph></graphml>",
     "15 @Oslo,+Norway + bb (2) &1 -> <99> <7> {-3} =a.net! r0\n99 @? (1) -> <15> =b r1\n7 @T (1) -> <15> =c r2\n-3 =x r1\n",
+    "3 1 2\r\n0\r\n0 1 100Gbps\t0.001ms 0\r\n0 2 25000000000.0 1e-6 0\r\n0 3 25Gbps 0.001ms 0\r\n\r\nFirst line: nodes\r\n",
+    "4 2 1 1 3 A100\n2 3 \n0 2 900Gb/s 0.000025ms 0\n1 2 900Gbps 25ns 0\n2 3 1.5MBps 0 0\n",
+    "10 @N bb (14) &1 -> <11> <10> {-3} =a! r0\n11 @S + \t(2) -> <10> <40>  =b r0\n50 @? (1) -> <51> =c r2\n",
+    "a,b\n5,6\n6,7\n7,5\n90,91\n",
+    "<graphml><key id='c' for='edge' attr.name='capacity'><default>1Gbps</default></key><graph edgedefault='directed'><edge source='x' target='y'><data key='LinkLabel'>622 Mbit/s</data></edge><edge source='y' target='x'/><edge source='x' target='x'/><node id='x'><data key='Latitude'>50.1</data><data key='Longitude'>8.7</data></node><node id='y'><data key='Latitude'>-50</data><data key='Longitude'>1e2</data><data key='label'>7</data></node><node id='7'><data key='label'>7</data></node></graph></graphml>",
     "Paris London 3.5\nLondon Paris 3.5\nLondon Oslo 10\n",
     "\u{feff}a,b,rate\nweb,\"tor, left\",10Gbps\ndb,\"tor, left\",1Gbps\n17,\"tor, left\",1Gbps # slow\n",
     "hosts = 2\nswitches = 1\nnames = [\"web\", \"db\", \"tor\"]\nlinks = [{a=\"web\",b=\"tor\"},{a=1,b=2}]\n",
     "<?xml version=\"1.0\"?><!DOCTYPE g><graphml><!-- <x> --><key id='l' attr.name='label' for='node'/><graph edgedefault=\"undirected\"><node id='0'><data key='l'>New &amp; York &#233;</data></node><node id='1'><data key='l'><![CDATA[<Rome>]]></data></node><edge source='0' target='1'><data key='latency'>1ms</data></edge></graph></graphml>",
 ];
-const CDFS: &[&str] = &["0 0\n100 1\n10000 100\n", "1 1 0\n1 1 0.5\n2107 1 1.0\n", "size,p\n10,0.25\n20,1\n"];
+const CDFS: &[&str] = &[
+    "0 0\n100 1\n10000 100\n",
+    "1 1 0\n1 1 0.5\n2107 1 1.0\n",
+    "size,p\n10,0.25\n20,1\n",
+    "1744.68\n1      0.025000\n20      1.000000\n",
+];
 const FLOWS: &[&str] = &[
     "id,src,dst,size_bytes,start_ns\n0,92,13,1460,2633\n1,1,10,7,2000000.125\n",
     "2\n92 13 3 100 1460 0.000002633\n1 10 3 100 7 2000.000000000125\n",
+    "Start_us,size_bytes,group,\"src\",dst\r\n2.5e-1,1e6,web,h3,1\r\n10,1460.0,,0,2\r\n",
+    "2\r\n1 2 3 100 1e5 2.5e-05 \r\n2\t1 3 100 100000 2\r\n9 9 3 100 1 2\r\n\r\nFirst line: flows\r\n",
     "id,data_path,ack_path\n0,23-30-33,33-30-23\n",
     "port,priority,packets\n4,2,10\n4,0,1\n",
     "\u{feff}\"id\",\"src\",dst,size_bytes,start_ns\r\n0,h3,\"h1\",1460,2633 # one, \"two\"\r\n",

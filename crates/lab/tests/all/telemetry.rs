@@ -179,3 +179,46 @@ fn what_cannot_be_is_said() {
     let tcp = "{kind=\"tcp\",congestion=\"hpcc\",initial_window=\"4pkts\"}";
     refused(INCAST, &[("transport", tcp)], "`transport.initial_window`: it has no effect");
 }
+
+/// Four flows cross one spine and are gone. A fifth follows them; at 3 ms its link fails, and it goes on over the
+/// other spine, whose ports have sent nothing: W_init all along, 45 056 B.
+#[test]
+fn a_flow_alone_keeps_its_window_when_its_path_changes() {
+    let flow = |src: u32, start: &str, size: &str| {
+        format!("[[traffic]]\nkind = \"flow\"\nsrc = {src}\ndst = {}\nsize = \"{size}\"\n{start}", src + 8)
+    };
+    let before: String = (1..5).map(|src| flow(src, "", "5MB")).collect();
+    let text = format!(
+        "seed = 3\ntopology = {{ kind = \"leaf-spine\", leaves = 2, spines = 2, hosts_per_leaf = 8, host_rate = \"50Gbps\", \
+         spine_rate = \"100Gbps\", delay = \"1us\" }}\nswitch = {{ inputs = {{ shared = \"32MB\" }} }}\n\
+         routing = {{ convergence = \"1us\" }}\nmeasure = {{ controllers = {{ every = \"1us\", flows = [4] }} }}\n\
+         transport = {{ kind = \"rdma\", recovery = \"irn\", congestion = \"hpcc\" }}\n{}{before}\
+         [[incident]]\nkind = \"link-failure\"\nat = \"3ms\"\nlink = [\"leaf0\", \"spine1\"]\n",
+        flow(0, "start = \"2ms\"\n", "20MB")
+    );
+    for variant in ["\"published\"", "\"simulator\""] {
+        let congestion = format!("{{kind=\"hpcc\",variant={variant}}}");
+        let run = with(&text, &[("transport.congestion", congestion.as_str())]);
+        let (at, window) = (column(&run, "controllers", "time_ps"), column(&run, "controllers", "window"));
+        let after = at.iter().zip(&window).filter(|(at, _)| **at > 3_001_000_000).map(|(_, w)| *w);
+        let least = after.min().expect("samples");
+        let most = *window.iter().max().expect("samples");
+        println!("{variant}: {least} of {most}, {:?}", column(&run, "flows", "fct_ps"));
+        assert!(variant != "\"published\"" || least == 45_056, "{least} of {most}");
+        assert!(2 * least > most, "{variant}: {least} of {most}");
+    }
+}
+
+#[test]
+fn telemetry_of_sprayed_packets_is_refused() {
+    let key = "`transport.congestion`: `hpcc` compares what the same ports wrote into two packets of a flow, and sprayed \
+               packets pass different ones; write `routing = \"ecmp\"`, or a controller without telemetry";
+    for routing in ["\"spray-random\"", "\"spray-round-robin\""] {
+        refused(INCAST, &[("routing", routing)], key);
+    }
+    refused(
+        INCAST,
+        &[("routing", "\"spray-random\""), ("transport", "{kind=\"tcp\",congestion=\"hpcc\"}")],
+        key,
+    );
+}

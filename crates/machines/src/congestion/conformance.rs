@@ -3,7 +3,7 @@
 mod rules;
 
 use super::*;
-use crate::packet::{Forecast, Load};
+use crate::packet::{Forecast, IntHop, Load};
 use proptest::prelude::*;
 
 /// A flow's start with an initial window in segments and no limits.
@@ -121,8 +121,9 @@ impl Story {
                 for hop in self.hops.iter_mut().flatten() {
                     *hop = IntHop { at: now, tx_bytes: hop.tx_bytes + queue % 3000, queue: *queue, ..*hop };
                 }
-                let feedback = match &self.hops {
-                    Some(hops) => Feedback::Int(hops),
+                let stack = self.hops.map(|hops| IntStack::of(1, &hops));
+                let feedback = match &stack {
+                    Some(stack) => Feedback::Int(stack),
                     None if self.explicit.is_some() => Feedback::Explicit(match self.explicit {
                         Some(ExplicitKind::Change) => Explicit::Change(Some(*queue as i64 * 100 - 4_000_000)),
                         Some(ExplicitKind::Rate) => Explicit::Rate(Some(Rate::from_bps(queue * queue))),

@@ -8,6 +8,9 @@
 //! CHOICE HPCC §3.2: before the first ACK there is no L to compare with. It is only kept, and U starts at 1: the flow starts at
 //! the line's rate.
 //! CHOICE HPCC §3.2: W is at most W_init = B_NIC T. Algorithm 1 as printed would let it grow on an empty path for ever.
+//! CHOICE HPCC §4.1: when the path id changes, L is thrown away and built anew from the next ACK; U and W stay until
+//! it can be measured again, since they are no records of links. Other reading: both begin as with a new flow, and a
+//! reroute sends a burst of a whole product into a path that others use.
 //! CHOICE HPCC §3.2: a packet may leave while less than W is in flight, so that a window is never less than a packet. Other
 //! reading: only what fits; a flow whose share is 1.9 packets then sends one, and the rate R = W/T is not reached.
 //! ```
@@ -241,16 +244,16 @@ impl Hpcc {
     }
 
     /// NewAck.
-    fn new_ack(&mut self, ack: &AckSample, ack_l: &[IntHop]) {
+    fn new_ack(&mut self, ack: &AckSample, ack_l: &IntStack) {
         let update_wc = ack.acked_to > self.last_update_seq;
-        let u = self.measure_inflight(ack_l);
+        let u = self.measure_inflight(ack_l.as_slice());
         let w = self.compute_wind(u, update_wc);
         if update_wc {
             self.last_update_seq = ack.sent_to;
         }
         let r = Rate::from_bps((w / self.t * 8e12) as u64);
         self.permit = self.limits.permit(w as u64, r);
-        self.l.set(ack_l);
+        self.l.copy_from(ack_l);
     }
 }
 
@@ -258,11 +261,12 @@ impl CongestionControl for Hpcc {
     fn on_ack(&mut self, ack: &AckSample) {
         let Feedback::Int(ack_l) = ack.feedback else { return };
         let l = self.l.as_slice();
-        if ack_l.len() != l.len() {
+        let hops = ack_l.as_slice();
+        if ack_l.path() != self.l.path() || hops.len() != l.len() {
             // The first, or the path has changed (§4.1): records of another path say nothing about this one.
-            self.l.set(ack_l);
+            self.l.copy_from(ack_l);
             self.last_update_seq = ack.sent_to;
-        } else if ack_l.iter().zip(l).all(|(new, old)| new.at > old.at) && !l.is_empty() {
+        } else if hops.iter().zip(l).all(|(new, old)| new.at > old.at) && !l.is_empty() {
             self.new_ack(ack, ack_l); // (An ACK that was overtaken tells nothing new.)
         }
     }

@@ -16,7 +16,7 @@ pub use crate::problems::{Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
 
 use crate::notice::Notice;
-use crate::packet::IntHop;
+use crate::packet::IntStack;
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
@@ -119,8 +119,8 @@ pub enum Feedback<'a> {
     None,
     /// It met congestion (CE): [`AckSample::marked`] says how many bytes.
     Mark,
-    /// Telemetry of every hop, in their order (HPCC).
-    Int(&'a [IntHop]),
+    /// Telemetry of every hop, in their order, and which path it was: hops of another path are other ports (HPCC).
+    Int(&'a IntStack),
     /// What routers told (XCP, RCP, VCP), or the receiver (Sprout).
     Explicit(Explicit),
 }

@@ -8,6 +8,8 @@
 //!
 //! ```text
 //! CHOICE Swift §3.5: the paper gives no table of parameters. Those of csg-htsim, whose authors call them guesses.
+//! CHOICE Swift §3.5: the hops are those of the path when the flow begins; one that a failure moves to a longer path
+//! keeps its target. Other reading: counted in every packet, by what is left of its TTL.
 //! CHOICE Swift, Algorithm 1: "rtt", once per which a window falls and over which one below a packet is paced, is smoothed as TCP's
 //! (RFC 6298, gain 1/8). Other reading: the last sample.
 //! ```

@@ -6,6 +6,9 @@
 //! ```text
 //! CHOICE HPCC: whether the packet itself counts is not said. It counts neither in the queue nor in the bytes sent, as in
 //! the authors' simulator, which writes as the packet is taken out of the queue. Other reading: both with it.
+//! CHOICE HPCC §4.1: the path id is the exclusive or of the switches' ids, 12 bits each. Here it is that of the
+//! ports, for two switches may have several links between them, and an id is 32 bits drawn for each port: two paths
+//! of a flow look alike once in 4 billion, and not once in 4096. The size on the wire is the paper's.
 //! ```
 
 use super::{Acts, HeaderStage, Needs, Parameters, View};
@@ -25,14 +28,17 @@ impl Parameters for Params {
     fn acts(&self) -> Acts {
         Acts::Writes
     }
-    fn make(&self, _: Stream, _: Rate) -> Result<Int, String> {
-        Ok(Int)
+    fn make(&self, mut stream: Stream, _: Rate) -> Result<Int, String> {
+        Ok(Int { port: (stream.bits() >> 32) as u32 })
     }
 }
 
 /// Appends an [`IntHop`] to data packets whose source has made room for it ([`Side::Int`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Int;
+pub struct Int {
+    /// The port's identity.
+    port: u32,
+}
 
 impl HeaderStage for Int {
     fn needs(&self) -> Needs {
@@ -44,7 +50,7 @@ impl HeaderStage for Int {
         }
         if let Side::Int(stack) = side {
             // Beyond its capacity hops are left out, as on the wire.
-            stack.push(IntHop { at: now, tx_bytes: view.sent, queue: view.bytes, rate: view.rate });
+            stack.push(self.port, IntHop { at: now, tx_bytes: view.sent, queue: view.bytes, rate: view.rate });
         }
     }
     fn quiet_below(&self) -> u32 {
@@ -68,24 +74,44 @@ mod tests {
         let (mut packet, mut side) = (Packet { wire: 1000, ..Packet::default() }, Side::Empty);
         side.new_int();
         for hop in 0..9 {
-            Int.write(Time::from_us(hop), &view(3000 + hop), &mut packet, &mut side);
+            Int { port: 1 << hop }.write(Time::from_us(hop), &view(3000 + hop), &mut packet, &mut side);
         }
         let Side::Int(stack) = side else { panic!("no telemetry") };
-        assert_eq!(stack.as_slice().len(), IntStack::CAPACITY);
+        assert_eq!((stack.as_slice().len(), stack.path()), (IntStack::CAPACITY, 0x1ff));
         let second = IntHop { at: Time::from_us(1), tx_bytes: 7000, queue: 3001, rate: Rate::from_gbps(100) };
         assert_eq!(stack.as_slice()[1], second);
+    }
+
+    /// Four ports numbered in a row: two by two their numbers have the same exclusive or, and paths over them would
+    /// look alike.
+    #[test]
+    fn paths_over_other_ports_have_other_ids() {
+        let made = |port| Params {}.make(Stream::new(1, "stage", port), Rate::from_gbps(1)).expect("a stage");
+        let path = |ports: [u64; 2]| {
+            let mut side = Side::Empty;
+            side.new_int();
+            for port in ports {
+                made(port).write(Time::ZERO, &view(0), &mut Packet::default(), &mut side);
+            }
+            let Side::Int(stack) = side else { panic!("no telemetry") };
+            stack.path()
+        };
+        assert_eq!(10 ^ 20, 11 ^ 21);
+        assert_ne!(path([10, 20]), path([11, 21]));
+        assert_eq!(path([10, 20]), path([10, 20]));
     }
 
     #[test]
     fn acks_and_packets_without_room_are_left_alone() {
         let (mut ack, mut side) = (Packet { kind: Kind::Ack, ..Packet::default() }, Side::Empty);
-        Int.write(Time::ZERO, &view(0), &mut Packet::default(), &mut side);
+        let mut stage = Int { port: 9 };
+        stage.write(Time::ZERO, &view(0), &mut Packet::default(), &mut side);
         assert_eq!(side, Side::Empty);
         side.new_int();
-        Int.write(Time::ZERO, &view(0), &mut ack, &mut side);
+        stage.write(Time::ZERO, &view(0), &mut ack, &mut side);
         assert_eq!(side, Side::Int(IntStack::default()));
         side.new_sack().push(1, 2);
-        Int.write(Time::ZERO, &view(0), &mut Packet::default(), &mut side);
+        stage.write(Time::ZERO, &view(0), &mut Packet::default(), &mut side);
         assert_eq!(side.sack(), [(1, 2)]);
     }
 }

@@ -85,7 +85,7 @@ impl CongestionControl for Recorder {
         let AckSample { now, rtt, acked, sacked, in_flight, acked_to, sent_to, marked, .. } = *ack;
         let AckSample { in_recovery, app_limited, cwnd_limited, delivery, .. } = *ack;
         let feedback = match ack.feedback {
-            Feedback::Int(hops) => Feedback::Int(Box::leak(hops.into())),
+            Feedback::Int(stack) => Feedback::Int(Box::leak(Box::new(*stack))),
             Feedback::Explicit(what) => Feedback::Explicit(what),
             Feedback::Mark => Feedback::Mark,
             Feedback::None => Feedback::None,

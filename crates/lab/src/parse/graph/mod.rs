@@ -6,7 +6,7 @@ pub mod links_csv;
 pub mod native;
 pub mod rocketfuel;
 
-use super::{ParseError, quoted};
+use super::{Decimal, ParseError, decimal, quoted};
 use thalweg_units::{Rate, Span};
 
 /// A link as a file gives it.
@@ -20,8 +20,17 @@ pub struct RawLink {
     pub rate: Option<Rate>,
     /// One-way propagation delay.
     pub delay: Option<Span>,
+    /// The delay of the distance between its ends, where both have a place on the globe.
+    pub geographic: Option<Span>,
     /// Where it was written.
     pub line: u32,
+}
+
+impl RawLink {
+    /// A link of which the file says no more than its ends.
+    pub(crate) fn bare(a: u32, b: u32, line: usize) -> Self {
+        Self { a, b, rate: None, delay: None, geographic: None, line: line as u32 }
+    }
 }
 
 /// A graph as a file gives it, hosts first.
@@ -68,42 +77,100 @@ impl RawGraph {
     pub(crate) fn with_hosts(self, each: u32, rate: Option<Rate>, delay: Option<Span>) -> Option<Self> {
         let hosts = self.nodes.checked_mul(each)?;
         let nodes = hosts.checked_add(self.nodes).filter(|n| *n <= MOST_NODES)?;
-        let host = |h| RawLink { a: h, b: hosts + h / each, rate, delay, line: 0 };
+        let host = |h| RawLink { rate, delay, ..RawLink::bare(h, hosts + h / each, 0) };
         let routers = self.links.into_iter().map(|l| RawLink { a: hosts + l.a, b: hosts + l.b, ..l });
         let links = (0..hosts).map(host).chain(routers).collect();
         Some(Self { hosts, nodes, links, names: self.names })
     }
 
-    /// Nodes with one link are hosts; they get the first numbers, in their order. Without names the numbers are the file's,
-    /// and must be these.
-    fn hosts_by_degree(
-        nodes: u32,
-        mut links: Vec<RawLink>,
-        names: Option<Vec<String>>,
-    ) -> Result<Self, ParseError> {
-        let checked = Self::new(0, nodes, std::mem::take(&mut links))?;
-        let mut degree = vec![0u32; nodes as usize];
-        for l in &checked.links {
+    /// A map of routers whose nodes with one link are hosts after all; they get the first numbers, in their order.
+    /// Without names the numbers are the file's, and must be these.
+    fn with_leaves_as_hosts(self) -> Result<Self, ParseError> {
+        let mut degree = vec![0u32; self.nodes as usize];
+        for l in &self.links {
             degree[l.a as usize] += 1;
             degree[l.b as usize] += 1;
         }
         let hosts = degree.iter().filter(|d| **d == 1).count() as u32;
-        let mut number = vec![0u32; nodes as usize];
+        let mut number = vec![0u32; self.nodes as usize];
         let (mut host, mut switch) = (0, hosts);
         for (node, d) in degree.iter().enumerate() {
             let next = if *d == 1 { &mut host } else { &mut switch };
             number[node] = *next;
-            if names.is_none() && *next != node as u32 {
+            if self.names.is_empty() && *next != node as u32 {
                 let reason = format!(
                     "node {node} has {d} links but is numbered among {hosts} hosts with one link each"
                 );
-                return Err(ParseError::new(0, reason, "number the hosts first: 0, 1, .."));
+                let hint = "number the hosts first: 0, 1, ..; if all nodes are routers, write `hosts_per_router = 1` \
+                            under [topology]";
+                return Err(ParseError::new(0, reason, hint));
             }
             *next += 1;
         }
         let renumbered = |l: RawLink| RawLink { a: number[l.a as usize], b: number[l.b as usize], ..l };
-        let names = names.map(|names| in_order(names, &number)).unwrap_or_default();
-        Ok(Self { hosts, nodes, links: checked.links.into_iter().map(renumbered).collect(), names })
+        let names = if self.names.is_empty() { Vec::new() } else { in_order(self.names, &number) };
+        Ok(Self { hosts, nodes: self.nodes, links: self.links.into_iter().map(renumbered).collect(), names })
+    }
+
+    /// The connected part with the most nodes, the first of equals; nodes keep their order. Where the file gives
+    /// numbers only they live on in the names.
+    pub(crate) fn largest_part(self) -> Self {
+        let part = self.parts();
+        let mut sizes: Vec<u32> = Vec::new();
+        for p in &part {
+            sizes.resize(sizes.len().max(p + 1), 0);
+            sizes[*p] += 1;
+        }
+        if sizes.len() < 2 {
+            return self;
+        }
+        let most = sizes.iter().copied().max().unwrap_or(0);
+        let kept = sizes.iter().position(|s| *s == most).unwrap_or(0);
+        let names = if self.names.is_empty() {
+            (0..self.nodes).map(|node| format!("n{node}")).collect()
+        } else {
+            self.names
+        };
+        let mut number = vec![0u32; self.nodes as usize];
+        let (mut hosts, mut nodes) = (0, 0);
+        for (node, _) in part.iter().enumerate().filter(|(_, p)| **p == kept) {
+            number[node] = nodes;
+            nodes += 1;
+            hosts += u32::from((node as u32) < self.hosts);
+        }
+        let inside = self.links.into_iter().filter(|l| part[l.a as usize] == kept);
+        let links =
+            inside.map(|l| RawLink { a: number[l.a as usize], b: number[l.b as usize], ..l }).collect();
+        let names = names.into_iter().zip(&part).filter(|(_, p)| **p == kept).map(|(name, _)| name).collect();
+        Self { hosts, nodes, links, names }
+    }
+
+    /// Of each node the number of its connected part; parts are numbered by their first nodes.
+    fn parts(&self) -> Vec<usize> {
+        let mut neighbours = vec![Vec::new(); self.nodes as usize];
+        for l in &self.links {
+            neighbours[l.a as usize].push(l.b as usize);
+            neighbours[l.b as usize].push(l.a as usize);
+        }
+        let mut part = vec![usize::MAX; self.nodes as usize];
+        let mut next = 0;
+        for first in 0..self.nodes as usize {
+            if part[first] != usize::MAX {
+                continue;
+            }
+            part[first] = next;
+            let mut stack = vec![first];
+            while let Some(node) = stack.pop() {
+                for other in &neighbours[node] {
+                    if part[*other] == usize::MAX {
+                        part[*other] = next;
+                        stack.push(*other);
+                    }
+                }
+            }
+            next += 1;
+        }
+        part
     }
 }
 
@@ -116,7 +183,8 @@ fn in_order(names: Vec<String>, number: &[u32]) -> Vec<String> {
 
 /// A rate: with a unit, or a plain number of bits per second.
 fn rate(line: usize, text: &str) -> Result<Rate, ParseError> {
-    if let Ok(bps) = text.parse::<u64>() {
+    let plain = decimal(text).and_then(Decimal::whole);
+    if let Some(bps) = plain.and_then(|bps| u64::try_from(bps).ok()) {
         return Ok(Rate::from_bps(bps));
     }
     text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, quantity(text, &e), ""))

@@ -118,7 +118,7 @@ fn graph(file: &File) -> Result<RawGraph, ParseError> {
     let mut links = Vec::with_capacity(file.links.len());
     for l in &file.links {
         let (rate, delay) = (l.rate.map(|q| q.0), l.delay.map(|q| q.0));
-        links.push(RawLink { a: node(&l.a)?, b: node(&l.b)?, rate, delay, line: 0 });
+        links.push(RawLink { rate, delay, ..RawLink::bare(node(&l.a)?, node(&l.b)?, 0) });
     }
     Ok(RawGraph { names, ..RawGraph::new(file.hosts, nodes, links)? })
 }

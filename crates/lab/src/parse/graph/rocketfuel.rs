@@ -3,18 +3,24 @@
 //! `.cch`: `uid @loc [+] [bb] (num_neigh) [&ext] -> <nuid> .. {-euid} .. =name[!] rn`. Negative uids are routers of other
 //! networks; they and the links to them (`{-euid}`) are left out. Weights and latencies: `a b number`, a line for each
 //! direction of a link.
+//!
+//! The files that are shared are seldom whole: maps trimmed to radius 0 or 1 (`.r0.cch`, `.r1.cch`) keep each
+//! router's number of neighbours in the whole map beside the few that are left, routers name themselves as
+//! neighbours, parts hang loose.
+// CHOICE Rocketfuel: the number of neighbours is not compared with those listed, links from a router to itself are
+// left out, and a neighbour without a line of its own is a router too, as the readers of ns-3 and FNSS have it. Other
+// reading: a file that contradicts itself is refused, which refuses every map that is shared.
 
 use super::{RawGraph, RawLink};
 use crate::parse::{ParseError, field, lines, quoted};
 use crate::topology::names::fit;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thalweg_units::Span;
 
-/// A `.cch` map. Of a map in several parts the largest stays, the one with the smallest uid among equals; routers are
-/// numbered in the order of their uids.
+/// A `.cch` map; routers are numbered in the order of their uids.
 ///
 /// # Errors
-/// The first line that is not a router, a neighbour without a line of its own, a router named twice.
+/// The first line that is not a router, a router named twice.
 pub fn cch(text: &str) -> Result<RawGraph, ParseError> {
     let mut routers: BTreeMap<i64, (usize, Vec<i64>)> = BTreeMap::new();
     for (line, row) in lines(text) {
@@ -30,30 +36,19 @@ pub fn cch(text: &str) -> Result<RawGraph, ParseError> {
             "expected lines `uid @loc (n) -> <nuid> =name r0`",
         ));
     }
-    let number: BTreeMap<i64, u32> = routers.keys().zip(0..).map(|(uid, i)| (*uid, i)).collect();
+    let named = routers.iter().flat_map(|(uid, (_, neighbours))| neighbours.iter().chain([uid]));
+    let uids: BTreeSet<i64> = named.copied().collect();
+    let number: BTreeMap<i64, u32> = uids.iter().copied().zip(0..).collect();
     let mut links: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     for (uid, (line, neighbours)) in &routers {
-        for n in neighbours {
-            let Some(other) = number.get(n) else {
-                return Err(ParseError::new(*line, format!("the neighbour {n} has no line of its own"), ""));
-            };
-            if n == uid {
-                return Err(ParseError::new(*line, format!("a link from router {uid} to itself"), ""));
-            }
-            let (a, b) = (number[uid].min(*other), number[uid].max(*other));
+        for n in neighbours.iter().filter(|n| *n != uid) {
+            let (a, b) = (number[uid].min(number[n]), number[uid].max(number[n]));
             links.entry((a, b)).or_insert(*line);
         }
     }
-    let link = |((a, b), line): (&(u32, u32), &usize)| RawLink {
-        a: *a,
-        b: *b,
-        rate: None,
-        delay: None,
-        line: *line as u32,
-    };
-    let whole = RawGraph::new(0, number.len() as u32, links.iter().map(link).collect())?;
-    let names = number.keys().map(|uid| format!("r{uid}")).collect();
-    Ok(largest_part(&RawGraph { names, ..whole }))
+    let links = links.into_iter().map(|((a, b), line)| RawLink::bare(a, b, line)).collect();
+    let names = uids.iter().map(|uid| format!("r{uid}")).collect();
+    Ok(RawGraph { names, ..RawGraph::new(0, number.len() as u32, links)? })
 }
 
 /// One line: the router's uid and its neighbours inside; `None`: a router of another network.
@@ -65,7 +60,7 @@ fn router(line: usize, row: &str) -> Result<Option<(i64, Vec<i64>)>, ParseError>
             "expected `uid @loc [+] [bb] (n) [&ext] -> <nuid> {-euid} =name rn`",
         )
     };
-    let mut cells = row.split_whitespace().peekable();
+    let mut cells = row.split_whitespace();
     let uid: i64 = field(line, "a router's uid", cells.next())?;
     if uid < 0 {
         let named = cells.next().is_some_and(|c| c.starts_with('='));
@@ -74,88 +69,30 @@ fn router(line: usize, row: &str) -> Result<Option<(i64, Vec<i64>)>, ParseError>
     if !cells.next().is_some_and(|c| c.starts_with('@')) {
         return Err(wrong("the location `@..` is missing"));
     }
-    for flag in ["+", "bb"] {
-        cells.next_if_eq(&flag);
-    }
-    let inside = |c: &'static str, open: char, close: char| {
-        move |cell: &str| -> Result<Option<i64>, ParseError> {
-            match cell.strip_prefix(open).and_then(|rest| rest.strip_suffix(close)) {
-                Some(number) => field(line, c, Some(number)).map(Some),
-                None => Ok(None),
-            }
+    let (mut neighbours, mut arrow) = (Vec::new(), false);
+    for cell in cells {
+        let between = |open, close| cell.strip_prefix(open).and_then(|rest: &str| rest.strip_suffix(close));
+        if let Some(number) = between('<', '>') {
+            neighbours.push(field(line, "a neighbour's uid", Some(number))?);
+        } else if let Some(number) = between('{', '}') {
+            field::<i64>(line, "an external uid", Some(number))?;
+        } else if let Some(number) = between('(', ')') {
+            field::<u32>(line, "the number of neighbours", Some(number))?;
+        } else if let Some(number) = cell.strip_prefix('&') {
+            field::<u32>(line, "a number of external links", Some(number))?;
+        } else if let Some(number) = cell.strip_prefix('r') {
+            field::<u8>(line, "a radius `rn`", Some(number))?;
+        } else if cell == "->" {
+            arrow = true;
+        } else if cell != "+" && cell != "bb" && !cell.starts_with('=') {
+            return Err(wrong(&format!("`{}` is no part of a router", quoted(cell))));
         }
-    };
-    let count = inside("the number of neighbours", '(', ')')(cells.next().unwrap_or_default())?;
-    let Some(count) = count else { return Err(wrong("the number of neighbours `(n)` is missing")) };
-    if let Some(external) = cells.next_if(|c| c.starts_with('&')) {
-        field::<u32>(line, "a number of external links", external.strip_prefix('&'))?;
     }
-    if cells.next() != Some("->") {
+    if !arrow {
         return Err(wrong("`->` is missing"));
     }
-    let mut neighbours = Vec::new();
-    while let Some(cell) = cells.next_if(|c| c.starts_with('<') || c.starts_with('{')) {
-        if let Some(uid) = inside("a neighbour's uid", '<', '>')(cell)? {
-            neighbours.push(uid);
-        } else if inside("an external uid", '{', '}')(cell)?.is_none() {
-            return Err(wrong(&format!("`{}` is not a neighbour", quoted(cell))));
-        }
-    }
-    if i64::try_from(neighbours.len()) != Ok(count) {
-        let reason = format!("{} neighbours instead of {count}", neighbours.len());
-        return Err(ParseError::new(line, reason, ""));
-    }
-    if !cells.next().is_some_and(|c| c.starts_with('=')) {
-        return Err(wrong("the name `=..` is missing"));
-    }
-    let radius = cells.next().and_then(|c| c.strip_prefix('r'));
-    field::<u8>(line, "a radius `rn`", radius)?;
-    match cells.next() {
-        None => Ok(Some((uid, neighbours))),
-        Some(more) => Err(wrong(&format!("`{}` follows the radius", quoted(more)))),
-    }
-}
-
-/// The largest connected part, renumbered in order.
-fn largest_part(g: &RawGraph) -> RawGraph {
-    let mut neighbours = vec![Vec::new(); g.nodes as usize];
-    for l in &g.links {
-        neighbours[l.a as usize].push(l.b as usize);
-        neighbours[l.b as usize].push(l.a as usize);
-    }
-    let mut part = vec![usize::MAX; g.nodes as usize];
-    let mut sizes = Vec::new();
-    for first in 0..g.nodes as usize {
-        if part[first] != usize::MAX {
-            continue;
-        }
-        let mine = sizes.len();
-        part[first] = mine;
-        let (mut stack, mut size) = (vec![first], 0u32);
-        while let Some(node) = stack.pop() {
-            size += 1;
-            for next in &neighbours[node] {
-                if part[*next] == usize::MAX {
-                    part[*next] = mine;
-                    stack.push(*next);
-                }
-            }
-        }
-        sizes.push(size);
-    }
-    let most = sizes.iter().copied().max().unwrap_or(0);
-    let kept = sizes.iter().position(|s| *s == most).unwrap_or(0);
-    let mut number = vec![0u32; g.nodes as usize];
-    let mut nodes = 0;
-    for (node, _) in part.iter().enumerate().filter(|(_, p)| **p == kept) {
-        number[node] = nodes;
-        nodes += 1;
-    }
-    let inside = g.links.iter().filter(|l| part[l.a as usize] == kept);
-    let links = inside.map(|l| RawLink { a: number[l.a as usize], b: number[l.b as usize], ..*l }).collect();
-    let names =
-        g.names.iter().zip(&part).filter(|(_, p)| **p == kept).map(|(name, _)| name.clone()).collect();
-    RawGraph { hosts: 0, nodes, links, names }
+    neighbours.retain(|n| *n >= 0);
+    Ok(Some((uid, neighbours)))
 }
 
 /// `a b weight`: weights are checked only.
@@ -195,9 +132,9 @@ fn pairs(text: &str, what: &str, delay: fn(f64) -> Option<Span>) -> Result<RawGr
         };
         let (a, b) = (place(from), place(to));
         if a == b {
-            return Err(ParseError::new(line, format!("a link from `{}` to itself", quoted(from)), ""));
+            continue; // as of maps
         }
-        let link = RawLink { a: a.min(b), b: a.max(b), rate: None, delay: delay(value), line: line as u32 };
+        let link = RawLink { delay: delay(value), ..RawLink::bare(a.min(b), a.max(b), line) };
         let known = links.entry((link.a, link.b)).or_insert(link);
         if known.delay != link.delay {
             let reason = format!("the link has another latency in line {}", known.line);
@@ -234,12 +171,32 @@ mod tests {
 ";
 
     #[test]
-    fn a_map_keeps_the_largest_part_and_each_link_once() {
+    fn a_map_has_each_link_once_and_its_largest_part_may_stay() {
         let g = cch(MAP).expect("a map");
+        assert_eq!((g.hosts, g.nodes, g.links.len()), (0, 5, 3));
+        let g = g.largest_part();
         assert_eq!((g.hosts, g.nodes), (0, 3));
         let ends: Vec<(u32, u32)> = g.links.iter().map(|l| (l.a, l.b)).collect();
         assert_eq!(ends, [(0, 1), (0, 2)]);
         assert_eq!(g.names, ["r15", "r99", "r131"]);
+    }
+
+    /// Trimmed to radius 0, so that more neighbours are counted than listed; a router that names itself; one without
+    /// a line.
+    #[test]
+    fn trimmed_maps_are_read() {
+        let g = cch(
+            "\u{feff}10 @N bb (5) &1 -> <11> <12> {-3} =a! r0\r\n11 @S (2) -> <10> <11> <12> =b r0\r\n\r\n\
+                     12 @E + \t(14) -> <10> <11> <40>  =c r1\r\n-3 =ext r1\r\n",
+        )
+        .expect("a map");
+        assert_eq!((g.nodes, g.links.len()), (4, 4));
+        assert_eq!(g.names, ["r10", "r11", "r12", "r40"]);
+        let orders =
+            ["1 @A (1) bb + -> <2> {-3} =a r0 &2", "1 @A + bb -> =a <2> r0", "1 @A r2 (9) &0 -> {-1} <2>"];
+        for one in orders {
+            assert_eq!(cch(one).expect(one).links.len(), 1, "{one}");
+        }
     }
 
     #[test]
@@ -250,13 +207,11 @@ mod tests {
         };
         says("", 0, "there is no router");
         says("1 Paris (0) -> =x r0", 1, "the location `@..` is missing");
-        says("1 @Paris (2) -> <2> =x r0", 1, "1 neighbours instead of 2");
-        says("1 @Paris (1) -> <2> =x r0", 1, "the neighbour 2 has no line of its own");
-        says("1 @Paris (1) -> <1> =x r0", 1, "a link from router 1 to itself");
         says("1 @Paris (0) -> =x r0\n1 @Rome (0) -> =y r0", 2, "router 1 is named twice");
         says("1 @Paris (0) =x r0", 1, "`->` is missing");
-        says("1 @Paris (0) -> =x", 1, "a radius `rn` is missing");
-        says("1 @Paris (0) -> =x r0 r1", 1, "`r1` follows the radius");
+        says("1 @Paris (0) -> =x rx", 1, "`x` is not a radius `rn`");
+        says("1 @Paris (0) -> <x> =x r0", 1, "`x` is not a neighbour's uid");
+        says("1 @Paris (0) -> 2 =x r0", 1, "`2` is no part of a router");
         says("1 @Paris (x) -> =x r0", 1, "`x` is not the number of neighbours");
         says("-7 Paris", 1, "a router of another network needs `=address`");
     }
@@ -271,7 +226,7 @@ mod tests {
         assert!(weights(text).expect("weights").links.iter().all(|l| l.delay.is_none()));
         let e = latencies("a b 1\nb a 2\n").expect_err("two latencies");
         assert_eq!((e.line, e.reason.as_str()), (2, "the link has another latency in line 1"));
-        assert_eq!(weights("a b 1\nb a 2\n").map(|g| g.links.len()), Ok(1));
+        assert_eq!(weights("a b 1\nb a 2\nb b 1\n").map(|g| g.links.len()), Ok(1));
         assert_eq!(weights("a b -1\n").expect_err("negative").reason, "`-1` is not a weight");
         assert_eq!(weights("a b\n").expect_err("two columns").reason, "2 columns instead of 3");
     }

@@ -276,6 +276,14 @@ pub const FILES: &[(&str, &str)] = &[
         "net.xml",
         "<graphml><graph><node id='s'/><node id='a'/><node id='b'/><edge source='s' target='a'/><edge source='s' target='b'/></graph></graphml>",
     ),
+    (
+        "parts.csv",
+        "a,b,rate,delay\nw,s,10Gbps,1us\nx,s,10Gbps,1us\ny,s,10Gbps,1us\nz,s,10Gbps,1us\nu,t,10Gbps,1us\n",
+    ),
+    (
+        "placed.xml",
+        "<graphml><graph><node id='a'><data key='Latitude'>50.1</data><data key='Longitude'>8.7</data></node><node id='b'><data key='Latitude'>50.2</data><data key='Longitude'>8.7</data></node><edge source='a' target='b'/></graph></graphml>",
+    ),
     ("map.cch", "1 @A (2) -> <2> <3> =a r0\n2 @B (1) -> <1> =b r0\n3 @C (1) -> <1> =c r0\n"),
     ("weights.txt", "A B 3\nB A 3\nA C 1\n"),
     // Three switches in a ring, a host each; everybody sends two switches on.

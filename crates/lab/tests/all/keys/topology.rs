@@ -77,6 +77,8 @@ pub const KEYS: &[Row] = &[
     ("topology(file).hosts_per_router", SHIFT, &[CCH], "2", "3", Outcome),
     ("topology(file).host_rate", SHIFT, &[CCH], "", "2Gbps", Outcome),
     ("topology(file).host_delay", SHIFT, &[CCH], "", "1us", Outcome),
+    ("topology(file).largest_part", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"parts.csv\",largest_part=true}"], "true", "false", Refused),
+    ("topology(file).geographic", SHIFT, &["topology={kind=\"file\",format=\"graphml\",file=\"placed.xml\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}"], "", "true", Outcome),
     ("topology(file).format=rocketfuel", SHIFT, &[CCH], "rocketfuel", "rocketfuel-weights", Refused),
     ("topology(file).format=rocketfuel-weights", SHIFT, &["topology={kind=\"file\",format=\"rocketfuel-weights\",file=\"weights.txt\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}"], "rocketfuel-weights", "rocketfuel", Refused),
     ("topology(file).format=rocketfuel-latencies", SHIFT, &["topology={kind=\"file\",format=\"rocketfuel-latencies\",file=\"weights.txt\",rate=\"1Gbps\",host_delay=\"5us\",hosts_per_router=2}"], "rocketfuel-latencies", "rocketfuel", Refused),

@@ -24,7 +24,14 @@ fn hop(ns: u64, tx_bytes: u64, queue: u64) -> IntHop {
 
 /// An ACK up to byte `acked_to`, when `sent_to` has been sent.
 fn told<C: CongestionControl>(c: &mut C, acked_to: u64, sent_to: u64, hops: &[IntHop]) -> Permit {
-    c.on_ack(&AckSample { acked_to, sent_to, feedback: Feedback::Int(hops), ..ack(MSS, 0) });
+    c.on_ack(&AckSample { acked_to, sent_to, feedback: Feedback::Int(&IntStack::of(1, hops)), ..ack(MSS, 0) });
+    c.permit()
+}
+
+/// The same by another path.
+fn by<C: CongestionControl>(c: &mut C, path: u32, acked_to: u64, sent_to: u64, hops: &[IntHop]) -> Permit {
+    let stack = IntStack::of(path, hops);
+    c.on_ack(&AckSample { acked_to, sent_to, feedback: Feedback::Int(&stack), ..ack(MSS, 0) });
     c.permit()
 }
 
@@ -120,6 +127,26 @@ fn another_path_and_acks_that_were_overtaken_are_no_measure() {
     assert_eq!((c.permit(), c.u), (before.permit(), 1.0)); // no switch on the way
     told(&mut c, 3000, 127_000, &[hop(6000, 0, 9), hop(7000, 0, 9)]);
     assert_eq!((c.permit(), c.u, c.l.as_slice().len()), (before.permit(), 1.0, 2));
+}
+
+/// The path id tells two paths of as many hops apart: the second switch has sent 9 MB before, which is no rate of
+/// this flow's.
+#[test]
+fn records_of_a_path_of_as_many_hops_are_no_measure() {
+    let mut c = hpcc(5);
+    by(&mut c, 7, 1000, 125_000, &[hop(1000, 0, 0)]);
+    let before = (c.permit(), c.u, c.w_c);
+    assert_eq!(by(&mut c, 8, 2000, 126_000, &[hop(2000, 9_000_000, 500_000)]), before.0);
+    assert_eq!((c.permit(), c.u, c.w_c, c.last_update_seq), (before.0, before.1, before.2, 126_000));
+    // From there on it is measured as ever: half of the line in 10 us, an empty queue.
+    by(&mut c, 8, 3000, 127_000, &[hop(12_000, 9_062_500, 0)]);
+    assert_eq!(c.u, 0.5);
+    let mut c = simulator();
+    by(&mut c, 7, 1000, 52_000, &[hop(1000, 0, 0)]);
+    let before = c.permit();
+    assert_eq!(by(&mut c, 8, 53_000, 53_000, &[hop(2000, 9_000_000, 500_000)]), before);
+    // 5120 of the 52 000 B that the line carries in 4160 ns; 9 000 000 B are 17578.125 units of 512 B.
+    assert_eq!(by(&mut c, 8, 54_000, 54_000, &[hop(6160, 9_005_120, 0)]), before);
 }
 
 #[test]

@@ -147,7 +147,7 @@ impl Endpoint for RdmaReceiver {
             self.answer = Some(Answer { nack, seq, payload, stamp, flags });
             match side {
                 Some(Side::Int(stack)) => {
-                    self.told.get_or_insert_default().new_int().set(stack.as_slice());
+                    self.told.get_or_insert_default().new_int().copy_from(stack);
                 }
                 Some(Side::Explicit(header)) => {
                     let told = self.told.get_or_insert_default();
@@ -187,7 +187,7 @@ impl Endpoint for RdmaReceiver {
             };
             if let Some(told) = self.told.as_deref_mut() {
                 match told {
-                    Side::Int(stack) => side.new_int().set(stack.as_slice()),
+                    Side::Int(stack) => side.new_int().copy_from(stack),
                     Side::Explicit(header) => {
                         side.new_explicit(header.what, Span::ZERO);
                         *told = Side::Empty;

@@ -271,7 +271,7 @@ impl Endpoint for TcpReceiver {
                 match side {
                     Some(Side::Int(stack)) => {
                         let above = self.above.get_or_insert_default();
-                        above.telemetry.get_or_insert_default().set(stack.as_slice());
+                        above.telemetry.get_or_insert_default().copy_from(stack);
                     }
                     Some(Side::Explicit(header)) => {
                         let above = self.above.get_or_insert_default();
@@ -353,7 +353,7 @@ impl Endpoint for TcpReceiver {
             // CHOICE: in an ACK that names gaps there is no room for telemetry besides.
             self.add_sack(blocks, on_wire, explicit.is_some(), packet, side);
         } else if let Some(telemetry) = self.above.as_ref().and_then(|r| r.telemetry.as_ref()) {
-            side.new_int().set(telemetry.as_slice());
+            side.new_int().copy_from(telemetry);
             packet.side = 0;
         }
         Transmit::Packet

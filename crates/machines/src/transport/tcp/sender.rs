@@ -391,7 +391,7 @@ impl Endpoint for TcpSender {
     #[inline(always)]
     fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
         let written = || match side {
-            Some(Side::Int(stack)) => Feedback::Int(stack.as_slice()),
+            Some(Side::Int(stack)) => Feedback::Int(stack),
             Some(Side::Explicit(header)) => Feedback::Explicit(header.what),
             _ => Feedback::None,
         };

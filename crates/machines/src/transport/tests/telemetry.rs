@@ -43,9 +43,7 @@ fn hop(us: u64, tx_bytes: u64) -> IntHop {
 }
 
 fn stack(hops: &[IntHop]) -> Side {
-    let mut stack = IntStack::default();
-    stack.set(hops);
-    Side::Int(stack)
+    Side::Int(IntStack::of(1, hops))
 }
 
 /// What leaves an end now, with its telemetry.

@@ -62,7 +62,7 @@ impl RdmaSender {
                 log.sample()
             });
             let feedback = match side {
-                Some(Side::Int(stack)) => Feedback::Int(stack.as_slice()),
+                Some(Side::Int(stack)) => Feedback::Int(stack),
                 Some(Side::Explicit(header)) => Feedback::Explicit(header.what),
                 _ if marked => Feedback::Mark,
                 _ => Feedback::None,

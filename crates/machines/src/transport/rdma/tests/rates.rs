@@ -245,10 +245,10 @@ fn a_controller_that_asks_is_told_how_fast_data_is_delivered_and_what_ports_wrot
     let (mut p, mut side) = (Packet::default(), Side::default());
     assert_eq!(sender.poll_transmit(&spec, Time::ZERO, &mut p, &mut side), Transmit::Packet);
     let hop = crate::IntHop { queue: 7, ..crate::IntHop::default() };
-    side.new_int().push(hop);
+    side.new_int().push(3, hop);
     let ack = Packet { kind: Kind::Ack, seq: 1000, echo: 0, payload: 1000, flags: Flags::default(), ..p };
     let heard = sender.on_packet(&spec, Time::from_us(20), &ack, Some(&side));
-    assert_eq!(samples()[0].feedback, crate::congestion::Feedback::Int(&[hop]));
+    assert_eq!(samples()[0].feedback, crate::congestion::Feedback::Int(&crate::IntStack::of(3, &[hop])));
     assert_eq!(heard.round_trip, samples()[0].rtt);
 }
 
