@@ -43,8 +43,8 @@ pub struct Params {
 }
 
 impl Default for Params {
-    // CHOICE Sprout §5: what was measured and published is the authors' program. Other reading: the paper's text alone, all three
-    // keys false; where a round trip takes 100 ms it comes down to keep-alives.
+    // CHOICE Sprout §5: what was measured and published is the authors' program. Other reading: the paper's text
+    // alone, all three keys false; where a round trip takes 100 ms it comes down to keep-alives.
     fn default() -> Self {
         Self { independent: true, any_size: true, bytes: true }
     }
