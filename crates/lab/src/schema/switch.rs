@@ -98,8 +98,7 @@ impl Switch {
 
     /// What one port may hold.
     pub(crate) fn room(&self) -> Capacity {
-        // CHOICE Choudhury & Hahne, ToN 1998, §II: a port under dynamic thresholds has no other limit. Other reading:
-        // the 500 KB of a port with memory of its own, beneath which no shared memory of megabytes ever fills.
+        // Beneath the 500 KB of a port with memory of its own no shared memory of megabytes would ever fill.
         let shares = self.inputs.is_some() || self.shared_buffer.is_some();
         let own = || if shares { Capacity::Unlimited } else { default::buffer() };
         self.buffer.unwrap_or_else(own)
