@@ -68,7 +68,7 @@ def runs(scale: str) -> list:
 def rates(results) -> np.ndarray:
     """Mb/s of payload of each long flow: ABC's, then CUBIC's."""
     seen = results.tables["controllers"].sort("time_ps")
-    long = results.flows.filter(results.flows["size"] == 2**64 - 1).sort("class", descending=True)
+    long = results.flows.filter(results.flows["size"].is_null()).sort("class", descending=True)
     out = []
     for n in long["id"]:
         own = seen.filter(seen["flow"] == n)

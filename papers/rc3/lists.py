@@ -35,7 +35,7 @@ def critical(row: Mapping) -> bool:
 def rows(results) -> Iterable[Mapping]:
     """The flows that started."""
     found = results.flows.select("id", "src", "dst", "size", "start_ps")
-    return found.filter(found["start_ps"] >= 0).iter_rows(named=True)
+    return found.drop_nulls("start_ps").iter_rows(named=True)
 
 
 def write(folder: Path, name: str, found: Iterable[Mapping]) -> str:

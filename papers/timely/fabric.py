@@ -129,7 +129,7 @@ class Calls:
         flows = results.flows
         start, received, acked = (results.seconds(c) for c in ("start", "received", "acked"))
         group, size = flows["group"].to_numpy(), flows["size"].to_numpy()
-        after = flows["after"].to_numpy().astype(np.int64)
+        after = flows["after"].fill_null(-1).to_numpy()
         call = group == 0
         answer = call & (after >= 0)
         asked = np.full(len(start), np.nan)

@@ -61,10 +61,24 @@ def _endless(summary: Mapping) -> list[tuple[str, str]]:
     if found["flows"] > 1:
         text = f"mean {throughput['mean']:.4g}, smallest {found['smallest_gbps']:.4g}, largest {throughput['max']:.4g} Gb/s"
         out.append(("throughput of these", text + f"; Jain's index {found['jain']:.4f}" * (found["jain"] is not None)))
+    out += _sections(summary)
     if waits["count"]:
         text = f"mean {waits['mean']:.4g} us, flow with the longest {waits['max']:.4g} us"
         out.append(("queueing delay", f"{text} (mean round trip less that of the empty network)"))
     return out
+
+
+def _sections(summary: Mapping) -> list[tuple[str, str]]:
+    """What the flows without end of each section got together, if there are several sections of them."""
+    found = [g for g in summary.get("groups") or () if "name" in g and (g.get("endless") or {}).get("flows")]
+    if len(found) < 2:
+        return []
+    each = []
+    for section in found:
+        flows = section["endless"]["flows"]
+        some = f" ({_format.number(flows)} flows)" if flows > 1 else ""
+        each.append(f"{section['name']}{some} {section['endless']['sum_gbps']:.4g}")
+    return [("of each section", ", ".join(each) + " Gb/s")]
 
 
 def _unfinished(summary: Mapping) -> list[tuple[str, str]]:
@@ -182,7 +196,8 @@ def classes(summary: Mapping) -> list[tuple]:
 
 
 def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] = ()) -> dict[str, Any]:
-    """The numbers and words of a nested summary under dotted names; size classes by theirs (`size_classes.up to 10KB.slowdown.p99`)."""
+    """The numbers and words of a nested summary under dotted names; size classes and sections of
+    traffic by theirs (`size_classes.up to 10KB.slowdown.p99`, `groups.BBR.endless.sum_gbps`)."""
     flat = {}
     for key, value in summary.items():
         name = f"{prefix}{key}"
@@ -190,6 +205,11 @@ def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] =
             for part in value:
                 numbers = {k: v for k, v in part.items() if k not in ("name", "above_bytes", "up_to_bytes")}
                 flat |= scalars(numbers, f"{name}.{part['name']}.", taken)
+        elif key == "groups":
+            for part in value:
+                # Of an older version: no names.
+                numbers = {k: v for k, v in part.items() if isinstance(v, Mapping | int | float)}
+                flat |= scalars(numbers, f"{name}.{part['name']}.", taken) if "name" in part else {}
         elif isinstance(value, Mapping):
             flat |= scalars(value, f"{name}.", taken)
         elif isinstance(value, int | float | str | bool) or value is None:

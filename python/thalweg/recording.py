@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
 
-FORMAT, VERSION = "thalweg packets", 1
+FORMAT, VERSION = "thalweg packets", 2
 PACKETS, LATE = "packets.parquet", "late.parquet"
 # Rows of a row group: what is in memory at a time is a small multiple of this.
 GROUP = 1 << 18
@@ -34,14 +34,14 @@ COLUMNS = {
     "wire": ("B", "on the wire"),
     "handed_ps": ("ps", "when it was given to its NIC"),
     "ingress_ps": ("ps", "i(p): when its NIC began to transmit it"),
-    "exit_ps": ("ps", "o(p): when its last bit reached its host; -1: not before the run ended"),
+    "exit_ps": ("ps", "o(p): when its last bit reached its host; null: not before the run ended"),
     "waited_ps": ("ps", "time spent waiting at switch ports"),
     "queues": ("", "switch ports at which it had to wait"),
     "hops": ("", "switch ports it came to"),
 }
 HOP_COLUMNS = {
     "arrivals_ps": ("ps", "when it came to each switch port"),
-    "starts_ps": ("ps", "when its transmission began there; 0: not before the run ended"),
+    "starts_ps": ("ps", "when its transmission began there; null: not before the run ended"),
 }
 
 
@@ -60,8 +60,10 @@ def schema(hops: bool) -> pa.Schema:
     wanted = COLUMNS | (HOP_COLUMNS if hops else {})
     fields = []
     for name, (unit, doc) in wanted.items():
-        kind = pa.list_(pa.field("element", pa.int64(), nullable=False)) if name in HOP_COLUMNS else pa.int64()
-        fields.append(pa.field(name, types.get(name, kind), nullable=False, metadata={"unit": unit, "doc": doc}))
+        element = pa.field("element", pa.int64(), nullable=name == "starts_ps")
+        kind = pa.list_(element) if name in HOP_COLUMNS else pa.int64()
+        nullable = name == "exit_ps"
+        fields.append(pa.field(name, types.get(name, kind), nullable=nullable, metadata={"unit": unit, "doc": doc}))
     return pa.schema(fields, metadata={"table": "packets", "doc": "One row per packet."})
 
 
@@ -137,17 +139,15 @@ class Writer:
         import pyarrow as pa
 
         seen = {k: np.frombuffer(v, dtype=v.dtype) for k, v in rows.items()}
-        # Not before the end: 2^64 - 1 becomes -1.
+        # Not before the end: 2^64 - 1, here -1, of exits, and 0 of starts.
         seen |= {k: v.view(np.int64) for k, v in seen.items() if v.dtype == np.uint64 and k != "seq"}
-        arrays = [pa.array(seen[name.removesuffix("_ps")]) for name in COLUMNS]
+        missing = {"exit_ps": seen["exit"] < 0} | ({"starts_ps": seen["starts"] == 0} if self._hops else {})
+        found = lambda name: pa.array(seen[name.removesuffix("_ps")], mask=missing.get(name))  # noqa: E731
+        arrays = [found(name) for name in COLUMNS]
         if self._hops:
             bounds = pa.array(np.concatenate(([0], np.cumsum(seen["hops"], dtype=np.int64))).astype(np.int32))
             for name in HOP_COLUMNS:
-                arrays.append(
-                    pa.ListArray.from_arrays(bounds, pa.array(seen[name.removesuffix("_ps")])).cast(
-                        self._schema.field(name).type
-                    )
-                )
+                arrays.append(pa.ListArray.from_arrays(bounds, found(name)).cast(self._schema.field(name).type))
         table = pa.Table.from_arrays(arrays, schema=self._schema)
         if not table.num_rows:
             return table, None

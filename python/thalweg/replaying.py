@@ -147,8 +147,10 @@ class Replaying:
         for table in self.reader.tables([*_FED, *(["starts_ps"] if hops else [])]):
             for start in range(0, table.num_rows, BATCH):
                 part = table.slice(start, BATCH)
-                rows = {name: part[column].to_numpy() for column, name in _FED.items()}
-                starts = part["starts_ps"].combine_chunks().flatten().to_numpy() if hops else []
+                rows = {name: part[column].to_numpy() for column, name in _FED.items() if name != "exit"}
+                # What had not happened when the run ended: as the engine takes it.
+                rows["exit"] = part["exit_ps"].fill_null(-1).to_numpy()
+                starts = part["starts_ps"].combine_chunks().flatten().fill_null(0).to_numpy() if hops else []
                 yield rows | {"starts": np.ascontiguousarray(starts, dtype=np.int64)}
 
     def _seen(self) -> dict[str, int]:

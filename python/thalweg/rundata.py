@@ -112,7 +112,7 @@ class RunData:
         for name, unit, _ in self.columns(table):
             if name == column or name == f"{column}_{unit}":
                 values = self.tables[table][name].to_numpy().astype(np.float64)
-                # The engine writes -1 where there is no time.
+                # Older versions wrote -1 where there is no time.
                 return np.where(values < 0, np.nan, values) * SECONDS_PER[unit or "s"]
         raise KeyError(f"table {table!r} has no column {column!r}")
 
@@ -167,7 +167,7 @@ def arrow_table(name: str, doc: str, columns) -> pyarrow.Table:
             array = pa.Array.from_buffers(pa.large_string(), length, parts)
         elif nullable := buffer.dtype.endswith("?"):
             values = np.frombuffer(buffer, dtype=buffer.dtype[:-1])
-            array = pa.array(values, mask=values < 0)
+            array = pa.array(values, mask=np.isnan(values) if values.dtype.kind == "f" else values < 0)
         else:
             array = pa.array(np.frombuffer(buffer, dtype=buffer.dtype))
         arrays.append(array)

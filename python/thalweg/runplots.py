@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -117,14 +118,25 @@ def replay_lateness(runs: Mapping[str, RunData]) -> Figure:
 
 
 def _endless(results: RunData) -> list[float]:
-    """Gb/s of every flow without end that has started."""
+    """Gb/s of every flow without end, in the measured window."""
     flows = results.flows
-    if "delivered" not in flows.columns:
-        return []
-    end = round(results.summary.get("simulated_seconds", 0.0) * 1e12)
-    of = flows.filter((flows["size"] == 2**64 - 1) & (flows["start_ps"] >= 0))
-    lives = [(r if r >= 0 else end) - s for r, s in zip(of["received_ps"], of["start_ps"], strict=True)]
-    return [8e3 * d / life for d, life in zip(of["delivered"], lives, strict=True) if life > 0]
+    return (flows["throughput_bps"].drop_nulls() * 1e-9).to_list() if "throughput_bps" in flows.columns else []
+
+
+def _lines(results: RunData, by: str, those: Sequence) -> dict:
+    """What legends call lines: ports by their ends, flows by their section of traffic where there are several."""
+    label = {one: f"{by} {one}" for one in those}
+    if by == "port" and "ports" in results.tables:
+        ends = results.named("ports").select("port", "from", "to").rows()
+        label |= {port: f"{a} → {b}" for port, a, b in ends if port in label}
+    if by == "flow" and {"section", "group"} <= set(results.flows.columns):
+        rows = results.flows.select("id", "section", "group").rows()
+        sections = {group for _, _, group in rows}
+        counts = Counter(section for _, section, _ in rows)
+        if len(sections) > 1:
+            named = {n: section if counts[section] == 1 else f"{section}, flow {n}" for n, section, _ in rows}
+            label |= {n: name for n, name in named.items() if n in label}
+    return label
 
 
 def series_over_time(
@@ -141,10 +153,7 @@ def series_over_time(
     frame = frame.with_columns(pl.Series("_t", seconds * factor))
     peaks = frame.group_by(by).agg(pl.col(value).max()).sort(value, by, descending=[True, False])
     top = peaks.filter(pl.col(value) > 0)[by].head(most) if peaks[value].max() else peaks[by].head(1)
-    label = {one: f"{by} {one}" for one in top}
-    if by == "port" and "ports" in results.tables:
-        ends = results.named("ports").select("port", "from", "to").rows()
-        label |= {port: f"{a} → {b}" for port, a, b in ends if port in label}
+    label = _lines(results, by, top.to_list())
     units = {n: u for n, u, _ in results.columns(table)}
     kilo = units[value] == "B" and peaks[value].max() >= 10_000
     with style():
@@ -275,7 +284,7 @@ class Plots:
                 made["slowdown"] = ("FCT slowdown by flow size.", self.slowdown())
             made["slowdown-cdf"] = ("Distribution of the FCT slowdown.", self.cdf("slowdown"))
         if "flows" in self._results.tables and len(_endless(self._results)):
-            made["throughput"] = ("Throughput of the flows without end, over the life of each.", self.throughput())
+            made["throughput"] = ("Throughput of the flows without end, in the measured window.", self.throughput())
         for name, caption in (
             ("queues", "Queue length over time, of the ports with the highest peaks."),
             ("windows", "Congestion windows over time, of the flows with the largest ones."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -24,8 +25,10 @@ class Scenario:
         # A file's name may hold bytes that are no text: they are shown, not lost.
         shown = file.encode("utf-8", "backslashreplace").decode()
         self._text, self._file, self._directory = _plain.word(text, file=shown), shown, Path(directory)
-        self._set = {str(k): _setting(str(k), v) for k, v in (set or {}).items()}
-        self._core = _core.Scenario.load(text, shown, self._directory, list(self._set.items()))
+        self._set = {str(k): None if v is None else _setting(str(k), v) for k, v in (set or {}).items()}
+        changed = [(k, v) for k, v in self._set.items() if v is not None]
+        unset = [_plain.word(k, file="--unset") for k, v in self._set.items() if v is None]
+        self._core = _core.Scenario.load(text, shown, self._directory, changed, unset)
 
     @classmethod
     def load(cls, path: str | Path, set: Mapping[str, Any] | None = None) -> Scenario:
@@ -45,9 +48,14 @@ class Scenario:
         return cls(_toml.dumps(table), "<dict>", set=set)
 
     def with_(self, set: Mapping[str, Any] | None = None, /, **top_level: Any) -> Scenario:
-        """A variant: dotted keys and their new values. It starts from what was *written*, not from the
+        """A variant: dotted keys and their new values; `None` takes a key out. It starts from what was *written*, not from the
         resolved form, so that defaults follow the changed choice."""
-        return type(self)(self._text, self._file, self._directory, {**self._set, **(set or {}), **top_level})
+        changed = {**(set or {}), **top_level}
+        # What only an override had written is gone with it.
+        before = {k: v for k, v in self._set.items() if v is None or changed.get(k, v) is not None}
+        gone = [k for k, v in changed.items() if v is None and k not in before and k in self._set]
+        changed = {k: v for k, v in changed.items() if k not in gone or _written(self._text, k)}
+        return type(self)(self._text, self._file, self._directory, {**before, **changed})
 
     @property
     def name(self) -> str:
@@ -133,6 +141,17 @@ class Scenario:
 
     def __reduce__(self):
         return type(self), (self._text, self._file, self._directory, self._set)
+
+
+def _written(text: str, key: str) -> bool:
+    """Whether a dotted key stands in a scenario's text."""
+    node = tomllib.loads(text)
+    for part in key.split("."):
+        try:
+            node = node[int(part)] if isinstance(node, list) else node[part]
+        except (KeyError, IndexError, TypeError, ValueError):
+            return False
+    return True
 
 
 def _kind(part) -> str:

@@ -41,6 +41,9 @@ def axis_label(name: str) -> str:
         return _NAMES[name]
     if found := re.fullmatch(r"size_classes\.(.+)\.(slowdown|fct_us)\.(\w+)", name):
         return f"{axis_label(f'measured.{found[2]}.{found[3]}')}, flows {found[1]}"
+    if found := re.fullmatch(r"groups\.(.+)\.endless\.(.+)", name):
+        what = "throughput (Gb/s)" if found[2] == "sum_gbps" else axis_label(f"endless.{found[2]}")
+        return f"{found[1]}: {what}"
     return re.sub(r"(?:\.|_)(us|ms|gbps|bytes|B)(?=\.|$)", "", name).replace("_", " ") + _unit(name)
 
 

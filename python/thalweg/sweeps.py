@@ -158,6 +158,11 @@ class Runs(Sequence):
             if c not in named and frame[c].dtype.is_numeric() and c not in (SEED, f"summary.{SEED}")
         ]
 
+    def of_sections(self) -> list[str]:
+        """The throughput of the flows without end of each section of traffic, if there are several sections of them."""
+        found = [m for m in self.metrics() if m.startswith("groups.") and m.endswith(".endless.sum_gbps")]
+        return found if len(found) > 1 else []
+
     def check_metric(self, metric: str) -> str:
         if metric not in self.metrics():
             raise refuse(f"these runs have no number called `{metric}`", hint=nearest(metric, self.metrics()))

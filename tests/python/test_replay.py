@@ -99,9 +99,9 @@ def test_a_recording_holds_every_packet_in_order_of_entry(run):
     # What still waits at a NIC has not entered.
     assert kept["inside"] > 0 and 10_000 < kept["recorded"] <= sent
     rows = {name: table[name].to_numpy() for name in ROWS}
-    left = rows["exit_ps"] >= 0
+    left = ~np.isnan(rows["exit_ps"])
     assert np.all(np.diff(rows["ingress_ps"]) >= 0) and np.all(rows["handed_ps"] <= rows["ingress_ps"])
-    assert left.sum() == kept["left"] and set(rows["exit_ps"][~left]) == {-1}
+    assert left.sum() == kept["left"]
     waits = [
         sum(s - a for a, s in zip(*two, strict=True) if s)
         for two in zip(*(table[c].to_pylist() for c in recording.HOP_COLUMNS), strict=True)

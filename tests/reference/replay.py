@@ -57,6 +57,6 @@ def by_flow(results, peer: list[dict[str, str]]) -> Outcome:
     for row in peer:
         size, fct = ours[int(row["id"])]
         theirs = float(row["fct_ns"] or -1)
-        if fct >= 0 and theirs > 0:  # complete in both
+        if fct is not None and theirs > 0:  # complete in both
             out.flows.append((size, theirs, fct / 1000))
     return out

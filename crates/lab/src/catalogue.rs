@@ -163,6 +163,13 @@ fn step(at: &Found, part: &str, path: &str) -> Vec<Found> {
             return on(found);
         }
     }
+    // A key that may also be a table, which is described elsewhere.
+    if let Some(table) = schema.get("x-table").and_then(Json::as_str) {
+        let table = raw_schema().get("properties").and_then(|keys| keys.get(table));
+        return table
+            .map(|schema| step(&Found { schema, kinds: at.kinds.clone() }, part, path))
+            .unwrap_or_default();
+    }
     if part == "*" || part.parse::<usize>().is_ok() {
         return schema.get("items").map(on).unwrap_or_default();
     }
@@ -216,6 +223,9 @@ fn meaning(found: &Json) -> String {
         Some("host") => line("type", "a host: its number or its name".into()),
         Some(_) => line("type", "nodes: their numbers or their names".into()),
         None => {}
+    }
+    if let Some(table) = schema.get("x-table").and_then(Json::as_str) {
+        line("type", format!("a name, or a table with keys of `{table}`"));
     }
     if let Some(default) = found.get("default").or_else(|| schema.get("default")).filter(|d| !d.is_null()) {
         line("default", default.to_string());

@@ -17,6 +17,13 @@ pub(crate) fn complete(schema: &mut Json) {
     map.remove("x-registry");
     map.remove("x-renamed");
     map.remove("x-renamed-kinds");
+    if let Some(table) = map.remove("x-table").as_ref().and_then(Json::as_str) {
+        map.remove("type");
+        map.insert(
+            "anyOf".into(),
+            json!([{ "type": "string" }, { "$ref": format!("#/properties/{table}") }]),
+        );
+    }
     if map.remove("x-node").is_some() {
         named_too(map);
     }

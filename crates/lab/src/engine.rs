@@ -6,7 +6,7 @@ use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::spec::NetworkSpec;
 use thalweg_sim::{
-    Counters, Deadlock, Exit, FlowOutcome, Injection, MemoryPeaks, PauseRecord, Recorded, Sim,
+    Counters, Deadlock, Exit, FlowOutcome, Injection, MemoryPeaks, Pause, PauseRecord, Recorded, Sim,
 };
 use thalweg_units::{FlowId, PortId, Span, Time};
 
@@ -25,9 +25,13 @@ impl Engine {
     pub fn run(&mut self, max_events: u64) -> bool {
         self.sim.run(max_events)
     }
-    /// As `run`, with the invariants checked.
-    pub fn run_checked(&mut self, max_events: u64) -> Result<bool, String> {
-        self.sim.run_checked(max_events, CHECK_EVERY).map_err(|e| e.to_string())
+    /// As `run`, but no event later than `at`.
+    pub fn run_until(&mut self, max_events: u64, at: Time) -> Pause {
+        self.sim.run_until(max_events, at)
+    }
+    /// As `run_until`, with the invariants checked.
+    pub fn run_checked(&mut self, max_events: u64, at: Time) -> Result<Pause, String> {
+        self.sim.run_checked_until(max_events, CHECK_EVERY, at).map_err(|e| e.to_string())
     }
     /// What a network with flow control has dropped although it may not.
     pub fn check_lossless(&self) -> Result<(), String> {

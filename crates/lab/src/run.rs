@@ -3,12 +3,14 @@
 use crate::engine::Engine;
 use crate::recording::RecordingCounts;
 use crate::schema::{Document, Fct, Pattern};
+use crate::sections::{Section, sections};
 use crate::topology::Names;
+use crate::window::Window;
 use crate::{Diagnostic, Scenario, Stop};
 use serde::{Deserialize, Serialize};
-use thalweg_sim::Recorded;
 use thalweg_sim::sealed::{self, Kind, Sealing};
 use thalweg_sim::spec::NetworkSpec;
+use thalweg_sim::{Pause, Recorded};
 use thalweg_units::{Span, Time};
 
 /// What tables and summaries need of the scenario.
@@ -21,10 +23,8 @@ pub(crate) struct Meta {
     pub size_classes: Vec<u64>,
     /// The interval of the loads, ps: see [`crate::summary`].
     pub load_window: (u64, u64),
-    /// Kind of each traffic section.
-    pub groups: Vec<String>,
-    /// Whether each counts.
-    pub counted: Vec<bool>,
+    /// The sections of traffic.
+    pub sections: Vec<Section>,
     pub base_rtt_ps: u64,
     /// What nodes are called.
     pub names: Names,
@@ -35,6 +35,8 @@ pub(crate) struct Meta {
 pub struct Run {
     pub(crate) engine: Engine,
     pub(crate) meta: Meta,
+    /// What flows without end have done of it in the measured window.
+    pub(crate) window: Window,
     running: bool,
     violation: Option<String>,
     /// If every packet is recorded: counts over the rows taken.
@@ -92,7 +94,7 @@ fn load_window(doc: &Document, spec: &NetworkSpec, measured: (u64, u64)) -> (u64
 }
 
 /// Of a saved run; the layout is raised with every change of [`Meta`].
-const KIND: Kind = Kind { magic: *b"thalwegR", layout: 3 };
+const KIND: Kind = Kind { magic: *b"thalwegR", layout: 4 };
 
 impl Run {
     /// Builds the network of a scenario.
@@ -110,10 +112,6 @@ impl Run {
     pub fn new_unless(stop: &Stop, scenario: &Scenario) -> Result<Self, Diagnostic> {
         let mut spec = scenario.network_unless(stop)?;
         let doc = scenario.document();
-        let kind = |p: &Pattern| {
-            let json = serde_json::to_value(p).unwrap_or_default();
-            json.get("kind").and_then(|k| k.as_str()).unwrap_or_default().to_owned()
-        };
         let end = doc.run.until.0.ps();
         let window = (doc.measure.from.0.ps(), doc.measure.until.map_or(end, |q| q.0.ps()));
         let load_window = load_window(doc, &spec, window);
@@ -124,28 +122,33 @@ impl Run {
             fct: doc.measure.fct,
             size_classes: doc.measure.size_classes.iter().map(|q| q.0.get()).collect(),
             load_window,
-            groups: doc.traffic.iter().map(|t| kind(&t.pattern)).collect(),
-            counted: doc.traffic.iter().map(|t| t.measured).collect(),
+            sections: sections(doc),
             base_rtt_ps: scenario.base_rtt().ps(),
             names: scenario.graph().names.clone(),
             check: doc.run.check,
         };
+        let window = Window::new(&spec, window);
         let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;
         let recorded = engine.spec().probes.record.map(|_| RecordingCounts::default());
-        Ok(Self { engine, meta, running: true, violation: None, recorded })
+        Ok(Self { engine, meta, window, running: true, violation: None, recorded })
     }
 
     /// Processes at most `max_events` more events; false once the run has ended.
     pub fn step(&mut self, max_events: u64) -> bool {
         if self.running {
-            self.running = if self.meta.check {
-                self.engine.run_checked(max_events).unwrap_or_else(|law| {
+            let at = self.window.next();
+            let pause = if self.meta.check {
+                self.engine.run_checked(max_events, at).unwrap_or_else(|law| {
                     self.violation = Some(law);
-                    false
+                    Pause::Ended
                 })
             } else {
-                self.engine.run(max_events)
+                self.engine.run_until(max_events, at)
             };
+            self.running = pause != Pause::Ended;
+            if pause == Pause::Reached {
+                self.window.note(&self.engine);
+            }
             if !self.running && self.violation.is_none() {
                 self.violation = self.engine.check_lossless().err();
             }
@@ -216,7 +219,8 @@ impl Run {
 
     /// The whole run as bytes, to be resumed by [`Run::load`] here or elsewhere.
     pub fn save(&self) -> Vec<u8> {
-        let head = serde_json::to_vec(&(&self.meta, self.running, &self.violation)).unwrap_or_default();
+        let head = serde_json::to_vec(&(&self.meta, &self.window, self.running, &self.violation))
+            .unwrap_or_default();
         let mut sealing = Sealing::begin(Vec::new(), KIND);
         sealing.bytes.extend_from_slice(&(head.len() as u64).to_le_bytes());
         sealing.bytes.extend_from_slice(&head);
@@ -233,10 +237,10 @@ impl Run {
         let (len, rest) = rest.split_first_chunk::<8>().ok_or("this saved run is cut short")?;
         let len = usize::try_from(u64::from_le_bytes(*len)).map_err(|_| "this saved run is damaged")?;
         let (head, body) = rest.split_at_checked(len).ok_or("this saved run is cut short")?;
-        let (meta, running, violation) =
+        let (meta, window, running, violation) =
             serde_json::from_slice(head).map_err(|e| format!("this saved run is damaged: {e}"))?;
         // Rows that were taken before the run was saved are not in it: a recording cannot be continued.
-        Ok(Self { engine: Engine::load(body)?, meta, running, violation, recorded: None })
+        Ok(Self { engine: Engine::load(body)?, meta, window, running, violation, recorded: None })
     }
 }
 

@@ -8,8 +8,8 @@ use crate::parse::flows::{self, FlowRow};
 use crate::parse::trace;
 use crate::schema::{Document, SECTIONS, Transport, scheme};
 use crate::text::check::{self, Named};
-use crate::text::emit;
 use crate::text::tree::{Node, Origin, Place, Value, stamp};
+use crate::text::{emit, inline};
 use crate::topology::{self, Family, Graph, Overlays};
 use crate::{Diagnostic, Stop, estimate, network, resolve, validate, workload};
 use std::path::{Path, PathBuf};
@@ -57,8 +57,38 @@ pub fn load_unless(
     dir: &Path,
     set: &[(String, String)],
 ) -> Result<Scenario, Vec<Diagnostic>> {
+    load_changed(stop, text, file, dir, set, &[])
+}
+
+/// As [`load_unless`], without the keys of `unset`: what is written there, or in the scheme, is as if it were not.
+///
+/// # Errors
+/// As [`load_unless`], and for a key that is not written.
+pub fn load_changed(
+    stop: &Stop,
+    text: &str,
+    file: &str,
+    dir: &Path,
+    set: &[(String, String)],
+    unset: &[String],
+) -> Result<Scenario, Vec<Diagnostic>> {
     let mut origin = Origin::parse(text, file, set)?;
+    let (mut of_file, others): (Vec<&String>, Vec<&String>) = unset.iter().partition(|key| origin.has(key));
+    // The last of a list first: the others keep their places.
+    let place = |key: &&String| -> Vec<(usize, String)> {
+        key.split('.').map(|part| (part.parse().unwrap_or(0), part.to_owned())).collect()
+    };
+    of_file.sort_by_cached_key(place);
+    for key in of_file.into_iter().rev() {
+        origin.remove(key);
+    }
     merge_scheme(&mut origin)?;
+    let missing: Vec<Diagnostic> =
+        others.into_iter().filter_map(|key| (!origin.remove(key)).then(|| origin.no_such(key))).collect();
+    if !missing.is_empty() {
+        return Err(shown(missing));
+    }
+    inline::name_transports(&mut origin).map_err(sorted)?;
     let mut root = origin.root.clone();
     let (errors, named) = check::document(catalogue::raw_schema(), &mut root, &origin);
     origin.root = root;
@@ -78,21 +108,36 @@ pub fn load_unless(
         let graph = topology::build(&cx, &mut probe.topology, frames, &plain).map_err(|e| vec![e])?;
         number(&mut origin, &named, &graph)?;
     }
-    let cx = Cx { origin: &origin, dir, stop };
-    let written = written(&cx)?;
-    let mut doc = written.clone();
-    resolve::resolve(&mut doc);
-    let frames = doc.transport.frames();
-    let links = Overlays::read(&cx, &doc).map_err(sorted)?;
-    let graph = topology::build(&cx, &mut doc.topology, frames, &links).map_err(|e| vec![e])?;
-    resolve::by_graph(&mut doc, &graph);
-    resolve::by_sizes(&cx, &mut doc);
-    let mut errors = validate::document(&cx, &written, &doc, &graph, &links);
-    errors.extend(workload::check(&cx, &doc, &graph));
-    if !errors.is_empty() {
-        return Err(sorted(errors));
+    loop {
+        let cx = Cx { origin: &origin, dir, stop };
+        let mut written = written(&cx)?;
+        if origin.spares_main {
+            // It says what sections inherit, and its packets give the round trip of the empty network.
+            written.transport = written.transport.bare();
+        }
+        let mut doc = written.clone();
+        resolve::resolve(&mut doc);
+        let frames = doc.transport.frames();
+        let links = Overlays::read(&cx, &doc).map_err(sorted)?;
+        let graph = topology::build(&cx, &mut doc.topology, frames, &links).map_err(|e| vec![e])?;
+        resolve::by_rate(&cx, &mut doc, &graph);
+        resolve::by_graph(&mut doc, &graph);
+        resolve::by_sizes(&cx, &mut doc);
+        let validate::Verdict { mut errors, useless } =
+            validate::document(&cx, &written, &doc, &graph, &links);
+        errors.extend(workload::check(&cx, &doc, &graph));
+        if !errors.is_empty() {
+            return Err(sorted(errors));
+        }
+        if useless.is_empty() {
+            return Ok(Scenario { doc, graph, origin, dir: dir.to_owned() });
+        }
+        // What a section's transport cannot use of another's, it does not inherit.
+        for path in &useless {
+            origin.remove(path);
+        }
+        origin.inherited.retain(|key| !useless.contains(&key.path));
     }
-    Ok(Scenario { doc, graph, origin, dir: dir.to_owned() })
 }
 
 /// The document as it was written, lengths in bandwidth-delay products as the bytes that they are in its network.

@@ -91,9 +91,9 @@ fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     })
 }
 
-/// Flows without end have no completion time: what they got, how alike, and what their packets waited for. Over the life of each
-/// so far; of the traffic sections that are measured.
-fn endless(run: &Run, rows: &[FlowRow<'_>]) -> Json {
+/// Flows without end have no completion time: what they got, how alike, and what their packets waited for. Over the
+/// part of the life of each that lies in the measured window; of the traffic sections that are measured, or of one.
+fn endless(run: &Run, rows: &[FlowRow<'_>], only: Option<usize>) -> Json {
     let spec = run.engine.spec();
     let graph = Graph {
         hosts: spec.hosts,
@@ -104,21 +104,22 @@ fn endless(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let adjacency = graph.adjacency();
     let mut empty: BTreeMap<(u32, u32, u16), u64> = BTreeMap::new();
     let (mut throughput, mut waiting) = (Vec::new(), Vec::new());
-    for r in rows.iter().filter(|r| r.endless() && run.meta.counted[usize::from(r.spec.group)]) {
-        let Some(start) = r.outcome.started else { continue };
-        let life = r.outcome.received.unwrap_or(run.engine.now()).since(start).secs();
-        if life > 0.0 {
-            throughput.push(r.outcome.delivered as f64 * 8e-9 / life);
-        }
+    let counts = |r: &&FlowRow<'_>| {
+        let group = usize::from(r.spec.group);
+        r.endless() && run.meta.sections[group].counted && only.is_none_or(|only| only == group)
+    };
+    for r in rows.iter().filter(counts) {
+        let Some(share) = r.share(run) else { continue };
+        throughput.push(share.delivered as f64 * 8e-9 / share.seconds);
         let wire = spec.transports[usize::from(r.spec.transport)].wire();
         let Some(ack) = wire.ack else { continue };
         let frames = Frames { full: wire.full(), ack };
-        let Some(rtt) = r.outcome.rtt else { continue };
+        let Some(rtt) = share.rtt else { continue };
         let alone = *empty.entry((r.spec.src.0, r.spec.dst.0, r.spec.transport)).or_insert_with(|| {
             let path = graph.path(&adjacency, NodeId(r.spec.src.0), NodeId(r.spec.dst.0));
             graph.round_trip(&path.unwrap_or_default(), frames).ps()
         });
-        waiting.push(rtt.ps().saturating_sub(alone) as f64 * 1e-6);
+        waiting.push(rtt.saturating_sub(alone) as f64 * 1e-6);
     }
     let (sum, squares) = throughput.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     let jain = (squares > 0.0).then(|| sum * sum / (throughput.len() as f64 * squares));
@@ -255,14 +256,19 @@ pub(crate) fn summary(run: &Run) -> Json {
     }
     let groups: Vec<Json> = run
         .meta
-        .groups
+        .sections
         .iter()
         .enumerate()
-        .map(|(g, kind)| {
+        .map(|(g, section)| {
             let inside: Vec<&FlowRow<'_>> =
                 measured.iter().copied().filter(|r| usize::from(r.spec.group) == g).collect();
             let mut group = of(&inside);
-            group["kind"] = kind.clone().into();
+            group["name"] = section.name.clone().into();
+            group["kind"] = section.kind.clone().into();
+            group["controller"] = section.controller.clone().into();
+            let own = |r: &&FlowRow<'_>| usize::from(r.spec.group) == g;
+            group["endless"] =
+                rows.iter().filter(own).any(FlowRow::endless).then(|| endless(run, &rows, Some(g))).into();
             group
         })
         .collect();
@@ -283,7 +289,7 @@ pub(crate) fn summary(run: &Run) -> Json {
     let plain = run.engine.spec().links.iter().all(|l| l.ab.is_plain() && l.ba.is_plain());
     let links = (!plain).then(|| links(run));
     let memory = run.engine.spec().probes.memory.then(|| memory(run));
-    let endless = rows.iter().any(FlowRow::endless).then(|| endless(run, &rows));
+    let endless = rows.iter().any(FlowRow::endless).then(|| endless(run, &rows, None));
     let (lost, frames_lost) = run.engine.lost_to_incidents();
     let incidents = (!run.engine.spec().incidents.is_empty())
         .then(|| json!({ "packets_lost": lost, "pause_frames_lost": frames_lost }));

@@ -5,12 +5,12 @@
 pub enum ColumnData {
     /// Counts, sizes.
     U64(Vec<u64>),
-    /// Times that may be missing: −1.
-    I64(Vec<i64>),
-    /// Numbers that may be missing: −1 here, null in files.
-    Maybe(Vec<i64>),
-    /// Ratios; missing: not a number.
+    /// Times, counts and sizes that may be missing.
+    Maybe(Vec<Option<u64>>),
+    /// Ratios.
     F64(Vec<f64>),
+    /// Ratios that may be missing.
+    MaybeF64(Vec<Option<f64>>),
     /// Numbers of things.
     U32(Vec<u32>),
     /// 0 or 1.
@@ -48,8 +48,9 @@ impl ColumnData {
     pub fn len(&self) -> usize {
         match self {
             Self::U64(v) => v.len(),
-            Self::I64(v) | Self::Maybe(v) => v.len(),
+            Self::Maybe(v) => v.len(),
             Self::F64(v) => v.len(),
+            Self::MaybeF64(v) => v.len(),
             Self::U32(v) => v.len(),
             Self::Bool(v) => v.len(),
             Self::Text(v) => v.len(),

@@ -36,7 +36,8 @@ impl Buffer {
 
 #[pymethods]
 impl Buffer {
-    /// NumPy's name for one value (native byte order); `int64?`: negative values are missing.
+    /// NumPy's name for one value (native byte order); `int64?`: negative values are missing; `float64?`: those that
+    /// are no numbers.
     #[getter]
     fn dtype(&self) -> &'static str {
         self.dtype

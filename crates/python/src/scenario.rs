@@ -38,16 +38,19 @@ pub struct Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario; `set` overrides dotted keys; relative paths in it start at `directory`.
+    /// Reads a scenario; `set` overrides dotted keys, those of `unset` are as if not written; relative paths in it
+    /// start at `directory`.
     #[staticmethod]
+    #[pyo3(signature = (text, file, directory, set, unset=Vec::new()))]
     fn load(
         py: Python<'_>,
         text: String,
         file: String,
         directory: PathBuf,
         set: Vec<(String, String)>,
+        unset: Vec<String>,
     ) -> PyResult<Self> {
-        interruptible(py, move |stop| lab::load_unless(stop, &text, &file, &directory, &set))?
+        interruptible(py, move |stop| lab::load_changed(stop, &text, &file, &directory, &set, &unset))?
             .map(|inner| Self { inner: Arc::new(inner) })
             .map_err(|d| scenario_error(py, &d))
     }

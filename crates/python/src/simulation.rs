@@ -141,12 +141,19 @@ pub fn to_python(py: Python<'_>, tables: Vec<lab::Table>) -> PyResult<Vec<PyTabl
 }
 
 fn column(py: Python<'_>, c: lab::Column) -> PyResult<PyColumn> {
-    use lab::ColumnData::{Bool, F64, I64, Maybe, Text, U32, U64};
+    use lab::ColumnData::{Bool, F64, Maybe, MaybeF64, Text, U32, U64};
     let (values, dtype, offsets) = match c.data {
         U64(v) => (Values::U64(v), "uint64", None),
-        I64(v) => (Values::I64(v), "int64", None),
-        Maybe(v) => (Values::I64(v), "int64?", None),
+        // On the way across, what no value is stands for the missing ones: Python makes nulls of it.
+        Maybe(v) => {
+            let crossing = |value: Option<u64>| value.and_then(|v| i64::try_from(v).ok()).unwrap_or(-1);
+            (Values::I64(v.into_iter().map(crossing).collect()), "int64?", None)
+        }
         F64(v) => (Values::F64(v), "float64", None),
+        MaybeF64(v) => {
+            let values = v.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect();
+            (Values::F64(values), "float64?", None)
+        }
         U32(v) => (Values::U32(v), "uint32", None),
         Bool(v) => (Values::U8(v), "bool", None),
         Text(v) => {

@@ -3,7 +3,7 @@
 use crate::events::Events;
 use crate::fabric::relief;
 use crate::port::Bypass;
-use crate::sim::Sim;
+use crate::sim::{Pause, Sim};
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::pause::PausePolicy;
 use thalweg_machines::schedule::Discipline;
@@ -162,17 +162,25 @@ impl<Q: Events> Sim<Q> {
     /// # Errors
     /// Stops at the first law that does not hold.
     pub fn run_checked(&mut self, max_events: u64, every: u64) -> Result<bool, Violation> {
+        self.run_checked_until(max_events, every, Time::MAX).map(|pause| pause != Pause::Ended)
+    }
+
+    /// The same, but no event later than `at`.
+    ///
+    /// # Errors
+    /// As [`Sim::run_checked`].
+    pub fn run_checked_until(&mut self, max_events: u64, every: u64, at: Time) -> Result<Pause, Violation> {
         let mut left = max_events;
         while left > 0 {
             let chunk = left.min(every);
-            let running = self.run(chunk);
+            let pause = self.run_until(chunk, at);
             self.check()?;
             self.check_promises(self.cx.now)?;
-            if !running {
-                return Ok(false);
+            if pause != Pause::Budget {
+                return Ok(pause);
             }
             left -= chunk;
         }
-        Ok(true)
+        Ok(Pause::Budget)
     }
 }

@@ -73,8 +73,6 @@ pub(crate) struct Features {
     pub agents: bool,
     /// Some connections carry messages back to back: see [`crate::hosts::streams`].
     pub streams: bool,
-    /// Some connections carry several flows, which therefore may have to wait before they begin.
-    pub queue_pairs: bool,
     /// Ports write to sources: see [`crate::fabric::points`].
     pub points: bool,
     /// Switches lift packets, or break cycles: see [`crate::fabric::relief`].
@@ -118,7 +116,6 @@ impl Features {
             headers,
             writes,
             streams: spec.flows.iter().any(|flow| flow.back_to_back),
-            queue_pairs: spec.flows.iter().any(|flow| flow.connection != u32::MAX),
             points: spec.point.is_some(),
             relief: spec.relief.is_some(),
             observed: headers || writes || spec.point.is_some() || spec.inputs.is_some(),

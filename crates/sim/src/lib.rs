@@ -53,4 +53,4 @@ pub use instruments::probe;
 pub use instruments::recording::{self, Recorded};
 pub use results::Counters;
 pub use sealed::LoadError;
-pub use sim::Sim;
+pub use sim::{Pause, Sim};

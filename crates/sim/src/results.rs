@@ -136,11 +136,12 @@ impl<Q: Events> Sim<Q> {
         let reached = |t: Time| (t != Time::MAX).then_some(t);
         FlowOutcome {
             started: reached(record.started),
-            begun: reached(self.flows.begun_at(flow)),
+            begun: reached(self.cx.instruments.firsts.of(flow)),
             received: reached(record.received),
             acked: reached(record.acked),
             delivered: record.delivered,
             rtt: (record.rtt != Span::MAX).then_some(record.rtt),
+            rtts: record.rtts,
             sent: record.sent,
             retransmitted: record.retransmitted,
             timeouts: record.timeouts,

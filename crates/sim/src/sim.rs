@@ -11,7 +11,18 @@ use crate::lookahead::look_ahead;
 use crate::prefetch::prefetch;
 use crate::sampling::sample;
 use thalweg_machines::pause::Frame;
-use thalweg_units::{FlowId, PortId};
+use thalweg_units::{FlowId, PortId, Time};
+
+/// Why a run stops for the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// It has processed as many events as it may.
+    Budget,
+    /// All events until the instant are done.
+    Reached,
+    /// It has ended.
+    Ended,
+}
 
 /// A network at an instant. Plain data throughout: see [`crate::snapshot`].
 #[derive(Clone, Debug)]
@@ -30,10 +41,15 @@ pub struct Sim<Q: Events = Calendar> {
 impl<Q: Events> Sim<Q> {
     /// Processes at most `max_events` more events; false once the run has ended.
     pub fn run(&mut self, max_events: u64) -> bool {
-        let running = !self.cx.stopped && self.advance(max_events);
+        self.run_until(max_events, Time::MAX) != Pause::Ended
+    }
+
+    /// The same, but no event later than `at`.
+    pub fn run_until(&mut self, max_events: u64, at: Time) -> Pause {
+        let pause = if self.cx.stopped { Pause::Ended } else { self.advance(max_events, at) };
         self.fabric.catch_up_all(&mut self.cx);
         self.account_losses();
-        running
+        pause
     }
 
     /// Has a port tell the far end of its link something now, as its switch's pause policy would: for experiments, and for
@@ -52,20 +68,24 @@ impl<Q: Events> Sim<Q> {
         Ok(())
     }
 
-    fn advance(&mut self, max_events: u64) -> bool {
-        let until = self.cx.spec.stop.until;
+    fn advance(&mut self, max_events: u64, at: Time) -> Pause {
+        let end = self.cx.spec.stop.until;
+        let until = end.min(at);
         let budget = max_events.min(self.cx.spec.stop.max_events.saturating_sub(self.processed));
         for _ in 0..budget {
             let Some(event) = self.cx.events.pop() else {
                 relief::hear_the_rest(&mut self.fabric, &mut self.cx);
                 self.cx.stopped = true;
-                return false;
+                return Pause::Ended;
             };
             if event.at > until {
                 self.cx.events.push(event);
+                if until < end {
+                    return Pause::Reached;
+                }
                 self.cx.now = until;
                 self.cx.stopped = true;
-                return false;
+                return Pause::Ended;
             }
             debug_assert!(event.at >= self.cx.now, "time travel");
             self.cx.now = event.at;
@@ -78,13 +98,13 @@ impl<Q: Events> Sim<Q> {
             }
             self.dispatch(event);
             if self.cx.stopped {
-                return false;
+                return Pause::Ended;
             }
         }
         if self.processed >= self.cx.spec.stop.max_events {
             self.cx.stopped = true;
         }
-        !self.cx.stopped
+        if self.cx.stopped { Pause::Ended } else { Pause::Budget }
     }
 
     #[inline(always)]

@@ -369,6 +369,18 @@ pub fn pattern(quantity: &str) -> Option<String> {
 
 /// Checks a string against a schema's `x-quantity`; unknown ones accept everything.
 pub fn check(quantity: &str, text: &str) -> Result<(), String> {
+    let products = ["room", "length", "capacity"].contains(&quantity);
+    check_plain(quantity, text).map_err(|e| match e.strip_suffix(')') {
+        // What may be a multiple of the bandwidth-delay product says so.
+        Some(units) if products && units.contains("(units: ") => {
+            let near = text.trim_end().to_ascii_lowercase().ends_with("bdp");
+            format!("{units}, bdp){}", if near { "; the unit is written `bdp`" } else { "" })
+        }
+        _ => e,
+    })
+}
+
+fn check_plain(quantity: &str, text: &str) -> Result<(), String> {
     match quantity {
         // Instants are sums of such times: they must stay far from the end of 64 bits of picoseconds.
         "time" => match text.parse::<Span>() {
@@ -406,6 +418,16 @@ mod tests {
         assert_eq!(times(product, 500_000_000), Some(Bytes::new(62_500)));
         assert_eq!(times(product, 333_333_333), Some(Bytes::new(41_667)));
         assert_eq!(times(Bytes::MAX, 2_000_000_000), None);
+    }
+
+    #[test]
+    fn what_may_be_a_multiple_of_the_product_lists_its_unit() {
+        for quantity in ["room", "length", "capacity"] {
+            let why = check(quantity, "0.5BDP").expect_err("a unit in capitals");
+            assert!(why.contains(", bdp); the unit is written `bdp`"), "{why}");
+            assert!(check(quantity, "5 apples").expect_err("no unit").ends_with(", bdp)"));
+        }
+        assert!(!check("size", "5 apples").expect_err("no unit").contains("bdp"));
     }
 
     #[test]

@@ -112,6 +112,14 @@ def build() -> Parser:
             metavar="KEY=VALUE",
             help="change a dotted key (repeatable)",
         )
+        p.add_argument(
+            "--unset",
+            dest="set",
+            action="append",
+            type=lambda key: (key, None),
+            metavar="KEY",
+            help="take a dotted key out, as if it were not written (repeatable)",
+        )
         plugins(p)
 
     def plugins(p: Parser) -> None:

@@ -58,7 +58,7 @@ def sweep(args) -> int:
         means = runs.means(metric).to_dicts()
         print(json.dumps({"metric": metric, "runs": runs.frame.to_dicts(), "means": means}, ensure_ascii=False))
     elif not args.quiet:
-        print_means(runs, metric)
+        print_means(runs, metric, *([] if args.metric else runs.of_sections()))
         print("table: " + str(files[0]) + "\nfigure: " + " ".join(map(str, files[1:])))
     broken = [r for r in runs if r.summary.get("violation")]
     if broken:
@@ -83,7 +83,7 @@ def write(runs, metric: str, folder: Path) -> list[Path]:
     return [_places.write_file(folder / name, data, mark="") for name, data in files.items()]
 
 
-def print_means(runs, metric: str) -> None:
+def print_means(runs, *metrics: str) -> None:
     from rich.table import Table
 
     from thalweg._console import console
@@ -91,17 +91,17 @@ def print_means(runs, metric: str) -> None:
     from thalweg.settings import text
     from thalweg.sweepfigure import axis_label
 
-    rows = runs.over_seeds(metric)
-    seeds = max(s[metric].runs for _, s in rows)
+    rows = runs.over_seeds(*metrics)
+    seeds = max(s[metrics[0]].runs for _, s in rows)
     title = f"{len(runs)} runs" + (f", mean of {seeds} seeds ± 95 % confidence" if seeds > 1 else "")
     table = Table(title=title, title_justify="left")
     keys = list(rows[0][0])
     for key in keys:
         table.add_column(key, overflow="fold")
-    for head in (axis_label(metric), *(["±"] if seeds > 1 else [])):
-        table.add_column(head, justify="right", no_wrap=True)
+    for head in (head for m in metrics for head in (axis_label(m), *(["±"] if seeds > 1 else []))):
+        table.add_column(head, justify="right", no_wrap=len(metrics) == 1)
     for labels, spreads in rows:
-        s = spreads[metric]
-        numbers = (number(s.mean), *([number(s.half)] if seeds > 1 else []))
+        shown = [spreads[m] for m in metrics]
+        numbers = [number(x) for s in shown for x in ((s.mean, s.half) if seeds > 1 else (s.mean,))]
         table.add_row(*(text(labels[k]) for k in keys), *numbers)
     console().print(table)

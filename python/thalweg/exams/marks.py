@@ -134,7 +134,7 @@ def _settled(situation: Situation, results: Results, link, progress: dict, trips
         case "done":
             flows = results.flows
             ends = flows["start_ps"] + flows["fct_ps"]
-            if (flows["fct_ps"] < 0).any() or not len(flows):
+            if flows["fct_ps"].has_nulls() or not len(flows):
                 return math.inf
             return float(ends.max()) * 1e-12 - situation.event
         case "link":

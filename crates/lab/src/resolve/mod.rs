@@ -8,13 +8,13 @@ pub(crate) use transports::reads_telemetry;
 
 use crate::context::Cx;
 use crate::quantity::Capacity;
-use crate::schema::{Document, Pattern, Rank, Scheduler, Transport, of_kind};
+use crate::schema::{Document, Marking, Pattern, Rank, Scheduler, Transport, of_kind};
 use crate::topology::{Family, Graph};
 use crate::workload;
 use thalweg_machines::congestion::{ControllerSpec, Paths};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
-use thalweg_units::Span;
+use thalweg_units::{Bytes, Rate, Span};
 use transports::Dependent;
 
 /// The rank that a scheduler sorts by, if it sorts by one.
@@ -84,6 +84,11 @@ pub(crate) fn used(doc: &Document) -> impl Iterator<Item = &Transport> {
     own.map(|t| doc.transports.get(&t.transport).unwrap_or(&doc.transport))
 }
 
+/// True if some section of traffic names this transport.
+pub(crate) fn carries_traffic(doc: &Document, name: &str) -> bool {
+    doc.traffic.iter().any(|t| !matches!(t.pattern, Pattern::Udp(_)) && t.transport == name)
+}
+
 /// True if some transport that traffic uses has a controller that reads telemetry.
 pub(crate) fn has_telemetry(doc: &Document) -> bool {
     used(doc).any(|t| t.congestion().is_some_and(reads_telemetry))
@@ -104,6 +109,37 @@ impl Paths for Longest<'_> {
     }
     fn base_rtt(&mut self) -> Span {
         *self.base_rtt.get_or_insert_with(|| self.graph.longest_round_trip(self.wire.0, self.wire.1))
+    }
+}
+
+/// DCQCN's congestion point for the hosts' links: 5 and 200 KB were chosen for 40 Gb/s (Zhu et al., SIGCOMM 2015,
+/// §4), and a queue lasts as long at any rate that is in proportion.
+pub(crate) fn dcqcn_marks(graph: &Graph) -> (Bytes, Bytes) {
+    let fastest = graph.host_rates().into_iter().max().unwrap_or(DCQCN_RATE);
+    let scaled = |bytes: u64| {
+        Bytes::new(
+            (u128::from(bytes) * u128::from(fastest.bps())).div_ceil(u128::from(DCQCN_RATE.bps())) as u64
+        )
+    };
+    (scaled(5_000), scaled(200_000))
+}
+
+const DCQCN_RATE: Rate = Rate::from_gbps(40);
+
+/// Thresholds that a scheme has from DCQCN's authors, as its links want them.
+pub(crate) fn by_rate(cx: &Cx<'_>, doc: &mut Document, graph: &Graph) {
+    let fit = |key: &str, marking: &mut Marking| {
+        let of_scheme = |own: &str| cx.origin.scheme_of(&format!("{key}.{own}")).is_some();
+        if let Marking::RedEcn(own) = marking {
+            let (min, max) = dcqcn_marks(graph);
+            own.min = if of_scheme("min") { min } else { own.min };
+            own.max = if of_scheme("max") { max } else { own.max };
+        }
+    };
+    let before = doc.switch.marking;
+    fit("switch.marking", &mut doc.switch.marking);
+    if doc.nic.marking == Some(before) {
+        doc.nic.marking = Some(doc.switch.marking);
     }
 }
 

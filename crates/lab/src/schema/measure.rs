@@ -10,10 +10,11 @@ use thalweg_units::{Bytes, Span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// Flows that start before do not count.
+    /// Flows that start before do not count. Flows without end do, wherever they start: what they do from here on.
     #[serde(default = "default::zero")]
     pub from: Q<Span>,
-    /// Flows that start at this time or later do not count; the end of the run if not given.
+    /// Flows that start at this time or later do not count, nor what flows without end do then; the end of the run if
+    /// not given.
     pub until: Option<Q<Span>>,
     /// When a flow is complete.
     #[serde(default)]

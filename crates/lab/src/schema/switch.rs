@@ -43,13 +43,14 @@ thalweg_machines::pause_policies!(with_pauses! {
         #[serde(default)]
         pub scheduler: Scheduler,
         /// What one port may hold, all its queues together; the packet being transmitted does not count. `500KB` if not given;
-        /// with `inputs`, `"unlimited"`.
+        /// with `inputs` or `shared_buffer`, `"unlimited"`.
         pub buffer: Option<Capacity>,
         /// Whether and when packets are marked or dropped before the buffer is full.
         #[serde(default)]
         #[schemars(schema_with = "marking::inside_a_queue")]
         pub marking: Marking,
-        /// Memory shared by all ports of a switch; without it every port has its own `buffer`.
+        /// Memory shared by all ports of a switch; without it every port has its own `buffer`. With it a port has no
+        /// limit but its share, unless `buffer` is written too.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub shared_buffer: Option<SharedBuffer>,
         /// Memory by the input at which packets came, instead of output queues with limits.
@@ -97,7 +98,9 @@ impl Switch {
 
     /// What one port may hold.
     pub(crate) fn room(&self) -> Capacity {
-        let own = || if self.inputs.is_some() { Capacity::Unlimited } else { default::buffer() };
+        // Beneath the 500 KB of a port with memory of its own no shared memory of megabytes would ever fill.
+        let shares = self.inputs.is_some() || self.shared_buffer.is_some();
+        let own = || if shares { Capacity::Unlimited } else { default::buffer() };
         self.buffer.unwrap_or_else(own)
     }
 }

@@ -12,8 +12,15 @@ pub struct Traffic {
     /// What it is.
     #[serde(flatten)]
     pub pattern: Pattern,
-    /// Name of one of `[transports]`; `default` is `[transport]`.
+    /// What tables, legends and metrics call the section; no two are called alike. If not given: after its transport
+    /// or controller where sections differ by that, else after its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How its flows talk: the name of one of `[transports]` (`default` is `[transport]`); a table with keys of
+    /// `transport`, such as `{ congestion = "bbr" }`, which has all else from `[transport]`; or, for short, the name
+    /// of a controller or of a kind of transport.
     #[serde(default = "default::transport")]
+    #[schemars(extend("x-table" = "transport", "examples" = ["default", "bbr"]))]
     pub transport: String,
     /// Which flows share a connection, and with it a queue pair's state. Only with transports of kind `rdma`.
     #[serde(default)]

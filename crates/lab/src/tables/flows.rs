@@ -3,9 +3,10 @@
 use crate::run::Run;
 use crate::schema::Fct;
 use crate::table::{ColumnData, Table, column};
+use crate::window::Share;
 use thalweg_sim::spec::FlowSpec;
 use thalweg_sim::{FlowEnd, FlowOutcome};
-use thalweg_units::FlowId;
+use thalweg_units::{FlowId, Time};
 
 /// A flow with what became of it.
 pub(crate) struct FlowRow<'a> {
@@ -43,6 +44,10 @@ impl FlowRow<'_> {
             FlowEnd::Unreachable => ("failed", "unreachable: no path is left"),
         }
     }
+    /// Of a flow without end: what it has done in the measured window.
+    pub fn share(&self, run: &Run) -> Option<Share> {
+        run.window.share(FlowId(self.id), &self.outcome, run.engine.now())
+    }
     pub fn endless(&self) -> bool {
         self.spec.size == u64::MAX
     }
@@ -63,13 +68,18 @@ pub(crate) fn flow_rows(run: &Run) -> impl Iterator<Item = FlowRow<'_>> {
     })
 }
 
+/// When the last ACK came. A sender that waits for none has nothing left to do once it has sent: that is no ACK.
+fn acked(run: &Run, row: &FlowRow<'_>) -> Option<Time> {
+    let transport = &run.engine.spec().transports[usize::from(row.spec.transport)];
+    row.outcome.acked.filter(|_| transport.wire().is_acknowledged())
+}
+
 pub(super) fn table(run: &Run) -> Table {
     let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
+    let section = |r: &FlowRow<'_>| &run.meta.sections[usize::from(r.spec.group)];
     let u64s = |f: &dyn Fn(&FlowRow<'_>) -> u64| ColumnData::U64(rows.iter().map(f).collect());
     let u32s = |f: &dyn Fn(&FlowRow<'_>) -> u32| ColumnData::U32(rows.iter().map(f).collect());
-    let time = |f: &dyn Fn(&FlowRow<'_>) -> Option<u64>| {
-        ColumnData::I64(rows.iter().map(|r| f(r).map_or(-1, |ps| ps as i64)).collect())
-    };
+    let maybe = |f: &dyn Fn(&FlowRow<'_>) -> Option<u64>| ColumnData::Maybe(rows.iter().map(f).collect());
     Table {
         name: "flows",
         doc: "One row per flow.",
@@ -77,20 +87,30 @@ pub(super) fn table(run: &Run) -> Table {
             column("id", "", "number of the flow", u32s(&|r| r.id)),
             column("src", "", "host that sends", u32s(&|r| r.spec.src.0)),
             column("dst", "", "host that receives", u32s(&|r| r.spec.dst.0)),
-            column("size", "B", "payload; 2^64 - 1: without end", u64s(&|r| r.spec.size)),
+            column(
+                "size",
+                "B",
+                "payload; null: without end",
+                maybe(&|r| (!r.endless()).then_some(r.spec.size)),
+            ),
             column(
                 "start_ps",
                 "ps",
-                "when it started; -1: not started",
-                time(&|r| r.outcome.started.map(|t| t.ps())),
+                "when it started; null: not started",
+                maybe(&|r| r.outcome.started.map(|t| t.ps())),
             ),
             column(
                 "begun_ps",
                 "ps",
-                "when its first packet left its sender: later than its start where it waits behind others on its connection; -1: not yet",
-                time(&|r| r.outcome.begun.map(|t| t.ps())),
+                "when its first packet began to leave its host: later than its start where it waits behind others, or behind a pause; null: not yet",
+                maybe(&|r| r.outcome.begun.map(|t| t.ps())),
             ),
-            column("fct_ps", "ps", "flow completion time by measure.fct; -1: not complete", time(&|r| r.fct)),
+            column(
+                "fct_ps",
+                "ps",
+                "flow completion time by measure.fct; null: not complete",
+                maybe(&|r| r.fct),
+            ),
             column(
                 "ideal_ps",
                 "ps",
@@ -100,27 +120,35 @@ pub(super) fn table(run: &Run) -> Table {
             column(
                 "slowdown",
                 "",
-                "fct / ideal; not a number: not complete",
-                ColumnData::F64(rows.iter().map(|r| r.slowdown().unwrap_or(f64::NAN)).collect()),
+                "fct / ideal; null: not complete",
+                ColumnData::MaybeF64(rows.iter().map(FlowRow::slowdown).collect()),
             ),
             column(
                 "received_ps",
                 "ps",
-                "when the last byte arrived at the receiver; -1: never",
-                time(&|r| r.outcome.received.map(|t| t.ps())),
+                "when the last byte arrived at the receiver; null: never",
+                maybe(&|r| r.outcome.received.map(|t| t.ps())),
             ),
             column(
                 "acked_ps",
                 "ps",
-                "when the ACK of the last byte arrived at the sender; -1: never",
-                time(&|r| r.outcome.acked.map(|t| t.ps())),
+                "when the ACK of the last byte arrived at the sender; null: never, or nothing is acknowledged",
+                maybe(&|r| acked(run, r).map(|t| t.ps())),
             ),
             column("delivered", "B", "payload delivered in order", u64s(&|r| r.outcome.delivered)),
             column(
+                "throughput_bps",
+                "b/s",
+                "of a flow without end: payload delivered in the part of its life that lies in the measured window; null: it has a size, or no such part",
+                ColumnData::MaybeF64(
+                    rows.iter().map(|r| r.share(run).map(|s| s.delivered as f64 * 8.0 / s.seconds)).collect(),
+                ),
+            ),
+            column(
                 "rtt_ps",
                 "ps",
-                "mean of the round trips that ACKs of new data measured, SYN-ACK included; -1: none",
-                time(&|r| r.outcome.rtt.map(|t| t.ps())),
+                "mean of the round trips that ACKs of new data measured, SYN-ACK included; null: none",
+                maybe(&|r| r.outcome.rtt.map(|t| t.ps())),
             ),
             column("packets", "", "data packets sent", u32s(&|r| r.outcome.sent)),
             column("retransmissions", "", "data packets sent again", u32s(&|r| r.outcome.retransmitted)),
@@ -138,7 +166,19 @@ pub(super) fn table(run: &Run) -> Table {
                 "credits that came when there was nothing left to send (ExpressPass)",
                 u32s(&|r| r.outcome.wasted_credits),
             ),
-            column("group", "", "traffic section", u32s(&|r| u32::from(r.spec.group))),
+            column(
+                "section",
+                "",
+                "what its section of traffic is called",
+                ColumnData::Text(rows.iter().map(|r| section(r).name.clone()).collect()),
+            ),
+            column(
+                "controller",
+                "",
+                "its congestion controller; of a transport without one, the transport's kind",
+                ColumnData::Text(rows.iter().map(|r| section(r).controller.clone()).collect()),
+            ),
+            column("group", "", "number of its traffic section", u32s(&|r| u32::from(r.spec.group))),
             column("class", "", "traffic class", u32s(&|r| u32::from(r.spec.class))),
             column(
                 "measured",
@@ -149,8 +189,8 @@ pub(super) fn table(run: &Run) -> Table {
             column(
                 "after",
                 "",
-                "the flow that must complete before it starts; -1: none",
-                time(&|r| (r.spec.after != FlowId::NONE).then_some(u64::from(r.spec.after.0))),
+                "the flow that must complete before it starts; null: none",
+                maybe(&|r| (r.spec.after != FlowId::NONE).then_some(u64::from(r.spec.after.0))),
             ),
             column(
                 "status",

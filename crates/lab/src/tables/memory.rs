@@ -68,9 +68,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
         return None;
     }
     let rows = memory_rows(run);
-    let maybe = |f: &dyn Fn(&MemoryRow) -> Option<u64>| {
-        ColumnData::Maybe(rows.iter().map(|r| f(r).map_or(-1, |bytes| bytes as i64)).collect())
-    };
+    let maybe = |f: &dyn Fn(&MemoryRow) -> Option<u64>| ColumnData::Maybe(rows.iter().map(f).collect());
     Some(Table {
         name: "memory",
         doc: "One row per input of a switch, and one for what its inputs share: the most that it has held.",

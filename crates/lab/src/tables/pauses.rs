@@ -27,9 +27,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
         if p.port.0.is_multiple_of(2) { (link.a.0, link.b.0) } else { (link.b.0, link.a.0) }
     };
     let u32s = |f: &dyn Fn(&PauseRecord) -> u32| ColumnData::U32(pauses.iter().map(f).collect());
-    let maybe = |f: &dyn Fn(&PauseRecord) -> Option<i64>| {
-        ColumnData::Maybe(pauses.iter().map(|p| f(p).unwrap_or(-1)).collect())
-    };
+    let maybe = |f: &dyn Fn(&PauseRecord) -> Option<u64>| ColumnData::Maybe(pauses.iter().map(f).collect());
     Some(Table {
         name: "pauses",
         doc: "One row per pause of a port, from the arrival of the frame there to the next one's.",
@@ -43,13 +41,13 @@ pub(super) fn table(run: &Run) -> Option<Table> {
                 "ended_ps",
                 "ps",
                 "until when; null: it stands",
-                maybe(&|p| (p.ended != Time::MAX).then_some(p.ended.ps() as i64)),
+                maybe(&|p| (p.ended != Time::MAX).then_some(p.ended.ps())),
             ),
             column(
                 "cause",
                 "",
                 "the pause that caused it; null: none, the output was merely busy",
-                maybe(&|p| (p.cause != u32::MAX).then_some(i64::from(p.cause))),
+                maybe(&|p| (p.cause != u32::MAX).then_some(u64::from(p.cause))),
             ),
             column(
                 "depth",

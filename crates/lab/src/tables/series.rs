@@ -3,6 +3,10 @@
 use super::ports::capacity;
 use crate::run::Run;
 use crate::table::{Column, ColumnData, Table, column};
+use thalweg_sim::probe::ControllerSample;
+
+/// No window comes near: what is as large is no limit, or the sum of such.
+const UNLIMITED: u64 = u64::MAX / 2;
 
 /// Whose packets wait, if somebody asked.
 fn competing(run: &Run) -> Vec<Column> {
@@ -24,8 +28,8 @@ fn competing(run: &Run) -> Vec<Column> {
 /// What ports take their links' rates for, if one must estimate that.
 fn estimated(run: &Run) -> Option<Column> {
     let l = &run.engine.probes().links;
-    let data = ColumnData::U64(l.iter().map(|s| s.estimate.unwrap_or(0)).collect());
-    let doc = "what the port's marking takes the link's rate for (ABC before batches); 0: nothing yet, or it need not estimate";
+    let data = ColumnData::Maybe(l.iter().map(|s| s.estimate.filter(|rate| *rate > 0)).collect());
+    let doc = "what the port's marking takes the link's rate for (ABC before batches); null: nothing yet, or it need not estimate";
     l.iter().any(|s| s.estimate.is_some()).then(|| column("estimate", "b/s", doc, data))
 }
 
@@ -80,6 +84,10 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
     }
     if wanted.controllers.is_some() {
         let c = &probes.controllers;
+        // The largest number stands for no limit.
+        let limits = |f: &dyn Fn(&ControllerSample) -> u64| {
+            ColumnData::Maybe(c.iter().map(|s| Some(f(s)).filter(|bytes| *bytes < UNLIMITED)).collect())
+        };
         out.push(Table {
             name: "controllers",
             doc: "Congestion controllers over time.",
@@ -89,20 +97,20 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                 column(
                     "window",
                     "B",
-                    "payload that may be in the network",
-                    ColumnData::U64(c.iter().map(|s| s.window).collect()),
+                    "payload that may be in the network; null: no limit",
+                    limits(&|s| s.window),
                 ),
                 column(
                     "threshold",
                     "B",
-                    "slow-start threshold; 2^64 - 1: none",
-                    ColumnData::U64(c.iter().map(|s| s.threshold).collect()),
+                    "slow-start threshold; null: none",
+                    limits(&|s| s.threshold),
                 ),
                 column(
                     "other_window",
                     "B",
-                    "another window that the controller keeps (ABC: CUBIC's); `window` is never above it; 2^64 - 1: none",
-                    ColumnData::U64(c.iter().map(|s| s.other_window).collect()),
+                    "another window that the controller keeps (ABC: CUBIC's); `window` is never above it; null: none",
+                    limits(&|s| s.other_window),
                 ),
                 column(
                     "in_flight",
@@ -113,8 +121,8 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                 column(
                     "srtt_ps",
                     "ps",
-                    "smoothed round trip; 0: none yet",
-                    ColumnData::U64(c.iter().map(|s| s.srtt).collect()),
+                    "smoothed round trip; null: none yet",
+                    ColumnData::Maybe(c.iter().map(|s| (s.srtt > 0).then_some(s.srtt)).collect()),
                 ),
                 column(
                     "delivered",
@@ -125,8 +133,8 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                 column(
                     "pace",
                     "b/s",
-                    "rate on the wire; 0: not limited by one",
-                    ColumnData::U64(c.iter().map(|s| s.pace).collect()),
+                    "rate on the wire; null: not limited by one",
+                    ColumnData::Maybe(c.iter().map(|s| s.pace).collect()),
                 ),
             ],
         });
@@ -153,8 +161,8 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                 column(
                     "pace",
                     "b/s",
-                    "rate on the wire after it; 0: not limited by one",
-                    ColumnData::U64(c.iter().map(|s| s.pace).collect()),
+                    "rate on the wire after it; null: not limited by one",
+                    ColumnData::Maybe(c.iter().map(|s| s.pace).collect()),
                 ),
             ],
         });

@@ -137,6 +137,11 @@ fn registered(custom: &Json) -> Vec<String> {
     }
 }
 
+/// Whether users' own are of this kind.
+fn is_registry(custom: Option<&Json>, kind: &str) -> bool {
+    custom.and_then(|custom| custom.get("x-registry")).is_some_and(|registry| registry == kind)
+}
+
 impl Checker<'_> {
     fn error(&mut self, node: &Node, path: &str, reason: String, hint: Option<String>) {
         self.errors.push(self.origin.diagnostic(node.place, path, reason, hint));
@@ -221,8 +226,11 @@ impl Checker<'_> {
             None => {
                 let known: Vec<String> = names.into_iter().chain(users).collect();
                 let now = schema.get("x-renamed-kinds").and_then(|names| names.get(&word)?.as_str());
-                let hint =
+                let mut hint =
                     now.map_or_else(|| suggest(&word, &known), |now| format!("it is called `{now}` now"));
+                if now.is_none() && is_registry(custom, "controllers") {
+                    hint.push_str("; one of your own: name its file with `--import FILE`");
+                }
                 let reason = format!("`{}` is not a choice", quoted(&word));
                 let node = node.get("kind").cloned().unwrap_or_else(|| node.clone());
                 self.error(&node, path, reason, Some(hint));

@@ -2,4 +2,5 @@
 
 pub(crate) mod check;
 pub(crate) mod emit;
+pub(crate) mod inline;
 pub(crate) mod tree;

@@ -1,7 +1,9 @@
 //! A TOML document as a tree that remembers where each value was written.
 
 use crate::Diagnostic;
-use crate::diagnostic::quoted;
+use crate::diagnostic::{quoted, suggest};
+use crate::text::inline;
+use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
 /// Where a value comes from.
@@ -155,6 +157,22 @@ pub(crate) struct Origin {
     lines: Vec<usize>,
     sets: Vec<String>,
     pub root: Node,
+    /// Keys that are not written where they stand in `root`: `transports.bbr` is written as `traffic.1.transport`.
+    pub aliases: Vec<(String, String)>,
+    /// Keys that a transport of a section has from another one.
+    pub inherited: Vec<Inherited>,
+    /// The transports that the text itself uses, before any override.
+    pub used: Vec<String>,
+    /// `[transport]` carries no traffic, and that is no mistake: sections inherit from it, or an override is the cause.
+    pub spares_main: bool,
+}
+
+/// A key that a table has from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Inherited {
+    pub path: String,
+    /// Where it is written.
+    pub from: String,
 }
 
 impl Origin {
@@ -162,7 +180,16 @@ impl Origin {
     pub fn parse(text: &str, file: &str, set: &[(String, String)]) -> Result<Self, Vec<Diagnostic>> {
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
         let root = Node::new(Value::Table(Vec::new()), Place::File(0));
-        let mut origin = Self { file: file.to_owned(), lines, sets: Vec::new(), root };
+        let mut origin = Self {
+            file: file.to_owned(),
+            lines,
+            sets: Vec::new(),
+            root,
+            aliases: Vec::new(),
+            inherited: Vec::new(),
+            used: Vec::new(),
+            spares_main: false,
+        };
         let syntax = |origin: &Self, at: usize, reason: String| {
             vec![origin.diagnostic(Place::File(at), "", reason, None)]
         };
@@ -173,6 +200,9 @@ impl Origin {
         })?;
         let value = table_of(table.into_inner()).map_err(|(at, reason)| syntax(&origin, at, reason))?;
         origin.root.value = value;
+        if let Some(Value::Array(sections)) = origin.root.get("traffic").map(|node| &node.value) {
+            origin.used = sections.iter().filter_map(inline::uses).map(str::to_owned).collect();
+        }
         let mut errors = Vec::new();
         for (index, (key, value)) in set.iter().enumerate() {
             origin.sets.push(key.clone());
@@ -263,6 +293,80 @@ impl Origin {
         (node.place == Place::Scheme).then_some(name)
     }
 
+    /// A key as its author wrote it.
+    fn as_written<'a>(&self, key: &'a str) -> Cow<'a, str> {
+        let rest = |path: &str| match key.strip_prefix(path)? {
+            rest if rest.is_empty() || rest.starts_with('.') => Some(rest.to_owned()),
+            _ => None,
+        };
+        let found = self.aliases.iter().find_map(|(path, written)| Some(written.clone() + &rest(path)?));
+        found.map_or(Cow::Borrowed(key), Cow::Owned)
+    }
+
+    /// The key that a transport of a section has from another one, if this is one of these or below.
+    pub fn inherits(&self, path: &str) -> Option<&Inherited> {
+        let within =
+            |own: &str| path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        self.inherited.iter().find(|key| within(&key.path))
+    }
+
+    /// Whether a key is written.
+    pub fn has(&self, path: &str) -> bool {
+        path.split('.').try_fold(&self.root, |node, part| node.get(part)).is_some()
+    }
+
+    /// Takes a key out; whether it was there.
+    pub fn remove(&mut self, path: &str) -> bool {
+        let (parent, key) = path.rsplit_once('.').unwrap_or(("", path));
+        let parts = parent.split('.').filter(|part| !part.is_empty());
+        let Some(table) = parts.clone().try_fold(&mut self.root, |node, part| node.get_mut(part)) else {
+            return false;
+        };
+        match &mut table.value {
+            Value::Table(entries) => {
+                let before = entries.len();
+                entries.retain(|(name, _)| name != key);
+                entries.len() < before
+            }
+            Value::Array(items) => match key.parse::<usize>() {
+                Ok(at) if at < items.len() => {
+                    items.remove(at);
+                    true
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Why a key cannot be taken out that is not there.
+    pub fn no_such(&self, path: &str) -> Diagnostic {
+        let parts: Vec<&str> = path.split('.').collect();
+        let mut node = &self.root;
+        let mut depth = 0;
+        while let Some(next) = parts.get(depth).and_then(|part| node.get(part)) {
+            (node, depth) = (next, depth + 1);
+        }
+        let known: Vec<String> = match &node.value {
+            Value::Table(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+            Value::Array(items) => (0..items.len()).map(|at| at.to_string()).collect(),
+            _ => Vec::new(),
+        };
+        let inside =
+            if depth == 0 { "the scenario".to_owned() } else { format!("`{}`", parts[..depth].join(".")) };
+        let hint = match (known.is_empty(), parts.get(depth)) {
+            (false, Some(part)) => {
+                format!("written in {inside}: {}", suggest(part, &known).replace("known: ", ""))
+            }
+            _ => "only what is written can be unset; defaults are changed with --set".to_owned(),
+        };
+        let file = format!("--unset {}", long(path));
+        let mut found =
+            Diagnostic::in_file(&file, 0, "this key is not written: there is nothing to unset").hint(hint);
+        found.key = long(path);
+        found
+    }
+
     /// About the key at `path`, wherever it or its nearest parent was written.
     pub fn at(&self, path: &str, reason: impl Into<String>) -> Diagnostic {
         self.diagnostic(self.deepest(path).place, path, reason.into(), None)
@@ -282,7 +386,7 @@ impl Origin {
                 _ => (self.file.clone(), 0, 0),
             },
         };
-        Diagnostic { file, line, column, key: long(key), reason, hint }
+        Diagnostic { file, line, column, key: long(&self.as_written(key)), reason, hint }
     }
 }
 

@@ -22,7 +22,10 @@ mod transports;
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::diagnostic::quoted;
+use crate::resolve;
 use crate::schema::Document;
+use crate::text::inline;
+use crate::text::tree::Inherited;
 use crate::topology::{Graph, Overlays};
 use thalweg_machines::problems::Problem;
 
@@ -30,6 +33,15 @@ use thalweg_machines::problems::Problem;
 pub(crate) struct Report<'a> {
     pub cx: &'a Cx<'a>,
     pub errors: Vec<Diagnostic>,
+    /// Keys that a transport of a section has from another one and cannot use: the key, its source, and why.
+    spared: Vec<(Inherited, String, String)>,
+}
+
+/// What is wrong with a document.
+pub(crate) struct Verdict {
+    pub errors: Vec<Diagnostic>,
+    /// What is inherited and has no effect there, though elsewhere.
+    pub useless: Vec<String>,
 }
 
 impl Report<'_> {
@@ -46,8 +58,26 @@ impl Report<'_> {
             }
         }
     }
+    /// A key that several inherit has an effect if one of them can use it, or its own transport.
+    fn settle_inherited(&mut self, doc: &Document) -> Vec<String> {
+        let spared = std::mem::take(&mut self.spared);
+        for (key, why, hint) in &spared {
+            let of = |from: &str| self.cx.origin.inherited.iter().filter(|k| k.from == from).count();
+            let cannot = spared.iter().filter(|(k, ..)| k.from == key.from).map(|(k, ..)| &k.path);
+            let cannot: std::collections::BTreeSet<&String> = cannot.collect();
+            let source = key.from.strip_prefix("transports.").and_then(|rest| rest.split('.').next());
+            let carries = resolve::carries_traffic(doc, source.unwrap_or(inline::MAIN));
+            if cannot.len() == of(&key.from) && !carries {
+                self.useless(&key.from, why, hint.as_str());
+            }
+        }
+        spared.into_iter().map(|(key, ..)| key.path).collect()
+    }
     /// A setting that changes nothing.
     pub fn useless(&mut self, key: &str, why: &str, hint: impl Into<String>) {
+        if let Some(key) = self.cx.origin.inherits(key) {
+            return self.spared.push((key.clone(), why.to_owned(), hint.into()));
+        }
         let reason = format!("it has no effect: {why}");
         match self.cx.origin.scheme_of(key) {
             None => self.error(key, reason, hint),
@@ -70,9 +100,10 @@ pub(crate) fn document(
     doc: &Document,
     graph: &Graph,
     overlays: &Overlays,
-) -> Vec<Diagnostic> {
-    let mut report = Report { cx, errors: Vec::new() };
+) -> Verdict {
+    let mut report = Report { cx, errors: Vec::new(), spared: Vec::new() };
     name::check(&mut report, &doc.name);
+    name::sections(&mut report, &doc.traffic);
     transports::check(&mut report, doc, graph);
     queues::check(&mut report, written, doc, graph);
     marking::encodings(&mut report, doc);
@@ -83,5 +114,6 @@ pub(crate) fn document(
     incidents::check(&mut report, doc, graph);
     slack::check(&mut report, doc, graph);
     rules::check(&mut report, written, doc, graph);
-    report.errors
+    let useless = report.settle_inherited(doc);
+    Verdict { errors: report.errors, useless }
 }

@@ -2,9 +2,12 @@
 
 use super::Report;
 use crate::diagnostic::{invisible, quoted};
+use crate::schema::Traffic;
 
 /// File systems take 255 bytes; what is put before and after the name fits too.
 const LONGEST: usize = 150;
+/// A legend has room for little.
+const LONGEST_OF_SECTION: usize = 64;
 
 pub(super) fn check(r: &mut Report<'_>, name: &str) {
     let Some(why) = unfit(name) else { return };
@@ -13,6 +16,33 @@ pub(super) fn check(r: &mut Report<'_>, name: &str) {
         better => format!("for example `name = \"{better}\"`"),
     };
     r.error("name", format!("`{}` cannot be the name of a folder: {why}", quoted(name)), hint);
+}
+
+/// Names of sections of traffic: words of tables, legends and dotted metrics.
+pub(super) fn sections(r: &mut Report<'_>, traffic: &[Traffic]) {
+    for (at, section) in traffic.iter().enumerate() {
+        let Some(name) = &section.name else { continue };
+        let key = format!("traffic.{at}.name");
+        let why = match () {
+            () if name.is_empty() => "it is empty",
+            () if name.trim() != name => "it begins or ends with a blank",
+            () if name.chars().count() > LONGEST_OF_SECTION => "it is longer than 64 characters",
+            () if name.chars().any(|c| c.is_control() || invisible(c)) => {
+                "it holds characters that cannot be printed"
+            }
+            () => "",
+        };
+        if !why.is_empty() {
+            r.error(
+                &key,
+                format!("`{}` cannot be a name: {why}", quoted(name)),
+                "for example `name = \"BBR\"`",
+            );
+        } else if let Some(first) = traffic[..at].iter().position(|t| t.name.as_ref() == Some(name)) {
+            let reason = format!("traffic.{first} is called `{name}`, too");
+            r.error(&key, reason, format!("for example `name = \"{name} 2\"`"));
+        }
+    }
 }
 
 fn unfit(name: &str) -> Option<&'static str> {

@@ -32,7 +32,10 @@ fn registered(r: &mut Report<'_>, key: &str, name: &str, params: &serde_json::Va
     let known = thalweg_machines::congestion::custom::controllers();
     if !known.iter().any(|k| k == name) {
         let reason = format!("no controller is registered as `{name}`");
-        r.error(key, reason, suggest(name, &known));
+        let own = "name the file that registers it with `--import FILE` (in Python: import it first)";
+        let hint =
+            if known.is_empty() { own.to_owned() } else { format!("{}; {own}", suggest(name, &known)) };
+        r.error(key, reason, hint);
     }
     let Some(declared) = thalweg_machines::congestion::custom::declared(name).params else { return };
     let Some(params) = params.as_object() else {

@@ -3,6 +3,7 @@
 use super::transports::{Checked, LARGEST, marks, sizes, telemetry};
 use super::{Report, rates};
 use crate::quantity::Cap;
+use crate::resolve;
 use crate::schema::{
     Document, NicOrder, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips, RoutingRule,
 };
@@ -46,7 +47,7 @@ impl Checked for Rdma {
         }
         timer(r, key, t);
         acks(r, key, t);
-        notification(r, key, t, doc);
+        notification(r, key, t, doc, graph);
         round_trips(r, key, t);
         segments(r, key, t, graph);
         rates::controller(r, &at("congestion"), &t.congestion, graph);
@@ -145,7 +146,7 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
     }
 }
 
-fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
+fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: &Graph) {
     let at = |name: &str| format!("{key}.{name}");
     let now = t.notification.unwrap_or(Notification::Off);
     let needs = t.congestion.needs();
@@ -168,7 +169,10 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document) {
             r.error(&at("notification"), reason, "remove the key: the controller knows which");
         }
     } else if !marks(doc) {
-        let hint = "for example `switch.marking = { kind = \"red-ecn\", min = \"5KB\", max = \"200KB\" }`";
+        let (min, max) = resolve::dcqcn_marks(graph);
+        let hint = format!(
+            "for example `switch.marking = {{ kind = \"red-ecn\", min = \"{min}\", max = \"{max}\" }}`"
+        );
         if needs.marks.by_default() {
             r.error(&at("congestion"), "the controller needs ECN marks, but no queue marks packets", hint);
         } else {

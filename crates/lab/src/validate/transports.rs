@@ -1,7 +1,7 @@
 //! `[transport]` and `[transports.*]`.
 
 use super::{Report, rates};
-use crate::diagnostic::suggest;
+use crate::diagnostic::suggest_of;
 use crate::quantity::{Capacity, Q};
 use crate::resolve;
 use crate::schema::{
@@ -58,7 +58,12 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             continue;
         }
         if !names.contains(&t.transport) {
-            r.error(&key, format!("there is no transport `{}`", t.transport), suggest(&t.transport, &names));
+            let controllers = ControllerSpec::all().iter().map(|c| c.key().to_owned()).collect::<Vec<_>>();
+            let all: Vec<String> = names.iter().chain(&controllers).cloned().collect();
+            let told =
+                format!("{}; or the name of a controller, or of a kind of transport", names.join(", "));
+            let reason = format!("there is no transport `{}`", t.transport);
+            r.error(&key, reason, suggest_of(&t.transport, &all, &told));
             continue;
         }
         let transport = doc.transports.get(&t.transport).unwrap_or(&doc.transport);

@@ -87,7 +87,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "load = 0.5",
         "load = 0.5\ntransport = \"fast\"",
-        "s.toml:14: `traffic.0.transport`: there is no transport `fast`; known: default",
+        "s.toml:14: `traffic.0.transport`: there is no transport `fast`; known: default; or the name of a controller, or of a kind of transport",
     );
     wrong(
         "name = \"t\"",
@@ -101,7 +101,7 @@ fn types_units_and_ranges() {
     wrong(
         "\"100KB\"",
         "\"100Gbps\"",
-        "s.toml:7: `switch.buffer`: `100Gbps` is not a size: `Gbps` is not a unit of this kind (units: B, KB, MB, GB, TB, KiB, MiB, GiB, pkts)",
+        "s.toml:7: `switch.buffer`: `100Gbps` is not a size: `Gbps` is not a unit of this kind (units: B, KB, MB, GB, TB, KiB, MiB, GiB, pkts, bdp)",
     );
     wrong(
         "\"10ms\"",
@@ -385,7 +385,7 @@ fn registered_controllers_are_names_like_any_other() {
     wrong(
         "\"newreno\"",
         "{ kind = \"custom\", name = \"min\" }",
-        "s.toml:9: `transport.congestion`: no controller is registered as `min`; did you mean `mine`? (known: mine)",
+        "s.toml:9: `transport.congestion`: no controller is registered as `min`; did you mean `mine`? (known: mine); name the file that registers it with `--import FILE` (in Python: import it first)",
     );
 }
 

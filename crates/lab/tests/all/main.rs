@@ -3,8 +3,10 @@
 mod common;
 
 mod abc;
+mod capacities;
 mod conservation;
 mod controllers;
+mod departures;
 mod errors;
 mod errors_links;
 mod errors_lossless;
@@ -31,6 +33,7 @@ mod receivers;
 mod references;
 mod runs;
 mod scenarios;
+mod sections;
 mod set_up;
 mod snapshots;
 mod stopping;

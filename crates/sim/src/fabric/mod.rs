@@ -292,6 +292,9 @@ impl Fabric {
 
     fn miss<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle, told: Option<Span>) {
         let packet = self.packets[handle];
+        if cx.instruments.firsts.pending > 0 {
+            cx.instruments.firsts.done(handle, None);
+        }
         if let Some(journal) = &mut cx.instruments.journal {
             journal.leave(handle);
         }

@@ -322,7 +322,7 @@ impl Fabric {
                 && self.pushed_out.is_empty()
             {
                 port.now_waiting(at, port.waiting.packets - 1, before - u64::from(entry.wire));
-                return send_unobserved(&mut cx.events, id, port, at, entry.into());
+                return send_unobserved(cx, id, port, at, entry.into());
             }
             match served {
                 Some((Entry { wire, .. }, _)) if self.pushed_out.is_empty() => {
@@ -356,7 +356,7 @@ impl Fabric {
                 queue.cancel_reserve(flying.wire);
             }
             if unobserved {
-                return send_unobserved(&mut cx.events, id, port, at, flying);
+                return send_unobserved(cx, id, port, at, flying);
             }
             if cx.features.ingress_accounting && port.place.owner != u32::MAX {
                 queue.note_bypass(self.packets[flying.handle].input);
@@ -381,6 +381,9 @@ impl Fabric {
     /// A packet that waits no longer goes on the wire at `at`.
     #[inline(always)]
     fn send<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, mut flying: Flying) {
+        if cx.instruments.firsts.pending > 0 && self.ports[id.at()].place.from_host {
+            cx.instruments.firsts.done(flying.handle, Some(at));
+        }
         if cx.features.headers {
             self.note_departure(cx, id, flying.handle, at);
         }
@@ -496,8 +499,11 @@ impl Fabric {
 
 /// A packet that waits no longer goes on the wire at `at`, and no other part sees it: no headers to rewrite, no memory shared.
 #[inline(always)]
-fn send_unobserved<Q: Events>(events: &mut Q, id: PortId, port: &mut Port, at: Time, flying: Flying) {
+fn send_unobserved<Q: Events>(cx: &mut Cx<Q>, id: PortId, port: &mut Port, at: Time, flying: Flying) {
+    if cx.instruments.firsts.pending > 0 && port.place.from_host {
+        cx.instruments.firsts.done(flying.handle, Some(at));
+    }
     if let Booked::First(at) = port.transmit(at, flying) {
-        events.push(Event { at, tag: Tag::new(Phase::Arrive, id.0) });
+        cx.events.push(Event { at, tag: Tag::new(Phase::Arrive, id.0) });
     }
 }

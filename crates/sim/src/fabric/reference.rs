@@ -197,6 +197,9 @@ fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
 
 /// A packet begins its transmission.
 fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle, arrives: Option<Time>) {
+    if cx.instruments.firsts.pending > 0 && fabric.ports[id.at()].place.from_host {
+        cx.instruments.firsts.done(handle, Some(cx.now));
+    }
     if cx.features.headers {
         let now = cx.now;
         fabric.note_departure(cx, id, handle, now);

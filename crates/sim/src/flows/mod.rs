@@ -29,8 +29,6 @@ pub(crate) struct Flows {
     pub tally: FlowTally,
     /// The next flow that starts by the clock.
     next_start: u32,
-    /// By flow: when its turn on its connection came; empty unless connections carry several.
-    begun: Vec<Time>,
     /// Per flow: its first follower, and its next sibling in its predecessor's list; empty if none follows another.
     #[serde(skip)]
     followers: Vec<(FlowId, FlowId)>,
@@ -43,11 +41,6 @@ impl Flows {
     pub fn new(spec: &NetworkSpec) -> Self {
         Self {
             records: vec![FlowRecord::default(); spec.flows.len()],
-            begun: if spec.flows.iter().any(|f| f.connection != u32::MAX) {
-                vec![Time::MAX; spec.flows.len()]
-            } else {
-                Vec::new()
-            },
             followers: followers(spec),
             measured_total: spec.flows.iter().filter(|f| f.measured).count() as u64,
             ..Self::default()
@@ -86,18 +79,6 @@ impl Flows {
         if until != Time::MAX {
             cx.schedule(until, Phase::Stop, flow.0);
         }
-    }
-
-    /// A flow's turn on its connection has come.
-    pub fn begun(&mut self, now: Time, flow: FlowId) {
-        if let Some(begun) = self.begun.get_mut(flow.at()) {
-            *begun = now;
-        }
-    }
-
-    /// When that was; [`Time::MAX`]: not yet. Where every flow has a connection of its own, its start.
-    pub fn begun_at(&self, flow: FlowId) -> Time {
-        self.begun.get(flow.at()).copied().unwrap_or(self.records[flow.at()].started)
     }
 
     /// A message has arrived whole.

@@ -17,6 +17,8 @@ pub struct FlowRecord {
     pub delivered: u64,
     /// Mean of the round trips that its sender measured; [`Span::MAX`]: none.
     pub rtt: Span,
+    /// How many these were.
+    pub rtts: u32,
     /// Data packets sent.
     pub sent: u32,
     /// Of those, sent again.
@@ -39,6 +41,7 @@ impl Default for FlowRecord {
             acked: Time::MAX,
             delivered: 0,
             rtt: Span::MAX,
+            rtts: 0,
             sent: 0,
             retransmitted: 0,
             timeouts: 0,
@@ -54,6 +57,7 @@ impl FlowRecord {
     pub(crate) fn count(&mut self, stats: &SenderStats, delivered: u64) {
         self.delivered = delivered;
         self.rtt = stats.mean_rtt().unwrap_or(Span::MAX);
+        self.rtts = stats.rtt_samples;
         self.sent = stats.sent_packets as u32;
         self.retransmitted = stats.retransmitted_packets as u32;
         self.timeouts = stats.timeouts as u32;
@@ -85,7 +89,7 @@ pub enum FlowEnd {
 pub struct FlowOutcome {
     /// When it started.
     pub started: Option<Time>,
-    /// When its turn on its connection came: later if it waits behind others there.
+    /// When its first packet left its host: later than its start if it waits behind others, or behind a pause.
     pub begun: Option<Time>,
     /// When its last byte arrived at its receiver.
     pub received: Option<Time>,
@@ -95,6 +99,8 @@ pub struct FlowOutcome {
     pub delivered: u64,
     /// Mean of the round trips that its sender measured.
     pub rtt: Option<Span>,
+    /// How many these were.
+    pub rtts: u32,
     /// Data packets sent.
     pub sent: u32,
     /// Of those, sent again.

@@ -66,9 +66,6 @@ impl Hosts {
     fn begin<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let spec = cx.spec.flows[flow.at()];
         let slot = self.open(cx, fabric, flow, &spec);
-        if cx.features.queue_pairs {
-            flows.begun(cx.now, flow);
-        }
         if spec.until <= cx.now {
             return self.stop(cx, fabric, flows, flow);
         }
@@ -132,6 +129,7 @@ impl Hosts {
             stream: NO_STREAM,
             transport: spec.transport,
             ready: false,
+            begun: false,
             complete: false,
         };
         let receiving = Receiving {

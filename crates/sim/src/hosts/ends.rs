@@ -28,6 +28,8 @@ pub struct Sending {
     pub transport: u16,
     /// It is in the round-robin list of its host's NIC.
     pub ready: bool,
+    /// A packet has left, as far as the sender is concerned: see [`crate::instruments::firsts`].
+    pub begun: bool,
     /// Number of its queue at its host's NIC, under backpressure.
     pub queue: u16,
     /// Every byte is acknowledged, and this has been recorded.

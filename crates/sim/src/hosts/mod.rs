@@ -275,7 +275,7 @@ impl Hosts {
         flow: FlowId,
     ) {
         let Self { sending, receiving, transports, scratch, .. } = self;
-        let Sending { sender, balance, host, peer, transport, .. } = &mut sending[slot];
+        let Sending { sender, balance, host, peer, transport, begun, .. } = &mut sending[slot];
         let (now, transport) = (cx.now, &transports[*transport as usize]);
         let (ends, path) = ((*host, *peer), fabric.paths.start(slot));
         let mut packet = Packet::default();
@@ -287,7 +287,11 @@ impl Hosts {
                 return;
             }
             *balance = balance.wrapping_add(1);
-            inject(cx, fabric, flow, ends, path, (packet, side));
+            if *begun {
+                inject(cx, fabric, flow, ends, path, (packet, side));
+            } else {
+                *begun = inject_first(cx, fabric, flow, ends, path, (packet, side));
+            }
         });
         self.settle(cx, fabric, flows, slot, flow, standing);
     }
@@ -427,7 +431,7 @@ impl Hosts {
     fn note_completion<Q>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, rtt: Span) {
         let Some((from, until)) = cx.spec.probes.completions else { return };
         if cx.now >= from && cx.now < until {
-            let pace = self.sending[slot].sender.stats().pace.map_or(0, |rate| rate.bps());
+            let pace = self.sending[slot].sender.stats().pace.map(|rate| rate.bps());
             cx.instruments.probes.completions.push(Completion { at: cx.now, flow, rtt, pace });
         }
     }
@@ -444,6 +448,39 @@ fn inject<Q: Events>(
     packet: (&mut Packet, &Side),
 ) {
     let (nic, flying) = prepare(cx, fabric, flow, ends, path, packet);
+    hand_over(cx, fabric, nic, flying);
+}
+
+/// The same for a packet of a flow of which none has left yet; whether it is known by now that one has, or when one
+/// will.
+#[cold]
+fn inject_first<Q: Events>(
+    cx: &mut Cx<Q>,
+    fabric: &mut Fabric,
+    flow: FlowId,
+    ends: (HostId, HostId),
+    path: usize,
+    packet: (&mut Packet, &Side),
+) -> bool {
+    let (nic, flying) = prepare(cx, fabric, flow, ends, path, packet);
+    let before = fabric.ports[nic.at()].sent.packets;
+    let on_demand = fabric.ports[nic.at()].on_demand();
+    if on_demand {
+        cx.instruments.firsts.wait(flow, flying.handle);
+    }
+    hand_over(cx, fabric, nic, flying);
+    let port = &fabric.ports[nic.at()];
+    if !on_demand && port.sent.packets > before {
+        // Booked behind what waits.
+        let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
+        cx.instruments.firsts.leave(flow, begins);
+    }
+    cx.instruments.firsts.of(flow) != Time::MAX
+}
+
+/// A packet joins the queue of its NIC.
+#[inline(always)]
+fn hand_over<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, nic: PortId, flying: Flying) {
     if cx.features.detours {
         fabric.enqueue::<false, true, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
     } else {

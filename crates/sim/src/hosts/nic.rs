@@ -357,6 +357,10 @@ impl Hosts {
     ) {
         let sending = &mut self.sending[slot];
         sending.balance = sending.balance.wrapping_add(1);
+        if !sending.begun {
+            sending.begun = true;
+            cx.instruments.firsts.leave(flow, cx.now);
+        }
         packet.tag = sending.queue;
         let ends = (sending.host, sending.peer);
         let path = fabric.paths.start(slot);

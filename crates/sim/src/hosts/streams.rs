@@ -76,7 +76,10 @@ impl Streams {
     pub fn note_sent<Q>(&mut self, cx: &mut Cx<Q>, flows: &mut Flows, number: u32, progress: Progress) {
         let stream = &mut self.0[number as usize];
         while let Some(next) = stream.messages.get(stream.begun).filter(|m| m.from < progress.sent) {
-            flows.begun(cx.now, next.flow);
+            // (The carrier's first packet bears its number: its departure is seen at the NIC.)
+            if next.flow != stream.carrier {
+                cx.instruments.firsts.leave(next.flow, cx.now);
+            }
             stream.begun += 1;
         }
         while let Some(next) = stream.messages.get(stream.acked).filter(|m| m.to <= progress.acked) {

@@ -1,5 +1,6 @@
 //! What looks on and changes nothing: tallies, digest, probes, records of packets and of pauses.
 
+pub(crate) mod firsts;
 pub(crate) mod journal;
 pub mod pauses;
 pub mod probe;
@@ -7,6 +8,7 @@ pub mod recording;
 
 use crate::arena::Packets;
 use crate::spec::NetworkSpec;
+use firsts::Firsts;
 use journal::Journal;
 use pauses::{Deadlock, PauseRecord};
 use probe::Probes;
@@ -60,6 +62,7 @@ pub(crate) struct Instruments {
     pub recorder: Option<Recorder>,
     pub pauses: Vec<PauseRecord>,
     pub deadlocks: Vec<Deadlock>,
+    pub firsts: Firsts,
 }
 
 impl Instruments {
@@ -73,6 +76,7 @@ impl Instruments {
             probes: Probes { priorities: vec![Vec::new(); ports], ..Probes::default() },
             journal: journal.then(|| Journal::new(longest, hops)),
             recorder: spec.probes.record.filter(|_| !spec.replay).map(|_| Recorder::default()),
+            firsts: Firsts::new(spec.flows.len()),
             ..Self::default()
         }
     }

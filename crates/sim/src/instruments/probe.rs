@@ -64,8 +64,8 @@ pub struct ControllerSample {
     pub srtt: u64,
     /// Payload bytes delivered in order so far.
     pub delivered: u64,
-    /// Pace in bits per second; 0: none.
-    pub pace: u64,
+    /// Pace in bits per second, if it has one.
+    pub pace: Option<u64>,
 }
 
 /// A round trip that a sender measured.
@@ -77,8 +77,8 @@ pub struct Completion {
     pub flow: FlowId,
     /// As its controller was given it.
     pub rtt: Span,
-    /// The controller's pace after it, bits per second; 0: none.
-    pub pace: u64,
+    /// The controller's pace after it, bits per second, if it has one.
+    pub pace: Option<u64>,
 }
 
 /// What the probes have seen.

@@ -28,7 +28,7 @@ pub fn finish(scenario: &Scenario) -> Run {
     run
 }
 
-/// A column of whole numbers (text columns have none).
+/// A column of whole numbers, -1 where there is none (text columns have none).
 #[track_caller]
 pub fn column(run: &Run, table: &str, name: &str) -> Vec<i128> {
     let tables = run.tables();
@@ -36,10 +36,12 @@ pub fn column(run: &Run, table: &str, name: &str) -> Vec<i128> {
     let column = table.columns.iter().find(|c| c.name == name).unwrap_or_else(|| panic!("no column {name}"));
     match &column.data {
         ColumnData::U64(v) => v.iter().map(|x| i128::from(*x)).collect(),
-        ColumnData::I64(v) | ColumnData::Maybe(v) => v.iter().map(|x| i128::from(*x)).collect(),
+        ColumnData::Maybe(v) => v.iter().map(|x| x.map_or(-1, i128::from)).collect(),
         ColumnData::U32(v) => v.iter().map(|x| i128::from(*x)).collect(),
         ColumnData::Bool(v) => v.iter().map(|x| i128::from(*x)).collect(),
-        ColumnData::F64(_) | ColumnData::Text(_) => panic!("{name} is not a whole number"),
+        ColumnData::F64(_) | ColumnData::MaybeF64(_) | ColumnData::Text(_) => {
+            panic!("{name} is not a whole number")
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use Shows::*;
 pub const KEYS: &[Row] = &[
     // ---- traffic
     ("traffic", PLAIN, &[], "[{kind=\"flow\",src=0,dst=1,size=\"30KB\",transport=\"x\"},{kind=\"flow\",src=1,dst=0,size=\"9KB\"}]", "[{kind=\"flow\",src=0,dst=2,size=\"30KB\",transport=\"x\"},{kind=\"flow\",src=1,dst=0,size=\"9KB\"}]", Outcome),
+    ("traffic[].name", BUSY, &[], "", "mine", Tables),
     ("traffic[].transport", BUSY, &["transports.x.initial_window=\"3pkts\""], "", "x", Outcome),
     ("traffic[].class", BUSY, &["switch.scheduler=priority", "traffic.1.class=1"], "", "1", Outcome),
     ("traffic[].weight", SLACK, &[], "", "20.0", Outcome),

@@ -1,0 +1,78 @@
+//! When the first packet of a flow really leaves its host.
+
+use crate::common::*;
+use std::path::Path;
+use thalweg_lab::Run;
+use thalweg_units::FlowId;
+
+/// RDMA over a lossless fabric that pauses hosts: many flows to one, and flows of the same hosts to others.
+const PAUSES: &str = r#"
+scheme = "roce+voq-pfc"
+topology = { kind = "star", hosts = 10 }
+run = { until = "20ms" }
+measure = { packets = {} }
+[[traffic]]
+kind = "incast"
+fan_in = 8
+receiver = 0
+size = "400KB"
+[[traffic]]
+kind = "permutation"
+size = "50KB"
+jitter = "400us"
+"#;
+
+/// Flows of one host wait for each other in the queue of its NIC.
+const QUEUES: &str = r#"
+topology = { kind = "star", hosts = 4 }
+run = { until = "20ms" }
+measure = { packets = {} }
+[[traffic]]
+kind = "incast"
+fan_in = 30
+receiver = 0
+senders = "with-replacement"
+size = "20KB"
+"#;
+
+/// Begun, as the table has it, and when the first packet of each flow began to leave, as the recording has it; -1:
+/// never.
+fn both(text: &str, set: &[(&str, &str)]) -> (Vec<i128>, Vec<i128>, Vec<i128>) {
+    let set: Vec<_> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let mut run = Run::new(&scenario(text, Path::new("."), &set)).expect("a network");
+    while run.step(1 << 20) {}
+    let rows = run.take_recorded(true);
+    let mut first = vec![-1i128; run.spec().flows.len()];
+    for (row, flow) in rows.flow.iter().enumerate() {
+        let first = &mut first[FlowId(*flow).at()];
+        if rows.forward[row] == 1 && (*first < 0 || *first > i128::from(rows.ingress[row])) {
+            *first = i128::from(rows.ingress[row]);
+        }
+    }
+    (column(&run, "flows", "begun_ps"), first, column(&run, "flows", "start_ps"))
+}
+
+#[test]
+fn a_flow_has_begun_when_its_first_packet_leaves_its_host_behind_pauses_and_queues() {
+    for (text, set) in [
+        (PAUSES, &[][..]),
+        (QUEUES, &[]),
+        (QUEUES, &[("switch.scheduler", "srpt")]),
+        (QUEUES, &[("switch.scheduler", "fq")]),
+        (QUEUES, &[("nic.order", "round-robin")]),
+        (QUEUES, &[("nic.buffer", "6KB")]),
+    ] {
+        let (begun, first, start) = both(text, set);
+        assert_eq!(begun, first, "{set:?}");
+        assert!(begun.iter().zip(&start).any(|(b, s)| b > s), "{set:?}: nobody waits");
+    }
+}
+
+#[test]
+fn without_acks_nothing_is_acknowledged() {
+    let run =
+        run(&PAUSES
+            .replace("measure = { packets = {} }", "transport = { kind = \"rdma\", acks = \"never\" }"));
+    assert!(column(&run, "flows", "acked_ps").iter().all(|at| *at == -1));
+    assert!(column(&run, "flows", "received_ps").iter().any(|at| *at > 0));
+}
