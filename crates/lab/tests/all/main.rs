@@ -5,6 +5,7 @@ mod common;
 mod abc;
 mod conservation;
 mod controllers;
+mod delays;
 mod errors;
 mod errors_links;
 mod errors_lossless;
