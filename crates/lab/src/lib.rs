@@ -44,7 +44,9 @@ mod transport;
 mod validate;
 pub mod workload;
 
-pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
+pub use catalogue::{
+    Choice, Entry, KINDS, catalogue, choice_names, choices, explain, explain_scheme, kinds_of_tables, schema,
+};
 pub use deadlock::DeadlockCheck;
 pub use diagnostic::{Diagnostic, nearest};
 pub use difference::diff;
