@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -113,18 +113,17 @@ class Scenario:
         from thalweg._html import folded, table, titled
 
         found = self.to_dict()
-        transport, switch = found.get("transport") or {}, found.get("switch") or {}
-        words = [_kind(transport), _kind(transport.get("congestion", ""))]
+        switch = found.get("switch") or {}
         try:
             e = self.estimate()
-            counts = f"{_format.si(e['flows'])} flows, {_format.si(e['packet_hops'])} packet-hops"
+            counts = f"{_format.plural(e['flows'], 'flow')}, {_format.plural(e['packet_hops'], 'packet-hop')}"
             cost = f"{counts}, {_format.wall(e['seconds'])}, {_format.memory(e['memory_bytes'])}"
         except ScenarioError as e:
             cost = str(e)
         rows = [
             ("topology", _kind(found.get("topology", {}))),
             ("traffic", ", ".join(_kind(t) for t in found.get("traffic") or [])),
-            ("transport", ", ".join(filter(None, words))),
+            ("transport", "; ".join(_transports(found))),
             ("switch scheduler", _kind(switch.get("scheduler", ""))),
             ("about", cost),
         ]
@@ -133,6 +132,19 @@ class Scenario:
 
     def __reduce__(self):
         return type(self), (self._text, self._file, self._directory, self._set)
+
+
+def _transports(found: dict) -> Iterator[str]:
+    """The transports that traffic uses, each once: kind, controller, and its name if it has one."""
+    used = dict.fromkeys(t.get("transport") or "default" for t in found.get("traffic") or [{}])
+    named = found.get("transports") or {}
+    for name in used:
+        if isinstance(name, dict):
+            about, name = name, "default"
+        else:
+            about = named.get(name) or found.get("transport") or {}
+        words = [_kind(about), _kind(about.get("congestion", ""))]
+        yield (f"{name}: " if name in named else "") + ", ".join(filter(None, words))
 
 
 def _kind(part) -> str:

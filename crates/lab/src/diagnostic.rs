@@ -115,7 +115,8 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
         .into_iter()
         .map(|name| {
             let known = plain(name);
-            // The beginning of a long name counts as one mistake, and so does a name with something behind it (`bbrv1`).
+            // The beginning of a long name counts as one mistake, and so does a name with something behind it
+            // (`bbrv1`).
             let begins = written.len() >= 3 && known.starts_with(written.trim_end_matches('s'))
                 || known.len() >= 3 && written.starts_with(&known);
             (

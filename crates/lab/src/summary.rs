@@ -155,7 +155,8 @@ fn waits(delays: &[Delays]) -> Option<Json> {
     }))
 }
 
-/// The port that was used most in the window of [`loads`]: where the bottleneck is, if there is one. Both directions of its link.
+/// The port that was used most in the window of [`loads`]: where the bottleneck is, if there is one. Both directions
+/// of its link.
 fn bottleneck(run: &Run) -> Json {
     let spec = run.engine.spec();
     let (from, until) = run.meta.load_window;

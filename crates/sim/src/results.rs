@@ -112,7 +112,8 @@ impl<Q: Events> Sim<Q> {
         &self.cx.instruments.probes
     }
 
-    /// By group of flows: what their data packets waited on their way; empty unless the probes want it ([`crate::spec::ProbeSpec::delays`]).
+    /// By group of flows: what their data packets waited on their way; empty unless the probes want it
+    /// ([`crate::spec::ProbeSpec::delays`]).
     pub fn delays(&self) -> &[Delays] {
         &self.cx.instruments.delays
     }

@@ -33,9 +33,10 @@ pub struct Measure {
     /// Every round trip that a sender measured in the measured window, and its rate after it.
     #[serde(default)]
     pub round_trips: bool,
-    /// What data packets waited on their way: how long each took from its sender to its receiver in the measured window, less what it takes
-    /// alone on the same path. Mean and percentiles over packets, in the summary. If not given, measured where some traffic has no end
-    /// (`backlogged`, `udp`).
+    /// What data packets waited on their way: how long each took from its sender to its receiver in the measured
+    /// window, less what it takes
+    /// alone on the same path. Mean and percentiles over packets, in the summary. If not given, measured where some
+    /// traffic has no end (`backlogged`, `udp`).
     pub delays: Option<bool>,
     /// A list of all pauses of PFC: of which port, from when until when, and which other pause was the cause.
     #[serde(default)]

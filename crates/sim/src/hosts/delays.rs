@@ -1,5 +1,5 @@
-//! What data packets waited on their way: from when their sender handed them out until they arrived, less what a packet of that size
-//! takes on the same path alone.
+//! What data packets waited on their way: from when their sender handed them out until they arrived, less what a
+//! packet of that size takes on the same path alone.
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::{Kind, Packet};
 use thalweg_units::{PortId, Span};
 
-/// How long the packets of a flow take on their path alone. Almost all of them are of one size: only the last one is remembered.
+/// How long the packets of a flow take on their path alone. Almost all of them are of one size: only the last one is
+/// remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Alone {
     /// From the first bit on the first link to the last one at the destination.
@@ -52,8 +53,8 @@ impl Hosts {
 
 /// How long a packet takes on a slot's path if it finds every port idle.
 ///
-/// Of sprayed packets: on the path that the flow would take without spraying. Which ports they pass is chosen hop by hop and written in no
-/// header; paths of equal cost are equally long in the usual networks.
+/// Of sprayed packets: on the path that the flow would take without spraying. Which ports they pass is chosen hop by
+/// hop and written in no header; paths of equal cost are equally long in the usual networks.
 fn way(fabric: &Fabric, slot: usize, wire: u32) -> Span {
     let (mut sum, mut early) = (Span::ZERO, Span::ZERO);
     let path = &fabric.paths.of(slot)[..fabric.paths.middle()];

@@ -1,4 +1,5 @@
-//! How long data packets waited on their way: exact counts, mean and largest; percentiles from counts per logarithmic bin.
+//! How long data packets waited on their way: exact counts, mean and largest; percentiles from counts per logarithmic
+//! bin.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
@@ -17,7 +18,8 @@ pub struct DelaySpec {
     pub groups: Vec<bool>,
 }
 
-/// The distribution of delays. Integers only: the same on every machine, and the sum of two distributions is that of both.
+/// The distribution of delays. Integers only: the same on every machine, and the sum of two distributions is that of
+/// both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delays {
     /// Per bin: bins of one picosecond up to 2^7, then 2^7 bins per octave.
