@@ -161,7 +161,7 @@ fn step(at: &Found, part: &str, path: &str) -> Vec<Found> {
             found[0].kinds.clone_from(&at.kinds);
         }
         // `switch.scheduler.drr`: the choice itself. A kind may be called like a key: `topology.file` is both.
-        found.extend(kinds.iter().filter(|v| tag(v) == Some(part)).flat_map(|choice| on(choice)));
+        found.extend(kinds.iter().filter(|v| tag(v) == Some(part)).flat_map(&on));
         if !found.is_empty() {
             return found;
         }
