@@ -31,6 +31,12 @@ def simulated(ps: float) -> str:
     return f"{ps:.0f} ps"
 
 
+def plural(count: float, one: str, many: str | None = None) -> str:
+    """`1 flow`, `20 flows`, `1.2 M packets`."""
+    text = number(int(count)) if count < 10_000 else si(count)
+    return f"{text} {one if count == 1 else many or one + 's'}"
+
+
 def wall(seconds: float) -> str:
     """A span of the user's time."""
     if not math.isfinite(seconds):
@@ -54,5 +60,5 @@ def number(value) -> str:
     if isinstance(value, float):
         if not math.isfinite(value):
             return str(value)
-        return f"{value:.4g}"
+        return f"{value:.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
     return str(value)

@@ -6,7 +6,9 @@ import textwrap
 
 from matplotlib import figure as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from thalweg import _units
 
 # A legend higher than this part of the page makes the page higher instead of the axes smaller.
 LEGEND_SHARE = 0.16
@@ -70,35 +72,59 @@ def time_unit(longest: float) -> tuple[float, str]:
     return 1e9, "ns"
 
 
+def broken(label: str, longest: int = 34) -> str:
+    """An axis label that fits beside a small figure: in two lines if it is long."""
+    return "\n".join(textwrap.wrap(label, longest, break_long_words=False))
+
+
 def note(ax, text: str) -> None:
     """A small line above the axes: what is shown, and what is not."""
     ax.set_title(text, loc="right", fontsize=7, color="0.35")
 
 
-def legend_above(fig: mpl.Figure, ax, columns: int) -> None:
-    """A legend that hides no data."""
-    handles, labels = ax.get_legend_handles_labels()
+def legend_above(fig: mpl.Figure, ax, columns: int, entries: tuple[list, list[str]] | None = None) -> None:
+    """A legend that hides no data: of the axes' labels, or of given handles and labels."""
+    handles, labels = entries or ax.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda n: labels[n] == "published")
     fig.legend(
         [handles[n] for n in order], [labels[n] for n in order], loc="outside upper center", ncols=min(columns, 5)
     )
 
 
+def _plain(axis, low: float, high: float) -> None:
+    """Ticks of an axis that spans less than two decades, so that at least two have labels and none lies on another."""
+    ratio = high / low
+    if ratio < 3:
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    else:
+        axis.set_major_locator(
+            LogLocator(
+                subs=(1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if ratio <= 5 else (1.0, 2.0, 5.0) if ratio <= 20 else (1.0, 3.0)
+            )
+        )
+    axis.set_minor_formatter(NullFormatter())
+
+
 def plain_log(ax) -> None:
     """1, 2, 5, 10 instead of powers on a logarithmic y axis."""
     low, high = ax.get_ylim()
-    wide = high > 100 * low
-    ax.yaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 3.0, 5.0)))
+    if low > 0 and high <= 100 * low:
+        _plain(ax.yaxis, low, high)
+    else:
+        ax.yaxis.set_major_locator(LogLocator(subs=(1.0,)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
-def plain_log_x(ax) -> None:
-    """The same on an x axis that spans less than two decades; powers of ten are read more easily on longer ones."""
+def plain_log_x(ax, unit: str = "") -> None:
+    """The same on an x axis that spans less than two decades; powers of ten are read more easily on longer ones.
+    `unit`: ticks are quantities (`10 KB`), on axes of any length."""
     low, high = ax.get_xlim()
     if low > 0 and high < 100 * low:
-        ax.xaxis.set_major_locator(
-            LogLocator(subs=(1.0, 2.0, 5.0) if high > 5 * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
-        )
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        _plain(ax.xaxis, low, high)
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _units.quantity(x, unit) if unit else f"{x:g}"))
+    elif unit and low > 0:
+        # At most five labels.
+        ax.xaxis.set_major_locator(LogLocator(numticks=6))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: _units.quantity(x, unit)))
         ax.xaxis.set_minor_formatter(NullFormatter())

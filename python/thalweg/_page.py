@@ -11,10 +11,12 @@ from matplotlib import figure as mpl
 
 from thalweg import _places
 from thalweg._layout import fit
+from thalweg.errors import nearest, refuse
 
 # Okabe & Ito's palette: distinct for colour-blind readers and in grey print.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
 MARKERS = "os^vDPX*"
+LINES = ("-", "--", ":", "-.")
 HATCHES = ["", "//", "..", "\\\\", "xx", "--", "++", "oo"]
 STYLE = {
     "font.size": 9,
@@ -41,6 +43,17 @@ STYLE = {
 }
 FORMATS = ("png", "svg", "pdf")
 COLUMN = 3.5  # inches: one column of a two-column paper
+
+
+def look(n: int) -> dict[str, str]:
+    """Colour, marker and line of the n-th of several curves: after the eight colours other markers and lines come
+    with them, so that no two of the first 32 look alike."""
+    turn, place = divmod(n, len(COLOURS))
+    return {
+        "color": COLOURS[place],
+        "marker": MARKERS[(place + turn) % len(MARKERS)],
+        "linestyle": LINES[turn % len(LINES)],
+    }
 
 
 class Figure(mpl.Figure):
@@ -70,9 +83,26 @@ def figure(width: float = COLUMN, height: float | None = None, columns: int = 1,
     return made, made.subplots(rows, columns, **kw)
 
 
-def save(fig: Figure, folder: Path, name: str, formats: Sequence[str] = FORMATS) -> list[Path]:
-    """Writes a figure in each format, the same bytes every time."""
-    return [_places.write_file(folder / f"{name}.{form}", drawn(fig, form)) for form in formats]
+def save(
+    fig: Figure, folder: str | Path, name: str | None = None, formats: Sequence[str] | str = FORMATS
+) -> list[Path]:
+    """Writes a figure in each format, the same bytes every time, and answers with the files.
+
+    `save(fig, "paper/delay.pdf")` writes that file, `save(fig, "paper/delay")` one of each format, `save(fig,
+    "paper", "delay")` the same.
+    """
+    place = Path(folder)
+    if name is None:
+        if place.suffix[1:] in FORMATS:
+            place, formats = place.with_suffix(""), [place.suffix[1:]]
+        if not place.name:
+            raise refuse("a figure needs a name", hint='`save(fig, "delay")`')
+        place, name = place.parent, place.name
+    wanted = [formats] if isinstance(formats, str) else list(formats)
+    for form in wanted:
+        if form not in FORMATS:
+            raise refuse(f"no format is called `{form}`", hint=nearest(form, FORMATS))
+    return [_places.write_file(place / f"{name}.{form}", drawn(fig, form)) for form in wanted]
 
 
 def drawn(fig: Figure, form: str) -> bytes:

@@ -16,7 +16,7 @@ from thalweg import _core, _memory, _places, _rundir, recording
 from thalweg.errors import ControllerError, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Interrupted, Results
-from thalweg.rundata import Tables, arrow_table
+from thalweg.rundata import Made, Tables, arrow_table
 from thalweg.scenario import Scenario, as_scenario
 
 # Seconds between looks at progress and Ctrl-C. What one look costs is about a thousandth of this.
@@ -251,8 +251,7 @@ def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float,
     """Takes the tables and the summary out of a simulation."""
     tables = {}
     for name, doc, columns in simulation.tables():
-        table = arrow_table(name, doc, columns)
-        tables[name] = lambda table=table: table
+        tables[name] = Made(arrow_table(name, doc, columns))
     summary = json.loads(simulation.summary())
     summary["digest"] = f"{simulation.digest():016x}"
     summary["partial"] = stopped is not None or bool(summary.get("partial"))

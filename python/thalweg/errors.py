@@ -53,13 +53,46 @@ def refuse(reason: str, *, file: object = "", key: str = "", hint: str | None = 
     return ScenarioError([Diagnostic(reason=reason, file=str(file), key=key, hint=hint)])
 
 
-def nearest(word: str, known) -> str | None:
-    """ "did you mean …? (known: …)" for a word that is not among the known ones."""
-    import difflib
+# So many names are listed in full.
+LISTED = 12
 
-    known = sorted(map(str, known))
+
+def nearest(word: str, known) -> str | None:
+    """ "did you mean …? (known: …)" for a word that is not among the known ones: all of them, or, of many, those that
+    are near."""
+    known = sorted(set(map(str, known)))
     if not known:
         return None
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    return (f"did you mean `{close[0]}`? " if close else "") + f"(known: {listed})"
+    close = near(word, known)
+    said = f"did you mean `{close[0]}`? " if close else ""
+    if len(known) <= LISTED:
+        return f"{said}(known: {', '.join(known)})"
+    others = close[1:] or ([] if close else known[:LISTED])
+    more = f"{len(known)} are known" + (f", near: {', '.join(others)}" if close and others else "")
+    return f"{said}({more})" if close else f"(known: {', '.join(others)}, …)"
+
+
+def near(word: str, known, most: int = 6) -> list[str]:
+    """The names that a word may have been meant for, nearest first: names it begins with (`bbrv1`), names that begin
+    with it, names like it, and dotted names whose parts are like it."""
+    import difflib
+
+    word = word.lower().replace("_", "-")
+    plain = {name: name.lower().replace("_", "-") for name in known}
+
+    def likeness(name: str) -> float:
+        ratio = difflib.SequenceMatcher(None, word, name).ratio()
+        if len(name) >= 3 and word.startswith(name):
+            return max(ratio, 0.85 + 0.05 * len(name) / len(word))
+        if len(word) >= 3 and name.startswith(word):
+            return max(ratio, 0.85 + 0.05 * len(word) / len(name))
+        return ratio
+
+    def score(name: str) -> float:
+        parts = name.split(".")
+        # The whole counts more than the end of a dotted name.
+        return max(likeness(name), *(0.85 * likeness(".".join(parts[n:])) for n in range(1, len(parts))), 0.0)
+
+    scores = {name: score(p) for name, p in plain.items()}
+    found = sorted((name for name in scores if scores[name] >= 0.6), key=lambda n: (-scores[n], len(n), n))
+    return found[:most]

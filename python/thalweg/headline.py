@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from thalweg import _format
+from thalweg import _format, _units
 
-# Completion times in us, slowdowns as multiples.
-CLASS_HEAD = ("flow size", "flows", "mean us", "p50 us", "p95 us", "p99 us", "mean ×", "p50 ×", "p95 ×", "p99 ×")
 STATISTICS = ("mean", "p50", "p95", "p99")
 
 
@@ -28,12 +26,10 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         out.append(("flows", text))
     out += _endless(summary)
     out += _unfinished(summary)
-    for key, name in (("host_links", "load of host links"), ("core_links", "load of core links")):
-        load = (summary.get("load") or {}).get(key) or {}
-        if load.get("offered") or load.get("carried"):
-            out.append((name, f"offered {load['offered']:.3f}, carried {load['carried']:.3f}"))
+    out += _waits(summary)
+    out += _loads(summary)
     if summary.get("goodput_gbps"):
-        out.append(("goodput of all flows", f"{summary['goodput_gbps']:.4g} Gb/s"))
+        out.append(("goodput of all flows", _units.quantity(summary["goodput_gbps"], "gbps")))
     events = ("drops", "marks", "retransmissions", "timeouts")
     out.append(("packets", ", ".join(f"{_format.number(summary[k])} {k}" for k in events if k in summary)))
     out += _links(summary)
@@ -55,17 +51,14 @@ def _endless(summary: Mapping) -> list[tuple[str, str]]:
     found = summary.get("endless") or {}
     if not found.get("flows"):
         return []
-    throughput, waits = found["throughput_gbps"], found["queueing_us"]
-    text = f"{_format.number(found['flows'])}, together {found['sum_gbps']:.4g} Gb/s"
-    out = [("flows without end", text)]
+    throughput = found["throughput_gbps"]
+    together = _units.quantity(found["sum_gbps"], "gbps")
+    out = [("flows without end", f"{_format.number(found['flows'])}, together {together}")]
     if found["flows"] > 1:
-        text = f"mean {throughput['mean']:.4g}, smallest {found['smallest_gbps']:.4g}, largest {throughput['max']:.4g} Gb/s"
-        out.append(("throughput of these", text + f"; Jain's index {found['jain']:.4f}" * (found["jain"] is not None)))
-    out += _sections(summary)
-    if waits["count"]:
-        text = f"mean {waits['mean']:.4g} us, flow with the longest {waits['max']:.4g} us"
-        out.append(("queueing delay", f"{text} (mean round trip less that of the empty network)"))
-    return out
+        parts = (("mean", throughput["mean"]), ("smallest", found["smallest_gbps"]), ("largest", throughput["max"]))
+        fair = f"; Jain's index {found['jain']:.3f}" if found["jain"] is not None else ""
+        out.append(("throughput of these", _units.several(parts, "gbps") + fair))
+    return out + _sections(summary)
 
 
 def _sections(summary: Mapping) -> list[tuple[str, str]]:
@@ -73,12 +66,55 @@ def _sections(summary: Mapping) -> list[tuple[str, str]]:
     found = [g for g in summary.get("groups") or () if "name" in g and (g.get("endless") or {}).get("flows")]
     if len(found) < 2:
         return []
-    each = []
+    parts = []
     for section in found:
         flows = section["endless"]["flows"]
         some = f" ({_format.number(flows)} flows)" if flows > 1 else ""
-        each.append(f"{section['name']}{some} {section['endless']['sum_gbps']:.4g}")
-    return [("of each section", ", ".join(each) + " Gb/s")]
+        parts.append((section["name"] + some, section["endless"]["sum_gbps"]))
+    return [("of each section", _units.several(parts, "gbps"))]
+
+
+def _waits(summary: Mapping) -> list[tuple[str, str]]:
+    """What packets waited on their way; of runs that did not measure that, what the mean round trips of flows without
+    end say of it."""
+    if (waits := summary.get("packet_queueing_us") or {}).get("count"):
+        parts = [(name, waits[name]) for name in ("mean", "p50", "p95", "p99", "max")]
+        return [("queueing delay", _units.several(parts, "us") + f" (of {_format.si(waits['count'])} data packets)")]
+    waits = (summary.get("endless") or {}).get("queueing_us") or {}
+    if not waits.get("count"):
+        return []
+    text = _units.several([("mean", waits["mean"]), ("flow with the longest", waits["max"])], "us")
+    return [("queueing delay", f"{text} (mean round trip less that of the empty network)")]
+
+
+def _loads(summary: Mapping) -> list[tuple[str, str]]:
+    """What was offered to links and carried by them, where flows have sizes that an offer can be computed from; and
+    the bottleneck."""
+    out = []
+    for key, name in (("host_links", "load of host links"), ("core_links", "load of core links")):
+        load = (summary.get("load") or {}).get(key) or {}
+        if load.get("offered"):
+            both = ", mean of both directions" if key == "core_links" else ""
+            out.append((name, f"offered {_share(load['offered'])}, carried {_share(load['carried'])}{both}"))
+    if most := summary.get("bottleneck"):
+        ends, rate = f"{most['from']} → {most['to']}", _units.quantity(most["rate_gbps"], "gbps")
+        of = " on average" if _varies(summary, most["port"]) else ""
+        text = (
+            f"{ends} ({rate}{of}): {_share(most['utilisation'])} used, the other way {_share(most['back_utilisation'])}"
+        )
+        out.append(("busiest link", text))
+    return out
+
+
+def _varies(summary: Mapping, port: int) -> bool:
+    """Whether a port's rate changes: then its mean rate is what is known of it."""
+    most = (summary.get("links") or {}).get("most_used") or {}
+    return most.get("port") == port and most.get("rate_varies", True)
+
+
+def _share(part: float) -> str:
+    """A part of a whole: no digits that say nothing, and not `0 %` for what is not zero."""
+    return f"{100 * part:.3g} %"
 
 
 def _unfinished(summary: Mapping) -> list[tuple[str, str]]:
@@ -96,9 +132,10 @@ def _links(summary: Mapping) -> list[tuple[str, str]]:
     """What links lost by chance, and how much of a link whose rate changes was used."""
     found = summary.get("links") or {}
     parts = []
-    if most := found.get("most_used"):
-        ends = f"from node {most['from_node']} to {most['to_node']}"
-        parts.append(f"{most['utilisation']:.1%} of what could have left used {ends}")
+    most = found.get("most_used")
+    if most and most.get("rate_varies", True):
+        ends = f"{most['from']} → {most['to']}" if "from" in most else f"node {most['from_node']} → {most['to_node']}"
+        parts.append(f"{ends}: {most['utilisation']:.1%} of what could have left used")
     if found.get("packets_lost"):
         parts.append(f"{_format.number(found['packets_lost'])} packets lost by chance")
     return [("links", ", ".join(parts))] if parts else []
@@ -166,8 +203,8 @@ def _replay(summary: Mapping) -> list[tuple[str, str]]:
     if summary["never_left"]:
         out.append(("never left", f"{n(summary['never_left'])} packets, counted as overdue"))
     if late["count"]:
-        text = "mean {mean:.4g}, p50 {p50:.4g}, p99 {p99:.4g}, largest {max:.4g} us".format(**late)
-        out.append(("lateness of these", text))
+        parts = [("mean", late["mean"]), ("p50", late["p50"]), ("p99", late["p99"]), ("largest", late["max"])]
+        out.append(("lateness of these", _units.several(parts, "us")))
     out.append(("waited no longer", percent(summary["not_slower"])))
     ratio = summary["ratio"]
     if ratio["p50"] is not None:
@@ -183,7 +220,8 @@ def _replay(summary: Mapping) -> list[tuple[str, str]]:
 
 
 def classes(summary: Mapping) -> list[tuple]:
-    """One row per size class of the scenario that has flows, and one for all of them; None: no value."""
+    """One row per size class of the scenario that has flows, and one for all of them: name, flows, completion times
+    in us, slowdowns as multiples; None: no value."""
     parts = [c for c in summary.get("size_classes") or () if c.get("flows")]
     everything = summary.get("measured") or {}
     if not everything.get("completed"):
@@ -193,6 +231,15 @@ def classes(summary: Mapping) -> list[tuple]:
         fct, slowdown = (part.get(k) or {} for k in ("fct_us", "slowdown"))
         out.append((name, part["flows"], *(fct.get(s) for s in STATISTICS), *(slowdown.get(s) for s in STATISTICS)))
     return out
+
+
+def class_table(summary: Mapping) -> tuple[str, tuple[str, ...], list[tuple]]:
+    """The same for people: the unit of completion times, chosen by the largest median, heads, and rows in that unit."""
+    rows = classes(summary)
+    scale, unit = _units.fitting([row[3] for row in rows], "us")
+    head = ("flow size", "flows", *STATISTICS, *(f"{s} ×" for s in STATISTICS))
+    scaled = lambda x: None if x is None else x / scale  # noqa: E731
+    return unit, head, [(*row[:2], *map(scaled, row[2:6]), *row[6:]) for row in rows]
 
 
 def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] = ()) -> dict[str, Any]:

@@ -6,37 +6,50 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from thalweg import _units
 from thalweg._layout import legend_above, plain_log, plain_log_x, time_unit
-from thalweg._page import COLOURS, COLUMN, FORMATS, HATCHES, MARKERS, Figure, drawn, figure, save, style, svg
+from thalweg._page import COLOURS, COLUMN, FORMATS, HATCHES, MARKERS, Figure, drawn, figure, look, save, style, svg
 
 __all__ = [
     "COLOURS", "COLUMN", "FORMATS", "HATCHES", "MARKERS",
-    "Figure", "bars", "cdf", "drawn", "figure", "lines", "save", "style", "svg",
+    "Figure", "bars", "cdf", "curve", "drawn", "figure", "lines", "look", "save", "style", "svg",
 ]  # fmt: skip
 
 
 def cdf(series: Mapping[str, Sequence[float]], xlabel: str, *, log: bool = True, title: str = "") -> Figure:
-    """Empirical distribution functions. Times are given in seconds, with a label that ends in `(s)`; the axis gets the unit of
-    their range."""
+    """Empirical distribution functions. Times are given in seconds, with a label that ends in `(s)`, rates with one
+    that ends in
+    `(Gb/s)`; the axis gets the unit of their range."""
     if xlabel.endswith(" (s)"):
         values = np.concatenate([np.asarray(v, dtype=float) for v in series.values()]) if series else np.empty(0)
         # The median: of a heavy tail the longest says little about the others.
         factor, unit = time_unit(float(np.median(values)) if len(values) else 1.0)
         series = {name: np.asarray(v, dtype=float) * factor for name, v in series.items()}
         xlabel = f"{xlabel.removesuffix(' (s)')} ({unit})"
+    elif xlabel.endswith(" (Gb/s)"):
+        scale, unit = _units.fitting([float(np.max(v, initial=0.0)) for v in map(np.asarray, series.values())], "gbps")
+        series = {name: np.asarray(v, dtype=float) / scale for name, v in series.items()}
+        xlabel = f"{xlabel.removesuffix(' (Gb/s)')} ({unit})"
     with style():
         fig, ax = figure()
-        for name, values in series.items():
+        for n, (name, values) in enumerate(series.items()):
             x = np.sort(np.asarray(values, dtype=float))
             if len(x):
-                ax.step(x, np.arange(1, len(x) + 1) / len(x), where="post", label=name)
+                ax.step(x, np.arange(1, len(x) + 1) / len(x), where="post", label=name, **curve(n))
         if log and any(len(v) for v in series.values()):
             ax.set_xscale("log")
             plain_log_x(ax)
         ax.set(xlabel=xlabel, ylabel="fraction", ylim=(0, 1.01), title=title)
-        if len(series) > 1:
+        if len(series) > 4:
+            legend_above(fig, ax, 3)
+        elif len(series) > 1:
             ax.legend()
         return fig
+
+
+def curve(n: int) -> dict[str, str]:
+    """`look` of a curve without markers."""
+    return {k: v for k, v in look(n).items() if k != "marker"}
 
 
 def bars(
@@ -65,7 +78,7 @@ def bars(
                 one * 0.92,
                 label=name,
                 color=COLOURS[n % 8],
-                hatch=HATCHES[n % 8],
+                hatch=HATCHES[(n + n // 8) % 8],
                 edgecolor="white",
                 yerr=_errors(errors, name),
                 error_kw={"elinewidth": 0.8, "capsize": 2},
@@ -106,13 +119,14 @@ def lines(
     with style():
         fig, ax = figure()
         for n, (name, y) in enumerate(series.items()):
-            look = {"marker": MARKERS[n % 8], "markersize": 4, "capsize": 2, "label": name}
-            ax.errorbar(x, y, yerr=_errors(errors, name), **look)
+            ax.errorbar(x, y, yerr=_errors(errors, name), markersize=4, capsize=2, label=name, **look(n))
         if log_x:
             ax.set_xscale("log")
         if log_y:
             ax.set_yscale("log")
         ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
-        if len(series) > 1:
+        if len(series) > 4:
+            legend_above(fig, ax, 3)
+        elif len(series) > 1:
             ax.legend()
         return fig

@@ -246,7 +246,7 @@ def perform_all(
     except KeyboardInterrupt:
         stop.set()
         _wind_up(waiting)
-        raise Interrupted from None
+        raise Interrupted(None, _interrupted(jobs, what)) from None
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -257,6 +257,17 @@ def perform_all(
             f"{replaced} older {what} did not fit any more (another scenario, input or engine) and were replaced"
         )
     return answers
+
+
+def _interrupted(jobs: Sequence[Job], what: str) -> str:
+    """What an interrupted sweep leaves behind, and how it goes on."""
+    if any(job.out is None for job in jobs):
+        return "interrupted: nothing was kept (name a folder to keep runs in)"
+    found = [reusable(job) for job in jobs]
+    whole = sum(r is not None and not r.partial for r in found)
+    begun = sum(r is not None and r.partial for r in found)
+    more = f", {begun} begun" if begun else ""
+    return f"interrupted: {whole} of {len(jobs)} {what} are kept{more}; the same command goes on from there"
 
 
 def _wind_up(under_way: Collection[Future]) -> None:

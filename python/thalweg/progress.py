@@ -11,6 +11,8 @@ from thalweg._format import si, simulated, wall
 from thalweg._places import say
 
 PLAIN_EVERY = 5.0
+# Of many runs without a terminal, unless somebody asked for more: their first line, and those after it.
+SELDOM = 30.0
 BAR_AFTER = 0.5
 
 
@@ -128,10 +130,13 @@ class Many:
         self.begun = self.said = time.monotonic()
         self.on = speaks(progress)
         self.bar, self.draws = None, self.on and _draws()
+        # Where nobody sees a bar, a sweep of minutes says now and then that it goes on; `progress=False` is silence.
+        self.every = PLAIN_EVERY if self.on else SELDOM
+        self.lines = not self.draws and (self.on or progress is None)
 
     def update(self, running: dict[str, dict], work: float) -> None:
         """`running`: progress by key; `work`: the fraction done of all events estimated."""
-        if not self.on:
+        if not self.on and not self.lines:
             return
         now = time.monotonic()
         elapsed = now - self.begun
@@ -144,7 +149,7 @@ class Many:
             self.bar.start()
         if self.bar is not None:
             self.bar.update(self.task, completed=work, description=text)
-        elif not self.draws and now - self.said >= PLAIN_EVERY:
+        elif self.lines and now - self.said >= self.every:
             self.said = now
             say(f"{100 * work:3.0f} % · {text}")
 

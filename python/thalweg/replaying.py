@@ -14,7 +14,7 @@ from thalweg.errors import nearest, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.recording import PACKETS, Reader, present, scenario_digest
 from thalweg.results import Interrupted, Results
-from thalweg.rundata import Tables, arrow_table
+from thalweg.rundata import Made, Tables, arrow_table
 
 # Rows fed at a time, and events between two looks at Ctrl-C (about a tenth of a second).
 BATCH, EVENTS = 1 << 16, 1 << 20
@@ -118,9 +118,9 @@ class Replaying:
                     except ValueError as e:
                         hint = "run it again with --record"
                         raise refuse(f"cannot be replayed: {e}", file=self.run.path / PACKETS, hint=hint) from None
-                    self._until_hungry(report, signals.pressed, stop)
+                    self._until_input(report, signals.pressed, stop)
                 self.core.feed_end()
-                self._until_hungry(report, signals.pressed, stop)
+                self._until_input(report, signals.pressed, stop)
             finally:
                 report.finish(self._seen())
             signals.saving = True
@@ -131,7 +131,7 @@ class Replaying:
             raise Interrupted(results)
         return results
 
-    def _until_hungry(self, report: Reporter, pressed: Event, stop: Event | None) -> None:
+    def _until_input(self, report: Reporter, pressed: Event, stop: Event | None) -> None:
         more = True
         while more:
             more = self.core.step(EVENTS)
@@ -164,7 +164,7 @@ class Replaying:
         tables = {}
         for name, doc, columns in self.core.tables():
             table = arrow_table(name, doc, columns)
-            tables[name] = lambda table=table: table
+            tables[name] = Made(table)
         summary = json.loads(self.core.summary())
         original = {k: self.run.summary.get(k) for k in ("name", "digest", "partial")}
         summary["original"] = original | {"scenario": self.reader.about["scenario"], "run": str(self.run.path)}

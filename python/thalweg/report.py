@@ -118,9 +118,9 @@ def run_report(results: RunData, path: Path) -> Path:
     every = table(("key", "value"), headline.scalars(results.summary).items())
     all_numbers = folded("all of summary.json but its lists", every)
     sections.append(("Summary", table(("", ""), headline.rows(results.summary)) + all_numbers))
-    classes = headline.classes(results.summary)
+    unit, head, classes = headline.class_table(results.summary)
     if classes:
-        sections.append(("Completion times and slowdown (×)", table(headline.CLASS_HEAD, classes)))
+        sections.append((f"Completion times ({unit}) and slowdown (×)", table(head, classes)))
     sections.append(("Figures", pictures(Plots(results).all().values())))
     if "pauses" in results.tables and results.tables.arrow("pauses").num_rows:
         sections.append(("Pause storms", _storms(results.named("pauses"))))

@@ -92,8 +92,9 @@ class Results(RunData):
         from thalweg._html import folded, table, titled
 
         parts = [table(("", ""), headline.rows(self.summary))]
-        if classes := headline.classes(self.summary):
-            parts.append(table(headline.CLASS_HEAD, classes))
+        unit, head, classes = headline.class_table(self.summary)
+        if classes:
+            parts.append(f"<p>completion times in {unit}, slowdowns (×)</p>" + table(head, classes))
         parts.append(
             folded("every number of the summary", table(("key", "value"), headline.scalars(self.summary).items()))
         )

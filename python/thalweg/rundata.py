@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,45 @@ NODES = {
 SECONDS_PER = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
+# Tables that a run has only if it was asked for them.
+WAYS = {
+    "packets": "a recording is no table: it is `results.packets`, after `thalweg run --record`",
+    "late": "replays have it: `thalweg replay`",
+    "ratios": "replays have it: `thalweg replay`",
+    "lateness": "replays have it: `thalweg replay`",
+    "queues": "set measure.queues = { every = '1ms' }",
+    "links": "set measure.links = { every = '1ms' }",
+    "controllers": "set measure.controllers = { every = '1ms' }",
+    "round_trips": "set measure.round_trips = true",
+    "pauses": "set measure.pauses = true",
+    "memory": "set measure.memory = true",
+}
+
+
+class NoTable(KeyError):
+    """There is no such table in a run: which there are, and what makes the one that is missing."""
+
+    def __init__(self, name: object, known: Iterable[str] = ()):
+        from thalweg.errors import nearest
+
+        super().__init__(name, tuple(known))
+        way = WAYS.get(str(name)) or nearest(str(name), known) or ""
+        self.text = f"this run has no table `{name}`" + (f"; {way}" if way else "")
+
+    def __str__(self) -> str:  # a KeyError shows what it was given in quotes
+        return self.text
+
+
+class Made:
+    """A maker of a table that is there already."""
+
+    def __init__(self, table: pyarrow.Table):
+        self.table = table
+
+    def __call__(self) -> pyarrow.Table:
+        return self.table
+
+
 class Tables(Mapping):
     """Named tables: `tables["queues"]` is a polars data frame, `tables.arrow("queues")` the Arrow table with
     the unit and the meaning of each column in its metadata."""
@@ -36,9 +75,16 @@ class Tables(Mapping):
     def arrow(self, name: str) -> pyarrow.Table:
         if name not in self._made:
             if name not in self._makers:
-                raise KeyError(f"no table is called {name!r}; there are {', '.join(self._makers)}")
+                raise NoTable(name, self._makers)
             self._made[name] = self._makers[name]()
         return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __reduce__(self):
+        # The tables themselves: another process has neither the engine's buffers nor, perhaps, the folder.
+        return Tables, ({name: Made(self.arrow(name)) for name in self._makers},)
 
     def __getitem__(self, name: str) -> polars.DataFrame:
         import polars
@@ -100,7 +146,9 @@ class RunData:
         return str(self.summary.get("name", ""))
 
     def columns(self, table: str = "flows") -> list[tuple[str, str, str]]:
-        """`(name, unit, meaning)` of each column."""
+        """`(name, unit, meaning)` of each column of a table; of `"packets"` the names of the recording's."""
+        if table == "packets" and table not in self.tables and self.recorded:
+            return [(name, "", "") for name in self.packets.collect_schema().names()]
         fields = self.tables.arrow(table).schema
         text = [{k.decode(): v.decode() for k, v in (f.metadata or {}).items()} for f in fields]
         return [(f.name, t.get("unit", ""), t.get("doc", "")) for f, t in zip(fields, text, strict=True)]
@@ -133,7 +181,8 @@ class RunData:
         return recording.packets(self.path)
 
     def named(self, table: str = "flows") -> polars.DataFrame:
-        """A table in which nodes are called by their names instead of their numbers (`h3`, `leaf0`, or as their file says)."""
+        """A table in which nodes are called by their names instead of their numbers (`h3`, `leaf0`, or as their file
+        says). For `ports` see also `busiest`."""
         import polars as pl
 
         frame = self.tables[table]
@@ -143,6 +192,28 @@ class RunData:
         columns = [c for c in NODES.get(table, ()) if c in frame.columns]
         called = [pl.col(c).replace_strict(names["node"], names["name"], return_dtype=pl.String) for c in columns]
         return frame.with_columns(called)
+
+    def busiest(self, most: int = 10, by: str = "used %") -> polars.DataFrame:
+        """The ports that were used most, a line each, in columns for people: link and direction, its rate, how much
+        of it was used in the
+        whole run, packets dropped, the longest queue, and the mean wait of a packet there. `by`: another of these
+        columns."""
+        import polars as pl
+
+        from thalweg.errors import nearest
+
+        frame = self.named("ports").select(
+            pl.format("{} → {}", "from", "to").alias("link"),
+            (pl.col("rate_bps") * 1e-6).alias("Mb/s"),
+            (pl.col("utilisation") * 100).round(1).alias("used %"),
+            "dropped",
+            (pl.col("max_queue") * 1e-3).alias("max KB"),
+            (pl.col("waited_ps") / pl.max_horizontal("packets", 1) * 1e-9).round(4).alias("wait ms"),
+            "port",
+        )
+        if by not in frame.columns:
+            raise refuse(f"`busiest` has no column `{by}`", hint=nearest(by, frame.columns))
+        return frame.sort(by, descending=True, maintain_order=True).head(most)
 
     def to_pandas(self, table: str = "flows") -> pandas.DataFrame:
         """A pandas data frame, through Arrow."""

@@ -6,12 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.lines import Line2D
 
-from thalweg import pauses
-from thalweg._layout import legend_above, note, plain_log, time_unit
-from thalweg.plots import COLOURS, COLUMN, Figure, cdf, figure, style
-from thalweg.rundata import SECONDS_PER, RunData
+from thalweg import _units, pauses
+from thalweg._layout import legend_above, note, plain_log, plain_log_x, time_unit
+from thalweg._page import LINES
+from thalweg.plots import COLOURS, COLUMN, MARKERS, Figure, cdf, curve, figure, style
+from thalweg.rundata import SECONDS_PER, NoTable, RunData
 from thalweg.spread import spread
+
+# More runs than these have a legend of runs and percentiles, not of their combinations.
+MOST_NAMED = 3
 
 
 def slowdown_by_size(
@@ -24,6 +29,7 @@ def slowdown_by_size(
     with style():
         fig, ax = figure()
         most = 1
+        lines, colours = {}, {}
         for n, (name, results) in enumerate(runs.items()):
             repeated = list(results) if isinstance(results, Sequence) else [results]
             most = max(most, len(repeated))
@@ -42,17 +48,33 @@ def slowdown_by_size(
                         y.append(found.mean)
                         half.append(found.half)
                 what = "median" if q == 50 else f"{q:g}th percentile"
-                look = {"color": COLOURS[n % 8], "linestyle": ("-", "--", ":")[line % 3], "marker": ".", "capsize": 2}
+                # A colour per run, a line per percentile; after eight runs other markers tell them apart.
+                marker = "." if n < len(COLOURS) else MARKERS[n // len(COLOURS)]
+                look = {
+                    "color": COLOURS[n % 8],
+                    "linestyle": LINES[line % 4],
+                    "marker": marker,
+                    "markersize": 4,
+                    "capsize": 2,
+                }
                 # Down to 1 at most: on a logarithmic axis, and no flow is faster than alone.
                 bars = [np.minimum(half, np.maximum(np.asarray(y) - 1, 0)), half] if len(repeated) > 1 else None
                 label = f"{name}, {what}" if len(runs) > 1 else what
+                lines[what] = LINES[line % 4]
+                colours[name] = {"color": look["color"], "marker": marker}
                 ax.errorbar(x, y, yerr=None if bars is None else np.nan_to_num(bars), label=label, **look)
-        ax.set(xlabel="flow size (B)", ylabel="FCT slowdown", xscale="log", yscale="log")
+        ax.set(xlabel="flow size", ylabel="FCT slowdown", xscale="log", yscale="log")
         plain_log(ax)
+        plain_log_x(ax, "B")
         if most > 1:
             note(ax, f"mean of {most} seeds, bars: 95 % confidence")
         if ax.get_lines():
-            legend_above(fig, ax, 2)
+            if len(runs) <= MOST_NAMED:
+                legend_above(fig, ax, 2)
+            else:  # Each run and each percentile once.
+                shown = [Line2D([], [], **look) for look in colours.values()]
+                shown += [Line2D([], [], color="0.3", linestyle=line) for line in lines.values()]
+                legend_above(fig, ax, 4, (shown, [*colours, *lines]))
         return fig
 
 
@@ -117,7 +139,7 @@ def replay_lateness(runs: Mapping[str, RunData]) -> Figure:
         return fig
 
 
-def _endless(results: RunData) -> list[float]:
+def throughputs(results: RunData) -> list[float]:
     """Gb/s of every flow without end, in the measured window."""
     flows = results.flows
     return (flows["throughput_bps"].drop_nulls() * 1e-9).to_list() if "throughput_bps" in flows.columns else []
@@ -155,20 +177,83 @@ def series_over_time(
     top = peaks.filter(pl.col(value) > 0)[by].head(most) if peaks[value].max() else peaks[by].head(1)
     label = _lines(results, by, top.to_list())
     units = {n: u for n, u, _ in results.columns(table)}
-    kilo = units[value] == "B" and peaks[value].max() >= 10_000
+    scale, fitted = _units.fitting([float(peaks[value].max() or 0)], units[value])
     with style():
         fig, ax = figure()
         for one in top:
             part = frame.filter(pl.col(by) == one)
-            values = part[value].to_numpy() * (1e-3 if kilo else 1)
+            values = part[value].to_numpy() / scale
             ax.plot(part["_t"].to_numpy(), values, label=label[one], linewidth=1)
-        unit = "KB" if kilo else units[value]
-        ax.set(xlabel=f"time ({unit_of_time})", ylabel=f"{ylabel or value} ({unit})" if unit else ylabel or value)
+        ax.set(xlabel=f"time ({unit_of_time})", ylabel=f"{ylabel or value} ({fitted})" if fitted else ylabel or value)
         ax.set_ylim(bottom=0)
         if len(top) < len(peaks):
             note(ax, shown(len(top), len(peaks), by, len(results.flows) if by == "flow" else len(peaks), most))
         if len(top) > 1 or by == "port":
             legend_above(fig, ax, 4)
+        return fig
+
+
+def rates_over_time(results: RunData, *, most: int = 8) -> Figure:
+    """What arrived of each sampled flow, per interval between samples: at the receiver, each byte once, so that a gap
+    that is filled makes no peak. Those that got most."""
+    import polars as pl
+
+    frame = results.tables["controllers"]
+    column = "arrived" if "arrived" in frame.columns else "delivered"
+    sums = frame.group_by("flow").agg(pl.col(column).max()).sort(column, "flow", descending=[True, False])
+    top = sorted(sums["flow"].head(most))
+    curves = {}
+    for flow in top:
+        part = frame.filter(pl.col("flow") == flow)
+        at = part["time_ps"].to_numpy() * 1e-12
+        grown = np.diff(part[column].to_numpy().astype(float))
+        if len(at) > 1:
+            curves[flow] = ((at[1:] + at[:-1]) / 2, grown * 8e-9 / np.diff(at))
+    peak = max((float(y.max()) for _, y in curves.values()), default=0.0)
+    scale, unit = _units.fitting([peak], "gbps")
+    longest = max((float(x[-1]) for x, _ in curves.values()), default=0.0)
+    factor, unit_of_time = time_unit(longest)
+    with style():
+        fig, ax = figure()
+        for n, (flow, (x, y)) in enumerate(curves.items()):
+            ax.step(x * factor, y / scale, where="mid", linewidth=1, label=f"flow {flow}", **curve(n))
+        ax.set(xlabel=f"time ({unit_of_time})", ylabel=f"throughput ({unit})", ylim=(0, None))
+        if len(top) < len(sums):
+            note(ax, f"{len(top)} of {len(sums)} sampled flows: those that got most")
+        if len(curves) > 1:
+            legend_above(fig, ax, 4)
+        return fig
+
+
+def links_over_time(results: RunData, *, most: int = 8) -> Figure:
+    """How much of each sampled link was used, per interval between samples: those that carried most of what they
+    could."""
+    import polars as pl
+
+    frame = results.tables["links"]
+    ends = {port: f"{a} → {b}" for port, a, b in results.named("ports").select("port", "from", "to").rows()}
+    curves, used = {}, {}
+    for port in frame["port"].unique().sort():
+        part = frame.filter(pl.col("port") == port)
+        carried, could = (np.diff(part[c].to_numpy().astype(float)) for c in ("bytes", "capacity"))
+        if len(carried):
+            at = part["time_ps"].to_numpy() * 1e-12
+            share = np.divide(carried, could, out=np.zeros_like(carried), where=could > 0)
+            curves[port] = ((at[1:] + at[:-1]) / 2, 100 * np.minimum(share, 1.0))
+            used[port] = carried.sum() / max(could.sum(), 1.0)
+    busy = sorted(curves, key=lambda port: (-used[port], port))
+    top = [port for port in busy if used[port] > 0][:most] or busy[:1]
+    longest = max((float(x[-1]) for x, _ in curves.values() if len(x)), default=0.0)
+    factor, unit_of_time = time_unit(longest)
+    with style():
+        fig, ax = figure()
+        for n, port in enumerate(top):
+            x, y = curves[port]
+            ax.step(x * factor, y, where="mid", linewidth=1, label=ends.get(port, f"port {port}"), **curve(n))
+        ax.set(xlabel=f"time ({unit_of_time})", ylabel="link used (%)", ylim=(0, 102))
+        if len(top) < len(curves):
+            note(ax, shown(len(top), len(curves), "port", len(curves), most).replace("peaks", "use"))
+        legend_above(fig, ax, 4)
         return fig
 
 
@@ -217,6 +302,38 @@ class Plots:
     def __init__(self, results: RunData):
         self._results = results
 
+    def __repr__(self) -> str:
+        return f"<figures of {self._results.name or 'this run'}: {', '.join(f'.{name}()' for name in self._names())}; all of them: .all()>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from thalweg.report import picture
+
+        shown = [picture(fig, caption) for caption, fig in self.all().values()]
+        return f"<div><p>{escape(repr(self)[1:-1])}</p>{''.join(shown)}</div>"
+
+    def _names(self) -> list[str]:
+        """What this run has data for."""
+        tables = self._results.tables
+        if "ratios" in tables:
+            return ["ratios", "lateness"]
+        found = []
+        if "flows" in tables:
+            measured = len(self._results.measured())
+            found += ["slowdown", "cdf"] if measured else []
+            found += ["throughput"] if throughputs(self._results) else []
+        wanted = {
+            "queues": ["queues"],
+            "controllers": ["rates", "windows"],
+            "links": ["links", "link"],
+            "pauses": ["pauses"],
+        }
+        return found + [name for table, names in wanted.items() if self._rows(table) for name in names]
+
+    def _rows(self, table: str) -> int:
+        return self._results.tables.arrow(table).num_rows if table in self._results.tables else 0
+
     def slowdown(self, **kw) -> Figure:
         """FCT slowdown by flow size."""
         return slowdown_by_size({self._results.name: self._results}, **kw)
@@ -232,7 +349,9 @@ class Plots:
 
     def throughput(self) -> Figure:
         """The distribution of the throughput of flows without end, each over its life so far."""
-        return cdf({self._results.name: _endless(self._results)}, "throughput of flows without end (Gb/s)", log=False)
+        return cdf(
+            {self._results.name: throughputs(self._results)}, "throughput of flows without end (Gb/s)", log=False
+        )
 
     def queues(self, **kw) -> Figure:
         """Queue lengths over time; needs a run that sampled queues."""
@@ -242,15 +361,27 @@ class Plots:
         """Congestion windows over time; needs a run that sampled controllers."""
         return self._sampled("controllers", ("window", "cwnd"), ("flow",), **kw)
 
+    def rates(self, **kw) -> Figure:
+        """Throughput of flows over time, as their bytes arrived; needs a run that sampled controllers."""
+        self._needs("controllers")
+        return rates_over_time(self._results, **kw)
+
+    def links(self, **kw) -> Figure:
+        """How much of each link was used over time; needs a run that sampled links."""
+        self._needs("links")
+        return links_over_time(self._results, **kw)
+
+    def _needs(self, table: str) -> None:
+        if table not in self._results.tables:
+            raise NoTable(table, self._results.tables)
+
     def link(self, port: int | None = None) -> Figure:
         """What a link carried of what it could have, and queueing delays; needs a run that sampled links (and kept round trips)."""
-        if "links" not in self._results.tables:
-            raise KeyError("this run did not sample links: ask for them in the scenario")
+        self._needs("links")
         return link_over_time(self._results, port)
 
     def _sampled(self, table: str, values: Sequence[str], by: Sequence[str], **kw) -> Figure:
-        if table not in self._results.tables:
-            raise KeyError(f"this run did not sample {table}: ask for them in the scenario")
+        self._needs(table)
         names = [n for n, _, _ in self._results.columns(table)]
         return series_over_time(
             self._results,
@@ -283,8 +414,15 @@ class Plots:
             if self._results.measured()["size"].n_unique() > 1:
                 made["slowdown"] = ("FCT slowdown by flow size.", self.slowdown())
             made["slowdown-cdf"] = ("Distribution of the FCT slowdown.", self.cdf("slowdown"))
-        if "flows" in self._results.tables and len(_endless(self._results)):
+        if "flows" in self._results.tables and len(throughputs(self._results)):
             made["throughput"] = ("Throughput of the flows without end, in the measured window.", self.throughput())
+        if self._rows("controllers"):
+            made["rates"] = ("Throughput over time: what arrived of the flows that got most.", self.rates())
+        if self._rows("links"):
+            made["links"] = (
+                "How much of each link was used over time, of the links that were used most.",
+                self.links(),
+            )
         for name, caption in (
             ("queues", "Queue length over time, of the ports with the highest peaks."),
             ("windows", "Congestion windows over time, of the flows with the largest ones."),
@@ -292,7 +430,8 @@ class Plots:
             table = "controllers" if name == "windows" else name
             if table in self._results.tables and self._results.tables.arrow(table).num_rows:
                 made[name] = (caption, getattr(self, name)())
-        if self._results.summary.get("links") and "links" in self._results.tables:
+        most = (self._results.summary.get("links") or {}).get("most_used") or {}
+        if most.get("rate_varies", bool(most)) and self._rows("links"):
             made["link"] = ("What the link carried of what it could have, and queueing delays.", self.link())
         if "pauses" in self._results.tables and self._results.tables.arrow("pauses").num_rows:
             made["pauses"] = ("When ports were paused, by depth in their storm; the longest paused.", self.pauses())

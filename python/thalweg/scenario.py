@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -121,18 +121,17 @@ class Scenario:
         from thalweg._html import folded, table, titled
 
         found = self.to_dict()
-        transport, switch = found.get("transport") or {}, found.get("switch") or {}
-        words = [_kind(transport), _kind(transport.get("congestion", ""))]
+        switch = found.get("switch") or {}
         try:
             e = self.estimate()
-            counts = f"{_format.si(e['flows'])} flows, {_format.si(e['packet_hops'])} packet-hops"
+            counts = f"{_format.plural(e['flows'], 'flow')}, {_format.plural(e['packet_hops'], 'packet-hop')}"
             cost = f"{counts}, {_format.wall(e['seconds'])}, {_format.memory(e['memory_bytes'])}"
         except ScenarioError as e:
             cost = str(e)
         rows = [
             ("topology", _kind(found.get("topology", {}))),
             ("traffic", ", ".join(_kind(t) for t in found.get("traffic") or [])),
-            ("transport", ", ".join(filter(None, words))),
+            ("transport", "; ".join(_transports(found))),
             ("switch scheduler", _kind(switch.get("scheduler", ""))),
             ("about", cost),
         ]
@@ -152,6 +151,22 @@ def _written(text: str, key: str) -> bool:
         except (KeyError, IndexError, TypeError, ValueError):
             return False
     return True
+
+
+def _transports(found: dict) -> Iterator[str]:
+    """The transports that traffic uses, each once: kind, controller, and its name if it has one."""
+    named = found.get("transports") or {}
+    used = []
+    for section in found.get("traffic") or [{}]:
+        if (name := section.get("transport") or "default") not in used:
+            used.append(name)
+    for name in used:
+        if isinstance(name, dict):
+            about, name = name, "default"
+        else:
+            about = named.get(name) or found.get("transport") or {}
+        words = [_kind(about), _kind(about.get("congestion", ""))]
+        yield (f"{name}: " if name in named else "") + ", ".join(filter(None, words))
 
 
 def _kind(part) -> str:

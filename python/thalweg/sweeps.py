@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +11,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _places, _rundir, headline
+from thalweg import _core, _input, _places, _rundir, headline
 from thalweg._html import table, titled
-from thalweg.errors import nearest, refuse
+from thalweg.errors import ScenarioError, nearest, refuse
 from thalweg.pool import Job, perform_all
 from thalweg.results import Results
 from thalweg.scenario import Scenario, as_scenario
@@ -46,6 +47,7 @@ def sweep(
     out: str | Path | None = None,
     check: bool = False,
     force: bool = False,
+    metric: str | None = None,
 ) -> Runs:
     """Runs variants of `base`.
 
@@ -57,6 +59,8 @@ def sweep(
 
     `jobs` runs at a time (default: one per core); the results do not depend on it. With `out`, each run is kept in its own folder
     there: a sweep that was interrupted, or is asked for again, runs only what is missing. `force`: also what needs more memory than is free.
+    `metric`: what `runs.plot()` shows; a name that no run would have is refused before any is made. `progress`:
+    `None` shows a bar on a terminal and in a notebook, elsewhere a line every half minute; `False` is silence.
     """
     base = as_scenario(base)
     settings = points(over)
@@ -73,13 +77,85 @@ def sweep(
                 raise refuse(f"point {n} of the sweep is there twice: {name}")
         todo.append(Job(key, scenario, place, check))
         table.append(
-            {"key": key, "set": {k: text(v) for k, v in point.set.items()}, "run": place.name if place else None}
+            {
+                "key": key,
+                "set": {k: text(v) for k, v in point.set.items()},
+                "labels": {k: v if isinstance(v, int | float | str) else text(v) for k, v in point.labels.items()},
+                "run": place.name if place else None,
+            }
         )
+    if metric is not None:
+        foresee(metric, [job.scenario for job in todo])
     if folder is not None:
         _places.claim(folder, "sweep")
         _places.write_json(folder / INDEX, {"core": _rundir.core_fingerprint(), "jobs": table})
     answers = perform_all(todo, jobs, progress, force=force)
-    return Runs(settings, [answers[job.key] for job in todo])
+    runs = Runs(settings, [answers[job.key] for job in todo])
+    runs._metric = metric
+    return runs
+
+
+# So many settings are looked at for a metric that the first does not have.
+MOST_FORESEEN = 20
+_STATISTICS = ("count", "mean", "p50", "p95", "p99", "max")
+
+
+def foresee(metric: str, scenarios: Sequence[Scenario]) -> None:
+    """Refuses a metric that no summary of these scenarios will have. Nothing is run: each is built and asked what it
+    would report."""
+    known: dict[str, None] = {}
+    for scenario in scenarios[:MOST_FORESEEN]:
+        summary = json.loads(_core.Simulation(scenario._core).summary())
+        known |= dict.fromkeys(_foreseen(summary))
+        if metric in known:
+            return
+    raise _no_metric(metric, known)
+
+
+# Numbers that runs have only if a key asks for them.
+_ASKED = (("packet_queueing_us", "measure.delays = true"), ("memory.", "measure.memory = true"))
+
+
+def _no_metric(metric: str, known) -> ScenarioError:
+    """These runs have no such number: what makes it, or what was meant."""
+    key = next((key for begin, key in _ASKED if metric.startswith(begin) and metric not in known), None)
+    hint = f"set {key}" if key else nearest(metric, known)
+    return refuse(f"these runs have no number called `{metric}`", hint=hint)
+
+
+def _foreseen(summary: Mapping, prefix: str = "") -> Iterator[str]:
+    """The names of numbers in the summary of a run that has not begun. What has counted nothing will have its
+    statistics."""
+    words = ("name", "digest", "kind", "violation", "partial", "fct_measured_at", "from", "to", SEED)
+    for key, value in headline.scalars(summary).items():
+        if isinstance(value, str | bool) or (value is None and "." not in key) or key.rsplit(".", 1)[-1] in words:
+            continue
+        yield key
+        if key.endswith(".count"):
+            yield from (
+                key.removesuffix("count") + name for name in (*_STATISTICS, "p999")[: 7 if "packet" in key else 6]
+            )
+    # Once a port has carried something.
+    yield from (f"bottleneck.{name}" for name in ("utilisation", "back_utilisation"))
+
+
+def is_sweep(path: object) -> bool:
+    """Whether a folder is a sweep's."""
+    return isinstance(path, str | Path) and (Path(path) / INDEX).is_file()
+
+
+def _latex(value: Any) -> str:
+    """A cell: LaTeX's own characters are escaped."""
+    from thalweg import _units
+
+    text_ = _units.digits(value) if isinstance(value, float) else str(value)
+    return re.sub(r"([&%$#_{}])", r"\\\1", text_)
+
+
+def _numbers(results: Results) -> dict[str, float]:
+    """What a run has measured."""
+    flat = headline.scalars(results.summary)
+    return {k: v for k, v in flat.items() if isinstance(v, int | float) and k != SEED}
 
 
 class Runs(Sequence):
@@ -88,6 +164,41 @@ class Runs(Sequence):
     def __init__(self, settings: Sequence[Point | Mapping[str, Any]], results: list[Results]):
         self.settings = [p if isinstance(p, Point) else Point(dict(p), dict(p)) for p in settings]
         self.results = results
+        self._metric: str | None = None
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Runs:
+        """Opens a sweep's folder: its runs are read, none is made."""
+        folder = Path(folder)
+        try:
+            index = json.loads(_input.text(folder / INDEX))
+        except (OSError, ValueError) as e:
+            raise refuse(f"is not a sweep's folder: {e}", file=folder) from None
+        jobs = index["jobs"]
+        missing = [job for job in jobs if not job.get("run") or not (folder / job["run"] / "summary.json").is_file()]
+        if missing:
+            hint = "the command that made it runs what is missing"
+            raise refuse(f"{len(missing)} of {len(jobs)} runs are not there", file=folder, hint=hint)
+        points = [Point(dict(job["set"]), dict(job.get("labels", job["set"]))) for job in jobs]
+        return cls(points, [Results.load(folder / job["run"]) for job in jobs])
+
+    @property
+    def seeds_agree(self) -> str:
+        """Several seeds were run and make no difference in any setting: "one digest" (the same events), or "the same
+        numbers" (of the summary). Empty: they do, or there is one seed. One seed would have been enough."""
+        named = columns(self.params)
+        if SEED not in named:
+            return ""
+        keys = [k for k in named if k != SEED]
+        groups: dict[tuple, list[Results]] = {}
+        for n, results in enumerate(self.results):
+            groups.setdefault(tuple(text(named[k][n]) for k in keys), []).append(results)
+        if any(len(group) < 2 for group in groups.values()):
+            return ""
+        for said, what in (("one digest", lambda r: r.digest), ("the same numbers", _numbers)):
+            if all(what(r) == what(group[0]) for group in groups.values() for r in group[1:]):
+                return said
+        return ""
 
     @property
     def params(self) -> list[dict[str, Any]]:
@@ -146,6 +257,8 @@ class Runs(Sequence):
     @property
     def metric(self) -> str:
         """The column of `frame` that figures show unless another is asked for."""
+        if self._metric is not None:
+            return self._metric
         known = self.frame
         return next((m for m in METRICS if m in known.columns and known[m].null_count() < len(known)), METRICS[-1])
 
@@ -165,7 +278,7 @@ class Runs(Sequence):
 
     def check_metric(self, metric: str) -> str:
         if metric not in self.metrics():
-            raise refuse(f"these runs have no number called `{metric}`", hint=nearest(metric, self.metrics()))
+            raise _no_metric(metric, self.metrics())
         return metric
 
     def over_seeds(self, *metrics: str) -> list[tuple[dict[str, Any], dict[str, Spread]]]:
@@ -201,29 +314,63 @@ class Runs(Sequence):
 
         return sweepfigure.over(self, metric, **kw)
 
-    def pareto(self, x: str, y: str, **kw) -> Figure:
-        """Two metrics against each other, with the settings that no other one beats in both: `thalweg.sweepfigure.pareto`."""
+    def pareto(self, x: str | None = None, y: str | None = None, **kw) -> Figure:
+        """Two metrics against each other, with the settings that no other one beats in both (throughput over the 95th
+        percentile of queueing delay unless named): `thalweg.sweepfigure.pareto`."""
         from thalweg import sweepfigure
 
         return sweepfigure.pareto(self, x, y, **kw)
 
     def _repr_html_(self) -> str:
-        from thalweg.sweepfigure import axis_label
-
         if not len(self):
             return escape(repr(self))
         metric = self.metric
-        rows = self.over_seeds(metric)
-        keys = list(rows[0][0])
-        shown = [
-            (*(text(labels[k]) for k in keys), s[metric].runs, s[metric].mean, s[metric].half)
-            for labels, s in rows[:MOST_ROWS]
-        ]
+        head, rows = self.table_of(metric)
         more = f"<p>and {len(rows) - MOST_ROWS} more: see <code>.means()</code></p>" if len(rows) > MOST_ROWS else ""
-        seeds = len({str(v) for v in columns(self.params).get(SEED, [])})
-        of = f" with {seeds} seeds" if seeds > 1 else ""
-        body = table((*keys, "runs", axis_label(metric), "± 95 %"), shown)
-        return titled(f"{len(self)} runs{of}", body, more, "<p>every number: <code>.frame</code></p>")
+        return titled(
+            self.title(metric), table(head, rows[:MOST_ROWS]), more, "<p>every number: <code>.frame</code></p>"
+        )
+
+    def title(self, metric: str) -> str:
+        """How many runs, with how many seeds, and whether these differ."""
+        seeds = max((s[metric].runs for _, s in self.over_seeds(metric)), default=0)
+        if seeds < 2:
+            return f"{len(self)} runs"
+        if said := self.seeds_agree:
+            return f"{len(self)} runs, {seeds} seeds, {said}: the seed makes no difference"
+        return f"{len(self)} runs, mean of {seeds} seeds ± 95 % confidence"
+
+    def table_of(self, metric: str) -> tuple[list[str], list[tuple]]:
+        """A metric for people: short names of the varied keys, and the means in a unit that fits all of them."""
+        from thalweg import _units
+        from thalweg.sweepfigure import axis_label, short_names
+
+        found = self.over_seeds(metric)
+        scale, unit = _units.fitting([s[metric].mean for _, s in found], _units.of_name(metric))
+        short = short_names(found[0][0])
+        several = max(s[metric].runs for _, s in found) > 1
+        head = [*short.values(), axis_label(metric, unit), *(["±"] if several else [])]
+        rows = []
+        for labels, spreads in found:
+            s = spreads[metric]
+            numbers = [None if math.isnan(v) else v / scale for v in (s.mean, s.half)]
+            rows.append((*(text(labels[k]) for k in short), *(numbers if several else numbers[:1])))
+        return head, rows
+
+    def to_latex(self, *metrics: str) -> str:
+        """The settings and the means of metrics as a LaTeX table (`booktabs`), with the half-width of the 95 %
+        confidence interval where there are several seeds."""
+        tables = [self.table_of(metric) for metric in metrics or (self.metric,)]
+        keys = len(self.over_seeds(*metrics)[0][0])
+        heads = [*tables[0][0][:keys], *(head[keys] for head, _ in tables)]
+        lines = []
+        for parts in zip(*(rows for _, rows in tables), strict=True):
+            means = (" $\\pm$ ".join(_latex(v) for v in row[keys:] if v is not None) or "--" for row in parts)
+            lines.append(" & ".join([*map(_latex, parts[0][:keys]), *means]))
+        columns_ = "l" * keys + "r" * len(tables)
+        body = " \\\\\n".join(lines)
+        head = " & ".join(map(_latex, heads))
+        return f"\\begin{{tabular}}{{{columns_}}}\n\\toprule\n{head} \\\\\n\\midrule\n{body} \\\\\n\\bottomrule\n\\end{{tabular}}\n"
 
     def __repr__(self) -> str:
         return f"<thalweg.Runs: {len(self)} runs over {', '.join(columns(self.params)) or 'nothing'}>"

@@ -38,7 +38,9 @@ class Raises(Silent):
 
 
 def test_a_fixed_window_uses_what_a_window_per_round_trip_is_of_the_link():
-    exam = thalweg.exam("fixed", only=["steady"], beside=[], set={"transport.initial_window": "10pkts"}, progress=False)
+    exam = thalweg.exam(
+        "fixed", only=["steady"], against=[], set={"transport.initial_window": "10pkts"}, progress=False
+    )
     marks = exam.marks["steady", "fixed"]
     assert marks.utilisation == pytest.approx(10 * 1500 * 8 / (24e3 * TRIP_MS), rel=5e-3)
     assert (marks.delay_ms, marks.loss, marks.settled_s) == (0.0, 0.0, math.inf)
@@ -47,7 +49,7 @@ def test_a_fixed_window_uses_what_a_window_per_round_trip_is_of_the_link():
 def test_a_window_of_two_products_waits_for_one_and_uses_everything():
     window = round(2 * 24e3 * TRIP_MS / 8 / 1500)
     exam = thalweg.exam(
-        "fixed", only=["deep-buffer"], beside=[], set={"transport.initial_window": f"{window}pkts"}, progress=False
+        "fixed", only=["deep-buffer"], against=[], set={"transport.initial_window": f"{window}pkts"}, progress=False
     )
     marks = exam.marks["deep-buffer", "fixed"]
     assert marks.utilisation == pytest.approx(1.0, abs=3e-3)
@@ -56,11 +58,11 @@ def test_a_window_of_two_products_waits_for_one_and_uses_everything():
 
 
 def test_no_more_than_the_rate_and_one_burst_passes_the_policer():
-    exam = thalweg.exam("fixed", only=["policer"], beside=[], progress=False)
+    exam = thalweg.exam("fixed", only=["policer"], against=[], progress=False)
     marks = exam.marks["policer", "fixed"]
     assert marks.loss == 0.0, "ten packets per 40 ms are 3 Mb/s"
     exam = thalweg.exam(
-        "fixed", only=["policer"], beside=[], set={"transport.initial_window": "300pkts"}, progress=False
+        "fixed", only=["policer"], against=[], set={"transport.initial_window": "300pkts"}, progress=False
     )
     marks = exam.marks["policer", "fixed"]
     assert marks.utilisation == pytest.approx(0.24 + 100e3 / (20 * 100e6 / 8), abs=2e-3)
@@ -68,13 +70,13 @@ def test_no_more_than_the_rate_and_one_burst_passes_the_policer():
 
 
 def test_two_fixed_windows_share_in_the_ratio_of_round_trips():
-    exam = thalweg.exam("fixed", only=["unequal-rtts"], beside=[], progress=False)
+    exam = thalweg.exam("fixed", only=["unequal-rtts"], against=[], progress=False)
     x, y = 1 / 21, 1 / 121  # windows of ten packets, no queue
     assert exam.marks["unequal-rtts", "fixed"].fairness == pytest.approx((x + y) ** 2 / (2 * (x * x + y * y)), abs=5e-3)
 
 
 def test_a_controller_that_sends_nothing_gets_the_marks_for_it():
-    exam = thalweg.exam(Silent, only=["steady", "vs-cubic", "step-down", "downloads"], beside=[], progress=False)
+    exam = thalweg.exam(Silent, only=["steady", "vs-cubic", "step-down", "downloads"], against=[], progress=False)
     marks = exam.marks["steady", "test-silent"]
     assert (marks.utilisation, marks.delay_ms, marks.loss) == (1500 / (20 * 24e6 / 8), 0.0, 0.0)
     assert exam.marks["vs-cubic", "test-silent"].share < 1e-4
@@ -86,13 +88,13 @@ def test_a_controller_that_sends_nothing_gets_the_marks_for_it():
 
 
 def test_a_controller_that_raises_fails_by_name_and_the_others_go_on(tmp_path, capsys):
-    words = ["--only", "steady", "--beside", "fixed", "--out", str(tmp_path / "exam"), "--no-report"]
+    words = ["--only", "steady", "--against", "fixed", "--out", str(tmp_path / "exam"), "--no-report"]
     assert main(["exam", "test-raises", *words]) == 1
     said = capsys.readouterr()
     assert said.err.startswith("thalweg exam: steady: ") and said.err.count("\n") == 1
     assert "controller `test-raises`, flow 0" in said.err and "no idea" in said.err
     assert said.out.count("failed") == 6
-    exam = thalweg.exam("test-raises", only=["steady"], beside=["fixed"], progress=False)
+    exam = thalweg.exam("test-raises", only=["steady"], against=["fixed"], progress=False)
     assert exam.marks["steady", "fixed"].utilisation > 0.1
     assert "no idea" in str(pictures.rows(exam, exam.situations[0]))
 
@@ -101,7 +103,7 @@ WRONG = {
     ("nosuch",): "no controller is called `nosuch`",
     ("cubik",): "did you mean `cubic`?",
     ("vegas", "--only", "stedy"): "no situation is called `stedy`; did you mean `steady`?",
-    ("vegas", "--beside", "foo"): "no controller is called `foo`",
+    ("vegas", "--against", "foo"): "no controller is called `foo`",
     ("none.py",): "none.py: no such file",
     ("thalweg.examples.aimd:Aimx",): "no controller class is called `Aimx`; did you mean `Aimd`?",
     ("{ kind = 1",): "is not a table",
@@ -122,7 +124,7 @@ def test_what_is_wrong_is_said_in_one_line(words, tmp_path, capsys):
 def test_the_same_numbers_from_one_worker_and_two_and_nothing_is_run_twice(tmp_path):
     only, made, before = ["steady", "policer"], [], []
     for jobs, folder in ((1, "a"), (2, "b"), (2, "b")):
-        done = thalweg.exam("fixed", only=only, beside=["vegas"], jobs=jobs, progress=False, out=tmp_path / folder)
+        done = thalweg.exam("fixed", only=only, against=["vegas"], jobs=jobs, progress=False, out=tmp_path / folder)
         made.append(done.frame.write_csv())
         stamps = sorted((p.name, p.stat().st_mtime_ns) for p in (tmp_path / folder).glob("*/meta.json"))
         assert len(stamps) == 4
@@ -137,16 +139,16 @@ def test_a_file_that_was_changed_is_run_again(tmp_path):
     file, folders = tmp_path / "mine.py", []
     for n, changed in enumerate((text, text, text + "# another\n")):
         file.write_text(changed.replace("python-aimd", "test-mine").replace("class Aimd", f"class Aimd{n}"))
-        thalweg.exam(f"{file}:Aimd{n}", only=["incast"], beside=[], progress=False, out=tmp_path / "exam")
+        thalweg.exam(f"{file}:Aimd{n}", only=["incast"], against=[], progress=False, out=tmp_path / "exam")
         folders.append({p.parent for p in (tmp_path / "exam").glob("*/meta.json")})
     assert [len(f) for f in folders] == [1, 2, 3]  # the name of its class is in the file, too
-    thalweg.exam(f"{file}:Aimd2", only=["incast"], beside=[], progress=False, out=tmp_path / "exam")
+    thalweg.exam(f"{file}:Aimd2", only=["incast"], against=[], progress=False, out=tmp_path / "exam")
     assert {p.parent for p in (tmp_path / "exam").glob("*/meta.json")} == folders[-1]
 
 
 def test_the_command_prints_a_table_and_writes_page_table_and_picture(tmp_path, capsys):
     out = tmp_path / "exam"
-    words = ["exam", "vegas", "--only", "start-up", "--only", "incast", "--beside", "fixed", "--out", str(out)]
+    words = ["exam", "vegas", "--only", "start-up", "--only", "incast", "--against", "fixed", "--out", str(out)]
     assert main(words) == 0
     said = capsys.readouterr().out
     assert "start-up" in said and "vegas; bars: vegas, fixed" in said
@@ -177,7 +179,7 @@ def test_controllers_are_named_in_every_way():
     assert candidate(Silent).spec == {"kind": "custom", "name": "test-silent"} == candidate("test-silent").spec
     assert candidate({"kind": "copa", "delta": 0.1}).name == "copa(delta=0.1)"
     twice = thalweg.exam(
-        "fixed", only=["incast"], beside=["fixed"], set={"transport.initial_window": "2pkts"}, progress=False
+        "fixed", only=["incast"], against=["fixed"], set={"transport.initial_window": "2pkts"}, progress=False
     )
     assert isinstance(twice, Exam) and twice.names == ["fixed*", "fixed"]
     assert bars([0.0, 0.5, 1.0, math.nan, math.inf]) == "▁▅█·∞"

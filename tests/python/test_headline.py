@@ -59,9 +59,10 @@ dst = 3
     results = thalweg.run(scenario, progress=False)
     text = dict(headline.rows(results.summary))
     assert "flows" not in text and not any("0 of 0" in value for value in text.values())
-    assert text["flows without end"].startswith("2, together 0.9")
+    assert text["flows without end"].startswith("2, together 9")
     assert "Jain's index 0.99" in text["throughput of these"] or "Jain's index 1.0" in text["throughput of these"]
     assert text["queueing delay"].startswith("mean ")
+    assert text["flows without end"].endswith(" Mb/s")
     assert "throughput" in results.plot.all()
 
 

@@ -31,7 +31,7 @@ def test_objects_show_themselves(scenario):
     shown = {what: what._repr_html_() for what in (quick, runs[0], runs)}
     assert "star" in shown[quick] and "packet-hops" in shown[quick] and "<details>" in shown[quick]
     assert runs[0].digest in shown[runs[0]] and "measured flows completed" in shown[runs[0]]
-    assert "4 runs with 2 seeds" in shown[runs] and "mean slowdown" in shown[runs] and "± 95 %" in shown[runs]
+    assert "4 runs, mean of 2 seeds" in shown[runs] and "mean slowdown" in shown[runs] and "± 95 %" in shown[runs]
     html = thalweg.compare(runs[0], runs[2])._repr_html_()
     assert "up to 10KB" in html and "KS" in html
     for page in (*shown.values(), html):

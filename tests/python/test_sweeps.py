@@ -103,7 +103,8 @@ def test_the_front_by_hand():
 
 def test_quantities_are_places_on_an_axis():
     assert sweepfigure._places(["10KB", "100KB"]) == ([10, 100], None, "KB")
-    assert sweepfigure._places(["10KB", "1MB"]) == ([0, 1], ["10KB", "1MB"], "")
+    assert sweepfigure._places(["10KB", "1MB"]) == ([10, 1000], None, "KB")
+    assert sweepfigure._places(["10KB", "1bdp"]) == ([0, 1], ["10KB", "1bdp"], "")
     assert sweepfigure._places(["b", "a", "b"]) == ([0, 1, 0], ["b", "a"], "")
 
 

@@ -6,6 +6,7 @@ use crate::schema::{Document, scheme};
 use crate::text::check::{present, tag, variants, words};
 use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// The schema as the checker walks it: everything inlined.
@@ -153,14 +154,16 @@ fn step(at: &Found, part: &str, path: &str) -> Vec<Found> {
             let kind = tag(v).map(|kind| (path.to_owned(), kind));
             Found { schema, kinds: at.kinds.iter().cloned().chain(kind).collect() }
         };
-        let found: Vec<Found> = kinds.iter().filter_map(inside).map(of_kind).collect();
-        if !found.is_empty() {
-            let everywhere = found.len() == kinds.len() && found.iter().all(|f| f.schema == found[0].schema);
-            return if everywhere { on(found[0].schema) } else { found };
+        let mut found: Vec<Found> = kinds.iter().filter_map(inside).map(of_kind).collect();
+        let everywhere = found.len() == kinds.len() && found.iter().all(|f| f.schema == found[0].schema);
+        if everywhere {
+            found.truncate(1);
+            found[0].kinds.clone_from(&at.kinds);
         }
-        // `switch.scheduler.drr`: the choice itself.
-        if let Some(found) = kinds.iter().find(|v| tag(v) == Some(part)) {
-            return on(found);
+        // `switch.scheduler.drr`: the choice itself. A kind may be called like a key: `topology.file` is both.
+        found.extend(kinds.iter().filter(|v| tag(v) == Some(part)).flat_map(&on));
+        if !found.is_empty() {
+            return found;
         }
     }
     // A key that may also be a table, which is described elsewhere.
@@ -170,8 +173,11 @@ fn step(at: &Found, part: &str, path: &str) -> Vec<Found> {
             .map(|schema| step(&Found { schema, kinds: at.kinds.clone() }, part, path))
             .unwrap_or_default();
     }
-    if part == "*" || part.parse::<usize>().is_ok() {
-        return schema.get("items").map(on).unwrap_or_default();
+    if let Some(items) = schema.get("items") {
+        // `traffic.backlogged`: which of a list's tables makes no difference to what its keys mean.
+        let position = part == "*" || part.parse::<usize>().is_ok();
+        let inside = Found { schema: items, kinds: at.kinds.clone() };
+        return if position { vec![inside] } else { step(&inside, part, path) };
     }
     schema.get("additionalProperties").filter(|s| s.is_object()).map(on).unwrap_or_default()
 }
@@ -198,6 +204,101 @@ pub fn explain(key: &str) -> Option<String> {
         })
         .collect();
     (!said.is_empty()).then(|| said.join("\n\n"))
+}
+
+/// A word that stands for a choice somewhere: a kind of table, or one of several words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Keys that it can be chosen for; the first one is the one to ask about further.
+    pub keys: Vec<String>,
+    /// What it means, and its keys.
+    pub text: String,
+}
+
+/// Every choice of this name: `cubic` is a controller, `fq-codel` a scheduler. Choices that mean the same are one.
+pub fn choices(word: &str) -> Vec<Choice> {
+    let mut found: Vec<Choice> = Vec::new();
+    for_each_choice(raw_schema(), "", &mut |key, name, option| {
+        if name != word {
+            return;
+        }
+        let text = meaning(option);
+        match found.iter_mut().find(|known| known.text == text) {
+            Some(known) if known.keys.iter().any(|k| k == key) => {}
+            Some(known) => known.keys.push(key.to_owned()),
+            None => found.push(Choice { keys: vec![key.to_owned()], text }),
+        }
+    });
+    found
+}
+
+/// The names of all choices, each once, in order.
+pub fn choice_names() -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for_each_choice(raw_schema(), "", &mut |_, name, _| {
+        names.insert(name.to_owned());
+    });
+    names.into_iter().collect()
+}
+
+/// Every table of several kinds: its key, and the kinds. Lists are at position 0.
+pub fn kinds_of_tables() -> Vec<(String, Vec<String>)> {
+    let mut tables: Vec<(String, Vec<String>)> = Vec::new();
+    for_each_choice(raw_schema(), "", &mut |key, name, option| {
+        if tag(option).is_none() {
+            return;
+        }
+        match tables.iter_mut().find(|(known, _)| known == key) {
+            Some((_, kinds)) if kinds.iter().any(|kind| kind == name) => {}
+            Some((_, kinds)) => kinds.push(name.to_owned()),
+            None => tables.push((key.to_owned(), vec![name.to_owned()])),
+        }
+    });
+    tables
+}
+
+/// Calls `found` with (key, name, what is chosen) of every choice in and below a schema.
+fn for_each_choice(at: &'static Json, key: &str, found: &mut dyn FnMut(&str, &str, &'static Json)) {
+    let schema = present(at);
+    let below = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
+    for option in schema.get("oneOf").and_then(Json::as_array).into_iter().flatten() {
+        match tag(option).or_else(|| option.get("const").and_then(Json::as_str)) {
+            Some(name) => found(key, name, option),
+            None => {
+                let words = option.get("enum").and_then(Json::as_array).into_iter().flatten();
+                words.filter_map(Json::as_str).for_each(|word| found(key, word, option));
+            }
+        }
+        for_each_choice(option, key, found);
+    }
+    for word in schema.get("enum").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str) {
+        found(key, word, schema);
+    }
+    for (name, inner) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
+        if name != "kind" {
+            for_each_choice(inner, &below(name), found);
+        }
+    }
+    if let Some(items) = schema.get("items") {
+        for_each_choice(items, &below("0"), found);
+    }
+    if let Some(named) = schema.get("additionalProperties").filter(|s| s.is_object()) {
+        for_each_choice(named, &below("NAME"), found);
+    }
+}
+
+/// What a scheme, or a part of one (`dctcp`, `srpt`), sets.
+pub fn explain_scheme(name: &str) -> Option<String> {
+    let described = |parts: &[&scheme::Part]| {
+        let texts = parts.iter().map(|p| format!("{} [{}]", p.summary, p.source).replace(" [-]", ""));
+        let sets: Vec<&str> = parts.iter().map(|p| p.toml.trim()).collect();
+        format!("{}\nsets:\n{}", texts.collect::<Vec<_>>().join("; "), sets.join("\n"))
+    };
+    if let Some((_, rate, switch)) = scheme::all().find(|(scheme, ..)| scheme == name) {
+        return Some(described(&[rate, switch]));
+    }
+    let rate = scheme::FAMILIES.iter().flat_map(|f| f.rates).find(|p| p.name == name)?;
+    Some(described(&[rate]))
 }
 
 /// What is under one schema: its text, its default, its choices or keys.
@@ -230,6 +331,8 @@ fn meaning(found: &Json) -> String {
     if let Some(default) = found.get("default").or_else(|| schema.get("default")).filter(|d| !d.is_null()) {
         line("default", default.to_string());
     }
+    // Of a list what its tables are.
+    let schema = schema.get("items").map_or(schema, present);
     if let Some(list) = variants(schema) {
         line("kinds", list.iter().filter_map(|v| tag(v)).collect::<Vec<_>>().join(", "));
     } else if let Some(words) = words(schema) {

@@ -115,8 +115,10 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
         .into_iter()
         .map(|name| {
             let known = plain(name);
-            // The beginning of a long name counts as one mistake.
-            let begins = written.len() >= 3 && known.starts_with(written.trim_end_matches('s'));
+            // The beginning of a long name counts as one mistake, and so does a name with something behind it
+            // (`bbrv1`).
+            let begins = written.len() >= 3 && known.starts_with(written.trim_end_matches('s'))
+                || known.len() >= 3 && written.starts_with(&known);
             (
                 if begins { 1.min(osa_distance(&written, &known)) } else { osa_distance(&written, &known) },
                 name,

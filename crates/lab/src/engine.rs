@@ -6,7 +6,7 @@ use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::spec::NetworkSpec;
 use thalweg_sim::{
-    Counters, Deadlock, Exit, FlowOutcome, Injection, MemoryPeaks, Pause, PauseRecord, Recorded, Sim,
+    Counters, Deadlock, Delays, Exit, FlowOutcome, Injection, MemoryPeaks, Pause, PauseRecord, Recorded, Sim,
 };
 use thalweg_units::{FlowId, PortId, Span, Time};
 
@@ -95,6 +95,10 @@ impl Engine {
     pub fn probes(&self) -> &Probes {
         self.sim.probes()
     }
+    /// By traffic section: what data packets waited on their way.
+    pub fn delays(&self) -> &[Delays] {
+        self.sim.delays()
+    }
     pub fn digest(&self) -> u64 {
         self.sim.digest()
     }
@@ -113,7 +117,7 @@ impl Engine {
     pub fn feed_end(&mut self) {
         self.sim.push_end();
     }
-    pub fn hungry(&self) -> bool {
+    pub fn needs_input(&self) -> bool {
         self.sim.needs_input()
     }
     pub fn take_exits(&mut self) -> Vec<Exit> {

@@ -46,7 +46,9 @@ mod validate;
 mod window;
 pub mod workload;
 
-pub use catalogue::{Entry, KINDS, catalogue, explain, schema};
+pub use catalogue::{
+    Choice, Entry, KINDS, catalogue, choice_names, choices, explain, explain_scheme, kinds_of_tables, schema,
+};
 pub use deadlock::DeadlockCheck;
 pub use diagnostic::{Diagnostic, nearest};
 pub use difference::diff;

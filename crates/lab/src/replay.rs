@@ -296,11 +296,11 @@ impl Replay {
     }
 
     /// True if it needs more rows, or to be told that there are none.
-    pub fn hungry(&self) -> bool {
-        self.engine.hungry()
+    pub fn needs_input(&self) -> bool {
+        self.engine.needs_input()
     }
 
-    /// Processes at most `max_events` more events; false if it is hungry or has ended.
+    /// Processes at most `max_events` more events; false if it needs input or has ended.
     pub fn step(&mut self, max_events: u64) -> bool {
         let more = self.engine.run(max_events);
         for exit in self.engine.take_exits() {

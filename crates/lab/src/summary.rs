@@ -1,12 +1,13 @@
 //! What a reader wants to know first: counts, loads, completion times, slowdowns.
 
 use crate::run::Run;
-use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation};
+use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, utilisation_in};
 use crate::topology::{Frames, Graph};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use thalweg_machines::transport::TransportSpec;
-use thalweg_units::{Bytes, NodeId, PortId, Time};
+use thalweg_sim::Delays;
+use thalweg_units::{Bytes, NodeId, PortId, Span, Time};
 
 /// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
 fn statistics(mut values: Vec<f64>) -> Json {
@@ -133,6 +134,54 @@ fn endless(run: &Run, rows: &[FlowRow<'_>], only: Option<usize>) -> Json {
     })
 }
 
+/// What data packets waited on their way, us: over packets, not over flows; `None`: not measured.
+fn waits(delays: &[Delays]) -> Option<Json> {
+    let all = delays.iter().fold(None, |sum: Option<Delays>, one| {
+        let mut sum = sum.unwrap_or_default();
+        sum.merge(one);
+        Some(sum)
+    })?;
+    let us = |span: Option<Span>| span.map(|s| s.ps() as f64 * 1e-6);
+    if all.count() == 0 {
+        return Some(json!({ "count": 0 }));
+    }
+    Some(json!({
+        "count": all.count(),
+        "mean": us(all.mean()),
+        "p50": us(all.permille(500)),
+        "p95": us(all.permille(950)),
+        "p99": us(all.permille(990)),
+        "p999": us(all.permille(999)),
+        "max": us(all.max()),
+    }))
+}
+
+/// The port that was used most in the window of [`loads`]: where the bottleneck is, if there is one. Both directions
+/// of its link.
+fn bottleneck(run: &Run) -> Json {
+    let spec = run.engine.spec();
+    let (from, until) = run.meta.load_window;
+    let window = Time::from_ps(from)..Time::from_ps(until.min(run.engine.now().ps()));
+    let ports = 0..2 * spec.links.len() as u32;
+    let used = |port: u32| utilisation_in(run, PortId(port), &window);
+    // The first of several that were used as much.
+    let most =
+        ports.map(|port| (port, used(port))).reduce(|best, next| if next.1 > best.1 { next } else { best });
+    let Some((port, share)) = most.filter(|(_, share)| *share > 0.0) else { return Json::Null };
+    let link = &spec.links[port as usize / 2];
+    let (a, b) = if port.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) };
+    json!({
+        "port": port,
+        "from_node": a.0,
+        "to_node": b.0,
+        "from": run.meta.names.of(a.0),
+        "to": run.meta.names.of(b.0),
+        "utilisation": share,
+        "back_utilisation": used(port ^ 1),
+        "rate_gbps": link.direction(PortId(port)).mean_rate().bps() as f64 * 1e-9,
+    })
+}
+
 /// Of the flows that wait at a port of a cycle, so many are listed.
 const MOST_WAITING: usize = 20;
 
@@ -181,12 +230,14 @@ fn pauses(run: &Run) -> Json {
     })
 }
 
-/// What links lost by chance, and of those whose rate changes the one that was used most.
+/// What links lost by chance, and the one that was used most: of those whose rate changes, if there are any.
 fn links(run: &Run) -> Json {
     let spec = run.engine.spec();
+    let all = 0..2 * spec.links.len() as u32;
     let varies = |port: &u32| !spec.links[*port as usize / 2].direction(PortId(*port)).is_fixed();
+    let some = all.clone().any(|port| varies(&port));
     let used = |port: u32| utilisation(run, PortId(port), run.engine.totals(PortId(port)).bytes);
-    let ports = (0..2 * spec.links.len() as u32).filter(varies).map(|port| (port, used(port)));
+    let ports = all.filter(|port| !some || varies(port)).map(|port| (port, used(port)));
     // The first of several that were used as much.
     let most = ports.reduce(|best, next| if next.1 > best.1 { next } else { best });
     let ends = |port: u32| {
@@ -196,7 +247,9 @@ fn links(run: &Run) -> Json {
     json!({
         "packets_lost": run.engine.lost_on_links(),
         "most_used": most.map(|(port, used)| json!({
-            "port": port, "from_node": ends(port)[0], "to_node": ends(port)[1], "utilisation": used,
+            "port": port, "from_node": ends(port)[0], "to_node": ends(port)[1],
+            "from": run.meta.names.of(ends(port)[0]), "to": run.meta.names.of(ends(port)[1]),
+            "utilisation": used, "rate_varies": some,
         })),
     })
 }
@@ -254,6 +307,7 @@ pub(crate) fn summary(run: &Run) -> Json {
         class["up_to_bytes"] = edges.get(i).copied().map_or(Json::Null, Json::from);
         classes.push(class);
     }
+    let delays = run.engine.delays();
     let groups: Vec<Json> = run
         .meta
         .sections
@@ -269,6 +323,7 @@ pub(crate) fn summary(run: &Run) -> Json {
             let own = |r: &&FlowRow<'_>| usize::from(r.spec.group) == g;
             group["endless"] =
                 rows.iter().filter(own).any(FlowRow::endless).then(|| endless(run, &rows, Some(g))).into();
+            group["packet_queueing_us"] = waits(delays.get(g..=g).unwrap_or_default()).into();
             group
         })
         .collect();
@@ -287,7 +342,7 @@ pub(crate) fn summary(run: &Run) -> Json {
     });
     let pauses = run.engine.spec().inputs.filter(|i| i.stops_ports()).map(|_| pauses(run));
     let plain = run.engine.spec().links.iter().all(|l| l.ab.is_plain() && l.ba.is_plain());
-    let links = (!plain).then(|| links(run));
+    let links = (!plain || run.engine.spec().probes.links.is_some()).then(|| links(run));
     let memory = run.engine.spec().probes.memory.then(|| memory(run));
     let endless = rows.iter().any(FlowRow::endless).then(|| endless(run, &rows, None));
     let (lost, frames_lost) = run.engine.lost_to_incidents();
@@ -329,7 +384,9 @@ pub(crate) fn summary(run: &Run) -> Json {
         "endless": endless,
         "size_classes": classes,
         "groups": groups,
+        "packet_queueing_us": waits(delays),
         "load": loads(run, &rows),
+        "bottleneck": bottleneck(run),
         "goodput_gbps": goodput,
         "drops": c.packets_dropped,
         "links": links,

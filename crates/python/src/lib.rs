@@ -86,6 +86,10 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(scenario::kinds, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::catalogue, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::explain, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::choices, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::choice_names, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::kinds_of_tables, m)?)?;
+    m.add_function(wrap_pyfunction!(scenario::explain_scheme, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::diff, m)?)?;
     m.add_function(wrap_pyfunction!(replay::candidates, m)?)?;
     m.add_function(wrap_pyfunction!(replay::packet_time_ps, m)?)?;

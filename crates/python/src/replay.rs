@@ -89,11 +89,11 @@ impl Replay {
     }
 
     /// Whether it needs more rows, or to be told that there are none.
-    fn hungry(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.lock().hungry())
+    fn needs_input(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.lock().needs_input())
     }
 
-    /// Processes at most `max_events` more events; false if it is hungry or has ended.
+    /// Processes at most `max_events` more events; false if it needs input or has ended.
     fn step(&self, py: Python<'_>, max_events: u64) -> bool {
         py.detach(|| self.lock().step(max_events))
     }

@@ -156,6 +156,30 @@ pub fn explain(key: &str) -> Option<String> {
     lab::explain(key)
 }
 
+/// `(keys, text)` of every choice of this name.
+#[pyfunction]
+pub fn choices(word: &str) -> Vec<(Vec<String>, String)> {
+    lab::choices(word).into_iter().map(|choice| (choice.keys, choice.text)).collect()
+}
+
+/// The names of all choices.
+#[pyfunction]
+pub fn choice_names() -> Vec<String> {
+    lab::choice_names()
+}
+
+/// `(key, kinds)` of every table of several kinds.
+#[pyfunction]
+pub fn kinds_of_tables() -> Vec<(String, Vec<String>)> {
+    lab::kinds_of_tables()
+}
+
+/// What a scheme, or its rate setting alone, sets.
+#[pyfunction]
+pub fn explain_scheme(name: &str) -> Option<String> {
+    lab::explain_scheme(name)
+}
+
 /// The first event in which two scenarios differ, or `None` if all events are the same.
 #[pyfunction]
 pub fn diff(py: Python<'_>, a: &Scenario, b: &Scenario) -> PyResult<Option<String>> {

@@ -69,6 +69,8 @@ pub(crate) struct Features {
     pub spraying: bool,
     /// Round trips are probed.
     pub completions: bool,
+    /// What data packets waited on their way is measured.
+    pub delays: bool,
     /// Some transport has agents above its flows: see [`thalweg_machines::host`].
     pub agents: bool,
     /// Some connections carry messages back to back: see [`crate::hosts::streams`].
@@ -144,6 +146,7 @@ impl Features {
             failures,
             spraying,
             completions: spec.probes.completions.is_some(),
+            delays: spec.probes.delays.is_some(),
             agents,
         }
     }

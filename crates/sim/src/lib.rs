@@ -48,6 +48,7 @@ pub use fabric::memory::MemoryPeaks;
 pub use flows::record::{FlowEnd, FlowOutcome};
 pub use hosts::replay::{self, Exit, Injection};
 pub use instruments::EdgeTally;
+pub use instruments::delays::Delays;
 pub use instruments::pauses::{Deadlock, PauseRecord};
 pub use instruments::probe;
 pub use instruments::recording::{self, Recorded};

@@ -7,6 +7,7 @@ use crate::flows::record::{FlowEnd, FlowOutcome, FlowRecord};
 use crate::hosts::replay::{Exit, Injection};
 use crate::ideal::{Shape, completion};
 use crate::instruments::EdgeTally;
+use crate::instruments::delays::Delays;
 use crate::instruments::pauses::{Deadlock, PauseRecord};
 use crate::instruments::probe::Probes;
 use crate::instruments::recording::Recorded;
@@ -109,6 +110,12 @@ impl<Q: Events> Sim<Q> {
     /// What the probes have seen.
     pub fn probes(&self) -> &Probes {
         &self.cx.instruments.probes
+    }
+
+    /// By group of flows: what their data packets waited on their way; empty unless the probes want it
+    /// ([`crate::spec::ProbeSpec::delays`]).
+    pub fn delays(&self) -> &[Delays] {
+        &self.cx.instruments.delays
     }
 
     /// Switches, hosts and paths.

@@ -72,6 +72,7 @@ pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hos
                     in_flight: stats.in_flight.get(),
                     srtt: stats.srtt.ps(),
                     delivered: receiver.received(),
+                    arrived: receiver.unique_bytes(),
                     pace: stats.pace.map(|rate| rate.bps()),
                 });
             }

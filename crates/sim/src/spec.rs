@@ -1,6 +1,7 @@
 //! What a network is made of, as data: the contract between the laboratory (files, names, defaults)
 //! and the simulator. Nothing here has a default.
 
+pub use crate::instruments::delays::DelaySpec;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
@@ -289,6 +290,8 @@ pub struct ProbeSpec {
     pub priority_histogram: Option<(Bytes, u32)>,
     /// Every round trip that a sender measured in this window, and its pace after it.
     pub completions: Option<(Time, Time)>,
+    /// Count what data packets waited on their way ([`crate::Sim::delays`]).
+    pub delays: Option<DelaySpec>,
     /// Keep a list of all pauses ([`crate::Sim::pauses`]).
     pub pauses: bool,
     /// Keep the most that each input of a switch, and each shared memory, has held ([`crate::Sim::memory_peaks`]).

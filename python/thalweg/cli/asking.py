@@ -12,9 +12,29 @@ from thalweg.errors import ControllerError, nearest, refuse
 
 
 def _rows(rows: list[tuple[str, str, str]]) -> None:
+    from thalweg._lines import wrapped
+
     wide = max((len(name) for name, _, _ in rows), default=0)
     for name, summary, source in rows:
-        print(f"{name:{wide}}  {summary}" + (f"  [{source}]" if source else ""))
+        print(wrapped(summary + (f"  [{source}]" if source else ""), wide + 2, f"{name:{wide}}  "))
+
+
+# Of each kind the index shows so many names.
+MOST_NAMES = 6
+
+
+def _index(wanted: list[str]) -> None:
+    """What can be listed: of each kind how many there are, and a few."""
+    from thalweg._lines import wrapped
+
+    wide = max(map(len, wanted))
+    for kind in wanted:
+        names = [name for name, *_ in entries(kind)]
+        some = names if len(names) <= MOST_NAMES else [*names[:MOST_NAMES], "…"]
+        print(wrapped(", ".join(some), wide + 8, f"{kind:{wide}}  {len(names):>4}  "))
+    print("\nthalweg list KIND     all of a kind, and what each is")
+    print("thalweg explain NAME  more of one, and its keys")
+    print("thalweg list --all    everything")
 
 
 def entries(kind: str) -> list[tuple[str, str, str]]:
@@ -71,6 +91,9 @@ def list_(args) -> int:
     if args.of:
         raise refuse(f"thalweg list: what is `{args.of}`?", hint="only `claims` are of a paper")
     wanted = [args.kind] if args.kind else kinds()
+    if not (args.kind or args.json or args.all):
+        _index(wanted)
+        return OK
     if args.json:
         listed = {k: [dict(zip(("name", "summary", "source"), e, strict=True)) for e in entries(k)] for k in wanted}
         print(json.dumps(listed[args.kind] if args.kind else listed, ensure_ascii=False))
@@ -98,39 +121,184 @@ def _scenario(args):
 
 def show(args) -> int:
     scenario = _scenario(args)
-    print(json.dumps(scenario.to_dict(), ensure_ascii=False) if args.json else scenario.to_toml().rstrip("\n"))
+    if args.json:
+        print(json.dumps(scenario.to_dict(), ensure_ascii=False))
+        return OK
+    text = scenario.to_toml().rstrip("\n")
+    # What is piped somewhere may be run there: it stays whole.
+    print(text if args.full or not sys.stdout.isatty() else folded(text))
     return OK
+
+
+def folded(text: str) -> str:
+    """A resolved scenario for reading: of `[transports.NAME]` only what differs from `[transport]`."""
+    parts = text.split("\n[")
+    parts = [parts[0], *("[" + part for part in parts[1:])]
+    tables = {part.split("]")[0].lstrip("[") + ("]" if part.startswith("[[") else ""): part for part in parts}
+    out, left = [], 0
+    for part in parts:
+        name = part.split("]")[0].lstrip("[")
+        main = None
+        if name.startswith("transports."):
+            rest = name.split(".", 2)[2:]
+            main = tables.get(".".join(["transport", *rest]))
+        if main is None or part.startswith("[["):
+            out.append(part)
+            continue
+        head, *lines = part.rstrip("\n").split("\n")
+        same = set(main.split("\n")[1:])
+        kept = [line for line in lines if line not in same]
+        left += len([line for line in lines if line in same and line.strip()])
+        if kept or "." not in name.removeprefix("transports."):
+            out.append("\n".join([f"{head}  # what is not here is as in [transport]", *kept]) + "\n")
+    note = f"\n# {left} lines that are as in [transport] are left out here: `thalweg show --full`" if left else ""
+    return "\n".join(out).rstrip("\n") + note
 
 
 def explain(args) -> int:
-    from thalweg import _core
+    from thalweg._lines import wrapped
 
     if Path(args.key).is_dir():
-        return _explain_run(args.key)
-    text = _core.explain(args.key)
-    if text is not None:
-        print(text.rstrip("\n"))
-        return OK
-    known = schema_keys()
-    # The end of a key will do, and positions in lists may be left out.
-    asked = _names(args.key)
-    found = [k for k in known if asked and _names(k)[-len(asked) :] == asked and _core.explain(k)]
-    if not found:
-        words = {*known, *(k.rsplit(".", 1)[-1] for k in known)}
-        raise refuse(f"thalweg explain: no scenario key is called `{args.key}`", hint=nearest(args.key, words))
-    for n, key in enumerate(found):
-        print(("\n" if n else "") + f"{key}: " + _core.explain(key).rstrip("\n"))
+        return _explain_run(args.key, args.flow)
+    if args.flow is not None:
+        raise refuse(
+            f"thalweg explain: what is `{args.flow}`?", hint=f"`{args.key}` is no run directory: flows are of runs"
+        )
+    parts = meanings(args.key)
+    if not parts:
+        hint = nearest(args.key, every_name())
+        raise refuse(f"thalweg explain: nothing is called `{args.key}`, no key, choice, scheme or metric", hint=hint)
+    lines = "\n\n".join(text.rstrip("\n") for text in parts).split("\n")
+    for line in lines:
+        label = line.split(": ")[0] + ": "
+        indent = 2 if len(label) > 12 else len(label)
+        print(wrapped(line.removeprefix(label), indent, label) if ": " in line and indent > 2 else wrapped(line, 0))
     return OK
 
 
-def _explain_run(folder: str) -> int:
-    """Why a run stands still, if it does."""
+def meanings(word: str) -> list[str]:
+    """All that a word means: a key, the end of some, a choice, a scheme, a number of a run's summary, a study."""
+    from thalweg import _core
+    from thalweg.papers import discover
+
+    if word == "kind":
+        return _kinds_said()
+    exact = _core.explain(word)
+    out = [exact] if exact is not None else []
+    if exact is None:
+        # The end of a key will do, and positions in lists may be left out.
+        asked = _names(word)
+        for key in schema_keys():
+            if asked and _names(key)[-len(asked) :] == asked and (text := _core.explain(key)):
+                out.append(f"{key}: {text}")
+    for keys, text in _core.choices(word):
+        if text != exact:
+            out.append(f"{word}, a choice of {_listed(keys)}: {text}")
+    if (scheme := _core.explain_scheme(word)) is not None:
+        kind = "a scheme" if "+" in word else "the host's part of schemes"
+        out.append(f"{word}, {kind} (`scheme = …`): {scheme}")
+    out += _metric_said(word)
+    if word in discover():
+        out.append(f"{word}, a study: run it with `thalweg reproduce {word}`")
+    return out
+
+
+def _listed(keys: list[str], most: int = 4) -> str:
+    keys = sorted(keys, key=lambda key: (key.count("."), key.startswith("nic")))
+    shown = ", ".join(f"`{key}`" for key in keys[:most])
+    return shown + (f" and {len(keys) - most} more" if len(keys) > most else "")
+
+
+def _kinds_said() -> list[str]:
+    """`kind` is a key of many tables: which kinds each can be."""
+    from thalweg import _core
+
+    by_kinds: dict[tuple[str, ...], list[str]] = {}
+    for key, kinds in _core.kinds_of_tables():
+        by_kinds.setdefault(tuple(kinds), []).append(key)
+    head = "Which of several tables this one is; `thalweg explain KEY.KIND` has its keys, such as `topology.dumbbell`."
+    return [head, "\n".join(f"{_listed(keys, 2)}: {', '.join(kinds)}" for kinds, keys in by_kinds.items())]
+
+
+def _metric_said(word: str) -> list[str]:
+    """A number of a run's summary."""
+    from thalweg.comparison import NUMBERS
+    from thalweg.sweepfigure import axis_label
+
+    if word not in {column for _, column, _ in NUMBERS}:
+        return []
+    return [f"{word}, a number of a run's summary, for `--metric` and `runs.frame`: {axis_label(word)}"]
+
+
+def every_name() -> list[str]:
+    """Everything that `explain` knows: keys, whole and their ends, choices, schemes, metrics, studies."""
+    from thalweg import _core
+    from thalweg.comparison import NUMBERS
+    from thalweg.papers import discover
+
+    keys = schema_keys()
+    schemes = [name for name, *_ in _core.catalogue("schemes") or ()]
+    names = {*keys, *(k.rsplit(".", 1)[-1] for k in keys), *_core.choice_names(), *schemes, *discover()}
+    return sorted(names | {column for _, column, _ in NUMBERS})
+
+
+def _explain_run(folder: str, flow: str | None) -> int:
+    """Why a run stands still, if it does; or what became of one of its flows."""
     from thalweg import deadlocks
     from thalweg.results import Results
 
-    found = deadlocks.lines(Results.load(folder))
-    print("\n".join(found) if found else "no port of this run has ever waited for itself")
+    results = Results.load(folder)
+    if flow is not None:
+        print("\n".join(_explain_flow(results, flow)))
+        return OK
+    found = deadlocks.lines(results)
+    print("\n".join(found) if found else "no port of this run has ever waited for itself: nothing stood still")
+    if not found and "flows" in results.tables and len(results.flows):
+        print(f"`thalweg explain {folder} FLOW` says what became of a flow, 0 to {len(results.flows) - 1}")
     return OK
+
+
+def _explain_flow(results, flow: str) -> list[str]:
+    """What the tables know of one flow."""
+    from thalweg import _format, _units, recording
+
+    flows = len(results.flows)
+    if not flow.isdecimal() or int(flow) >= flows:
+        raise refuse(f"thalweg explain: `{flow}` is no flow of this run", hint=f"flows are 0 to {flows - 1}")
+    row = results.named("flows").row(int(flow), named=True)
+    time = lambda key: None if row.get(key) is None or row[key] < 0 else _format.simulated(row[key])  # noqa: E731
+    size = "without end" if row["size"] >= 2**64 - 1 else _units.quantity(row["size"], "B")
+    status = "still sending at the end" if row["size"] >= 2**64 - 1 and row["status"] == "censored" else row["status"]
+    out = [f"flow {flow}: {row['src']} → {row['dst']}, {size}, {status}"]
+    for what, key in (
+        ("started at", "start_ps"),
+        ("its first packet left at", "begun_ps"),
+        ("all had arrived at", "received_ps"),
+    ):
+        if (when := time(key)) is not None:
+            out.append(f"{what} {when}")
+    if (took := time("fct_ps")) is not None and row["status"] == "completed":
+        alone = f", alone on its path {time('ideal_ps')}" if time("ideal_ps") else ""
+        out.append(f"took {took}{alone}: slowdown {_units.digits(row['slowdown'])}")
+    if (got := row.get("delivered")) and row["size"] >= 2**64 - 1 and row["start_ps"] is not None:
+        end = round(results.summary.get("simulated_seconds", 0.0) * 1e12)
+        life = (row["received_ps"] if (row["received_ps"] or -1) >= 0 else end) - row["start_ps"]
+        rate = f", {_units.quantity(8e3 * got / life, 'gbps')}" if life > 0 else ""
+        out.append(f"delivered {_units.quantity(got, 'B')} in order{rate}")
+    if (trip := time("rtt_ps")) is not None:
+        out.append(f"mean round trip {trip}")
+    counts = {
+        "packets": "data packets sent",
+        "retransmissions": "of them again",
+        "timeouts": "timeouts",
+        "data_drops": "data packets lost",
+    }
+    out.append(", ".join(f"{_format.number(row[k])} {name}" for k, name in counts.items() if row.get(k) is not None))
+    if results.path is not None and recording.present(results.path):
+        out.append(f"its packets, hop by hop: `results.packets.filter(polars.col('flow') == {flow})`")
+    else:
+        out.append("where its packets waited is known only of a recorded run: `thalweg run --record-hops`")
+    return out
 
 
 def _names(key: str) -> list[str]:
@@ -179,42 +347,26 @@ def export_trace(args) -> int:
 
 def compare(args) -> int:
     from thalweg import _places
-    from thalweg._format import number
-    from thalweg.comparison import STATISTICS
+    from thalweg.comparison import Comparison
     from thalweg.comparison import compare as compare_runs
 
-    plot = Path(args.plot) if args.plot else Path("compare.svg")
-    if plot.suffix[1:] not in ("png", "svg", "pdf"):
-        raise refuse("the picture must be .png, .svg or .pdf", file=plot)
-    drawn = not args.no_plot and (args.plot or not args.json)
-    if drawn:
+    plot = Path(args.plot) if args.plot else None
+    if plot is not None:
+        if plot.suffix[1:] not in ("png", "svg", "pdf"):
+            raise refuse("the picture must be .png, .svg or .pdf", file=plot)
         _places.check_file(plot)
-    found = compare_runs(args.a, args.b)
+    found = compare_runs(args.a, args.b, *args.metric)
+    if plot is not None and not isinstance(found, Comparison):
+        raise refuse("thalweg compare: --plot draws two runs, not two sweeps")
     picture = None
-    if drawn:
+    if plot is not None:
         from thalweg import plots
 
         picture = plots.save(found.figure(), plot.parent, plot.stem, [plot.suffix[1:]])[0]
     if args.json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
         return OK
-    from rich.table import Table
-
-    from thalweg._console import console
-
-    table = Table(title=f"FCT in us: A = {args.a}, B = {args.b}", title_justify="left")
-    for head in ("size", "flows", "", "A", "B", "B against A", "KS"):
-        table.add_column(head, justify="left" if head in ("size", "") else "right")
-    for row in found.rows:
-        flows = " → ".join(dict.fromkeys(str(row[k]) for k in ("flows_a", "flows_b")))
-        ks = "–" if row["ks"] is None else f"{row['ks']:.3f}"
-        for n, s in enumerate(STATISTICS):
-            times = [None if row[k] is None else row[k] * 1e6 for k in (f"{s}_a", f"{s}_b")]
-            change = row[f"{s}_percent"]
-            first = (row["class"], flows) if n == 0 else ("", "")
-            cells = (*map(number, times), "–" if change is None else f"{change:+.1f} %")
-            table.add_row(*first, s, *cells, "" if n else ks, end_section=s == STATISTICS[-1])
-    console().print(table)
+    print("\n".join(found.lines()))
     if picture:
         print(f"picture: {picture}")
     return OK

@@ -29,9 +29,9 @@ def exam(args) -> int:
 
     folder = Path(args.out) if args.out else Path("runs") / "exam"
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
-    beside = exams.BESIDE if args.beside is None else [name for name in args.beside.split(",") if name]
+    against = exams.AGAINST if args.against is None else [name for name in args.against.split(",") if name]
     done = exams.exam(
-        args.controller, only=args.only, beside=beside, set=dict(args.set), jobs=args.jobs, progress=show, out=folder
+        args.controller, only=args.only, against=against, set=dict(args.set), jobs=args.jobs, progress=show, out=folder
     )
     files = [] if args.no_report else write(done, folder)
     if args.json:

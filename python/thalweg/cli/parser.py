@@ -10,6 +10,11 @@ from importlib import import_module
 
 from thalweg.errors import Diagnostic, nearest
 
+# Options of older versions, and what to write instead.
+RENAMED = {
+    "--beside": "it is called `--against` now",
+    "--no-plot": "a picture is drawn only where `--plot FILE` names one",
+}
 SHELLS = ("bash", "zsh", "fish")
 # As the engine has them; written out because loading it would slow every command down.
 REPLAYERS = ("lstf", "edf", "priority", "omniscient")
@@ -23,7 +28,8 @@ class Parser(argparse.ArgumentParser):
         choice = re.match(r"argument (\S+): invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if unknown:
             flag = unknown[1].split("=")[0]
-            message = str(Diagnostic(f"no option is called `{flag}`", hint=nearest(flag, self._flags())))
+            hint = RENAMED.get(flag) or nearest(flag, self._flags())
+            message = str(Diagnostic(f"no option is called `{flag}`", hint=hint))
         elif choice:
             where = f"{choice[1]}: " if choice[1].startswith("-") else ""
             known = [c.strip(" '") for c in choice[3].split(",")]
@@ -198,6 +204,7 @@ def build() -> Parser:
         metavar="DIR",
         help="folder of the table, the figure and all runs, which are not run twice (default: runs/NAME-sweep)",
     )
+    p.add_argument("--latex", action="store_true", help="write the printed table as sweep.tex, too")
     voice(p, "print runs and means over the seeds as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
     forced(p)
@@ -218,7 +225,7 @@ def build() -> Parser:
         help="only this situation, or those that a pattern such as 'vs-*' matches (repeatable)",
     )
     p.add_argument(
-        "--beside", metavar="NAME,NAME,…", help="whom it is compared with (default: cubic,bbr,copa; '': nobody)"
+        "--against", metavar="NAME,NAME,…", help="controllers to compare with ('' for none; default: cubic,bbr,copa)"
     )
     sets(p)
     p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
@@ -316,6 +323,7 @@ def build() -> Parser:
         help="schemes, topologies, workloads, schedulers, controllers, papers, claims, …",
     )
     p.add_argument("of", nargs="?", metavar="PAPER", help="whose claims")
+    p.add_argument("--all", action="store_true", help="everything of every kind")
     p.add_argument("--json", action="store_true", help="print one JSON array")
     plugins(p)
 
@@ -323,11 +331,15 @@ def build() -> Parser:
     p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
     sets(p)
     p.add_argument("--json", action="store_true", help="as one JSON object")
+    p.add_argument("--full", action="store_true", help="on a terminal, too: of several transports also what they share")
 
-    p = command("explain", "asking:explain", "what a scenario key means, or why a run stands still")
+    p = command("explain", "asking:explain", "what a key, choice or scheme means; why a run stands still")
     p.add_argument(
-        "key", metavar="KEY", help="dotted key, or a run directory: which ports wait for each other, and whose packets"
+        "key",
+        metavar="NAME",
+        help="a key, or its end; a choice, scheme or metric; or a run directory: which ports wait for each other, and whose packets",
     )
+    p.add_argument("flow", nargs="?", metavar="FLOW", help="of a run: what became of this flow")
 
     p = command("check", "checking:check", "look for what could go wrong in a network, without a run")
     p.add_argument("what", choices=("deadlock",), help="deadlock: whether pauses can wait for each other in a circle")
@@ -357,12 +369,18 @@ def build() -> Parser:
         "--port", type=port_number, metavar="N", help="which direction of a link, if several have different ones"
     )
 
-    p = command("compare", "asking:compare", "two runs side by side: completion times per size class")
-    p.add_argument("a", metavar="RUN")
+    p = command(
+        "compare",
+        "asking:compare",
+        "two runs, or two sweeps, side by side: keys, throughput, delay, losses, pauses, FCT",
+    )
+    p.add_argument("a", metavar="RUN", help="run directory, or a sweep's folder")
     p.add_argument("b", metavar="RUN")
+    p.add_argument(
+        "--metric", action="append", default=[], metavar="COLUMN", help="of two sweeps: what is compared (repeatable)"
+    )
     p.add_argument("--json", action="store_true", help="print one JSON object")
-    p.add_argument("--plot", metavar="FILE", help="write the picture here (.png, .svg or .pdf; default: compare.svg)")
-    p.add_argument("--no-plot", action="store_true", help="write no picture")
+    p.add_argument("--plot", metavar="FILE", help="draw both distributions here (.png, .svg or .pdf)")
 
     p = command("diff", "asking:diff", "name the first event in which two scenarios or runs differ")
     p.add_argument("a", metavar="A", help="scenario file or run directory")

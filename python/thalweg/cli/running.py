@@ -102,36 +102,21 @@ def estimate_line(scenario) -> str:
 
     e = scenario.estimate()
     return (
-        f"{scenario.name}: about {e['flows']} flows, {_format.si(e['packets'])} packets, {_format.si(e['packet_hops'])} packet-hops, "
-        f"{_format.si(e['events'])} events, {_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}"
+        f"{scenario.name}: about {_format.plural(e['flows'], 'flow')}, {_format.plural(e['packets'], 'packet')}, "
+        f"{_format.plural(e['packet_hops'], 'packet-hop')}, {_format.plural(e['events'], 'event')}, "
+        f"{_format.memory(e['memory_bytes'])}, {_format.wall(e['seconds'])}"
     )
 
 
 def print_summary(results) -> None:
-    from rich.table import Table
+    from thalweg import headline
+    from thalweg._lines import print_rows, print_table
 
-    from thalweg import _format, headline
-    from thalweg._console import console as make
-
-    console = make(soft_wrap=True)
-    console.width = max(console.width, 100)  # a narrow terminal wraps; cells are never cut
-    for what, text in headline.rows(results.summary):
-        console.print(f"{what + ':':22}{text}", highlight=False, markup=False)
-    classes = headline.classes(results.summary)
-    if classes:
-        table = Table(
-            box=None,
-            pad_edge=False,
-            header_style="none",
-            title="FCT in us and slowdown (×)",
-            title_justify="left",
-            title_style="none",
-        )
-        for n, head in enumerate(headline.CLASS_HEAD):
-            table.add_column(head, justify="right" if n else "left", no_wrap=True)
-        for row in classes:
-            table.add_row(*map(_format.number, row))
-        console.print(table)
+    print_rows(headline.rows(results.summary))
+    unit, head, rows = headline.class_table(results.summary)
+    if rows:
+        print(f"FCT in {unit} and slowdown (×)")
+        print_table(head, rows)
 
 
 def _begins(workload: str, word: str) -> bool:

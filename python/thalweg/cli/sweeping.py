@@ -50,16 +50,28 @@ def sweep(args) -> int:
     folder = Path(args.out) if args.out else Path("runs") / f"{base.name or Path(args.scenario).stem}-sweep"
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
     runs = run_sweep(
-        base, axes(args, base.seed), jobs=args.jobs, progress=show, out=folder, check=args.check, force=args.force
+        base,
+        axes(args, base.seed),
+        jobs=args.jobs,
+        progress=show,
+        out=folder,
+        check=args.check,
+        force=args.force,
+        metric=args.metric,
     )
-    metric = runs.check_metric(args.metric or runs.metric)
-    files = write(runs, metric, folder)
+    metric = runs.check_metric(runs.metric)
+    files = write(runs, metric, folder, args.latex)
     if args.json:
         means = runs.means(metric).to_dicts()
         print(json.dumps({"metric": metric, "runs": runs.frame.to_dicts(), "means": means}, ensure_ascii=False))
     elif not args.quiet:
-        print_means(runs, metric, *([] if args.metric else runs.of_sections()))
-        print("table: " + str(files[0]) + "\nfigure: " + " ".join(map(str, files[1:])))
+        print_means(runs, metric)
+        for of_section in [] if args.metric else runs.of_sections():
+            print_means(runs, of_section)
+        from thalweg import plots
+
+        tables = len(files) - len(plots.FORMATS)
+        print("table: " + " ".join(map(str, files[:tables])) + "\nfigure: " + " ".join(map(str, files[tables:])))
     broken = [r for r in runs if r.summary.get("violation")]
     if broken:
         say(
@@ -71,7 +83,7 @@ def sweep(args) -> int:
     return OK
 
 
-def write(runs, metric: str, folder: Path) -> list[Path]:
+def write(runs, metric: str, folder: Path, latex: bool = False) -> list[Path]:
     """The table and the figure: both are made before either is written."""
     from thalweg import _places, plots
 
@@ -79,6 +91,8 @@ def write(runs, metric: str, folder: Path) -> list[Path]:
     # Lists have no form in CSV; they are in each run's summary.json.
     files = {TABLE: frame.select(c for c in frame.columns if not frame[c].dtype.is_nested()).write_csv()}
     fig = runs.plot(metric)
+    if latex:
+        files["sweep.tex"] = runs.to_latex(metric)
     files |= {f"{FIGURE}.{form}": plots.drawn(fig, form) for form in plots.FORMATS}
     return [_places.write_file(folder / name, data, mark="") for name, data in files.items()]
 
@@ -87,21 +101,20 @@ def print_means(runs, *metrics: str) -> None:
     from rich.table import Table
 
     from thalweg._console import console
-    from thalweg._format import number
-    from thalweg.settings import text
-    from thalweg.sweepfigure import axis_label
+    from thalweg._lines import cell
 
-    rows = runs.over_seeds(*metrics)
-    seeds = max(s[metrics[0]].runs for _, s in rows)
-    title = f"{len(runs)} runs" + (f", mean of {seeds} seeds ± 95 % confidence" if seeds > 1 else "")
-    table = Table(title=title, title_justify="left")
-    keys = list(rows[0][0])
-    for key in keys:
-        table.add_column(key, overflow="fold")
-    for head in (head for m in metrics for head in (axis_label(m), *(["±"] if seeds > 1 else []))):
-        table.add_column(head, justify="right", no_wrap=len(metrics) == 1)
-    for labels, spreads in rows:
-        shown = [spreads[m] for m in metrics]
-        numbers = [number(x) for s in shown for x in ((s.mean, s.half) if seeds > 1 else (s.mean,))]
-        table.add_row(*(text(labels[k]) for k in keys), *numbers)
+    head, rows = runs.table_of(metric)
+    table = Table(
+        title=runs.title(metric),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="none",
+        title_style="none",
+    )
+    numbers = len(head) - len(runs.over_seeds(metric)[0][0])
+    for n, name in enumerate(head):
+        table.add_column(name, overflow="fold", justify="right" if n >= len(head) - numbers else "left")
+    for row in rows:
+        table.add_row(*map(cell, row))
     console().print(table)

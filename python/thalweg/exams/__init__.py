@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from thalweg.plots import Figure
     from thalweg.scenario import Scenario
 
-BESIDE = ("cubic", "bbr", "copa")
+AGAINST = ("cubic", "bbr", "copa")
 
 
 @dataclass(frozen=True)
@@ -92,21 +92,24 @@ def exam(
     controller: str | Mapping | type,
     *,
     only: Sequence[str] = (),
-    beside: Sequence[str | Mapping] = BESIDE,
+    against: Sequence[str | Mapping] = AGAINST,
     set: Mapping[str, Any] | None = None,
     jobs: int | None = None,
     progress: bool | None = None,
     out: str | Path | None = None,
+    beside: None = None,
 ) -> Exam:
-    """Runs a controller through the situations, and those `beside` it through the same.
+    """Runs a controller through the situations, and those that it is compared `against` through the same.
 
     `only`: names of situations, or patterns. `set`: dotted keys of scenarios, changed for the controller examined alone (what it needs
     of switches; options of TCP). With `out`, each run is kept there: an exam that was interrupted, or is asked for again, or of
     another controller, runs only what is missing.
     """
+    if beside is not None:
+        raise refuse("`beside` is called `against` now")
     situations = chosen(only)
     examined = candidate(controller, set)
-    others = [c for c in map(candidate, beside) if c != examined]
+    others = [c for c in map(candidate, against) if c != examined]
     if any(c.name == examined.name for c in others):  # the same with other settings
         examined = Candidate(f"{examined.name}*", examined.spec, examined.set)
     candidates = [examined, *others]

@@ -4,7 +4,7 @@ use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::Document;
 use crate::topology::Graph;
-use thalweg_sim::spec::{ProbeSpec, RecordSpec};
+use thalweg_sim::spec::{DelaySpec, ProbeSpec, RecordSpec};
 use thalweg_units::{FlowId, PortId, Time};
 
 pub(super) fn probes(
@@ -38,6 +38,11 @@ pub(super) fn probes(
     };
     Ok(ProbeSpec {
         pauses: m.pauses,
+        delays: m.delays.unwrap_or_default().then(|| DelaySpec {
+            from,
+            until,
+            groups: doc.traffic.iter().map(|t| t.measured).collect(),
+        }),
         memory: m.memory,
         completions: m.round_trips.then_some((from, until)),
         queues: m.queues.as_ref().map(|q| (q.every.0, ports(&q.ports))),

@@ -8,7 +8,7 @@ pub(crate) use transports::reads_telemetry;
 
 use crate::context::Cx;
 use crate::quantity::Capacity;
-use crate::schema::{Document, Marking, Pattern, Rank, Scheduler, Transport, of_kind};
+use crate::schema::{Document, Marking, Pattern, Rank, Scheduler, Traffic, Transport, of_kind};
 use crate::topology::{Family, Graph};
 use crate::workload;
 use thalweg_machines::congestion::{ControllerSpec, Paths};
@@ -175,6 +175,9 @@ pub(crate) fn by_sizes(cx: &Cx<'_>, doc: &mut Document) {
 
 /// Writes every dependent default into the document.
 pub(crate) fn resolve(doc: &mut Document) {
+    let endless = |t: &Traffic| matches!(t.pattern, Pattern::Backlogged(_) | Pattern::Udp(_));
+    let endless = doc.traffic.iter().any(endless);
+    doc.measure.delays.get_or_insert(endless);
     let capable = ecn_capable(doc);
     for marking in [Some(&mut doc.switch.marking), doc.nic.marking.as_mut()].into_iter().flatten() {
         marking.resolve(capable);

@@ -34,6 +34,11 @@ pub struct Measure {
     /// Every round trip that a sender measured in the measured window, and its rate after it.
     #[serde(default)]
     pub round_trips: bool,
+    /// What data packets waited on their way: how long each took from its sender to its receiver in the measured
+    /// window, less what it takes
+    /// alone on the same path. Mean and percentiles over packets, in the summary. If not given, measured where some
+    /// traffic has no end (`backlogged`, `udp`).
+    pub delays: Option<bool>,
     /// A list of all pauses of PFC: of which port, from when until when, and which other pause was the cause.
     #[serde(default)]
     pub pauses: bool,
@@ -59,6 +64,7 @@ impl Default for Measure {
             links: None,
             controllers: None,
             round_trips: false,
+            delays: None,
             pauses: false,
             memory: false,
             packets: None,

@@ -35,7 +35,7 @@ pub enum Sizes {
     /// RDMA flows (Mittal et al., IRN, SIGCOMM 2018, §4.1, after Benson et al.): half are single packets of 32 B to 1 KB,
     /// 15 % have 200 KB to 3 MB; interpolated linearly, mean 275.6 KB.
     RdmaHeavyTailed,
-    /// Equally likely atoms, spaced evenly in the logarithm.
+    /// Some sizes, all equally likely, spaced evenly in the logarithm.
     Uniform {
         /// Smallest.
         #[serde(default = "default::uniform_min")]
@@ -48,7 +48,7 @@ pub enum Sizes {
         #[schemars(range(min = 2, max = 100_000))]
         steps: u32,
     },
-    /// Two atoms.
+    /// Two sizes, one for a fraction of the flows and a larger one for the others.
     Bimodal {
         /// The smaller.
         #[serde(default = "default::bimodal_small")]
@@ -67,7 +67,7 @@ pub enum Sizes {
         #[serde(default = "default::two_mb")]
         size: Q<Bytes>,
     },
-    /// Always the same.
+    /// Always the same size.
     Fixed {
         /// The size.
         size: Q<Bytes>,

@@ -22,7 +22,7 @@ pub struct Slack {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SlackRule {
-    /// The same for every packet, against long tails of delay (FIFO+, NSDI 2016 §3.2).
+    /// The same slack for every packet, against long tails of delay (FIFO+, NSDI 2016 §3.2).
     Constant(ConstantSlack),
     /// In proportion to the flow's size in packets, for short completion times; control packets have none (NSDI 2016
     /// §3.1).

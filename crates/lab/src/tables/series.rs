@@ -127,8 +127,14 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                 column(
                     "delivered",
                     "B",
-                    "payload so far",
+                    "payload so far, in order: what is behind a gap counts when that is filled",
                     ColumnData::U64(c.iter().map(|s| s.delivered).collect()),
+                ),
+                column(
+                    "arrived",
+                    "B",
+                    "payload that has arrived so far, each byte once, what is behind a gap included: its growth is never faster than a link",
+                    ColumnData::U64(c.iter().map(|s| s.arrived).collect()),
                 ),
                 column(
                     "pace",

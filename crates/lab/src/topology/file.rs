@@ -50,7 +50,7 @@ pub enum GraphFormat {
     /// thalweg's own: `hosts = 16`, `switches = 20`, `[[links]] a = 0, b = 16, rate = "10Gbps", delay = "1us"`;
     /// if wanted `names = ["web", ..]`.
     ThalwegToml,
-    /// The same as JSON.
+    /// thalweg's own, in JSON: the same keys as `thalweg-toml`.
     ThalwegJson,
     /// The HPCC ns-3 simulator's `topology.txt`: nodes, switches and links; switch ids; `src dst rate delay error`.
     /// As many links are read as the first line says. The headers of PowerTCP (nodes, switches, ToRs, links) and of

@@ -81,6 +81,7 @@ const KEYS: &[Row] = &[
     ("measure.controllers", BUSY, &[], "", "{every=\"100us\"}", Tables),
     ("measure.controllers.every", BUSY, &["measure.controllers={every=\"100us\"}"], "100us", "50us", Tables),
     ("measure.controllers.flows", BUSY, &["measure.controllers={every=\"100us\"}"], "", "[3]", Tables),
+    ("measure.delays", BUSY, &[], "false", "true", Summary),
     ("measure.packets", BUSY, &[], "", "{}", Tables),
     // In the rows of the recording, which stream past the tables: see the tests of recordings.
     ("measure.packets.hops", BUSY, &["measure.packets={}"], "false", "true", Nowhere),

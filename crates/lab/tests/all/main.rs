@@ -6,6 +6,7 @@ mod abc;
 mod capacities;
 mod conservation;
 mod controllers;
+mod delays;
 mod departures;
 mod errors;
 mod errors_links;

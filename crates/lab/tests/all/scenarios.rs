@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use std::path::Path;
-use thalweg_lab::{KINDS, catalogue, explain, load, schema};
+use thalweg_lab::{
+    KINDS, catalogue, choice_names, choices, explain, explain_scheme, kinds_of_tables, load, schema,
+};
 
 const TOPOLOGIES: &[&str] = &[
     "kind = \"pair\"",
@@ -129,6 +131,50 @@ fn a_key_of_several_kinds_is_explained_for_each() {
         "timely, hpcc, rtt-target, rocc, qcn, vegas, bbr, bbr3, copa, vivace, verus, abc, xcp, rcp, vcp, swift, custom"
     ));
     assert!(!explain("traffic.0.class").expect("known").contains("with: "), "every kind has it");
+}
+
+#[test]
+fn a_key_and_a_kind_of_the_same_name_are_both_explained() {
+    let said = explain("topology.file").expect("known");
+    assert!(
+        said.contains("with: topology.kind = \"file\"") && said.contains("Any graph from a file."),
+        "{said}"
+    );
+    assert!(said.contains("hosts_per_router"), "the kind's keys: {said}");
+    // Positions in lists may be left out.
+    assert_eq!(explain("traffic.backlogged"), explain("traffic.0.backlogged"));
+    assert!(explain("traffic.load").expect("known").starts_with("Target, a fraction of the capacity"));
+    let traffic = explain("traffic").expect("known");
+    assert!(traffic.contains("kinds: poisson, permutation"), "{traffic}");
+}
+
+#[test]
+fn choices_are_found_by_name_wherever_they_can_be_made() {
+    let keys = |word: &str| choices(word).into_iter().flat_map(|c| c.keys).collect::<Vec<_>>();
+    assert!(keys("cubic").contains(&"transport.congestion".to_owned()));
+    assert!(keys("fq-codel").contains(&"switch.scheduler".to_owned()));
+    assert_eq!(keys("dumbbell"), ["topology"]);
+    assert!(
+        keys("ecmp").contains(&"routing".to_owned()) || keys("ecmp").contains(&"routing.choice".to_owned()),
+        "{:?}",
+        keys("ecmp")
+    );
+    assert!(keys("no-such-choice").is_empty());
+    // The same meaning is said once.
+    assert_eq!(choices("dumbbell").len(), 1);
+    assert!(choice_names().iter().any(|name| name == "cubic"));
+    let tables = kinds_of_tables();
+    assert!(tables.iter().any(|(key, kinds)| key == "topology" && kinds.iter().any(|k| k == "star")));
+    assert!(explain_scheme("dctcp+srpt").expect("known").contains("switch.scheduler = \"srpt\""));
+    assert!(explain_scheme("dctcp").is_some() && explain_scheme("dctcp+nothing").is_none());
+}
+
+#[test]
+fn a_name_with_something_behind_it_is_corrected() {
+    let text = "topology = { kind = \"star\", hosts = 2 }\ntransport = { congestion = \"bbrv1\" }\n\
+                traffic = [{ kind = \"flow\", src = 0, dst = 1, size = \"1KB\" }]\n";
+    let errors = load(text, "s.toml", Path::new("."), &[]).expect_err("unknown");
+    assert!(errors[0].to_string().contains("did you mean `bbr`?"), "{}", errors[0]);
 }
 
 /// Every key of every section carries a description: it is the manual.

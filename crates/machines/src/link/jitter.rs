@@ -8,7 +8,7 @@ tagged! {
     /// What is added to the delay of each packet, by chance.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum JitterParams {
-        /// Anything from zero to a largest delay, equally likely.
+        /// A delay from zero to a largest one, all equally likely.
         Uniform {
             /// The largest.
             #[schemars(extend("examples" = ["2ms"]))]
@@ -17,7 +17,7 @@ tagged! {
             #[serde(default)]
             reorder: bool,
         },
-        /// Exponential.
+        /// An exponentially distributed delay.
         Exponential {
             /// The mean.
             #[schemars(extend("examples" = ["2ms"]))]

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// The same with CoDel in every queue (FQ-CoDel, RFC 8290, with a quantum of one packet).
+/// Round robin over flows, new flows first, with CoDel in every queue (FQ-CoDel, RFC 8290, with a quantum of one
+/// packet).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {

@@ -150,6 +150,9 @@ impl Hosts {
             self.sending.push(sending);
             self.receiving.push(receiving);
         }
+        if cx.features.delays {
+            self.expect(cx, slot, spec);
+        }
         slot
     }
 

@@ -3,6 +3,7 @@
 mod agent_calls;
 mod agents;
 mod connections;
+mod delays;
 mod edge;
 pub(crate) mod ends;
 pub(crate) mod idle;
@@ -20,6 +21,7 @@ use crate::paths::{NO_SLOT, travels_forward};
 use crate::port::flying::Flying;
 use crate::spec::NetworkSpec;
 use agents::Agents;
+use delays::Alone;
 use ends::{Connection, Receiving, Sending};
 use nic::Nic;
 use replay::Replay;
@@ -39,6 +41,8 @@ pub(crate) struct Hosts {
     pub receiving: Vec<Receiving>,
     /// By slot: queue management at the receiving edge.
     edges: Vec<EdgeCodel>,
+    /// By slot: how long its packets take alone; empty unless delays are measured.
+    alone: Vec<Alone>,
     /// By port: NICs that pull, all packets or some; empty if none does.
     nics: Vec<Nic>,
     /// Above the flows.
@@ -110,6 +114,9 @@ impl Hosts {
         let side = (packet.side != NO_SIDE).then(|| &fabric.sides[Handle(packet.side)]);
         let slot = fabric.paths.slot(packet.flow) as usize;
         if travels_forward(packet.kind) {
+            if cx.features.delays {
+                self.note_delay(cx, fabric, slot, &packet);
+            }
             let receiving = &mut self.receiving[slot];
             receiving.balance = receiving.balance.wrapping_sub(1);
             let transport = &self.transports[receiving.transport as usize];

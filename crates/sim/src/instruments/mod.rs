@@ -1,5 +1,6 @@
 //! What looks on and changes nothing: tallies, digest, probes, records of packets and of pauses.
 
+pub mod delays;
 pub(crate) mod firsts;
 pub(crate) mod journal;
 pub mod pauses;
@@ -8,6 +9,7 @@ pub mod recording;
 
 use crate::arena::Packets;
 use crate::spec::NetworkSpec;
+use delays::Delays;
 use firsts::Firsts;
 use journal::Journal;
 use pauses::{Deadlock, PauseRecord};
@@ -57,6 +59,10 @@ pub(crate) struct Instruments {
     pub digest: u64,
     pub tally: Tally,
     pub probes: Probes,
+    /// By group of flows: what their data packets waited on their way, if that is measured.
+    pub delays: Vec<Delays>,
+    /// Of packets that arrive from the one instant on and before the other.
+    pub delay_window: (Time, Time),
     /// Where packets have been: of recorded runs.
     pub journal: Option<Journal>,
     pub recorder: Option<Recorder>,
@@ -73,6 +79,8 @@ impl Instruments {
         let hops = spec.probes.record.is_some_and(|r| r.hops);
         let journal = if spec.replay { hops } else { spec.probes.record.is_some() };
         Self {
+            delay_window: spec.probes.delays.as_ref().map_or((Time::MAX, Time::MAX), |d| (d.from, d.until)),
+            delays: vec![Delays::default(); spec.probes.delays.as_ref().map_or(0, |d| d.groups.len())],
             probes: Probes { priorities: vec![Vec::new(); ports], ..Probes::default() },
             journal: journal.then(|| Journal::new(longest, hops)),
             recorder: spec.probes.record.filter(|_| !spec.replay).map(|_| Recorder::default()),

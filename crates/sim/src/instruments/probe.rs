@@ -64,6 +64,8 @@ pub struct ControllerSample {
     pub srtt: u64,
     /// Payload bytes delivered in order so far.
     pub delivered: u64,
+    /// Distinct payload bytes that have arrived so far, those above a gap included.
+    pub arrived: u64,
     /// Pace in bits per second, if it has one.
     pub pace: Option<u64>,
 }

@@ -1,0 +1,68 @@
+//! What data packets waited on their way: from when their sender handed them out until they arrived, less what a
+//! packet of that size takes on the same path alone.
+
+use crate::cx::Cx;
+use crate::fabric::Fabric;
+use crate::hosts::Hosts;
+use crate::spec::FlowSpec;
+use serde::{Deserialize, Serialize};
+use thalweg_machines::{Kind, Packet};
+use thalweg_units::{PortId, Span};
+
+/// How long the packets of a flow take on their path alone. Almost all of them are of one size: only the last one is
+/// remembered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Alone {
+    /// From the first bit on the first link to the last one at the destination.
+    span: Span,
+    /// Of a packet of so many bytes on the wire; 0: of none yet.
+    wire: u32,
+    /// Whose distribution it counts to.
+    group: u16,
+}
+
+/// [`Alone::group`] of flows that do not count.
+const UNCOUNTED: u16 = u16::MAX;
+
+impl Hosts {
+    /// A flow has taken a slot.
+    pub(super) fn expect<Q>(&mut self, cx: &Cx<Q>, slot: usize, spec: &FlowSpec) {
+        if slot >= self.alone.len() {
+            self.alone.resize(slot + 1, Alone::default());
+        }
+        let counts = cx.spec.probes.delays.as_ref().is_some_and(|d| d.groups[usize::from(spec.group)]);
+        self.alone[slot] = Alone { group: if counts { spec.group } else { UNCOUNTED }, ..Alone::default() };
+    }
+
+    /// A packet has reached its host.
+    #[inline]
+    pub(super) fn note_delay<Q>(&mut self, cx: &mut Cx<Q>, fabric: &Fabric, slot: usize, packet: &Packet) {
+        let alone = &mut self.alone[slot];
+        let (from, until) = cx.instruments.delay_window;
+        let counts = alone.group != UNCOUNTED && cx.now >= from && cx.now < until;
+        if !counts || packet.kind != Kind::Data || packet.payload == 0 {
+            return;
+        }
+        if alone.wire != packet.wire {
+            (alone.span, alone.wire) = (way(fabric, slot, packet.wire), packet.wire);
+        }
+        let waited = (cx.now - packet.stamp).saturating_sub(alone.span);
+        cx.instruments.delays[usize::from(alone.group)].add(waited);
+    }
+}
+
+/// How long a packet takes on a slot's path if it finds every port idle.
+///
+/// Of sprayed packets: on the path that the flow would take without spraying. Which ports they pass is chosen hop by
+/// hop and written in no header; paths of equal cost are equally long in the usual networks.
+fn way(fabric: &Fabric, slot: usize, wire: u32) -> Span {
+    let (mut sum, mut early) = (Span::ZERO, Span::ZERO);
+    let path = &fabric.paths.of(slot)[..fabric.paths.middle()];
+    for id in path.iter().take_while(|id| **id != PortId::NONE) {
+        let port = &fabric.ports[id.at()];
+        // Whatever is cut through is on this link while it is still on the one before.
+        sum += port.span(wire).saturating_sub(early) + port.timing.delay;
+        early = if port.mode.to_host { Span::ZERO } else { port.early(wire) };
+    }
+    sum
+}
