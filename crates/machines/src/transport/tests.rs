@@ -7,3 +7,4 @@ mod says;
 mod telemetry;
 mod timers;
 mod times;
+mod work;
