@@ -12,6 +12,7 @@ mod errors_rdma;
 mod errors_ups;
 mod fairness;
 mod foreign;
+mod fq_codel;
 mod keys;
 mod links;
 mod loading;
