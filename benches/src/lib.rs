@@ -44,6 +44,8 @@ pub const WORKLOADS: &[&str] = &[
     "W9-pfc",
     "W9-escape",
     "W10-wan",
+    "W13-lossy",
+    "W13-lossy-rack",
 ];
 
 /// The scenario of a workload other than W0.
@@ -63,6 +65,7 @@ fn scenario(workload: &str) -> Option<&'static str> {
         "W9-rocc" => include_str!("../scenarios/w9-rocc.toml"),
         "W9-pfc" | "W9-escape" => include_str!("../scenarios/w9-relief.toml"),
         "W10-wan" => include_str!("../scenarios/w10-wan.toml"),
+        "W13-lossy" | "W13-lossy-rack" => include_str!("../scenarios/w13-lossy.toml"),
         _ => return None,
     })
 }
@@ -79,6 +82,7 @@ fn settings(workload: &str) -> Vec<(String, String)> {
         "W8-hpcc+pfc" => "hpcc+pfc",
         "W8-expresspass" => "expresspass+credits",
         "W8-homa" => "homa+spray",
+        "W13-lossy-rack" => return vec![("transport.loss".to_owned(), "rack".to_owned())],
         "W9-escape" => {
             return vec![("switch.relief".to_owned(), r#"{ kind = "escape", pool = 16 }"#.to_owned())];
         }

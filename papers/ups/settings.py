@@ -113,7 +113,7 @@ SCHEMES = {
     # What remains of the flow from this packet on, as it is sent.
     "srpt": {"switch.scheduler": "srpt", "transport.rank": "from-here"},
     "fq": {"switch.scheduler": "round-robin"},
-    "fq-codel": {"switch.scheduler": {"kind": "fq-codel", "law": "acm2012"}},
+    "fq-codel": {"switch.scheduler": {"kind": "fq-codel", "count": "packets", "law": "acm2012"}},
     # CHOICE: even switches FIFO+ (= LSTF with equal slacks), odd ones FQ; FQ ports keep the slack up too.
     "fq-fifo+": {
         "switch.scheduler": "round-robin",

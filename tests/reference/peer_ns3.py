@@ -35,12 +35,15 @@ def ns3_aqm(mbps: int, aqm: str, model: bool = False) -> dict:
     target = 5e6 + (PACKET + 2) * 8000 / mbps
     law = f'target = "{target:.0f}ns", interval = "100ms", mtu = "{PACKET + 2}B", law = "{"linux" if model else "rfc8289"}"'
     if aqm == "pie":
-        # Less than two packets there, the one in the device besides here.
+        # Less than two packets there, the one in the device besides here; no more than so many bytes here.
         target += 10e6
-        return {"switch.marking": f'{{ kind = "pie", target = "{target:.0f}ns", mean_packet = "{2 * PACKET}B" }}'}
+        return {"switch.marking": f'{{ kind = "pie", target = "{target:.0f}ns", mean_packet = "{2 * PACKET - 1}B" }}'}
     if aqm == "codel":
         return {"switch.marking": f'{{ kind = "codel", {law} }}'}
-    return {"switch.scheduler": f'{{ kind = "fq-codel", bins = 1024, {law} }}', "nic.scheduler": "fifo"}
+    return {
+        "switch.scheduler": f'{{ kind = "fq-codel", bins = 1024, quantum = "{PACKET + 2}B", {law} }}',
+        "nic.scheduler": "fifo",
+    }
 
 
 def ns3_long(mbps: int, rtt: int, scheme: str, flows: int, growth: str = "gradual-cwr") -> Outcome:

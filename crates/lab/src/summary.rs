@@ -327,7 +327,7 @@ pub(crate) fn summary(run: &Run) -> Json {
             group
         })
         .collect();
-    let sum = |f: &dyn Fn(&FlowRow<'_>) -> u32| rows.iter().map(|r| u64::from(f(r))).sum::<u64>();
+    let sum = |f: &dyn Fn(&FlowRow<'_>) -> u64| rows.iter().map(f).sum::<u64>();
     let c = run.engine.counters();
     let seconds = run.engine.now().secs();
     let delivered: u64 = rows.iter().map(|r| r.outcome.delivered).sum();

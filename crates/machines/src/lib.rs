@@ -41,6 +41,7 @@ pub mod relief;
 pub mod schedule;
 pub mod slack;
 pub mod stage;
+mod steps;
 pub mod transport;
 
 pub use notice::{Notice, QueueReport, Says};

@@ -97,7 +97,7 @@ def write(runs, metric: str, folder: Path, latex: bool = False) -> list[Path]:
     return [_places.write_file(folder / name, data, mark="") for name, data in files.items()]
 
 
-def print_means(runs, *metrics: str) -> None:
+def print_means(runs, metric: str) -> None:
     from rich.table import Table
 
     from thalweg._console import console

@@ -26,9 +26,11 @@ pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
     }
 }
 
-/// True if some queue drops what it would mark if it could (RED).
+/// True if some queue drops what it would mark if it could (RED, FQ-CoDel).
 pub(crate) fn drops_unmarkable(doc: &Document) -> bool {
-    [Some(doc.switch.marking), doc.nic.marking].into_iter().flatten().any(|m| m.acts() == Acts::MarksOrDrops)
+    let markings = [Some(doc.switch.marking), doc.nic.marking];
+    markings.into_iter().flatten().any(|m| m.acts() == Acts::MarksOrDrops)
+        || schedulers(doc).any(|(_, s)| s.needs().marks)
 }
 
 /// True if some scheduler is a user's, of which nothing is known.

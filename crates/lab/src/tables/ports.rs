@@ -89,7 +89,8 @@ pub(super) fn table(run: &Run) -> Table {
                 "waited_ps",
                 "packet ps",
                 "time that packets have waited, summed",
-                ColumnData::U64(totals.iter().map(|t| t.waited).collect()),
+                // More than a u64 holds where much waits for long.
+                ColumnData::F64(totals.iter().map(|t| t.waited as f64).collect()),
             ),
             column(
                 "pauses",

@@ -367,7 +367,8 @@ pub(super) fn marks(doc: &Document) -> bool {
     let marking = |m: Marking| m.acts().marks();
     let free = resolve::is_free(doc);
     let edge = matches!(doc.edge, Some(Edge::Ecn { .. }));
-    marking(doc.switch.marking) || doc.nic.marking.is_some_and(marking) || free || edge
+    let inside = resolve::schedulers(doc).any(|(_, s)| s.needs().marks);
+    marking(doc.switch.marking) || doc.nic.marking.is_some_and(marking) || inside || free || edge
 }
 
 fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {

@@ -15,6 +15,7 @@ mod errors_rdma;
 mod errors_ups;
 mod fairness;
 mod foreign;
+mod fq_codel;
 mod keys;
 mod limits;
 mod links;

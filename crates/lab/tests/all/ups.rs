@@ -46,7 +46,7 @@ fn the_rows_of_the_experiments_can_be_written() {
         &[("switch.scheduler", "pifo"), ("transport.rank", "flow-size")],
         &[("switch.scheduler", "srpt"), ("transport.rank", "from-here")],
         &[("switch.scheduler", "lstf"), ("slack", "{kind=\"flow-size\"}")],
-        &[("switch.scheduler", "fq-codel"), ("switch.buffer", "34250pkts")],
+        &[("switch.scheduler", "{kind=\"fq-codel\",count=\"packets\"}"), ("switch.buffer", "34250pkts")],
         &[("switch.scheduler", "round-robin"), virtual_clock, codel],
         &[("switch.scheduler", "lstf"), virtual_clock, codel],
         &[("switch.scheduler", "lstf"), virtual_clock, ("edge", "{kind=\"codel\",refresh=\"40ms\"}")],

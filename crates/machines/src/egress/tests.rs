@@ -472,7 +472,7 @@ proptest! {
     fn a_stage_in_the_row_is_the_stage_in_the_queue(which in 0..3usize, at_departure in any::<bool>(), inputs in stories()) {
         let at = if at_departure { MarkAt::Departure } else { MarkAt::Arrival };
         let stage = match which {
-            0 => StageSpec::from(codel::Params { target: Span::from_us(200), interval: Span::from_us(900), mtu: Bytes::new(600), law: codel::Law::Rfc8289 }),
+            0 => StageSpec::from(codel::Params { target: Span::from_us(200), interval: Span::from_us(900), mtu: Bytes::new(600), ..codel::Params::default() }),
             1 => {
                 let threshold = Length::Bytes(Bytes::new(2000));
                 step_ecn::Params { threshold, at, include_self: false }.into()

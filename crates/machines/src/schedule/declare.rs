@@ -73,6 +73,8 @@ pub struct Needs {
     pub overtakes: bool,
     /// The queue management that it does itself.
     pub manages: Manages,
+    /// What it would drop for its delay it marks instead, if it is ECN-capable.
+    pub marks: bool,
     /// It may let nothing leave though something waits and the link is free.
     pub holds_back: bool,
     /// It says when one of its queues has become too long ([`Discipline::is_overfull`](super::Discipline::is_overfull)).
@@ -96,6 +98,7 @@ impl Needs {
         by_input: false,
         overtakes: false,
         manages: Manages::Nothing,
+        marks: false,
         holds_back: false,
         says_overfull: false,
         searchable: false,

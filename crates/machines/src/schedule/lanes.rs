@@ -195,8 +195,13 @@ impl<X: Copy + Default, Y: Copy> Lanes<X, Y> {
         node
     }
 
-    /// The newest packet of the lane that holds the most bytes; ties go to the smaller flow number.
+    /// The newest packet of [`Lanes::longest`].
     pub(super) fn tail_of_longest(&mut self) -> Option<u32> {
+        self.longest().map(|lane| self.lanes[lane as usize].tail)
+    }
+
+    /// The lane that holds the most bytes; ties go to the smaller flow number.
+    pub(super) fn longest(&mut self) -> Option<u32> {
         if !self.tracking {
             self.tracking = true;
             self.longest.clear();
@@ -206,8 +211,7 @@ impl<X: Copy + Default, Y: Copy> Lanes<X, Y> {
                 }
             }
         }
-        let longest = heap::slot(self.longest.first()?);
-        Some(self.lanes[longest as usize].tail)
+        Some(heap::slot(self.longest.first()?))
     }
 
     fn length_key(&self, lane: u32) -> heap::Key {

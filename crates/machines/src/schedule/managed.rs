@@ -105,6 +105,7 @@ impl<O: Order> Managed<O> {
             };
             let waited = self.forget(now, entry);
             self.forget_dropped(out);
+            let marked = self.order.has_marked();
             let leave = if needs.departures {
                 let view = self.view(entry.wire, Span::ZERO, waited);
                 self.stage.on_departure(now, &view, Leaving { ecn: entry.ecn })
@@ -124,7 +125,7 @@ impl<O: Order> Managed<O> {
             if needs.idle_time {
                 self.free_at = now.saturating_add(self.wire.span(entry.wire));
             }
-            return Some((entry, leave != Leave::Pass));
+            return Some((entry, marked || leave != Leave::Pass));
         }
     }
 
@@ -173,12 +174,20 @@ impl<O: Order> Managed<O> {
         while self.is_over()
             && let Some(entry) = self.order.push_out(arriving)
         {
-            self.forget(now, entry);
-            if entry.handle == arriving {
+            let (mut next, mut refused) = (Some(entry), false);
+            while let Some(entry) = next {
+                self.forget(now, entry);
+                if entry.handle == arriving {
+                    refused = true;
+                } else {
+                    out.push(entry.handle);
+                }
+                next = self.order.take_dropped();
+            }
+            if refused {
                 // The others fitted without it, or were taken back from service and may stay.
                 return Verdict::Dropped;
             }
-            out.push(entry.handle);
         }
         admitted
     }
@@ -205,7 +214,7 @@ impl<O: Order> OutputQueue for Managed<O> {
         let entry = self.order.pop(now)?;
         self.take_off(entry);
         self.forget_dropped(out);
-        Some((entry, false))
+        Some((entry, self.order.has_marked()))
     }
 
     #[inline]

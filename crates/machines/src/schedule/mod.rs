@@ -6,6 +6,7 @@
 //!
 //! Occupancy never includes the packet being transmitted: it left the queue at `dequeue`.
 
+mod bins;
 mod declare;
 mod discipline;
 mod flow_table;
@@ -58,7 +59,7 @@ list::orders! {
     lstf: Lstf(pifo::Pifo), "lstf";
     pifo: Pifo(pifo::Pifo), "pifo";
     round_robin: RoundRobin(round_robin::RoundRobin), "round-robin";
-    fq_codel: FqCodel(round_robin::RoundRobin), "fq-codel";
+    fq_codel: FqCodel(fq_codel::FqCodel), "fq-codel";
     input_round_robin: InputRoundRobin(input_round_robin::InputRoundRobin), "input-round-robin";
     parity: Parity(parity::Parity), "parity";
     bfc: Bfc(bfc::Bfc), "bfc";

@@ -121,10 +121,16 @@ pub trait Order {
     fn is_held(&self) -> bool {
         false
     }
-    /// Packets that the last [`Order::pop`] gave up on its way (CoDel inside the order), one per call.
+    /// Packets that the last [`Order::pop`] or [`Order::push_out`] gave up besides (CoDel inside the order; several at once), one
+    /// per call.
     #[inline]
     fn take_dropped(&mut self) -> Option<Entry> {
         None
+    }
+    /// The packet of the last [`Order::pop`] leaves with other ECN bits than it came with (CoDel inside the order).
+    #[inline]
+    fn has_marked(&self) -> bool {
+        false
     }
     /// See [`Discipline::preempt`]: what is taken back waits again.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {

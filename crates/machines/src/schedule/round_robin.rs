@@ -6,15 +6,15 @@
 //! and goes to the tail. An emptied bin stays on the list until its next turn: until then, what comes to it finds it
 //! old. Control packets are packets like any other.
 
+use super::bins::Bins;
 use super::heap::{self, IndexedHeap};
-use super::lanes::Lanes;
 use super::{Around, At, Entry, Order, Parameters, Problems};
-use crate::packet::{Handle, Kind, Packet};
-use crate::stage::{Codel, Departure, codel};
+use crate::packet::{Handle, Packet};
+use crate::stage::{Departure, codel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::{FlowId, Time, mix64};
+use thalweg_units::Time;
 
 /// Packet by packet round robin over flows, new flows first; drops from the longest queue in packets (stochastic fair
 /// queueing: McKenney, INFOCOM 1990).
@@ -39,31 +39,18 @@ impl Parameters for Params {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Bin {
-    packets: u32,
-    /// It is on the list.
-    listed: bool,
-    /// It is among [`RoundRobin::remembered`].
-    remembered: bool,
-    codel: Codel,
-}
-
 /// One FIFO per bin that waits, visited in turn.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RoundRobin {
-    lanes: Lanes<Bin>,
+    bins: Bins,
     /// The list: new bins, then old ones.
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    /// Bins that left the list, but whose CoDel would act differently as a fresh one.
-    remembered: VecDeque<u32>,
     /// Listed bins by falling packets; kept only from the first overflow of a busy period to its end.
     longest: IndexedHeap,
     tracking: bool,
     /// Bytes of all bins.
     bytes: u64,
-    bins: Option<u32>,
     codel: Option<codel::Params>,
     dropped: Vec<Entry>,
 }
@@ -74,38 +61,23 @@ impl RoundRobin {
     /// # Errors
     /// If there are none.
     pub fn new(bins: Option<u32>, codel: Option<codel::Params>) -> Result<Self, String> {
-        if bins == Some(0) {
-            return Err("round robin needs at least one bin".into());
-        }
         Ok(Self {
-            lanes: Lanes::default(),
+            // A fixed hash, the same at every port and in every run.
+            bins: Bins::new(bins, 0, codel.as_ref())?,
             new: VecDeque::new(),
             old: VecDeque::new(),
-            remembered: VecDeque::new(),
             longest: IndexedHeap::default(),
             tracking: false,
             bytes: 0,
-            bins,
             codel,
             dropped: Vec::new(),
         })
     }
 
-    /// Number of the packet's bin. The two directions of a connection are flows of their own.
-    fn bin(&self, packet: &Packet) -> FlowId {
-        let back = matches!(packet.kind, Kind::Ack | Kind::SynAck);
-        let flow = packet.flow.0.rotate_left(1) ^ u32::from(back);
-        // A fixed hash, the same at every port and in every run; scaled down without a division's bias.
-        FlowId(
-            self.bins
-                .map_or(flow, |bins| ((u128::from(mix64(u64::from(flow))) * u128::from(bins)) >> 64) as u32),
-        )
-    }
-
     /// Takes a packet out of its bin, which stays on the list.
     fn take(&mut self, node: u32) -> (Entry, Time) {
-        let node = self.lanes.take(node);
-        self.lanes.state(node.lane).packets -= 1;
+        let node = self.bins.lanes.take(node);
+        self.bins.lanes.state(node.lane).packets -= 1;
         self.bytes -= u64::from(node.entry.wire);
         self.note_length(node.lane);
         (node.entry, Time::from_ps(node.stamp))
@@ -113,50 +85,21 @@ impl RoundRobin {
 
     /// The next packet of a bin that holds any: its CoDel's turn.
     fn serve(&mut self, now: Time, lane: u32) -> Option<Entry> {
-        let Some(spec) = self.codel else { return Some(self.take(self.lanes.lane(lane).head).0) };
-        let (mut codel, mut dropped) = (self.lanes.state(lane).codel, std::mem::take(&mut self.dropped));
+        let Some(spec) = self.codel else { return Some(self.take(self.bins.lanes.lane(lane).head).0) };
+        let (mut codel, mut dropped) = (self.bins.lanes.state(lane).codel, std::mem::take(&mut self.dropped));
         let take = || {
-            if self.lanes.lane_is_empty(lane) {
+            if self.bins.lanes.lane_is_empty(lane) {
                 return None;
             }
-            let (entry, came) = self.take(self.lanes.lane(lane).head);
+            let (entry, came) = self.take(self.bins.lanes.lane(lane).head);
             // CHOICE UPS §3.2 (CoDel): the backlog that may be an MTU is the port's, as in the authors' simulator.
-            let nearly_empty = self.lanes.lane_is_empty(lane) || self.bytes <= spec.mtu.get();
+            let nearly_empty = self.bins.lanes.lane_is_empty(lane) || self.bytes <= spec.mtu.get();
             Some((entry, Departure { waited: now.since(came), nearly_empty }))
         };
-        let served = codel.serve(&spec, now, take, |entry| dropped.push(entry));
-        self.lanes.state(lane).codel = codel;
+        let served = codel.serve(&spec, now, take, |_| false, |entry| dropped.push(entry));
+        self.bins.lanes.state(lane).codel = codel;
         self.dropped = dropped;
         served
-    }
-
-    /// An empty bin leaves the list at its turn.
-    fn retire(&mut self, now: Time, lane: u32) {
-        self.lanes.state(lane).listed = false;
-        let state = *self.lanes.state(lane);
-        if self.codel.is_none_or(|spec| state.codel.is_forgettable(now, spec.interval, spec.law))
-            && !state.remembered
-        {
-            self.lanes.close(lane);
-        } else if !state.remembered {
-            self.lanes.state(lane).remembered = true;
-            self.remembered.push_back(lane);
-        }
-    }
-
-    /// Closes bins whose CoDel's memory has run out. Never changes what is sent: only what is kept.
-    fn forget(&mut self, now: Time) {
-        while let (Some(&lane), Some(spec)) = (self.remembered.front(), self.codel) {
-            let state = *self.lanes.state(lane);
-            if !state.listed && !state.codel.is_forgettable(now, spec.interval, spec.law) {
-                break;
-            }
-            self.remembered.pop_front();
-            self.lanes.state(lane).remembered = false;
-            if !state.listed {
-                self.lanes.close(lane);
-            }
-        }
     }
 
     #[inline]
@@ -164,9 +107,9 @@ impl RoundRobin {
         if !self.tracking {
             return;
         }
-        if self.lanes.packets() == 0 {
+        if self.bins.lanes.packets() == 0 {
             self.tracking = false;
-        } else if self.lanes.state(lane).packets > 0 {
+        } else if self.bins.lanes.state(lane).packets > 0 {
             let key = self.length_key(lane);
             self.longest.set(key);
         } else if self.longest.contains(lane) {
@@ -175,7 +118,7 @@ impl RoundRobin {
     }
 
     fn length_key(&mut self, lane: u32) -> heap::Key {
-        let (packets, bin) = (self.lanes.state(lane).packets, self.lanes.lane(lane).flow);
+        let (packets, bin) = (self.bins.lanes.state(lane).packets, self.bins.lanes.lane(lane).flow);
         heap::key(!u64::from(packets), u64::from(bin.0), lane)
     }
 }
@@ -187,33 +130,35 @@ impl Order for RoundRobin {
     }
     #[inline]
     fn is_full(&self) -> bool {
-        self.lanes.is_full()
+        self.bins.lanes.is_full()
     }
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle) {
-        let lane = self.lanes.open(self.bin(packet));
-        let state = self.lanes.state(lane);
+        let lane = self.bins.open(packet);
+        let state = self.bins.lanes.state(lane);
         state.packets += 1;
         if !std::mem::replace(&mut state.listed, true) {
             self.new.push_back(lane);
         }
         self.bytes += u64::from(packet.wire);
-        self.lanes.append(lane, Entry::new(packet, handle), now.ps(), ());
+        self.bins.lanes.append(lane, Entry::new(packet, handle), now.ps(), ());
         self.note_length(lane);
     }
     fn pop(&mut self, now: Time) -> Option<Entry> {
         loop {
             let lane = self.new.pop_front().or_else(|| self.old.pop_front())?;
-            if self.lanes.lane_is_empty(lane) {
-                self.retire(now, lane);
+            if self.bins.lanes.lane_is_empty(lane) {
+                self.bins.retire(now, lane);
                 continue;
             }
             // A bin's last packet leaves nothing behind, so CoDel always finds one to send.
             let served = self.serve(now, lane);
             self.old.push_back(lane);
-            self.forget(now);
+            self.bins.forget(now);
             return served;
         }
     }
+    /// CHOICE McKenney 1990: the longest queue is that of most packets, as in what Mittal et al. ran. Other reading: of most bytes, as
+    /// [`super::fq_codel`], [`super::drr`] and [`super::fq`] have it.
     /// CHOICE UPS §2.3 (FQ): of equally long bins the one with the smaller number gives way. The tail may be the arriving
     /// packet.
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
@@ -226,7 +171,7 @@ impl Order for RoundRobin {
             }
         }
         let longest = heap::slot(self.longest.first()?);
-        Some(self.take(self.lanes.lane(longest).tail).0)
+        Some(self.take(self.bins.lanes.lane(longest).tail).0)
     }
     #[inline]
     fn take_dropped(&mut self) -> Option<Entry> {

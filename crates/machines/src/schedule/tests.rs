@@ -2,6 +2,7 @@
 
 mod examples;
 mod fq_codel;
+mod fq_codel_bytes;
 mod fq_oracle;
 mod input_round_robin;
 pub(crate) mod laws;
@@ -44,8 +45,9 @@ fn srpt(flow_order: bool) -> OrderSpec {
     srpt::Params { flow_order }.into()
 }
 fn fq_codel(bins: Option<u32>, codel: codel::Params) -> OrderSpec {
-    let codel::Params { target, interval, mtu, law } = codel;
-    crate::schedule::fq_codel::Params { bins, target, interval, mtu, law }.into()
+    let codel::Params { target, interval, mtu, law, .. } = codel;
+    let count = crate::schedule::fq_codel::Count::Packets;
+    crate::schedule::fq_codel::Params { count, bins, target, interval, mtu, law, ..Default::default() }.into()
 }
 
 /// A queue that numbers its arrivals and tells what happened in words.

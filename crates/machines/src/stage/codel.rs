@@ -4,6 +4,10 @@
 //! [`Codel`] is the control law alone: when has delay been above target for an interval, and when is the next drop
 //! due. Who feeds it decides what a delay is: [`CodelStage`] sees the packets that leave a port; [`Codel::serve`] takes them
 //! from a queue in a loop (each bin of FQ-CoDel); [`super::EdgeCodel`] sees a path's packets one at a time.
+//!
+//! ```text
+//! CHOICE RFC 8289 §5.2: MAXPACKET is a full Ethernet payload, 1500 B. Other reading: 512 B, as the pseudo-code has it.
+//! ```
 
 use super::{Acts, Around, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use schemars::JsonSchema;
@@ -23,6 +27,8 @@ pub struct Params {
     pub mtu: Bytes,
     /// What is counted, and where the rate of drops starts from when delay comes back.
     pub law: Law,
+    /// Mark ECN-capable packets instead of dropping them; on if a transport is ECN-capable.
+    pub ecn: Option<bool>,
 }
 
 /// Which control law: how drops are counted, and where their rate starts from when delay has come back.
@@ -56,6 +62,7 @@ impl Default for Params {
             interval: Span::from_ms(100), // RFC 8289 §4.3
             mtu: Bytes::new(1500),        // one full Ethernet payload
             law: Law::Rfc8289,
+            ecn: None,
         }
     }
 }
@@ -64,11 +71,19 @@ impl Parameters for Params {
     type Machine = CodelStage;
 
     fn acts(&self) -> Acts {
-        Acts::Drops
+        if self.ecn == Some(false) { Acts::Drops } else { Acts::MarksOrDrops }
     }
 
-    fn check(&self, _: &Around, problems: &mut Problems) {
+    fn resolve(&mut self, ecn_capable: bool) {
+        self.ecn.get_or_insert(ecn_capable);
+    }
+
+    fn check(&self, at: &Around, problems: &mut Problems) {
         self.check_times(problems);
+        if self.ecn == Some(true) && !at.ecn_capable {
+            let why = "no transport is ECN-capable, packets are dropped";
+            problems.useless("ecn", why, "write false, or `transport.ecn = \"classic\"`");
+        }
     }
 
     fn make(&self, _: Stream, _: Rate) -> Result<CodelStage, String> {
@@ -77,7 +92,7 @@ impl Parameters for Params {
 
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        vec![Self::SHORT]
+        vec![Self { ecn: Some(false), ..Self::SHORT }, Self { ecn: Some(true), ..Self::SHORT }]
     }
 }
 
@@ -89,6 +104,7 @@ impl Params {
         interval: Span::from_us(6),
         mtu: Bytes::new(600),
         law: Law::Rfc8289,
+        ecn: None,
     };
 
     /// What is wrong with CoDel's times, wherever it stands.
@@ -201,27 +217,36 @@ impl Codel {
         self.first_above.is_none() && !self.dropping && self.resumes_from(now, interval, law) == 1
     }
 
-    /// The next packet to send. `take` takes the next one off the queue and says how it fared; `drop` gets those
-    /// that are given up before it.
+    /// The next packet to send. `take` takes the next one off the queue and says how it fared; one that would be dropped is
+    /// shown to `mark`, and sent if that has marked it; `drop` gets those that are given up before it.
+    // CHOICE RFC 8289 §5.5: a mark is counted as a drop, and its packet is sent: no further one is looked at, as in Linux. (The RFC's
+    // pseudo-code knows no ECN.)
     pub fn serve<P>(
         &mut self,
         spec: &Params,
         now: Time,
         mut take: impl FnMut() -> Option<(P, Departure)>,
+        mut mark: impl FnMut(&mut P) -> bool,
         mut drop: impl FnMut(P),
     ) -> Option<P> {
         let mut next = self.look(spec, now, take());
         if self.dropping {
             self.dropping = next.1;
             while self.dropping && now >= self.drop_next {
+                if next.0.as_mut().is_some_and(&mut mark) {
+                    self.dropped(true, spec.interval, spec.law);
+                    break;
+                }
                 next.0.into_iter().for_each(&mut drop);
                 next = self.look(spec, now, take());
                 self.dropped(next.1, spec.interval, spec.law);
             }
         } else if next.1 {
-            next.0.into_iter().for_each(&mut drop);
-            // The packet behind it is sent whatever it waited, but if that was little, delay is below target again.
-            next = self.look(spec, now, take());
+            if !next.0.as_mut().is_some_and(mark) {
+                next.0.into_iter().for_each(&mut drop);
+                // The packet behind it is sent whatever it waited, but if that was little, delay is below target again.
+                next = self.look(spec, now, take());
+            }
             self.enter(now, spec.interval, spec.law);
         }
         next.0
@@ -265,6 +290,10 @@ impl CodelStage {
         self.before = kind;
         Leave::Drop
     }
+
+    fn marks(&self, packet: Leaving) -> bool {
+        self.spec.ecn == Some(true) && packet.ecn_capable()
+    }
 }
 
 impl HeaderStage for CodelStage {
@@ -272,8 +301,8 @@ impl HeaderStage for CodelStage {
         Needs { departures: true, wait: true, ..Needs::default() }
     }
 
-    fn on_departure(&mut self, now: Time, view: &View, _packet: Leaving) -> Leave {
-        let Params { target, interval, mtu, law } = self.spec;
+    fn on_departure(&mut self, now: Time, view: &View, packet: Leaving) -> Leave {
+        let Params { target, interval, mtu, law, .. } = self.spec;
         let below = view.waited < target || view.bytes <= mtu.get();
         let may_drop = self.codel.above(now, below, interval);
         match std::mem::replace(&mut self.before, Before::Sent) {
@@ -283,10 +312,21 @@ impl HeaderStage for CodelStage {
             }
             Before::Due => self.codel.dropped(may_drop, interval, law),
             Before::Sent if self.codel.dropping => self.codel.dropping = may_drop,
+            Before::Sent if may_drop && self.marks(packet) => {
+                self.codel.enter(now, interval, law);
+                return Leave::Mark;
+            }
             Before::Sent if may_drop => return self.drop(Before::First),
             Before::Sent => {}
         }
-        if self.codel.dropping && now >= self.codel.drop_next { self.drop(Before::Due) } else { Leave::Pass }
+        if !self.codel.dropping || now < self.codel.drop_next {
+            return Leave::Pass;
+        }
+        if self.marks(packet) {
+            self.codel.dropped(true, interval, law);
+            return Leave::Mark;
+        }
+        self.drop(Before::Due)
     }
 
     /// An empty queue has no delay.
@@ -315,27 +355,38 @@ mod tests {
         #[test]
         fn the_stage_drops_what_the_loop_drops(
             steps in prop::collection::vec((0u64..9, 0u32..4, 0u32..3), 1..300),
+            capable in prop::collection::vec(prop::bool::ANY, 1..20),
+            ecn in prop::bool::ANY,
             target in 0u64..12,
             mtu in 0u32..1200,
             law in prop::sample::select(&[Law::Rfc8289, Law::Linux, Law::Acm2012][..]),
         ) {
             let (target, interval) = (Span::from_us(target), Span::from_us(20));
             let mtu = Bytes::new(u64::from(mtu));
-            let spec = Params { target, interval, mtu, law };
+            let spec = Params { target, interval, mtu, law, ecn: Some(ecn) };
             let (mut codel, mut stage) = (Codel::default(), CodelStage::new(spec));
-            let mut queue: Vec<Time> = vec![];
+            // When each came, and whether it may be marked.
+            let mut queue: Vec<(Time, bool)> = vec![];
             let mut now = Time::ZERO;
+            let mut arrivals = 0;
             for (gap, join, leave) in steps {
                 now += Span::from_us(gap);
-                queue.extend((0..join).map(|_| now));
+                for _ in 0..join {
+                    queue.push((now, capable[arrivals % capable.len()]));
+                    arrivals += 1;
+                }
                 for _ in 0..leave {
                     let (mut left, mut dropped) = (queue.clone().into_iter(), vec![]);
                     let take = || {
                         let came = left.next()?;
                         let nearly_empty = left.len() as u64 * 500 <= mtu.get();
-                        Some((came, Departure { waited: now - came, nearly_empty }))
+                        Some(((came, false), Departure { waited: now - came.0, nearly_empty }))
                     };
-                    let sent = codel.serve(&spec, now, take, |came| dropped.push(came));
+                    let mark = |packet: &mut ((Time, bool), bool)| {
+                        packet.1 = ecn && packet.0.1;
+                        packet.1
+                    };
+                    let sent = codel.serve(&spec, now, take, mark, |came| dropped.push(came));
                     let mut drops = 0;
                     let sent_by_stage = loop {
                         if queue.is_empty() {
@@ -344,10 +395,11 @@ mod tests {
                         }
                         let came = queue.remove(0);
                         let bytes = queue.len() as u64 * 500;
-                        let view = View { waited: now - came, ..super::super::tests::behind(queue.len() as u32, bytes, 500) };
-                        match stage.on_departure(now, &view, Leaving { ecn: crate::packet::Ecn::Ect0 }) {
+                        let view = View { waited: now - came.0, ..super::super::tests::behind(queue.len() as u32, bytes, 500) };
+                        let ecn = if came.1 { crate::packet::Ecn::Ect0 } else { crate::packet::Ecn::NotEct };
+                        match stage.on_departure(now, &view, Leaving { ecn }) {
                             Leave::Drop => drops += 1,
-                            _ => break Some(came),
+                            leave => break Some((came, leave == Leave::Mark)),
                         }
                     };
                     prop_assert_eq!((sent, dropped.len()), (sent_by_stage, drops));
@@ -363,6 +415,7 @@ mod tests {
         interval: Span::from_ms(100),
         mtu: Bytes::new(1500),
         law: Law::Rfc8289,
+        ecn: None,
     };
     const ACM: Params = Params { law: Law::Acm2012, ..SPEC };
 
@@ -377,7 +430,7 @@ mod tests {
             number += 1;
             Some((number, Departure { waited: Span::from_ms(ms), nearly_empty: false }))
         };
-        let sent = codel.serve(spec, at, take, |_| dropped += 1);
+        let sent = codel.serve(spec, at, take, |_| false, |_| dropped += 1);
         assert_eq!(sent, Some(dropped + 1), "the first that is not dropped is sent");
         dropped
     }
@@ -386,6 +439,20 @@ mod tests {
     fn dropped_at(spec: &Params, codel: &mut Codel, from: u64, to: u64, ms: u64) -> Vec<u64> {
         let times = (from / 10..to / 10).map(|t| t * 10);
         times.filter(|&t| drops_by(spec, codel, MS(t), ms) == 1).collect()
+    }
+
+    #[test]
+    fn the_defaults_are_the_rfcs() {
+        let Params { target, interval, law, .. } = Params::default();
+        assert_eq!((target, interval, law), (Span::from_ms(5), Span::from_ms(100), Law::Rfc8289));
+    }
+
+    #[test]
+    fn one_sojourn_below_the_target_starts_the_interval_anew() {
+        let mut codel = Codel::default();
+        assert_eq!(dropped_at(&SPEC, &mut codel, 0, 90, 9), [0; 0]);
+        assert_eq!(drops(&mut codel, MS(91), 4), 0);
+        assert_eq!(dropped_at(&SPEC, &mut codel, 100, 210, 9), [200], "above again from 100 ms on");
     }
 
     #[test]
@@ -454,7 +521,7 @@ mod tests {
         let last = Departure { waited: Span::from_secs(9), nearly_empty: true };
         let mut codel = Codel::default();
         for t in 0..1000 {
-            assert_eq!(codel.serve(&SPEC, MS(t), || Some((7, last)), |_| panic!()), Some(7));
+            assert_eq!(codel.serve(&SPEC, MS(t), || Some((7, last)), |_| panic!(), |_| panic!()), Some(7));
         }
     }
 
@@ -473,7 +540,7 @@ mod tests {
             let mut waited = [Span::from_ms(9), Span::from_ms(1)].into_iter();
             let mut gone = vec![];
             let take = || waited.next().map(|waited| (waited, Departure { waited, nearly_empty: false }));
-            assert_eq!(codel.serve(spec, MS(400), take, |w| gone.push(w)), Some(Span::from_ms(1)));
+            assert_eq!(codel.serve(spec, MS(400), take, |_| false, |w| gone.push(w)), Some(Span::from_ms(1)));
             assert_eq!((gone.len(), codel.count, codel.dropping), (1, count, false));
         }
     }
@@ -481,7 +548,7 @@ mod tests {
     #[test]
     fn an_empty_queue_sends_nothing_and_is_forgotten_when_its_rate_no_longer_matters() {
         let mut codel = Codel::default();
-        assert_eq!(codel.serve(&SPEC, MS(0), || None::<(u8, Departure)>, |_| panic!()), None);
+        assert_eq!(codel.serve(&SPEC, MS(0), || None::<(u8, Departure)>, |_| panic!(), |_| panic!()), None);
         assert!(codel.is_forgettable(MS(0), SPEC.interval, Law::Rfc8289));
         codel = Codel { count: 4, started_from: 1, drop_next: MS(100), ..codel };
         assert!(!codel.is_forgettable(MS(899), SPEC.interval, Law::Acm2012));

@@ -3,8 +3,14 @@
 //! (§4.2's time stamps), and of §5 ECN (§5.1), the cap of the adjustment (§5.5) and derandomisation (§5.4) as options. Names and
 //! numbers are those of the RFC. The Mahimahi emulator's arithmetic is in `pie/mahimahi.rs`.
 //!
-//! Left out: turning PIE on and off with the buffer (§5.3), and estimating the rate of departures (§5.2), which time stamps
-//! make unnecessary.
+//! ```text
+//! CHOICE RFC 8033 §5.2: delay is that of the last packet that left, by its time stamp, and zero once nothing waits. Other reading: the
+//! queue divided by an estimated rate of departures, for hardware without time stamps.
+//! CHOICE RFC 8033 §5.3: PIE is always on. Other reading: it turns itself on when a third of the buffer is used, and off again.
+//! CHOICE RFC 8033 §5.4: what is dropped because the buffer is full does not start the accumulated probability anew, as a stage is not
+//! told of it.
+//! CHOICE RFC 8033 §5.1: at mark_ecnth itself packets are dropped. Other reading: marked, as in Linux.
+//! ```
 //!
 //! The probability is brought up to date, for all updates that were due, before anything that depends on it happens: no timers.
 
@@ -47,7 +53,7 @@ pub struct Params {
     /// beta, per second: weight of the delay's change since the last update.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1000.0))]
     pub beta: f64,
-    /// MEAN_PKTSIZE: with less than two of these waiting nothing is dropped.
+    /// MEAN_PKTSIZE: with no more than two of these waiting nothing is dropped (the emulator's: with less than two).
     pub mean_packet: Bytes,
     /// A probability of a tenth or more rises by a fiftieth at a time (§5.5).
     pub gradual: bool,
@@ -266,11 +272,12 @@ impl Pie {
 
     /// drop_early() (§4.1, §5.4) for a packet that finds `bytes` waiting.
     fn drops(&mut self, bytes: u64) -> bool {
-        let (bursts, calm) = match &self.law {
-            Law::Rfc(law) => (!law.burst.is_zero(), law.old < self.p.target / 2),
-            Law::Emulated(law) => (law.bursts(), law.is_calm()),
+        let couple = 2 * self.p.mean_packet.get();
+        let (bursts, calm, short) = match &self.law {
+            Law::Rfc(law) => (!law.burst.is_zero(), law.old < self.p.target / 2, bytes <= couple),
+            Law::Emulated(law) => (law.bursts(), law.is_calm(), bytes < couple),
         };
-        if bursts || (calm && self.probability < 0.2) || bytes < 2 * self.p.mean_packet.get() {
+        if bursts || (calm && self.probability < 0.2) || short {
             return false;
         }
         if self.p.derandomize {

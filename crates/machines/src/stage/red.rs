@@ -1,6 +1,11 @@
 //! Random early detection. Floyd & Jacobson, "Random Early Detection Gateways for Congestion
 //! Avoidance", IEEE/ACM Trans. Networking 1(4), 1993, Figure 2; the gentle slope above max_th is
-//! Floyd's "Recommendation on using the gentle_ variant of RED" (2000). Queue lengths in packets.
+//! Floyd's "Recommendation on using the gentle_ variant of RED" (2000).
+//!
+//! ```text
+//! CHOICE Floyd & Jacobson §4: the queue is measured in packets, and a packet is marked whatever its size. Other reading, byte mode:
+//! the queue in bytes, and a probability in proportion to the packet's size.
+//! ```
 //!
 //! With `weight` 1, `min` K, `max` K + 1 and not gentle this is a step at K: what marks for DCTCP in
 //! ns-3. An arrival that finds more than K packets is marked, one that finds K or fewer is not.

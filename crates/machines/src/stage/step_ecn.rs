@@ -1,7 +1,13 @@
 //! Step marking: CE as soon as the instantaneous queue has reached K.
 //!
 //! Alizadeh, Greenberg, Maltz, Padhye, Patel, Prabhakar, Sengupta, Sridharan, "Data Center TCP (DCTCP)",
-//! SIGCOMM 2010, §3.1 (1): an arriving packet is marked if the queue occupancy is K or more.
+//! SIGCOMM 2010, §3.1 (1): an arriving packet is marked if the queue is longer than K; RFC 8257 §3.1 likewise.
+//!
+//! ```text
+//! CHOICE DCTCP §3.1: the arriving packet counts, so that one is marked that finds K waiting. Other reading: one that finds more than K
+//! ([`super::red`] with `weight` 1, `min` K and `max` K + 1).
+//! ```
+//!
 //! Packets that are not ECN-capable are admitted unmarked; only a full buffer drops them.
 
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, MarkAt, Needs, Parameters, Problems, View};

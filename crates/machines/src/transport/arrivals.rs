@@ -1,5 +1,6 @@
 //! Which packets of a flow have arrived.
 
+use crate::steps::steps;
 use serde::{Deserialize, Serialize};
 
 /// A bit for each packet, and the lowest that is missing.
@@ -41,8 +42,22 @@ impl Arrivals {
 
     /// The first that is missing from `from` on, else from the beginning.
     pub fn missing(&self, from: u64) -> Option<u64> {
-        let first = |mut range: std::ops::Range<u64>| range.find(|i| !self.has(*i));
-        first(from.max(self.lowest)..self.packets).or_else(|| first(self.lowest..self.packets))
+        let from = from.max(self.lowest);
+        self.first_missing(from).or_else(|| self.first_missing(self.lowest).filter(|at| *at < from))
+    }
+
+    /// The first that is missing from `from` on, a word at a time.
+    fn first_missing(&self, from: u64) -> Option<u64> {
+        let mut at = from;
+        while at < self.packets {
+            let run = (self.words[(at / 64) as usize] >> (at % 64)).trailing_ones();
+            at += u64::from(run);
+            if u64::from(run) < 64 - (at - u64::from(run)) % 64 {
+                break;
+            }
+            steps(1);
+        }
+        (at < self.packets).then_some(at)
     }
 
     pub fn count(&self) -> u64 {

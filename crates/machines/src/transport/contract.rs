@@ -360,10 +360,10 @@ pub struct SenderStats {
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
     /// Sum of the round trips that ACKs of new data measured by their time stamps, those of segments sent again and of
-    /// the set-up included (RFC 7323 §4.1). RDMA: of those that the controller was told.
-    pub rtt_sum: Span,
+    /// the set-up included (RFC 7323 §4.1), in picoseconds. RDMA: of those that the controller was told.
+    pub rtt_sum: u128,
     /// How many these were.
-    pub rtt_samples: u32,
+    pub rtt_samples: u64,
     /// The controller's pace, if it has one.
     pub pace: Option<Rate>,
     /// Credits that came when there was nothing to send (ExpressPass).
@@ -373,6 +373,6 @@ pub struct SenderStats {
 impl SenderStats {
     /// Mean of the measured round trips; `None` before the first.
     pub fn mean_rtt(&self) -> Option<Span> {
-        (self.rtt_samples > 0).then(|| self.rtt_sum / u64::from(self.rtt_samples))
+        (self.rtt_samples > 0).then(|| Span::from_ps((self.rtt_sum / u128::from(self.rtt_samples)) as u64))
     }
 }

@@ -5,6 +5,7 @@
 //! [`Needs::delivery`]: crate::congestion::Needs::delivery
 
 use crate::congestion::Delivery;
+use crate::steps::steps;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, Span, Time};
@@ -95,6 +96,7 @@ impl SendLog {
     pub(super) fn on_arrived(&mut self, now: Time, from: u64, to: u64) {
         let (from, to) = (from.max(self.base), to.min(self.base + self.records.len() as u64));
         for segment in from..to {
+            steps(1);
             let record = &mut self.records[(segment - self.base) as usize];
             if std::mem::replace(&mut record.arrived, true) {
                 continue;

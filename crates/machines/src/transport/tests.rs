@@ -8,3 +8,4 @@ mod says;
 mod telemetry;
 mod timers;
 mod times;
+mod work;

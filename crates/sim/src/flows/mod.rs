@@ -119,7 +119,7 @@ impl Flows {
     pub fn lose(&mut self, packet: &Packet) {
         let record = &mut self.records[packet.flow.at()];
         record.drops += 1;
-        record.data_drops += u32::from(packet.kind == Kind::Data);
+        record.data_drops += u64::from(packet.kind == Kind::Data);
     }
 
     /// Copies what the two ends of a flow know into its record.

@@ -20,17 +20,17 @@ pub struct FlowRecord {
     /// How many these were.
     pub rtts: u32,
     /// Data packets sent.
-    pub sent: u32,
+    pub sent: u64,
     /// Of those, sent again.
-    pub retransmitted: u32,
+    pub retransmitted: u64,
     /// Expiries of its retransmission timer.
-    pub timeouts: u32,
+    pub timeouts: u64,
     /// Its packets lost in queues and on links, ACKs included.
-    pub drops: u32,
+    pub drops: u64,
     /// Of those, data packets.
-    pub data_drops: u32,
+    pub data_drops: u64,
     /// Credits that came when there was nothing left to send (ExpressPass).
-    pub wasted_credits: u32,
+    pub wasted_credits: u64,
 }
 
 impl Default for FlowRecord {
@@ -58,10 +58,10 @@ impl FlowRecord {
         self.delivered = delivered;
         self.rtt = stats.mean_rtt().unwrap_or(Span::MAX);
         self.rtts = stats.rtt_samples;
-        self.sent = stats.sent_packets as u32;
-        self.retransmitted = stats.retransmitted_packets as u32;
-        self.timeouts = stats.timeouts as u32;
-        self.wasted_credits = stats.wasted_credits as u32;
+        self.sent = stats.sent_packets;
+        self.retransmitted = stats.retransmitted_packets;
+        self.timeouts = stats.timeouts;
+        self.wasted_credits = stats.wasted_credits;
     }
 }
 
@@ -102,17 +102,17 @@ pub struct FlowOutcome {
     /// How many these were.
     pub rtts: u32,
     /// Data packets sent.
-    pub sent: u32,
+    pub sent: u64,
     /// Of those, sent again.
-    pub retransmitted: u32,
+    pub retransmitted: u64,
     /// Expiries of its retransmission timer.
-    pub timeouts: u32,
+    pub timeouts: u64,
     /// Its packets lost in queues and on links, ACKs included.
-    pub drops: u32,
+    pub drops: u64,
     /// Of those, data packets.
-    pub data_drops: u32,
+    pub data_drops: u64,
     /// Credits that came when there was nothing left to send (ExpressPass).
-    pub wasted_credits: u32,
+    pub wasted_credits: u64,
     /// How it ended.
     pub end: FlowEnd,
     /// Time to its last byte, alone on the same path at line rate.

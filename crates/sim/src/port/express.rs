@@ -56,7 +56,7 @@ impl Port {
             self.verdicts.marked += 1;
         }
         let begins = ready.max(self.free_at);
-        self.waited.total += (begins - now).ps();
+        self.wait(u128::from((begins - now).ps()));
         self.waiting.packets += 1;
         self.waiting.bytes += u64::from(wire);
         if self.waiting.bytes > u64::from(self.room.max_queue) {

@@ -46,7 +46,7 @@ pub struct PortTotals {
     /// at most 2³² − 1.
     pub max_queue: u64,
     /// Time that packets have waited here, summed (packet · ps); express: booked in advance.
-    pub waited: u64,
+    pub waited: u128,
     /// How often its neighbour made it pause.
     pub pauses: u64,
     /// For how long in all, ps; a pause that stands counts so far.
@@ -130,7 +130,7 @@ pub(crate) struct Room {
     pub bytes: u64,
     /// Express: limit of the packets waiting.
     pub packets: u32,
-    /// See [`PortTotals::max_queue`].
+    /// See [`PortTotals::max_queue`], and [`Beyond::max_queue`].
     pub max_queue: u32,
 }
 
@@ -148,10 +148,19 @@ pub(crate) struct Sent {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[repr(C)]
 pub(crate) struct Waited {
-    /// See [`PortTotals::waited`].
+    /// See [`PortTotals::waited`]: its lower half.
     pub total: u64,
     /// On demand: since when the queue has had its length.
     pub since: Time,
+}
+
+/// What few ports count: more than fits in the line of what every booking touches.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Beyond {
+    /// Upper half of [`Waited::total`].
+    pub waited: u64,
+    /// The longest queue, if it has ever been longer than 4 GiB.
+    pub max_queue: u64,
 }
 
 /// Where a port is.
@@ -222,6 +231,8 @@ pub struct Port {
     pub place: Place,
     /// What it does not pass on as it came.
     pub(crate) verdicts: Verdicts,
+    /// What few ports count.
+    pub(crate) beyond: Beyond,
 }
 
 const _: () = assert!(size_of::<Port>() <= 256);
@@ -261,6 +272,7 @@ impl Port {
             room: Room { bytes: limit.0, packets: limit.1, max_queue: 0 },
             sent: Sent::default(),
             waited: Waited::default(),
+            beyond: Beyond::default(),
             slot: Flying::EMPTY,
             serializer,
             place: Place {
@@ -306,8 +318,9 @@ impl Port {
             bytes: self.sent.bytes,
             dropped: self.verdicts.dropped,
             marked: self.verdicts.marked,
-            max_queue: u64::from(self.room.max_queue),
-            waited: self.waited.total + u64::from(waits) * now.since(self.waited.since).ps(),
+            max_queue: self.beyond.max_queue.max(u64::from(self.room.max_queue)),
+            waited: (u128::from(self.beyond.waited) << 64 | u128::from(self.waited.total))
+                + u128::from(waits) * u128::from(now.since(self.waited.since).ps()),
             pauses: 0,
             paused: 0,
             lost: 0,
@@ -355,13 +368,27 @@ impl Port {
     /// The queue now holds this many bytes.
     #[inline(always)]
     pub fn note_queue(&mut self, bytes: u64) {
-        self.room.max_queue = self.room.max_queue.max(u32::try_from(bytes).unwrap_or(u32::MAX));
+        match u32::try_from(bytes) {
+            Ok(bytes) => self.room.max_queue = self.room.max_queue.max(bytes),
+            Err(_) => {
+                self.room.max_queue = u32::MAX;
+                self.beyond.max_queue = self.beyond.max_queue.max(bytes);
+            }
+        }
+    }
+
+    /// Packets have waited so long, summed.
+    #[inline(always)]
+    pub fn wait(&mut self, sum: u128) {
+        let total = u128::from(self.waited.total) + sum;
+        self.waited.total = total as u64;
+        self.beyond.waited += (total >> 64) as u64;
     }
 
     /// On demand: the queue now holds `packets` of `bytes` in all.
     #[inline(always)]
     pub fn now_waiting(&mut self, now: Time, packets: u32, bytes: u64) {
-        self.waited.total += u64::from(self.waiting.packets) * (now - self.waited.since).ps();
+        self.wait(u128::from(self.waiting.packets) * u128::from((now - self.waited.since).ps()));
         self.waited.since = now;
         self.waiting.packets = packets;
         self.waiting.bytes = bytes;
@@ -411,5 +438,28 @@ impl Port {
             }
         }
         (landed, self.flight.front().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_machines::stage::StageSpec;
+    use thalweg_units::{Rate, Stream};
+
+    /// Ten million packets, 15 GB, wait for two thousand seconds: 2 · 10^22 packet · ps.
+    #[test]
+    fn long_queues_and_long_waits_are_counted_beyond_what_a_word_holds() {
+        let link = LinkSpec::fixed(Rate::from_gbps(1), Span::ZERO);
+        let stage = StageSpec::tail_drop().make(Stream::default(), Rate::from_gbps(1)).unwrap();
+        let peer = NodeId(0);
+        let mut port = Port::new(&link, peer, true, Lane::OnDemand, (u64::MAX, u32::MAX), stage);
+        let (packets, bytes) = (10_000_000, 15_000_000_000);
+        for seconds in [0, 1000] {
+            port.note_queue(bytes);
+            port.now_waiting(Time::ZERO + Span::from_secs(seconds), packets, bytes);
+        }
+        let totals = port.totals(Time::ZERO + Span::from_secs(2000));
+        assert_eq!((totals.waited, totals.max_queue), (20_000_000_000_000_000_000_000, bytes));
     }
 }

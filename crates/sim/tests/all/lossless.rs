@@ -177,8 +177,7 @@ fn flow_control_prevents_the_drops_that_it_is_there_to_prevent() {
     assert!(without.packets_dropped > 0 && without.pause_frames == 0);
     let mut sim = Network::new(two_racks(1, Some(lossy(20_000)), PULL, in_turns())).unwrap();
     while sim.run(1_000_000) {}
-    let sum =
-        |of: fn(&FlowOutcome) -> u32| (0..80).map(|f| u64::from(of(&sim.outcome(FlowId(f))))).sum::<u64>();
+    let sum = |of: fn(&FlowOutcome) -> u64| (0..80).map(|f| of(&sim.outcome(FlowId(f)))).sum::<u64>();
     assert_eq!(sum(|o| o.drops), without.packets_dropped);
     assert!(sum(|o| o.data_drops) < without.packets_dropped, "ACKs are dropped too");
     assert_eq!(with.packets_dropped, 0);

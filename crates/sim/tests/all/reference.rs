@@ -454,14 +454,14 @@ fn what_a_link_loses_is_missed_like_a_drop_and_counted_apart() {
     let loss = Some(Losses::Independent { probability: 0.1 });
     let sim = run_checked(behind(Direction { loss, ..gbps() }, udp(1000, UdpPace::Burst), 2_000_000), 1);
     let (port, flow) = (sim.totals(PortId(2)), sim.outcome(thalweg_units::FlowId(0)));
-    assert_eq!((port.packets, port.dropped, port.lost), (2000, 0, u64::from(flow.drops)));
+    assert_eq!((port.packets, port.dropped, port.lost), (2000, 0, flow.drops));
     assert!((150..250).contains(&port.lost), "{}", port.lost);
     assert_eq!(flow.delivered, 1000 * (2000 - port.lost));
     assert_eq!((sim.lost_on_links(), sim.counters().packets_dropped), (port.lost, 0));
     // A transport repairs it.
     let sim = run_checked(behind(Direction { loss, ..gbps() }, TransportSpec::Tcp(tcp(false)), 400_000), 1);
     let flow = sim.outcome(thalweg_units::FlowId(0));
-    assert_eq!((flow.delivered, u64::from(flow.drops)), (400_000, sim.totals(PortId(2)).lost));
+    assert_eq!((flow.delivered, flow.drops), (400_000, sim.totals(PortId(2)).lost));
     assert!(flow.retransmitted > 0 && flow.drops > 0);
     assert_eq!(flow.data_drops, flow.drops, "data alone goes that way");
 }

@@ -39,6 +39,7 @@ pub fn column(run: &Run, table: &str, name: &str) -> Vec<i128> {
         ColumnData::Maybe(v) => v.iter().map(|x| x.map_or(-1, i128::from)).collect(),
         ColumnData::U32(v) => v.iter().map(|x| i128::from(*x)).collect(),
         ColumnData::Bool(v) => v.iter().map(|x| i128::from(*x)).collect(),
+        ColumnData::F64(v) if v.iter().all(|x| x.fract() == 0.0) => v.iter().map(|x| *x as i128).collect(),
         ColumnData::F64(_) | ColumnData::MaybeF64(_) | ColumnData::Text(_) => {
             panic!("{name} is not a whole number")
         }

@@ -10,6 +10,15 @@ const FQ_CODEL: &str = "@.scheduler={kind=\"fq-codel\",target=\"10us\",interval=
 /// Few bins, and delay that comes and goes.
 const FQ_CODEL_OFTEN: &str =
     "@.scheduler={kind=\"fq-codel\",bins=1,target=\"2us\",interval=\"10us\",mtu=\"0B\"}";
+/// So many flows at once that some are hashed into one queue.
+const MANY: &str = "traffic.0.sizes={uniform={min=\"1KB\",max=\"3KB\",steps=3}}";
+/// ECN is of use whatever the key at hand says.
+const OTHERS_MARK: &str = "switch.marking={kind=\"step\",threshold=\"15pkts\"}";
+const CODEL_AND_ANOTHER: &[&str] = &[
+    "%.ecn=classic",
+    "@.marking={kind=\"codel\",target=\"10us\",interval=\"50us\"}",
+    "~.marking={kind=\"step\",threshold=\"15pkts\"}",
+];
 const CODEL: &[&str] = &["@.marking={kind=\"codel\",target=\"10us\",interval=\"50us\"}"];
 const PIE_RULE: &str =
     "@.marking={kind=\"pie\",target=\"5us\",update=\"10us\",burst=\"20us\",alpha=500.0,beta=900.0}";
@@ -107,6 +116,14 @@ pub const KEYS: &[Row] = &[
     ("@.scheduler=round-robin", BUSY, &[], "round-robin", "fq", Outcome),
     ("@.scheduler(round-robin).bins", BUSY, &["@.scheduler=round-robin"], "", "2", Outcome),
     ("@.scheduler=fq-codel", BUSY, &[], "{kind=\"fq-codel\",target=\"10us\",interval=\"100us\"}", "round-robin", Outcome),
+    ("@.scheduler(fq-codel).count", BUSY, &[FQ_CODEL], "bytes", "packets", Outcome),
+    ("@.scheduler(fq-codel).count=bytes", BUSY, &[FQ_CODEL], "bytes", "packets", Outcome),
+    ("@.scheduler(fq-codel).count=packets", BUSY, &[FQ_CODEL], "packets", "bytes", Outcome),
+    ("@.scheduler(fq-codel).quantum", BUSY, &[FQ_CODEL], "", "300B", Outcome),
+    ("@.scheduler(fq-codel).exact", BUSY, &[FQ_CODEL, MANY], "", "true", Outcome),
+    ("@.scheduler(fq-codel).drop_batch", BUSY, &[FQ_CODEL, "switch.buffer=10KB", "nic.buffer=10KB"], "", "1", Outcome),
+    ("@.scheduler(fq-codel).ecn", BUSY, &[FQ_CODEL, "%.ecn=classic", OTHERS_MARK], "", "false", Outcome),
+    ("@.scheduler(fq-codel).ce_threshold", BUSY, &[FQ_CODEL, "%.ecn=classic"], "", "1us", Outcome),
     ("@.scheduler(fq-codel).bins", BUSY, &[FQ_CODEL], "", "2", Outcome),
     ("@.scheduler(fq-codel).target", BUSY, &[FQ_CODEL], "10us", "5us", Outcome),
     ("@.scheduler(fq-codel).interval", BUSY, &[FQ_CODEL], "50us", "30us", Outcome),
@@ -194,6 +211,7 @@ pub const KEYS: &[Row] = &[
     ("@.marking(codel).target", BUSY, CODEL, "10us", "5us", Outcome),
     ("@.marking(codel).interval", BUSY, CODEL, "50us", "30us", Outcome),
     ("@.marking(codel).mtu", BUSY, CODEL, "", "15KB", Outcome),
+    ("@.marking(codel).ecn", BUSY, CODEL_AND_ANOTHER, "", "false", Outcome),
     ("@.marking(codel).law", BUSY, CODEL, "", "acm2012", Outcome),
     ("@.marking(codel).law=rfc8289", BUSY, CODEL, "acm2012", "rfc8289", Outcome),
     ("@.marking(codel).law=linux", BUSY, CODEL, "", "linux", Outcome),

@@ -12,6 +12,7 @@ fn fq_codel_with_a_target_that_no_packet_reaches_is_plain_round_robin() {
         interval: Span::from_secs(1001),
         mtu: Bytes::new(1500),
         law: Law::Rfc8289,
+        ecn: None,
     };
     for seed in 0..500u64 {
         let limit = Limit::Packets([5, 1000][seed as usize % 2]);
@@ -39,6 +40,7 @@ fn fq_codel_drops_from_the_bin_that_stands_and_never_a_bins_last_packet() {
         interval: Span::from_ms(100),
         mtu: Bytes::new(1500),
         law: Law::Acm2012,
+        ecn: None,
     };
     let mut port = Port::new(fq_codel(None, spec), Limit::Unlimited);
     let ms = |t: u64| Time::from_ms(t);
@@ -72,6 +74,7 @@ fn codel_in_front_of_a_fifo_drops_as_packets_leave() {
         interval: Span::from_ms(100),
         mtu: Bytes::new(1500),
         law: Law::Acm2012,
+        ecn: None,
     };
     let spec =
         DisciplineSpec { stage: StageSpec::Codel(codel), ..spec(OrderSpec::fifo(), Limit::Packets(50)) };
@@ -126,7 +129,7 @@ impl NaiveCodel {
                 let nearly_empty = packets.is_empty() || all * 1000 <= spec.mtu.get() as usize;
                 Some((packet, Departure { waited: now.since(came), nearly_empty }))
             };
-            return codel.serve(spec, now, take, |packet| dropped.push(packet));
+            return codel.serve(spec, now, take, |_| false, |packet| dropped.push(packet));
         }
         None
     }
@@ -139,6 +142,7 @@ fn fq_codel_equals_one_whose_bins_never_forget() {
         interval: Span::from_us(10),
         mtu: Bytes::new(1000),
         law: Law::Rfc8289,
+        ecn: None,
     };
     let (mut total, mut again) = (0, 0);
     for seed in 0..400u64 {

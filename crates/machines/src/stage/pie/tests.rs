@@ -98,6 +98,9 @@ fn drops_come_as_often_as_the_probability_says_but_never_from_a_queue_of_two() {
     let seen = drops(&mut p, 3, 100_000);
     assert!((9500..10_500).contains(&seen), "{seen}");
     assert_eq!(drops(&mut p, 1, 1000), 0, "1500 B are less than two packets");
+    p.probability = 1.0;
+    assert_eq!(drops(&mut p, 2, 1000), 0, "3000 B are two packets: §4.1 says not more than 2 MEAN_PKTSIZE");
+    assert_eq!(drops(&mut p, 3, 1), 1);
     let mut calm = standing(0.19, Params::default());
     rfc(&mut calm).old = Span::from_ms(7);
     assert_eq!(drops(&mut calm, 9, 1000), 0, "below half the target a small probability does nothing");

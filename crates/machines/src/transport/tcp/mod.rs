@@ -2,6 +2,7 @@
 
 mod prr;
 mod rack;
+mod ranges;
 mod receiver;
 mod scoreboard;
 mod sender;

@@ -16,6 +16,7 @@
 mod segments;
 mod tail;
 
+use crate::steps::steps;
 use segments::Segments;
 use serde::{Deserialize, Serialize};
 use tail::TailProbe;
@@ -59,6 +60,7 @@ impl Rack {
     /// at `echo` (`None`: there are no time stamps).
     pub(super) fn on_arrived(&mut self, now: Time, from: u64, to: u64, echo: Option<Time>) {
         for number in self.segments.numbers(from, to) {
+            steps(1);
             let Some(one) = self.segments.arrives(number) else { continue };
             let rtt = now.since(one.sent);
             // Step 3.
@@ -98,23 +100,17 @@ impl Rack {
         self.reorder_at = None;
         let Some(newest) = self.newest else { return };
         let patience = self.rtt + self.window(srtt, repairing, enough);
-        let mut last: Option<Time> = None;
-        for place in 0..self.segments.count() {
-            let one = self.segments.get(place);
-            if one.order >= newest && !one.again {
-                break; // what never left again left in order: all that follows left later
-            }
-            if one.arrived || one.lost || one.order >= newest {
-                continue;
-            }
+        // In the order in which they left: the first ones first.
+        while let Some((place, one)) = self.segments.earliest().filter(|(_, one)| one.order < newest) {
             let at = one.sent.saturating_add(patience);
-            if at <= now {
-                self.segments.lose(place);
-            } else {
-                last = Some(last.map_or(at, |last| last.max(at)));
+            if at > now {
+                // The timer is that of the last of them.
+                let last = self.segments.last_before(newest);
+                self.reorder_at = last.map(|last| last.sent.saturating_add(patience));
+                return;
             }
+            self.segments.lose(place);
         }
-        self.reorder_at = last;
     }
 
     /// The reordering timer expires.
@@ -126,6 +122,7 @@ impl Rack {
     pub(super) fn on_timeout(&mut self, now: Time, srtt: Span) {
         let patience = self.rtt + self.window(srtt, true, true);
         for place in 0..self.segments.count() {
+            steps(1);
             let one = self.segments.get(place);
             let late = place == 0 || one.sent.saturating_add(patience) <= now;
             if !one.arrived && !one.lost && late {

@@ -2,6 +2,7 @@
 //! and RFC 8257 §3.2).
 
 use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, ReceivingEnd, SackSpec, TcpSpec, Transmit};
+use super::ranges::Ranges;
 use crate::forecast::Forecaster;
 use crate::packet::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
@@ -45,10 +46,7 @@ enum Pending {
 /// Data above a gap, and what else few flows have.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 struct Reassembly {
-    /// Disjoint, not touching; the most recently changed first, as RFC 2018 §4 wants to report them.
-    ranges: Vec<(u64, u64)>,
-    /// Their total.
-    held: u64,
+    ranges: Ranges,
     /// Telemetry of the data that came last, for the next ACK; there from the first that came.
     telemetry: Option<Box<IntStack>>,
     /// What routers have told since the last ACK.
@@ -60,20 +58,6 @@ struct Reassembly {
 }
 
 impl Reassembly {
-    fn insert(&mut self, mut start: u64, mut end: u64) {
-        let mut held = 0;
-        self.ranges.retain(|&(s, e)| {
-            let apart = e < start || end < s;
-            if !apart {
-                held += e - s;
-                (start, end) = (start.min(s), end.max(e));
-            }
-            apart
-        });
-        self.ranges.insert(0, (start, end));
-        self.held = self.held - held + (end - start);
-    }
-
     /// What the sender is told that a data packet with such a header has come: what routers wrote, or a forecast.
     fn answer(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, what: Explicit) -> Explicit {
         let Explicit::Forecast(said) = what else { return what };
@@ -89,16 +73,6 @@ impl Reassembly {
     #[inline]
     fn beats(&self) -> Time {
         self.forecaster.as_ref().map_or(Time::MAX, |forecaster| forecaster.next())
-    }
-
-    /// Everything up to `next` has arrived: where the next gap begins.
-    fn absorb(&mut self, mut next: u64) -> u64 {
-        while let Some(at) = self.ranges.iter().position(|r| r.0 <= next) {
-            let (s, e) = self.ranges.remove(at);
-            self.held -= e - s;
-            next = next.max(e);
-        }
-        next
     }
 }
 
@@ -181,11 +155,11 @@ impl TcpReceiver {
         let in_order = start <= self.next && end > self.next;
         if in_order {
             self.next = match &mut self.above {
-                Some(above) if gap => above.absorb(end),
+                Some(above) if gap => above.ranges.absorb(end),
                 _ => end,
             };
         } else if start > self.next && end > start {
-            self.above.get_or_insert_default().insert(start, end);
+            self.above.get_or_insert_default().ranges.insert(start, end);
         }
         // RFC 5681 §4.2: at once if out of order or filling a gap; also for duplicates and probes.
         // CHOICE RFC 5681 §4.2: the flow's last segment carries the FIN and is acknowledged at once.
@@ -238,12 +212,11 @@ impl TcpReceiver {
     /// Appends the SACK option, `beside` what routers told; its bytes on the wire.
     #[cold]
     fn add_sack(&self, blocks: u8, on_wire: bool, beside: bool, packet: &mut Packet, side: &mut Side) {
-        let ranges = self.above.as_ref().map_or(&[][..], |r| &r.ranges);
-        let ranges = ranges.iter().take(usize::from(blocks));
+        let ranges = self.above.iter().flat_map(|r| r.ranges.recent()).take(usize::from(blocks));
         if !beside {
             side.new_sack();
         }
-        for &(start, end) in ranges {
+        for (start, end) in ranges {
             match side {
                 Side::Explicit(header) => header.push(start, end),
                 Side::Sack(sack) => sack.push(start, end),
@@ -386,11 +359,10 @@ impl ReceivingEnd for TcpReceiver {
 
     fn holds(&self, seq: u64, len: u32) -> bool {
         let end = seq + u64::from(len);
-        let above = self.above.as_ref().map_or(&[][..], |r| &r.ranges);
-        end <= self.next || above.iter().any(|&(from, to)| from <= seq && end <= to)
+        end <= self.next || self.above.as_ref().is_some_and(|above| above.ranges.holds(seq, end))
     }
 
     fn unique_bytes(&self) -> u64 {
-        self.next + self.above.as_ref().map_or(0, |r| r.held)
+        self.next + self.above.as_ref().map_or(0, |r| r.ranges.bytes())
     }
 }

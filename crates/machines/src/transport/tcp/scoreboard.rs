@@ -1,19 +1,27 @@
 //! The sender's scoreboard: what was SACKed, what is lost, what is in the pipe. RFC 6675 §§3–5.
 //!
 //! Exists only while there is something to repair. IsLost is monotone (below a lost byte every
-//! un-SACKed byte is lost), so "what is lost" is one boundary and the pipe is a sum over two intervals.
+//! un-SACKed byte is lost), so "what is lost" is one boundary and the pipe is a sum over two intervals. Both ends that move are
+//! remembered with the sum below them ([`Below`]): an ACK costs what has changed, not how many holes there are.
 
 use super::prr::Prr;
 use super::rack::Rack;
+use crate::steps::steps;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// Per-flow state of loss repair, in bytes of the flow.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Scoreboard {
     /// SACKed and above the cumulative ACK: disjoint, not touching, ascending.
-    ranges: Vec<(u64, u64)>,
+    ranges: VecDeque<(u64, u64)>,
     /// Their total.
     sacked: u64,
+    /// What the ACK at hand has SACKed for the first time, piece by piece.
+    pub(super) fresh: Vec<(u64, u64)>,
+    /// SACKed below HighRxt, and below what is lost, as of the last [`Scoreboard::set_pipe`].
+    below_rxt: Below,
+    below_lost: Below,
     /// HighRxt: what is below was resent in this episode (or SACKed).
     pub(super) high_rxt: u64,
     /// What is un-SACKed below here was declared lost by the timer.
@@ -36,6 +44,48 @@ pub struct Scoreboard {
     pub(super) lost_before: u64,
 }
 
+/// How much is SACKed below a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Below {
+    at: u64,
+    sacked: u64,
+}
+
+impl Below {
+    /// `[from, to)` is SACKed, and was not before.
+    #[inline]
+    fn insert(&mut self, from: u64, to: u64) {
+        self.sacked += to.min(self.at).saturating_sub(from);
+    }
+
+    /// `[from, to)` was SACKed, and is below the cumulative ACK now.
+    #[inline]
+    fn remove(&mut self, from: u64, to: u64) {
+        self.sacked -= to.min(self.at).saturating_sub(from);
+    }
+
+    /// The place moves; the sum of what lies between.
+    fn move_to(&mut self, at: u64, ranges: &VecDeque<(u64, u64)>) -> u64 {
+        if at >= self.at {
+            self.sacked += sacked_within(ranges, self.at, at);
+        } else {
+            self.sacked -= sacked_within(ranges, at, self.at);
+        }
+        self.at = at;
+        self.sacked
+    }
+}
+
+/// SACKed bytes within `[from, to)`.
+fn sacked_within(ranges: &VecDeque<(u64, u64)>, from: u64, to: u64) -> u64 {
+    if from >= to {
+        return 0;
+    }
+    let first = ranges.partition_point(|r| r.1 <= from);
+    let within = ranges.range(first..).take_while(|r| r.0 < to);
+    within.inspect(|_| steps(1)).map(|r| r.1.min(to) - r.0.max(from)).sum()
+}
+
 impl Scoreboard {
     /// That of a flow that starts and infers losses by time.
     pub(super) fn by_time(mss: u32) -> Self {
@@ -54,57 +104,81 @@ impl Scoreboard {
     }
 
     /// The SACKed ranges, ascending.
-    pub fn ranges(&self) -> &[(u64, u64)] {
-        &self.ranges
+    pub fn ranges(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.ranges.iter().copied()
     }
 
     /// Marks `[start, end)` as SACKed; how many of these bytes were not so before.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
+        self.insert_each(start, end, |_, _, _| {})
+    }
+
+    /// The same, and the pieces that were not so before are appended to [`Scoreboard::fresh`].
+    pub(super) fn insert_fresh(&mut self, start: u64, end: u64) -> u64 {
+        self.insert_each(start, end, |fresh, from, to| fresh.push((from, to)))
+    }
+
+    fn insert_each(&mut self, start: u64, end: u64, note: impl Fn(&mut Vec<(u64, u64)>, u64, u64)) -> u64 {
         debug_assert!(start < end);
         // Every range that overlaps or touches: [first, last).
         let first = self.ranges.partition_point(|r| r.1 < start);
         // Most blocks of an ACK repeat what earlier ones said (RFC 2018 §4).
-        if self.ranges.get(first).is_some_and(|r| r.0 <= start && end <= r.1) {
-            return 0;
+        let (mut last, mut from, mut fresh) = (first, start, 0);
+        let mut merged = (start, end);
+        while let Some(&(s, e)) = self.ranges.get(last).filter(|r| r.0 <= end) {
+            if s <= start && end <= e {
+                return 0;
+            }
+            fresh += self.piece(from, s, &note);
+            from = from.max(e);
+            merged = (merged.0.min(s), merged.1.max(e));
+            last += 1;
+            steps(1);
         }
-        let last = first + self.ranges[first..].partition_point(|r| r.0 <= end);
-        let held: u64 = self.ranges[first..last].iter().map(|r| r.1 - r.0).sum();
+        fresh += self.piece(from, end, &note);
         if first == last {
+            steps(first.min(self.ranges.len() - first) / 64); // what has to make room
             self.ranges.insert(first, (start, end));
         } else {
-            let merged = (self.ranges[first].0.min(start), self.ranges[last - 1].1.max(end));
             self.ranges[first] = merged;
-            self.ranges.drain(first + 1..last);
+            if last > first + 1 {
+                steps(first.min(self.ranges.len() - first) / 64);
+                self.ranges.drain(first + 1..last);
+            }
         }
-        let now = self.ranges[first];
-        let fresh = now.1 - now.0 - held;
         self.sacked += fresh;
         fresh
+    }
+
+    /// `[from, to)` was not SACKed before, if there is anything in it.
+    #[inline]
+    fn piece(&mut self, from: u64, to: u64, note: impl Fn(&mut Vec<(u64, u64)>, u64, u64)) -> u64 {
+        if from >= to {
+            return 0;
+        }
+        self.below_rxt.insert(from, to);
+        self.below_lost.insert(from, to);
+        note(&mut self.fresh, from, to);
+        to - from
     }
 
     /// The cumulative ACK moved to `una`; how many of the bytes below it had been SACKed.
     pub fn advance(&mut self, una: u64) -> u64 {
         let mut covered = 0;
-        let below = self.ranges.partition_point(|r| r.1 <= una);
-        covered += self.ranges.drain(..below).map(|r| r.1 - r.0).sum::<u64>();
-        if let Some(first) = self.ranges.first_mut().filter(|r| r.0 < una) {
-            covered += una - first.0;
-            first.0 = una;
+        while let Some(first) = self.ranges.front_mut().filter(|r| r.0 < una) {
+            let (from, to) = (first.0, first.1.min(una));
+            covered += to - from;
+            self.below_rxt.remove(from, to);
+            self.below_lost.remove(from, to);
+            first.0 = to;
+            if first.0 == first.1 {
+                self.ranges.pop_front();
+            }
+            steps(1);
         }
         self.sacked -= covered;
         self.high_rxt = self.high_rxt.max(una);
         covered
-    }
-
-    /// SACKed bytes within `[from, to)`.
-    fn sacked_within(&self, from: u64, to: u64) -> u64 {
-        let first = self.ranges.partition_point(|r| r.1 <= from);
-        self.ranges[first..].iter().take_while(|r| r.0 < to).map(|r| r.1.min(to) - r.0.max(from)).sum()
-    }
-
-    /// Un-SACKed bytes within `[from, to)`.
-    fn missing_within(&self, from: u64, to: u64) -> u64 {
-        if from >= to { 0 } else { to - from - self.sacked_within(from, to) }
     }
 
     /// IsLost (§4), as a boundary: un-SACKed bytes below it have `threshold` discontiguous SACKed ranges
@@ -124,14 +198,12 @@ impl Scoreboard {
 
     /// SetPipe (§4): un-SACKed bytes that are not lost, and those resent. `una` .. `sent_to` is outstanding.
     pub fn set_pipe(&mut self, una: u64, sent_to: u64) {
-        self.pipe = if self.ranges.is_empty() {
-            // The same sums where nothing is SACKed.
-            let lost = self.lost_to.clamp(una, sent_to);
-            (self.high_rxt.clamp(una, sent_to) - una) + (sent_to - lost)
-        } else {
-            let lost = self.lost_to.max(self.lost_by_sack).max(una);
-            self.missing_within(una, self.high_rxt.min(sent_to)) + self.missing_within(lost, sent_to)
-        };
+        let resent = self.high_rxt.clamp(una, sent_to);
+        let lost =
+            self.lost_to.max(if self.ranges.is_empty() { 0 } else { self.lost_by_sack }).clamp(una, sent_to);
+        let again = resent - una - self.below_rxt.move_to(resent, &self.ranges);
+        let above_lost = self.sacked - self.below_lost.move_to(lost, &self.ranges);
+        self.pipe = again + (sent_to - lost - above_lost);
     }
 
     /// The first un-SACKed segment at or above `from` that begins below `limit`: start and length, at most `mss`.
@@ -147,7 +219,7 @@ impl Scoreboard {
 
     /// The highest SACKed byte plus one.
     pub fn highest(&self) -> u64 {
-        self.ranges.last().map_or(0, |r| r.1)
+        self.ranges.back().map_or(0, |r| r.1)
     }
 }
 

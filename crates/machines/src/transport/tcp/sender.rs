@@ -378,7 +378,9 @@ impl TcpSender {
         let log = self.log.as_mut()?;
         let mss = u64::from(spec.mss);
         log.on_arrived(now, 0, self.space.una.div_ceil(mss));
-        for &(start, end) in blocks {
+        let harvests = self.beside.as_ref().is_some_and(|beside| beside.harvests());
+        let fresh = self.repair.board.as_ref().map(|board| &board.fresh[..]);
+        for &(start, end) in fresh.filter(|_| !harvests && !blocks.is_empty()).unwrap_or(blocks) {
             log.on_arrived(now, start / mss, end.div_ceil(mss));
         }
         log.sample()

@@ -1,5 +1,9 @@
 //! The segments that are out, RFC 8985 §5.2: when each left, and what became of it.
+//!
+//! Those of which nothing is known, neither that they have arrived nor that they are lost, are linked in the order in which they
+//! left last, as Linux' `tsorted_sent_queue`; those that are lost are sorted by their numbers. So what is looked at is what changes.
 
+use crate::steps::steps;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,15 +20,28 @@ pub(super) struct Segment {
     pub(super) again: bool,
     pub(super) lost: bool,
     pub(super) arrived: bool,
+    /// Numbers of those that left before and after it, of those of which nothing is known.
+    before: u64,
+    after: u64,
 }
 
+/// No segment.
+const NONE: u64 = u64::MAX;
+
 /// All from the first that is not acknowledged on; bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Segments {
     mss: u64,
     /// Number of the first segment that is out; all that were sent since, in their order.
     base: u64,
     out: VecDeque<Segment>,
+    /// First and last of those of which nothing is known.
+    first: u64,
+    last: u64,
+    /// The first of them that did not leave before the newest that [`Segments::last_before`] was asked about.
+    later: u64,
+    /// Numbers of the lost ones, ascending; some may have been sent again or have arrived, but not the first.
+    lost_ones: VecDeque<u64>,
     /// Of those that are neither acknowledged nor lost; of those that are not acknowledged but lost.
     pipe: u64,
     lost: u64,
@@ -34,9 +51,27 @@ pub(in super::super) struct Segments {
     left: u64,
 }
 
+impl Default for Segments {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl Segments {
     pub(super) fn new(mss: u32) -> Self {
-        Self { mss: u64::from(mss), ..Self::default() }
+        Self {
+            mss: u64::from(mss),
+            base: 0,
+            out: VecDeque::new(),
+            first: NONE,
+            last: NONE,
+            later: NONE,
+            lost_ones: VecDeque::new(),
+            pipe: 0,
+            lost: 0,
+            ever_lost: 0,
+            left: 0,
+        }
     }
 
     /// Bytes believed to be in the network.
@@ -58,23 +93,104 @@ impl Segments {
 
     /// §6.1: one leaves.
     pub(super) fn on_sent(&mut self, now: Time, seq: u64, len: u32) {
-        let Some(at) = (seq / self.mss).checked_sub(self.base) else { return };
-        let fresh = Segment { sent: now, order: self.left, len, again: false, lost: false, arrived: false };
+        let number = seq / self.mss;
+        let Some(at) = number.checked_sub(self.base) else { return };
+        let fresh = Segment {
+            sent: now,
+            order: self.left,
+            len,
+            again: false,
+            lost: false,
+            arrived: false,
+            before: NONE,
+            after: NONE,
+        };
         self.left += 1;
-        match self.out.get_mut(at as usize) {
+        match self.out.get(at as usize).copied() {
             Some(known) if !known.arrived => {
                 if known.lost {
                     self.lost -= u64::from(known.len);
                     self.pipe += u64::from(known.len);
+                } else {
+                    self.unlink(number);
                 }
-                *known = Segment { again: true, ..fresh };
+                self.out[at as usize] = Segment { again: true, ..fresh };
+                self.link(number);
+                self.settle_lost();
             }
             Some(_) => {}
             None => {
                 self.out.push_back(fresh);
                 self.pipe += u64::from(len);
+                self.link(number);
             }
         }
+    }
+
+    fn at(&mut self, number: u64) -> &mut Segment {
+        &mut self.out[(number - self.base) as usize]
+    }
+
+    /// It has left last.
+    fn link(&mut self, number: u64) {
+        let before = std::mem::replace(&mut self.last, number);
+        self.at(number).before = before;
+        match before {
+            NONE => self.first = number,
+            before => self.at(before).after = number,
+        }
+        if self.later == NONE {
+            self.later = number;
+        }
+    }
+
+    /// Something is known of it.
+    fn unlink(&mut self, number: u64) {
+        let Segment { before, after, .. } = *self.at(number);
+        match before {
+            NONE => self.first = after,
+            before => self.at(before).after = after,
+        }
+        match after {
+            NONE => self.last = before,
+            after => self.at(after).before = before,
+        }
+        if self.later == number {
+            self.later = after;
+        }
+    }
+
+    /// The lowest of the lost ones is one that is lost.
+    fn settle_lost(&mut self) {
+        while let Some(&number) = self.lost_ones.front() {
+            let known = number.checked_sub(self.base).map(|at| self.out[at as usize]);
+            if known.is_some_and(|one| one.lost && !one.arrived) {
+                break;
+            }
+            steps(1);
+            self.lost_ones.pop_front();
+        }
+    }
+
+    /// Of those of which nothing is known: the one that left first, with its place.
+    #[inline]
+    pub(super) fn earliest(&self) -> Option<(usize, Segment)> {
+        let place = (self.first != NONE).then(|| (self.first - self.base) as usize)?;
+        steps(1);
+        Some((place, self.out[place]))
+    }
+
+    /// The one that left last of those that left before number `newest` in that order, which never falls.
+    pub(super) fn last_before(&mut self, newest: u64) -> Option<Segment> {
+        while self.later != NONE && self.at(self.later).order < newest {
+            self.later = self.at(self.later).after;
+            steps(1);
+        }
+        let last = match self.later {
+            NONE => self.last,
+            later => self.at(later).before,
+        };
+        (last != NONE).then(|| *self.at(last))
     }
 
     /// The numbers of those that are out of the bytes `from..to`.
@@ -85,13 +201,18 @@ impl Segments {
 
     /// Number `number` is acknowledged; `None`: it was before.
     pub(super) fn arrives(&mut self, number: u64) -> Option<Segment> {
-        let one = &mut self.out[(number - self.base) as usize];
-        if std::mem::replace(&mut one.arrived, true) {
+        if std::mem::replace(&mut self.at(number).arrived, true) {
             return None;
         }
-        let of = if one.lost { &mut self.lost } else { &mut self.pipe };
-        *of -= u64::from(one.len);
-        Some(*one)
+        let one = *self.at(number);
+        if one.lost {
+            self.lost -= u64::from(one.len);
+            self.settle_lost();
+        } else {
+            self.pipe -= u64::from(one.len);
+            self.unlink(number);
+        }
+        Some(one)
     }
 
     /// Those before the first that is not acknowledged are out no more.
@@ -104,9 +225,15 @@ impl Segments {
 
     /// The one at this place is lost.
     pub(super) fn lose(&mut self, at: usize) {
-        let one = &mut self.out[at];
-        one.lost = true;
-        let len = u64::from(one.len);
+        let number = self.base + at as u64;
+        self.unlink(number);
+        self.out[at].lost = true;
+        let len = u64::from(self.out[at].len);
+        let place = self.lost_ones.partition_point(|&other| other < number);
+        if self.lost_ones.get(place) != Some(&number) {
+            steps(place.min(self.lost_ones.len() - place) / 64);
+            self.lost_ones.insert(place, number);
+        }
         (self.pipe, self.lost, self.ever_lost) = (self.pipe - len, self.lost + len, self.ever_lost + len);
     }
 
@@ -116,15 +243,12 @@ impl Segments {
 
     /// The first that is lost: start and length.
     pub(in super::super) fn first_lost(&self) -> Option<(u64, u32)> {
-        if self.lost == 0 {
-            return None;
-        }
-        self.out.iter().position(|one| one.lost && !one.arrived).map(|at| self.bytes(at))
+        self.lost_ones.front().map(|number| self.bytes((number - self.base) as usize))
     }
 
     /// The one that was sent last: start and length.
     pub(in super::super) fn last(&self) -> Option<(u64, u32)> {
-        self.out.iter().rposition(|one| !one.arrived).map(|at| self.bytes(at))
+        self.out.iter().inspect(|_| steps(1)).rposition(|one| !one.arrived).map(|at| self.bytes(at))
     }
 
     fn bytes(&self, at: usize) -> (u64, u32) {

@@ -120,7 +120,7 @@ impl TcpSender {
     /// What the receiver has in order, say ACKs of either loop.
     pub(crate) fn in_order(&self) -> u64 {
         let delivered = self.beside.as_ref().and_then(|b| b.delivered.as_ref());
-        let first = delivered.and_then(|d| d.board.ranges().first());
+        let first = delivered.and_then(|d| d.board.ranges().next());
         first.filter(|r| r.0 == 0).map_or(self.space.una, |r| r.1.max(self.space.una))
     }
 
@@ -171,7 +171,7 @@ impl TcpSender {
         let Some(mut beside) = self.beside.take() else { return };
         if let Some(delivered) = beside.delivered.as_mut().filter(|d| d.fresh) {
             delivered.fresh = false;
-            for &(from, to) in delivered.board.ranges() {
+            for (from, to) in delivered.board.ranges() {
                 let (from, to) = (from.max(una), to.min(sent_to));
                 if from < to {
                     self.scoreboard().insert(from, to);

@@ -215,7 +215,7 @@ impl TcpSender {
             flags,
             ..Packet::default()
         };
-        self.counts.sent = self.counts.sent.saturating_add(1);
+        self.counts.sent += 1;
         if let Some(board) = &mut self.repair.board {
             board.pipe += u64::from(len);
             if let Some(prr) = &mut board.prr {

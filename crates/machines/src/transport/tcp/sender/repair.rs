@@ -13,11 +13,13 @@ impl TcpSender {
     /// RFC 6675 §5 Update(): how many bytes are SACKed for the first time.
     #[cold]
     pub(super) fn insert_blocks(&mut self, blocks: &[(u64, u64)]) -> u64 {
+        let (una, sent_to) = (self.space.una, self.space.sent_to);
         let mut fresh = 0;
+        self.scoreboard().fresh.clear();
         for &(start, end) in blocks {
-            let (start, end) = (start.max(self.space.una), end.min(self.space.sent_to));
+            let (start, end) = (start.max(una), end.min(sent_to));
             if start < end {
-                fresh += self.scoreboard().insert(start, end);
+                fresh += self.scoreboard().insert_fresh(start, end);
             }
         }
         fresh

@@ -1,6 +1,7 @@
 //! Where a connection stands, and how far it has come.
 
 use super::super::super::SenderStats;
+use super::super::super::counts::RoundTrips;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
@@ -80,30 +81,27 @@ impl Space {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Counts {
     /// Packets, and those of them that were sent before.
-    pub(super) sent: u32,
-    pub(super) resent: u32,
-    pub(super) timeouts: u32,
-    /// Round trips, and their sum in picoseconds.
-    rtt_samples: u32,
-    rtt_sum: u64,
+    pub(super) sent: u64,
+    pub(super) resent: u64,
+    pub(super) timeouts: u64,
+    round_trips: RoundTrips,
 }
 
 impl Counts {
     /// The stamp travels with the packet, so no sample is ambiguous.
     #[inline]
     pub(super) fn round_trip(&mut self, rtt: Span) {
-        self.rtt_sum = self.rtt_sum.saturating_add(rtt.ps());
-        self.rtt_samples = self.rtt_samples.saturating_add(1);
+        self.round_trips.add(rtt);
     }
 
     /// As far as they tell.
     pub(super) fn stats(&self) -> SenderStats {
         SenderStats {
-            sent_packets: u64::from(self.sent),
-            retransmitted_packets: u64::from(self.resent),
-            timeouts: u64::from(self.timeouts),
-            rtt_sum: Span::from_ps(self.rtt_sum),
-            rtt_samples: self.rtt_samples,
+            sent_packets: self.sent,
+            retransmitted_packets: self.resent,
+            timeouts: self.timeouts,
+            rtt_sum: self.round_trips.sum(),
+            rtt_samples: self.round_trips.samples(),
             ..SenderStats::default()
         }
     }

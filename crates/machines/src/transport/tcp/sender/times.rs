@@ -19,15 +19,19 @@ impl TcpSender {
         advance: u64,
         blocks: &[(u64, u64)],
     ) -> bool {
-        let (una, sent_to) = (self.space.una, self.space.sent_to);
-        let Some(rack) = self.repair.rack_mut() else { return false };
+        let una = self.space.una;
+        let Some(board) = self.repair.board.as_mut() else { return false };
+        let Some(rack) = board.rack.as_deref_mut() else { return false };
         let echo = spec.timestamps.then_some(packet.stamp);
         if advance > 0 {
             rack.tail.due = false; // what it would have asked is told
             rack.on_arrived(now, una - advance, una, echo);
         }
-        for &(start, end) in blocks {
-            rack.on_arrived(now, start.max(una), end.min(sent_to), echo);
+        // What another loop has brought was never fresh: then all that the blocks say.
+        let harvests = self.beside.as_ref().is_some_and(|beside| beside.harvests());
+        let told = if harvests || blocks.is_empty() { blocks } else { &board.fresh };
+        for &(start, end) in told {
+            rack.on_arrived(now, start.max(una), end.min(self.space.sent_to), echo);
         }
         let duplicate = advance == 0 && packet.seq == una && blocks.is_empty() && packet.payload > 0;
         let repaired = rack.tail.hear(packet.seq, duplicate) == Told::Repaired;
