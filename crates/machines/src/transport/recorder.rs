@@ -24,6 +24,7 @@ pub enum Call {
 
 thread_local! {
     static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+    static PAUSED: Cell<bool> = const { Cell::new(false) };
     static PERMIT: Cell<Permit> = const { Cell::new(Permit::window(Bytes::MAX)) };
 }
 
@@ -61,7 +62,18 @@ pub fn recorder() -> ControllerSpec {
 #[derive(Clone)]
 struct Recorder;
 
+/// What `f` does is not recorded: a copy of the sender repeats what the sender has done.
+pub fn unrecorded<T>(f: impl FnOnce() -> T) -> T {
+    PAUSED.set(true);
+    let done = f();
+    PAUSED.set(false);
+    done
+}
+
 fn note(call: Call) {
+    if PAUSED.get() {
+        return;
+    }
     CALLS.with_borrow_mut(|calls| calls.push(call));
 }
 

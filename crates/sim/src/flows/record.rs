@@ -18,7 +18,7 @@ pub struct FlowRecord {
     /// Mean of the round trips that its sender measured; [`Span::MAX`]: none.
     pub rtt: Span,
     /// How many these were.
-    pub rtts: u32,
+    pub rtts: u64,
     /// Data packets sent.
     pub sent: u64,
     /// Of those, sent again.
@@ -100,7 +100,7 @@ pub struct FlowOutcome {
     /// Mean of the round trips that its sender measured.
     pub rtt: Option<Span>,
     /// How many these were.
-    pub rtts: u32,
+    pub rtts: u64,
     /// Data packets sent.
     pub sent: u64,
     /// Of those, sent again.

@@ -1,8 +1,11 @@
 use super::super::conformance::{ack, loss, start};
 use super::*;
 
+/// As the paper's text has it.
+const PAPER: Params = Params { independent: false, any_size: false, bytes: false };
+
 fn sprout() -> Sprout {
-    made(Params::default())
+    made(PAPER)
 }
 fn made(params: Params) -> Sprout {
     params.make(&Start { base_rtt: Span::from_ms(40), ..start(1000, 10) }).unwrap()
@@ -85,7 +88,7 @@ fn a_timeout_forgets_what_was_in_flight_and_a_loss_changes_nothing() {
 
 #[test]
 fn with_packets_of_any_size_a_keep_alive_is_a_byte_and_leaves_to_the_millisecond() {
-    let mut s = made(Params { any_size: true, ..Params::default() });
+    let mut s = made(Params { any_size: true, ..PAPER });
     hears(&mut s, 100, 1, 0, 1);
     s.on_sent(Time::from_ms(100), Bytes::new(1000), Bytes::new(1000));
     s.on_tick(Time::from_ms(140));

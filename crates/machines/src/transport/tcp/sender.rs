@@ -184,7 +184,7 @@ impl TcpSender {
             return Heard::default();
         }
         if self.log.is_some() {
-            self.check_app_limited(spec);
+            limits::check_app_limited(self, spec);
         }
         let harvests = self.take_in(packet.seq);
         if packet.seq > self.space.sent_to {
@@ -280,7 +280,7 @@ impl TcpSender {
             let delivery = self.delivery(spec, now, blocks);
             let feedback = if written == Feedback::None && echo { Feedback::Mark } else { written };
             let planned = self.planned(spec, written);
-            let least = self.hears_least(spec, echo);
+            let least = limits::hears_least(self, spec, echo);
             self.controller.on_ack(&AckSample {
                 now,
                 rtt,
@@ -298,7 +298,7 @@ impl TcpSender {
                 feedback,
             });
             if least {
-                self.wait_for_timer(spec, now);
+                limits::wait_for_timer(self, spec, now);
             }
             if let Some(planned) = planned {
                 self.plan_anew(spec, planned);
@@ -344,7 +344,7 @@ impl TcpSender {
             return self.poll_probe(spec, now, packet);
         }
         let Some(segment) = self.next_segment(spec, window) else {
-            if self.is_used_up(spec, window) {
+            if limits::is_used_up(self, spec, window) {
                 self.departures.limited_to = self.space.sent_to;
             }
             return Transmit::Idle;
@@ -415,13 +415,15 @@ impl Endpoint for TcpSender {
             return Expiry::Other;
         }
         if self.log.is_some() {
-            self.check_app_limited(spec);
+            limits::check_app_limited(self, spec);
         }
-        self.write(spec, now);
+        if let Some((idle, unsent)) = self.write(spec, now) {
+            limits::resume(self, spec, now, idle, unsent);
+        }
         if self.repair.rack().is_some() {
             self.on_times(spec, now);
         }
-        let expired = self.timer.deadline <= now && !self.is_released();
+        let expired = self.timer.deadline <= now && !limits::is_released(self);
         if expired {
             self.on_timeout(spec, now);
         }

@@ -210,7 +210,7 @@ proptest! {
 
 #[test]
 fn ends_are_small_and_stay_so_without_losses() {
-    // 24 bytes beyond four cache lines: counts and a sum of round trips that do not end.
-    assert!(size_of::<Sender>() <= 280, "Sender: {} bytes", size_of::<Sender>());
+    // 32 bytes beyond four cache lines: counts and a sum of round trips that do not end.
+    assert!(size_of::<Sender>() <= 288, "Sender: {} bytes", size_of::<Sender>());
     assert!(size_of::<Receiver>() <= 128, "Receiver: {} bytes", size_of::<Receiver>());
 }

@@ -11,7 +11,7 @@ use super::TcpSender;
 use super::state::Connection;
 use crate::congestion::Start;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use thalweg_units::{Span, Time};
 
 /// What few flows have besides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -190,9 +190,9 @@ impl TcpSender {
         self.beside.get_or_insert_default().writer = Some(writer);
     }
 
-    /// The application writes what is due.
+    /// The application writes what is due. If that ends a silence: how long it was, and how long nothing has left.
     #[inline]
-    pub(super) fn write(&mut self, spec: &TcpSpec, now: Time) {
+    pub(super) fn write(&mut self, spec: &TcpSpec, now: Time) -> Option<(Span, Span)> {
         if let Some(writes) = spec.writes
             && let Some(writer) = self.beside.as_mut().and_then(|b| b.writer.as_mut())
         {
@@ -204,9 +204,10 @@ impl TcpSender {
             }
             if writer.written > before && silent != Time::MAX {
                 writer.silent = Time::MAX;
-                self.resume(spec, now, now.since(silent), now.since(sent));
+                return Some((now.since(silent), now.since(sent)));
             }
         }
+        None
     }
 
     /// A segment leaves.

@@ -41,7 +41,7 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
     }
     let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
     let told = |yes| Bytes::new(if yes { acked } else { 0 });
-    let least = echo && sender.hears_least(spec, true);
+    let least = echo && super::limits::hears_least(sender, spec, true);
     sender.controller.on_ack(&AckSample {
         now,
         rtt: (!resent).then_some(measured),
@@ -59,7 +59,7 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
         feedback: if echo { Feedback::Mark } else { Feedback::None },
     });
     if least {
-        sender.wait_for_timer(spec, now);
+        super::limits::wait_for_timer(sender, spec, now);
     }
     Heard { round_trip: Some(measured) }
 }
