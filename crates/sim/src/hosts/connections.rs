@@ -151,7 +151,7 @@ impl Hosts {
             self.receiving.push(receiving);
         }
         if cx.features.delays {
-            self.expect(cx, slot, spec);
+            self.delays.expect(cx, slot, spec);
         }
         slot
     }

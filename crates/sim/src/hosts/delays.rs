@@ -3,7 +3,6 @@
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
-use crate::hosts::Hosts;
 use crate::spec::FlowSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::{Kind, Packet};
@@ -12,7 +11,7 @@ use thalweg_units::{PortId, Span};
 /// How long the packets of a flow take on their path alone. Almost all of them are of one size: only the last one is
 /// remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Alone {
+struct Alone {
     /// From the first bit on the first link to the last one at the destination.
     span: Span,
     /// Of a packet of so many bytes on the wire; 0: of none yet.
@@ -24,20 +23,25 @@ pub(crate) struct Alone {
 /// [`Alone::group`] of flows that do not count.
 const UNCOUNTED: u16 = u16::MAX;
 
-impl Hosts {
+/// By slot; empty unless delays are measured.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Delays(Vec<Alone>);
+
+impl Delays {
     /// A flow has taken a slot.
     pub(super) fn expect<Q>(&mut self, cx: &Cx<Q>, slot: usize, spec: &FlowSpec) {
-        if slot >= self.alone.len() {
-            self.alone.resize(slot + 1, Alone::default());
+        if slot >= self.0.len() {
+            self.0.resize(slot + 1, Alone::default());
         }
         let counts = cx.spec.probes.delays.as_ref().is_some_and(|d| d.groups[usize::from(spec.group)]);
-        self.alone[slot] = Alone { group: if counts { spec.group } else { UNCOUNTED }, ..Alone::default() };
+        self.0[slot] = Alone { group: if counts { spec.group } else { UNCOUNTED }, ..Alone::default() };
     }
 
     /// A packet has reached its host.
     #[inline]
-    pub(super) fn note_delay<Q>(&mut self, cx: &mut Cx<Q>, fabric: &Fabric, slot: usize, packet: &Packet) {
-        let alone = &mut self.alone[slot];
+    pub(super) fn note<Q>(&mut self, cx: &mut Cx<Q>, fabric: &Fabric, slot: usize, packet: &Packet) {
+        let alone = &mut self.0[slot];
         let (from, until) = cx.instruments.delay_window;
         let counts = alone.group != UNCOUNTED && cx.now >= from && cx.now < until;
         if !counts || packet.kind != Kind::Data || packet.payload == 0 {

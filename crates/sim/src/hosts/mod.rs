@@ -21,7 +21,7 @@ use crate::paths::{NO_SLOT, travels_forward};
 use crate::port::flying::Flying;
 use crate::spec::NetworkSpec;
 use agents::Agents;
-use delays::Alone;
+use delays::Delays;
 use ends::{Connection, Receiving, Sending};
 use nic::Nic;
 use replay::Replay;
@@ -41,8 +41,8 @@ pub(crate) struct Hosts {
     pub receiving: Vec<Receiving>,
     /// By slot: queue management at the receiving edge.
     edges: Vec<EdgeCodel>,
-    /// By slot: how long its packets take alone; empty unless delays are measured.
-    alone: Vec<Alone>,
+    /// How long packets take alone.
+    delays: Delays,
     /// By port: NICs that pull, all packets or some; empty if none does.
     nics: Vec<Nic>,
     /// Above the flows.
@@ -115,7 +115,7 @@ impl Hosts {
         let slot = fabric.paths.slot(packet.flow) as usize;
         if travels_forward(packet.kind) {
             if cx.features.delays {
-                self.note_delay(cx, fabric, slot, &packet);
+                self.delays.note(cx, fabric, slot, &packet);
             }
             let receiving = &mut self.receiving[slot];
             receiving.balance = receiving.balance.wrapping_sub(1);
