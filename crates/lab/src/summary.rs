@@ -325,6 +325,7 @@ pub(crate) fn summary(run: &Run) -> Json {
         "groups": groups,
         "load": loads(run, &rows),
         "goodput_gbps": goodput,
+        "contested_ties": c.contested_ties,
         "drops": c.packets_dropped,
         "links": links,
         "marks": c.packets_marked,

@@ -33,6 +33,7 @@ mod snapshots;
 mod stopping;
 mod structure;
 mod telemetry;
+mod ties;
 mod ups;
 mod windows;
 mod workloads;

@@ -1,5 +1,6 @@
 //! What looks on and changes nothing: tallies, digest, probes, records of packets and of pauses.
 
+pub(crate) mod contests;
 pub(crate) mod journal;
 pub mod pauses;
 pub mod probe;
@@ -7,6 +8,7 @@ pub mod recording;
 
 use crate::arena::Packets;
 use crate::spec::NetworkSpec;
+use contests::Contests;
 use journal::Journal;
 use pauses::{Deadlock, PauseRecord};
 use probe::Probes;
@@ -54,6 +56,7 @@ pub(crate) struct Instruments {
     /// A hash of every event and what happened in it.
     pub digest: u64,
     pub tally: Tally,
+    pub contests: Contests,
     pub probes: Probes,
     /// Where packets have been: of recorded runs.
     pub journal: Option<Journal>,
