@@ -44,8 +44,8 @@ $(VENV)/installed: pyproject.toml $(VENV)/made
 setup: $(VENV)/installed
 
 $(VENV)/built: $(VENV)/installed $(RUST_SOURCES)
-	@echo "== engine, release build (a few minutes the first time)"
-	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 maturin develop --release --quiet > $(VENV)/build.log 2>&1 || \
+	@echo "== engine (two minutes the first time)"
+	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 maturin develop --profile quick --quiet > $(VENV)/build.log 2>&1 || \
 	  { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@
 
@@ -92,12 +92,12 @@ rust-test: | tools
 	@echo "== Rust tests"
 	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet
 
-# What a user installs: the wheel of the release build, in an environment with nothing else in it. Nothing is compiled twice: `maturin
+# What a user installs, but for the time it takes: the wheel in an environment with nothing else in it. Nothing is compiled twice: `maturin
 # build` finds what `make build` has made.
 wheel: build
 	@echo "== wheel, in an empty environment"
 	@rm -rf $(OUT)/wheel && mkdir -p $(OUT)/wheel
-	@. $(BIN)/activate && maturin build --release --quiet --interpreter $(CURDIR)/$(BIN)/python --out $(OUT)/wheel > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
+	@. $(BIN)/activate && maturin build --profile quick --quiet --interpreter $(CURDIR)/$(BIN)/python --out $(OUT)/wheel > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
 	@$(PYTHON) -m venv $(OUT)/wheel/venv
 	@$(OUT)/wheel/venv/bin/pip install --quiet --disable-pip-version-check $(OUT)/wheel/*.whl
 	@$(OUT)/wheel/venv/bin/python -I tests/wheel.py
@@ -131,7 +131,10 @@ format: setup
 	@$(BIN)/ruff format python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --fix python tests docs $(wildcard papers)
 
-bench: build
+# As releases are built: everything in one piece.
+bench: setup
+	@. $(BIN)/activate && maturin develop --release --quiet
+	@rm -f $(VENV)/built
 	@$(BIN)/thalweg bench
 
 $(VENV)/docs-installed: pyproject.toml $(VENV)/installed

@@ -5,7 +5,7 @@
 //! are eight bytes inside the links' rings.
 
 use std::collections::VecDeque;
-use thalweg_sim::events::{Event, Events, Phase, Tag};
+use thalweg_sim::events::{Event, Events, Phase, Tag, Ties};
 use thalweg_units::{Time, mix64};
 
 #[derive(Clone, Copy)]
@@ -51,7 +51,7 @@ impl<Q: Events> Bare<Q> {
         let level = hosts;
         let id = |level_index: u32, up: bool, n: u32| (level_index * 2 + u32::from(!up)) * level + n;
         let mut bare = Self {
-            events: Q::sized(6 * level as usize, DELAY_PS + DATA_PS),
+            events: Q::sized(6 * level as usize, DELAY_PS + DATA_PS, Ties::ByNumber),
             links: vec![Link { ring: VecDeque::new(), free_at: 0 }; 6 * level as usize],
             paths: Vec::new(),
             flows: Vec::new(),

@@ -4,7 +4,7 @@
 //! the engine. This is what the engine's calendar was when the goals were set: days of a fixed width, sorted by insertion when
 //! they are reached, a bitmap of those that hold something, a heap for what lies beyond the year.
 
-use thalweg_sim::events::{Event, Events, Heap, Phase, Tag};
+use thalweg_sim::events::{Event, Events, Heap, Phase, Tag, Ties};
 use thalweg_units::Time;
 
 /// How long after the beginning of its day (ps), above the entity: all that happens in a bare network is that packets arrive.
@@ -108,8 +108,17 @@ fn sort_descending(words: &mut [Word]) {
     }
 }
 
+/// Ties go by number: what it measures has none that matter.
 impl Events for Yardstick {
-    fn sized(pending: usize, horizon: u64) -> Self {
+    fn ties(&self) -> Ties {
+        Ties::ByNumber
+    }
+
+    fn ties_with_next(&self, _: Event) -> bool {
+        false
+    }
+
+    fn sized(pending: usize, horizon: u64, _: Ties) -> Self {
         let width = (horizon * PER_DAY / (pending as u64).max(1)).clamp(64, 1 << (Word::BITS - TAG));
         let shift = width.ilog2();
         let days = ((2 * horizon) >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);

@@ -388,6 +388,7 @@ pub(crate) fn summary(run: &Run) -> Json {
         "load": loads(run, &rows),
         "bottleneck": bottleneck(run),
         "goodput_gbps": goodput,
+        "contested_ties": c.contested_ties,
         "drops": c.packets_dropped,
         "links": links,
         "marks": c.packets_marked,

@@ -3,7 +3,7 @@
 use crate::arena::Arena;
 use crate::cx::Cx;
 use crate::dependencies::{Ways, elision};
-use crate::events::Events;
+use crate::events::{Events, Ties};
 use crate::fabric::crossbar;
 use crate::fabric::egress::Reference;
 use crate::fabric::gate::Gates;
@@ -25,7 +25,7 @@ use crate::port::{Lane, Port};
 use crate::routing::{RouteError, Routes};
 use crate::sampling;
 use crate::sim::Sim;
-use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec};
+use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec, TieSpec};
 use std::collections::VecDeque;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::pause::Reach;
@@ -34,6 +34,14 @@ use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, 
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{FlowId, HostId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
+
+/// Who is first among equals at one instant.
+fn ties(spec: &NetworkSpec) -> Ties {
+    match spec.ties {
+        TieSpec::Drawn => Ties::Drawn { seed: Stream::new(spec.seed, "ties", 0).bits() },
+        TieSpec::ByNumber => Ties::ByNumber,
+    }
+}
 
 /// Why a specification is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,7 +86,7 @@ impl<Q: Events> Sim<Q> {
             flows: Flows::new(&spec),
             cx: Cx {
                 now: Time::ZERO,
-                events: Q::sized(fabric.ports.len(), horizon),
+                events: Q::sized(fabric.ports.len(), horizon, ties(&spec)),
                 // A replay does nothing before it has input.
                 stopped: spec.replay,
                 features: Features::of(&spec, !fabric.queues.is_empty()),

@@ -39,6 +39,12 @@ impl<Q: Events> Cx<Q> {
         }
     }
 
+    /// A packet lands: notes whether others do at this instant.
+    #[inline(always)]
+    pub fn note_landing(&mut self, event: Event) {
+        self.instruments.contests.note_landing(event.at, self.events.ties_with_next(event));
+    }
+
     /// An event.
     #[inline(always)]
     pub fn schedule(&mut self, at: Time, phase: Phase, entity: u32) {

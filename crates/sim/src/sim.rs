@@ -111,6 +111,7 @@ impl<Q: Events> Sim<Q> {
     fn dispatch(&mut self, event: Event) {
         let entity = event.tag.entity();
         if event.tag.is(Phase::Arrive) {
+            self.cx.note_landing(event);
             if let Landing::Host(handle) = self.fabric.arrive(&mut self.cx, PortId(entity)) {
                 self.hosts.deliver(&mut self.cx, &mut self.fabric, &mut self.flows, handle);
             }

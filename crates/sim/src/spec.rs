@@ -68,9 +68,21 @@ pub struct NetworkSpec {
     pub probes: ProbeSpec,
     /// When the run ends.
     pub stop: StopSpec,
+    /// Which of several events of one instant is first.
+    pub ties: TieSpec,
     /// Ports may take the lanes that are short cuts of [`thalweg_machines::egress`]. False: every port runs that machine
     /// itself; the results are the same.
     pub shortcuts: bool,
+}
+
+/// The order among equals at one instant: packets that land, timers that expire, ports that decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TieSpec {
+    /// Drawn anew at every instant, from the seed: equals share what being second costs.
+    #[default]
+    Drawn,
+    /// Always the one with the lower number: for schedules that are computed by hand.
+    ByNumber,
 }
 
 /// A duplex link: two directions, which need not be alike.

@@ -20,7 +20,7 @@ use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
 use thalweg_sim::events::Calendar;
 use thalweg_sim::spec::{
     FlowSpec, LinkSpec, NetworkSpec, NicOrder, NicSpec, PinnedPath, ProbeSpec, RecordSpec, RoutingSpec,
-    StopSpec,
+    StopSpec, TieSpec,
 };
 use thalweg_sim::{Exit, Injection, Sim};
 use thalweg_units::{FlowId, HostId, NodeId, Rate, Span, Time};
@@ -149,6 +149,7 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         flows: (0..flows).map(flow).collect(),
         probes: ProbeSpec { record: Some(RecordSpec { hops: true }), ..ProbeSpec::default() },
         stop: StopSpec { until: Time::MAX, when_measured_done: false, max_events: u64::MAX },
+        ties: TieSpec::ByNumber,
         shortcuts: true,
     })
 }

@@ -10,11 +10,11 @@ mod routing;
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::resolve;
-use crate::schema::Document;
+use crate::schema::{Document, Ties};
 use crate::topology::Graph;
 pub(crate) use fabric::incidents;
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
-use thalweg_sim::spec::{CutThrough, NetworkSpec, StopSpec};
+use thalweg_sim::spec::{CutThrough, NetworkSpec, StopSpec, TieSpec};
 use thalweg_units::Time;
 
 /// Builds everything.
@@ -53,6 +53,10 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
             max_events: doc.run.max_events.unwrap_or(u64::MAX),
         },
         flows,
+        ties: match doc.run.ties {
+            Ties::Drawn => TieSpec::Drawn,
+            Ties::ByNumber => TieSpec::ByNumber,
+        },
         shortcuts: true,
     })
 }

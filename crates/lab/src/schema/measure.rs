@@ -157,6 +157,9 @@ pub struct Limits {
     /// Number of events; unlimited if not given.
     #[schemars(range(min = 1))]
     pub max_events: Option<u64>,
+    /// Which of several events of one instant is first.
+    #[serde(default)]
+    pub ties: Ties,
     /// Check invariants after every event (packet conservation, buffer accounting, order); slow.
     #[serde(default)]
     pub check: bool,
@@ -164,8 +167,25 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { until: default::until(), stop_when_done: true, max_events: None, check: false }
+        Self {
+            until: default::until(),
+            stop_when_done: true,
+            max_events: None,
+            ties: Ties::Drawn,
+            check: false,
+        }
     }
+}
+
+/// Who is first among equals at one instant: packets that land, timers that expire, ports that decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ties {
+    /// Drawn anew at every instant from the seed: equal senders share what being second costs.
+    #[default]
+    Drawn,
+    /// Always the one with the lower number: for schedules that are computed by hand.
+    ByNumber,
 }
 
 defaults! {

@@ -94,6 +94,9 @@ const KEYS: &[Row] = &[
     ("run.until", BUSY, &[], "3ms", "1ms", Outcome),
     ("run.max_events", BUSY, &[], "", "1000", Outcome),
     ("run.stop_when_done", PLAIN, &["traffic.0={kind=\"backlogged\",src=2,dst=3,transport=\"x\"}"], "true", "false", Outcome),
+    ("run.ties", BUSY, &[], "drawn", "by-number", Outcome),
+    ("run.ties=drawn", BUSY, &[], "drawn", "by-number", Outcome),
+    ("run.ties=by-number", BUSY, &[], "by-number", "drawn", Outcome),
     ("run.check", PLAIN, &[], "false", "true", Nowhere),
 ];
 

@@ -41,6 +41,7 @@ mod snapshots;
 mod stopping;
 mod structure;
 mod telemetry;
+mod ties;
 mod ups;
 mod windows;
 mod workloads;

@@ -4,10 +4,11 @@
 //! Events of the running day are inserted in order. Timers, mostly far and mostly cancelled, wait in
 //! the heap and enter the year as it advances.
 //!
-//! Within its day an event is one word, which sorts as the event does.
+//! Within its day an event is one word, which sorts by instant, phase and number. Where two are of one instant and phase, the
+//! draw decides ([`Ties`]): as a day is reached, and as an event joins it.
 
 use super::order::{Word, sort_descending};
-use super::{Event, Events, Heap, Phase, Tag};
+use super::{Event, Events, Heap, Phase, Tag, Ties};
 use thalweg_units::Time;
 
 /// Bits of a [`Tag`].
@@ -31,8 +32,11 @@ pub struct Calendar {
     today: Vec<Word>,
     /// Its number (instant >> shift).
     day: u64,
-    /// Events beyond the year.
+    /// Events beyond the year, by instant.
     later: Heap,
+    ties: Ties,
+    /// A tie being drawn, with its ranks.
+    drawn: Vec<(u64, Word)>,
     /// The running day has just begun, and prefetching has not seen it.
     advanced: bool,
     /// How far apart pending events may be, ps.
@@ -119,8 +123,60 @@ impl Calendar {
             if due == day { self.today.push(word) } else { self.file(due, word) }
         }
         sort_descending(&mut self.today);
+        if self.ties != Ties::ByNumber {
+            self.draw_ties();
+        }
         self.begun = (self.begun.0 + 1, self.begun.1 + self.today.len() as u64);
         true
+    }
+
+    /// Puts events of one instant and phase in the order of their draw.
+    #[inline]
+    fn draw_ties(&mut self) {
+        let mut first = 0;
+        while first + 1 < self.today.len() {
+            if tie(self.today[first], self.today[first + 1]) {
+                first = self.draw_tie(first);
+            } else {
+                first += 1;
+            }
+        }
+    }
+
+    /// Draws the tie that begins there; where it ends.
+    #[inline(never)]
+    fn draw_tie(&mut self, first: usize) -> usize {
+        let of = self.today[first];
+        let draw = self.ties.draw(self.instant(self.day, of), tag(of).phase());
+        let end = self.today[first..]
+            .iter()
+            .position(|&word| !tie(word, of))
+            .map_or(self.today.len(), |n| first + n);
+        if let [a, b] = &mut self.today[first..end] {
+            if draw.precedes(tag(*a).entity(), tag(*b).entity()) {
+                std::mem::swap(a, b);
+            }
+            return end;
+        }
+        self.drawn.clear();
+        self.drawn.extend(self.today[first..end].iter().map(|&word| (draw.rank(tag(word).entity()), word)));
+        self.drawn.sort_unstable_by(|a, b| b.cmp(a));
+        for (place, (_, word)) in self.today[first..end].iter_mut().zip(&self.drawn) {
+            *place = *word;
+        }
+        end
+    }
+
+    /// The first of two words of the running day precedes the second.
+    #[inline(always)]
+    fn precedes(&self, first: Word, second: Word) -> bool {
+        if tie(first, second) { self.wins(first, second) } else { first < second }
+    }
+
+    #[inline(never)]
+    fn wins(&self, first: Word, second: Word) -> bool {
+        let draw = self.ties.draw(self.instant(self.day, first), tag(first).phase());
+        draw.precedes(tag(first).entity(), tag(second).entity())
     }
 
     /// Makes days narrower if they have been crowded. Only the cost of what follows depends on it.
@@ -140,11 +196,11 @@ impl Calendar {
         let pending = self.sorted();
         // The day before the first event's: that day, too, is then begun in the usual way.
         let before = pending.first().map_or(0, |e| (e.at.ps() >> shift).saturating_sub(1));
-        *self = Self { day: before, ..Self::of_width(shift, self.horizon, self.per_day) };
+        *self = Self { day: before, ..Self::of_width(shift, self.horizon, self.per_day, self.ties) };
         pending.into_iter().rev().for_each(|event| self.push(event));
     }
 
-    fn of_width(shift: u32, horizon: u64, per_day: u64) -> Self {
+    fn of_width(shift: u32, horizon: u64, per_day: u64, ties: Ties) -> Self {
         let days = ((2 * horizon) >> shift).next_power_of_two().clamp(DAYS.0, DAYS.1);
         Self {
             shift,
@@ -154,6 +210,8 @@ impl Calendar {
             today: Vec::with_capacity(64),
             day: 0,
             later: Heap::default(),
+            ties,
+            drawn: Vec::new(),
             advanced: false,
             horizon,
             per_day,
@@ -174,11 +232,21 @@ fn tag(word: Word) -> Tag {
     Tag(word & ((1 << TAG) - 1))
 }
 
+/// Two words of a day are of one instant and phase.
+#[inline(always)]
+fn tie(a: Word, b: Word) -> bool {
+    (a ^ b) >> 32 == 0
+}
+
 impl Events for Calendar {
-    fn sized(pending: usize, horizon: u64) -> Self {
+    fn sized(pending: usize, horizon: u64, ties: Ties) -> Self {
         let per_day = if pending > LARGE { PER_DAY.1 } else { PER_DAY.0 };
         let width = (horizon * per_day / (pending as u64).max(1)).clamp(64, 1 << WIDEST);
-        Self::of_width(width.ilog2(), horizon, per_day)
+        Self::of_width(width.ilog2(), horizon, per_day, ties)
+    }
+
+    fn ties(&self) -> Ties {
+        self.ties
     }
 
     #[inline]
@@ -190,7 +258,7 @@ impl Events for Calendar {
             // Near the end, since that is where the present is.
             let mut hole = self.today.len();
             self.today.push(word);
-            while hole > 0 && self.today[hole - 1] < word {
+            while hole > 0 && self.precedes(self.today[hole - 1], word) {
                 self.today[hole] = self.today[hole - 1];
                 hole -= 1;
             }
@@ -221,7 +289,12 @@ impl Events for Calendar {
     /// Everything that happens at the present instant is in the running day.
     #[inline(always)]
     fn next_is_after(&self, now: Time, tag: Tag) -> bool {
-        self.today.last().is_none_or(|&next| next > self.word(Event { at: now, tag }))
+        self.today.last().is_none_or(|&next| self.precedes(self.word(Event { at: now, tag }), next))
+    }
+
+    #[inline(always)]
+    fn ties_with_next(&self, event: Event) -> bool {
+        self.today.last().is_some_and(|&next| tie(next, self.word(event)))
     }
 
     #[inline(always)]

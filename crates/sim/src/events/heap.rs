@@ -1,12 +1,13 @@
 //! A 4-ary heap of 16-byte events: the yardstick for the calendar.
 
-use super::{Event, Events, Tag};
+use super::{Event, Events, Tag, Ties};
 use thalweg_units::Time;
 
 /// A binary heap's shallower cousin: four children share a cache line.
 #[derive(Clone, Debug, Default)]
 pub struct Heap {
     items: Vec<Event>,
+    ties: Ties,
 }
 
 const ARITY: usize = 4;
@@ -24,8 +25,12 @@ impl Heap {
 }
 
 impl Events for Heap {
-    fn sized(pending: usize, _horizon: u64) -> Self {
-        Self { items: Vec::with_capacity(pending) }
+    fn sized(pending: usize, _horizon: u64, ties: Ties) -> Self {
+        Self { items: Vec::with_capacity(pending), ties }
+    }
+
+    fn ties(&self) -> Ties {
+        self.ties
     }
 
     #[inline]
@@ -34,7 +39,7 @@ impl Events for Heap {
         let mut hole = self.items.len() - 1;
         while hole > 0 {
             let parent = (hole - 1) / ARITY;
-            if self.items[parent] <= event {
+            if self.items[parent].precedes(&event, self.ties) {
                 break;
             }
             self.items[hole] = self.items[parent];
@@ -56,11 +61,11 @@ impl Events for Heap {
             }
             let mut best = first;
             for child in first + 1..end {
-                if self.items[child] < self.items[best] {
+                if self.items[child].precedes(&self.items[best], self.ties) {
                     best = child;
                 }
             }
-            if last <= self.items[best] {
+            if last.precedes(&self.items[best], self.ties) {
                 break;
             }
             self.items[hole] = self.items[best];
@@ -71,7 +76,11 @@ impl Events for Heap {
     }
 
     fn next_is_after(&self, now: Time, tag: Tag) -> bool {
-        self.peek().is_none_or(|next| *next > Event { at: now, tag })
+        self.peek().is_none_or(|next| Event { at: now, tag }.precedes(next, self.ties))
+    }
+
+    fn ties_with_next(&self, event: Event) -> bool {
+        self.peek().is_some_and(|next| next.ties_with(&event))
     }
 
     fn sorted(&self) -> Vec<Event> {

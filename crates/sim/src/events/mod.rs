@@ -1,15 +1,18 @@
 //! What happens next: events as plain data in a total order.
 //!
-//! An event is an instant and a [`Tag`]. Order is (instant, phase, entity), nothing else: it does not
-//! depend on who inserted what first, so a run cut into partitions would order it the same way.
+//! An event is an instant and a [`Tag`]. Order is (instant, phase, rank of the entity), nothing else: it does not
+//! depend on what was inserted first, so a run cut into partitions would order it the same way. Ranks among entities
+//! of one instant and phase are drawn, or are their numbers ([`Ties`]).
 //! Every entity has at most one live event of a kind, which makes the order total.
 
 mod calendar;
 mod heap;
 mod order;
+mod ties;
 
 pub use calendar::Calendar;
 pub use heap::Heap;
+pub use ties::{Draw, Ties};
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
@@ -122,6 +125,22 @@ impl Event {
     fn key(&self) -> u128 {
         u128::from(self.at.ps()) << 64 | u128::from(self.tag.0)
     }
+
+    /// It is of the same instant and phase.
+    #[inline(always)]
+    pub fn ties_with(&self, other: &Self) -> bool {
+        (self.key() ^ other.key()) >> 32 == 0
+    }
+
+    /// It precedes the other one, with that order among those of one instant and phase.
+    #[inline]
+    fn precedes(&self, other: &Self, ties: Ties) -> bool {
+        if self.ties_with(other) {
+            ties.draw(self.at, self.tag.phase()).precedes(self.tag.entity(), other.tag.entity())
+        } else {
+            self < other
+        }
+    }
 }
 
 impl Ord for Event {
@@ -148,14 +167,19 @@ impl PartialOrd for Event {
 
 /// A queue of events, smallest first.
 pub trait Events {
-    /// An empty queue for about `pending` events that lie within `horizon` picoseconds of each other.
-    fn sized(pending: usize, horizon: u64) -> Self;
+    /// An empty queue for about `pending` events that lie within `horizon` picoseconds of each other, with that order
+    /// among those of one instant and phase.
+    fn sized(pending: usize, horizon: u64, ties: Ties) -> Self;
+    /// Who is first among events of one instant and phase.
+    fn ties(&self) -> Ties;
     /// Inserts an event that is not earlier than the last one popped.
     fn push(&mut self, event: Event);
     /// The smallest event.
     fn pop(&mut self) -> Option<Event>;
     /// True if nothing is pending before the event `tag` of the instant `now`, at which the last event was popped.
     fn next_is_after(&self, now: Time, tag: Tag) -> bool;
+    /// True if the next event is of the same instant and phase as `event`, the last one popped.
+    fn ties_with_next(&self, event: Event) -> bool;
     /// The entity of the next event, or any: a hint for prefetching.
     fn next_entity(&self) -> u32 {
         0
@@ -188,7 +212,7 @@ mod tests {
 
     #[test]
     fn at_one_instant_packets_land_before_ports_decide() {
-        let mut calendar = Calendar::sized(4, 1000);
+        let mut calendar = Calendar::sized(4, 1000, Ties::ByNumber);
         calendar.push(event(5, Phase::Decide, 0));
         calendar.push(event(5, Phase::Arrive, 9));
         calendar.push(event(5, Phase::Arrive, 2));
@@ -199,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_run_that_stopped_before_an_event_may_still_schedule_earlier_ones() {
-        let mut calendar = Calendar::sized(300, 1 << 20);
+        let mut calendar = Calendar::sized(300, 1 << 20, Ties::ByNumber);
         let later = event(900_000, Phase::Arrive, 1);
         calendar.push(later);
         assert_eq!(calendar.pop(), Some(later));
@@ -211,9 +235,15 @@ mod tests {
     }
 
     /// Pops from `Q` while pushing follow-ups, as a simulation does; returns the order.
-    fn drive<Q: Events>(seed: u64, pending: usize, bits: u32, squeeze: u32, steps: usize) -> Vec<Event> {
+    fn drive<Q: Events>(
+        (seed, ties): (u64, Ties),
+        pending: usize,
+        bits: u32,
+        squeeze: u32,
+        steps: usize,
+    ) -> Vec<Event> {
         let mut draw = Stream::new(seed, "events", 0);
-        let mut queue = Q::sized(pending, 1 << bits);
+        let mut queue = Q::sized(pending, 1 << bits, ties);
         // Pending events may be much nearer than the queue expects.
         let horizon = 1 << bits.saturating_sub(squeeze);
         for entity in 0..pending as u32 {
@@ -244,11 +274,12 @@ mod tests {
     proptest! {
         #[test]
         fn the_calendar_pops_exactly_what_the_heap_pops(
-            seed: u64, pending in 1usize..300, bits in 1u32..34, squeeze in 0u32..16,
+            seed: u64, pending in 1usize..300, bits in 1u32..34, squeeze in 0u32..16, drawn: bool,
         ) {
-            let calendar = drive::<Calendar>(seed, pending, bits, squeeze, 3000);
-            prop_assert!(calendar.windows(2).all(|w| w[0] <= w[1]));
-            prop_assert_eq!(calendar, drive::<Heap>(seed, pending, bits, squeeze, 3000));
+            let ties = if drawn { Ties::Drawn { seed } } else { Ties::ByNumber };
+            let calendar = drive::<Calendar>((seed, ties), pending, bits, squeeze, 3000);
+            prop_assert!(calendar.windows(2).all(|w| w[0].precedes(&w[1], ties)));
+            prop_assert_eq!(calendar, drive::<Heap>((seed, ties), pending, bits, squeeze, 3000));
         }
     }
 }

@@ -84,7 +84,7 @@ impl Fabric {
         port.state.tx_pending = true;
         let at = port.free_at;
         if at <= cx.now {
-            self.schedule_tx(id);
+            self.schedule_tx(cx, id);
         } else {
             cx.schedule(at, Phase::Decide, id.0);
         }
@@ -300,7 +300,7 @@ impl Fabric {
         if port.free_at <= cx.now && port.place.pulls {
             // Shorter than the link's clock can tell: the NIC asks its flows again.
             port.state.tx_pending = true;
-            self.schedule_tx(id);
+            self.schedule_tx(cx, id);
         }
     }
 

@@ -147,8 +147,8 @@ impl Fabric {
         back: PortId,
         frame: Frame,
     ) {
-        // Ports decide in the order of their numbers: that one has decided at this instant, even without an event for it.
-        if back < id {
+        // That port may have decided first at this instant, even without an event for it.
+        if cx.events.ties().draw(cx.now, Phase::Decide).precedes(back.0, id.0) {
             self.catch_up_now(cx, back);
         }
         backpressure::tell_of_queue(self, cx, back, frame);

@@ -234,6 +234,9 @@ impl Fabric {
         flying: Flying,
         early: Span,
     ) {
+        if from != PortId::NONE {
+            cx.instruments.contests.note_joining(id, cx.now);
+        }
         if DETOURS && cx.features.failures && self.outages.is_down(id) {
             self.ports[id.at()].verdicts.dropped += 1;
             if cx.features.relief {

@@ -7,7 +7,7 @@
 //! A packet that the queue need not order waits in the bypass slot: see [`crate::port::Bypass`].
 
 use crate::cx::Cx;
-use crate::events::{Event, Events, Phase, Tag};
+use crate::events::{Draw, Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
 use crate::fabric::{Fabric, backpressure, points, reference, relief, settling};
 use crate::port::flying::{Flying, Load};
@@ -204,7 +204,7 @@ impl Fabric {
                 return;
             }
             self.ports[id.at()].state.tx_pending = true;
-            self.schedule_tx(id);
+            self.schedule_tx(cx, id);
         } else if port.state.eager | port.flight.is_empty() {
             // (Empty: it sends a release, which lands at no event and reminds nobody.)
             port.state.tx_pending = true;
@@ -214,10 +214,23 @@ impl Fabric {
 
     /// An idle port is to decide at this instant, after everything else that happens now.
     #[inline(always)]
-    pub(crate) fn schedule_tx(&mut self, id: PortId) {
-        let behind = self.tx_ready.iter().rposition(|other| *other > id).map_or(0, |at| at + 1);
+    pub(crate) fn schedule_tx<Q: Events>(&mut self, cx: &Cx<Q>, id: PortId) {
+        if self.tx_ready.is_empty() {
+            return self.tx_ready.push(id);
+        }
+        self.schedule_tx_among(cx.events.ties().draw(cx.now, Phase::Decide), id);
+    }
+
+    /// Several ports decide at this instant: in the order of their draw.
+    #[inline(never)]
+    fn schedule_tx_among(&mut self, draw: Draw, id: PortId) {
+        let behind =
+            self.tx_ready.iter().rposition(|other| draw.precedes(id.0, other.0)).map_or(0, |at| at + 1);
         self.tx_ready.insert(behind, id);
-        debug_assert!(self.tx_ready.is_sorted_by(|a, b| a > b), "the first one last, each once");
+        debug_assert!(
+            self.tx_ready.is_sorted_by(|a, b| draw.precedes(b.0, a.0)),
+            "the first one last, each once"
+        );
     }
 
     /// The next port that decides now, in their order, unless something else comes first at this instant.
@@ -439,7 +452,7 @@ impl Fabric {
         let wake = queue.wake();
         if port.waiting.packets > 0 && !port.state.tx_pending && port.free_at <= cx.now {
             port.state.tx_pending = true;
-            self.schedule_tx(id);
+            self.schedule_tx(cx, id);
         }
         if let Some(at) = wake {
             let at = at.max(cx.now + Span::from_ps(1));
@@ -469,7 +482,7 @@ impl Fabric {
         self.preempted.keep(handle, port.free_at - cx.now);
         port.free_at = cx.now;
         port.now_waiting(cx.now, queue.packets(), queue.bytes());
-        self.schedule_tx(id);
+        self.schedule_tx(cx, id);
     }
 
     /// A transmission ends, unless it was stopped since this was foreseen.
@@ -492,7 +505,7 @@ impl Fabric {
         }
         if self.ports[id.at()].waiting.packets > 0 {
             self.ports[id.at()].state.tx_pending = true;
-            self.schedule_tx(id);
+            self.schedule_tx(cx, id);
         }
     }
 }

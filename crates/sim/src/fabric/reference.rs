@@ -110,7 +110,7 @@ pub(crate) fn transmit_pulled<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id
     if port.free_at <= cx.now && port.waiting.packets == 0 {
         // It left at once: there may be room for another.
         port.state.tx_pending = true;
-        fabric.schedule_tx(id);
+        fabric.schedule_tx(cx, id);
     }
 }
 
@@ -122,7 +122,7 @@ fn arrive<Q>(fabric: &mut Fabric, cx: &Cx<Q>, id: PortId, handle: Handle) -> Arr
 
 /// The port is to decide: now, after all that happens at this instant, or later.
 fn decide_at<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, at: Time) {
-    if at <= cx.now { fabric.schedule_tx(id) } else { cx.schedule(at, Phase::Decide, id.0) }
+    if at <= cx.now { fabric.schedule_tx(cx, id) } else { cx.schedule(at, Phase::Decide, id.0) }
 }
 
 /// What waits has changed: the port's own account, and that of memory shared by outputs.
@@ -322,7 +322,7 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     let port = &mut fabric.ports[id.at()];
     if port.waiting.packets > 0 && !port.state.tx_pending && port.free_at <= cx.now {
         port.state.tx_pending = true;
-        fabric.schedule_tx(id);
+        fabric.schedule_tx(cx, id);
     }
     if let Some(at) = wake {
         let at = at.max(cx.now + Span::from_ps(1));

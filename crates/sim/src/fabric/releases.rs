@@ -36,11 +36,12 @@ pub(super) fn next<Q: Events>(
     end: (Time, PortId),
 ) -> Option<(usize, Time, Signal)> {
     let Releases { under_way, quiet_until } = &mut fabric.stages.relief.releases;
+    let draw = cx.events.ties().draw(end.0, Phase::Arrive);
     let mut quiet = Time::MAX;
     for (number, back) in fabric.memory.links[switch].iter().enumerate() {
         let by = PortId(back.0 ^ 1);
         let Some(&(at, signal)) = under_way[by.at()].front() else { continue };
-        if (at, by) < end {
+        if at < end.0 || at == end.0 && draw.precedes(by.0, end.1.0) {
             under_way[by.at()].pop_front();
             cx.instruments.mark(at, Tag::new(Phase::Arrive, by.0).word());
             return Some((number, at, signal));

@@ -1,5 +1,6 @@
 //! What looks on and changes nothing: tallies, digest, probes, records of packets and of pauses.
 
+pub(crate) mod contests;
 pub mod delays;
 pub(crate) mod firsts;
 pub(crate) mod journal;
@@ -9,6 +10,7 @@ pub mod recording;
 
 use crate::arena::Packets;
 use crate::spec::NetworkSpec;
+use contests::Contests;
 use delays::Delays;
 use firsts::Firsts;
 use journal::Journal;
@@ -58,6 +60,7 @@ pub(crate) struct Instruments {
     /// A hash of every event and what happened in it.
     pub digest: u64,
     pub tally: Tally,
+    pub contests: Contests,
     pub probes: Probes,
     /// By group of flows: what their data packets waited on their way, if that is measured.
     pub delays: Vec<Delays>,

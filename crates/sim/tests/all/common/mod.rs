@@ -112,6 +112,7 @@ pub fn network(
         flows,
         probes: ProbeSpec::default(),
         stop: StopSpec { until: Time::from_ms(1_000_000), when_measured_done: true, max_events: u64::MAX },
+        ties: Default::default(),
         shortcuts: true,
     }
 }

@@ -1,0 +1,73 @@
+//! Contested ties: packets that join one queue at one instant by different links, so that only a draw, or their links' numbers,
+//! say which is first ([`Ties`](crate::events::Ties)).
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{PortId, Time};
+
+/// How many there were so far.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Contests {
+    /// Packets that found another one of their instant in their queue.
+    pub decided: u64,
+    /// The packet at hand has landed at the same instant as others.
+    tied: bool,
+    /// The last instant at which several landed.
+    at: Time,
+    /// By port: when one of those last joined its queue. Empty until the first does.
+    joined: Vec<Time>,
+}
+
+impl Default for Contests {
+    fn default() -> Self {
+        Self { decided: 0, tied: false, at: Time::MAX, joined: Vec::new() }
+    }
+}
+
+impl Contests {
+    /// A packet lands; `next`: so will another one at this instant.
+    #[inline(always)]
+    pub fn note_landing(&mut self, now: Time, next: bool) {
+        self.tied = next | (self.at == now);
+        if next {
+            self.at = now;
+        }
+    }
+
+    /// The packet that has landed joins a port's queue.
+    #[inline(always)]
+    pub fn note_joining(&mut self, port: PortId, now: Time) {
+        if self.tied {
+            self.note_tie(port, now);
+        }
+    }
+
+    #[inline(never)]
+    fn note_tie(&mut self, port: PortId, now: Time) {
+        if self.joined.len() <= port.at() {
+            self.joined.resize(port.at() + 1, Time::MAX);
+        }
+        if std::mem::replace(&mut self.joined[port.at()], now) == now {
+            self.decided += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_packets_that_meet_in_one_queue_contest_it() {
+        let mut contests = Contests::default();
+        let mut land = |now: u64, next: bool, port: u32| {
+            contests.note_landing(Time::from_ps(now), next);
+            contests.note_joining(PortId(port), Time::from_ps(now));
+        };
+        land(1, false, 0);
+        land(2, false, 0);
+        (land(3, true, 0), land(3, true, 1), land(3, false, 0)); // the third finds the first
+        (land(4, true, 0), land(4, false, 1));
+        (land(5, true, 2), land(5, true, 2), land(5, false, 2));
+        assert_eq!(contests.decided, 1 + 2);
+    }
+}
