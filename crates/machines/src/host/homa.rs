@@ -20,7 +20,7 @@ struct Incoming {
     granted: u64,
     /// What its last grant said.
     level: u8,
-    /// The last packet of it came then, or the last grant was repeated.
+    /// The last packet of it that brought something came then, or the last grant was repeated.
     heard_at: Time,
 }
 
@@ -106,7 +106,9 @@ impl HomaAgent {
         let message = self.incoming.entry(flow).or_insert(fresh);
         let waits = message.granted < size;
         let before = (message.left(), flow);
-        (message.received, message.heard_at) = (received, now);
+        if received > message.received {
+            (message.received, message.heard_at) = (received, now);
+        }
         let after = (message.left(), flow);
         if !waits {
             return;

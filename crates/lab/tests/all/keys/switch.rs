@@ -20,6 +20,8 @@ const CODEL_AND_ANOTHER: &[&str] = &[
     "~.marking={kind=\"step\",threshold=\"15pkts\"}",
 ];
 const CODEL: &[&str] = &["@.marking={kind=\"codel\",target=\"10us\",interval=\"50us\"}"];
+/// Drops often enough for the control laws to part.
+const CODEL_OFTEN: &[&str] = &["@.marking={kind=\"codel\",target=\"5us\",interval=\"20us\"}"];
 const PIE_RULE: &str =
     "@.marking={kind=\"pie\",target=\"5us\",update=\"10us\",burst=\"20us\",alpha=500.0,beta=900.0}";
 const PIE: &[&str] = &[PIE_RULE];
@@ -212,10 +214,10 @@ pub const KEYS: &[Row] = &[
     ("@.marking(codel).interval", BUSY, CODEL, "50us", "30us", Outcome),
     ("@.marking(codel).mtu", BUSY, CODEL, "", "15KB", Outcome),
     ("@.marking(codel).ecn", BUSY, CODEL_AND_ANOTHER, "", "false", Outcome),
-    ("@.marking(codel).law", BUSY, CODEL, "", "acm2012", Outcome),
-    ("@.marking(codel).law=rfc8289", BUSY, CODEL, "acm2012", "rfc8289", Outcome),
-    ("@.marking(codel).law=linux", BUSY, CODEL, "", "linux", Outcome),
-    ("@.marking(codel).law=acm2012", BUSY, CODEL, "", "acm2012", Outcome),
+    ("@.marking(codel).law", BUSY, CODEL_OFTEN, "", "acm2012", Outcome),
+    ("@.marking(codel).law=rfc8289", BUSY, CODEL_OFTEN, "acm2012", "rfc8289", Outcome),
+    ("@.marking(codel).law=linux", BUSY, CODEL_OFTEN, "", "linux", Outcome),
+    ("@.marking(codel).law=acm2012", BUSY, CODEL_OFTEN, "", "acm2012", Outcome),
     ("@.marking=pie", BUSY, PIE, "{kind=\"pie\",target=\"5us\",update=\"10us\",burst=\"20us\",alpha=500.0,beta=900.0}", "none", Outcome),
     ("@.marking(pie).target", BUSY, PIE, "5us", "10us", Outcome),
     ("@.marking(pie).update", BUSY, PIE, "10us", "20us", Outcome),

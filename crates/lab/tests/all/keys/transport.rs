@@ -80,7 +80,7 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).flight", BUSY, &["switch.buffer=10KB"], "", "span", Outcome),
     ("%(tcp).flight=pipe", BUSY, &["switch.buffer=10KB"], "pipe", "span", Outcome),
     ("%(tcp).flight=span", BUSY, &["switch.buffer=10KB"], "span", "pipe", Outcome),
-    ("%(tcp).flight=span-omniscient", BUSY, &["switch.buffer=10KB"], "span-omniscient", "span", Outcome),
+    ("%(tcp).flight=span-omniscient", BUSY, &["switch.buffer=20KB"], "span-omniscient", "span", Outcome),
     ("%(tcp).initial_window", BUSY, &[], "", "4pkts", Outcome),
     ("%(tcp).max_window", BUSY, &[], "", "12pkts", Outcome),
     ("%(tcp).initial_threshold", BUSY, &[], "", "5pkts", Outcome),

@@ -39,8 +39,13 @@ impl Endpoint for HomaReceiver {
     type Spec = HomaSpec;
 
     fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+        let before = self.all.bytes();
         self.all.take(packet);
-        self.ask_at = now.saturating_add(spec.resend);
+        // What had arrived before is no progress: a source that repeats its first packet every `resend` would put the request off
+        // for ever.
+        if self.all.bytes() > before || self.ask_at == Time::MAX {
+            self.ask_at = now.saturating_add(spec.resend);
+        }
         Heard::default()
     }
 

@@ -160,3 +160,16 @@ proptest! {
         prop_assert_eq!((r.received(), r.unique_bytes()), (size, size));
     }
 }
+
+#[test]
+fn a_first_packet_that_comes_again_does_not_put_off_the_request_for_what_is_missing() {
+    let (mut sender, mut receiver) = ends(4000);
+    let first = poll(&mut sender, US(0)).expect("unscheduled");
+    receiver.on_packet(&spec(), US(5), &first, None);
+    // The source hears nothing, and repeats it every 100 us: it arrives as the request falls due.
+    receiver.on_packet(&spec(), US(105), &first, None);
+    assert_eq!(receiver.timer(), Some(US(105)));
+    receiver.on_timer(&spec(), US(105));
+    let request = poll(&mut receiver, US(105)).expect("a request");
+    assert_eq!((request.kind, request.seq), (Kind::Control, 1000));
+}
