@@ -1,7 +1,9 @@
-//! The shape of a crate's source, read from its text: who imports whom, how large structs are, where their methods stand.
+//! The shape of a crate's source, read from its text: who imports whom, how large structs are, where their
+//! methods stand.
 //!
-//! An import is what a `use` declares or a path in full (`crate::…`, `super::…`) names, followed through re-exports to the file that has the
-//! item. What a list names (`controllers!`, `stages!`) is no import: it exists to name everything. Tests are not looked at.
+//! An import is what a `use` declares or a path in full (`crate::…`, `super::…`) names, followed through
+//! re-exports to the file that has the item. What a list names (`controllers!`, `stages!`) is no import: it
+//! exists to name everything. Tests are not looked at.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -163,7 +165,8 @@ impl Source {
     }
 }
 
-/// Asserts the three laws of the house, but for what is listed: files that may stand in one circle, structs that are tables.
+/// Asserts the three laws of the house, but for what is listed: files that may stand in one circle, structs
+/// that are tables.
 pub fn keeps_the_laws(source: &Source, circle: &[&str], tables: &[&str]) {
     for files in source.circles() {
         let allowed = files.len() <= 2 || files.iter().all(|file| circle.contains(&file.as_str()));

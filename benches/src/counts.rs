@@ -1,10 +1,11 @@
-//! What a priority queue costs in operations rather than in nanoseconds: comparisons of keys and moves of entries per packet
-//! that leaves and packet that joins, at a steady length. A heap that sorts exactly, against a queue of buckets that does
-//! not: in hardware each is a memory access (ups §5: p-heaps and bucket sort).
+//! What a priority queue costs in operations rather than in nanoseconds: comparisons of keys and moves of
+//! entries per packet that leaves and packet that joins, at a steady length. A heap that sorts exactly,
+//! against a queue of buckets that does not: in hardware each is a memory access (ups §5: p-heaps and bucket
+//! sort).
 //!
-//! The bucket queue is a ring of first-come-first-served lists and a tree of 64-bit words above it, in which a set bit says
-//! that something waits below: the least bucket is found with one find-first-set per level (Saeed et al., "Eiffel:
-//! Efficient and Flexible Software Packet Scheduling", NSDI 2019, §3.1).
+//! The bucket queue is a ring of first-come-first-served lists and a tree of 64-bit words above it, in which
+//! a set bit says that something waits below: the least bucket is found with one find-first-set per level
+//! (Saeed et al., "Eiffel: Efficient and Flexible Software Packet Scheduling", NSDI 2019, §3.1).
 
 use std::collections::VecDeque;
 use thalweg_units::Stream;
@@ -100,7 +101,8 @@ struct Row {
     levels: Vec<Vec<u64>>,
 }
 
-/// Two rows of buckets, one for the keys that come next and one for those behind; when the first is empty they change places.
+/// Two rows of buckets, one for the keys that come next and one for those behind; when the first is empty
+/// they change places.
 #[derive(Clone, Debug)]
 pub struct CountedBuckets {
     width: u64,
@@ -205,8 +207,9 @@ fn span(length: u32) -> u64 {
     2 * u64::from(length) * PACKET + 100 * PACKET
 }
 
-/// Operations per packet that leaves and packet that joins, in `pairs` pairs: keys are the present instant and a uniform
-/// slack of as many transmission times as packets wait; before counting begins as many pairs as three lengths have passed.
+/// Operations per packet that leaves and packet that joins, in `pairs` pairs: keys are the present instant
+/// and a uniform slack of as many transmission times as packets wait; before counting begins as many pairs as
+/// three lengths have passed.
 pub fn hold(queue: &mut impl Counted, length: u32, pairs: u64) -> [f64; 2] {
     let mut draw = Stream::new(3, "counts", 0);
     let mut arrive = |queue: &mut dyn Counted, number: u64, now: u64| {

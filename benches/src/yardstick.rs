@@ -1,13 +1,15 @@
 //! The event queue of W0: a calendar (Brown, CACM 1988) that stays as it is.
 //!
-//! Ratios to W0 compare engines of different days on different machines, so what they are ratios to must not become faster with
-//! the engine. This is what the engine's calendar was when the goals were set: days of a fixed width, sorted by insertion when
-//! they are reached, a bitmap of those that hold something, a heap for what lies beyond the year.
+//! Ratios to W0 compare engines of different days on different machines, so what they are ratios to must not
+//! become faster with the engine. This is what the engine's calendar was when the goals were set: days of a
+//! fixed width, sorted by insertion when they are reached, a bitmap of those that hold something, a heap for
+//! what lies beyond the year.
 
 use thalweg_sim::events::{Event, Events, Heap, Phase, Tag, Ties};
 use thalweg_units::Time;
 
-/// How long after the beginning of its day (ps), above the entity: all that happens in a bare network is that packets arrive.
+/// How long after the beginning of its day (ps), above the entity: all that happens in a bare network is that
+/// packets arrive.
 type Word = u64;
 
 /// Bits of a [`Tag`].

@@ -1,4 +1,5 @@
-//! Names what the engine was made of, so that runs that are kept are used again by every build of the same sources, and by no other.
+//! Names what the engine was made of, so that runs that are kept are used again by every build of the same
+//! sources, and by no other.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

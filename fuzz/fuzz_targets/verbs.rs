@@ -1,4 +1,5 @@
-//! Bytes off the wire: the decoder takes only what the encoder writes, and both ends of a queue pair survive what it takes.
+//! Bytes off the wire: the decoder takes only what the encoder writes, and both ends of a queue pair survive
+//! what it takes.
 #![no_main]
 use thalweg_units::Time;
 use thalweg_verbs::memory::{Buffer, Rights};

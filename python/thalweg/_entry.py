@@ -1,7 +1,7 @@
 """The command's first lines, before anything that takes time.
 
-Until the command is ready to answer Ctrl-C it dies of it, silently: there is nothing to save yet, and the alternative is a
-traceback from the middle of an import.
+Until the command is ready to answer Ctrl-C it dies of it, silently: there is nothing to save yet, and the
+alternative is a traceback from the middle of an import.
 """
 
 import _signal  # what `signal` wraps; present from the start

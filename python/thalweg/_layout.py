@@ -1,4 +1,5 @@
-"""What keeps a figure readable: legends inside the page, plain numbers on its axes, times in the unit of their range."""
+"""What keeps a figure readable: legends inside the page, plain numbers on its axes, times in the unit of
+their range."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ MARGIN = 0.04  # inches
 
 
 def fit(fig: mpl.Figure) -> None:
-    """Lays the legends out so that none is cut off by the page: fewer columns, then broken lines, then smaller letters. Measures only,
-    draws nothing: how large a legend is does not depend on where it goes."""
+    """Lays the legends out so that none is cut off by the page: fewer columns, then broken lines, then
+    smaller letters. Measures only, draws nothing: how large a legend is does not depend on where it goes."""
     if getattr(fig, "_fitted", False):
         return
     fig._fitted = True

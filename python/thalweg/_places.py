@@ -1,7 +1,7 @@
 """Where results may be written. Nothing that thalweg did not write itself is ever replaced or removed.
 
-A run directory is ours if its `meta.json` says so and lists every file in it; a folder of many runs if its `thalweg.json`
-says so; a report or a figure if it carries our mark. Links, devices and pipes never are.
+A run directory is ours if its `meta.json` says so and lists every file in it; a folder of many runs if its
+`thalweg.json` says so; a report or a figure if it carries our mark. Links, devices and pipes never are.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _LEFT = re.compile(r"\.(.+)\.thalweg-([0-9a-f]{12})(\.older)?")
 
 
 def check_free(path: Path) -> dict | None:
-    """Refuses a place that cannot become a run directory; `meta.json` of the older run of ours that would be replaced."""
+    """Refuses a place that cannot become a run directory; `meta.json` of the older run of ours that would be
+    replaced."""
     there = _kind(path)
     if there is not None:
         if there != "folder":
@@ -48,7 +49,8 @@ def check_free(path: Path) -> dict | None:
 
 
 def prepare(path: Path, tell: bool) -> None:
-    """Before a run: refuses a wrong place early, clears what killed processes left beside it, says what will be replaced."""
+    """Before a run: refuses a wrong place early, clears what killed processes left beside it, says what will
+    be replaced."""
     older = check_free(path)
     for line in clear_leftovers(_absolute(path).parent):
         if tell:
@@ -69,7 +71,8 @@ def make_parents(path: Path) -> None:
 
 
 def _older(path: Path) -> dict | None:
-    """What an existing folder's `meta.json` says, if the folder holds a run of ours and nothing else; `None` if it is empty."""
+    """What an existing folder's `meta.json` says, if the folder holds a run of ours and nothing else; `None`
+    if it is empty."""
     names = _listing(path)
     if not names:
         return None
@@ -136,9 +139,9 @@ class Place:
 
 @contextmanager
 def appearing(path: Path) -> Iterator[Place]:
-    """A run directory that appears complete or not at all: a temporary folder beside `path` that takes its name at the end,
-    replacing an older run of ours. Sealed by whoever writes it. Whoever has made results asks `check_free` before making them:
-    here a place that is taken costs only the name."""
+    """A run directory that appears complete or not at all: a temporary folder beside `path` that takes its
+    name at the end, replacing an older run of ours. Sealed by whoever writes it. Whoever has made results
+    asks `check_free` before making them: here a place that is taken costs only the name."""
     make_parents(path)
     here = _absolute(path)
     token = uuid.uuid4().hex[:12]
@@ -212,8 +215,8 @@ def _remove_listed(folder: Path) -> bool:
 
 
 def clear_leftovers(parent: Path) -> list[str]:
-    """Looks for temporary folders that killed processes left in `parent`: unfinished ones of ours are removed, finished ones
-    are named. What was done, one line each."""
+    """Looks for temporary folders that killed processes left in `parent`: unfinished ones of ours are
+    removed, finished ones are named. What was done, one line each."""
     said = []
     try:
         found = [n for n in _listing(parent) if _LEFT.fullmatch(n) and _kind(parent / n) == "folder"]
@@ -303,7 +306,8 @@ def check_file(path: Path, mark: str = MARK) -> None:
 
 
 def write_file(path: Path, data: bytes | str, mark: str = MARK) -> Path:
-    """Writes a file, complete or not at all, replacing only one of ours. `mark=""`: in a folder of ours, any regular file."""
+    """Writes a file, complete or not at all, replacing only one of ours. `mark=""`: in a folder of ours, any
+    regular file."""
     check_file(path, mark)
     _write(path, data.encode() if isinstance(data, str) else data)
     return path
@@ -321,8 +325,8 @@ def replace(path: Path, text: str) -> None:
 
 @contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
-    """One process at a time: what is read from a file in this folder, added to and written again is not lost to another that does the
-    same. Waits; a file system without locks lets everyone in."""
+    """One process at a time: what is read from a file in this folder, added to and written again is not lost
+    to another that does the same. Waits; a file system without locks lets everyone in."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):

@@ -13,8 +13,8 @@ DEEPEST = 32
 
 
 def plain(value, key: str = "", file: str = "<dict>", depth: int = 0):
-    """The value made of Python's own types that TOML has. NumPy scalars count as Python's, paths as text; entries of tables that are
-    `None` are left out."""
+    """The value made of Python's own types that TOML has. NumPy scalars count as Python's, paths as text;
+    entries of tables that are `None` are left out."""
 
     def wrong(reason: str, hint: str | None = None):
         return refuse(reason, file=file, key=key, hint=hint)

@@ -1,6 +1,6 @@
-"""TOML text of Python values (the standard library only reads it). tomli-w writes documents, keys and scalars; a nested table on one
-line, which `--set` and table cells need, it has no form for: the braces are ours. What can be written, and under which key it was wrong, is
-`_plain`'s affair."""
+"""TOML text of Python values (the standard library only reads it). tomli-w writes documents, keys and
+scalars; a nested table on one line, which `--set` and table cells need, it has no form for: the braces are
+ours. What can be written, and under which key it was wrong, is `_plain`'s affair."""
 
 from __future__ import annotations
 

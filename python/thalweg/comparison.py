@@ -228,7 +228,8 @@ _BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 1 
 
 
 def size_classes(results: Results) -> list[tuple[float, float, str]]:
-    """`(above, up to, name)` in bytes of payload: the classes of the run's summary, `measure.size_classes` of its scenario."""
+    """`(above, up to, name)` in bytes of payload: the classes of the run's summary, `measure.size_classes` of
+    its scenario."""
     texts = tomllib.loads(results.scenario_toml).get("measure", {}).get("size_classes", [])
     edges = [_bytes(text) for text in texts]
     pairs = zip([0.0, *edges], [*edges, math.inf], strict=True)

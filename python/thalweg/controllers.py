@@ -15,31 +15,37 @@
         def on_timeout(self, loss):
             self.window = self.mss
 
-A scenario then says `transport.congestion = { kind = "custom", name = "my-aimd", params = { gain = 0.7 } }`. After every call the
-attributes `window` (payload bytes), and if the class has them `pace` (bit/s or None) and `wake_ps` (when `on_tick(now_ps)` is
-wanted, or None; never in the past, nor in `__init__`, which does not know the time), are what the flow may do; a method `permit()` that returns a window or
+A scenario then says `transport.congestion = { kind = "custom", name = "my-aimd", params = { gain = 0.7 } }`.
+After every call the attributes `window` (payload bytes), and if the class has them `pace` (bit/s or None) and
+`wake_ps` (when `on_tick(now_ps)` is wanted, or None; never in the past, nor in `__init__`, which does not
+know the time), are what the flow may do; a method `permit()` that returns a window or
 `(window, pace, wake_ps)` is the other way to say so.
 
-`params` declares the parameters with their defaults; a scenario that writes another name, or a value of another type, is refused.
-`ecn=True` lets packets be marked, and the sender hear of it in `ack.marked`, unless the scenario says otherwise.
-`telemetry=True` has switches write what they know into packets (in-band telemetry, as HPCC wants it), and receivers send it back.
+`params` declares the parameters with their defaults; a scenario that writes another name, or a value of
+another type, is refused. `ecn=True` lets packets be marked, and the sender hear of it in `ack.marked`, unless
+the scenario says otherwise. `telemetry=True` has switches write what they know into packets (in-band
+telemetry, as HPCC wants it), and receivers send it back.
 
-`flow`: `number`, `mss`, `initial_window`, `max_window`, `line_rate` (bit/s), `base_rtt_ps`, `params` (the defaults with what the scenario
-wrote). `ack`: `now_ps`, `rtt_ps` (None for retransmitted data), `acked`, `sacked`, `in_flight`, `acked_to`, `sent_to`,
-`marked`, `in_recovery`, `app_limited`, `cwnd_limited` (the window or the pace was used up meanwhile: only then a window should grow), and how fast data is delivered: `delivered` since the newest segment acknowledged here was sent, in
-`interval_ps`, with `lost` meanwhile (None without a sample); and `telemetry`, a list with a record of every switch on the way: `at_ps`, `tx_bytes`, `queue`,
-`rate` (bit/s) of the port that the packet left by (None unless it was asked for), with `path`, a number that is the
-same as long as these are the same ports: records of two paths cannot be compared. `loss`: `now_ps`, `in_flight`,
-`acked_to`, `sent_to`. Bytes are payload. A class that has `on_sent` is called with `(now_ps, bytes, in_flight)` after
-each transmission; one that has `on_restart` with `(now_ps, idle_ps)` when data comes after a silence: nothing to send,
-nothing in the network.
+`flow`: `number`, `mss`, `initial_window`, `max_window`, `line_rate` (bit/s), `base_rtt_ps`, `params` (the
+defaults with what the scenario wrote). `ack`: `now_ps`, `rtt_ps` (None for retransmitted data), `acked`,
+`sacked`, `in_flight`, `acked_to`, `sent_to`, `marked`, `in_recovery`, `app_limited`, `cwnd_limited` (the
+window or the pace was used up meanwhile: only then a window should grow), and how fast data is delivered:
+`delivered` since the newest segment acknowledged here was sent, in `interval_ps`, with `lost` meanwhile (None
+without a sample); and `telemetry`, a list with a record of every switch on the way: `at_ps`, `tx_bytes`,
+`queue`, `rate` (bit/s) of the port that the packet left by (None unless it was asked for), with `path`, a
+number that is the same as long as these are the same ports: records of two paths cannot be compared. `loss`:
+`now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload. A class that has `on_sent` is called with
+`(now_ps, bytes, in_flight)` after each transmission; one that has `on_restart` with `(now_ps, idle_ps)` when
+data comes after a silence: nothing to send, nothing in the network.
 
-State is data: an instance is saved as the plain values of its attributes. These may be numbers, texts, lists, tuples, dictionaries,
-`collections.deque`, `random.Random` and the `flow` itself, each held once; of anything else make such values in
-`__getstate__`, and take them back in `__setstate__`. Reading a saved run executes nothing that it holds.
-Chance must come from a seed that the scenario gives (`random.Random(flow.params["seed"] + flow.number)`), or runs stop being repeatable.
+State is data: an instance is saved as the plain values of its attributes. These may be numbers, texts, lists,
+tuples, dictionaries, `collections.deque`, `random.Random` and the `flow` itself, each held once; of anything
+else make such values in `__getstate__`, and take them back in `__setstate__`. Reading a saved run executes
+nothing that it holds. Chance must come from a seed that the scenario gives
+(`random.Random(flow.params["seed"] + flow.number)`), or runs stop being repeatable.
 
-Whatever goes wrong in a controller ends the run with a `thalweg.ControllerError` that names controller, flow and instant.
+Whatever goes wrong in a controller ends the run with a `thalweg.ControllerError` that names controller, flow
+and instant.
 """
 
 from __future__ import annotations
@@ -71,7 +77,8 @@ _CLASSES: dict[str, type] = {}
 def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params: Mapping[str, Any] | None = None):
     """Class decorator: makes the class available to scenarios under `name`.
 
-    `ecn`: it wants to hear of marks. `telemetry`: and what switches write into packets. `params`: its parameters with their defaults.
+    `ecn`: it wants to hear of marks. `telemetry`: and what switches write into packets. `params`: its
+    parameters with their defaults.
     """
     if not isinstance(name, str) or not name:
         raise TypeError('a controller needs a name: @thalweg.controller("my-controller")')
@@ -184,8 +191,8 @@ def load_state(cls, saved: bytes) -> tuple[Any, int]:
 
 
 def _plain(value, where: str, held: dict[int, str]):
-    """A value as JSON: what JSON has no word for becomes `{"its name": …}`. Anything that could not be read back the same is
-    refused."""
+    """A value as JSON: what JSON has no word for becomes `{"its name": …}`. Anything that could not be read
+    back the same is refused."""
     kind = type(value)
     if kind in _PLAIN:
         return value
@@ -248,7 +255,8 @@ def names() -> list[str]:
 
 
 def named(where: str) -> str:
-    """The name under which `FILE.py:Class`, `MODULE:Class` or the only controller of `FILE.py` is registered, after importing it."""
+    """The name under which `FILE.py:Class`, `MODULE:Class` or the only controller of `FILE.py` is registered,
+    after importing it."""
     place, _, wanted = where.partition(":")
     found = import_plugins(place)
     classes = {c.__name__: c for c in found.values() if isinstance(c, type) and "thalweg_name" in vars(c)}

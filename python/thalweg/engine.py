@@ -36,11 +36,13 @@ def run(
 ) -> Results:
     """Runs a scenario.
 
-    `out`: the run directory to write; `None` keeps nothing on disk. Only an older run is ever replaced. `progress`: `None` shows a bar on a terminal, `True` always says
-    something, `False` nothing. `check`: invariants are checked all along. `max_seconds`: stop after so much of your time; the
-    results are then valid and marked partial. `record`: records every packet into the run directory, as
-    `measure.packets` does (`"hops"`: with the times at every switch port), for `thalweg.replay`. A run whose estimated memory is more than there is free is refused, unless `force` is true. Raises `ScenarioError`, and `Interrupted` (a `KeyboardInterrupt`
-    with `.results`) on Ctrl-C.
+    `out`: the run directory to write; `None` keeps nothing on disk. Only an older run is ever replaced.
+    `progress`: `None` shows a bar on a terminal, `True` always says something, `False` nothing. `check`:
+    invariants are checked all along. `max_seconds`: stop after so much of your time; the results are then
+    valid and marked partial. `record`: records every packet into the run directory, as `measure.packets` does
+    (`"hops"`: with the times at every switch port), for `thalweg.replay`. A run whose estimated memory is
+    more than there is free is refused, unless `force` is true. Raises `ScenarioError`, and `Interrupted` (a
+    `KeyboardInterrupt` with `.results`) on Ctrl-C.
     """
     scenario = as_scenario(scenario, {**(set or {}), **record_setting(record)})
     if not force:
@@ -154,8 +156,8 @@ def drive(
     take: Callable[[bool], None] | None = None,
     signals: Signals | None = None,
 ) -> str | None:
-    """Steps until the end; otherwise says why it stopped: "interrupted", "time budget" or "stopped". `take` is called between
-    steps."""
+    """Steps until the end; otherwise says why it stopped: "interrupted", "time budget" or "stopped". `take`
+    is called between steps."""
     signals = signals or Signals()
     begun = last = time.monotonic()
     chunk = 4096
@@ -203,7 +205,8 @@ def _step(simulation, chunk: int, signals: Signals) -> bool:
 
 
 def break_off() -> None:
-    """Raises `KeyboardInterrupt` in every thread that drives a run: the way out of a Python controller that never returns."""
+    """Raises `KeyboardInterrupt` in every thread that drives a run: the way out of a Python controller that
+    never returns."""
     import ctypes
 
     with _driving_lock:
@@ -212,8 +215,8 @@ def break_off() -> None:
 
 
 class Signals:
-    """What Ctrl-C (or a polite kill) has to wait for. It falls between two steps and never into a Python controller: what is
-    saved is then a state of the straight run. Saving is never broken off."""
+    """What Ctrl-C (or a polite kill) has to wait for. It falls between two steps and never into a Python
+    controller: what is saved is then a state of the straight run. Saving is never broken off."""
 
     def __init__(self) -> None:
         self.pressed = Event()

@@ -38,7 +38,8 @@ class ScenarioError(ValueError):
 
 
 class ControllerError(RuntimeError):
-    """A Python controller that failed: which one, for which flow (`None`: while its state was read), at what simulated time.
+    """A Python controller that failed: which one, for which flow (`None`: while its state was read), at what
+    simulated time.
 
     What it raised, if it did, is the `__cause__`.
     """

@@ -1,7 +1,7 @@
 """Who stopped whom: the pauses of a run (`[measure] pauses = true`) as storms, each a tree with one root.
 
-A pause whose packet was bound for an output that was merely busy is a root; one whose packet was bound for an output that was itself
-paused was caused by that pause. A storm is a root with all that follows from it.
+A pause whose packet was bound for an output that was merely busy is a root; one whose packet was bound for an
+output that was itself paused was caused by that pause. A storm is a root with all that follows from it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from thalweg._layout import legend_above, note, time_unit
 def storms(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
     """One row per storm, the largest first.
 
-    Columns: root (pause number), at_ps, from_node, to_node (the port of the root), pauses, ports (different ones), depth (0: the root
-    alone), paused_ps (sum over its pauses; one that stands is counted up to `end_ps`, or to the last event in the table).
+    Columns: root (pause number), at_ps, from_node, to_node (the port of the root), pauses, ports (different
+    ones), depth (0: the root alone), paused_ps (sum over its pauses; one that stands is counted up to
+    `end_ps`, or to the last event in the table).
     """
     root = np.arange(len(pauses), dtype=np.int64)
     for number, cause in enumerate(pauses["cause"].fill_null(-1).to_list()):
@@ -36,7 +37,8 @@ def storms(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
 
 
 def by_port(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.DataFrame:
-    """One row per port that was ever paused: how often, for how long (ps), and how deep in a storm at most; the longest first."""
+    """One row per port that was ever paused: how often, for how long (ps), and how deep in a storm at most;
+    the longest first."""
     return (
         pauses.with_columns(lasted=_lasted(pauses, end_ps))
         .group_by("port", "from_node", "to_node")

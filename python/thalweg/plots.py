@@ -1,4 +1,5 @@
-"""Figures as papers print them, of numbers that are there. Every function returns a matplotlib `Figure`; nothing needs a display."""
+"""Figures as papers print them, of numbers that are there. Every function returns a matplotlib `Figure`;
+nothing needs a display."""
 
 from __future__ import annotations
 
@@ -63,8 +64,8 @@ def bars(
     title: str = "",
     width: float = COLUMN * 1.4,
 ) -> Figure:
-    """Grouped bars, one colour and hatch per series; `published` values are drawn as diamonds on them, `errors` as error bars (half of
-    their length)."""
+    """Grouped bars, one colour and hatch per series; `published` values are drawn as diamonds on them,
+    `errors` as error bars (half of their length)."""
     with style():
         fig, ax = figure(width, COLUMN * 0.68)
         place = np.arange(len(groups))

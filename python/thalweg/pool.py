@@ -96,7 +96,8 @@ def reusable(job: Job) -> Results | None:
 
 
 def replayed(wanted: Replay, run: Results) -> Results | None:
-    """The results in a replay's directory, if they are of this run, with these settings, by this build of the engine."""
+    """The results in a replay's directory, if they are of this run, with these settings, by this build of the
+    engine."""
     if not (wanted.out / _places.META).is_file():
         return None
     try:
@@ -167,9 +168,10 @@ def perform_all(
 ) -> dict[str, Results | Exception | None]:
     """Has all jobs done; answers by key, in the order given, the same for every number of workers.
 
-    `keep_going`: an exception becomes the answer of its job instead of ending everything. `keep_results=False`:
-    the answers are `None` and the results stay on disk. Runs begin while all that are under way fit into the free memory by
-    their estimates; one that alone is larger is refused, unless `force` is true.
+    `keep_going`: an exception becomes the answer of its job instead of ending everything.
+    `keep_results=False`: the answers are `None` and the results stay on disk. Runs begin while all that are
+    under way fit into the free memory by their estimates; one that alone is larger is refused, unless `force`
+    is true.
     """
     workers = max(1, workers or os.cpu_count() or 1)
     for job in jobs:
@@ -271,7 +273,8 @@ def _interrupted(jobs: Sequence[Job], what: str) -> str:
 
 
 def _wind_up(under_way: Collection[Future]) -> None:
-    """After Ctrl-C: waits until what there is is saved. One more breaks off runs that do not come to the end of a step."""
+    """After Ctrl-C: waits until what there is is saved. One more breaks off runs that do not come to the end
+    of a step."""
     while True:
         try:
             wait(under_way)

@@ -1,5 +1,5 @@
-"""What the user sees during a run: a bar on a terminal (on stderr) and in a notebook (rich's, if ipywidgets is installed), plain lines
-elsewhere, or nothing."""
+"""What the user sees during a run: a bar on a terminal (on stderr) and in a notebook (rich's, if ipywidgets
+is installed), plain lines elsewhere, or nothing."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def speaks(progress: bool | Reporter | None) -> bool:
 
 
 def reporter(progress: bool | Reporter | None) -> Reporter:
-    """From an argument: `None` speaks on a terminal and in a notebook, `True` always (as a bar where one can be drawn, else in plain
-    lines), `False` is silence."""
+    """From an argument: `None` speaks on a terminal and in a notebook, `True` always (as a bar where one can
+    be drawn, else in plain lines), `False` is silence."""
     if isinstance(progress, Reporter):
         return progress
     if not speaks(progress):

@@ -1,7 +1,8 @@
 """Recordings: one row per packet of a run, streamed to Parquet and back.
 
-`packets.parquet` holds the packets in the order in which their NICs began to transmit them. The engine gives rows out in this
-order as packets leave; one that stays while a million younger ones leave comes late and goes to `late.parquet`, sorted too.
+`packets.parquet` holds the packets in the order in which their NICs began to transmit them. The engine gives
+rows out in this order as packets leave; one that stays while a million younger ones leave comes late and goes
+to `late.parquet`, sorted too.
 """
 
 from __future__ import annotations

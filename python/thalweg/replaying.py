@@ -44,11 +44,12 @@ def replay(
 ) -> Results:
     """Runs a recorded run's packets again, with another scheduler at every switch port.
 
-    The packets enter when they entered the recorded run and take the same paths. `scheduler` is `"lstf"`, `"edf"`,
-    `"priority"` or `"omniscient"` (needs recorded hops); headers are set at the ingress from what was recorded. A packet is overdue
-    if it leaves later than in the recorded run; `threshold` (`"11.68us"`, or picoseconds) says how much later is reported
-    separately: by default one packet time on the slowest link used. `bucket` (`"10us"`) lets ports sort only so finely, as a
-    calendar queue does: packets of one bucket leave in order of arrival.
+    The packets enter when they entered the recorded run and take the same paths. `scheduler` is `"lstf"`,
+    `"edf"`, `"priority"` or `"omniscient"` (needs recorded hops); headers are set at the ingress from what
+    was recorded. A packet is overdue if it leaves later than in the recorded run; `threshold` (`"11.68us"`,
+    or picoseconds) says how much later is reported separately: by default one packet time on the slowest link
+    used. `bucket` (`"10us"`) lets ports sort only so finely, as a calendar queue does: packets of one bucket
+    leave in order of arrival.
 
     The summary says what is overdue; `tables["lateness"]` and `tables["ratios"]` hold distributions. Raises
     `ScenarioError` if the run cannot be replayed.

@@ -125,8 +125,8 @@ def _runs_near(path: Path) -> str | None:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a run: `results` is what there is so far, valid and marked partial (complete, if they were being saved);
-    `None` if nothing can be kept."""
+    """Ctrl-C during a run: `results` is what there is so far, valid and marked partial (complete, if they
+    were being saved); `None` if nothing can be kept."""
 
     def __init__(self, results: Results | None = None, why: str = "interrupted"):
         super().__init__(why)

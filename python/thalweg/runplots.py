@@ -22,9 +22,11 @@ MOST_NAMED = 3
 def slowdown_by_size(
     runs: Mapping[str, RunData | Sequence[RunData]], *, bins: int = 20, percentiles: Sequence[float] = (50, 99)
 ) -> Figure:
-    """FCT slowdown over flow size: a point per size if there are few sizes, else points that hold equal numbers of flows.
+    """FCT slowdown over flow size: a point per size if there are few sizes, else points that hold equal
+    numbers of flows.
 
-    Several results under one name are repetitions with different seeds: means over them, with 95 % confidence intervals.
+    Several results under one name are repetitions with different seeds: means over them, with 95 % confidence
+    intervals.
     """
     with style():
         fig, ax = figure()
@@ -94,7 +96,8 @@ def _binned(ax, edges, counts, total: int, label: str, **kw) -> None:
 
 
 def replay_ratios(runs: Mapping[str, RunData], *, with_nic: bool = False, xlim=(1e-2, 1e2)) -> Figure:
-    """Distribution of (queueing delay in the replay + 1 ns) / (queueing delay in the original + 1 ns) of each replay."""
+    """Distribution of (queueing delay in the replay + 1 ns) / (queueing delay in the original + 1 ns) of each
+    replay."""
     with style():
         fig, ax = figure()
         for name, run in runs.items():
@@ -164,7 +167,8 @@ def _lines(results: RunData, by: str, those: Sequence) -> dict:
 def series_over_time(
     results: RunData, table: str, value: str, by: str, *, ylabel: str | None = None, most: int = 8
 ) -> Figure:
-    """A sampled quantity over time, one line per `by`: those with the highest peaks, as a line above the axes says if not all are shown."""
+    """A sampled quantity over time, one line per `by`: those with the highest peaks, as a line above the axes
+    says if not all are shown."""
     import polars as pl
 
     frame = results.tables[table]
@@ -258,7 +262,8 @@ def links_over_time(results: RunData, *, most: int = 8) -> Figure:
 
 
 def link_over_time(results: RunData, port: int | None = None) -> Figure:
-    """What a link carried beside what it could have, and, of a run that kept its round trips, how long packets waited."""
+    """What a link carried beside what it could have, and, of a run that kept its round trips, how long
+    packets waited."""
     import polars as pl
 
     frame = results.tables["links"]
@@ -376,7 +381,8 @@ class Plots:
             raise NoTable(table, self._results.tables)
 
     def link(self, port: int | None = None) -> Figure:
-        """What a link carried of what it could have, and queueing delays; needs a run that sampled links (and kept round trips)."""
+        """What a link carried of what it could have, and queueing delays; needs a run that sampled links (and
+        kept round trips)."""
         self._needs("links")
         return link_over_time(self._results, port)
 

@@ -48,8 +48,8 @@ class Scenario:
         return cls(_toml.dumps(table), "<dict>", set=set)
 
     def with_(self, set: Mapping[str, Any] | None = None, /, **top_level: Any) -> Scenario:
-        """A variant: dotted keys and their new values; `None` takes a key out. It starts from what was *written*, not from the
-        resolved form, so that defaults follow the changed choice."""
+        """A variant: dotted keys and their new values; `None` takes a key out. It starts from what was
+        *written*, not from the resolved form, so that defaults follow the changed choice."""
         changed = {**(set or {}), **top_level}
         # What only an override had written is gone with it.
         before = {k: v for k, v in self._set.items() if v is None or changed.get(k, v) is not None}
@@ -73,8 +73,8 @@ class Scenario:
         return json.loads(self._core.to_json())
 
     def estimate(self) -> dict:
-        """What a run will cost: `flows`, `packets`, `packet_hops`, `events`, `memory_bytes`, `memory` (by part, largest first),
-        `seconds`. Nothing is drawn to find out."""
+        """What a run will cost: `flows`, `packets`, `packet_hops`, `events`, `memory_bytes`, `memory` (by
+        part, largest first), `seconds`. Nothing is drawn to find out."""
         return self._core.estimate()
 
     def flows_csv(self) -> str:
@@ -86,7 +86,8 @@ class Scenario:
         return self._core.flows_hpcc()
 
     def trace_text(self, port: int | None = None) -> str:
-        """The delivery opportunities of a link in Mahimahi's format; `port` says which, if links have different ones."""
+        """The delivery opportunities of a link in Mahimahi's format; `port` says which, if links have
+        different ones."""
         return self._core.trace_text(port)
 
     def inputs(self) -> dict[str, str]:

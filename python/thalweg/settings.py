@@ -70,8 +70,8 @@ def text(value) -> str:
 
 
 def columns(labels: Sequence[Mapping[str, Any]]) -> dict[str, list]:
-    """The settings of all points by key. A key that a point does not have is `None` there; where values are of several kinds, or tables,
-    all of them become text."""
+    """The settings of all points by key. A key that a point does not have is `None` there; where values are
+    of several kinds, or tables, all of them become text."""
     keys = dict.fromkeys(key for point in labels for key in point)
     return {key: _one_kind([_scalar(point.get(key)) for point in labels]) for key in keys}
 

@@ -17,7 +17,8 @@ T_975 = (
 
 @dataclass(frozen=True)
 class Spread:
-    """The mean of one number over repetitions, and half the width of its 95 % confidence interval (NaN for a single one)."""
+    """The mean of one number over repetitions, and half the width of its 95 % confidence interval (NaN for a
+    single one)."""
 
     mean: float
     half: float

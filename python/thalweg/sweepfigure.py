@@ -162,8 +162,8 @@ def over(
     log_y: bool | None = None,
     panels: str | None = None,
 ) -> plots.Figure:
-    """`metric` (a column of `runs.frame`) over the setting `x`, a curve per combination of the others: means over the seeds, with bars
-    that span the 95 % confidence interval.
+    """`metric` (a column of `runs.frame`) over the setting `x`, a curve per combination of the others: means
+    over the seeds, with bars that span the 95 % confidence interval.
 
     `x` is the varied setting with numbers and most values, unless given; `log_x` and `log_y` say whether an axis is
     logarithmic (by its
@@ -286,8 +286,8 @@ def pareto(
     colour: str | None = None,
     log: bool = False,
 ) -> plots.Figure:
-    """`y` over `x`, a point per setting (means over the seeds, bars: 95 % confidence); the settings that no other one beats in both are
-    joined, numbered and named.
+    """`y` over `x`, a point per setting (means over the seeds, bars: 95 % confidence); the settings that no
+    other one beats in both are joined, numbered and named.
 
     Without `x` and `y` the field's picture: throughput over the 95th percentile of the queueing delay of packets,
     which falls to the
@@ -332,7 +332,8 @@ def pareto(
             linewidth=0.8,
             label="not beaten in both",
         )
-        # Numbers at the points, names beside the axes: names of neighbours would cover each other. Settings that come out the same share one.
+        # Numbers at the points, names beside the axes: names of neighbours would cover each other. Settings
+        # that come out the same share one.
         names: dict[tuple[float, float], list[str]] = {}
         for labels, s in edge:
             names.setdefault((s[x].mean, s[y].mean), []).append(", ".join(text(labels[k]) for k in varied))

@@ -51,16 +51,17 @@ def sweep(
 ) -> Runs:
     """Runs variants of `base`.
 
-    `over` maps dotted keys to lists of values (all combinations are run), or is a list of `{key: value}`. What differs in
-    more than one key is a named variant, under a name of your own:
+    `over` maps dotted keys to lists of values (all combinations are run), or is a list of `{key: value}`.
+    What differs in more than one key is a named variant, under a name of your own:
 
     >>> variants = {"dctcp": {"transport.congestion": "dctcp", "switch.marking": marking}, "mine": mine}
     >>> thalweg.sweep("incast.toml", {"variant": variants, "seed": range(5)})
 
-    `jobs` runs at a time (default: one per core); the results do not depend on it. With `out`, each run is kept in its own folder
-    there: a sweep that was interrupted, or is asked for again, runs only what is missing. `force`: also what needs more memory than is free.
-    `metric`: what `runs.plot()` shows; a name that no run would have is refused before any is made. `progress`:
-    `None` shows a bar on a terminal and in a notebook, elsewhere a line every half minute; `False` is silence.
+    `jobs` runs at a time (default: one per core); the results do not depend on it. With `out`, each run is
+    kept in its own folder there: a sweep that was interrupted, or is asked for again, runs only what is
+    missing. `force`: also what needs more memory than is free. `metric`: what `runs.plot()` shows; a name
+    that no run would have is refused before any is made. `progress`: `None` shows a bar on a terminal and in
+    a notebook, elsewhere a line every half minute; `False` is silence.
     """
     base = as_scenario(base)
     settings = points(over)
@@ -218,8 +219,8 @@ class Runs(Sequence):
 
     @property
     def frame(self) -> polars.DataFrame:
-        """One row per run: its settings, then the numbers of its summary. A setting that a run does not have is null; settings of several
-        kinds, or tables, are text."""
+        """One row per run: its settings, then the numbers of its summary. A setting that a run does not have
+        is null; settings of several kinds, or tables, are text."""
         import polars as pl
 
         named = columns(self.params)
@@ -245,7 +246,8 @@ class Runs(Sequence):
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
     def by(self, setting: str) -> dict[str, Runs]:
-        """The runs of each value of a setting: `thalweg.runplots.slowdown_by_size(runs.by("variant"))` averages over their seeds."""
+        """The runs of each value of a setting: `thalweg.runplots.slowdown_by_size(runs.by("variant"))`
+        averages over their seeds."""
         named = columns(self.params)
         if setting not in named:
             raise refuse(f"the sweep has no setting called `{setting}`", hint=nearest(setting, named))
@@ -297,7 +299,8 @@ class Runs(Sequence):
         return out
 
     def means(self, *metrics: str) -> polars.DataFrame:
-        """One row per setting: how many seeds, and of each metric the mean over them and `±`, half its 95 % confidence interval."""
+        """One row per setting: how many seeds, and of each metric the mean over them and `±`, half its 95 %
+        confidence interval."""
         import polars as pl
 
         rows = []

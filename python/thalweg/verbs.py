@@ -7,18 +7,21 @@
     pair.write(here, there)
     assert pair.run() and there.data == here.data
 
-Packets are real: the engine writes down and takes apart every header. Time is simulated; the same settings and calls give the
-same packets. Settings of a pair, all optional (`verbs.settings()` tells the defaults):
+Packets are real: the engine writes down and takes apart every header. Time is simulated; the same settings
+and calls give the same packets. Settings of a pair, all optional (`verbs.settings()` tells the defaults):
 
-- `dialect`: `"irn"`, or `"roce"` (go-back-N, InfiniBand's headers); `mtu`, payload bytes of a full packet; `cap`, packets in flight at most;
-  `rto_low`, `rto_high` (`"100us"`, or picoseconds), `low_in_flight` (RTO_low counts with at most so many in flight)
-- `credits`: Receive WQEs that the requester knows of from the beginning; `shared_receives`: they come from a shared queue;
-  `rnr_delay`: pause after "not ready"; `refusals` of one request after which the pair fails; `read_slots`: Reads and Atomics outstanding
+- `dialect`: `"irn"`, or `"roce"` (go-back-N, InfiniBand's headers); `mtu`, payload bytes of a full packet;
+  `cap`, packets in flight at most; `rto_low`, `rto_high` (`"100us"`, or picoseconds), `low_in_flight`
+  (RTO_low counts with at most so many in flight)
+- `credits`: Receive WQEs that the requester knows of from the beginning; `shared_receives`: they come from a
+  shared queue; `rnr_delay`: pause after "not ready"; `refusals` of one request after which the pair fails;
+  `read_slots`: Reads and Atomics outstanding
 - `first_request`, `first_response`: the first numbers of request and answer packets, below 2²⁴
-- `delay` one way, and up to `jitter` more; shares `loss` and `repeat` of packets; `seed`; `packet_time`: how long a packet occupies
-  the sender's link
-- `schedule`: fates of single packets, `{("request", 3): ["lost", "20us"]}`: the first packet with this number is lost, the second
-  takes 20 us; a list of times gives each copy its own. Kinds: `request`, `response`, `ack`, `read-ack`. Chance decides about the rest.
+- `delay` one way, and up to `jitter` more; shares `loss` and `repeat` of packets; `seed`; `packet_time`: how
+  long a packet occupies the sender's link
+- `schedule`: fates of single packets, `{("request", 3): ["lost", "20us"]}`: the first packet with this number
+  is lost, the second takes 20 us; a list of times gives each copy its own. Kinds: `request`, `response`,
+  `ack`, `read-ack`. Chance decides about the rest.
 """
 
 from __future__ import annotations
@@ -48,9 +51,10 @@ def header_bytes(dialect: str) -> dict[str, int]:
 
 
 def nic_state(cap: int, queue_pairs: int = 1, wqes: int = 0) -> dict:
-    """What IRN adds to a NIC whose bitmaps have room for `cap` packets, counted from the fields of the state machines: bits per queue pair
-    at one end (`end_bits`), at both with Reads (`transport_bits`), in bitmaps; bytes per work queue element, shared, and in all; and
-    by module the most 64-bit `words` of bitmap that one event touches."""
+    """What IRN adds to a NIC whose bitmaps have room for `cap` packets, counted from the fields of the state
+    machines: bits per queue pair at one end (`end_bits`), at both with Reads (`transport_bits`), in bitmaps;
+    bytes per work queue element, shared, and in all; and by module the most 64-bit `words` of bitmap that one
+    event touches."""
     if cap < 1:
         raise refuse(f"a cap of {cap} packets holds nothing", hint="at least 1")
     return _core.verbs_state(cap, queue_pairs, wqes)
@@ -58,7 +62,8 @@ def nic_state(cap: int, queue_pairs: int = 1, wqes: int = 0) -> dict:
 
 @dataclass(frozen=True)
 class Completion:
-    """A request is over. `status`: success, remote-access, remote-invalid-request, remote-operational, local-access, flushed."""
+    """A request is over. `status`: success, remote-access, remote-invalid-request, remote-operational,
+    local-access, flushed."""
 
     id: int
     status: str
@@ -67,7 +72,8 @@ class Completion:
 
 @dataclass(frozen=True)
 class Received:
-    """A Receive WQE was used up. `what`: send, send-immediate, send-invalidate, write-immediate; `value`: immediate data or key."""
+    """A Receive WQE was used up. `what`: send, send-immediate, send-invalidate, write-immediate; `value`:
+    immediate data or key."""
 
     id: int
     what: str
@@ -79,9 +85,10 @@ class Received:
 class Packet:
     """A packet sent, or one that arrived at an end. Fields that it does not have are `None`.
 
-    `to` is the end that it goes to, `size` counts from the base transport header on, `psn` is in acknowledgements the next number
-    expected. `syndrome`: ack, nack (out of order), not-ready, invalid-request, remote-access, remote-operational. Of packets sent,
-    `copies` arrive; of those that arrive, `ignored` says why the end could not use it.
+    `to` is the end that it goes to, `size` counts from the base transport header on, `psn` is in
+    acknowledgements the next number expected. `syndrome`: ack, nack (out of order), not-ready,
+    invalid-request, remote-access, remote-operational. Of packets sent, `copies` arrive; of those that
+    arrive, `ignored` says why the end could not use it.
     """
 
     at_ps: int
@@ -155,7 +162,8 @@ class Pair:
     # --- memory
 
     def local(self, data: bytes | int, base: int = 0) -> Region:
-        """Registers memory at the requester: these bytes, or so many zeros, known under the addresses from `base` on."""
+        """Registers memory at the requester: these bytes, or so many zeros, known under the addresses from
+        `base` on."""
         return self._register(True, data, base, ())
 
     def remote(self, data: bytes | int, base: int = 0, rights: tuple[str, ...] = RIGHTS) -> Region:
@@ -183,7 +191,8 @@ class Pair:
     def send(
         self, source: Region, immediate: int | None = None, invalidate: Region | None = None, fence: str = "none"
     ) -> int:
-        """Sends `source` into the next Receive WQE's buffer, with immediate data or the key of a remote region to invalidate."""
+        """Sends `source` into the next Receive WQE's buffer, with immediate data or the key of a remote
+        region to invalidate."""
         immediate = immediate if immediate is None else _count("immediate", immediate, 32)
         key = invalidate if invalidate is None else self._there(invalidate)[0]
         return self._post("send", self._own(source), immediate, key, fence)
@@ -199,7 +208,8 @@ class Pair:
         return self._post("compare_swap", self._own(sink), self._there(target), words, fence)
 
     def _post(self, verb: str, *arguments) -> int:
-        """`fence`: "none"; "reads": after all Reads and Atomics posted before; "all": after everything posted before."""
+        """`fence`: "none"; "reads": after all Reads and Atomics posted before; "all": after everything posted
+        before."""
         getattr(self._core, verb)(self._posted, *arguments)
         self._posted += 1
         return self._posted - 1
@@ -225,7 +235,8 @@ class Pair:
     # --- time
 
     def run(self, until: Time = "10s") -> bool:
-        """Until nothing more happens, or for so much simulated time (at most 1000 s). True: everything posted is over."""
+        """Until nothing more happens, or for so much simulated time (at most 1000 s). True: everything posted
+        is over."""
         return self._core.run(until)
 
     def wait(self, time: Time) -> None:
@@ -290,8 +301,8 @@ class Pair:
 
     @property
     def counters(self) -> dict[str, dict[str, int]]:
-        """What each end has done: data packets `sent` and `retransmitted`, `timeouts`, `nacks` for packets out of order, error NACKs
-        (`refusals`), `most_in_flight`, `most_ahead` of the next packet expected."""
+        """What each end has done: data packets `sent` and `retransmitted`, `timeouts`, `nacks` for packets
+        out of order, error NACKs (`refusals`), `most_in_flight`, `most_ahead` of the next packet expected."""
         requester, responder = self._core.counters()
         return {"requester": requester, "responder": responder}
 

@@ -3,10 +3,11 @@
     python tests/golden/golden.py            compares; names every run that differs
     python tests/golden/golden.py --write    writes tests/golden/digests.csv anew
 
-Every run of every study at quick scale, the benchmark's workloads, the lists of `tests/reference` (where the data are) and a recording
-with its replays, each cut after so many events that all of them take about a minute on two cores. A digest covers the order of the events
-and what happened in them, so a change that keeps this file as it is has kept the simulator's behaviour. One that moves a digest says in the
-CHANGELOG which defect it mends, and writes the list anew in the same commit.
+Every run of every study at quick scale, the benchmark's workloads, the lists of `tests/reference` (where the
+data are) and a recording with its replays, each cut after so many events that all of them take about a minute
+on two cores. A digest covers the order of the events and what happened in them, so a change that keeps this
+file as it is has kept the simulator's behaviour. One that moves a digest says in the CHANGELOG which defect
+it mends, and writes the list anew in the same commit.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ class Row:
 
 @dataclass
 class Cut:
-    """A run that was taken so far and no further; `prepare` functions of studies take its results for those of a whole run."""
+    """A run that was taken so far and no further; `prepare` functions of studies take its results for those
+    of a whole run."""
 
     scenario: Scenario
     events: int
@@ -107,7 +109,8 @@ class Cut:
 
 
 def has_data(row: str) -> bool:
-    """What a row runs on is here: the lists of `tests/reference` and the recorded traces of cellular links are not part of the project."""
+    """What a row runs on is here: the lists of `tests/reference` and the recorded traces of cellular links
+    are not part of the project."""
     import replay
 
     traces = lambda: find("abc").module("settings").TRACES.is_dir()  # noqa: E731

@@ -24,8 +24,9 @@ def part(name):
 
 
 def in_step(flows: int, apart: float, until: float) -> float:
-    """Packets of 1020 B from `flows` senders of 100 Gb/s to one link of 100 Gb/s, a queue each, Th = 25 kB / queues that hold any; a queue
-    is resumed when the last packet that found it too long leaves. Utilisation from the first packet on; ns."""
+    """Packets of 1020 B from `flows` senders of 100 Gb/s to one link of 100 Gb/s, a queue each, Th = 25 kB /
+    queues that hold any; a queue is resumed when the last packet that found it too long leaves. Utilisation
+    from the first packet on; ns."""
     time, hop, product = 81.6, 1000.0, 25_000
     queues, marked = [[] for _ in range(flows)], [0] * flows
     paused, sends = [False] * flows, [True] * flows
@@ -119,7 +120,8 @@ def clos(name: str, flows, **more) -> Scenario:
 
 
 def test_ideal_srf_serves_a_short_flow_before_a_longer_one_whose_last_packet_waits_too():
-    # The rack's port to host 0 gets 200 Gb/s from two flows, both of which have left their hosts when the short one comes.
+    # The rack's port to host 0 gets 200 Gb/s from two flows, both of which have left their hosts when the
+    # short one comes.
     results = thalweg.run(clos("ideal-srf", [(1, 0, 60_000, 0), (2, 0, 90_000, 0), (3, 0, 1000, 9)]), progress=False)
     alone = thalweg.run(clos("ideal-srf", [(3, 0, 1000, 9)]), progress=False)
     waited = results.seconds("acked")[2] - alone.seconds("acked")[0]
@@ -144,7 +146,8 @@ def test_a_receiver_driven_flow_alone_has_the_whole_link_but_for_credits(name):
 
 
 def test_processor_sharing_at_another_speed_is_the_same_in_its_own_time():
-    """So how many flows share a link does not depend on its rate, and a fair share's changes only on rate times interval (§3.2.3)."""
+    """So how many flows share a link does not depend on its rate, and a fair share's changes only on rate
+    times interval (§3.2.3)."""
     study = papers.find(str(FOLDER))
     theory, sizes = study.module("theory"), study.module("workloads").sizes
     draw = np.random.default_rng(5)
@@ -158,7 +161,8 @@ def test_processor_sharing_at_another_speed_is_the_same_in_its_own_time():
 
 
 def graph(folder, links, paths, flows, queues: int, seed: int = 1, until="4ms") -> dict:
-    """Flows (source, destination, bytes, start in ns) along their paths, by way of files; the table of flows and that of ports."""
+    """Flows (source, destination, bytes, start in ns) along their paths, by way of files; the table of flows
+    and that of ports."""
     rows = [f"{a},{b},100Gbps,1us" for a, b in links]
     (folder / "links.csv").write_text("\n".join(["a,b,rate,delay", *rows]) + "\n")
     ways = [f"{n},{'-'.join(path)},{'-'.join(reversed(path))}" for n, path in enumerate(paths)]
@@ -177,7 +181,8 @@ def graph(folder, links, paths, flows, queues: int, seed: int = 1, until="4ms") 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_networks_whose_paths_go_up_and_then_down_always_drain(tmp_path, seed):
-    """Theorem 2 (App. D): their backpressure graph is acyclic. Random layers, two data queues a port, so that flows do share them."""
+    """Theorem 2 (App. D): their backpressure graph is acyclic. Random layers, two data queues a port, so that
+    flows do share them."""
     draw = np.random.default_rng([seed, 10])
     leaves, middles, tops = draw.integers(2, 5), draw.integers(2, 4), draw.integers(1, 3)
     hosts = 3 * leaves
@@ -206,8 +211,8 @@ def test_networks_whose_paths_go_up_and_then_down_always_drain(tmp_path, seed):
 
 
 def test_a_ring_stands_still_as_often_as_all_its_ports_have_both_flows_in_one_queue(tmp_path):
-    """Of m queues, drawn at random: once in m³. With sixteen a cycle of the graph is no deadlock any more (App. D says when there is none, not
-    when there is one)."""
+    """Of m queues, drawn at random: once in m³. With sixteen a cycle of the graph is no deadlock any more
+    (App. D says when there is none, not when there is one)."""
     links = [(f"h{n}", f"s{n % 3}") for n in range(6)] + [("s0", "s1"), ("s1", "s2"), ("s2", "s0")]
     paths = [[f"s{(n + k) % 3}" for k in range(3)] for n in range(3)]
     flows = [(n, 3 + (n + 2) % 3, 500_000, 0) for n in range(3)]
@@ -223,7 +228,8 @@ def test_a_ring_stands_still_as_often_as_all_its_ports_have_both_flows_in_one_qu
 
 
 def test_an_incast_takes_three_of_its_periods_and_the_published_memory():
-    """P13 of the design: 20 MB through one link, one every 500 us; 1 BDP of each of 100 senders before any of them hears of it (§3.6.2.2)."""
+    """P13 of the design: 20 MB through one link, one every 500 us; 1 BDP of each of 100 senders before any of
+    them hears of it (§3.6.2.2)."""
     study = papers.find(str(FOLDER))
     fabric, settings = study.module("fabric"), study.module("settings")
     best = fabric.BURST * 8 / fabric.RATE

@@ -1,4 +1,5 @@
-"""CONTRIBUTING's tables quote the code, and comments cite: what is quoted must stand there, what is cited must exist."""
+"""CONTRIBUTING's tables quote the code, and comments cite: what is quoted must stand there, what is cited
+must exist."""
 
 import re
 from pathlib import Path
@@ -34,8 +35,8 @@ ENGINE = [
     and not path.stem.startswith("test")
     and not path.stem.endswith("tests")
 ]
-# Where a list stands, what its enum is called, and who else may name a member: machines that are made of others, and those
-# who name their default.
+# Where a list stands, what its enum is called, and who else may name a member: machines that are made of
+# others, and those who name their default.
 RELIEVED = ("crates/lab/src/network/queues.rs", "crates/lab/src/validate/pauses.rs")
 LISTS = {
     "A congestion controller": (

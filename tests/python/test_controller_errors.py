@@ -1,4 +1,5 @@
-"""Python controllers that are wrong: each ends with one line that names controller, flow and instant, and exit code 2."""
+"""Python controllers that are wrong: each ends with one line that names controller, flow and instant, and
+exit code 2."""
 
 import collections
 import json

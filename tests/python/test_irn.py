@@ -50,7 +50,7 @@ def judged(claim: str, runs: dict) -> list[str]:
     return found.judge({k: float(v) for k, v in values.items()})
 
 
-# --- numbers.py ----------------------------------------------------------------------------------------------------------
+# --- numbers.py ---------------------------------------------------------------------------------------------
 
 
 def test_the_default_is_the_published_set_up():
@@ -131,7 +131,7 @@ def test_outstanding_counts_from_the_lowest_unacknowledged():
     assert numbers.outstanding(sent, [(2, 2)]) == 2, "an acknowledgement at the same time comes first"
 
 
-# --- what runs say -------------------------------------------------------------------------------------------------------
+# --- what runs say ------------------------------------------------------------------------------------------
 
 
 def test_unfinished_flows_count_with_their_age():
@@ -178,7 +178,7 @@ def test_senders_of_several_connections_are_distinct_and_share_the_bytes():
         assert sum(int(r[3]) for r in mine) == incast.TOTAL and {r[2] for r in mine} == {"0"}
 
 
-# --- traces.py -----------------------------------------------------------------------------------------------------------
+# --- traces.py ----------------------------------------------------------------------------------------------
 
 
 def test_the_two_traces_differ_in_what_restarts_the_timer_and_in_nothing_else():
@@ -250,7 +250,7 @@ def test_scaled_thresholds_are_parts_of_the_memory():
     assert marks("rate-10") == marks("memory-60") == ("1250B", "50000B") and marks("memory-120")[1] == "100000B"
 
 
-# --- the published numbers -----------------------------------------------------------------------------------------------
+# --- the published numbers ----------------------------------------------------------------------------------
 
 
 def finished(name: str, slow: float, fct_ms: float, p99_ms: float) -> Fake:
@@ -328,7 +328,7 @@ def test_arithmetic_claims_pass():
         assert judged(f"IRN-{claim}", {}) == []
 
 
-# --- verbs ---------------------------------------------------------------------------------------------------------------
+# --- verbs --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("claim", ["V2b", "V2c", "V2d", "V2e", "V2f", "S1e"])
@@ -355,7 +355,7 @@ def test_a_case_meets_what_it_is_for():
     assert all(found[f"{k}: came early"] > 100 for k in part("messages").CONDITIONS)
 
 
-# --- the study as a whole ------------------------------------------------------------------------------------------------
+# --- the study as a whole -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scale", ["quick", "full"])

@@ -401,7 +401,7 @@ def test_bounds_by_hand():
         claim.judge({"r": 1})
 
 
-# --- Verdicts kept beside the claims ---------------------------------------------------------------------------------------
+# --- Verdicts kept beside the claims ------------------------------------------------------------------------
 
 
 def test_verdicts_are_kept_beside_the_claims_and_those_not_asked_for_stay(tiny, cli):

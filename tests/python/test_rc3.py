@@ -23,7 +23,7 @@ def test_the_study_is_whole(scale):
     assert_whole(PAPER, scale)
 
 
-# --- model.py ------------------------------------------------------------------------------------------------------------
+# --- model.py -----------------------------------------------------------------------------------------------
 
 
 def test_the_model_gives_the_bars_of_the_authors_table():
@@ -46,7 +46,7 @@ def test_the_stated_gain_has_its_peak_at_the_pipe():
     assert model.idealised(pipe / 2) < model.idealised(pipe) > model.idealised(2 * pipe)
 
 
-# --- networks.py ---------------------------------------------------------------------------------------------------------
+# --- networks.py --------------------------------------------------------------------------------------------
 
 
 def test_the_rule_reproduces_all_sixteen_rates_of_internet2():
@@ -71,7 +71,7 @@ def test_a_stand_in_has_forty_milliseconds_on_average(name):
     assert 2 * (2 + delay * mean) == pytest.approx(40, abs=0.02)
 
 
-# --- outcome.py ----------------------------------------------------------------------------------------------------------
+# --- outcome.py ---------------------------------------------------------------------------------------------
 
 
 class Fake:
@@ -114,7 +114,7 @@ def test_other_flows_are_no_pair():
         outcome.Pair((Fake("three", [1.0, 2.0, 4.0]), Fake("two", [1.0, 2.0])))
 
 
-# --- theory --------------------------------------------------------------------------------------------------------------
+# --- theory -------------------------------------------------------------------------------------------------
 
 
 def test_the_worked_example_and_the_properties_hold_in_the_engine():

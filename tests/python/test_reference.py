@@ -151,7 +151,8 @@ CUBIC = [n for n in SETS if n.startswith("ns3/long") and "cubic" in n]
 def test_cubic_keeps_the_queue_of_ns3_full(result, name):
     measured = {m["name"]: m for m in result(name)["metrics"]}
     assert measured["queue max pkts"]["difference"] == 0
-    # Rounding to whole segments, above all (README beside the script); two flows at 100 Mb/s and 80 ms: which of them yields.
+    # Rounding to whole segments, above all (README beside the script); two flows at 100 Mb/s and 80 ms: which
+    # of them yields.
     assert abs(measured["queue mean pkts"]["difference"]) < (0.10 if "100mbps_80ms/cubic_2" in name else 0.055)
     if name.endswith("cubic_1"):
         assert abs(measured["drops"]["peer"] - measured["drops"]["ours"]) <= 2
@@ -179,7 +180,8 @@ def test_codel_and_its_fair_queue_drop_as_those_of_ns3(result, name):
 )
 def test_with_the_rules_of_ns3_nothing_is_left_to_explain(result, name):
     measured = {m["name"]: m for m in result(f"ns3-model/{name}")["metrics"]}
-    # 450 samples, each a whole number, of a queue that is four packets long; of the last 300 alone FQ-CoDel's mean is 2.2 % above the peer's.
+    # 450 samples, each a whole number, of a queue that is four packets long; of the last 300 alone FQ-CoDel's
+    # mean is 2.2 % above the peer's.
     assert abs(measured["queue mean pkts 15 s"]["difference"]) < 0.015
     assert abs(measured["drops"]["peer"] - measured["drops"]["ours"]) <= 1
     assert measured["drops 15 s"]["difference"] == 0
@@ -233,7 +235,7 @@ def test_over_a_traced_link_real_senders_use_as_much_of_it_and_wait_as_long(resu
 
 
 def test_sprayed_packets_are_counted_as_they_leave_the_nic():
-    # Ties are first in, first out here and in a heap's order there: of the first 2000 flows about 29 % stay equal, 17 % if packets
-    # were counted as they are handed to the NIC.
+    # Ties are first in, first out here and in a heap's order there: of the first 2000 flows about 29 % stay
+    # equal, 17 % if packets were counted as they are handed to the NIC.
     flows = SETS["pfabric/aditya_60/pfabric_spray"]().flows[:2000]
     assert sum(abs(ours - peer) <= 1 for _, peer, ours in flows) / len(flows) > 0.27

@@ -1,4 +1,5 @@
-"""The reference in the tree is what the program says: pages in docs/reference/, and the generated parts of other pages."""
+"""The reference in the tree is what the program says: pages in docs/reference/, and the generated parts of
+other pages."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", [str(p.relative_to(ROOT)) for p in PAGES])
 def test_a_page_can_be_read_as_a_file(page):
-    """On a site that shows Markdown as it is: no link without a text, nothing included, links lead to files and headings."""
+    """On a site that shows Markdown as it is: no link without a text, nothing included, links lead to files
+    and headings."""
     path = ROOT / page
     text = CODE.sub("code", path.read_text(encoding="utf-8"))
     assert "[](" not in text, "a link without a text"

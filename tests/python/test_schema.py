@@ -1,5 +1,5 @@
-"""The JSON Schema accepts every scenario that this repository shows, refuses what the engine refuses for its form, and reads
-quantities as the engine does: an editor's red line means something."""
+"""The JSON Schema accepts every scenario that this repository shows, refuses what the engine refuses for its
+form, and reads quantities as the engine does: an editor's red line means something."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def round_trips(at_us, flow, rtt_us, rate_mbps=None) -> dict:
     }
 
 
-# --- numbers.py ----------------------------------------------------------------------------------------------------------
+# --- numbers.py ---------------------------------------------------------------------------------------------
 
 
 def test_a_segment_of_16_KB_is_twelve_packets():
@@ -74,7 +74,8 @@ def test_a_segment_of_16_KB_is_twelve_packets():
 def test_the_idle_round_trip_stores_the_last_packet_once_more():
     # One packet of 1500 B: 0.3 us through the second link of 40 Gb/s, and an ACK of 64 B over both.
     assert numbers.idle_rtt(1442, (10e9, 40e9), 0.0) == pytest.approx((1500 / 40 + 64 / 10 + 64 / 40) * 8e-9)
-    # Packets of 1500 and 196 B over equal links: the second waits for the first, which takes 1.2 us from when it is there.
+    # Packets of 1500 and 196 B over equal links: the second waits for the first, which takes 1.2 us from when
+    # it is there.
     two = (1500 + 1500 + 196) * 8e-10 - 1696 * 8e-10
     assert numbers.idle_rtt(1442 + 138, (10e9, 10e9), 1e-6) == pytest.approx(two + 2 * 64 * 8e-10 + 4e-6)
 
@@ -97,7 +98,8 @@ def test_the_first_sample_changes_nothing_and_history_is_kept_in_all_branches():
     rule = numbers.Algorithm1(50e-6, 500e-6, alpha=0.5)
     at, rtt = np.array([0, 1e-3, 2e-3]), np.array([40e-6, 46e-6, 61e-6])
     rates, ran = rule.rates(at, rtt, 1e9)
-    # The second is below T_low: +10 Mb/s, difference 0.5 x 6 = 3 us. The third: 0.5 x 3 + 0.5 x 15 = 9 us, gradient 0.3.
+    # The second is below T_low: +10 Mb/s, difference 0.5 x 6 = 3 us. The third: 0.5 x 3 + 0.5 x 15 = 9 us,
+    # gradient 0.3.
     assert rates.tolist() == pytest.approx([1e9, 1.01e9, 1.01e9 * (1 - 0.8 * 0.3)])
     assert ran["first"] == ran["below T_low"] == ran["decrease"] == 1 and ran["scaled"] == 0
 
@@ -149,7 +151,7 @@ def test_small_statistics():
     assert numbers.steps([1, 4, 2]) == [3, -2]
 
 
-# --- settings.py ---------------------------------------------------------------------------------------------------------
+# --- settings.py --------------------------------------------------------------------------------------------
 
 
 def test_keys_say_what_differs_and_nothing_else():
@@ -180,7 +182,7 @@ def test_noise_pacing_and_shares_are_set_where_they_belong():
     assert settings.PFC.set(1)["transport.congestion"] == "fixed"
 
 
-# --- what runs say -------------------------------------------------------------------------------------------------------
+# --- what runs say ------------------------------------------------------------------------------------------
 
 
 def test_throughput_and_shares_count_from_the_measured_window_on():
@@ -296,7 +298,8 @@ def test_calls_last_from_the_request_to_the_answer():
 
 
 def test_what_comes_after_a_pause_and_what_moves_a_rate():
-    """One pair: a segment at once, one that waits for 200 us in its host, one after 1 ms of silence; and a ping, which does not count."""
+    """One pair: a segment at once, one that waits for 200 us in its host, one after 1 ms of silence; and a
+    ping, which does not count."""
     wire = numbers.serialization(numbers.on_wire(64_000), 10e9) * 1e6  # us
     posted, rtt = [20_000, 20_900, 22_300, 22_300], [600, 300, 900, 20]
     run = Fake(
@@ -336,7 +339,7 @@ def test_the_crowd_is_forty_clients_of_one_server():
     assert flows[0]["dst"] not in {f["src"] for f in flows}
 
 
-# --- the study as a whole ------------------------------------------------------------------------------------------------
+# --- the study as a whole -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scale", ["quick", "full"])
@@ -374,7 +377,8 @@ def judged(claim: str, runs: dict) -> list[str]:
 
 
 def finished(name: str, gbps: float, average: float, p99: float, shares=(1, 1), frames: int = 0) -> Fake:
-    """A run of one second with this throughput, mean and 99th percentile of round trips, and shares of two connections."""
+    """A run of one second with this throughput, mean and 99th percentile of round trips, and shares of two
+    connections."""
     rtt = [(100 * average - 2 * p99) / 98] * 98 + [p99] * 2
     return Fake(
         name,

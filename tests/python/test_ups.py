@@ -43,7 +43,7 @@ class Runs(dict):
     rows: ClassVar[dict] = {}
 
 
-# --- numbers.py ----------------------------------------------------------------------------------------------------------
+# --- numbers.py ---------------------------------------------------------------------------------------------
 
 
 def test_an_average_across_bytes_weighs_by_size():
@@ -114,7 +114,7 @@ def test_a_thinned_distribution_ends_where_the_data_do():
     assert len(numbers.thinned_cdf(np.arange(1000), points=50)[0]) == 50
 
 
-# --- what runs say -------------------------------------------------------------------------------------------------------
+# --- what runs say ------------------------------------------------------------------------------------------
 
 
 def test_unfinished_flows_count_with_their_age_and_round_trips_by_size():
@@ -136,7 +136,8 @@ def test_unfinished_flows_count_with_their_age_and_round_trips_by_size():
 
 def test_rates_and_indices_count_what_arrives():
     fairness = part("fairness")
-    # Two flows, one packet of 1000 B each in the first millisecond, then only flow 1; neither an ACK counts nor what never came.
+    # Two flows, one packet of 1000 B each in the first millisecond, then only flow 1; neither an ACK counts
+    # nor what never came.
     packets = {
         "flow": [0, 1, 1, 1, 0],
         "forward": [1, 1, 1, 0, 1],
@@ -166,7 +167,7 @@ def test_flows_per_link_go_by_the_lowest_next_hop():
     assert [link for link, n in count.items() if n] == [(0, 1), (1, 3)]
 
 
-# --- the study as a whole ------------------------------------------------------------------------------------------------
+# --- the study as a whole -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scale", ["quick", "full"])

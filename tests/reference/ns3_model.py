@@ -1,8 +1,8 @@
-"""ns-3's TcpCubic and TcpNewReno with its TcpPrrRecovery, rule by rule, as controllers: what separates them from RFC 9438 (`kind = "cubic"`)
-and RFC 5681 (`kind = "newreno"`).
+"""ns-3's TcpCubic and TcpNewReno with its TcpPrrRecovery, rule by rule, as controllers: what separates them
+from RFC 9438 (`kind = "cubic"`) and RFC 5681 (`kind = "newreno"`).
 
-Every parameter is one rule of the peer; off, it is the RFC's. `peer_ns3.py` compares with all of them on; README.md says what each is worth.
-ACKs, losses and the scoreboard are thalweg's.
+Every parameter is one rule of the peer; off, it is the RFC's. `peer_ns3.py` compares with all of them on;
+README.md says what each is worth. ACKs, losses and the scoreboard are thalweg's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ RECOVERY = {
 CUBIC = RECOVERY | {
     # Time stamps count milliseconds, so round trips are differences of whole ones.
     "milliseconds": True,
-    # Slow start ends at once when a train of ACKs lasts a round trip, or when round trips have doubled; else HyStart is off.
+    # Slow start ends at once when a train of ACKs lasts a round trip, or when round trips have doubled; else
+    # HyStart is off.
     "hystart": True,
     # The curve is read the smallest round trip ahead, else the smoothed one.
     "delay_min": True,
@@ -69,7 +70,8 @@ class Ns3:
             if not self.rules["last_ack"]:
                 return
         elif self.timed_out:
-            # No peer's run that is compared times out once it goes; here what was SACKED before does not open the window twice.
+            # No peer's run that is compared times out once it goes; here what was SACKED before does not open
+            # the window twice.
             self.timed_out, segments = ack.acked_to < self.recover, ack.acked // self.mss
         self.increase(ack, segments)
 

@@ -29,8 +29,9 @@ TIMELY = {
     ' hyper = { after = 5, step = "500Mbps", below_t_low = true, count = "increase" }, scale_updates = false,'
     ' once_per_round = true, max_decrease = 1.0, min_rate = "1Gbps" }',
 }
-# What CC_MODE 3 changes: telemetry of 42 B in every packet (an ACK without is 46 B, padded to 60 in the other modes), no marks, ACKs
-# that a pause holds, one round trip for all. `base_rtt` is the peer's, of payloads of 1000 B.
+# What CC_MODE 3 changes: telemetry of 42 B in every packet (an ACK without is 46 B, padded to 60 in the other
+# modes), no marks, ACKs that a pause holds, one round trip for all. `base_rtt` is the peer's, of payloads of
+# 1000 B.
 HPCC = {
     "transport.ack_size": "46B",
     "transport.nack_size": "46B",

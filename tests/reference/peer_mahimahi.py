@@ -32,7 +32,8 @@ EMULATED = {
 
 
 def mahimahi(trace: str, scheme: str, seed: int = 1, **more) -> Outcome:
-    """140 s of one flow: utilisation and queueing delays, all packets. The peer's value is the mean of its runs; `yardstick` their range."""
+    """140 s of one flow: utilisation and queueing delays, all packets. The peer's value is the mean of its
+    runs; `yardstick` their range."""
     import tempfile
 
     import numpy as np

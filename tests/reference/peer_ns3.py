@@ -30,8 +30,9 @@ def half_up(x: float) -> int:
 
 
 def ns3_aqm(mbps: int, aqm: str, model: bool = False) -> dict:
-    """The peer's discipline stands above a device queue of one packet, thalweg's ends at the wire: a packet that leaves the first has one
-    packet's time left in the second, and what is nearly empty holds that packet. `model`: 1/√count in fixed point, as there."""
+    """The peer's discipline stands above a device queue of one packet, thalweg's ends at the wire: a packet
+    that leaves the first has one packet's time left in the second, and what is nearly empty holds that
+    packet. `model`: 1/√count in fixed point, as there."""
     target = 5e6 + (PACKET + 2) * 8000 / mbps
     law = f'target = "{target:.0f}ns", interval = "100ms", mtu = "{PACKET + 2}B", law = "{"linux" if model else "rfc8289"}"'
     if aqm == "pie":
@@ -83,8 +84,8 @@ def ns3_cubic(mbps: int, rtt: int, flows: int, aqm: str | None = None, model: bo
 
 
 def ns3_series(name: str, overrides: dict, flows: int, event: str, shape: bool = False) -> Outcome:
-    """Flows of unlimited data, the second 10 s later: a series of the peer beside ours, a sample every 100 ms. `shape`: shares and
-    windows too, and from t = 15 s on."""
+    """Flows of unlimited data, the second 10 s later: a series of the peer beside ours, a sample every 100
+    ms. `shape`: shares and windows too, and from t = 15 s on."""
     import numpy as np
 
     peer = read("ns3-bottleneck", name)

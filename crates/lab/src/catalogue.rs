@@ -182,8 +182,8 @@ fn step(at: &Found, part: &str, path: &str) -> Vec<Found> {
     schema.get("additionalProperties").filter(|s| s.is_object()).map(on).unwrap_or_default()
 }
 
-/// What a dotted key means: its text, its default, its choices or keys, and which kinds of table have it; each meaning, if
-/// kinds differ. `None` if there is no such key.
+/// What a dotted key means: its text, its default, its choices or keys, and which kinds of table have it;
+/// each meaning, if kinds differ. `None` if there is no such key.
 pub fn explain(key: &str) -> Option<String> {
     let mut meanings: Vec<(String, Vec<String>)> = Vec::new();
     for found in find_all(key) {

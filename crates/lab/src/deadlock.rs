@@ -1,4 +1,5 @@
-//! Whether pauses could go round in a circle in a scenario's network, and what elision exempts: `thalweg check deadlock`.
+//! Whether pauses could go round in a circle in a scenario's network, and what elision exempts:
+//! `thalweg check deadlock`.
 
 use crate::schema::{Document, RoutingRule};
 use crate::topology::Graph;
@@ -89,7 +90,8 @@ fn ways<'a>(graph: &'a Graph, routing: &'a RoutingSpec, incidents: &'a [Incident
     Ways { hosts: graph.hosts, switches: graph.switches, links: &graph.links, routing, flows: &[], incidents }
 }
 
-/// As far as it matters which of the shortest paths are taken: all of them, or the first. (Pinned ones are the caller's affair.)
+/// As far as it matters which of the shortest paths are taken: all of them, or the first. (Pinned ones are
+/// the caller's affair.)
 fn rule(doc: &Document) -> RoutingSpec {
     match doc.routing.rule {
         RoutingRule::Lowest => RoutingSpec::Lowest,

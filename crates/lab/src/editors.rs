@@ -59,8 +59,8 @@ fn named_too(map: &mut Map<String, Json>) {
     map.insert("type".into(), types.into());
 }
 
-/// Units as a pattern, widths of integers as limits: validators do not know our formats, and some of the names (`time`) mean
-/// something else to them.
+/// Units as a pattern, widths of integers as limits: validators do not know our formats, and some of the
+/// names (`time`) mean something else to them.
 fn scalars(map: &mut Map<String, Json>) {
     if let Some(pattern) = map.get("x-quantity").and_then(Json::as_str).and_then(quantity::pattern) {
         map.insert("pattern".into(), pattern.into());
@@ -95,7 +95,8 @@ fn close(map: &mut Map<String, Json>) {
     }
 }
 
-/// `"drr"` for `{ kind = "drr" }`, `{ fixed = "2MB" }` for `{ kind = "fixed", size = "2MB" }`, as the checker opens them.
+/// `"drr"` for `{ kind = "drr" }`, `{ fixed = "2MB" }` for `{ kind = "fixed", size = "2MB" }`, as the checker
+/// opens them.
 fn short_forms(schema: &Json, names: Vec<String>) -> Vec<Json> {
     let all = variants(schema).unwrap_or_default();
     let needs = |v: &Json| required(v).into_iter().filter(|k| *k != "kind").map(str::to_owned).collect();

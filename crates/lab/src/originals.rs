@@ -14,8 +14,8 @@ pub(crate) struct Original {
     pub nic: u64,
 }
 
-/// Consecutive numbers; those that are left over when most have gone are moved together, so that a few packets that stay
-/// long do not hold the memory of all their neighbours.
+/// Consecutive numbers; those that are left over when most have gone are moved together, so that a few
+/// packets that stay long do not hold the memory of all their neighbours.
 #[derive(Clone, Debug, Default)]
 struct Block {
     originals: Vec<Original>,

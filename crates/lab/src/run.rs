@@ -170,8 +170,8 @@ impl Run {
         self.running || self.violation.is_some()
     }
 
-    /// The invariant that did not hold: a bug of the simulator. Most are looked at with `check` only; that a network with flow
-    /// control drops nothing, always.
+    /// The invariant that did not hold: a bug of the simulator. Most are looked at with `check` only; that a
+    /// network with flow control drops nothing, always.
     pub fn violation(&self) -> Option<&str> {
         self.violation.as_deref()
     }

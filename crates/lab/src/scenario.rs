@@ -96,8 +96,8 @@ pub fn load_changed(
         return Err(sorted(errors));
     }
     if !named.is_empty() {
-        // What nodes are called is known when the network is there, which does not depend on who sends: zeros stand for names
-        // until then.
+        // What nodes are called is known when the network is there, which does not depend on who sends: zeros
+        // stand for names until then.
         let mut draft = origin.clone();
         named.iter().for_each(|n| put(&mut draft.root, &n.path, 0));
         let cx = Cx { origin: &draft, dir, stop };
@@ -322,7 +322,8 @@ impl Scenario {
         out
     }
 
-    /// The delivery opportunities of a direction of a link, as Mahimahi writes them; without a port those of the only trace.
+    /// The delivery opportunities of a direction of a link, as Mahimahi writes them; without a port those of
+    /// the only trace.
     ///
     /// # Errors
     /// If there are none, or several to choose from.

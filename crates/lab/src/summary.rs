@@ -254,7 +254,8 @@ fn links(run: &Run) -> Json {
     })
 }
 
-/// How full memories got: the input that held most, and the largest shares of a limit, of a shared memory and of a headroom.
+/// How full memories got: the input that held most, and the largest shares of a limit, of a shared memory and
+/// of a headroom.
 fn memory(run: &Run) -> Json {
     let rows = memory_rows(run);
     let share = |parts: &mut dyn Iterator<Item = (u64, u64)>| {

@@ -1,4 +1,5 @@
-//! What IRN's four modules cost per event on one core (IRN §4.5.2 synthesises them for an FPGA; its slowest does 45 Mpps).
+//! What IRN's four modules cost per event on one core (IRN §4.5.2 synthesises them for an FPGA; its slowest
+//! does 45 Mpps).
 //!
 //! `cargo run --release -p thalweg-machines --example irn_cost`
 #![allow(clippy::disallowed_methods)] // a benchmark looks at the clock

@@ -1,13 +1,14 @@
-//! A crossbar without speed-up: at any instant an input sends one packet at most, and an output receives one at most. Which pairs
-//! are joined is iSLIP's choice (McKeown, "The iSLIP scheduling algorithm for input-queued switches", IEEE/ACM Transactions on
-//! Networking 7(2), 1999, §III), asked whenever an end falls idle instead of once per cell:
+//! A crossbar without speed-up: at any instant an input sends one packet at most, and an output receives one
+//! at most. Which pairs are joined is iSLIP's choice (McKeown, "The iSLIP scheduling algorithm for
+//! input-queued switches", IEEE/ACM Transactions on Networking 7(2), 1999, §III), asked whenever an end falls
+//! idle instead of once per cell:
 //!
-//! 1. every idle output offers itself to the next idle input, in cyclic order behind the one that its pointer is at, that has a packet
-//!    waiting for it;
-//! 2. every input takes the next of the outputs that offer themselves, in cyclic order likewise: round robin among its virtual
-//!    output queues;
-//! 3. what is left over tries again, until nothing more can be joined. Pointers move in the first round only, which is what keeps
-//!    them apart where all inputs and outputs are busy.
+//! 1. every idle output offers itself to the next idle input, in cyclic order behind the one that its pointer
+//!    is at, that has a packet waiting for it;
+//! 2. every input takes the next of the outputs that offer themselves, in cyclic order likewise: round robin
+//!    among its virtual output queues;
+//! 3. what is left over tries again, until nothing more can be joined. Pointers move in the first round only,
+//!    which is what keeps them apart where all inputs and outputs are busy.
 //!
 //! A transmission, of whatever length, keeps both its ends.
 
@@ -94,8 +95,9 @@ impl Crossbar {
         }
     }
 
-    /// Joins idle inputs with those of the outputs `free` that may send, as long as any can be; `waiting`: the inputs with a packet for
-    /// an output. The pairs (input, output) are added to `pairs`, and sending from now on.
+    /// Joins idle inputs with those of the outputs `free` that may send, as long as any can be; `waiting`:
+    /// the inputs with a packet for an output. The pairs (input, output) are added to `pairs`, and sending
+    /// from now on.
     pub fn join(&mut self, mut free: Ends, waiting: impl Fn(u8) -> Ends, pairs: &mut Vec<(u8, u8)>) {
         let mut moves = true;
         loop {

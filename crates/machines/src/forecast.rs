@@ -1,16 +1,19 @@
-//! Sprout's receiver (Winstein, Sivaraman, Balakrishnan, NSDI 2013), §3.1 to §3.3: what the rate of the link may be, as a distribution, and how much it will deliver with 95 %
-//! certainty. Every tick the rate drifts as a Brownian motion does, a link that stands still mostly goes on standing, and what has come
-//! says by Bayes' rule which rates are likely.
+//! Sprout's receiver (Winstein, Sivaraman, Balakrishnan, NSDI 2013), §3.1 to §3.3: what the rate of the link
+//! may be, as a distribution, and how much it will deliver with 95 % certainty. Every tick the rate drifts as
+//! a Brownian motion does, a link that stands still mostly goes on standing, and what has come says by Bayes'
+//! rule which rates are likely.
 //!
 //! ```text
 //! CHOICE Sprout §3.1: 256 rates from 0 to 1000 packets/s; the lowest and the highest stand for all beyond them.
-//! CHOICE Sprout §3.1: as in the authors' code the chances of a rate of zero do not sum to one (what stays is weighted by the drift, too),
-//! so that without news an outage becomes less likely by half in a tick. Otherwise forecasts are so cautious that with a round trip of
-//! 100 ms, as far as the sender looks ahead, a flow never sends more than its keep-alives.
-//! CHOICE Sprout §3.2: ticks are counted from the first packet on. When one is over the receiver says what it forecasts, until nothing
-//! has come for as long as a forecast reaches; the authors' program sends data both ways, which carry forecasts.
-//! CHOICE Sprout §3.2: the authors' keep-alives are empty. Here they are segments, known by coming alone after a silence, which the
-//! receiver does not count.
+//! CHOICE Sprout §3.1: as in the authors' code the chances of a rate of zero do not sum to one (what stays is
+//! weighted by the drift, too), so that without news an outage becomes less likely by half in a tick.
+//! Otherwise forecasts are so cautious that with a round trip of 100 ms, as far as the sender looks ahead, a
+//! flow never sends more than its keep-alives.
+//! CHOICE Sprout §3.2: ticks are counted from the first packet on. When one is over the receiver says what it
+//! forecasts, until nothing has come for as long as a forecast reaches; the authors' program sends data both
+//! ways, which carry forecasts.
+//! CHOICE Sprout §3.2: the authors' keep-alives are empty. Here they are segments, known by coming alone
+//! after a silence, which the receiver does not count.
 //! ```
 
 mod tables;
@@ -234,7 +237,8 @@ mod tests {
         assert_eq!(f.forecast().delivers, [0; 8], "an outage");
     }
 
-    /// The same where ticks are independent: the variances of eight counts, 80 + 0.32 · (1 + 2 + … + 8), add up to 9.6², so 80 - 1.64 · 9.6.
+    /// The same where ticks are independent: the variances of eight counts, 80 + 0.32 · (1 + 2 + … + 8), add
+    /// up to 9.6², so 80 - 1.64 · 9.6.
     #[test]
     fn independent_ticks_are_forecast_higher() {
         let mut f = Forecaster::new(Reading::Independent, 1000);

@@ -1,8 +1,8 @@
 //! A choice out of a list of algorithms, each with a file of its own that declares its parameters.
 
-/// The enum `$spec` of `module::Params`, one variant for each line `module: Name, "key in scenarios";`: its form in files (in
-/// text a table with a `kind`, in binary by number, as that cannot look ahead), its JSON Schema, and a constructor with the
-/// defaults that is called as the module. The first line is the default.
+/// The enum `$spec` of `module::Params`, one variant for each line `module: Name, "key in scenarios";`: its
+/// form in files (in text a table with a `kind`, in binary by number, as that cannot look ahead), its JSON
+/// Schema, and a constructor with the defaults that is called as the module. The first line is the default.
 macro_rules! kinds {
     (@first $module:ident $($others:ident)*) => { Self::$module() };
     ($(#[$meta:meta])* $spec:ident: $($module:ident: $name:ident, $key:literal;)*) => {

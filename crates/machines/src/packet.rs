@@ -54,7 +54,8 @@ impl Flags {
     pub const NACK: Flags = Flags(1 << 4);
     /// ACK: the packets that it covers came with ECT(1), and ABC accelerates (the former nonce sum).
     pub const NS: Flags = Flags(1 << 6);
-    /// Hop-local: it found its queue here too long, and the queue it came from is paused until it leaves (BFC's `counterIncr`).
+    /// Hop-local: it found its queue here too long, and the queue it came from is paused until it leaves
+    /// (BFC's `counterIncr`).
     pub const HELD_BACK: Flags = Flags(1 << 5);
 
     /// True if every bit of `other` is set.
@@ -103,8 +104,8 @@ pub struct Packet {
     pub seq: u64,
     /// ACK: `seq` of the data packet that triggered it. Data: [`Packet::initial_slack`].
     pub echo: u64,
-    /// What ranked schedulers sort by, lower first: remaining bytes, flow size, a priority, or the key that a stage has made of
-    /// what the packet carries ([`Packet::carried`]).
+    /// What ranked schedulers sort by, lower first: remaining bytes, flow size, a priority, or the key that a
+    /// stage has made of what the packet carries ([`Packet::carried`]).
     pub rank: i64,
     /// The flow it belongs to, in both directions.
     pub flow: FlowId,
@@ -335,7 +336,8 @@ pub enum ExplicitKind {
     Forecast(Reading),
 }
 
-/// How Sprout's receiver reads what comes; data say it, since a receiver has no parameters of its own. A byte: every sender has one.
+/// How Sprout's receiver reads what comes; data say it, since a receiver has no parameters of its own. A
+/// byte: every sender has one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Reading {
     /// As the paper does.
@@ -424,7 +426,8 @@ impl Explicit {
         }
     }
 
-    /// What an ACK says that answers another packet besides, which came later: changes add up, of the rest the later counts.
+    /// What an ACK says that answers another packet besides, which came later: changes add up, of the rest
+    /// the later counts.
     #[must_use]
     pub fn and(self, later: Self) -> Self {
         match (self, later) {

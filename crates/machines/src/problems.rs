@@ -1,4 +1,5 @@
-//! What an algorithm says is wrong with its parameters: one sentence, the way out, and whether it is impossible or only in vain.
+//! What an algorithm says is wrong with its parameters: one sentence, the way out, and whether it is
+//! impossible or only in vain.
 
 use thalweg_units::{Bytes, Rate, Span};
 

@@ -34,7 +34,8 @@ pub enum SlackRule {
     VirtualClock {
         /// r_est of each traffic group: at most the fair share, in proportion to the group's weight.
         rates: Vec<Rate>,
-        /// Count this many bytes on the wire for every packet, ACKs too, as the authors' simulator does; `None`: its own.
+        /// Count this many bytes on the wire for every packet, ACKs too, as the authors' simulator does;
+        /// `None`: its own.
         ack_full_size: Option<u32>,
     },
 }
@@ -82,8 +83,8 @@ impl SlackClock {
     /// slack_i = max(0, slack_(i−1) + size_i/r_est − (i(p_i) − i(p_(i−1)))), and zero for the first. What is stored is
     /// what is written: a flow that was idle starts afresh.
     ///
-    /// CHOICE UPS §3.3: size/r_est is rounded up to 1 ps, as transmission times are, so that at r_est = line rate a flow
-    /// sent back to back keeps zero slack.
+    /// CHOICE UPS §3.3: size/r_est is rounded up to 1 ps, as transmission times are, so that at r_est = line
+    /// rate a flow sent back to back keeps zero slack.
     fn advance(&mut self, size: Bytes, rate: Rate, begins: Time) -> i64 {
         if std::mem::replace(&mut self.begun, true) {
             let earned = if rate == Rate::ZERO { i64::MAX } else { signed(size / rate) };

@@ -1,4 +1,5 @@
-//! Steps of loops over what is out, missing or waiting, counted for tests: work per packet must not grow with the window.
+//! Steps of loops over what is out, missing or waiting, counted for tests: work per packet must not grow with
+//! the window.
 
 #[cfg(test)]
 thread_local! {

@@ -412,8 +412,8 @@ impl PluggedController for PythonController {
     }
 }
 
-/// Runs `f` with the class registered as `name`. If it fails, the error is kept for [`raise`] and a controller that does
-/// nothing stands in: the engine has no way to refuse a flow in the middle of a run.
+/// Runs `f` with the class registered as `name`. If it fails, the error is kept for [`raise`] and a
+/// controller that does nothing stands in: the engine has no way to refuse a flow in the middle of a run.
 fn with_class(
     name: &str,
     flow: Option<FlowId>,

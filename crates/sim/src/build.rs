@@ -331,8 +331,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let pointed = has_point(spec, PortId::from(id));
             let booked = !counted && !gated && !pointed && (!fails || spec.cut_through.is_some());
             let express = (is_express(kind, &stage, shared) && !writes || instant) && booked;
-            // A queue knows how long its own packets take at the link's rate. That is not for how long the port has been
-            // idle where the link has a clock, sends what bypasses the queue, or fails.
+            // A queue knows how long its own packets take at the link's rate. That is not for how long the
+            // port has been idle where the link has a clock, sends what bypasses the queue, or fails.
             let idles_otherwise = gated || fails || !link.quantum().is_zero();
             let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
             // A stage that tells senders from what comes and goes sees all of a port only there.

@@ -90,8 +90,8 @@ impl<Q: Events> Sim<Q> {
         self.check_memory().map_err(|law| Violation { at_ps: self.cx.now.ps(), event: self.processed, law })
     }
 
-    /// Per-ingress accounting: the sum of what waits and what is being transmitted; with flow control and nothing broken, no
-    /// packet is refused.
+    /// Per-ingress accounting: the sum of what waits and what is being transmitted; with flow control and
+    /// nothing broken, no packet is refused.
     fn check_memory(&self) -> Result<(), String> {
         for (switch, inputs) in self.fabric.memory.switches.iter().enumerate() {
             let booked: u64 = inputs.inputs().iter().map(|input| input.bytes).sum();
@@ -129,7 +129,8 @@ impl<Q: Events> Sim<Q> {
         Ok(())
     }
 
-    /// With flow control and nothing broken, no packet is refused for want of memory. Costs nothing: to be asked of every run.
+    /// With flow control and nothing broken, no packet is refused for want of memory. Costs nothing: to be
+    /// asked of every run.
     ///
     /// # Errors
     /// What was dropped.
@@ -146,8 +147,9 @@ impl<Q: Events> Sim<Q> {
         Ok(())
     }
 
-    /// What reliefs promise within some time, as far as this look and those before it tell: what may pass a pause does (Escape's I10), and no cycle
-    /// of pauses stands still for 5 ms of which a packet may (I11). `at`: the present, or any later instant up to which nothing happens.
+    /// What reliefs promise within some time, as far as this look and those before it tell: what may pass a
+    /// pause does (Escape's I10), and no cycle of pauses stands still for 5 ms of which a packet may (I11).
+    /// `at`: the present, or any later instant up to which nothing happens.
     ///
     /// # Errors
     /// What has been waiting for too long.

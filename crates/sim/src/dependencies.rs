@@ -1,9 +1,10 @@
-//! Which ports of switches wait for which under hop-by-hop flow control: the backpressure graph (Goyal, MIT 2022, App. D), its cycles, and
-//! what must not be held against anybody for none to be left (§3.5).
+//! Which ports of switches wait for which under hop-by-hop flow control: the backpressure graph (Goyal, MIT
+//! 2022, App. D), its cycles, and what must not be held against anybody for none to be left (§3.5).
 //!
-//! A node is an output port of a switch. An edge leads from A to B if some route goes from A over its link straight to B: what waits at B may pause
-//! A. (App. D draws the arrow the other way.) NICs pause for others, nobody for them: they are in no cycle and not among the nodes. Theorem 2:
-//! without a cycle there is no deadlock.
+//! A node is an output port of a switch. An edge leads from A to B if some route goes from A over its link
+//! straight to B: what waits at B may pause A. (App. D draws the arrow the other way.) NICs pause for others,
+//! nobody for them: they are in no cycle and not among the nodes. Theorem 2: without a cycle there is no
+//! deadlock.
 
 use crate::routing::{RouteError, Routes};
 use crate::spec::{FlowSpec, Incident, IncidentKind, LinkSpec, NetworkSpec, RoutingSpec};
@@ -82,7 +83,8 @@ impl Dependencies {
                 tables.push(Routes::without(ways.hosts, ways.switches, ways.links, mix64(0), &down)?);
             }
         }
-        // A packet that is sprayed looks its way up at every switch: in the old table at one, in the new one at the next.
+        // A packet that is sprayed looks its way up at every switch: in the old table at one, in the new one
+        // at the next.
         if matches!(ways.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. }) {
             turns.follow(&tables, false);
         } else {
@@ -106,8 +108,8 @@ impl Dependencies {
         self.next.iter().enumerate().flat_map(of)
     }
 
-    /// A shortest cycle, if there is any: ports, each of which waits for the next, and the last for the first, which has the lowest number of all
-    /// with so short a one.
+    /// A shortest cycle, if there is any: ports, each of which waits for the next, and the last for the
+    /// first, which has the lowest number of all with so short a one.
     pub fn cycle(&self) -> Option<Vec<PortId>> {
         let inside = self.in_cycles();
         let mut best: Option<Vec<PortId>> = None;
@@ -258,9 +260,11 @@ pub fn layers(ways: &Ways<'_>) -> Option<Vec<u32>> {
     ways.links.iter().all(|link| layer[link.a.at()] != layer[link.b.at()]).then_some(layer)
 }
 
-/// For which turns nobody is paused, so that no cycle is left: in a network of layers what comes from a higher layer and returns to one, routed or
-/// not (§3.5: a reroute may lead there); in any other as many turns as it takes ([`Dependencies::feedback`]).
-// CHOICE BFC §3.5: "Tagger's method" for graphs in general; here edges that a search in depth finds leading back, less those that can stay.
+/// For which turns nobody is paused, so that no cycle is left: in a network of layers what comes from a
+/// higher layer and returns to one, routed or not (§3.5: a reroute may lead there); in any other as many
+/// turns as it takes ([`Dependencies::feedback`]).
+// CHOICE BFC §3.5: "Tagger's method" for graphs in general; here edges that a search in depth finds leading
+// back, less those that can stay.
 ///
 /// # Errors
 /// As [`Dependencies::of`].

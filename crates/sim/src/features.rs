@@ -12,16 +12,19 @@ const WIDE: usize = 2048;
 /// What a network needs besides queues and wires. Who does not use a feature pays one predictable branch for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Features {
-    /// A packet may do something else than go on: links fail, ports write to sources, paths are not known in advance, senders
-    /// are told of drops. One question for all of them where every hop comes by.
+    /// A packet may do something else than go on: links fail, ports write to sources, paths are not known in
+    /// advance, senders are told of drops. One question for all of them where every hop comes by.
     pub detours: bool,
-    /// NICs that pull do not simply ask the flow whose turn it is: links fail, queues are paused, agents choose, the shortest goes first.
+    /// NICs that pull do not simply ask the flow whose turn it is: links fail, queues are paused, agents
+    /// choose, the shortest goes first.
     pub nic_detours: bool,
     /// Headers change from hop to hop, or packets are followed on their way: see [`crate::fabric::headers`].
     pub headers: bool,
-    /// What waits no longer is seen by others than the memory of its switch: stages that write, points, relief, backpressure.
+    /// What waits no longer is seen by others than the memory of its switch: stages that write, points,
+    /// relief, backpressure.
     pub departures: bool,
-    /// Switches write into data packets as their transmission begins: see [`Fabric::write_headers`](crate::fabric::Fabric::write_headers).
+    /// Switches write into data packets as their transmission begins: see
+    /// [`Fabric::write_headers`](crate::fabric::Fabric::write_headers).
     pub writes: bool,
     /// Any of these, or [`Features::ingress_accounting`]: other parts see what waits at a port.
     pub observed: bool,
@@ -51,7 +54,8 @@ pub(crate) struct Features {
     pub nic_asks: bool,
     /// NICs pull every packet from flows.
     pub nic_pull: bool,
-    /// NICs have queues, and pull from flows what these hand over only when there is nothing else: see [`crate::hosts::idle`].
+    /// NICs have queues, and pull from flows what these hand over only when there is nothing else: see
+    /// [`crate::hosts::idle`].
     pub nic_idle: bool,
     /// NICs that pull may know beforehand that nothing will be there: see [`crate::hosts`], NIC scheduling.
     pub foresees: bool,

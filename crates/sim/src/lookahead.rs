@@ -32,8 +32,8 @@ pub(crate) fn look_ahead<Q: Events>(events: &mut Q, fabric: &Fabric, hosts: &Hos
     ring(events, fabric, RING);
 }
 
-/// Nothing looked ahead beyond the end of the last bucket. Each step is taken for all before the next, so that they wait for
-/// memory together.
+/// Nothing looked ahead beyond the end of the last bucket. Each step is taken for all before the next, so
+/// that they wait for memory together.
 #[inline(never)]
 fn begin_bucket<Q: Events>(events: &Q, fabric: &Fabric, hosts: &Hosts) {
     for tag in events.next_bucket() {

@@ -120,8 +120,8 @@ impl Paths {
         self.free.push(std::mem::replace(&mut self.slots[flow.at()], NO_SLOT));
     }
 
-    /// Least time from the arrival of a packet of `wire` bytes at the port before position `route` until its last bit has
-    /// reached its host: transmission and propagation of that port and of all behind.
+    /// Least time from the arrival of a packet of `wire` bytes at the port before position `route` until its
+    /// last bit has reached its host: transmission and propagation of that port and of all behind.
     pub fn time_to_exit(&self, ports: &[Port], route: u32, wire: u32) -> Span {
         let mut sum = Span::ZERO;
         for id in &self.ports[route as usize - 1..] {

@@ -32,7 +32,8 @@ pub struct Counters {
     pub packets_dropped: u64,
     /// Packets marked CE.
     pub packets_marked: u64,
-    /// Packets that joined a queue at the same instant as another one by another link: a draw, or a number, put them in order.
+    /// Packets that joined a queue at the same instant as another one by another link: a draw, or a number,
+    /// put them in order.
     pub contested_ties: u64,
     /// Pause frames sent by switches: XOFF.
     pub pause_frames: u64,
@@ -82,13 +83,15 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    /// Packets that made a queue too long and were held against nobody, lest pauses go round in a circle; `None`: nothing is elided.
+    /// Packets that made a queue too long and were held against nobody, lest pauses go round in a circle;
+    /// `None`: nothing is elided.
     pub fn spared(&self) -> Option<u64> {
         let own = self.cx.spec.inputs.and_then(|inputs| inputs.queue_pauses())?;
         own.elide.then_some(self.cx.instruments.tally.spared)
     }
 
-    /// What the reliefs of all switches have done so far, and packets that left for their hosts out of order; `None`: there are none.
+    /// What the reliefs of all switches have done so far, and packets that left for their hosts out of order;
+    /// `None`: there are none.
     pub fn relief(&self) -> Option<(Tally, u64)> {
         self.cx.spec.relief.map(|_| (self.fabric.stages.relief.tally(), self.fabric.stages.relief.reordered))
     }

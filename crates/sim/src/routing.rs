@@ -241,7 +241,8 @@ impl Routes {
         self.down[host.at()]
     }
 
-    /// The ports by which packets for `dst` may leave a switch that it does not hang off; none if no working link leads there.
+    /// The ports by which packets for `dst` may leave a switch that it does not hang off; none if no working
+    /// link leads there.
     pub(crate) fn group(&self, switch: NodeId, dst: HostId) -> &[PortId] {
         let row = (switch.0 - self.hosts) as usize * self.attachments as usize;
         match self.next[row + self.attachment[dst.at()] as usize] as usize {

@@ -52,8 +52,8 @@ impl<Q: Events> Sim<Q> {
         pause
     }
 
-    /// Has a port tell the far end of its link something now, as its switch's pause policy would: for experiments, and for
-    /// policies that live elsewhere.
+    /// Has a port tell the far end of its link something now, as its switch's pause policy would: for
+    /// experiments, and for policies that live elsewhere.
     ///
     /// # Errors
     /// If the network has no flow control.

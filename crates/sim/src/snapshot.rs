@@ -1,7 +1,7 @@
 //! State is data: a run cut at any instant, saved and resumed elsewhere has the digest of the straight run.
 //!
-//! A snapshot is the specification, the head, and each owner's part. What follows from the specification (routes, rates,
-//! delays) is rebuilt; everything else is written.
+//! A snapshot is the specification, the head, and each owner's part. What follows from the specification
+//! (routes, rates, delays) is rebuilt; everything else is written.
 
 use crate::build::BuildError;
 use crate::events::{Event, Events};

@@ -44,7 +44,8 @@ pub struct NetworkSpec {
     pub convergence: Span,
     /// What packets carry from hop to hop for schedulers to go by.
     pub carried: CarriedSpec,
-    /// Stages behind the queue of every switch port, in their order: what they write into packets as transmission begins.
+    /// Stages behind the queue of every switch port, in their order: what they write into packets as
+    /// transmission begins.
     pub stages: Vec<StageSpec>,
     /// Every switch port writes to the sources of the flows that pass it.
     pub point: Option<PointSpec>,
@@ -70,8 +71,8 @@ pub struct NetworkSpec {
     pub stop: StopSpec,
     /// Which of several events of one instant is first.
     pub ties: TieSpec,
-    /// Ports may take the lanes that are short cuts of [`thalweg_machines::egress`]. False: every port runs that machine
-    /// itself; the results are the same.
+    /// Ports may take the lanes that are short cuts of [`thalweg_machines::egress`]. False: every port runs
+    /// that machine itself; the results are the same.
     pub shortcuts: bool,
 }
 
@@ -99,8 +100,8 @@ pub struct LinkSpec {
 }
 
 impl LinkSpec {
-    /// Both directions have the same fixed rate and delay; serialisation times are cut down to whole multiples of `quantum`
-    /// (zero: exact, rounded up to 1 ps).
+    /// Both directions have the same fixed rate and delay; serialisation times are cut down to whole
+    /// multiples of `quantum` (zero: exact, rounded up to 1 ps).
     pub fn fixed(a: NodeId, b: NodeId, rate: Rate, delay: Span, quantum: Span) -> Self {
         let mut link = Self::alike(a, b, link::LinkSpec::fixed(rate, delay));
         link.set_quantum(quantum);
@@ -161,13 +162,14 @@ pub struct NicSpec {
 pub enum NicOrder {
     /// Flows put what they may send into the port's queue, which its discipline orders.
     Queue,
-    /// The link pulls from the flows, one packet from each that may send in turn, whenever it is free; control packets, in
-    /// order, before them. What rate limiters of RDMA NICs do.
+    /// The link pulls from the flows, one packet from each that may send in turn, whenever it is free;
+    /// control packets, in order, before them. What rate limiters of RDMA NICs do.
     RoundRobin,
-    /// As [`NicOrder::RoundRobin`], but the flow that has least left to send goes first; those that have as much, in turn.
+    /// As [`NicOrder::RoundRobin`], but the flow that has least left to send goes first; those that have as
+    /// much, in turn.
     Shortest,
-    /// As [`NicOrder::RoundRobin`], but flows keep their places and one timer serves them all, with the quirks of the HPCC
-    /// authors' simulator (see `compat/hpcc_nic.rs`).
+    /// As [`NicOrder::RoundRobin`], but flows keep their places and one timer serves them all, with the
+    /// quirks of the HPCC authors' simulator (see `compat/hpcc_nic.rs`).
     Hpcc,
 }
 
@@ -190,8 +192,8 @@ pub struct Incident {
 /// What breaks or is restored.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum IncidentKind {
-    /// Both directions of the link (an index into [`NetworkSpec::links`]): what is on it and what waits for it is lost, and
-    /// what still comes; routes change [`NetworkSpec::convergence`] later.
+    /// Both directions of the link (an index into [`NetworkSpec::links`]): what is on it and what waits for
+    /// it is lost, and what still comes; routes change [`NetworkSpec::convergence`] later.
     LinkDown(u32),
     /// The link works again; routes change likewise.
     LinkUp(u32),
@@ -268,12 +270,12 @@ pub struct FlowSpec {
     pub until: Time,
     /// The flow that must be complete at its receiver first; [`FlowId::NONE`]: starts by the clock.
     pub after: FlowId,
-    /// The connection that carries it, with all other flows of the same number (same ends, same transport): one after the
-    /// other in the order of their starts, and the controller goes on where the one before left it (RDMA only).
-    /// `u32::MAX`: a fresh connection of its own.
+    /// The connection that carries it, with all other flows of the same number (same ends, same transport):
+    /// one after the other in the order of their starts, and the controller goes on where the one before left
+    /// it (RDMA only). `u32::MAX`: a fresh connection of its own.
     pub connection: u32,
-    /// Not one after the other but back to back, as messages of one stream: a flow's first packet follows the last of the flow
-    /// before at once.
+    /// Not one after the other but back to back, as messages of one stream: a flow's first packet follows the
+    /// last of the flow before at once.
     pub back_to_back: bool,
     /// Index into `transports`.
     pub transport: u16,

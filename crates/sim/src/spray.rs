@@ -1,7 +1,7 @@
 //! Sprayed packets: each takes any of the shortest ways to its destination, whatever its flow.
 //!
-//! A packet gets its entropy where it meets the first choice, at its host's switch: packets are counted in the order in which
-//! they leave their NIC, which may order them otherwise than they were handed to it.
+//! A packet gets its entropy where it meets the first choice, at its host's switch: packets are counted in
+//! the order in which they leave their NIC, which may order them otherwise than they were handed to it.
 
 use crate::spec::{NetworkSpec, RoutingSpec};
 use serde::{Deserialize, Serialize};
@@ -38,8 +38,8 @@ impl Spray {
         self.0.len() == other.0.len()
     }
 
-    /// Entropy of the next packet of a host; `choice`: there is more than one way. Only packets that meet a choice are counted:
-    /// within a rack there is none.
+    /// Entropy of the next packet of a host; `choice`: there is more than one way. Only packets that meet a
+    /// choice are counted: within a rack there is none.
     pub fn next(&mut self, host: HostId, choice: bool) -> u32 {
         match &mut self.0[host.at()] {
             Entropy::Random(stream) => (stream.bits() >> 32) as u32,

@@ -1,4 +1,5 @@
-//! ABC (Goyal et al., NSDI 2020; Goyal, MIT 2022, ch. 2): what follows from its two algorithms, by the engine's own router and controllers.
+//! ABC (Goyal et al., NSDI 2020; Goyal, MIT 2022, ch. 2): what follows from its two algorithms, by the
+//! engine's own router and controllers.
 
 use crate::outcome::Outcome;
 use thalweg_machines::Load;
@@ -73,7 +74,8 @@ pub fn window_map(_: u32, _: u64) -> Outcome {
     out
 }
 
-/// §2.3.1.2: no more accelerate than the shares' sum and the credit of five; at a constant share that share, give or take one.
+/// §2.3.1.2: no more accelerate than the shares' sum and the credit of five; at a constant share that share,
+/// give or take one.
 pub fn share_is_kept(stories: u32, seed: u64) -> Outcome {
     let mut out = Outcome::default();
     let mut draw = Stream::new(seed, "shares", 0);
@@ -123,7 +125,8 @@ pub fn chain(_: u32, _: u64) -> Outcome {
     out
 }
 
-/// §2.3.1.3: at a constant share below a half and a segment more per round trip the window settles at 1/(1 - 2f), within 2 %.
+/// §2.3.1.3: at a constant share below a half and a segment more per round trip the window settles at 1/(1 -
+/// 2f), within 2 %.
 pub fn settles(_: u32, _: u64) -> Outcome {
     const ACKS: u32 = 400_000;
     let mut out = Outcome::default();
@@ -173,7 +176,8 @@ pub fn lost_acks(windows: u32, seed: u64) -> Outcome {
     out
 }
 
-/// §2.4.3: of two queues with max-min shares a large flow that does not grow costs the others no more than the headroom that it is given.
+/// §2.4.3: of two queues with max-min shares a large flow that does not grow costs the others no more than
+/// the headroom that it is given.
 pub fn headroom_bounds_the_loss(stories: u32, seed: u64) -> Outcome {
     const CAPACITY: f64 = 1e6; // bytes per interval
     let mut out = Outcome::default();

@@ -1,5 +1,6 @@
-//! Backpressure flow control (Goyal, MIT 2022, ch. 3, App. C and D): how many flows wait at once, how often they collide, how long a lone flow's link
-//! is empty, what a paused queue lets go, and which Clos networks could wait for themselves.
+//! Backpressure flow control (Goyal, MIT 2022, ch. 3, App. C and D): how many flows wait at once, how often
+//! they collide, how long a lone flow's link is empty, what a paused queue lets go, and which Clos networks
+//! could wait for themselves.
 
 use crate::outcome::Outcome;
 use std::cmp::Reverse;
@@ -13,12 +14,14 @@ use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision};
 use thalweg_sim::spec::{Incident, IncidentKind, LinkSpec, RoutingSpec};
 use thalweg_units::{FlowId, NodeId, Rate, Span, Stream, Time, mix64};
 
-/// §3.2.3: under processor sharing N is geometric with mean ρ/(1−ρ), whatever the sizes; here fixed, and two sizes a hundredfold apart.
+/// §3.2.3: under processor sharing N is geometric with mean ρ/(1−ρ), whatever the sizes; here fixed, and two
+/// sizes a hundredfold apart.
 pub fn active_flows(arrivals: u32, seed: u64) -> Outcome {
     let mut out = Outcome::default();
     for (law, load) in [(0, 0.5), (1, 0.5), (0, 0.8), (1, 0.8)] {
         let mut draw = Stream::new(seed, "flows", law);
-        // A clock that advances by what each flow has been served: a flow leaves when it shows its size plus what it showed as it came.
+        // A clock that advances by what each flow has been served: a flow leaves when it shows its size plus
+        // what it showed as it came.
         let (mut shown, mut leaves) = (0.0f64, BinaryHeap::<Reverse<u64>>::new());
         let (mut empty, mut sum, mut time) = (0.0, 0.0, 0.0);
         for _ in 0..arrivals {
@@ -77,7 +80,8 @@ pub fn birthdays(draws: u32, seed: u64) -> Outcome {
     out
 }
 
-/// §3.3.3.1: with a hundred entries per queue, and no more flows than queues, fewer than one flow in a hundred shares its entry.
+/// §3.3.3.1: with a hundred entries per queue, and no more flows than queues, fewer than one flow in a
+/// hundred shares its entry.
 pub fn flow_table(draws: u32, seed: u64) -> Outcome {
     let mut out = Outcome::default();
     collide(&mut out, draws, seed, 32, 3200, 0.01);
@@ -120,7 +124,8 @@ fn empty(x: f64, k: f64) -> f64 {
     (x - 1.0) / (k * x + x * x - 1.0)
 }
 
-/// Its maximum over x is at 1 + √k, of 1/((√k + 1)² + 1): a fifth for k = 1, at x = 2; falling in k, and 7.6 % at x = 1.1.
+/// Its maximum over x is at 1 + √k, of 1/((√k + 1)² + 1): a fifth for k = 1, at x = 2; falling in k, and 7.6
+/// % at x = 1.1.
 pub fn lone_flow(_: u32, _: u64) -> Outcome {
     let mut out = Outcome::default();
     let mut before = f64::INFINITY;
@@ -160,7 +165,8 @@ pub fn counters(_: u32, _: u64) -> Outcome {
     out
 }
 
-/// §3.3.3: whatever is paused when, a port that may send does, never from a paused queue, and a flow's packets keep their order.
+/// §3.3.3: whatever is paused when, a port that may send does, never from a paused queue, and a flow's
+/// packets keep their order.
 pub fn work_conserving(packets: u32, seed: u64) -> Outcome {
     let mut out = Outcome::default();
     for (number, service) in
@@ -221,7 +227,8 @@ pub fn work_conserving(packets: u32, seed: u64) -> Outcome {
     out
 }
 
-/// A Clos network: racks of `hosts` under every one of `middles` switches of their pod, those under every top of their number; one pod: no tops.
+/// A Clos network: racks of `hosts` under every one of `middles` switches of their pod, those under every top
+/// of their number; one pod: no tops.
 struct Clos {
     hosts: u32,
     switches: u32,
@@ -251,8 +258,8 @@ impl Clos {
     }
 }
 
-/// §3.5, App. D: routes of a Clos network close no cycle of pauses; with links failed they may, and what comes from a higher layer and returns to one is
-/// all that has to be elided.
+/// §3.5, App. D: routes of a Clos network close no cycle of pauses; with links failed they may, and what
+/// comes from a higher layer and returns to one is all that has to be elided.
 pub fn clos(networks: u32, seed: u64) -> Outcome {
     let mut out = Outcome::default();
     let mut draw = Stream::new(seed, "clos", 0);

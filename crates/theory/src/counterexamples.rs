@@ -50,8 +50,8 @@ pub const LSTF_CASE_1: [&str; 5] = [
     "z(2,2) x(2,3)",
 ];
 
-/// N Fig. 8, D Fig. A.2: two congestion points are too many for static priorities; a must go before b at α1, b before c at
-/// α2, c before a at α3. Nodes 0, 1, 2 are α1, α2, α3; L joins the first and the last for a.
+/// N Fig. 8, D Fig. A.2: two congestion points are too many for static priorities; a must go before b at α1,
+/// b before c at α2, c before a at α3. Nodes 0, 1, 2 are α1, α2, α3; L joins the first and the last for a.
 pub fn priorities_in_a_circle() -> Example {
     let packets: &[(&str, &[usize], i64, i64)] =
         &[("a", &[0, 2], 2, 0), ("b", &[0, 1], 0, 0), ("c", &[1, 2], 0, 2)];

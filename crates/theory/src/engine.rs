@@ -8,8 +8,9 @@
 //! source ─ A ══ W ─ V ─ A ══ W ─ V ─ destination        ══ the resource    ─ infinite rate
 //! ```
 //!
-//! Packets that land at one instant land in the order of their links; those into A are numbered last and by flow, so that
-//! at every node packets of one instant come in the order of (flow, packet), as in [`crate::candidate`].
+//! Packets that land at one instant land in the order of their links; those into A are numbered last and by
+//! flow, so that at every node packets of one instant come in the order of (flow, packet), as in
+//! [`crate::candidate`].
 
 use crate::candidate::{Candidate, Replay, Rule, Ties};
 use crate::headers::Headers;

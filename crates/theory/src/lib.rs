@@ -3,8 +3,8 @@
 //! Universal packet scheduling: can one scheduler reproduce every schedule? Small random [`Instance`]s, an arbitrary
 //! [`original`] schedule, the [`candidate`] schedulers as an oracle written from their definitions, the same through
 //! the production simulator ([`engine`]), and the [`theorems`] with their counter-examples. [`checks`] lists
-//! every statement that can be run. [`rc3`]: a transport on a path of slots, packet by packet. [`bfc`]: how many flows wait
-//! at a switch at once, and collide there.
+//! every statement that can be run. [`rc3`]: a transport on a path of slots, packet by packet. [`bfc`]: how
+//! many flows wait at a switch at once, and collide there.
 #![forbid(unsafe_code)]
 
 pub mod abc;

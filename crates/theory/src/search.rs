@@ -83,7 +83,8 @@ fn arrangements(pool: &[usize], taken: &mut Vec<usize>, orders: &mut Vec<Vec<usi
 }
 
 impl State<'_> {
-    /// Can what is left at `node`, free from `free` on, and at all later nodes be served in time? `order`: only in this one.
+    /// Can what is left at `node`, free from `free` on, and at all later nodes be served in time? `order`:
+    /// only in this one.
     fn serve(&mut self, node: usize, free: i64, order: Option<&[usize]>) -> bool {
         if self.visitors[node].iter().all(|&(p, _)| self.left[p] == 0) {
             if node + 1 == self.visitors.len() {

@@ -1,10 +1,11 @@
-//! From any feasible schedule to LSTF's by exchanges (N A.7.2 steps 1 and 2, D A.6.2): one node, time in slots, a packet of
-//! length T is T *bits* of one slot each.
+//! From any feasible schedule to LSTF's by exchanges (N A.7.2 steps 1 and 2, D A.6.2): one node, time in
+//! slots, a packet of length T is T *bits* of one slot each.
 //!
-//! The step of the proof that this makes executable: if all packets that meet at α arrive by their local deadlines, then
-//! *some* schedule (FS: by o(p,α)) has all bits out in time; and any two bits that FS serves against the order of
-//! their slack can be exchanged without making either late, because the one that moves back has more slack than the one
-//! whose slot it gets, and the difference of two slacks does not depend on time. What no exchange improves is LSTF.
+//! The step of the proof that this makes executable: if all packets that meet at α arrive by their local
+//! deadlines, then *some* schedule (FS: by o(p,α)) has all bits out in time; and any two bits that FS serves
+//! against the order of their slack can be exchanged without making either late, because the one that moves
+//! back has more slack than the one whose slot it gets, and the difference of two slacks does not depend on
+//! time. What no exchange improves is LSTF.
 
 use thalweg_units::Stream;
 
@@ -22,8 +23,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// The global deadline of its last bit at α: until then its slack is not negative. All bits have the slack of the last,
-    /// so the slack of a bit that is out at `t` is this less `t`.
+    /// The global deadline of its last bit at α: until then its slack is not negative. All bits have the
+    /// slack of the last, so the slack of a bit that is out at `t` is this less `t`.
     pub fn deadline(&self) -> i64 {
         self.start + self.length + self.waits_after
     }
@@ -79,8 +80,8 @@ pub fn infeasible(jobs: &[Job], slots: &[Slot]) -> Option<Slot> {
     slots.iter().copied().find(|s| s.at < jobs[s.job].arrive || s.at + 1 > jobs[s.job].deadline())
 }
 
-/// Exchanges pairs that `wrong` calls so (the earlier slot's bit, the later one's), one at random at a time, until there
-/// is none; checks feasibility after every exchange and returns how many there were.
+/// Exchanges pairs that `wrong` calls so (the earlier slot's bit, the later one's), one at random at a time,
+/// until there is none; checks feasibility after every exchange and returns how many there were.
 fn exchange(
     jobs: &[Job],
     slots: &mut [Slot],
@@ -141,7 +142,8 @@ mod tests {
 
     #[test]
     fn two_packets_change_places() {
-        // p: started at 2, waits 3 afterwards: deadline 7. q: started at 4, waits nothing: deadline 6. Both are there at 0.
+        // p: started at 2, waits 3 afterwards: deadline 7. q: started at 4, waits nothing: deadline 6. Both
+        // are there at 0.
         let p = Job { arrive: 0, start: 2, length: 2, waits_after: 3 };
         let q = Job { arrive: 0, start: 4, length: 2, waits_after: 0 };
         let order = |slots: &[Slot]| slots.iter().map(|s| s.job).collect::<Vec<_>>();

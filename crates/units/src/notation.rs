@@ -1,7 +1,7 @@
 //! Quantities as files write them: strings with compulsory units, and their JSON Schema.
 //!
-//! [`Span`], [`Rate`] and [`Bytes`] are such strings in text formats and plain integers in binary ones, so a struct of them is
-//! both the schema of a table and a machine's parameters.
+//! [`Span`], [`Rate`] and [`Bytes`] are such strings in text formats and plain integers in binary ones, so a
+//! struct of them is both the schema of a table and a machine's parameters.
 
 use crate::{Bytes, QuantityError, Rate, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -11,8 +11,8 @@ pub const fn mix64(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Mixes two words into one with one multiplication (the folded product of Yi's wyhash): for checksums, where draws need
-/// [`mix64`].
+/// Mixes two words into one with one multiplication (the folded product of Yi's wyhash): for checksums, where
+/// draws need [`mix64`].
 #[inline(always)]
 pub const fn fold64(a: u64, b: u64) -> u64 {
     let product = (a ^ 0xa076_1d64_78bd_642f) as u128 * (b ^ 0xe703_7ed1_a0b4_28db) as u128;
@@ -30,7 +30,8 @@ pub struct Stream {
 
 impl Stream {
     /// The stream of `purpose` (a name such as `"arrivals"`) for entity number `entity` under `seed`.
-    // Not inlined: with a constant purpose in a loop over entities LLVM 22's vectoriser doubles its work at every mixing step.
+    // Not inlined: with a constant purpose in a loop over entities LLVM 22's vectoriser doubles its work at
+    // every mixing step.
     #[inline(never)]
     pub fn new(seed: u64, purpose: &str, entity: u64) -> Self {
         let mut key = mix64(seed ^ 0x9e37_79b9_7f4a_7c15);

@@ -1,5 +1,6 @@
-//! What IRN's four modules cost on one core of this machine (stand-in for the paper's FPGA synthesis, Table 4.9): time per event
-//! over random states up to a full window, over the worst state, and how many 64-bit words of bitmap an event can touch.
+//! What IRN's four modules cost on one core of this machine (stand-in for the paper's FPGA synthesis, Table
+//! 4.9): time per event over random states up to a full window, over the worst state, and how many 64-bit
+//! words of bitmap an event can touch.
 //!
 //! `cargo run --release -p thalweg-verbs --example irn_modules [-- --json]`
 #![allow(clippy::disallowed_methods)] // a benchmark looks at the clock

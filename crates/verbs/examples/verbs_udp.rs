@@ -68,8 +68,8 @@ fn arguments() -> Result<Arguments, String> {
 
 fn run() -> Result<(), String> {
     let Arguments { loss, seed, megabytes, dialect } = arguments()?;
-    // Threads on a loopback take hundreds of microseconds for a round trip; a socket's buffer holds some 90 packets. RoCE has no
-    // window: without PFC it overruns that buffer, and goes back, and again.
+    // Threads on a loopback take hundreds of microseconds for a round trip; a socket's buffer holds some 90
+    // packets. RoCE has no window: without PFC it overruns that buffer, and goes back, and again.
     let setup = Setup {
         dialect,
         cap: 32,

@@ -103,7 +103,8 @@ impl Bitmap2 {
         self.find(|[one, two]| one & two)
     }
 
-    /// The next packet expected is `n` further on: everything passed over must have arrived. `n` is at most the capacity.
+    /// The next packet expected is `n` further on: everything passed over must have arrived. `n` is at most
+    /// the capacity.
     #[inline]
     pub fn advance(&mut self, n: u32) -> Passed {
         let mut passed = Passed::default();

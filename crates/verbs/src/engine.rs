@@ -1,7 +1,7 @@
 //! How both ends of a queue pair call the engine of their dialect.
 
-/// `engine!(self.queue, now, |engine, context| ...)`: calls the engine of the end's dialect, with its books (`queue`) and all else
-/// that it works with.
+/// `engine!(self.queue, now, |engine, context| ...)`: calls the engine of the end's dialect, with its books
+/// (`queue`) and all else that it works with.
 macro_rules! engine {
     ($self:ident . $books:ident, $now:expr, |$engine:ident, $context:ident| $call:expr) => {{
         let $context = &mut Context {

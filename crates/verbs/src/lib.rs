@@ -1,10 +1,10 @@
 //! RDMA verbs over IRN (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, §4; dissertation
 //! UCB/EECS-2018-103, §4.4) as state machines that own no clock, no socket and no memory.
 //!
-//! A [`Requester`] and a [`Responder`] are the two ends of a queue pair; they exchange packets as bytes ([`wire`]) and touch
-//! registered [`memory`]. Packets that arrive out of order are placed at once; what they entail (completions, Reads,
-//! Atomics, MSN) waits for everything before them as two bits per packet ([`bitmap2`]). A [`Setup`] says whether a queue
-//! pair speaks IRN or falls back to RoCE.
+//! A [`Requester`] and a [`Responder`] are the two ends of a queue pair; they exchange packets as bytes
+//! ([`wire`]) and touch registered [`memory`]. Packets that arrive out of order are placed at once; what they
+//! entail (completions, Reads, Atomics, MSN) waits for everything before them as two bits per packet
+//! ([`bitmap2`]). A [`Setup`] says whether a queue pair speaks IRN or falls back to RoCE.
 
 mod arriving;
 pub mod bitmap2;

@@ -1,4 +1,5 @@
-//! Registered memory: what a NIC may touch, under which key. Every access is checked against the region's bounds and rights.
+//! Registered memory: what a NIC may touch, under which key. Every access is checked against the region's
+//! bounds and rights.
 
 /// What the other side may do with a region. The own side may always read and write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -158,8 +159,8 @@ impl Memory {
         region.range(at).map(|_| ())
     }
 
-    /// Bytes for which [`Memory::check`] was asked when the request was accepted, fetched when they are sent: the key may
-    /// have been invalidated in between.
+    /// Bytes for which [`Memory::check`] was asked when the request was accepted, fetched when they are sent:
+    /// the key may have been invalidated in between.
     ///
     /// # Errors
     /// If they do not exist.

@@ -28,7 +28,8 @@ pub struct Setup {
     pub low_in_flight: u32,
     /// How long the requester waits after an error NACK before it starts again.
     pub rnr_delay: Span,
-    /// Refusals of one request, with nothing achieved in between, after which the queue pair fails. "Not ready" never counts.
+    /// Refusals of one request, with nothing achieved in between, after which the queue pair fails. "Not
+    /// ready" never counts.
     pub refusals: u32,
     /// Reads and Atomics that may be outstanding: the size of the responder's Read WQE buffer, a power of two.
     pub read_slots: u32,

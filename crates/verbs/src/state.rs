@@ -8,8 +8,8 @@ use thalweg_machines::transport::rdma::irn::IrnState;
 /// A field and its bits.
 pub type Field = (&'static str, u32);
 
-/// Loss recovery in one space of numbers, kept by its sender: the requester for requests, the responder for answers. The
-/// next new PSN and the lowest unacknowledged one are RoCE's already.
+/// Loss recovery in one space of numbers, kept by its sender: the requester for requests, the responder for
+/// answers. The next new PSN and the lowest unacknowledged one are RoCE's already.
 pub const TRANSPORT: [Field; 6] =
     [("rtx", Psn::BITS), ("rec", Psn::BITS), ("pend", 1), ("in_rec", 1), ("scan", 1), ("low", 1)];
 
@@ -49,7 +49,8 @@ pub const fn bits(fields: &[Field]) -> u32 {
     sum
 }
 
-/// Bits of a bitmap with room for `cap` packets: whole 64-bit words. (The machines of this crate take the next power of two.)
+/// Bits of a bitmap with room for `cap` packets: whole 64-bit words. (The machines of this crate take the
+/// next power of two.)
 pub const fn bitmap_bits(cap: u32) -> u32 {
     cap.next_multiple_of(64)
 }
@@ -76,7 +77,8 @@ pub const fn cap(rate: u64, rtt_ns: u64, wire: u64) -> u32 {
     (rate as u128 * rtt_ns as u128 / 8 / 1_000_000_000 / wire as u128) as u32
 }
 
-/// IRN's four modules (§4.5.2), and the most 64-bit words of bitmap that one event of each touches with room for `cap` packets.
+/// IRN's four modules (§4.5.2), and the most 64-bit words of bitmap that one event of each touches with room
+/// for `cap` packets.
 pub fn words(cap: u32) -> [(&'static str, u32); 4] {
     // A sender's bitmap: whole words of a power of two, and one of them twice, as the head may fall into it.
     let sender = cap.div_ceil(64).next_power_of_two() + 1;

@@ -1,7 +1,8 @@
 """The command `thalweg`: arguments in, exit code out. Never a traceback for what the user wrote.
 
-Exit codes: 0 done; 1 something asked for was found wanting (a claim in error, a difference, a failed check of `doctor`);
-2 a scenario, file or argument that cannot be used; 70 an internal error; 130 interrupted; 141 the reader of our output left.
+Exit codes: 0 done; 1 something asked for was found wanting (a claim in error, a difference, a failed check of
+`doctor`); 2 a scenario, file or argument that cannot be used; 70 an internal error; 130 interrupted; 141 the
+reader of our output left.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _interrupted(e: BaseException | None) -> bool:
-    """Whether Ctrl-C is at the bottom of it: libraries written in C make other exceptions of one that hits their import."""
+    """Whether Ctrl-C is at the bottom of it: libraries written in C make other exceptions of one that hits
+    their import."""
     return e is not None and (isinstance(e, KeyboardInterrupt) or _interrupted(e.__cause__ or e.__context__))
 
 

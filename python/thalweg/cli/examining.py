@@ -61,7 +61,8 @@ def _list(situations, as_json: bool) -> int:
 
 
 def write(done, folder: Path) -> list[Path]:
-    """The page, the table and the picture of all situations. Of fewer than an earlier exam's they have names of their own."""
+    """The page, the table and the picture of all situations. Of fewer than an earlier exam's they have names
+    of their own."""
     from thalweg import _places, exams, plots
 
     name, now = exams.file_name(done.names[0]), [s.name for s in done.situations]

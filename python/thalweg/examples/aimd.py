@@ -1,6 +1,7 @@
 """A congestion controller in twenty lines: additive increase, multiplicative decrease.
 
-thalweg run scenario.toml --import thalweg.examples.aimd --set 'transport.congestion={ kind = "custom", name = "python-aimd" }'
+thalweg run scenario.toml --import thalweg.examples.aimd --set 'transport.congestion={ kind = "custom", name =
+"python-aimd" }'
 """
 
 import thalweg

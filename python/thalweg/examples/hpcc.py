@@ -1,6 +1,7 @@
 """HPCC (Li et al., SIGCOMM 2019, Algorithm 1) in forty lines: a controller that reads what switches write into packets.
 
-thalweg run scenario.toml --import thalweg.examples.hpcc --set 'transport.congestion={ kind = "custom", name = "python-hpcc" }'
+thalweg run scenario.toml --import thalweg.examples.hpcc --set 'transport.congestion={ kind = "custom", name =
+"python-hpcc" }'
 
 The built-in `hpcc` does the same, faster; with the same T their runs do not differ.
 """

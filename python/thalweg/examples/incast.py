@@ -1,4 +1,5 @@
-"""The README's example: sixteen hosts answer one at the same instant, under three combinations of congestion control and scheduler."""
+"""The README's example: sixteen hosts answer one at the same instant, under three combinations of congestion
+control and scheduler."""
 
 from __future__ import annotations
 

@@ -54,7 +54,8 @@ class Candidate:
 
 
 def candidate(what: str | Mapping | type, set: Mapping[str, Any] | None = None) -> Candidate:
-    """From a built-in's name, a registered one's, `FILE.py:Class`, `MODULE:Class`, a decorated class, or a table as scenarios have it."""
+    """From a built-in's name, a registered one's, `FILE.py:Class`, `MODULE:Class`, a decorated class, or a
+    table as scenarios have it."""
     set = dict(set or {})
     if isinstance(what, type) and "thalweg_name" in vars(what):
         what = what.thalweg_name
@@ -101,9 +102,9 @@ def exam(
 ) -> Exam:
     """Runs a controller through the situations, and those that it is compared `against` through the same.
 
-    `only`: names of situations, or patterns. `set`: dotted keys of scenarios, changed for the controller examined alone (what it needs
-    of switches; options of TCP). With `out`, each run is kept there: an exam that was interrupted, or is asked for again, or of
-    another controller, runs only what is missing.
+    `only`: names of situations, or patterns. `set`: dotted keys of scenarios, changed for the controller
+    examined alone (what it needs of switches; options of TCP). With `out`, each run is kept there: an exam
+    that was interrupted, or is asked for again, or of another controller, runs only what is missing.
     """
     if beside is not None:
         raise refuse("`beside` is called `against` now")
@@ -158,7 +159,8 @@ class Exam:
 
     @property
     def frame(self) -> polars.DataFrame:
-        """One row per situation and controller; what there is not is null, a time to converge that never came is infinite."""
+        """One row per situation and controller; what there is not is null, a time to converge that never came
+        is infinite."""
         import polars as pl
 
         rows = [

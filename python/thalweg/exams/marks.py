@@ -17,8 +17,8 @@ NONE = math.nan
 USED, FAIR = 0.8, 0.9
 # The delay has settled within a quarter of where it stays, or this many milliseconds.
 NEAR, NEAR_MS = 1.25, 5.0
-# It has settled if this holds for three windows, and in nine tenths of all that follow: a rate that probes for more, or a cut now and then,
-# does not undo it.
+# It has settled if this holds for three windows, and in nine tenths of all that follow: a rate that probes
+# for more, or a cut now and then, does not undo it.
 HOLD, MOST = 3, 0.9
 
 
@@ -87,7 +87,8 @@ def _link(situation: Situation, results: Results) -> tuple[np.ndarray, np.ndarra
 
 
 def _delays(situation: Situation, results: Results, flows: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Of every round trip of these flows: when, and by how many milliseconds it was longer than that of the empty path."""
+    """Of every round trip of these flows: when, and by how many milliseconds it was longer than that of the
+    empty path."""
     trips = results.tables["round_trips"]
     of = trips.filter(trips["flow"].is_in(flows))
     base = np.full(int(max(flows, default=0)) + 1, results.summary["base_rtt_us"] * 1e-3)
@@ -177,7 +178,8 @@ def _first_lasting(seconds: np.ndarray, good: np.ndarray, situation: Situation) 
 
 
 def _curves(link, progress: dict, ours: set[int], trips) -> dict[str, np.ndarray]:
-    """For the pictures: what could have been and what was carried (Mb/s), what the flows examined got, their delays (ms)."""
+    """For the pictures: what could have been and what was carried (Mb/s), what the flows examined got, their
+    delays (ms)."""
     seconds, carried, capacity = link
     few = max(1, len(seconds) // 100)  # about a hundred points: what a picture shows
     at = seconds[::few]

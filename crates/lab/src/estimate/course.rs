@@ -1,4 +1,5 @@
-//! The course of a traffic section, as a fluid: when its flows come, how many are under way at a time, when they are over.
+//! The course of a traffic section, as a fluid: when its flows come, how many are under way at a time, when
+//! they are over.
 
 use crate::quantity::Capacity;
 use crate::schema::{Document, Pattern};

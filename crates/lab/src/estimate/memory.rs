@@ -1,6 +1,6 @@
 //! Peak memory by part. The peak is when the results are collected: the simulation, the tables made of it, and the rows
-//! they are made from, exist together. The constants are bytes found by measuring and by adding up fields; the ten scenarios
-//! of `tests/python/test_memory.py` hold them to 30 %.
+//! they are made from, exist together. The constants are bytes found by measuring and by adding up fields;
+//! the ten scenarios of `tests/python/test_memory.py` hold them to 30 %.
 
 use super::Totals;
 use crate::resolve::schedulers;
@@ -9,8 +9,8 @@ use crate::topology::Graph;
 use std::mem::size_of;
 use thalweg_machines::transport::{Receiver, Sender};
 
-/// A flow: 116 in the simulation (specification, record, connection), 270 in the columns of its table, 150 as the row that
-/// they are made from, and what the allocator rounds up.
+/// A flow: 116 in the simulation (specification, record, connection), 270 in the columns of its table, 150 as
+/// the row that they are made from, and what the allocator rounds up.
 const FLOW: f64 = 610.0;
 /// A port: 300 in the simulation, 220 in its table.
 const PORT: f64 = 550.0;

@@ -1,5 +1,5 @@
-//! What a run will cost, before it is run and before a flow is drawn: flows × packets × hops, bounded by what links carry,
-//! and what is kept of it in memory.
+//! What a run will cost, before it is run and before a flow is drawn: flows × packets × hops, bounded by what
+//! links carry, and what is kept of it in memory.
 
 mod course;
 mod memory;

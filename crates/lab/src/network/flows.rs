@@ -46,8 +46,8 @@ pub(super) fn flows(
     let until = Time::from_ps(doc.measure.until.map_or(doc.run.until.0, |q| q.0).ps());
     let spec = |d: &Draft| {
         let section = &doc.traffic[usize::from(d.group)];
-        // When a flow starts that follows another is not known yet. A response to a request that does not count does not
-        // count either.
+        // When a flow starts that follows another is not known yet. A response to a request that does not
+        // count does not count either.
         let known = match (d.after, &section.pattern) {
             (None, _) => Some(d),
             (Some(request), Pattern::Rpc(_)) => Some(&drafts[request]),

@@ -60,8 +60,8 @@ pub(crate) struct Decimal {
     places: i32,
 }
 
-/// Digits with a point and an exponent, as programs write numbers (`1460`, `0.15`, `2.5e-05`); not negative. `None`: it is
-/// something else.
+/// Digits with a point and an exponent, as programs write numbers (`1460`, `0.15`, `2.5e-05`); not negative.
+/// `None`: it is something else.
 pub(crate) fn decimal(text: &str) -> Option<Decimal> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], text[at + 1..].parse::<i16>().ok()?),

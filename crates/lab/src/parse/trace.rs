@@ -1,5 +1,5 @@
-//! Delivery opportunities of a cellular link, as Mahimahi writes them: a whole number of milliseconds on each line, never
-//! falling; the last is when the trace begins again.
+//! Delivery opportunities of a cellular link, as Mahimahi writes them: a whole number of milliseconds on each
+//! line, never falling; the last is when the trace begins again.
 
 use super::{ParseError, lines};
 use thalweg_machines::link::Trace;

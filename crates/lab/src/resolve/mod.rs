@@ -159,8 +159,8 @@ pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
     lossless::by_graph(doc, graph, full_packet(doc));
 }
 
-/// Writes what depends on the sizes of flows into the document: of each transport those of the first Poisson traffic that uses it.
-/// (Sizes that are wrong are reported with the traffic.)
+/// Writes what depends on the sizes of flows into the document: of each transport those of the first Poisson
+/// traffic that uses it. (Sizes that are wrong are reported with the traffic.)
 pub(crate) fn by_sizes(cx: &Cx<'_>, doc: &mut Document) {
     let Document { traffic, transport, transports, .. } = doc;
     let named = transports.iter_mut().map(|(name, t)| (name.as_str(), t));

@@ -1,5 +1,5 @@
-//! `congestion`: which controllers a transport can carry. What each is, its keys and their defaults stand with the algorithm,
-//! in `thalweg_machines::congestion`.
+//! `congestion`: which controllers a transport can carry. What each is, its keys and their defaults stand
+//! with the algorithm, in `thalweg_machines::congestion`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use thalweg_machines::congestion::{ControllerSpec, Needs};

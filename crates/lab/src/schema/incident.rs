@@ -10,8 +10,8 @@ use thalweg_units::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Incident {
-    /// Both directions of a link: what is on it, what waits for it and what still comes is lost, until routes change after
-    /// `routing.convergence`.
+    /// Both directions of a link: what is on it, what waits for it and what still comes is lost, until routes
+    /// change after `routing.convergence`.
     LinkFailure {
         /// When.
         #[schemars(extend("examples" = ["10ms"]))]
@@ -32,8 +32,8 @@ pub enum Incident {
         /// Of each frame.
         #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.5]))]
         probability: f64,
-        /// Frames that travel this way only: link l is port 2l from its first node and 2l + 1 from its second; all if not
-        /// given.
+        /// Frames that travel this way only: link l is port 2l from its first node and 2l + 1 from its
+        /// second; all if not given.
         port: Option<u32>,
     },
 }

@@ -1,5 +1,5 @@
-//! `[[link]]`: links that are not as the topology makes them. What transmitters, losses and jitter there are, their keys and
-//! their defaults stand with the machines, in `thalweg_machines::link`.
+//! `[[link]]`: links that are not as the topology makes them. What transmitters, losses and jitter there are,
+//! their keys and their defaults stand with the machines, in `thalweg_machines::link`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ pub struct Link {
     /// Which directions of them.
     #[serde(default)]
     pub direction: Direction,
-    /// When packets leave; at the topology's rate if not given. What needs one number for the rate (loads, base round trips,
-    /// bandwidth-delay products, ideal completion times) takes the mean in the long run.
+    /// When packets leave; at the topology's rate if not given. What needs one number for the rate (loads,
+    /// base round trips, bandwidth-delay products, ideal completion times) takes the mean in the long run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transmitter: Option<TransmitterKind>,
     /// What does not arrive, by chance; everything does if not given.

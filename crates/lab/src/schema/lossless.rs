@@ -1,5 +1,5 @@
-//! `switch.inputs`: memory by the input at which packets came. What flow control on top of it is, its keys and their defaults stand with
-//! the policies, in `thalweg_machines::pause`.
+//! `switch.inputs`: memory by the input at which packets came. What flow control on top of it is, its keys
+//! and their defaults stand with the policies, in `thalweg_machines::pause`.
 
 use crate::quantity::Q;
 use schemars::JsonSchema;
@@ -32,8 +32,8 @@ pub enum Crossbar {
     // CHOICE IRN §4.3.1: round robin over inputs is all that the paper says.
     #[default]
     Unlimited,
-    /// One, whichever output it is for: no speed-up. Who is joined with whom is iSLIP's choice (McKeown, 1999), made whenever an input or
-    /// an output falls idle. Needs the scheduler `input-round-robin`.
+    /// One, whichever output it is for: no speed-up. Who is joined with whom is iSLIP's choice (McKeown,
+    /// 1999), made whenever an input or an output falls idle. Needs the scheduler `input-round-robin`.
     OnePerInput,
 }
 

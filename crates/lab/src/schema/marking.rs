@@ -1,5 +1,5 @@
-//! `marking` of `[switch]` and `[nic]`: which stages can stand inside a queue. What each is, its keys and their defaults stand
-//! with the algorithm, in `thalweg_machines::stage`.
+//! `marking` of `[switch]` and `[nic]`: which stages can stand inside a queue. What each is, its keys and
+//! their defaults stand with the algorithm, in `thalweg_machines::stage`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use thalweg_machines::stage::{Acts, StageSpec};

@@ -22,19 +22,21 @@ pub struct Rdma {
     pub extra_header: Q<Bytes>,
     /// An ACK on the wire.
     pub ack_size: Q<Bytes>,
-    /// A NACK on the wire. Without the key, as `ack_size`, and 4 B more with the recoveries `irn` and `told`, for the PSN that triggered it.
+    /// A NACK on the wire. Without the key, as `ack_size`, and 4 B more with the recoveries `irn` and `told`,
+    /// for the PSN that triggered it.
     pub nack_size: Option<Q<Bytes>>,
-    /// In-band telemetry on the wire, in every data packet from its source on and in every ACK and NACK, besides their headers.
-    /// Without the key `42B` where the controller reads it (HPCC, SIGCOMM 2019, §4.1: five hops of 8 B, and 2 B).
+    /// In-band telemetry on the wire, in every data packet from its source on and in every ACK and NACK,
+    /// besides their headers. Without the key `42B` where the controller reads it (HPCC, SIGCOMM 2019, §4.1:
+    /// five hops of 8 B, and 2 B).
     pub telemetry: Option<Q<Bytes>>,
     /// How losses are repaired.
     pub recovery: Recovery,
-    /// BDP-FC: packets that may be sent from the lowest unacknowledged one on. `"auto"`: as many as fill the longest path at the
-    /// hosts' rate (propagation only); `"none"`: no cap. Without the key, `auto` with the recoveries `irn` and `told`, `none`
-    /// with `go-back-n`.
+    /// BDP-FC: packets that may be sent from the lowest unacknowledged one on. `"auto"`: as many as fill the
+    /// longest path at the hosts' rate (propagation only); `"none"`: no cap. Without the key, `auto` with the
+    /// recoveries `irn` and `told`, `none` with `go-back-n`.
     pub cap: Option<Cap>,
-    /// What receivers acknowledge, NACKs apart. Without the key, `per-packet`; with the recovery `go-back-n` under PFC, or
-    /// with `segments`, no more than the controller needs.
+    /// What receivers acknowledge, NACKs apart. Without the key, `per-packet`; with the recovery `go-back-n`
+    /// under PFC, or with `segments`, no more than the controller needs.
     pub acks: Option<RdmaAcks>,
     /// The retransmission timer. Without the key, `off` with PFC, else `pair` with the recovery `irn` and `fixed` with
     /// `go-back-n` and `told`.
@@ -44,14 +46,15 @@ pub struct Rdma {
     /// A packet to be sent again leaves no earlier than this after it was found lost, and nothing new leaves meanwhile
     /// (IRN §4.5.3: 2 us at worst).
     pub fetch_delay: Q<Span>,
-    /// What senders write into the rank header; without the key what the schedulers sort by, `from-here` where that is what remains.
+    /// What senders write into the rank header; without the key what the schedulers sort by, `from-here`
+    /// where that is what remains.
     pub rank: Option<Rank>,
     /// Congestion notifications from receiver to sender; what the controller needs if not given.
     pub notification: Option<Notification>,
     /// Which round trips the controller is told.
     pub rtt: RoundTrips,
-    /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); without the key packets leave one by
-    /// one.
+    /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); without the key packets
+    /// leave one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
 }
@@ -85,8 +88,8 @@ impl Default for Rdma {
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-default-kind" = "irn"))]
 pub enum Recovery {
-    /// IRN: the receiver keeps what is out of order and answers each such packet with a NACK that names it (Mittal et al.,
-    /// SIGCOMM 2018, §3.1).
+    /// IRN: the receiver keeps what is out of order and answers each such packet with a NACK that names it
+    /// (Mittal et al., SIGCOMM 2018, §3.1).
     Irn {
         /// The sender uses the names (SACK); otherwise it repairs one hole per round trip.
         #[serde(default = "default::yes")]
@@ -96,7 +99,8 @@ pub enum Recovery {
         #[schemars(range(min = 1, max = 1000))]
         nack_threshold: u32,
         /// A NACK that also acknowledges begins recovery too.
-        // CHOICE IRN §4.2: the text of §4.2 read literally; the authors' modules, which made the results, wait for the next.
+        // CHOICE IRN §4.2: the text of §4.2 read literally; the authors' modules, which made the results,
+        // wait for the next.
         #[serde(default)]
         enter_on_advance: bool,
     },
@@ -106,8 +110,9 @@ pub enum Recovery {
         /// Say it again if the gap stands for so long (the HPCC authors' simulator: 500us); never if not given.
         repeat_nack: Option<Q<Span>>,
     },
-    /// An ideal: switches tell the sender of every packet that they drop, at once but for the propagation delay, and it sends that one again,
-    /// whatever the window; the receiver keeps what is out of order (HPCC without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
+    /// An ideal: switches tell the sender of every packet that they drop, at once but for the propagation
+    /// delay, and it sends that one again, whatever the window; the receiver keeps what is out of order (HPCC
+    /// without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
     Told,
 }
 
@@ -203,8 +208,8 @@ pub enum Notification {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoundTrips {
-    /// One sample per so many packets, at the ACK of the last of them, and one at the flow's end. (Posted segments give one
-    /// each.)
+    /// One sample per so many packets, at the ACK of the last of them, and one at the flow's end. (Posted
+    /// segments give one each.)
     #[schemars(range(min = 1, max = 1_000_000))]
     pub segment: u32,
     /// Take the time on the wire off: of that packet, or of the whole segment where the host posts segments.

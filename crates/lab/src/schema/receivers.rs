@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span};
 
-/// Receiver-driven transport by grants and priorities (Homa, Montazeri et al., SIGCOMM 2018): the first bytes of a message leave at
-/// once, at a priority by its size; the rest answers grants of its destination, which grants to several messages at once, those
-/// with the fewest bytes left first.
+/// Receiver-driven transport by grants and priorities (Homa, Montazeri et al., SIGCOMM 2018): the first bytes
+/// of a message leave at once, at a priority by its size; the rest answers grants of its destination, which
+/// grants to several messages at once, those with the fewest bytes left first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Homa {
@@ -17,19 +17,21 @@ pub struct Homa {
     pub header: Q<Bytes>,
     /// A grant, a request to send again or an ACK on the wire.
     pub control_size: Q<Bytes>,
-    /// RTTbytes: what leaves of a message without a grant, and what is kept granted and not received, payload. Without the key the
-    /// product of the fastest host's rate and the longest round trip of full packets.
+    /// RTTbytes: what leaves of a message without a grant, and what is kept granted and not received,
+    /// payload. Without the key the product of the fastest host's rate and the longest round trip of full
+    /// packets.
     pub rtt_bytes: Option<Q<Bytes>>,
     /// Priority levels. Without the key as many as the switches' scheduler has classes.
     #[schemars(range(min = 1))]
     pub levels: Option<u8>,
-    /// Unscheduled packets of messages of up to the first size have the highest level, of up to the second the next one, and so on;
-    /// larger ones the level behind the last. Without the key so that all levels have as many unscheduled bytes, and that of all
-    /// levels as large a share is for unscheduled packets as of all bytes, by the sizes of the Poisson traffic; one level where there
-    /// is none.
+    /// Unscheduled packets of messages of up to the first size have the highest level, of up to the second
+    /// the next one, and so on; larger ones the level behind the last. Without the key so that all levels
+    /// have as many unscheduled bytes, and that of all levels as large a share is for unscheduled packets as
+    /// of all bytes, by the sizes of the Poisson traffic; one level where there is none.
     #[schemars(extend("examples" = [["1KB", "10KB"]]))]
     pub cutoffs: Option<Vec<Q<Bytes>>>,
-    /// Messages that a destination grants to at once. Without the key as many as there are levels for scheduled packets.
+    /// Messages that a destination grants to at once. Without the key as many as there are levels for
+    /// scheduled packets.
     #[schemars(range(min = 1))]
     pub overcommitment: Option<u32>,
     /// Without news for so long, what is missing is asked for again.
@@ -51,8 +53,9 @@ impl Default for Homa {
     }
 }
 
-/// Receiver-driven transport by credits (ExpressPass, Cho et al., SIGCOMM 2017): a packet leaves per credit, and every port meters
-/// credits (the scheduler `expresspass`). They take the way of the data in reverse: `routing = "ecmp-symmetric"`.
+/// Receiver-driven transport by credits (ExpressPass, Cho et al., SIGCOMM 2017): a packet leaves per credit,
+/// and every port meters credits (the scheduler `expresspass`). They take the way of the data in reverse:
+/// `routing = "ecmp-symmetric"`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExpressPass {

@@ -32,8 +32,8 @@ pub enum Sizes {
     /// All RPCs of Google's applications (Homa, SIGCOMM 2018, W3): 101 B to 15.2 MB, interpolated linearly in
     /// 1/size, mean 2.9 KB.
     GoogleRpc,
-    /// RDMA flows (Mittal et al., IRN, SIGCOMM 2018, §4.1, after Benson et al.): half are single packets of 32 B to 1 KB,
-    /// 15 % have 200 KB to 3 MB; interpolated linearly, mean 275.6 KB.
+    /// RDMA flows (Mittal et al., IRN, SIGCOMM 2018, §4.1, after Benson et al.): half are single packets of
+    /// 32 B to 1 KB, 15 % have 200 KB to 3 MB; interpolated linearly, mean 275.6 KB.
     RdmaHeavyTailed,
     /// Some sizes, all equally likely, spaced evenly in the logarithm.
     Uniform {

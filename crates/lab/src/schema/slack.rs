@@ -56,7 +56,8 @@ pub struct VirtualClockSlack {
     /// r_est, what a flow of weight 1 is entitled to: at most its fair share.
     #[schemars(extend("examples" = ["100Mbps"]))]
     pub rate: Q<Rate>,
-    /// Count this many bytes for every packet, ACKs too, instead of its size on the wire, as the authors' simulator does.
+    /// Count this many bytes for every packet, ACKs too, instead of its size on the wire, as the authors'
+    /// simulator does.
     pub ack_full_size: Option<Q<Bytes>>,
 }
 

@@ -42,8 +42,8 @@ thalweg_machines::pause_policies!(with_pauses! {
         /// Which packet leaves next, and which is given up when the buffer is full.
         #[serde(default)]
         pub scheduler: Scheduler,
-        /// What one port may hold, all its queues together; the packet being transmitted does not count. `500KB` if not given;
-        /// with `inputs` or `shared_buffer`, `"unlimited"`.
+        /// What one port may hold, all its queues together; the packet being transmitted does not count.
+        /// `500KB` if not given; with `inputs` or `shared_buffer`, `"unlimited"`.
         pub buffer: Option<Capacity>,
         /// Whether and when packets are marked or dropped before the buffer is full.
         #[serde(default)]
@@ -56,19 +56,19 @@ thalweg_machines::pause_policies!(with_pauses! {
         /// Memory by the input at which packets came, instead of output queues with limits.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub inputs: Option<Inputs>,
-        /// What switches do about packets that wait behind a pause although their own way is free, or about ports that wait for each other.
-        /// Needs `pfc`, and the scheduler `fifo`.
+        /// What switches do about packets that wait behind a pause although their own way is free, or about
+        /// ports that wait for each other. Needs `pfc`, and the scheduler `fifo`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub relief: Option<Relief>,
-        /// ACKs, NACKs, notifications and set-up pass everything else at every port, hosts' too; no switch counts them, and no
-        /// pause holds them but `nic.pause_control`.
+        /// ACKs, NACKs, notifications and set-up pass everything else at every port, hosts' too; no switch
+        /// counts them, and no pause holds them but `nic.pause_control`.
         #[serde(default)]
         pub control_first: bool,
         /// Ports write to the sources of the flows that pass them, for controllers that listen to that.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub congestion_point: Option<CongestionPoint>,
-        /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped. Not for
-        /// schedulers that serve in turns.
+        /// A packet that should go first interrupts the one being transmitted, which later resumes where it
+        /// stopped. Not for schedulers that serve in turns.
         #[serde(default)]
         pub preemptive: bool,
         /// Another scheduler at some switches, with the same buffer and marking.
@@ -138,13 +138,13 @@ pub enum NicOrder {
     /// Flows put what they may send into the port's queue, which its scheduler orders.
     #[default]
     Queue,
-    /// A packet from each flow that may send in turn, whenever the link is free; control packets before them. What RDMA NICs
-    /// do.
+    /// A packet from each flow that may send in turn, whenever the link is free; control packets before them.
+    /// What RDMA NICs do.
     RoundRobin,
     /// As `round-robin`, but the flow that has least left to send goes first (BFC-SRF: Goyal, MIT 2022, App. F.1).
     Shortest,
-    /// As `round-robin`, but every flow keeps its place in a circle and one timer serves all flows of a host, as in the HPCC
-    /// authors' simulator: a flow may have to wait for the timer of another.
+    /// As `round-robin`, but every flow keeps its place in a circle and one timer serves all flows of a host,
+    /// as in the HPCC authors' simulator: a flow may have to wait for the timer of another.
     Circle,
 }
 

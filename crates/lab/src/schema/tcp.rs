@@ -19,8 +19,9 @@ pub struct Tcp {
     pub ack_size: Q<Bytes>,
     /// A SYN on the wire; as `ack_size` if not given. Only with `handshake`.
     pub syn_size: Option<Q<Bytes>>,
-    /// In-band telemetry on the wire, in every data packet from its source on and in every ACK, besides their headers. Without the
-    /// key `42B` where the controller reads it (HPCC, SIGCOMM 2019, §4.1: five hops of 8 B, and 2 B).
+    /// In-band telemetry on the wire, in every data packet from its source on and in every ACK, besides their
+    /// headers. Without the key `42B` where the controller reads it (HPCC, SIGCOMM 2019, §4.1: five hops of 8
+    /// B, and 2 B).
     pub telemetry: Option<Q<Bytes>>,
     /// What is held against the window.
     pub flight: Flight,
@@ -40,8 +41,8 @@ pub struct Tcp {
     /// One new segment on each of the first two duplicate ACKs (RFC 3042); on unless `loss` is timeout-only
     /// or `flight` is span.
     pub limited_transmit: Option<bool>,
-    /// Without SACK: while losses are repaired the timer restarts with the first partial ACK only, not with each (RFC 6582 §4; NewReno as
-    /// ns-2 has it).
+    /// Without SACK: while losses are repaired the timer restarts with the first partial ACK only, not with
+    /// each (RFC 6582 §4; NewReno as ns-2 has it).
     pub impatient: bool,
     /// Selective acknowledgements (RFC 2018).
     pub sack: Sack,
@@ -54,8 +55,8 @@ pub struct Tcp {
     pub syn_loss: SynLoss,
     /// Explicit congestion notification; what the controller needs if not given.
     pub ecn: Option<EcnMode>,
-    /// Time stamps (RFC 7323): segments sent again give the retransmission timer samples too. Their bytes on the wire are
-    /// part of `header`.
+    /// Time stamps (RFC 7323): segments sent again give the retransmission timer samples too. Their bytes on
+    /// the wire are part of `header`.
     pub timestamps: bool,
     /// After this many timeouts in a row send header-only probes until an ACK arrives (pFabric §4.2); 0: never.
     pub probe_after: u32,
@@ -70,8 +71,8 @@ pub struct Tcp {
     /// How the window comes down while losses are repaired.
     #[serde(skip_serializing_if = "Prr::is_default")]
     pub prr: Prr,
-    /// A window is sent at a pace, as Linux does: 2 windows per round trip in slow start, 1.2 afterwards. Only with controllers that have no pace
-    /// of their own.
+    /// A window is sent at a pace, as Linux does: 2 windows per round trip in slow start, 1.2 afterwards.
+    /// Only with controllers that have no pace of their own.
     #[serde(skip_serializing_if = "is_false")]
     pub pacing: bool,
     /// Whether a window grows that is not used up: one that the application leaves half empty says nothing of the path.
@@ -83,8 +84,8 @@ pub struct Tcp {
     /// What a mark does to a window of one segment. Only with `ecn = "classic"`.
     #[serde(skip_serializing_if = "EcnFloor::is_default")]
     pub ecn_floor: EcnFloor,
-    /// A second loop that sends everything once more, backwards and in lower and lower classes (Mittal et al., NSDI 2014); none if
-    /// not given.
+    /// A second loop that sends everything once more, backwards and in lower and lower classes (Mittal et
+    /// al., NSDI 2014); none if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rc3: Option<Rc3>,
 }
@@ -139,7 +140,8 @@ pub enum Restart {
     /// The initial window, if nothing was sent for a retransmission timeout (RFC 5681 §4.1).
     #[default]
     Rfc5681,
-    /// Half of it for every retransmission timeout, down to the initial window (RFC 2861 §3.2; Linux, tcp_slow_start_after_idle).
+    /// Half of it for every retransmission timeout, down to the initial window (RFC 2861 §3.2; Linux,
+    /// tcp_slow_start_after_idle).
     Linux,
     /// All of it for five minutes, then half (RFC 7661 §4.4).
     Rfc7661,
@@ -214,8 +216,8 @@ pub struct Writes {
     /// What it writes when the flow starts.
     #[schemars(extend("examples" = ["1500KB"]))]
     pub first: Q<Bytes>,
-    /// What it writes each time after that, until the flow's size is reached; rounded up so that every write ends with a whole
-    /// segment.
+    /// What it writes each time after that, until the flow's size is reached; rounded up so that every write
+    /// ends with a whole segment.
     #[schemars(extend("examples" = ["64KB"]))]
     pub chunk: Q<Bytes>,
     /// Time from one write to the next.
@@ -241,7 +243,8 @@ pub struct Rc3 {
     /// When packets of the second loop are handed to the NIC.
     #[serde(skip_serializing_if = "HandOver::is_default")]
     pub mode: HandOver,
-    /// When a flow is over, what its second loop still has in the queue of its host is dropped there. Off in the published runs.
+    /// When a flow is over, what its second loop still has in the queue of its host is dropped there. Off in
+    /// the published runs.
     #[serde(skip_serializing_if = "is_false")]
     pub flush: bool,
 }
@@ -250,7 +253,8 @@ pub struct Rc3 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandOver {
-    /// All at once: the loop stops where it meets TCP then, and what TCP sends later waits there all the same (§2.1.2, §2.3.1).
+    /// All at once: the loop stops where it meets TCP then, and what TCP sends later waits there all the same
+    /// (§2.1.2, §2.3.1).
     #[default]
     Push,
     /// One by one, when the NIC has nothing else to send: nothing leaves that TCP has sent meanwhile.
@@ -265,7 +269,8 @@ impl HandOver {
 
 impl Default for Rc3 {
     fn default() -> Self {
-        // §2.1.1; four levels and the flow's own: five queues in the authors' simulator. Segmentation offload is off there.
+        // §2.1.1; four levels and the flow's own: five queues in the authors' simulator. Segmentation offload
+        // is off there.
         Self {
             first: 40,
             levels: 4,
@@ -357,7 +362,8 @@ pub enum Rto {
         #[serde(default = "default::rto_max")]
         max: Q<Span>,
     },
-    /// Linux's: the floor is added to the smoothed round trip, which + the larger of 4 deviations and the floor is the timeout.
+    /// Linux's: the floor is added to the smoothed round trip, which + the larger of 4 deviations and the
+    /// floor is the timeout.
     Linux {
         /// Before the first sample.
         #[serde(default = "default::rto_initial")]
@@ -393,8 +399,8 @@ pub enum LossDetection {
         #[schemars(range(min = 1, max = 1000))]
         threshold: u32,
     },
-    /// By time: a segment is lost once one that left later has arrived and a round trip and a reordering window have passed (RACK,
-    /// RFC 8985). With SACK only.
+    /// By time: a segment is lost once one that left later has arrived and a round trip and a reordering
+    /// window have passed (RACK, RFC 8985). With SACK only.
     Rack {
         /// When nothing is heard for two round trips, a segment is sent so that the ACK tells what is lost (TLP).
         #[serde(default = "default::tail_probes")]

@@ -44,12 +44,13 @@ pub enum Connection {
     /// None: every flow has one of its own.
     #[default]
     Fresh,
-    /// Those of this section from one host to another: one after the other, in the order of their starts, and the controller
-    /// goes on where the flow before left it.
+    /// Those of this section from one host to another: one after the other, in the order of their starts, and
+    /// the controller goes on where the flow before left it.
     PerPair,
-    /// Those of this section from one host to another: back to back, in the order of their starts, as messages of one stream.
-    /// A flow's first packet follows the last one of the flow before as rate and window allow; what is counted per packet
-    /// (losses, retransmissions, round trips) stands with the first flow of the connection.
+    /// Those of this section from one host to another: back to back, in the order of their starts, as
+    /// messages of one stream. A flow's first packet follows the last one of the flow before as rate and
+    /// window allow; what is counted per packet (losses, retransmissions, round trips) stands with the first
+    /// flow of the connection.
     BackToBack,
 }
 
@@ -73,8 +74,8 @@ pub enum Pattern {
     Flow(Flow),
     /// A client asks, a server answers, again and again.
     RequestResponse(RequestResponse),
-    /// Clients ask servers at random times, whether or not earlier answers have come (Mittal et al., TIMELY, SIGCOMM 2015,
-    /// §6.2).
+    /// Clients ask servers at random times, whether or not earlier answers have come (Mittal et al., TIMELY,
+    /// SIGCOMM 2015, §6.2).
     Rpc(Rpc),
     /// Open-loop datagrams from one host to another.
     Udp(UdpStream),
@@ -173,8 +174,8 @@ pub struct List {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ListFormat {
-    /// CSV with the header `id,src,dst,size_bytes,start_ns`; hosts by number or by name. Columns come in any order, others are not
-    /// read, and `id` may be left out; starts may be in other units (`start_us`).
+    /// CSV with the header `id,src,dst,size_bytes,start_ns`; hosts by number or by name. Columns come in any
+    /// order, others are not read, and `id` may be left out; starts may be in other units (`start_us`).
     #[default]
     Csv,
     /// The HPCC ns-3 simulator's: the number of flows, then `src dst class port size start` in seconds. As many
@@ -195,8 +196,8 @@ pub struct Backlogged {
     /// When the first starts.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
-    /// When all of them stop: they end with what they have sent by then, which is still repaired and delivered. Never, without
-    /// the key.
+    /// When all of them stop: they end with what they have sent by then, which is still repaired and
+    /// delivered. Never, without the key.
     pub until: Option<Q<Span>>,
     /// Number of flows.
     #[serde(default = "default::one")]

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate};
 
-/// `Name(its table), "key in scenarios";` for each. `of_kind!(transport, |table| ...)` does the same with the table of whichever kind it is.
+/// `Name(its table), "key in scenarios";` for each. `of_kind!(transport, |table| ...)` does the same with the
+/// table of whichever kind it is.
 macro_rules! transports {
     ($d:tt $($(#[$doc:meta])* $name:ident($table:ty), $key:literal;)*) => {
         /// How the two ends of a flow talk.

@@ -320,7 +320,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Keeps the name of a node where the schema takes one: whether there is such a node shows when the network is there.
+    /// Keeps the name of a node where the schema takes one: whether there is such a node shows when the
+    /// network is there.
     fn is_named(&mut self, schema: &Json, node: &Node, path: impl Fn() -> String) -> bool {
         let Some(what) = schema.get("x-node") else { return false };
         let named = node.text().is_some();

@@ -1,7 +1,7 @@
 //! A backbone of random shape where a map is missing: preferential attachment, links as fast as uniform traffic needs.
 //!
-//! Stands for the Rocketfuel map of "Universal Packet Scheduling" (NSDI 2016 §2.3), of which only the size is published: 83
-//! core routers, 131 links, half of them slower than the access links of 1 Gb/s.
+//! Stands for the Rocketfuel map of "Universal Packet Scheduling" (NSDI 2016 §2.3), of which only the size is
+//! published: 83 core routers, 131 links, half of them slower than the access links of 1 Gb/s.
 
 use super::declare::default;
 use super::{Family, Graph, MOST_LINKS, lowest};

@@ -1,4 +1,5 @@
-//! What a family of networks says of itself, once: its keys with their defaults and documentation, and the graph that they make.
+//! What a family of networks says of itself, once: its keys with their defaults and documentation, and the
+//! graph that they make.
 
 use super::Graph;
 use crate::Diagnostic;
@@ -6,8 +7,8 @@ use crate::context::Cx;
 use crate::quantity::Q;
 use thalweg_units::Span;
 
-/// A family's table in scenarios. The doc comment of the struct is its summary, with its source in parentheses; those of the
-/// fields document the keys.
+/// A family's table in scenarios. The doc comment of the struct is its summary, with its source in
+/// parentheses; those of the fields document the keys.
 pub(crate) trait Family {
     /// Hosts come first; links whose delay is to be solved have none yet.
     fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic>;

@@ -28,8 +28,8 @@ pub struct Dumbbell {
     /// One-way propagation delay of every host's link; as `delay` if not given.
     pub host_delay: Option<Q<Span>>,
     /// Instead of `delay`: the round trip of a full packet and its ACK from one side to the other when nothing waits,
-    /// serialisation at every hop included; what `host_delay` leaves of it is the bottleneck's, without `host_delay` each
-    /// link has a third.
+    /// serialisation at every hop included; what `host_delay` leaves of it is the bottleneck's, without
+    /// `host_delay` each link has a third.
     pub base_rtt: Option<Q<Span>>,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! The paper prints neither the links nor their rates; both are those of the authors' ns-2 scripts. A core link has the
 //! rate k · 10 Gb/s / 9, rounded up to 1 Mb/s, where k is the number of ordered pairs of core routers whose way (fewest
-//! hops, then the lowest-numbered next hop) leads over it in each direction: with uniform traffic between different core
-//! routers all core links and all edge links have one average utilisation.
+//! hops, then the lowest-numbered next hop) leads over it in each direction: with uniform traffic between
+//! different core routers all core links and all edge links have one average utilisation.
 
 use super::declare::default;
 use super::{Family, Graph};
@@ -40,9 +40,9 @@ const CORES: u32 = 10;
 
 /// The Internet2 backbone as simulations of universal packet scheduling have it (Mittal et al., NSDI 2016 §2.3):
 /// 10 core routers, 16 core links, 100 edge routers with a host each.
-// Host h is linked to edge router 110 + h, that to core router 100 + h mod 10. The rates of the core links are such that
-// uniform traffic between different core routers loads all of them alike (routing `lowest`, sources of 1 Gb/s:
-// `of = { rate = "1Gbps" }`).
+// Host h is linked to edge router 110 + h, that to core router 100 + h mod 10. The rates of the core links
+// are such that uniform traffic between different core routers loads all of them alike (routing `lowest`,
+// sources of 1 Gb/s: `of = { rate = "1Gbps" }`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Internet2 {

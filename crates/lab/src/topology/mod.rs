@@ -35,8 +35,9 @@ list::topologies! {
     file: GraphFile, "file";
 }
 
-/// The network's shape; hosts are nodes `0 .. hosts`, switches follow. Every node also has a name: hosts `h0`, `h1`, .., switches
-/// by their tier (`leaf0`, `spine0`, `edge0`, `agg0`, `core0`, else `switch0`), or as the file says.
+/// The network's shape; hosts are nodes `0 .. hosts`, switches follow. Every node also has a name: hosts
+/// `h0`, `h1`, .., switches by their tier (`leaf0`, `spine0`, `edge0`, `agg0`, `core0`, else `switch0`), or
+/// as the file says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {
     /// Which one.

@@ -1,5 +1,5 @@
-//! What nodes are called: hosts `h0`, `h1`, .., switches by their tier (`leaf3`), or as their file says. A number always
-//! means a node's number.
+//! What nodes are called: hosts `h0`, `h1`, .., switches by their tier (`leaf3`), or as their file says. A
+//! number always means a node's number.
 
 use crate::diagnostic::{nearest, quoted};
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,8 @@ fn number(text: &str) -> Option<u32> {
     text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A name as a file gives it, fit for messages, tables and legends; digits alone get an `n`, for a number means thalweg's own.
+/// A name as a file gives it, fit for messages, tables and legends; digits alone get an `n`, for a number
+/// means thalweg's own.
 pub(crate) fn fit(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let name = words.join(" ");

@@ -10,8 +10,8 @@ impl Graph {
         self.farthest(LinkSpec::delay)
     }
 
-    /// The longest round trip of a packet of `data` bytes and an answer of `ack` bytes through the empty network, over such
-    /// paths.
+    /// The longest round trip of a packet of `data` bytes and an answer of `ack` bytes through the empty
+    /// network, over such paths.
     pub fn longest_round_trip(&self, data: u64, ack: u64) -> Span {
         let packet = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         self.farthest(|link| {

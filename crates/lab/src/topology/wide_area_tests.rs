@@ -130,7 +130,8 @@ fn internet2_comes_slower_shorter_and_without_edge_routers() {
     assert_eq!((bare.links[100].delay(), bare.links[0].delay()), (Span::from_us(10), Span::from_ms(1)));
 }
 
-/// The fair-share set: a flow per ordered pair (s, t) from host 10t + s to host 10s + t makes k flows on every core link.
+/// The fair-share set: a flow per ordered pair (s, t) from host 10t + s to host 10s + t makes k flows on
+/// every core link.
 #[test]
 fn ninety_flows_share_the_core_of_internet2_fairly() {
     let g = graph("[topology]\nkind = \"internet2\"\nedge_routers = false");

@@ -1,5 +1,6 @@
-//! `[[link]]`: sections that are about nothing, say nothing, or contradict each other, and rates of the topology that nobody
-//! has. (What a section says by itself has been checked when its trace was read: `topology::links`.)
+//! `[[link]]`: sections that are about nothing, say nothing, or contradict each other, and rates of the
+//! topology that nobody has. (What a section says by itself has been checked when its trace was read:
+//! `topology::links`.)
 
 use super::{Report, incidents};
 use crate::resolve;
@@ -168,7 +169,8 @@ fn idle_rates(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Gr
     }
 }
 
-/// Whether a rate that differs from its default could be another one without any link being another one; `None`: who knows.
+/// Whether a rate that differs from its default could be another one without any link being another one;
+/// `None`: who knows.
 fn is_idle(
     r: &Report<'_>,
     written: &Document,

@@ -23,7 +23,8 @@ pub(super) fn check(r: &mut Report<'_>, section: &str, marking: Marking, at: &Ar
     r.tell(&key, marking.problems(at));
 }
 
-/// ABC's ends and routers mean the same by the same codepoints, and nobody marks where a mark is a brake (Goyal, MIT 2022, §2.4.2).
+/// ABC's ends and routers mean the same by the same codepoints, and nobody marks where a mark is a brake
+/// (Goyal, MIT 2022, §2.4.2).
 pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
     let queues = [("switch.marking", Some(doc.switch.marking)), ("nic.marking", doc.nic.marking)];
     let queues = queues.map(|(key, marking)| (key, marking.unwrap_or_default()));

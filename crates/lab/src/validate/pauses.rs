@@ -1,5 +1,5 @@
-//! Pauses between neighbours (`switch.pfc` and its like), `switch.relief`, and settings that need them. What each policy's own keys may be
-//! stands with it, in `thalweg_machines::pause`.
+//! Pauses between neighbours (`switch.pfc` and its like), `switch.relief`, and settings that need them. What
+//! each policy's own keys may be stands with it, in `thalweg_machines::pause`.
 
 use super::Report;
 use crate::deadlock;

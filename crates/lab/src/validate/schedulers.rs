@@ -1,5 +1,5 @@
-//! `scheduler` of `[switch]`, `[nic]` and `switch.mix`, and `switch.preemptive`: what an order says of itself, and what it needs
-//! that the rest of the scenario does not give.
+//! `scheduler` of `[switch]`, `[nic]` and `switch.mix`, and `switch.preemptive`: what an order says of
+//! itself, and what it needs that the rest of the scenario does not give.
 
 use super::Report;
 use crate::diagnostic::suggest;

@@ -133,8 +133,8 @@ impl Partners {
 /// Hosts of the largest network whose busiest link is looked for: every pair is.
 const MOST_HOSTS: u32 = 5000;
 
-/// The rate of every host at which the busiest link between switches is full, all sending alike to their partners; `back` of
-/// what belongs to a flow goes the other way.
+/// The rate of every host at which the busiest link between switches is full, all sending alike to their
+/// partners; `back` of what belongs to a flow goes the other way.
 fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Result<Option<f64>, Diagnostic> {
     let one = |src, dst| {
         if partners.talk(src, dst) { 1.0 / f64::from(partners.count(src)) } else { 0.0 }
@@ -149,8 +149,8 @@ fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Result<Option<f64
     Ok(between.map(|(l, c)| l.rate().bps() as f64 / c).min_by(f64::total_cmp))
 }
 
-/// Hosts that send, with their flows per second: `flows` says how many make so many bits per second, `back` of which go the
-/// other way. `key` is where the pairs are chosen, and the way out if there are none.
+/// Hosts that send, with their flows per second: `flows` says how many make so many bits per second, `back`
+/// of which go the other way. `key` is where the pairs are chosen, and the way out if there are none.
 pub(super) fn sources(
     s: &Section<'_>,
     of: LoadOf,

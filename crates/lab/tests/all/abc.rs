@@ -1,4 +1,5 @@
-//! ABC over whole networks: what both encodings have in common, what sets them apart, and two queues at one router (Goyal, MIT 2022, §2.4).
+//! ABC over whole networks: what both encodings have in common, what sets them apart, and two queues at one
+//! router (Goyal, MIT 2022, §2.4).
 
 use crate::common::*;
 use std::path::Path;
@@ -33,7 +34,8 @@ fn both_encodings_send_the_same_packets_at_the_same_instants() {
     assert!(marks(&proxy) > 1000 && marks(&proxy) == marks(&full));
 }
 
-/// A router that marks every other packet for reasons of its own: they neither accelerate nor brake, and CUBIC's window, which halves by them, rules.
+/// A router that marks every other packet for reasons of its own: they neither accelerate nor brake, and
+/// CUBIC's window, which halves by them, rules.
 #[test]
 fn beside_a_router_that_marks_the_other_window_rules_and_the_link_stands_idle() {
     let legacy = |dual: &str| {

@@ -5,7 +5,8 @@ use thalweg_lab::{Run, catalogue, explain, load};
 use thalweg_machines::ExplicitKind;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Messages};
 
-/// Three senders, one receiver, marks, routers and congestion points for whoever needs them; a transport and a controller.
+/// Three senders, one receiver, marks, routers and congestion points for whoever needs them; a transport and
+/// a controller.
 fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
     let controller = spec.key();
     let needs = spec.needs();

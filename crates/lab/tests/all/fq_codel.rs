@@ -1,4 +1,5 @@
-//! RFC 8290's promises where they can be seen from outside: shares in bytes, drops from the queue that holds most of them, marks.
+//! RFC 8290's promises where they can be seen from outside: shares in bytes, drops from the queue that holds
+//! most of them, marks.
 use crate::common::*;
 
 /// Two hosts send datagrams to two others over a bottleneck.

@@ -51,9 +51,8 @@ use Shows::*;
 
 /// path · scenario · settings that make the key matter · value · other value · where it shows.
 ///
-/// `@` stands for `switch` and for `nic`, `~` for the other one; `@.scheduler` also for `switch.mix.scheduler`; `%` for `transport` and for
-/// `transports.x`.
-/// An empty value leaves the key out.
+/// `@` stands for `switch` and for `nic`, `~` for the other one; `@.scheduler` also for
+/// `switch.mix.scheduler`; `%` for `transport` and for `transports.x`. An empty value leaves the key out.
 type Row = (&'static str, &'static str, &'static [&'static str], &'static str, &'static str, Shows);
 
 /// Rows for what is of no section, what is measured, and when runs end.

@@ -1,4 +1,5 @@
-//! Windows and paces of senders that something else than the path holds back: an application, an outage, marks without end.
+//! Windows and paces of senders that something else than the path holds back: an application, an outage,
+//! marks without end.
 
 use crate::common::*;
 use thalweg_lab::Run;
@@ -73,7 +74,8 @@ fn after_a_silence_a_window_is_the_initial_one_and_a_scenario_may_keep_it() {
     }
 }
 
-/// An answer of 10 MB fills a path of 100 Mb/s; after it two segments every 100 ms follow. Or ten of them from the start.
+/// An answer of 10 MB fills a path of 100 Mb/s; after it two segments every 100 ms follow. Or ten of them
+/// from the start.
 fn trickle(controller: &str, writes: &str, size: &str, delay: &str) -> Run {
     run(&format!(
         r#"

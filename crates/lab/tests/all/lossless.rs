@@ -253,8 +253,8 @@ fn calls_on_the_busiest_link_load_it_both_ways() {
     let set = [("routing", "lowest"), ("traffic.0.of", "busiest-link"), ("run.until", "200ms")];
     let set = set.map(|(k, v)| (k.to_owned(), v.to_owned()));
     let s = scenario(RPC, Path::new("."), &set);
-    // Routes of `lowest` all pass core 0: what leaves a pod, requests and responses, leaves it on one link, and so does what
-    // enters it.
+    // Routes of `lowest` all pass core 0: what leaves a pod, requests and responses, leaves it on one link,
+    // and so does what enters it.
     let mut carried = [0u64; 8];
     for f in &s.network().expect("a network").flows {
         let wire = f.size + 66 * f.size.div_ceil(1024);
@@ -405,8 +405,8 @@ fn round_trips_are_of_the_measured_window() {
     assert!(column(&run, "round_trips", "pace").iter().all(|p| *p > 0 && *p <= 10_000_000_000));
 }
 
-/// 15 hosts send to one, whose link serves each input so rarely that nothing drains while a pause is on its way; data the other
-/// way make the frame wait for a whole packet.
+/// 15 hosts send to one, whose link serves each input so rarely that nothing drains while a pause is on its
+/// way; data the other way make the frame wait for a whole packet.
 const FULL_DUPLEX: &str = r#"
 scheme = "roce+voq-pfc"
 topology = { kind = "star", hosts = 16 }
@@ -423,7 +423,8 @@ size = "1048576B"
 jitter = "10us"
 "#;
 
-/// The headroom is 2500 + 3 x 1090 + 64 = 5834 B: the packet that crosses the threshold and four that still come are 5450 B.
+/// The headroom is 2500 + 3 x 1090 + 64 = 5834 B: the packet that crosses the threshold and four that still
+/// come are 5450 B.
 #[test]
 fn the_computed_headroom_loses_nothing_and_one_packet_less_does() {
     let with = |headroom: u64, lossy: bool| {

@@ -1,6 +1,6 @@
-//! Packet lists of the Mahimahi emulator, replayed: arrivals at a traced link with a drop-tail queue of 250 packets. Every
-//! departure and every drop comes out as it was logged, to the millisecond. Skipped, visibly, where the data is not beside
-//! the repository.
+//! Packet lists of the Mahimahi emulator, replayed: arrivals at a traced link with a drop-tail queue of 250
+//! packets. Every departure and every drop comes out as it was logged, to the millisecond. Skipped, visibly,
+//! where the data is not beside the repository.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,7 +32,8 @@ fn unpacked(file: &Path) -> Option<String> {
     String::from_utf8(out?.stdout).ok()
 }
 
-/// When a packet came, its bytes, what became of it: milliseconds until it left, `E` dropped at arrival, `Q` still queued.
+/// When a packet came, its bytes, what became of it: milliseconds until it left, `E` dropped at arrival, `Q`
+/// still queued.
 fn rows(text: &str) -> Vec<(u64, u32, &str)> {
     let mut rows = Vec::new();
     for line in text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {

@@ -69,8 +69,8 @@ fn a_message_of_homa_alone_takes_its_ideal_time_to_the_picosecond() {
     for packets in [1, 2, 9, 10, 11, 1000] {
         assert_eq!(late(&of(HOMA, &[(0, 1, packets, 0.0)], &[])), [0], "{packets} packets");
     }
-    // With RTTbytes of five packets, which take 6 us, the sixth waits for the grant that the first one brings, after 6.464 us: 2.4 us
-    // and 64 ns on the wire, 4 us of propagation.
+    // With RTTbytes of five packets, which take 6 us, the sixth waits for the grant that the first one
+    // brings, after 6.464 us: 2.4 us and 64 ns on the wire, 4 us of propagation.
     let slow = of(HOMA, &[(0, 1, 1000, 0.0)], &[("transport.rtt_bytes", "7300B")]);
     assert_eq!(late(&slow), [199 * 464_000]);
 }
@@ -84,8 +84,8 @@ fn of_two_messages_at_a_source_the_shorter_goes_first_and_waits_for_the_packet_i
 
 #[test]
 fn at_a_destination_the_shorter_message_takes_the_link_from_the_longer_one() {
-    // Twenty packets of the short one arrive while the long one's are at a lower level: it waits at most for a packet in
-    // transmission at the switch, and for that packet's beginning.
+    // Twenty packets of the short one arrive while the long one's are at a lower level: it waits at most for
+    // a packet in transmission at the switch, and for that packet's beginning.
     let run = of(HOMA, &[(1, 0, 500, 0.0), (2, 0, 20, 100.0)], &[]);
     let late = late(&run);
     assert!(late[1] <= 2 * 1_200_000, "{late:?}");

@@ -4,7 +4,8 @@ use crate::common::*;
 use std::path::Path;
 use thalweg_lab::{Run, load};
 
-/// The authors' simulator: hosts on one switch, 100 Gb/s, 1 us, times cut to nanoseconds (tests/reference/hpcc-rdma.toml).
+/// The authors' simulator: hosts on one switch, 100 Gb/s, 1 us, times cut to nanoseconds
+/// (tests/reference/hpcc-rdma.toml).
 const AUTHORS: &str = r#"
 topology = { kind = "star", hosts = 6, rate = "100Gbps", delay = "1us", time_quantum = "1ns" }
 nic = { order = "circle", marking = "none" }
@@ -72,8 +73,9 @@ fn longest_queue(run: &Run) -> i128 {
 
 #[test]
 fn lone_flows_take_as_long_as_in_the_authors_simulator() {
-    // Published with the reference data. Up to the first update of the rate: store and forward, 4000 ns, 2 packets and 2 ACKs. Beyond,
-    // units of 512 B in the telemetry make the rate depend on all that the port has sent before.
+    // Published with the reference data. Up to the first update of the rate: store and forward, 4000 ns, 2
+    // packets and 2 ACKs. Beyond, units of 512 B in the telemetry make the rate depend on all that the port
+    // has sent before.
     let flows: String = LONE
         .map(|(size, start, _)| {
             format!(
@@ -92,8 +94,8 @@ fn hpcc_keeps_the_queue_near_zero_over_queue_pairs_and_over_tcp() {
     for set in [&[][..], &tcp[..]] {
         let run = with(INCAST, set);
         assert_eq!(run.summary()["flows"]["completed"], 3);
-        // Each starts with a product of 54 KB at once, of which a third can leave: three products at most, and one that is
-        // gone when the first ACKs are here.
+        // Each starts with a product of 54 KB at once, of which a third can leave: three products at most,
+        // and one that is gone when the first ACKs are here.
         let longest = longest_queue(&run);
         assert!((40_000..170_000).contains(&longest), "{set:?}: {longest}");
         // 95 % of the line, less headers and the time that the rates need.

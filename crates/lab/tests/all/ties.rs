@@ -1,8 +1,8 @@
 //! Equal senders whose packets meet at the same instants share what being second costs.
 use crate::common::*;
 
-/// So many streams of 12 Gb/s in all, from as many hosts, into a port of 10 Gb/s with 30 KB; their losses, in the order of
-/// the sources given.
+/// So many streams of 12 Gb/s in all, from as many hosts, into a port of 10 Gb/s with 30 KB; their losses, in
+/// the order of the sources given.
 fn losses(sources: &[u32], seed: u64, until: &str, ties: &str) -> Vec<i128> {
     let n = sources.len();
     let mut text = format!(

@@ -1,8 +1,9 @@
 //! A switch's memory by the input at which packets came. Beside it may stand a pause policy ([`crate::pause`]).
 //!
 //! Two ways to hold packets: every input has memory of its own (an input-queued switch), or all share one (with the
-//! reserve, the dynamic threshold and the headroom of the HPCC authors' simulator, or plain static thresholds). What arrives
-//! between a pause and its effect goes to the headroom. Who transmits the frames, and when, is the owner's affair.
+//! reserve, the dynamic threshold and the headroom of the HPCC authors' simulator, or plain static
+//! thresholds). What arrives between a pause and its effect goes to the headroom. Who transmits the frames,
+//! and when, is the owner's affair.
 
 use crate::pause::{
     Claims, Effects, Frame, Held, Passing, PauseMachine, PausePolicy, PauseSpec, QueuePauses,
@@ -19,7 +20,8 @@ pub struct InputSpec {
     pub pause: Option<PauseSpec>,
     /// A packet gives its memory back as its transmission begins, not as it ends.
     pub release_at_start: bool,
-    /// An input sends one packet at a time through the switch ([`crate::crossbar`]); its ports' orders serve inputs in turn.
+    /// An input sends one packet at a time through the switch ([`crate::crossbar`]); its ports' orders serve
+    /// inputs in turn.
     pub one_per_input: bool,
 }
 
@@ -139,7 +141,8 @@ impl Inputs {
         &self.spec
     }
 
-    /// Bytes in the shared memory, beyond reserves and outside headrooms if the threshold is dynamic; 0: none is shared.
+    /// Bytes in the shared memory, beyond reserves and outside headrooms if the threshold is dynamic; 0: none
+    /// is shared.
     #[inline]
     pub fn used(&self) -> u64 {
         self.used
@@ -161,8 +164,8 @@ impl Inputs {
         self.policy.as_ref().is_some_and(|policy| policy.has_paused(input))
     }
 
-    /// Nothing happens if `wire` bytes join the input now, even if some of what is counted here has left already: no drop,
-    /// no frame.
+    /// Nothing happens if `wire` bytes join the input now, even if some of what is counted here has left
+    /// already: no drop, no frame.
     #[inline]
     pub fn is_quiet(&self, input: usize, wire: u32) -> bool {
         let wire = u64::from(wire);
@@ -199,8 +202,8 @@ impl Inputs {
                 let threshold = (alpha * self.pool.saturating_sub(self.used) as f64) as u64;
                 let shared = (at.bytes - at.headroom).saturating_sub(reserve);
                 let more = (at.bytes - at.headroom + wire).saturating_sub(reserve);
-                // A packet that would exceed the threshold goes to the headroom as a whole; with alpha above 1, so does one
-                // that is within it and for which there is no memory left.
+                // A packet that would exceed the threshold goes to the headroom as a whole; with alpha above
+                // 1, so does one that is within it and for which there is no memory left.
                 if more > threshold || self.used + (more - shared) > self.pool {
                     if at.headroom + wire > headroom {
                         return false;

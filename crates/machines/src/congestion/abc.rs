@@ -1,11 +1,13 @@
-//! ABC's sender: every packet that was told to accelerate sends two, every packet told to brake none. Goyal, "Congestion Control
-//! in Highly Variable Networks" (MIT, 2022), §2.3.1.1, §2.3.1.3, §2.4.1 and §2.6; Goyal et al., NSDI 2020. Needs: an ABC router on the
-//! way (`marking = { kind = "abc" }`) and exact echoes: a marked byte brakes, one that is not accelerates; in the full encoding a byte does what
-//! its codepoint says, and one that is marked tells the other window only (see the stage).
+//! ABC's sender: every packet that was told to accelerate sends two, every packet told to brake none. Goyal,
+//! "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.3.1.1, §2.3.1.3, §2.4.1 and §2.6; Goyal
+//! et al., NSDI 2020. Needs: an ABC router on the way (`marking = { kind = "abc" }`) and exact echoes: a
+//! marked byte brakes, one that is not accelerates; in the full encoding a byte does what its codepoint says,
+//! and one that is marked tells the other window only (see the stage).
 //!
-//! CHOICE ABC §2.3: what a loss does to the ABC window is not said: nothing, losses belong to the other window. A timeout
-//! leaves it, too, but until an ACK comes only the first hole is sent again: cellular links fall silent for seconds, and to send a
-//! whole window again for each expiry fills the queue with copies. The least window is two segments.
+//! CHOICE ABC §2.3: what a loss does to the ABC window is not said: nothing, losses belong to the other
+//! window. A timeout leaves it, too, but until an ACK comes only the first hole is sent again: cellular links
+//! fall silent for seconds, and to send a whole window again for each expiry fills the queue with copies. The
+//! least window is two segments.
 //! CHOICE ABC §2.4.1: both windows are at most twice what is in flight and five segments, as in the authors' published
 //! sender: without those the pair cannot leave a window of nothing.
 
@@ -25,8 +27,8 @@ pub struct Params {
     pub additive: f64,
     /// A second window, CUBIC's, for bottlenecks that say nothing; the smaller one counts (§2.4.1).
     pub dual: bool,
-    /// Packets leave at the pace of two windows per round trip, as those of the authors' published sender, instead of as ACKs
-    /// come.
+    /// Packets leave at the pace of two windows per round trip, as those of the authors' published sender,
+    /// instead of as ACKs come.
     pub paced: bool,
     /// How packets are told; as routers have it.
     pub encoding: Encoding,
@@ -133,10 +135,11 @@ impl Abc {
         }
     }
 
-    /// The other window as an ACK of so many bytes tells it: it grows only while it is what limits, as in Linux (in slow start: while
-    /// half of it is out).
-    // CHOICE ABC §2.4.1: CUBIC's curve goes on meanwhile, as Linux' does. Other reading: time in which the window did not limit does
-    // not count (RFC 9438 §4.2); a wired queue then fills only after tens of round trips.
+    /// The other window as an ACK of so many bytes tells it: it grows only while it is what limits, as in
+    /// Linux (in slow start: while half of it is out).
+    // CHOICE ABC §2.4.1: CUBIC's curve goes on meanwhile, as Linux' does. Other reading: time in which the
+    // window did not limit does not count (RFC 9438 §4.2); a wired queue then fills only after tens of round
+    // trips.
     fn tell_other(&mut self, ack: &AckSample<'_>, acked: f64) {
         let Some(other) = &mut self.other else { return };
         let window = other.permit().window;

@@ -1,6 +1,7 @@
 //! Additive increase, multiplicative decrease, and nothing else: the window-based congestion control of Mittal et al.,
-//! "Revisiting Network Support for RDMA" (IRN), SIGCOMM 2018, §4.3.4 of the extended version. The window starts full (as
-//! large as the transport ever allows), not with slow start. Needs: ACKs, and losses told from them.
+//! "Revisiting Network Support for RDMA" (IRN), SIGCOMM 2018, §4.3.4 of the extended version. The window
+//! starts full (as large as the transport ever allows), not with slow start. Needs: ACKs, and losses told
+//! from them.
 //!
 //! CHOICE IRN §4.3.4: the paper gives no parameters. One segment more per window of ACKs; half at a loss and at a
 //! timeout, but never less than a segment. ACKs count during repair too, as BDP-FC's window goes on moving there. Other
@@ -74,7 +75,8 @@ impl CongestionControl for Aimd {
     /// cwnd ← cwnd + a/cwnd for a acknowledged segments.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) {
-        // CHOICE IRN §4.3.4: queue pairs there always have data; a window that is not used up does not grow (RFC 9002 §7.8).
+        // CHOICE IRN §4.3.4: queue pairs there always have data; a window that is not used up does not grow
+        // (RFC 9002 §7.8).
         if !ack.cwnd_limited {
             return;
         }

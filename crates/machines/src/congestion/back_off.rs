@@ -1,5 +1,5 @@
-//! What IRN's study adds to rate-based controllers in networks that lose packets: "explicitly backing off on losses" (Mittal et
-//! al., SIGCOMM 2018, §4.3.3).
+//! What IRN's study adds to rate-based controllers in networks that lose packets: "explicitly backing off on
+//! losses" (Mittal et al., SIGCOMM 2018, §4.3.3).
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};

@@ -1,15 +1,17 @@
-//! BBR, version 1: a pace and a window from two estimates, the bottleneck's bandwidth and the round trip without queues.
-//! Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016, and
-//! draft-cardwell-iccrg-bbr-congestion-control-00, with the rules that Linux added: the aggregation of ACKs in `bbr/aggregation.rs`,
-//! policers in `bbr/policer.rs`. Needs: round trips, delivery rate samples, pacing. Draws the phase in which PROBE_BW begins.
+//! BBR, version 1: a pace and a window from two estimates, the bottleneck's bandwidth and the round trip
+//! without queues. Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson, "BBR: Congestion-Based Congestion
+//! Control", ACM Queue 14(5), 2016, and draft-cardwell-iccrg-bbr-congestion-control-00, with the rules that
+//! Linux added: the aggregation of ACKs in `bbr/aggregation.rs`, policers in `bbr/policer.rs`. Needs: round
+//! trips, delivery rate samples, pacing. Draws the phase in which PROBE_BW begins.
 //!
-//! Left out: what Linux does for its own pacing queue (packets that wait there for their departure count as in flight), and that
-//! PROBE_RTT hears whether an ACK was delayed.
+//! Left out: what Linux does for its own pacing queue (packets that wait there for their departure count as
+//! in flight), and that PROBE_RTT hears whether an ACK was delayed.
 //!
-//! CHOICE BBR §4.2.1: the first pace comes from the round trip of the empty path, which Linux learns from the handshake; a
-//! scenario without handshakes has the same. Other reading: 1 ms.
-//! CHOICE BBR §4.1.2: RTprop is renewed by an equal round trip too, as there; Linux since 5.4: only by a smaller one, which in
-//! a simulator without jitter would mean PROBE_RTT every 10 s for a flow that never queues.
+//! CHOICE BBR §4.2.1: the first pace comes from the round trip of the empty path, which Linux learns from the
+//! handshake; a scenario without handshakes has the same. Other reading: 1 ms.
+//! CHOICE BBR §4.1.2: RTprop is renewed by an equal round trip too, as there; Linux since 5.4: only by a
+//! smaller one, which in a simulator without jitter would mean PROBE_RTT every 10 s for a flow that never
+//! queues.
 
 mod aggregation;
 mod given;
@@ -31,7 +33,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
-/// BBR version 1: a pace and a window by bottleneck bandwidth and propagation delay (Cardwell et al., ACM Queue 2016; Linux).
+/// BBR version 1: a pace and a window by bottleneck bandwidth and propagation delay (Cardwell et al., ACM
+/// Queue 2016; Linux).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -51,8 +54,8 @@ pub struct Params {
     /// The pace is lower than the bandwidth by this fraction, so that queues drain.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub margin: f64,
-    /// Segments that hosts at both ends hold back at a time, three of which the window allows for; if not given what Linux would
-    /// send at once: 1 ms of the pace, at least 2, 1 below 1.2 Mbps.
+    /// Segments that hosts at both ends hold back at a time, three of which the window allows for; if not
+    /// given what Linux would send at once: 1 ms of the pace, at least 2, 1 below 1.2 Mbps.
     #[schemars(extend("minimum" = 1, "maximum" = 127))]
     pub quantum: Option<u32>,
     /// The window allows for ACKs that come in bursts.
@@ -278,8 +281,8 @@ impl Bbr {
         }
     }
 
-    /// BBRInflight: the bandwidth-delay product times `gain`, in whole segments, and `more` bytes, with room for the quanta at both
-    /// ends.
+    /// BBRInflight: the bandwidth-delay product times `gain`, in whole segments, and `more` bytes, with room
+    /// for the quanta at both ends.
     fn inflight(&self, bandwidth: u64, gain: f64, more: u64) -> u64 {
         let Some(rtprop) = self.trips.rtprop else { return self.given.initial_window };
         let bdp = bandwidth as f64 * rtprop.secs() / 8.0 * gain / self.given.mss as f64;

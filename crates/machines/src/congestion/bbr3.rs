@@ -1,14 +1,15 @@
-//! BBR, version 3: a pace and a window from a model of the path in which losses have a place. Cardwell, Swett, Beshay, "BBR
-//! Congestion Control", draft-ietf-ccwg-bbr-06, in its order and with its names (in backquotes where they differ). What the path
-//! delivers is in `bbr3/path.rs`, bounds by congestion in `bbr3/bounds.rs`, the cycle of ProbeBW in `bbr3/probe_bw.rs`; the filter of
-//! bandwidths and the aggregation of ACKs are those of version 1. Needs: round trips, delivery rate samples, pacing. Draws when to
-//! probe.
+//! BBR, version 3: a pace and a window from a model of the path in which losses have a place. Cardwell,
+//! Swett, Beshay, "BBR Congestion Control", draft-ietf-ccwg-bbr-06, in its order and with its names (in
+//! backquotes where they differ). What the path delivers is in `bbr3/path.rs`, bounds by congestion in
+//! `bbr3/bounds.rs`, the cycle of ProbeBW in `bbr3/probe_bw.rs`; the filter of bandwidths and the aggregation
+//! of ACKs are those of version 1. Needs: round trips, delivery rate samples, pacing. Draws when to probe.
 //!
-//! Left out: ECN (which the draft leaves out, too), and the undoing of recoveries that were spurious (§5.5.11): the transport does not
-//! tell. Sent packets are not offloaded: `offload_budget` is that of the quantum (§5.5.8.1).
+//! Left out: ECN (which the draft leaves out, too), and the undoing of recoveries that were spurious
+//! (§5.5.11): the transport does not tell. Sent packets are not offloaded: `offload_budget` is that of the
+//! quantum (§5.5.8.1).
 //!
-//! CHOICE BBRv3 §5.2.4: losses are heard when an ACK tells of them, of all that it tells together: `lost` is what was in flight and is neither
-//! delivered nor in flight any more. Other reading: one call per packet.
+//! CHOICE BBRv3 §5.2.4: losses are heard when an ACK tells of them, of all that it tells together: `lost` is
+//! what was in flight and is neither delivered nor in flight any more. Other reading: one call per packet.
 
 mod bounds;
 mod path;
@@ -37,14 +38,14 @@ pub struct Params {
     /// Headroom: the part of what is safe in flight that is left to others while cruising.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub headroom: f64,
-    /// ProbeRTTInterval: how long the least delay may stand before the queue is emptied to measure it; a round trip counts for twice as
-    /// long.
+    /// ProbeRTTInterval: how long the least delay may stand before the queue is emptied to measure it; a
+    /// round trip counts for twice as long.
     pub probe_rtt_interval: Span,
     /// PacingMarginPercent, as a fraction: the pace is lower than the bandwidth by this.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub margin: f64,
-    /// Segments that the host hands down at a time, three of which the window allows for; if not given 1 ms of the pace, at least
-    /// 2.
+    /// Segments that the host hands down at a time, three of which the window allows for; if not given 1 ms
+    /// of the pace, at least 2.
     #[schemars(extend("minimum" = 1, "maximum" = 127))]
     pub quantum: Option<u32>,
 }
@@ -273,7 +274,8 @@ impl Bbr3 {
         if self.state != State::Startup {
             return;
         }
-        // CHOICE BBRv3 §5.3.1.3: ranges that were lost are not told apart here; ACKs that tell of losses are counted, as Linux does.
+        // CHOICE BBRv3 §5.3.1.3: ranges that were lost are not told apart here; ACKs that tell of losses are
+        // counted, as Linux does.
         if rs.newly_lost > 0 {
             self.signals.losses_in_round += 1;
         }

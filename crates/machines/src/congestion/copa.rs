@@ -1,13 +1,15 @@
-//! Copa: a window that aims at a rate of one packet per δ times the queueing delay, and swings around it so that queues empty
-//! once in a while. Arun, Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018, §2 and
-//! §2.2's mode switching, where the paper leaves something open as in the authors' published sender (venkatarun95/genericCC, which is what
-//! `auto:0.5` and `constant_delta:0.5` run). Needs: round trips, pacing.
+//! Copa: a window that aims at a rate of one packet per δ times the queueing delay, and swings around it so
+//! that queues empty once in a while. Arun, Balakrishnan, "Copa: Practical Delay-Based Congestion Control for
+//! the Internet", NSDI 2018, §2 and §2.2's mode switching, where the paper leaves something open as in the
+//! authors' published sender (venkatarun95/genericCC, which is what `auto:0.5` and `constant_delta:0.5` run).
+//! Needs: round trips, pacing.
 //!
-//! CHOICE Copa §2.1: the velocity doubles in every round trip in which the window mostly moves as in the last one, as the
-//! authors' sender does, and is at most δ w. Other reading (the paper): only after three round trips in one direction.
-//! CHOICE Copa §2: losses matter outside of competitive mode if more than three in ten packets are lost over two round trips and
-//! 20 packets: then the window falls to 0.7 (the authors' sender). What a timeout does is not published: two segments and slow
-//! start; the authors' sender begins anew after 2 s without an ACK.
+//! CHOICE Copa §2.1: the velocity doubles in every round trip in which the window mostly moves as in the last
+//! one, as the authors' sender does, and is at most δ w. Other reading (the paper): only after three round
+//! trips in one direction.
+//! CHOICE Copa §2: losses matter outside of competitive mode if more than three in ten packets are lost over
+//! two round trips and 20 packets: then the window falls to 0.7 (the authors' sender). What a timeout does is
+//! not published: two segments and slow start; the authors' sender begins anew after 2 s without an ACK.
 
 mod delta;
 mod path;
@@ -28,8 +30,8 @@ pub struct Params {
     /// δ: in equilibrium 1/δ packets of a flow wait in queues.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
     pub delta: f64,
-    /// If queues never become nearly empty, competitors fill them: δ then shrinks as a Reno flow's window grows, and doubles at
-    /// a loss (§2.2).
+    /// If queues never become nearly empty, competitors fill them: δ then shrinks as a Reno flow's window
+    /// grows, and doubles at a loss (§2.2).
     pub mode_switching: bool,
     /// How long the smallest round trip counts.
     pub rtt_window: Span,
@@ -94,7 +96,8 @@ struct Losses {
 }
 
 impl Losses {
-    /// `n` segments more are acknowledged, and `lost` lost. True: too many were, over two round trips, for whatever reason.
+    /// `n` segments more are acknowledged, and `lost` lost. True: too many were, over two round trips, for
+    /// whatever reason.
     fn count(&mut self, now: Time, rtt: Span, n: f64, lost: f64) -> bool {
         self.acked += n;
         self.lost += lost;
@@ -203,7 +206,8 @@ impl CongestionControl for Copa {
         // §2.1, steps 1 and 2: λ = 1 / (δ d_q).
         let waits = standing - least;
         let target = if waits > 0.0 { standing / (self.delta.value * waits) } else { f64::INFINITY };
-        // CHOICE Copa §2.1: senders there always have data. A window that is not used up comes down, but does not grow (RFC 9002 §7.8).
+        // CHOICE Copa §2.1: senders there always have data. A window that is not used up comes down, but does
+        // not grow (RFC 9002 §7.8).
         if self.slow_start {
             self.window += if ack.cwnd_limited { n } else { 0.0 };
             self.slow_start = self.window < target;

@@ -1,6 +1,6 @@
-//! CUBIC: a window by a cubic function of the time since the last congestion event. RFC 9438 (Xu, Ha, Rhee, Goel, Eggert,
-//! 2023), section by section; slow start ends by HyStart++ (RFC 9406, in `hystart`). Needs: ACKs and round trips. Windows are
-//! counted in segments, as there; time in seconds.
+//! CUBIC: a window by a cubic function of the time since the last congestion event. RFC 9438 (Xu, Ha, Rhee,
+//! Goel, Eggert, 2023), section by section; slow start ends by HyStart++ (RFC 9406, in `hystart`). Needs:
+//! ACKs and round trips. Windows are counted in segments, as there; time in seconds.
 //!
 //! Left out: §4.9's undo of a spurious decrease (the transports here do not tell which losses were none).
 
@@ -99,8 +99,8 @@ pub struct Cubic {
     ssthresh: f64,
     /// cwnd_prior, the window before the last decrease.
     cwnd_prior: f64,
-    /// W_max; `None`: there was no congestion event since a timeout or the start, K is 0 and W_max the window with which the
-    /// stage begins (§4.8, §4.10).
+    /// W_max; `None`: there was no congestion event since a timeout or the start, K is 0 and W_max the window
+    /// with which the stage begins (§4.8, §4.10).
     w_max: Option<f64>,
     /// `None`: the stage begins with the next ACK outside slow start and repair.
     epoch: Option<Epoch>,
@@ -187,8 +187,8 @@ impl Cubic {
         self.cwnd += (target - self.cwnd) / self.cwnd * acked.min(self.cwnd);
     }
 
-    /// Slow start (§4.10): the window that `acked` segments make, and whether it is over. HyStart++ hears of round trips whose window was
-    /// not used up, too.
+    /// Slow start (§4.10): the window that `acked` segments make, and whether it is over. HyStart++ hears of
+    /// round trips whose window was not used up, too.
     fn slow_start(&mut self, ack: &AckSample, acked: f64) {
         let acked = if ack.cwnd_limited { acked } else { 0.0 };
         match &mut self.hystart {
@@ -202,16 +202,18 @@ impl Cubic {
                 }
             }
             // RFC 5681 §3.1 (2): min(N, SMSS).
-            // CHOICE RFC 9438 §4.10: as the RFC it names, so delayed ACKs halve slow start, as they do NewReno's. Other reading: RFC 3465 with
-            // L = 2, two segments per ACK, or HyStart++'s eight (RFC 9406 §4.3), which count while `hystart` is on.
+            // CHOICE RFC 9438 §4.10: as the RFC it names, so delayed ACKs halve slow start, as they do
+            // NewReno's. Other reading: RFC 3465 with L = 2, two segments per ACK, or HyStart++'s eight (RFC
+            // 9406 §4.3), which count while `hystart` is on.
             None => self.cwnd += acked.min(1.0),
         }
     }
 
     /// Multiplicative decrease (§4.6) with `flight` bytes out, and fast convergence (§4.7).
-    // CHOICE RFC 9438 §4.6: flight_size, but no more than the window: what limited transmit sent beyond it does not count
-    // (RFC 5681 §3.2), nor what was SACKed or is lost. Other reading: all that is not cumulatively acknowledged. W_max is of the
-    // window, not of the flight (§4.7); a window that is not used up does not grow, so the two are not far apart.
+    // CHOICE RFC 9438 §4.6: flight_size, but no more than the window: what limited transmit sent beyond it
+    // does not count (RFC 5681 §3.2), nor what was SACKed or is lost. Other reading: all that is not
+    // cumulatively acknowledged. W_max is of the window, not of the flight (§4.7); a window that is not used
+    // up does not grow, so the two are not far apart.
     fn decrease(&mut self, flight: Bytes, least: f64) {
         let flight = (flight.get() as f64 / f64::from(self.mss)).min(self.cwnd);
         let beta = self.params.beta;
@@ -266,8 +268,9 @@ impl CongestionControl for Cubic {
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
-        // §4.8: as a loss, but for the window itself; the stage that follows slow start begins at its own window. What was known before
-        // is held if this segment was resent by the timer before (RFC 5681 §3.1, below (4)): that no ACK comes says no more.
+        // §4.8: as a loss, but for the window itself; the stage that follows slow start begins at its own
+        // window. What was known before is held if this segment was resent by the timer before (RFC 5681
+        // §3.1, below (4)): that no ACK comes says no more.
         if self.timed_out != loss.acked_to + 1 {
             self.decrease(loss.in_flight, 2.0);
         }
@@ -290,8 +293,9 @@ impl CongestionControl for Cubic {
         }
         let window = (restart.window.get() as f64 / f64::from(self.mss)).max(1.0);
         if window < self.cwnd {
-            // CHOICE RFC 9438: what becomes of the stage after RFC 5681 §4.1 is not said. A new one begins where slow start ends,
-            // towards the W_max there was. Other reading: the old curve goes on, which would lift the window back within round trips.
+            // CHOICE RFC 9438: what becomes of the stage after RFC 5681 §4.1 is not said. A new one begins
+            // where slow start ends, towards the W_max there was. Other reading: the old curve goes on, which
+            // would lift the window back within round trips.
             self.cwnd = window;
             self.epoch = None;
         }

@@ -1,11 +1,12 @@
-//! DCQCN's reaction point: a rate, cut by congestion notifications in proportion to how often they come, and recovered by
-//! time and by bytes sent. Zhu, Eran, Firestone, Guo, Lipshteyn, Liron, Padhye, Raindel, Yahia, Zhang, "Congestion Control
-//! for Large-Scale RDMA Deployments", SIGCOMM 2015, §3.1 "RP Algorithm", equations (1) to (4) and Figure 7. Needs:
-//! notifications, from the receiver or as echoes, and ports that mark.
+//! DCQCN's reaction point: a rate, cut by congestion notifications in proportion to how often they come, and
+//! recovered by time and by bytes sent. Zhu, Eran, Firestone, Guo, Lipshteyn, Liron, Padhye, Raindel, Yahia,
+//! Zhang, "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, §3.1 "RP Algorithm", equations
+//! (1) to (4) and Figure 7. Needs: notifications, from the receiver or as echoes, and ports that mark.
 //!
-//! Before the first notification the flow has the whole line, and neither timers nor counters exist. A timer that is due
-//! when a notification comes, comes first. α is brought up to date when it is used, and the rate timer rests while the
-//! rate is the line's: both would change nothing that anybody sees, and cost an event each time.
+//! Before the first notification the flow has the whole line, and neither timers nor counters exist. A timer
+//! that is due when a notification comes, comes first. α is brought up to date when it is used, and the rate
+//! timer rests while the rate is the line's: both would change nothing that anybody sees, and cost an event
+//! each time.
 
 mod hpcc;
 
@@ -205,8 +206,8 @@ impl Dcqcn {
     fn increase(&mut self) {
         let f = self.params.fast_recovery;
         let time = self.time_count;
-        // CHOICE DCQCN §3.1: without a byte counter, time stands for both. Other reading: the counter that does not exist
-        // stays at zero, and hyper increase is never reached.
+        // CHOICE DCQCN §3.1: without a byte counter, time stands for both. Other reading: the counter that
+        // does not exist stays at zero, and hyper increase is never reached.
         let bytes = if self.counter().is_some() { self.byte_count } else { time };
         let step = if time.max(bytes) < f {
             Rate::ZERO
@@ -239,8 +240,8 @@ impl Dcqcn {
         self.increase();
     }
 
-    /// Everything that is due up to `now`. Of a rise and a look at the same instant, the rise comes first: its timer was
-    /// set earlier.
+    /// Everything that is due up to `now`. Of a rise and a look at the same instant, the rise comes first:
+    /// its timer was set earlier.
     fn catch_up(&mut self, now: Time) {
         loop {
             let look = self.looks.due();

@@ -1,5 +1,6 @@
-//! What a controller says of itself, once: its keys with their defaults, documentation and ranges, what it needs and what it
-//! gives. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from here.
+//! What a controller says of itself, once: its keys with their defaults, documentation and ranges, what it
+//! needs and what it gives. The scenario's schema, `explain`, the catalogue, the manual, the checks and the
+//! laws all come from here.
 
 use super::{CongestionControl, Start};
 use crate::packet::ExplicitKind;
@@ -10,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use thalweg_units::{Rate, Span};
 
-/// A controller's parameters: its table in scenarios. The doc comment of the struct is the controller's summary, with its
-/// source in parentheses; those of the fields document the keys; [`Default`] holds the defaults.
+/// A controller's parameters: its table in scenarios. The doc comment of the struct is the controller's
+/// summary, with its source in parentheses; those of the fields document the keys; [`Default`] holds the
+/// defaults.
 pub trait Parameters:
     Clone + Debug + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema
 {
@@ -29,8 +31,8 @@ pub trait Parameters:
     /// Writes down what depends on other keys, or on the network.
     fn resolve(&mut self, _paths: &mut dyn Paths) {}
 
-    /// What is impossible, or cannot take effect, where the slowest sender's line has this rate. (Ranges of plain numbers that
-    /// the schema states are checked again, for those who come without a file.)
+    /// What is impossible, or cannot take effect, where the slowest sender's line has this rate. (Ranges of
+    /// plain numbers that the schema states are checked again, for those who come without a file.)
     fn check(&self, _line: Rate, _problems: &mut Problems) {}
 
     /// The controller of a flow that starts, from parameters that were checked.
@@ -172,20 +174,23 @@ impl<F: FnMut() -> Span> Paths for F {
 pub struct Needs {
     /// What it makes of congestion marks.
     pub marks: Marks,
-    /// The stage whose marks it understands, by its name in scenarios, if those of others would mean something else to it.
+    /// The stage whose marks it understands, by its name in scenarios, if those of others would mean
+    /// something else to it.
     pub marker: Option<&'static str>,
     /// It looks at [`AckSample::rtt`](super::AckSample::rtt).
     pub round_trips: bool,
     /// It looks at [`AckSample::delivery`](super::AckSample::delivery): its senders keep a record of every segment.
     pub delivery: bool,
-    /// What the network writes into its packets on the way ([`AckSample::feedback`](super::AckSample::feedback)): senders make
-    /// room for it, switches write it, receivers send it back.
+    /// What the network writes into its packets on the way
+    /// ([`AckSample::feedback`](super::AckSample::feedback)): senders make room for it, switches write it,
+    /// receivers send it back.
     pub feedback: FeedbackKind,
     /// What it must be told by congestion points ([`CongestionControl::on_notice`]).
     pub messages: Messages,
     /// What its permits are made of.
     pub gives: Gives,
-    /// Its windows are exact to the byte: segments are cut to what fits, and where nothing fits nothing leaves until its next tick.
+    /// Its windows are exact to the byte: segments are cut to what fits, and where nothing fits nothing
+    /// leaves until its next tick.
     pub exact: bool,
     /// A new pace also moves the departure that the old one had planned; otherwise it counts from the next packet on.
     pub moves_departures: bool,
@@ -193,7 +198,8 @@ pub struct Needs {
     pub calls: Calls,
 }
 
-/// Calls that few controllers make anything of, and the path of a packet spares the others. A byte: every sender has one.
+/// Calls that few controllers make anything of, and the path of a packet spares the others. A byte: every
+/// sender has one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Calls {
     /// ACKs and losses are all it hears of.
@@ -278,7 +284,8 @@ pub enum Marks {
     Wanted,
     /// It does not work without an exact echo of every mark.
     Echoes,
-    /// It does not work without an exact echo of both ECN codepoints ([`AckSample::braked`](super::AckSample::braked)), besides marks.
+    /// It does not work without an exact echo of both ECN codepoints
+    /// ([`AckSample::braked`](super::AckSample::braked)), besides marks.
     Codepoints,
     /// It does not work without notifications ([`CongestionControl::on_notification`]).
     Notifications,

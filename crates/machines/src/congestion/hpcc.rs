@@ -1,18 +1,19 @@
-//! HPCC: windows by what every link of the path says of itself. Li, Miao, Liu, Zhuang, Feng, Tang, Cao, Zhang, Kelly, Alizadeh,
-//! Yu, "HPCC: High Precision Congestion Control", SIGCOMM 2019, §3 and Algorithm 1. Needs: in-band telemetry, written by every
-//! switch and sent back with every ACK.
+//! HPCC: windows by what every link of the path says of itself. Li, Miao, Liu, Zhuang, Feng, Tang, Cao,
+//! Zhang, Kelly, Alizadeh, Yu, "HPCC: High Precision Congestion Control", SIGCOMM 2019, §3 and Algorithm 1.
+//! Needs: in-band telemetry, written by every switch and sent back with every ACK.
 //!
 //! Not in the paper, and here as in the authors' simulator:
 //!
 //! ```text
-//! CHOICE HPCC §3.2: before the first ACK there is no L to compare with. It is only kept, and U starts at 1: the flow starts at
-//! the line's rate.
+//! CHOICE HPCC §3.2: before the first ACK there is no L to compare with. It is only kept, and U starts at 1:
+//! the flow starts at the line's rate.
 //! CHOICE HPCC §3.2: W is at most W_init = B_NIC T. Algorithm 1 as printed would let it grow on an empty path for ever.
 //! CHOICE HPCC §4.1: when the path id changes, L is thrown away and built anew from the next ACK; U and W stay until
 //! it can be measured again, since they are no records of links. Other reading: both begin as with a new flow, and a
 //! reroute sends a burst of a whole product into a path that others use.
-//! CHOICE HPCC §3.2: a packet may leave while less than W is in flight, so that a window is never less than a packet. Other
-//! reading: only what fits; a flow whose share is 1.9 packets then sends one, and the rate R = W/T is not reached.
+//! CHOICE HPCC §3.2: a packet may leave while less than W is in flight, so that a window is never less than a
+//! packet. Other reading: only what fits; a flow whose share is 1.9 packets then sends one, and the rate R =
+//! W/T is not reached.
 //! ```
 //!
 //! What that simulator does differently beyond that is in [`authors`].
@@ -28,15 +29,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, tagged};
 
-/// HPCC: windows and rates by in-band telemetry (Li et al., SIGCOMM 2019). Switches write it and receivers send it back without
-/// further settings; `telemetry` is its size on the wire.
+/// HPCC: windows and rates by in-band telemetry (Li et al., SIGCOMM 2019). Switches write it and receivers
+/// send it back without further settings; `telemetry` is its size on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// η, the utilisation aimed at.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub eta: f64,
-    /// maxStage: round trips of additive increase in a row before the next multiplicative one; 0: every update is multiplicative.
+    /// maxStage: round trips of additive increase in a row before the next multiplicative one; 0: every
+    /// update is multiplicative.
     pub max_stage: u32,
     /// T, the same for all flows; the largest round trip of the empty network, with full packets, if not given.
     pub base_rtt: Option<Span>,
@@ -65,8 +67,8 @@ tagged! {
         /// Algorithm 1.
         #[default]
         Published,
-        /// The authors' simulator: rates instead of windows, telemetry in few bits, a change of the rate moves the departure
-        /// already planned. Its scripts run it with `max_stage = 0`.
+        /// The authors' simulator: rates instead of windows, telemetry in few bits, a change of the rate
+        /// moves the departure already planned. Its scripts run it with `max_stage = 0`.
         Simulator {
             /// Additive increase of the rate, instead of `additive`.
             #[serde(default = "authors::additive")]

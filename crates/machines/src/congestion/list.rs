@@ -6,7 +6,8 @@ macro_rules! controllers {
         $(pub mod $module;)*
 
         crate::kinds::kinds! {
-            /// Which controller a flow runs, with its parameters. In text formats a table with a `kind`, in binary ones by number.
+            /// Which controller a flow runs, with its parameters. In text formats a table with a `kind`, in
+            /// binary ones by number.
             #[allow(clippy::large_enum_variant, reason = "one per kind of transport")]
             ControllerSpec: $($module: $name, $key;)*
         }

@@ -77,12 +77,13 @@ pub struct AckSample<'a> {
     pub in_recovery: bool,
     /// All that the application has written was sent before this ACK came.
     pub app_limited: bool,
-    /// The permit was used up while what is acknowledged here was in flight: the window had no room for another segment, or the pace
-    /// held data back. Otherwise the window says nothing of the path, and does not grow (RFC 9438 §5.8, RFC 9002 §7.8; Linux,
-    /// tcp_is_cwnd_limited). With `growth = "always"` it is always true.
+    /// The permit was used up while what is acknowledged here was in flight: the window had no room for
+    /// another segment, or the pace held data back. Otherwise the window says nothing of the path, and does
+    /// not grow (RFC 9438 §5.8, RFC 9002 §7.8; Linux, tcp_is_cwnd_limited). With `growth = "always"` it is
+    /// always true.
     pub cwnd_limited: bool,
-    /// How fast data is delivered, for those who ask for it ([`Needs::delivery`]), when this ACK is of a segment newer than
-    /// those acknowledged before or fills a gap; others are never told.
+    /// How fast data is delivered, for those who ask for it ([`Needs::delivery`]), when this ACK is of a
+    /// segment newer than those acknowledged before or fills a gap; others are never told.
     pub delivery: Option<Delivery>,
     /// What the network wrote on the way.
     pub feedback: Feedback<'a>,
@@ -101,8 +102,8 @@ impl AckSample<'_> {
 pub struct Delivery {
     /// Payload bytes that arrived since the newest segment acknowledged here was sent, those of this ACK included.
     pub delivered: Bytes,
-    /// In so much time: that between their ACKs, or between their departures if that is longer. May be shorter than a round
-    /// trip, which is not to be trusted.
+    /// In so much time: that between their ACKs, or between their departures if that is longer. May be
+    /// shorter than a round trip, which is not to be trusted.
     pub interval: Span,
     /// Payload bytes found lost and sent again meanwhile.
     pub lost: Bytes,
@@ -163,29 +164,33 @@ impl Permit {
 /// The order of calls, the same over every transport (`transport/tests/calls.rs` drives them all):
 /// 1. `on_open` once, where connections are set up, before any data leaves;
 /// 2. `on_sent` after each transmission, retransmissions included;
-/// 3. `on_ack` for every ACK that reports new data, `on_feedback` for one that reports none and carries the receiver's own word.
-///    Where the ACK also reveals a loss, `on_ack` comes first and `on_loss` after it, before any retransmission, once per episode
-///    (IRN: when the retransmission leaves);
-/// 4. `on_timeout` at each expiry of the retransmission timer, before the retransmission. Not for a SYN, nor for a probe that is
-///    repeated, nor when the timer releases a sender whose window of one segment was marked (RFC 3168 §6.1.2);
-/// 5. `on_restart` when data comes after silence: nothing to send, and nothing in the network. Before any of it leaves; at once
-///    after it `restart_from`, if the pause was longer than the retransmission timeout and the transport reduces the window. Ticks
-///    that fell due in the silence come before it;
+/// 3. `on_ack` for every ACK that reports new data, `on_feedback` for one that reports none and carries the
+///    receiver's own word. Where the ACK also reveals a loss, `on_ack` comes first and `on_loss` after it,
+///    before any retransmission, once per episode (IRN: when the retransmission leaves);
+/// 4. `on_timeout` at each expiry of the retransmission timer, before the retransmission. Not for a SYN, nor
+///    for a probe that is repeated, nor when the timer releases a sender whose window of one segment was
+///    marked (RFC 3168 §6.1.2);
+/// 5. `on_restart` when data comes after silence: nothing to send, and nothing in the network. Before any of
+///    it leaves; at once after it `restart_from`, if the pause was longer than the retransmission timeout and
+///    the transport reduces the window. Ticks that fell due in the silence come before it;
 /// 6. `on_tick` at the instant last named in [`Permit::wake`], during silence too;
 /// 7. `permit` before every transmission.
 ///
-/// After the last byte is acknowledged, no call follows; RDMA hands the controller over to the next flow of the connection.
+/// After the last byte is acknowledged, no call follows; RDMA hands the controller over to the next flow of
+/// the connection.
 pub trait CongestionControl {
-    /// `bytes` of payload were handed to the network; `in_flight` includes them. Only those who say that they want to hear it ([`Calls::Sent`]) do.
+    /// `bytes` of payload were handed to the network; `in_flight` includes them. Only those who say that they
+    /// want to hear it ([`Calls::Sent`]) do.
     fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
-    /// The answer to the SYN has come, before any data leaves: its round trip (absent if the SYN was sent twice, Karn) and what the
-    /// network wrote into the SYN. Never without a handshake. If the SYN or its answer was lost this is another
-    /// machine, made from the same [`Start`] but for an initial window of one segment (RFC 5681 §3.1).
+    /// The answer to the SYN has come, before any data leaves: its round trip (absent if the SYN was sent
+    /// twice, Karn) and what the network wrote into the SYN. Never without a handshake. If the SYN or its
+    /// answer was lost this is another machine, made from the same [`Start`] but for an initial window of one
+    /// segment (RFC 5681 §3.1).
     fn on_open(&mut self, _now: Time, _rtt: Option<Span>, _feedback: Feedback<'_>) {}
     /// Data was acknowledged for the first time: the only moment a window may grow.
     fn on_ack(&mut self, ack: &AckSample<'_>);
-    /// The receiver tells something in an ACK that acknowledges nothing new; so much is in flight. Only those whose receivers speak
-    /// by themselves are told.
+    /// The receiver tells something in an ACK that acknowledges nothing new; so much is in flight. Only those
+    /// whose receivers speak by themselves are told.
     fn on_feedback(&mut self, _now: Time, _feedback: Feedback<'_>, _in_flight: Bytes) {}
     /// A loss was inferred from ACKs: once per episode.
     fn on_loss(&mut self, loss: &Loss);
@@ -198,8 +203,9 @@ pub trait CongestionControl {
     fn on_notice(&mut self, _now: Time, _notice: &Notice) {}
     /// The connection sends again after it had nothing to send and nothing in the network for so long.
     fn on_restart(&mut self, _now: Time, _idle: Span) {}
-    /// Nothing was sent for longer than the retransmission timeout: the window is at most `window` from now on (RFC 5681 §4.1).
-    /// Over TCP only, as its key `restart` says. Controllers with a model of the path ignore it, as Linux' with `cong_control` do.
+    /// Nothing was sent for longer than the retransmission timeout: the window is at most `window` from now
+    /// on (RFC 5681 §4.1). Over TCP only, as its key `restart` says. Controllers with a model of the path
+    /// ignore it, as Linux' with `cong_control` do.
     fn restart_from(&mut self, _now: Time, _window: Restart) {}
     /// The instant named in [`Permit::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
@@ -220,7 +226,8 @@ pub trait CongestionControl {
 pub struct Restart {
     /// The window is at most this.
     pub window: Bytes,
-    /// The slow-start threshold is at least three quarters of the window before the pause (RFC 2861 §3.2, RFC 7661 §4.4.3).
+    /// The slow-start threshold is at least three quarters of the window before the pause (RFC 2861 §3.2, RFC
+    /// 7661 §4.4.3).
     pub keeps_threshold: bool,
 }
 

@@ -92,8 +92,8 @@ impl CongestionControl for NewReno {
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) {
         if ack.marked > Bytes::ZERO && ack.acked_to > self.cut_to {
-            // RFC 3168 §6.1.2: react to an echo as to a loss, at most once per window of data. The window is halved down to one segment:
-            // the two segments of RFC 5681 (4) are a bound of the threshold.
+            // RFC 3168 §6.1.2: react to an echo as to a loss, at most once per window of data. The window is
+            // halved down to one segment: the two segments of RFC 5681 (4) are a bound of the threshold.
             let flight = ack.flight_before().get();
             self.halve(flight);
             self.window = (flight.min(self.window) / 2).max(u64::from(self.mss)).min(self.max_window);

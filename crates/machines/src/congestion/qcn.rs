@@ -1,9 +1,10 @@
 //! QCN's reaction point: a rate cut in proportion to what congestion points say, recovered by bytes and by time.
 //!
-//! IEEE 802.1Qau-2010, §30 and §32.14; Alizadeh et al., "Data Center Transport Mechanisms: Congestion Control Theory and IEEE
-//! Standardization", Allerton 2008. On |Fb|: R_T ← R_C, R_C ← R_C (1 − G_d |Fb|); several cuts before a first cycle has ended are
-//! one for R_T, which stays where it was. Then five cycles of fast recovery, R_C ← (R_C + R_T)/2, of 150 KB or 15 ms each; then active increase, R_T ← R_T + R_AI, in cycles half as long; with both
-//! counters beyond five, hyper-active increase, R_T ← R_T + i · R_HAI.
+//! IEEE 802.1Qau-2010, §30 and §32.14; Alizadeh et al., "Data Center Transport Mechanisms: Congestion Control
+//! Theory and IEEE Standardization", Allerton 2008. On |Fb|: R_T ← R_C, R_C ← R_C (1 − G_d |Fb|); several
+//! cuts before a first cycle has ended are one for R_T, which stays where it was. Then five cycles of fast
+//! recovery, R_C ← (R_C + R_T)/2, of 150 KB or 15 ms each; then active increase, R_T ← R_T + R_AI, in cycles
+//! half as long; with both counters beyond five, hyper-active increase, R_T ← R_T + i · R_HAI.
 //!
 //! ```text
 //! CHOICE RoCC §3.5: R_AI and R_HAI are the standard's, 5 and 50 Mb/s, per 10 Gb/s of the line.
@@ -18,7 +19,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// QCN: rates by quantised messages of switches (IEEE 802.1Qau; Alizadeh et al., Allerton 2008). Needs the congestion point `qcn`.
+/// QCN: rates by quantised messages of switches (IEEE 802.1Qau; Alizadeh et al., Allerton 2008). Needs the
+/// congestion point `qcn`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {

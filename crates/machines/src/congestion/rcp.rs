@@ -1,6 +1,7 @@
-//! RCP's sender: it sends at the rate that the routers name. Dukkipati, McKeown, "Why Flow-Completion Time is the Right Metric for
-//! Congestion Control", CCR 2006. Needs: RCP's routers on the way (`marking = { kind = "rcp" }`). Where connections are set up, SYN and
-//! its answer bring the first rate (§II); the first data leave at it.
+//! RCP's sender: it sends at the rate that the routers name. Dukkipati, McKeown, "Why Flow-Completion Time is
+//! the Right Metric for Congestion Control", CCR 2006. Needs: RCP's routers on the way
+//! (`marking = { kind = "rcp" }`). Where connections are set up, SYN and its answer bring the first rate
+//! (§II); the first data leave at it.
 //!
 //! ```text
 //! CHOICE RCP §II: without a handshake `probe` segments leave at once; losses and timeouts change nothing.
@@ -24,8 +25,8 @@ pub struct Params {
     pub probe: u32,
     /// How much may be in the network once the rate is known.
     pub in_flight: InFlight,
-    /// A new rate also moves the departure that the old one had planned, as in the RCP that RC3 is compared with; otherwise it counts
-    /// from the next packet on. Over `tcp` only.
+    /// A new rate also moves the departure that the old one had planned, as in the RCP that RC3 is compared
+    /// with; otherwise it counts from the next packet on. Over `tcp` only.
     pub at_once: bool,
 }
 
@@ -36,7 +37,8 @@ pub enum InFlight {
     /// What the transport's largest window allows.
     #[default]
     Unlimited,
-    /// What the rate brings in a round trip, at least a segment (the RCP that RC3 is compared with, UCB/EECS-2018-103, §2.4.1).
+    /// What the rate brings in a round trip, at least a segment (the RCP that RC3 is compared with,
+    /// UCB/EECS-2018-103, §2.4.1).
     RoundTrip,
 }
 

@@ -1,18 +1,22 @@
 //! RoCC's reaction point: the smallest rate that any congestion point gave, doubled when they fall silent.
 //!
-//! Menikkumbura, Purdue University 2022, §3.3.5 and Algorithm 2; Taheri et al., CoNEXT 2020. The rate itself comes from the
-//! network ([`crate::point::rocc`]); where hosts compute it (§3.3.6), this is where.
+//! Menikkumbura, Purdue University 2022, §3.3.5 and Algorithm 2; Taheri et al., CoNEXT 2020. The rate itself
+//! comes from the network ([`crate::point::rocc`]); where hosts compute it (§3.3.6), this is where.
 //!
-//! Before the first message the flow has the whole line and no limiter. What a message says takes effect after the NIC's
-//! reaction delay, in the order in which messages came; one that is ignored leaves the timer alone.
+//! Before the first message the flow has the whole line and no limiter. What a message says takes effect
+//! after the NIC's reaction delay, in the order in which messages came; one that is ignored leaves the timer
+//! alone.
 //!
 //! ```text
-//! CHOICE RoCC §3.3.5: the timer's period is not published. Five updates of the congestion point, 200 us at T = 40 us: a flow
-//! that is not in the queue at one tick, or two, does not double for that.
-//! CHOICE RoCC §3.3.5 (Algorithm 2): a limiter above the line is removed when its queue is empty; at a rate no less than the line's it holds
-//! nothing back, so it always is. Other reading: the timer stays dead while something waits.
-//! CHOICE RoCC §3.3.5 (Algorithm 2): of a message that takes effect at the instant at which the timer expires, the message comes first.
-//! CHOICE RoCC §3.5: a new rate also moves the departure that the old one had planned: what is left to wait is rescaled.
+//! CHOICE RoCC §3.3.5: the timer's period is not published. Five updates of the congestion point, 200 us at T =
+//! 40 us: a flow that is not in the queue at one tick, or two, does not double for that.
+//! CHOICE RoCC §3.3.5 (Algorithm 2): a limiter above the line is removed when its queue is empty; at a rate
+//! no less than the line's it holds nothing back, so it always is. Other reading: the timer stays dead while
+//! something waits.
+//! CHOICE RoCC §3.3.5 (Algorithm 2): of a message that takes effect at the instant at which the timer
+//! expires, the message comes first.
+//! CHOICE RoCC §3.5: a new rate also moves the departure that the old one had planned: what is left to wait
+//! is rescaled.
 //! ```
 
 use super::{
@@ -107,7 +111,8 @@ pub struct Rocc {
     pending: VecDeque<(Time, PortId, Rate)>,
     /// Where hosts compute.
     own: Option<Own>,
-    /// What follows from these, since it is asked for several times per packet: the rate, and when something happens next.
+    /// What follows from these, since it is asked for several times per packet: the rate, and when something
+    /// happens next.
     rate: Rate,
     wake: Time,
 }
@@ -166,7 +171,8 @@ impl Rocc {
         }
     }
 
-    /// §3.3.6: lines 2 to 5 of Algorithm 1 at the host. One that hears of a point for the first time begins where that began.
+    /// §3.3.6: lines 2 to 5 of Algorithm 1 at the host. One that hears of a point for the first time begins
+    /// where that began.
     fn compute(&mut self, point: PortId, report: &QueueReport) -> Rate {
         let known = self.own.filter(|own| own.point == point);
         let (own_fair, old) = known.map_or((report.law.max, 0), |own| (own.fair, own.old));

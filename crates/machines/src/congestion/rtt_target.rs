@@ -1,8 +1,9 @@
-//! A window that holds the round trip at a target: the end-to-end control that backpressure flow control may have beside it. Goyal,
-//! "Congestion Control in Highly Variable Networks", MIT 2022, §3.6.4, Algorithm 2. Needs: an ACK and a round trip per packet
-//! (`transport.rtt = { segment = 1, less_serialization = false }`).
+//! A window that holds the round trip at a target: the end-to-end control that backpressure flow control may
+//! have beside it. Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §3.6.4, Algorithm 2.
+//! Needs: an ACK and a round trip per packet (`transport.rtt = { segment = 1, less_serialization = false }`).
 //!
-//! Per ACK w falls by (RTT − target)/RTT packets, or rises by (target − RTT)/RTT: in a round trip w becomes w · target/RTT.
+//! Per ACK w falls by (RTT − target)/RTT packets, or rises by (target − RTT)/RTT: in a round trip w becomes w
+//! · target/RTT.
 
 use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Paths, Permit, Problems, Rule, Rules, Start};
 use schemars::JsonSchema;

@@ -1,22 +1,26 @@
-//! Sprout: a window by what the receiver is nearly sure that the link will deliver. Winstein, Sivaraman, Balakrishnan, "Stochastic
-//! Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013, §3, with the constants of the authors' published
-//! code (keithw/sprout). Needs: forecasts in ACKs, which the receiving end of TCP makes (`crate::forecast`); over TCP only.
+//! Sprout: a window by what the receiver is nearly sure that the link will deliver. Winstein, Sivaraman,
+//! Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI
+//! 2013, §3, with the constants of the authors' published code (keithw/sprout). Needs: forecasts in ACKs,
+//! which the receiving end of TCP makes (`crate::forecast`); over TCP only.
 //!
-//! The sender knows what was sent and is not answered for, takes the forecast off for every tick that passes, and lets as much follow
-//! as the forecast delivers within the next 100 ms.
+//! The sender knows what was sent and is not answered for, takes the forecast off for every tick that passes,
+//! and lets as much follow as the forecast delivers within the next 100 ms.
 //!
 //! ```text
 //! CHOICE Sprout §3.5: a packet is a segment. Other reading: 1440 B, as the authors' program sends.
-//! CHOICE Sprout §3.5: a forecast comes with every ACK, and with one of its own when a tick is over; one that the sender has already is
-//! not taken for new.
-//! CHOICE Sprout §3.4: when nothing may leave for 50 ms a segment leaves all the same, so that the receiver has something to observe, but
-//! no more of them are in flight than so leave in a round trip. Other reading: empty packets, as the authors' program sends; with packets of
-//! any size they are one byte long, and leave every 50 ms whatever is in flight.
+//! CHOICE Sprout §3.5: a forecast comes with every ACK, and with one of its own when a tick is over; one that
+//! the sender has already is not taken for new.
+//! CHOICE Sprout §3.4: when nothing may leave for 50 ms a segment leaves all the same, so that the receiver
+//! has something to observe, but no more of them are in flight than so leave in a round trip. Other reading:
+//! empty packets, as the authors' program sends; with packets of any size they are one byte long, and leave
+//! every 50 ms whatever is in flight.
 //! CHOICE Sprout §3.5: losses and timeouts change nothing but what is in flight: the protocol does not retransmit.
-//! CHOICE Sprout §3.3, §3.5: what the authors' program does that the paper does not say is three keys, each of which works alone; as the paper has it, a
-//! forecast's ticks depend on each other, as the rate's do. A fourth makes no difference where a forecast comes with every tick, and is not here: with
-//! each tick that passes the program takes off the forecast for all ticks until then.
-//! CHOICE Sprout §3.4: the last packet of a flight says so, and promises the next within 50 ms; the authors' header has the time.
+//! CHOICE Sprout §3.3, §3.5: what the authors' program does that the paper does not say is three keys, each
+//! of which works alone; as the paper has it, a forecast's ticks depend on each other, as the rate's do. A
+//! fourth makes no difference where a forecast comes with every tick, and is not here: with each tick that
+//! passes the program takes off the forecast for all ticks until then.
+//! CHOICE Sprout §3.4: the last packet of a flight says so, and promises the next within 50 ms; the authors'
+//! header has the time.
 //! ```
 
 use super::{
@@ -33,12 +37,14 @@ use thalweg_units::{Bytes, Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Forecasts take what comes in different ticks for independent, as the authors' program does: a link that is slow in one tick is
-    /// not expected to be so in the next, and forecasts are higher. Without, as the paper has it.
+    /// Forecasts take what comes in different ticks for independent, as the authors' program does: a link
+    /// that is slow in one tick is not expected to be so in the next, and forecasts are higher. Without, as
+    /// the paper has it.
     pub independent: bool,
     /// Packets are as small as the window that is open, and keep-alives a byte, as with the authors' program.
     pub any_size: bool,
-    /// The receiver counts bytes, 1400 as a packet, and anything at all as one; what it forecasts is packets of 1440 B. As the authors' program.
+    /// The receiver counts bytes, 1400 as a packet, and anything at all as one; what it forecasts is packets
+    /// of 1440 B. As the authors' program.
     pub bytes: bool,
 }
 

@@ -1,17 +1,17 @@
-//! Swift: a window that keeps the delay at a target. Kumar, Dukkipati, Jang, Wassel, Wu, Montazeri, Wang, Springborn, Alfeld,
-//! Ryan, Wetherall, Vahdat, "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
-//! Algorithm 1 and §3.5. Needs: round trips from the instant at which the NIC takes a packet (NICs that pull), since what a packet
-//! waits in its own host is not the fabric's.
+//! Swift: a window that keeps the delay at a target. Kumar, Dukkipati, Jang, Wassel, Wu, Montazeri, Wang,
+//! Springborn, Alfeld, Ryan, Wetherall, Vahdat, "Swift: Delay is Simple and Effective for Congestion Control
+//! in the Datacenter", SIGCOMM 2020, Algorithm 1 and §3.5. Needs: round trips from the instant at which the
+//! NIC takes a packet (NICs that pull), since what a packet waits in its own host is not the fabric's.
 //!
-//! Left out: the second window, for the endpoint's own delay (§3.2: ends take no time here), and moving to another path.
-//! How csg-htsim differs, in `swift/htsim.rs`.
+//! Left out: the second window, for the endpoint's own delay (§3.2: ends take no time here), and moving to
+//! another path. How csg-htsim differs, in `swift/htsim.rs`.
 //!
 //! ```text
 //! CHOICE Swift §3.5: the paper gives no table of parameters. Those of csg-htsim, whose authors call them guesses.
 //! CHOICE Swift §3.5: the hops are those of the path when the flow begins; one that a failure moves to a longer path
 //! keeps its target. Other reading: counted in every packet, by what is left of its TTL.
-//! CHOICE Swift, Algorithm 1: "rtt", once per which a window falls and over which one below a packet is paced, is smoothed as TCP's
-//! (RFC 6298, gain 1/8). Other reading: the last sample.
+//! CHOICE Swift, Algorithm 1: "rtt", once per which a window falls and over which one below a packet is
+//! paced, is smoothed as TCP's (RFC 6298, gain 1/8). Other reading: the last sample.
 //! ```
 
 mod htsim;
@@ -240,7 +240,8 @@ impl CongestionControl for Swift {
     fn on_ack(&mut self, ack: &AckSample) {
         self.repaired(ack); // csg-htsim
         if let Some(rtt) = ack.rtt {
-            // CHOICE Swift §3.1: senders there have data. A window that is not used up does not grow (RFC 9002 §7.8); csg-htsim's does.
+            // CHOICE Swift §3.1: senders there have data. A window that is not used up does not grow (RFC
+            // 9002 §7.8); csg-htsim's does.
             let grows = ack.cwnd_limited || self.params.variant == Variant::Htsim;
             let acked = if grows { ack.acked + ack.sacked } else { Bytes::ZERO };
             self.on_delay(ack.now, rtt, acked);

@@ -1,15 +1,15 @@
 //! TIMELY: a rate by the gradient of round-trip times. Mittal, Lam, Dukkipati, Blem, Wassel, Ghobadi, Vahdat, Wang,
-//! Wetherall, Zats, "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1; §3.3.3 and §3.4 of
-//! Mittal's dissertation. Needs: round trips without the segment's own time on the wire.
+//! Wetherall, Zats, "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1;
+//! §3.3.3 and §3.4 of Mittal's dissertation. Needs: round trips without the segment's own time on the wire.
 //!
-//! With T_low = T_high the queue's size is controlled, not its gradient (§3.3.4). Hyper-active increase is in `timely/hyper.rs`;
-//! `Variant::Patched`, another paper's middle band, in `timely/patched.rs`; how the HPCC authors' simulator differs, in
-//! `timely/hpcc.rs`.
+//! With T_low = T_high the queue's size is controlled, not its gradient (§3.3.4). Hyper-active increase is in
+//! `timely/hyper.rs`; `Variant::Patched`, another paper's middle band, in `timely/patched.rs`; how the HPCC
+//! authors' simulator differs, in `timely/hpcc.rs`.
 //!
-//! CHOICE TIMELY, Algorithm 1: the paper does not say what the first sample does (it is stored; with `first_counts` it is an
-//! update with a difference of 0, as in the authors' published snippet), by how much a rate may fall at once and how far
-//! (`max_decrease`, `min_rate`), nor what a pause does: after 10 minRTT without anything to send, the rate stays and the next
-//! sample is a first one (`forgets`).
+//! CHOICE TIMELY, Algorithm 1: the paper does not say what the first sample does (it is stored; with
+//! `first_counts` it is an update with a difference of 0, as in the authors' published snippet), by how much
+//! a rate may fall at once and how far (`max_decrease`, `min_rate`), nor what a pause does: after 10 minRTT
+//! without anything to send, the rate stays and the next sample is a first one (`forgets`).
 
 mod hpcc;
 mod hyper;
@@ -59,12 +59,12 @@ pub struct Params {
     /// The first sample, and one after a pause, counts, as one with a difference of 0 (the authors' published snippet);
     /// otherwise it is only kept.
     pub first_counts: bool,
-    /// After ten `min_rtt` without anything to send the next sample is a first one; Algorithm 1 as printed knows no such
-    /// rule.
+    /// After ten `min_rtt` without anything to send the next sample is a first one; Algorithm 1 as printed
+    /// knows no such rule.
     // CHOICE TIMELY §3.3: what a pause does is not published.
     pub forgets: bool,
-    /// The rate does not rise while the application uses no more than 80 % of it (§3.4); IRN's study, whose flows always
-    /// have something to send until they end, is without this rule.
+    /// The rate does not rise while the application uses no more than 80 % of it (§3.4); IRN's study, whose
+    /// flows always have something to send until they end, is without this rule.
     pub idle_holds: bool,
     /// A decrease is at most this fraction of the rate.
     // CHOICE TIMELY §3.3: the paper has no such bound; the authors' published snippet has.

@@ -1,11 +1,13 @@
-//! VCP's sender: it multiplies its window while load is low, adds while it is high, and cuts it when it is too high. Xia,
-//! Subramanian, Stoica, Kalyanaraman, "One More Bit Is Enough", IEEE/ACM Transactions on Networking 2008, §3.3. Needs: VCP's routers on
-//! the way (`marking = { kind = "vcp" }`).
+//! VCP's sender: it multiplies its window while load is low, adds while it is high, and cuts it when it is
+//! too high. Xia, Subramanian, Stoica, Kalyanaraman, "One More Bit Is Enough", IEEE/ACM Transactions on
+//! Networking 2008, §3.3. Needs: VCP's routers on the way (`marking = { kind = "vcp" }`).
 //!
 //! ```text
-//! CHOICE VCP §3.3: losses halve the window and a timeout leaves one segment, as TCP's. No least window is given: one segment, as under
-//! marks (RFC 3168 §6.1.2). Other reading: two, the bound of another variable, TCP's threshold (RFC 5681 (4)).
-//! CHOICE VCP §3.3: flows there always have data. A window that is not used up does not grow (RFC 9002 §7.8), whatever the load.
+//! CHOICE VCP §3.3: losses halve the window and a timeout leaves one segment, as TCP's. No least window is
+//! given: one segment, as under marks (RFC 3168 §6.1.2). Other reading: two, the bound of another variable,
+//! TCP's threshold (RFC 5681 (4)).
+//! CHOICE VCP §3.3: flows there always have data. A window that is not used up does not grow (RFC 9002 §7.8),
+//! whatever the load.
 //! ```
 
 use super::{AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};

@@ -1,11 +1,12 @@
-//! TCP Vegas: a window by how many segments of it wait in queues. Brakmo, O'Malley, Peterson, "TCP Vegas: New Techniques for
-//! Congestion Detection and Avoidance", SIGCOMM 1994, §3.2 and §3.3, in the form in which Linux and ns-3 run it: once per
-//! round trip, with the least round trip of that round. Needs: ACKs and round trips; losses are NewReno's.
+//! TCP Vegas: a window by how many segments of it wait in queues. Brakmo, O'Malley, Peterson, "TCP Vegas: New
+//! Techniques for Congestion Detection and Avoidance", SIGCOMM 1994, §3.2 and §3.3, in the form in which
+//! Linux and ns-3 run it: once per round trip, with the least round trip of that round. Needs: ACKs and round
+//! trips; losses are NewReno's.
 //!
 //! Left out: §3.1, Vegas' own retransmission (the transport's affair).
 //!
-//! CHOICE Vegas §3.3: slow start doubles in every round trip, as Linux and ns-3 do. Other reading: in every other one, so that
-//! rounds with a fixed window can be compared.
+//! CHOICE Vegas §3.3: slow start doubles in every round trip, as Linux and ns-3 do. Other reading: in every
+//! other one, so that rounds with a fixed window can be compared.
 
 use super::newreno::NewReno;
 use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rules, Start};
@@ -13,8 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// How many segments of the window are said to wait, where `w` is the window, `base` the least round trip ever and `rtt` the
-/// least one of the round that ends.
+/// How many segments of the window are said to wait, where `w` is the window, `base` the least round trip
+/// ever and `rtt` the least one of the round that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
@@ -133,8 +134,8 @@ impl Vegas {
         }
     }
 
-    /// The round has ended: §3.2 (avoidance), §3.3 (slow start) for `acked` bytes. A round of two ACKs or less tells nothing, as
-    /// one may have been delayed: NewReno's.
+    /// The round has ended: §3.2 (avoidance), §3.3 (slow start) for `acked` bytes. A round of two ACKs or
+    /// less tells nothing, as one may have been delayed: NewReno's.
     fn adjust(&mut self, acked: u64, used: bool) {
         let (Some(base), Some(least), true) = (self.base, self.least, self.samples > 2) else {
             if used {

@@ -1,12 +1,14 @@
-//! Verus: a window by the delay that is wanted, looked up in a profile of which window has meant which delay. Zaki, Pötsch, Chen,
-//! Subramanian, Görg, "Adaptive Congestion Control for Unpredictable Cellular Networks", SIGCOMM 2015, §4, with the constants of the
-//! authors' published sender (yzaki/verus). Needs: round trips.
+//! Verus: a window by the delay that is wanted, looked up in a profile of which window has meant which delay.
+//! Zaki, Pötsch, Chen, Subramanian, Görg, "Adaptive Congestion Control for Unpredictable Cellular Networks",
+//! SIGCOMM 2015, §4, with the constants of the authors' published sender (yzaki/verus). Needs: round trips.
 //!
-//! Every epoch (5 ms) the delay that is wanted moves by a step, down if delays have grown and up if not; the profile says which window
-//! brings it, and the epoch sends what is missing to it. The profile is a smooth curve through what was seen (`profile`).
+//! Every epoch (5 ms) the delay that is wanted moves by a step, down if delays have grown and up if not; the
+//! profile says which window brings it, and the epoch sends what is missing to it. The profile is a smooth
+//! curve through what was seen (`profile`).
 //!
 //! ```text
-//! CHOICE Verus §4.4: a loss is what the transport finds lost, by its own rule; the authors' sender waits 150 ms for a hole to fill.
+//! CHOICE Verus §4.4: a loss is what the transport finds lost, by its own rule; the authors' sender waits 150
+//! ms for a hole to fill.
 //! CHOICE Verus §4: a timeout is the transport's, too, and begins slow start anew.
 //! CHOICE Verus §4.2: the window by which a packet left is that of the instant which its ACK's time stamp names.
 //! CHOICE Verus §4: what an epoch could not send is not made up for in the next one.
@@ -155,8 +157,8 @@ impl Verus {
         v
     }
 
-    /// Everything from the beginning, as after a timeout, when no window brings the delay that is wanted, or too little is known for a
-    /// curve (less than five windows); what is in flight stays there.
+    /// Everything from the beginning, as after a timeout, when no window brings the delay that is wanted, or
+    /// too little is known for a curve (less than five windows); what is in flight stays there.
     fn restart(&mut self) {
         self.phase = Phase::SlowStart;
         (self.window, self.profile) = (1.0, Profile::default());

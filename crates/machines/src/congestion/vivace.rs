@@ -1,18 +1,23 @@
-//! PCC Vivace: a sender that tries rates, reckons how well each did, and climbs. Dong, Meng, Zarchy, Arslan, Gilad, Godfrey, Schapira,
-//! "PCC Vivace: Online-Learning Congestion Control", NSDI 2018, in its latency form and with the rules of the authors' module for Linux
-//! (PCCproject/PCC-Kernel, branch vivace), which is what others have measured. Needs: round trips, pacing.
+//! PCC Vivace: a sender that tries rates, reckons how well each did, and climbs. Dong, Meng, Zarchy, Arslan,
+//! Gilad, Godfrey, Schapira, "PCC Vivace: Online-Learning Congestion Control", NSDI 2018, in its latency form
+//! and with the rules of the authors' module for Linux (PCCproject/PCC-Kernel, branch vivace), which is what
+//! others have measured. Needs: round trips, pacing.
 //!
-//! A rate is tried for a *monitor interval* (MI). Which packets belong to it is counted: what was sent less what is in flight has been
-//! answered for, delivered or lost, and an MI is over when all that was sent in it has been. While its last packets are on their way
-//! the sender goes on at the rate it has.
+//! A rate is tried for a *monitor interval* (MI). Which packets belong to it is counted: what was sent less
+//! what is in flight has been answered for, delivered or lost, and an MI is over when all that was sent in it
+//! has been. While its last packets are on their way the sender goes on at the rate it has.
 //!
 //! ```text
-//! CHOICE Vivace §4: the first gradient after a probe is that between the rate that won and the one that lost, each with the mean of
-//! its two utilities. Other reading: the rate that won is tried against itself first.
-//! CHOICE Vivace §4: when the direction changes the rate goes back to the one before, as when starting ends, and is probed around.
-//! CHOICE Vivace §4 (the module): an MI in which nothing could be counted (one ACK answered for all of it) is tried again by a probe; there it
-//! has the least of all utilities. So is one that the application did not fill, for its rate was not tried (the module does not look).
-//! CHOICE Vivace §4 (the module): after a timeout one segment at a time until an ACK comes (as Linux in its loss state), then a probe.
+//! CHOICE Vivace §4: the first gradient after a probe is that between the rate that won and the one that
+//! lost, each with the mean of its two utilities. Other reading: the rate that won is tried against itself
+//! first.
+//! CHOICE Vivace §4: when the direction changes the rate goes back to the one before, as when starting ends,
+//! and is probed around.
+//! CHOICE Vivace §4 (the module): an MI in which nothing could be counted (one ACK answered for all of it) is
+//! tried again by a probe; there it has the least of all utilities. So is one that the application did not
+//! fill, for its rate was not tried (the module does not look).
+//! CHOICE Vivace §4 (the module): after a timeout one segment at a time until an ACK comes (as Linux in its
+//! loss state), then a probe.
 //! ```
 
 mod intervals;

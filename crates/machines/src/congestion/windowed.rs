@@ -1,6 +1,7 @@
-//! The largest or smallest value of a sliding window, in constant space: Kathleen Nichols' filter, which keeps the best, the
-//! second and the third best of three successive parts of the window. What leaves the window is replaced by the best of what
-//! came after it, a quarter of a window late at most; BBR and Copa need no more.
+//! The largest or smallest value of a sliding window, in constant space: Kathleen Nichols' filter, which
+//! keeps the best, the second and the third best of three successive parts of the window. What leaves the
+//! window is replaced by the best of what came after it, a quarter of a window late at most; BBR and Copa
+//! need no more.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! XCP's sender: its window changes by what the routers say. Katabi, Handley, Rohrs, SIGCOMM 2002, §3.4. Needs: XCP's routers on the
-//! way (`marking = { kind = "xcp" }`).
+//! XCP's sender: its window changes by what the routers say. Katabi, Handley, Rohrs, SIGCOMM 2002, §3.4.
+//! Needs: XCP's routers on the way (`marking = { kind = "xcp" }`).
 //!
 //! CHOICE XCP §3.4: a loss halves the window, as TCP's, and a timeout leaves one segment; no window is smaller.
 
@@ -59,7 +59,8 @@ impl Xcp {
 
 impl CongestionControl for Xcp {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        // CHOICE XCP §3.2: what routers hand out to a window that is not used up is not taken: it would be of use much later, all at once.
+        // CHOICE XCP §3.2: what routers hand out to a window that is not used up is not taken: it would be of
+        // use much later, all at once.
         if let Feedback::Explicit(Explicit::Change(Some(thousandths))) = ack.feedback
             && (thousandths < 0 || ack.cwnd_limited)
         {

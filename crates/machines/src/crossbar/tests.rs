@@ -9,7 +9,8 @@ fn set(ends: &[u8]) -> Ends {
     set
 }
 
-/// All outputs are free and `waiting[input]` are those that an input has packets for: who is joined with whom, by input.
+/// All outputs are free and `waiting[input]` are those that an input has packets for: who is joined with
+/// whom, by input.
 fn slot(crossbar: &mut Crossbar, waiting: &[&[u8]]) -> Vec<(u8, u8)> {
     let outputs: Vec<u8> = (0..waiting.len() as u8).collect();
     outputs.iter().for_each(|output| crossbar.part(*output));
@@ -27,8 +28,8 @@ fn slot(crossbar: &mut Crossbar, waiting: &[&[u8]]) -> Vec<(u8, u8)> {
 fn two_by_two() {
     let mut crossbar = Crossbar::new(2);
     let full: &[&[u8]] = &[&[0, 1], &[0, 1]];
-    // Both outputs offer themselves to input 0, which takes output 0; output 1 goes to input 1 in the second round, and its
-    // pointer stays: it still owes input 0 a turn.
+    // Both outputs offer themselves to input 0, which takes output 0; output 1 goes to input 1 in the second
+    // round, and its pointer stays: it still owes input 0 a turn.
     assert_eq!(slot(&mut crossbar, full), [(0, 0), (1, 1)]);
     // Output 0 turns to input 1, output 1 to input 0: from here on they change places.
     assert_eq!(slot(&mut crossbar, full), [(0, 1), (1, 0)]);
@@ -50,7 +51,8 @@ fn three_by_three_with_transmissions_that_last() {
     crossbar.join(set(&[0, 1, 2]), wants, &mut pairs);
     assert_eq!(std::mem::take(&mut pairs), [(0, 0), (1, 2)]);
     assert_eq!((crossbar.source(0), crossbar.source(1), crossbar.source(2)), (Some(0), None, Some(1)));
-    // Output 2 is done first. It was its second round: its pointer is where it was, at input 0, which is busy; then comes 1.
+    // Output 2 is done first. It was its second round: its pointer is where it was, at input 0, which is
+    // busy; then comes 1.
     crossbar.part(2);
     crossbar.join(set(&[1, 2]), wants, &mut pairs);
     assert_eq!(std::mem::take(&mut pairs), [(1, 2)]);
@@ -63,7 +65,8 @@ fn three_by_three_with_transmissions_that_last() {
     assert_eq!(pairs, [(0, 1), (2, 2)]);
 }
 
-/// McKeown 1999, §III: with all queues full the pointers move apart, and every input sends to every output once in N slots.
+/// McKeown 1999, §III: with all queues full the pointers move apart, and every input sends to every output
+/// once in N slots.
 #[test]
 fn full_queues_are_served_equally_at_full_rate() {
     for n in [2u8, 3, 6, 10, 64, 100] {

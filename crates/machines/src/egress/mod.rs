@@ -1,13 +1,15 @@
 //! An egress port, whole: a link, a queue, header stages and what its neighbour has paused, as one machine.
 //!
-//! The reference of what a port does, written to be read. It owns no clock and no packets: whoever runs it keeps the packets
-//! ([`Packets`]), tells it what arrives ([`Egress::arrive`], [`Egress::frame`]) and asks what to send ([`Egress::poll`]). A
-//! simulator may do the same in fewer steps; then its results must be those of this machine.
+//! The reference of what a port does, written to be read. It owns no clock and no packets: whoever runs it
+//! keeps the packets ([`Packets`]), tells it what arrives ([`Egress::arrive`], [`Egress::frame`]) and asks
+//! what to send ([`Egress::poll`]). A simulator may do the same in fewer steps; then its results must be
+//! those of this machine.
 //!
-//! What goes first: frames, then control packets where they have a lane of their own, then what the queue gives. A port sends
-//! nothing while it transmits, and begins nothing before its link opens.
+//! What goes first: frames, then control packets where they have a lane of their own, then what the queue
+//! gives. A port sends nothing while it transmits, and begins nothing before its link opens.
 //!
-//! Not here: orders that interrupt transmissions ([`DisciplineSpec::preemptive`]), whose ends are not known as they begin.
+//! Not here: orders that interrupt transmissions ([`DisciplineSpec::preemptive`]), whose ends are not known
+//! as they begin.
 
 mod port;
 
@@ -33,8 +35,8 @@ pub enum Arrived {
     Admitted,
     /// It waits, and others, listed in `out`, were discarded to make room.
     PushedOut,
-    /// It was refused, or became a victim itself after others had; its owner still has it and must discard it. It is not
-    /// listed in `out`, they are.
+    /// It was refused, or became a victim itself after others had; its owner still has it and must discard
+    /// it. It is not listed in `out`, they are.
     Dropped,
 }
 

@@ -158,7 +158,8 @@ impl Egress {
         self.frames.pop()
     }
 
-    /// Gives up all that waits in the queue, paused or not: as if it left, but the link carries none of it. Appended to `out`.
+    /// Gives up all that waits in the queue, paused or not: as if it left, but the link carries none of it.
+    /// Appended to `out`.
     pub fn drain(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) {
         for queue in 0..self.queue.queues() {
             self.queue.pause(queue, false);
@@ -218,8 +219,9 @@ impl Egress {
         resumed
     }
 
-    /// What does the port do now? To be asked after all that happens at this instant, after every answer that sends, and when
-    /// the instant comes that an answer named. Packets dropped as they leave are appended to `out`.
+    /// What does the port do now? To be asked after all that happens at this instant, after every answer that
+    /// sends, and when the instant comes that an answer named. Packets dropped as they leave are appended to
+    /// `out`.
     pub fn poll(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) -> Poll {
         if let Some(handle) = self.together.pop_front() {
             return self.transmitting(Sent::Packet(handle));
@@ -305,7 +307,8 @@ impl Egress {
         self.control.is_some() && packet.is_control()
     }
 
-    /// Nothing of what waits in the queue may leave. Where queues have no numbers, any class that is paused stops them all.
+    /// Nothing of what waits in the queue may leave. Where queues have no numbers, any class that is paused
+    /// stops them all.
     pub fn is_stopped(&self) -> bool {
         self.queue.queues() == 0 && self.paused.any() || self.queue.is_held()
     }
@@ -316,7 +319,8 @@ impl Egress {
         self.hold_queues();
     }
 
-    /// The next packet to leave, past those that stages drop; if `user` is given, as long as what is next is for that one.
+    /// The next packet to leave, past those that stages drop; if `user` is given, as long as what is next is
+    /// for that one.
     fn next(
         &mut self,
         now: Time,

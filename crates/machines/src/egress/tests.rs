@@ -399,8 +399,9 @@ fn stories() -> impl Strategy<Value = Vec<(Time, Input)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// For every order, limit, stage and link, with pauses: no packet is lost, doubled or invented; transmissions do not
-    /// overlap; what may leave does; a port that is cut anywhere, saved and loaded goes on as before.
+    /// For every order, limit, stage and link, with pauses: no packet is lost, doubled or invented;
+    /// transmissions do not overlap; what may leave does; a port that is cut anywhere, saved and loaded goes
+    /// on as before.
     #[test]
     fn packets_are_conserved_whatever_the_port_is_made_of(
         which in any::<[prop::sample::Index; 4]>(),

@@ -97,8 +97,9 @@ fn jointly() -> Comes {
     all
 }
 
-/// The same if what comes in one tick says nothing of the next: each tick's rate is drawn anew from where drift alone has taken it, and the counts
-/// are added up as independent ones. What exceeds the most of a tick is left out.
+/// The same if what comes in one tick says nothing of the next: each tick's rate is drawn anew from where
+/// drift alone has taken it, and the counts are added up as independent ones. What exceeds the most of a tick
+/// is left out.
 fn apart() -> Comes {
     let poisson = poisson();
     let mut all = vec![vec![0.0f32; COUNTS * BINS]; Forecast::TICKS];

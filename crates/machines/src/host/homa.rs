@@ -1,9 +1,10 @@
-//! Who is granted to, and which message sends next: Homa's destinations and sources (Montazeri et al., SIGCOMM 2018, §3.3 to §3.5,
-//! §3.2). The ends of a message are in [`crate::transport::homa`].
+//! Who is granted to, and which message sends next: Homa's destinations and sources (Montazeri et al.,
+//! SIGCOMM 2018, §3.3 to §3.5, §3.2). The ends of a message are in [`crate::transport::homa`].
 //!
-//! A destination grants to the `overcommitment` messages with the fewest bytes left that are not granted to the end, so that of each
-//! RTTbytes are granted and not received. A packet that comes brings its message the next grant; when a message has been granted to
-//! its end, or a shorter one comes, the next grants are those of the messages that are then among the first.
+//! A destination grants to the `overcommitment` messages with the fewest bytes left that are not granted to
+//! the end, so that of each RTTbytes are granted and not received. A packet that comes brings its message the
+//! next grant; when a message has been granted to its end, or a shorter one comes, the next grants are those
+//! of the messages that are then among the first.
 
 use super::{Came, End, HostAgent};
 use crate::packet::{Kind, Packet};
@@ -62,7 +63,8 @@ impl HomaAgent {
         Self { incoming, waiting, due: VecDeque::new(), check_at: Time::MAX }
     }
 
-    /// The message, which comes so many places behind the first, has a grant coming. True: it is now granted to its end.
+    /// The message, which comes so many places behind the first, has a grant coming. True: it is now granted
+    /// to its end.
     fn grant(&mut self, spec: &HomaSpec, flow: FlowId, place: u32) -> bool {
         let active = (self.waiting.len() as u32).min(spec.overcommitment);
         let Some(message) = self.incoming.get_mut(&flow) else { return false };

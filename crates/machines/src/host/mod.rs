@@ -1,15 +1,16 @@
 //! Above the flows of a host: one agent for all flows of a transport that begin or end there.
 //!
-//! A flow's two ends know of nothing but their flow. What has to know of several is the agent's: which of the flows that want to
-//! send goes next, to which of those that arrive the downlink is promised (pHost's tokens, Homa's grants, ExpressPass' credits),
-//! how often a host may complain (DCQCN's notifications per NIC). It sees flows begin and end and packets arrive, and sends
-//! control packets of its own; like every machine it owns no clock and does no I/O.
+//! A flow's two ends know of nothing but their flow. What has to know of several is the agent's: which of the
+//! flows that want to send goes next, to which of those that arrive the downlink is promised (pHost's tokens,
+//! Homa's grants, ExpressPass' credits), how often a host may complain (DCQCN's notifications per NIC). It
+//! sees flows begin and end and packets arrive, and sends control packets of its own; like every machine it
+//! owns no clock and does no I/O.
 //!
-//! A packet first comes to the end of its flow, then to the agent. After [`HostAgent::on_start`], [`HostAgent::on_packet`] and
-//! [`HostAgent::on_timer`] the agent is polled until it answers something else than
-//! [`Transmit::Packet`], and its timer is looked at. What it sends travels as that flow's:
-//! requests and data to the destination, everything else to the source; so an agent sends for a flow only while it is told of
-//! it.
+//! A packet first comes to the end of its flow, then to the agent. After [`HostAgent::on_start`],
+//! [`HostAgent::on_packet`] and [`HostAgent::on_timer`] the agent is polled until it answers something else
+//! than [`Transmit::Packet`], and its timer is looked at. What it sends travels as that flow's: requests and
+//! data to the destination, everything else to the source; so an agent sends for a flow only while it is told
+//! of it.
 
 mod homa;
 mod list;
@@ -39,8 +40,8 @@ pub struct Came<'a> {
     pub packet: &'a Packet,
     /// To which end of its flow.
     pub end: End,
-    /// Distinct payload bytes that this end knows to have arrived, by this packet too: acknowledged at the source, received at
-    /// the destination.
+    /// Distinct payload bytes that this end knows to have arrived, by this packet too: acknowledged at the
+    /// source, received at the destination.
     pub arrived: u64,
 }
 
@@ -60,8 +61,9 @@ pub trait HostAgent {
     fn poll_transmit(&mut self, spec: &Self::Spec, now: Time, packet: &mut Packet) -> Transmit;
     /// The next instant at which [`HostAgent::on_timer`] must be called, those of [`Transmit::At`] apart.
     fn timer(&self, spec: &Self::Spec) -> Option<Time>;
-    /// Of the flows that begin here and may have something to send the one with the lowest goes first, where the NIC pulls; of
-    /// equals, the one that has waited longest. `left`: bytes that its sender has yet to send ([`SendingEnd::remaining`]).
+    /// Of the flows that begin here and may have something to send the one with the lowest goes first, where
+    /// the NIC pulls; of equals, the one that has waited longest. `left`: bytes that its sender has yet to
+    /// send ([`SendingEnd::remaining`]).
     ///
     /// [`SendingEnd::remaining`]: crate::transport::SendingEnd::remaining
     fn rank(&self, _flow: FlowId, _left: u64) -> u64 {

@@ -1,10 +1,11 @@
-//! Who gets the next token, and who spends the next one: pHost's two schedulers (Gao et al., CoNEXT 2015, Algorithms 1 and 2,
-//! with the policy of the least remaining bytes first). The ends of a flow are in [`crate::transport::phost`].
+//! Who gets the next token, and who spends the next one: pHost's two schedulers (Gao et al., CoNEXT 2015,
+//! Algorithms 1 and 2, with the policy of the least remaining bytes first). The ends of a flow are in
+//! [`crate::transport::phost`].
 //!
-//! A destination sends a token whenever a packet's time on its link has passed, so that what it calls for fits the link. A
-//! flow that is a window of tokens behind is passed over until it answers one, or for a while (pHost's "downgraded"):
-//! meanwhile its source sends to others. A token names a packet. When a flow has had one for each, those that are missing after
-//! another while are called for again.
+//! A destination sends a token whenever a packet's time on its link has passed, so that what it calls for
+//! fits the link. A flow that is a window of tokens behind is passed over until it answers one, or for a
+//! while (pHost's "downgraded"): meanwhile its source sends to others. A token names a packet. When a flow
+//! has had one for each, those that are missing after another while are called for again.
 
 use super::{Came, End, HostAgent};
 use crate::packet::{Kind, Packet};

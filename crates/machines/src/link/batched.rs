@@ -1,12 +1,14 @@
 //! An access point that aggregates: frames leave together and are acknowledged together.
 //!
-//! IEEE 802.11n A-MPDU as it is modelled in Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §2.5.1: when the medium is free, up to M frames that wait are sent as one batch; it takes their bits over the PHY rate
-//! and an overhead (contention, preamble, block ACK) that does not depend on their number; all of them have left with the
-//! block ACK. The PHY rate may change, as rate adaptation makes it: what holds as a batch is formed holds for all of it.
+//! IEEE 802.11n A-MPDU as it is modelled in Goyal, "Congestion Control in Highly Variable Networks", MIT
+//! 2022, §2.5.1: when the medium is free, up to M frames that wait are sent as one batch; it takes their bits
+//! over the PHY rate and an overhead (contention, preamble, block ACK) that does not depend on their number;
+//! all of them have left with the block ACK. The PHY rate may change, as rate adaptation makes it: what holds
+//! as a batch is formed holds for all of it.
 //!
 //! ```text
-//! CHOICE ABC §2.5.1: the distribution of the overhead is not published. A constant plus an exponential wait for the medium.
-//! Other reading: a constant alone (`contention` zero).
+//! CHOICE ABC §2.5.1: the distribution of the overhead is not published. A constant plus an exponential wait
+//! for the medium. Other reading: a constant alone (`contention` zero).
 //! ```
 
 use super::declare::{Making, Parameters};
@@ -18,8 +20,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
-/// A Wi-Fi access point that aggregates: packets leave in batches, each with an overhead (IEEE 802.11n A-MPDU as in Goyal,
-/// MIT 2022, §2.5.1).
+/// A Wi-Fi access point that aggregates: packets leave in batches, each with an overhead (IEEE 802.11n A-MPDU
+/// as in Goyal, MIT 2022, §2.5.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchedSpec {
@@ -42,8 +44,8 @@ pub struct BatchedSpec {
     /// Mean of an exponential wait for the medium before every batch; `0ps`: none.
     #[serde(default = "contention")]
     pub contention: Span,
-    /// A batch is for one user: the longest run of packets to one destination at the head of the queue, which is first come, first served.
-    /// Otherwise packets leave together whoever they are for.
+    /// A batch is for one user: the longest run of packets to one destination at the head of the queue, which
+    /// is first come, first served. Otherwise packets leave together whoever they are for.
     #[serde(default)]
     pub one_user: bool,
 }
@@ -58,7 +60,8 @@ impl BatchedSpec {
     pub fn offered(&self, until: Time) -> Bytes {
         self.course(|rate| self.full(rate)).offered(until)
     }
-    /// With full batches of frames of 1500 B: what a queue that never runs empty gets through, in the mean over a period.
+    /// With full batches of frames of 1500 B: what a queue that never runs empty gets through, in the mean
+    /// over a period.
     pub fn mean_rate(&self) -> Rate {
         self.course(|rate| self.full(rate)).mean_rate()
     }

@@ -1,10 +1,10 @@
-//! A cellular link that is made up, for those without a trace: a rate that walks at random, with outages, as the delivery
-//! opportunities of a [`Traced`](super::Traced) link.
+//! A cellular link that is made up, for those without a trace: a rate that walks at random, with outages, as
+//! the delivery opportunities of a [`Traced`](super::Traced) link.
 //!
-//! In every step the logarithm of the rate moves by a normal amount, between two bounds at which it stops; outages come at
-//! random and last any time between two, equally likely. It has the burstiness of the LTE traces that are used for
-//! controllers (rates that change by a factor of two within a second, silences of up to seconds), not any network's
-//! statistics: results that are to be published want a recorded trace.
+//! In every step the logarithm of the rate moves by a normal amount, between two bounds at which it stops;
+//! outages come at random and last any time between two, equally likely. It has the burstiness of the LTE
+//! traces that are used for controllers (rates that change by a factor of two within a second, silences of up
+//! to seconds), not any network's statistics: results that are to be published want a recorded trace.
 
 use super::declare::{Making, Parameters};
 use super::trace::Trace;

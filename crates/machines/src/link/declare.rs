@@ -1,5 +1,6 @@
-//! What a kind of transmitter says of itself, once: its keys with their defaults, documentation and ranges, and what cannot
-//! take effect. The scenario's schema, `explain`, the catalogue, the manual and the checks come from here.
+//! What a kind of transmitter says of itself, once: its keys with their defaults, documentation and ranges,
+//! and what cannot take effect. The scenario's schema, `explain`, the catalogue, the manual and the checks
+//! come from here.
 
 use super::trace::Trace;
 use crate::problems::Problems;

@@ -11,8 +11,8 @@ use thalweg_units::{Bytes, Rate, Serializer, Span, Time};
 pub struct FixedSpec {
     /// Bits per second, above zero.
     pub rate: Rate,
-    /// Serialisation times are cut down to whole multiples of this, as in simulators with a nanosecond clock. Default zero:
-    /// exact, rounded up to 1 ps.
+    /// Serialisation times are cut down to whole multiples of this, as in simulators with a nanosecond clock.
+    /// Default zero: exact, rounded up to 1 ps.
     pub quantum: Span,
 }
 

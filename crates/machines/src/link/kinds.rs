@@ -1,5 +1,6 @@
-//! What a link's transmitter can be in scenarios: the one list of kinds, and what each declares of itself. A kind is its
-//! file, with its parameters as the table's schema, and a line here; several kinds may be made into the same machine.
+//! What a link's transmitter can be in scenarios: the one list of kinds, and what each declares of itself. A
+//! kind is its file, with its parameters as the table's schema, and a line here; several kinds may be made
+//! into the same machine.
 
 use super::declare::{Making, Parameters};
 use super::trace::Trace;

@@ -1,8 +1,9 @@
 //! Packets that do not arrive, whatever anybody does: independent losses, and losses in bursts.
 //!
-//! Bursts are a chain of two states: Gilbert, "Capacity of a Burst-Noise Channel", Bell System Technical Journal 39(5), 1960;
-//! Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels", ibid. 42(5), 1963. With one step per packet, the
-//! stationary share of the bad state is p / (p + r), and stays there last 1 / r packets on average.
+//! Bursts are a chain of two states: Gilbert, "Capacity of a Burst-Noise Channel", Bell System Technical
+//! Journal 39(5), 1960; Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels", ibid. 42(5), 1963.
+//! With one step per packet, the stationary share of the bad state is p / (p + r), and stays there last 1 / r
+//! packets on average.
 
 use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! When may a packet leave, and when has it left? A link is a *transmitter*, which decides that, and a *path* behind it,
-//! which decides when, and whether, the packet reaches the far end.
+//! When may a packet leave, and when has it left? A link is a *transmitter*, which decides that, and a *path*
+//! behind it, which decides when, and whether, the packet reaches the far end.
 //!
 //! | transmitter | a packet leaves |
 //! |---|---|
@@ -9,9 +9,9 @@
 //! | [`Batched`] | together with others, after a per-batch overhead: a Wi-Fi access point |
 //!
 //! Whoever runs a link asks [`Link::opens`] before it takes a packet out of its queue, hands the packet over at that
-//! instant ([`Link::send`]), hands over nothing before it has left, and then asks [`Link::arrives`] where it is. Opportunities
-//! that passed with nothing to send are told by [`Link::take_unused`]. The present rate is a question ([`Link::rate`]): nobody
-//! keeps a copy of it.
+//! instant ([`Link::send`]), hands over nothing before it has left, and then asks [`Link::arrives`] where it
+//! is. Opportunities that passed with nothing to send are told by [`Link::take_unused`]. The present rate is
+//! a question ([`Link::rate`]): nobody keeps a copy of it.
 
 mod batched;
 mod cellular;
@@ -68,13 +68,14 @@ pub struct Unused {
 
 /// When a packet may leave, and when it has left. Of one direction of a link; one load is on it at a time.
 pub trait Transmitter {
-    /// The first instant from `now` on at which a transmission may begin, if the one before has ended; [`Time::MAX`]: never.
+    /// The first instant from `now` on at which a transmission may begin, if the one before has ended;
+    /// [`Time::MAX`]: never.
     #[inline]
     fn opens(&self, now: Time) -> Time {
         now
     }
-    /// How many packets may leave together, at least 1. They are all taken out of the queue as their common transmission
-    /// begins, and have all left at its end.
+    /// How many packets may leave together, at least 1. They are all taken out of the queue as their common
+    /// transmission begins, and have all left at its end.
     #[inline]
     fn batch(&self) -> u32 {
         1
@@ -88,8 +89,8 @@ pub trait Transmitter {
     fn send(&mut self, now: Time, load: Load) -> Time;
     /// Bits per second, at present; what it is the mean of, where it has no sharper meaning, says the transmitter.
     fn rate(&self, now: Time) -> Rate;
-    /// The earliest opportunity before `before` that has not been told and passed unused. Transmitters that can send at any
-    /// time have none.
+    /// The earliest opportunity before `before` that has not been told and passed unused. Transmitters that
+    /// can send at any time have none.
     #[inline]
     fn take_unused(&mut self, _before: Time) -> Option<Unused> {
         None
@@ -139,7 +140,8 @@ impl LinkSpec {
         matches!(&self.transmitter, TransmitterSpec::Batched(batched) if batched.one_user)
     }
 
-    /// A fixed rate and a fixed delay, and everything arrives: when a packet arrives is known as it leaves, by a closed form.
+    /// A fixed rate and a fixed delay, and everything arrives: when a packet arrives is known as it leaves,
+    /// by a closed form.
     pub fn is_plain(&self) -> bool {
         matches!(self.transmitter, TransmitterSpec::Fixed(_)) && self.jitter.is_none() && self.loss.is_none()
     }
@@ -214,8 +216,8 @@ impl Link {
         self.jitter.as_ref().is_some_and(|jitter| jitter.reorders())
     }
 
-    /// A packet has left at `left`, no earlier than the one asked about before: when does it reach the far end? `None`: it is
-    /// lost on the way. Every packet draws the same number of times, lost or not.
+    /// A packet has left at `left`, no earlier than the one asked about before: when does it reach the far
+    /// end? `None`: it is lost on the way. Every packet draws the same number of times, lost or not.
     #[inline]
     pub fn arrives(&mut self, left: Time) -> Option<Time> {
         let plain = left.saturating_add(self.delay);

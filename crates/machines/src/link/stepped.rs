@@ -1,7 +1,8 @@
 //! A wire whose rate changes at known instants: square waves, ramps in steps, outages.
 //!
-//! A transmission that a change falls into goes on at the new rate: what counts is the integral of the rate, and it is exact
-//! (bits times 10¹² against bits per second times picoseconds), rounded up to 1 ps at the very end.
+//! A transmission that a change falls into goes on at the new rate: what counts is the integral of the rate,
+//! and it is exact (bits times 10¹² against bits per second times picoseconds), rounded up to 1 ps at the
+//! very end.
 
 use super::declare::{Making, Parameters};
 use super::trace::Trace;
@@ -66,8 +67,8 @@ impl Stepped {
     /// A transmitter that has sent nothing.
     ///
     /// # Errors
-    /// If there is no step, the first is not at zero, they do not rise, the period ends before the last, or what was begun
-    /// could never end because the rate stays zero.
+    /// If there is no step, the first is not at zero, they do not rise, the period ends before the last, or
+    /// what was begun could never end because the rate stays zero.
     pub fn new(spec: SteppedSpec) -> Result<Self, String> {
         let steps = &spec.steps;
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else {

@@ -1,10 +1,11 @@
 //! A cellular link as it was recorded: packets leave at delivery opportunities, and only then.
 //!
-//! Netravali, Sivaraman, Das, Goyal, Winstein, Mickens, Balakrishnan, "Mahimahi: Accurate Record-and-Replay for HTTP", USENIX
-//! ATC 2015; the traces are those of Winstein, Sivaraman, Balakrishnan, "Stochastic Forecasts Achieve High Throughput and
-//! Low Delay over Cellular Networks", NSDI 2013. At each instant of a trace so many bytes may leave. What the packet in
-//! transmission leaves over goes to the next one; a packet that needs more has left with the opportunity that carries its
-//! last byte. With nothing to send, the rest of an opportunity is lost. The trace begins again at its last instant.
+//! Netravali, Sivaraman, Das, Goyal, Winstein, Mickens, Balakrishnan, "Mahimahi: Accurate Record-and-Replay
+//! for HTTP", USENIX ATC 2015; the traces are those of Winstein, Sivaraman, Balakrishnan, "Stochastic
+//! Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013. At each instant of a
+//! trace so many bytes may leave. What the packet in transmission leaves over goes to the next one; a packet
+//! that needs more has left with the opportunity that carries its last byte. With nothing to send, the rest
+//! of an opportunity is lost. The trace begins again at its last instant.
 
 use super::declare::{Making, Parameters};
 use super::trace::{self, Place, Trace, rate};
@@ -25,8 +26,8 @@ const WINDOW: Span = Span::from_ms(100);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Its trace, relative to the scenario: on each line a whole number of milliseconds from the start, never falling, as
-    /// Mahimahi writes them. Links of one trace have their opportunities at the same instants.
+    /// Its trace, relative to the scenario: on each line a whole number of milliseconds from the start, never
+    /// falling, as Mahimahi writes them. Links of one trace have their opportunities at the same instants.
     #[schemars(extend("examples" = ["Verizon-LTE-short.down"]))]
     pub file: String,
     /// Bytes that may leave at each line. (1500 B and the emulator's 4 B of tunnel header.)
@@ -309,8 +310,8 @@ mod tests {
         assert!(Traced::new(TracedSpec { trace, bytes: 0 }).is_err());
     }
 
-    /// Mahimahi's loop, written down byte by byte: departures of packets that are there from the start of a busy period,
-    /// and what passes unused.
+    /// Mahimahi's loop, written down byte by byte: departures of packets that are there from the start of a
+    /// busy period, and what passes unused.
     struct Oracle {
         ms: Vec<u32>,
         bytes: u32,

@@ -39,8 +39,9 @@ macro_rules! transmitters {
                 }
             }
 
-            /// What it carries in the long run, bits per second: the rate for everything that needs one number (line rate,
-            /// base round trips, ideal completion times). For links of a fixed rate that number is exact.
+            /// What it carries in the long run, bits per second: the rate for everything that needs one
+            /// number (line rate, base round trips, ideal completion times). For links of a fixed rate that
+            /// number is exact.
             pub fn mean_rate(&self) -> Rate {
                 match self {
                     $(Self::$name(spec) => spec.mean_rate(),)*

@@ -1,8 +1,9 @@
-//! Backpressure flow control: a queue of the hop before is paused as long as packets of it wait here that found their queues too long. Goyal,
-//! "Congestion Control in Highly Variable Networks", MIT 2022, §3.3.3.2.
+//! Backpressure flow control: a queue of the hop before is paused as long as packets of it wait here that
+//! found their queues too long. Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §3.3.3.2.
 //!
-//! Which queues are too long the order of service says ([`crate::schedule::bfc`]); what is kept here is one counter per input and queue of
-//! its neighbour. From time to time the neighbour is told the whole state, so that a lost frame costs no more than that time.
+//! Which queues are too long the order of service says ([`crate::schedule::bfc`]); what is kept here is one
+//! counter per input and queue of its neighbour. From time to time the neighbour is told the whole state, so
+//! that a lost frame costs no more than that time.
 
 use super::{
     Claims, Effects, Frame, Held, Parameters, Passing, PausePolicy, QueuePauses, QueueSet, Reach, Site,
@@ -15,16 +16,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thalweg_units::{Bytes, FlowId, Span, Time};
 
-/// Backpressure flow control (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022): a queue of the hop before pauses as long as packets of
-/// it wait that made a queue of the scheduler `bfc` too long.
+/// Backpressure flow control (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022): a queue of the hop before
+/// pauses as long as packets of it wait that made a queue of the scheduler `bfc` too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// A neighbour of which queues are paused, or were two reminders ago, is told all of them as often as this: a lost frame costs no more.
+    /// A neighbour of which queues are paused, or were two reminders ago, is told all of them as often as
+    /// this: a lost frame costs no more.
     pub every: Span,
     /// A queue goes on by itself if its pause has not been confirmed for so long.
-    // CHOICE BFC §3.3.3.2: not in the paper, whose bitmaps go on for ever. Here they end when nothing has been paused for two periods; if all
-    // of them are lost, and the RESUME before them, this keeps the queue from standing still for good.
+    // CHOICE BFC §3.3.3.2: not in the paper, whose bitmaps go on for ever. Here they end when nothing has
+    // been paused for two periods; if all of them are lost, and the RESUME before them, this keeps the queue
+    // from standing still for good.
     pub expires: Span,
     /// A frame on the wire, whatever it says.
     pub frame: Bytes,
@@ -43,8 +46,9 @@ pub enum Pauses {
     /// The queue that a packet came from, whoever waits in it now.
     #[default]
     Queue,
-    /// The flow: the hop before pauses the queue that it waits in, whichever that is then. The ideal to which BFC compares its sticky
-    /// queues (Goyal, MIT 2022, §3.3.3.2), with `sticky = 0` in the scheduler; frames are not repeated, and must not be lost.
+    /// The flow: the hop before pauses the queue that it waits in, whichever that is then. The ideal to which
+    /// BFC compares its sticky queues (Goyal, MIT 2022, §3.3.3.2), with `sticky = 0` in the scheduler; frames
+    /// are not repeated, and must not be lost.
     Flow,
 }
 
@@ -55,8 +59,9 @@ pub enum Elide {
     /// Nothing is exempt.
     #[default]
     None,
-    /// So much that no cycle of pauses is left (BFC: Goyal, MIT 2022, §3.5, App. D). In a network of layers packets that come from a higher layer and
-    /// return to one; elsewhere those of ways through a switch none of which can be left out. `thalweg check deadlock` lists them.
+    /// So much that no cycle of pauses is left (BFC: Goyal, MIT 2022, §3.5, App. D). In a network of layers
+    /// packets that come from a higher layer and return to one; elsewhere those of ways through a switch none
+    /// of which can be left out. `thalweg check deadlock` lists them.
     Cycles,
 }
 
@@ -116,7 +121,8 @@ pub struct Backpressure {
     /// By input: queues whose counter is not zero.
     paused: Vec<QueueSet>,
     /// Where frames name flows, instead: packets waiting here by the input they came by and their flow.
-    // CHOICE BFC §3.3.3.2: the variant is mentioned only. A counter per input and flow; the hop before pauses the queue that the flow is in at the time.
+    // CHOICE BFC §3.3.3.2: the variant is mentioned only. A counter per input and flow; the hop before pauses
+    // the queue that the flow is in at the time.
     flows: Option<BTreeMap<(usize, FlowId), u32>>,
 }
 
@@ -220,7 +226,8 @@ mod tests {
         Packet { tag, flags: Flags::HELD_BACK, ..Packet::default() }
     }
 
-    /// §3.3.3.2: on the counter's first step up, and on its last one down, whatever the order, output and flow of what leaves.
+    /// §3.3.3.2: on the counter's first step up, and on its last one down, whatever the order, output and
+    /// flow of what leaves.
     #[test]
     fn a_queue_is_paused_once_and_resumed_when_all_packets_that_were_held_back_have_left() {
         let mut switch = Backpressure::new(&Params::default(), 2).unwrap();

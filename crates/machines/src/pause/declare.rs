@@ -1,5 +1,6 @@
-//! What a pause policy says of itself, once: its keys with their defaults and documentation, what they need of the switch, and what
-//! follows for the network. The scenario's schema, the checks, the engine's short cuts and the tables all come from here.
+//! What a pause policy says of itself, once: its keys with their defaults and documentation, what they need
+//! of the switch, and what follows for the network. The scenario's schema, the checks, the engine's short
+//! cuts and the tables all come from here.
 
 use super::PausePolicy;
 use crate::problems::Problems;
@@ -66,7 +67,8 @@ impl Site {
 pub struct Headroom {
     link: Bytes,
     packet: u32,
-    /// One that crosses the threshold, one that the frame waits for, one that the neighbour has begun; and those of a relief.
+    /// One that crosses the threshold, one that the frame waits for, one that the neighbour has begun; and
+    /// those of a relief.
     packets: u64,
     frame: Bytes,
 }

@@ -7,7 +7,8 @@ use thalweg_units::{FlowId, Span};
 /// A hop-by-hop control frame, from the node that receives a link's packets to the port that sends them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Frame {
-    /// Send nothing of these classes after the packet in transmission (IEEE 802.1Qbb; of all classes: IEEE 802.3 Annex 31B).
+    /// Send nothing of these classes after the packet in transmission (IEEE 802.1Qbb; of all classes: IEEE
+    /// 802.3 Annex 31B).
     Xoff {
         /// Traffic classes.
         classes: Classes,
@@ -51,8 +52,8 @@ pub enum Frame {
 }
 
 impl Frame {
-    /// One that waits and was not sent yet, `earlier`, need not be sent before this: it would change nothing that this does not
-    /// say anew.
+    /// One that waits and was not sent yet, `earlier`, need not be sent before this: it would change nothing
+    /// that this does not say anew.
     pub fn supersedes(&self, earlier: &Frame) -> bool {
         let classes = |frame: &Frame| match frame {
             Frame::Xoff { classes, .. } | Frame::Xon { classes } => Some(*classes),

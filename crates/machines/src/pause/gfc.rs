@@ -1,5 +1,6 @@
-//! Gentle flow control, buffer-based: an input that fills up has its neighbour send at half, a quarter, an eighth … of the link's rate, and never
-//! stop. Qian, Cheng, Zhang, Ren, "Gentle Flow Control: Avoiding Deadlock in Lossless Networks", SIGCOMM 2019, §4.2.
+//! Gentle flow control, buffer-based: an input that fills up has its neighbour send at half, a quarter, an
+//! eighth … of the link's rate, and never stop. Qian, Cheng, Zhang, Ren, "Gentle Flow Control: Avoiding
+//! Deadlock in Lossless Networks", SIGCOMM 2019, §4.2.
 //!
 //! Stage k holds from B_k = B_m − (B_m − B_1)/2^(k−1) on; below B_1 the neighbour sends at full rate.
 
@@ -9,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
 
-/// Gentle flow control, buffer-based (Qian et al., SIGCOMM 2019): in stage k, from last − (last − first)/2^(k−1) on, the upstream neighbour of an input
-/// sends at its link's rate divided by 2^k.
+/// Gentle flow control, buffer-based (Qian et al., SIGCOMM 2019): in stage k, from last − (last −
+/// first)/2^(k−1) on, the upstream neighbour of an input sends at its link's rate divided by 2^k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {

@@ -1,5 +1,5 @@
-//! Hop-by-hop flow control: what neighbours tell each other ([`Frame`]), what a port then may not send ([`Paused`]), and who
-//! decides it: a *policy* of the switch beside its memory ([`PausePolicy`]).
+//! Hop-by-hop flow control: what neighbours tell each other ([`Frame`]), what a port then may not send
+//! ([`Paused`]), and who decides it: a *policy* of the switch beside its memory ([`PausePolicy`]).
 //!
 //! Frames go ahead of everything else on a link and are never paused themselves.
 
@@ -58,19 +58,20 @@ pub struct Held {
     pub threshold: u64,
 }
 
-/// Makes frames out of what a switch holds. Told of every packet that was stored and of every one that has left, but for those
-/// at arrival of which the memory knows that they change nothing ([`crate::buffer::Inputs::is_quiet`]).
+/// Makes frames out of what a switch holds. Told of every packet that was stored and of every one that has
+/// left, but for those at arrival of which the memory knows that they change nothing
+/// ([`crate::buffer::Inputs::is_quiet`]).
 pub trait PausePolicy {
     /// A packet was stored, and its input now holds this: what is that input's neighbour told?
     fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame>;
-    /// A packet has joined a queue and made it too long ([`crate::schedule::Discipline::is_overfull`]); it is now marked
-    /// [`HELD_BACK`](crate::Flags::HELD_BACK): what is its input's neighbour told?
+    /// A packet has joined a queue and made it too long ([`crate::schedule::Discipline::is_overfull`]); it is
+    /// now marked [`HELD_BACK`](crate::Flags::HELD_BACK): what is its input's neighbour told?
     #[inline]
     fn on_overfull(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
         None
     }
-    /// A packet begins to leave; its bytes are released then or at its end: what is its input's neighbour told? Asked of those whose
-    /// pauses reach single queues ([`Reach`]).
+    /// A packet begins to leave; its bytes are released then or at its end: what is its input's neighbour
+    /// told? Asked of those whose pauses reach single queues ([`Reach`]).
     #[inline]
     fn on_departed(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
         None

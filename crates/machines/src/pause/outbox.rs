@@ -13,8 +13,8 @@ pub struct Posted {
     pub cause: u32,
 }
 
-/// The frames of one port, the oldest first. One that says anew what another says that was not sent yet takes its place at the
-/// end.
+/// The frames of one port, the oldest first. One that says anew what another says that was not sent yet takes
+/// its place at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outbox(VecDeque<Posted>);
 

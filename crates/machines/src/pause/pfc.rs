@@ -1,5 +1,5 @@
-//! Priority flow control (IEEE 802.1Qbb): an input whose bytes cross XOFF asks its upstream neighbour to stop, and at XON to go
-//! on. The bytes of all classes are counted together, so all classes stop.
+//! Priority flow control (IEEE 802.1Qbb): an input whose bytes cross XOFF asks its upstream neighbour to
+//! stop, and at XON to go on. The bytes of all classes are counted together, so all classes stop.
 
 use super::{
     Claims, Classes, Effects, Frame, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame,
@@ -16,8 +16,8 @@ pub struct Params {
     /// When an input asks for a pause, and for its end.
     #[serde(default)]
     pub threshold: Threshold,
-    /// Of each input, for what arrives before a pause takes effect. Without the key what is enough: what the largest link
-    /// holds both ways, three full packets and a frame; less is refused, but for `lossy_ok`.
+    /// Of each input, for what arrives before a pause takes effect. Without the key what is enough: what the
+    /// largest link holds both ways, three full packets and a frame; less is refused, but for `lossy_ok`.
     #[schemars(extend("x-quantity" = "room"))]
     pub headroom: Option<Bytes>,
     /// A headroom that is too small is meant, and packets may be lost.
@@ -26,9 +26,10 @@ pub struct Params {
     /// A pause frame on the wire.
     #[serde(default = "smallest_frame")]
     pub frame: Bytes,
-    /// A pause expires after so many quanta of 512 bit times; who asked for it asks again when half of them are over. Without
-    /// the key a pause lasts until the permission to go on.
-    // CHOICE IRN §4.3.1: no quanta, as in the simulators compared with; a lost frame then stops a port until the next comes.
+    /// A pause expires after so many quanta of 512 bit times; who asked for it asks again when half of them
+    /// are over. Without the key a pause lasts until the permission to go on.
+    // CHOICE IRN §4.3.1: no quanta, as in the simulators compared with; a lost frame then stops a port until
+    // the next comes.
     #[schemars(range(min = 1, max = 65_535), extend("examples" = [65_535]))]
     pub quanta: Option<u16>,
 }
@@ -47,7 +48,8 @@ tagged! {
             #[schemars(extend("x-quantity" = "room"))]
             xon: Option<Bytes>,
         },
-        /// At a fraction of what is free of the shared memory (the HPCC authors' simulator, SIGCOMM 2019). Needs `inputs.shared`.
+        /// At a fraction of what is free of the shared memory (the HPCC authors' simulator, SIGCOMM 2019).
+        /// Needs `inputs.shared`.
         // An input's first `reserve` bytes do not count. Pause at the threshold or with anything in the headroom.
         Dynamic {
             /// The fraction.
@@ -226,8 +228,8 @@ impl Parameters for Params {
 enum Thresholds {
     /// Stop above the first, go on at the second or less.
     Static { xoff: u64, xon: u64 },
-    /// Stop at the memory's threshold or with anything in the headroom; go on once the headroom is empty and the input is `hysteresis` below the
-    /// threshold, or holds nothing of the shared memory.
+    /// Stop at the memory's threshold or with anything in the headroom; go on once the headroom is empty and
+    /// the input is `hysteresis` below the threshold, or holds nothing of the shared memory.
     Dynamic { reserve: u64, hysteresis: u64 },
 }
 

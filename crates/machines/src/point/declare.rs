@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use thalweg_units::{Bytes, Rate, Stream};
 
-/// A point's parameters: its table in scenarios. The doc comment of the struct is its summary, with its source in parentheses;
-/// those of the fields document the keys; [`Default`] holds the defaults.
+/// A point's parameters: its table in scenarios. The doc comment of the struct is its summary, with its
+/// source in parentheses; those of the fields document the keys; [`Default`] holds the defaults.
 pub trait Parameters:
     Clone + Copy + Debug + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema
 {

@@ -1,12 +1,13 @@
 //! RoCC's fair rate: a PI controller with quantised gains and two short cuts downwards (Algorithm 1).
 //!
-//! Menikkumbura, "Software-Defined Buffer Management and Robust Congestion Control for Modern Datacenter Networks", Purdue
-//! University 2022, §3.3.2; Taheri, Menikkumbura, Vanini, Fahmy, Eugster, Edsall, "RoCC: Robust Congestion Control for RDMA",
-//! CoNEXT 2020. The dissertation's symbols; all queues are whole steps ΔQ, all rates steps ΔF.
+//! Menikkumbura, "Software-Defined Buffer Management and Robust Congestion Control for Modern Datacenter
+//! Networks", Purdue University 2022, §3.3.2; Taheri, Menikkumbura, Vanini, Fahmy, Eugster, Edsall, "RoCC:
+//! Robust Congestion Control for RDMA", CoNEXT 2020. The dissertation's symbols; all queues are whole steps
+//! ΔQ, all rates steps ΔF.
 //!
 //! ```text
-//! CHOICE RoCC §3.5 ("fixed point precision"): F has 16 binary places, and so have the gains. With whole steps the controller
-//! would rest anywhere within ±1/(2α) ΔQ of its set point, 53 ΔQ in the sixth region.
+//! CHOICE RoCC §3.5 ("fixed point precision"): F has 16 binary places, and so have the gains. With whole
+//! steps the controller would rest anywhere within ±1/(2α) ΔQ of its set point, 53 ΔQ in the sixth region.
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -56,7 +57,8 @@ pub enum Step {
 }
 
 impl Law {
-    /// auto_tune(): log2 of what divides the gains, from F as it is before the update. F_max/2 itself is still in the first region.
+    /// auto_tune(): log2 of what divides the gains, from F as it is before the update. F_max/2 itself is
+    /// still in the first region.
     pub fn region(&self, fair: i64) -> u32 {
         let mut level = 1;
         while level < REGIONS && fair < self.max >> level {

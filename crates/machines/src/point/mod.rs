@@ -1,9 +1,10 @@
 //! Congestion points: ports that write to the sources of the flows that pass them.
 //!
-//! A point ([`CongestionPoint`]) is told of every data packet that joins its port's queue and of every one that waits no longer,
-//! and may ask for a clock. What it has to say it puts into a list ([`Told`]), flow by flow; whoever runs it makes messages of
-//! that ([`Notice`](crate::Notice)) and sends them from the port's node to the flows' sources, as packets of control, on their
-//! own way, with their own bytes. Nobody acknowledges them.
+//! A point ([`CongestionPoint`]) is told of every data packet that joins its port's queue and of every one
+//! that waits no longer, and may ask for a clock. What it has to say it puts into a list ([`Told`]), flow by
+//! flow; whoever runs it makes messages of that ([`Notice`](crate::Notice)) and sends them from the port's
+//! node to the flows' sources, as packets of control, on their own way, with their own bytes. Nobody
+//! acknowledges them.
 //!
 //! A point reads; it neither marks nor drops ([`crate::stage`]).
 
@@ -35,8 +36,8 @@ pub type Told = Vec<(FlowId, Says)>;
 pub trait CongestionPoint {
     /// A packet has joined the queue; `view` is the queue without it.
     fn on_join(&mut self, _now: Time, _view: &View, _packet: &Packet, _told: &mut Told) {}
-    /// A packet that had joined waits no longer: it is being sent, or was given up. May be said later than it happens, but before
-    /// anything else is.
+    /// A packet that had joined waits no longer: it is being sent, or was given up. May be said later than it
+    /// happens, but before anything else is.
     fn on_leave(&mut self, _packet: &Packet) {}
     /// When [`CongestionPoint::tick`] is to be called.
     fn wake(&self) -> Option<Time> {

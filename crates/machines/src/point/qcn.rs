@@ -1,12 +1,14 @@
 //! QCN's congestion point: it samples arriving frames and tells the source of the sampled one how bad it is.
 //!
-//! IEEE 802.1Qau-2010, §30 and §32.8; Alizadeh, Atikoglu, Kabbani, Lakshmikantha, Pan, Prabhakar, Seaman, "Data Center Transport
-//! Mechanisms: Congestion Control Theory and IEEE Standardization", Allerton 2008. Fb = −(Q_off + w · Q_δ), Q_off = Q − Q_eq,
-//! Q_δ = Q − Q_old, of the samples; only a negative Fb is sent, as |Fb| in six bits.
+//! IEEE 802.1Qau-2010, §30 and §32.8; Alizadeh, Atikoglu, Kabbani, Lakshmikantha, Pan, Prabhakar, Seaman,
+//! "Data Center Transport Mechanisms: Congestion Control Theory and IEEE Standardization", Allerton 2008. Fb =
+//! −(Q_off + w · Q_δ), Q_off = Q − Q_eq, Q_δ = Q − Q_old, of the samples; only a negative Fb is sent, as |Fb|
+//! in six bits.
 //!
 //! ```text
-//! CHOICE QCN (Allerton 2008, §II): sampling rises from 1 % to 10 % of the frames with |Fb|; here as bytes between samples, from
-//! 150 KB down to a tenth, in proportion to 1 + 9 |Fb|/63, and drawn within ±15 %, as the standard's timers are.
+//! CHOICE QCN (Allerton 2008, §II): sampling rises from 1 % to 10 % of the frames with |Fb|; here as bytes
+//! between samples, from 150 KB down to a tenth, in proportion to 1 + 9 |Fb|/63, and drawn within ±15 %, as
+//! the standard's timers are.
 //! ```
 
 use super::{CongestionPoint, Parameters, Problems, Told};
@@ -21,8 +23,8 @@ use thalweg_units::{Bytes, Rate, Stream, Time};
 /// The largest |Fb| of six bits.
 pub const WORST: u8 = 63;
 
-/// QCN: samples of the queue, sent to the source of the sampled frame (IEEE 802.1Qau; Alizadeh et al., Allerton 2008). For the
-/// controller `qcn`.
+/// QCN: samples of the queue, sent to the source of the sampled frame (IEEE 802.1Qau; Alizadeh et al.,
+/// Allerton 2008). For the controller `qcn`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {

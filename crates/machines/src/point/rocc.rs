@@ -1,14 +1,15 @@
 //! RoCC's congestion point: every T it looks at its queue, moves one fair rate, and tells it to the flows it tracks.
 //!
-//! Menikkumbura, Purdue University 2022, chapter 3, §3.3.2 to §3.3.4 and §3.3.6; Taheri et al., CoNEXT 2020. The arithmetic is
-//! that of [`law`](super::law); who is told, of [`recipients`](super::Recipients).
+//! Menikkumbura, Purdue University 2022, chapter 3, §3.3.2 to §3.3.4 and §3.3.6; Taheri et al., CoNEXT 2020.
+//! The arithmetic is that of [`law`](super::law); who is told, of [`recipients`](super::Recipients).
 //!
 //! ```text
-//! CHOICE RoCC §3.3.2: F begins at F_max. The first tick of a port comes at random within T, so that ports do not tick together.
-//! CHOICE RoCC §3.3.2: the queue is what waits; the packet in transmission does not count. It is looked at while the port is
-//! paused, too.
-//! CHOICE RoCC §3.5: constants are published for 40 and 100 Gb/s, thresholds for 10 Gb/s too; a port takes those of the class
-//! next to its rate, 10 Gb/s with the gains of 40.
+//! CHOICE RoCC §3.3.2: F begins at F_max. The first tick of a port comes at random within T, so that ports do
+//! not tick together.
+//! CHOICE RoCC §3.3.2: the queue is what waits; the packet in transmission does not count. It is looked at
+//! while the port is paused, too.
+//! CHOICE RoCC §3.5: constants are published for 40 and 100 Gb/s, thresholds for 10 Gb/s too; a port takes
+//! those of the class next to its rate, 10 Gb/s with the gains of 40.
 //! CHOICE RoCC §3.5: KB are 1000 B, so that Q_ref is 250 steps.
 //! ```
 
@@ -22,7 +23,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
-/// RoCC: a fair rate by a PI controller of the queue, sent to the sources (Taheri et al., CoNEXT 2020). For the controller `rocc`.
+/// RoCC: a fair rate by a PI controller of the queue, sent to the sources (Taheri et al., CoNEXT 2020). For
+/// the controller `rocc`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -72,8 +74,8 @@ pub enum Computes {
     Switch,
     /// Every host, from the queue and from the rate before, which the switch keeps and sends.
     Host,
-    /// Every host, from the queue alone: it integrates a rate of its own, as in the P4 prototype. A message that one host misses
-    /// puts it apart from the others for good.
+    /// Every host, from the queue alone: it integrates a rate of its own, as in the P4 prototype. A message
+    /// that one host misses puts it apart from the others for good.
     HostAlone,
 }
 

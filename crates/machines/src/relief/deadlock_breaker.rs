@@ -1,9 +1,11 @@
-//! The deadlock breaker of Menikkumbura, Purdue 2022, §4.6.4: cycles are found as [`super::detect`] says, and turned: every port on one sends the first
-//! packet that the cycle brought it, pause or not, into a place that each input keeps for that. Nothing is lost or reordered.
+//! The deadlock breaker of Menikkumbura, Purdue 2022, §4.6.4: cycles are found as [`super::detect`] says, and
+//! turned: every port on one sends the first packet that the cycle brought it, pause or not, into a place
+//! that each input keeps for that. Nothing is lost or reordered.
 //!
 //! ```text
-//! CHOICE Escape §4.6.4: not the first of the whole queue, as the paper has it: that may have come by another input, and then the cycle's own holds
-//! one packet more after every round, until its reserved place does not do.
+//! CHOICE Escape §4.6.4: not the first of the whole queue, as the paper has it: that may have come by another
+//! input, and then the cycle's own holds one packet more after every round, until its reserved place does not
+//! do.
 //! ```
 
 use super::detect::{Detector, FURTHEST};
@@ -12,7 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// Cycles of paused ports are found by messages that come back, and turned by a packet at a time, which each input keeps a place for (Menikkumbura, Purdue 2022, §4.6.4).
+/// Cycles of paused ports are found by messages that come back, and turned by a packet at a time, which each
+/// input keeps a place for (Menikkumbura, Purdue 2022, §4.6.4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {

@@ -19,8 +19,8 @@ pub struct Site {
     pub clock: u64,
 }
 
-/// A relief's parameters: its table in scenarios. The doc comment of the struct is its summary, with its source in parentheses;
-/// those of the fields document the keys; [`Default`] holds the defaults.
+/// A relief's parameters: its table in scenarios. The doc comment of the struct is its summary, with its
+/// source in parentheses; those of the fields document the keys; [`Default`] holds the defaults.
 pub trait Parameters:
     Clone + Copy + Debug + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema
 {
@@ -30,7 +30,8 @@ pub trait Parameters:
     /// What is impossible, or cannot take effect.
     fn check(&self, _problems: &mut Problems) {}
 
-    /// Packets that may come by an input besides what was on its way when its neighbour was paused: headroom has room for them.
+    /// Packets that may come by an input besides what was on its way when its neighbour was paused: headroom
+    /// has room for them.
     fn more(&self) -> u64;
 
     /// Its signals name flows by their connection, which must then take one path.

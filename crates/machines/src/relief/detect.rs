@@ -1,8 +1,9 @@
-//! Finding cycles of ports that wait for each other: Shpiner, Zahavi, Zdornov, Anker, Kadosh, "Unlocking credit loop deadlocks", HotNets 2016, as
-//! Menikkumbura, Purdue 2022, §4.6.4, uses it.
+//! Finding cycles of ports that wait for each other: Shpiner, Zahavi, Zdornov, Anker, Kadosh, "Unlocking
+//! credit loop deadlocks", HotNets 2016, as Menikkumbura, Purdue 2022, §4.6.4, uses it.
 //!
-//! An output that holds packets and has sent none for a while is suspected, and from time to time sends a DETECT with its number. Who gets
-//! one passes it on through each suspected output that holds packets of that input, if the output's own number is smaller; if it is the same, the cycle is found.
+//! An output that holds packets and has sent none for a while is suspected, and from time to time sends a
+//! DETECT with its number. Who gets one passes it on through each suspected output that holds packets of that
+//! input, if the output's own number is smaller; if it is the same, the cycle is found.
 
 use super::{Act, Problems, Signal, SwitchView};
 use serde::{Deserialize, Serialize};

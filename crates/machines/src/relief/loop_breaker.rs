@@ -1,5 +1,5 @@
-//! The loop breaker of Menikkumbura, Purdue 2022, §4.6.4: cycles are found as [`super::detect`] says, and broken by giving packets up. (That of Shpiner et
-//! al., HotNets 2016, sends them another way.)
+//! The loop breaker of Menikkumbura, Purdue 2022, §4.6.4: cycles are found as [`super::detect`] says, and
+//! broken by giving packets up. (That of Shpiner et al., HotNets 2016, sends them another way.)
 
 use super::detect::Detector;
 use super::{Act, Parameters, Problems, Relief, Signal, Site, SwitchView, Tally};
@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// Cycles of paused ports are found by messages that come back, and broken by dropping packets (Shpiner et al., HotNets 2016; Menikkumbura, Purdue 2022, §4.6.4).
+/// Cycles of paused ports are found by messages that come back, and broken by dropping packets (Shpiner et
+/// al., HotNets 2016; Menikkumbura, Purdue 2022, §4.6.4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -53,7 +54,8 @@ impl Relief for LoopBreaker {
     fn tick(&mut self, now: Time, view: &impl SwitchView, acts: &mut Vec<Act>) {
         self.detector.tick(now, view, acts);
     }
-    // CHOICE Escape §4.6.4: the queue is given up from its head on until every input that it holds packets of may go on; retransmissions are the transport's affair.
+    // CHOICE Escape §4.6.4: the queue is given up from its head on until every input that it holds packets of
+    // may go on; retransmissions are the transport's affair.
     fn on_signal(
         &mut self,
         now: Time,

@@ -1,8 +1,10 @@
-//! Relief: what a switch does about packets that wait behind a pause although their own way is free, or about ports that wait for each other.
+//! Relief: what a switch does about packets that wait behind a pause although their own way is free, or about
+//! ports that wait for each other.
 //!
-//! A relief ([`Relief`]) stands beside the pause policy of one switch. It sees the switch ([`SwitchView`]), is told which flows pass, of
-//! signals from neighbours ([`Signal`]) and of its clock, and answers with [`Act`]s: tell a neighbour, lift a packet into the lane that no pause
-//! holds ([`crate::schedule::liftable`]), or give packets up. Who carries them out keeps the accounts of memory.
+//! A relief ([`Relief`]) stands beside the pause policy of one switch. It sees the switch ([`SwitchView`]),
+//! is told which flows pass, of signals from neighbours ([`Signal`]) and of its clock, and answers with
+//! [`Act`]s: tell a neighbour, lift a packet into the lane that no pause holds
+//! ([`crate::schedule::liftable`]), or give packets up. Who carries them out keeps the accounts of memory.
 
 mod declare;
 mod detect;
@@ -66,7 +68,8 @@ pub enum Act {
         /// Which port it came by.
         input: usize,
     },
-    /// The output's queue gives up packets from its head on, until no input that it holds bytes of has paused its neighbour.
+    /// The output's queue gives up packets from its head on, until no input that it holds bytes of has paused
+    /// its neighbour.
     GiveUp(usize),
 }
 
@@ -79,7 +82,8 @@ pub struct Tally {
     pub lifted: u64,
     /// Tokens that ended here because the port could reserve nothing more.
     pub ended_pool: u64,
-    /// Tokens that ended here because nothing of the flow waits, and the hop before is a host, not held back, or unknown.
+    /// Tokens that ended here because nothing of the flow waits, and the hop before is a host, not held back,
+    /// or unknown.
     pub ended_source: u64,
     /// Signals sent, of any kind.
     pub signals: u64,
@@ -91,7 +95,8 @@ pub struct Tally {
     pub furthest: u16,
 }
 
-/// A flow that a switch can bring past a pause: it holds the flow's input back, the output is open, and has a place for it.
+/// A flow that a switch can bring past a pause: it holds the flow's input back, the output is open, and has a
+/// place for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// Which flow.
@@ -111,8 +116,8 @@ pub trait Relief {
     }
     /// A packet of the flow has come by `input` and is to leave by `output`.
     fn on_passing(&mut self, _flow: u32, _input: usize, _output: usize) {}
-    /// One that is to escape so many hops from here on has. True: it joins the lane, or makes another one of its flow do so; false: no place is
-    /// kept for it, and it goes on as others do.
+    /// One that is to escape so many hops from here on has. True: it joins the lane, or makes another one of
+    /// its flow do so; false: no place is kept for it, and it goes on as others do.
     fn on_escaping(&mut self, _flow: u32, _output: usize, _hops: u16) -> bool {
         true
     }
@@ -141,8 +146,8 @@ pub trait Relief {
     );
     /// What it has done so far.
     fn tally(&self) -> Tally;
-    /// Flows whose packets, if they wait where the input's neighbour is paused, are promised to go on; and the longest time until the switch does
-    /// something about them. Empty: it promises nothing.
+    /// Flows whose packets, if they wait where the input's neighbour is paused, are promised to go on; and
+    /// the longest time until the switch does something about them. Empty: it promises nothing.
     fn passages(&self, _view: &impl SwitchView) -> (Vec<Passage>, Span) {
         (Vec::new(), Span::ZERO)
     }

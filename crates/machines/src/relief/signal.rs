@@ -1,11 +1,13 @@
-//! What reliefs of neighbouring switches tell each other. The frames are those of [`crate::pause`]: ahead of everything, never paused.
+//! What reliefs of neighbouring switches tell each other. The frames are those of [`crate::pause`]: ahead of
+//! everything, never paused.
 
 use serde::{Deserialize, Serialize};
 
 /// A relief's message to the next switch, or the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Signal {
-    /// Escape's token, against the flow's direction: a packet of it may come, through lanes with a place reserved at every hop.
+    /// Escape's token, against the flow's direction: a packet of it may come, through lanes with a place
+    /// reserved at every hop.
     Token {
         /// Whose packet.
         flow: u32,

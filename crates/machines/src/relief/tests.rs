@@ -69,8 +69,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Acts name ports that there are; what is to be lifted waits; what is recalled changes nothing as it passes, and who is told what only counts says
-    /// nothing; whoever is saved and loaded goes on as before; the next tick is a later one.
+    /// Acts name ports that there are; what is to be lifted waits; what is recalled changes nothing as it
+    /// passes, and who is told what only counts says nothing; whoever is saved and loaded goes on as before;
+    /// the next tick is a later one.
     #[test]
     fn reliefs_keep_the_laws(story in steps()) {
         for spec in ReliefSpec::variants() {

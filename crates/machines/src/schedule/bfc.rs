@@ -1,11 +1,14 @@
-//! Backpressure flow control at one port: which queue a flow's packets wait in, and when the hop before is to pause. Goyal, "Congestion
-//! Control in Highly Variable Networks", MIT 2022, §3.3 (revises Goyal et al., "Backpressure Flow Control", NSDI 2022).
+//! Backpressure flow control at one port: which queue a flow's packets wait in, and when the hop before is to
+//! pause. Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §3.3 (revises Goyal et al.,
+//! "Backpressure Flow Control", NSDI 2022).
 //!
-//! A flow table of fixed size, indexed by a hash, remembers of flows that wait here which queue they are in (`table`); one that begins to
-//! wait gets an empty queue if there is one (§3.3.3.1, `pick`). A packet that makes its queue longer than a hop's bandwidth-delay
-//! product divided by the queues that share the link is *overfull*: whoever passed it on pauses the queue that it came from until all such
-//! packets have left (§3.3.3.2). Those counts are the affair of the switch: [`crate::pause::Backpressure`]. The queues (`fifos`) take turns
-//! (`turns`). What the Tofino2 program of §3.4 does later than the paper's text has it is apart, and off unless asked for (`tofino`, `late`).
+//! A flow table of fixed size, indexed by a hash, remembers of flows that wait here which queue they are in
+//! (`table`); one that begins to wait gets an empty queue if there is one (§3.3.3.1, `pick`). A packet that
+//! makes its queue longer than a hop's bandwidth-delay product divided by the queues that share the link is
+//! *overfull*: whoever passed it on pauses the queue that it came from until all such packets have left
+//! (§3.3.3.2). Those counts are the affair of the switch: [`crate::pause::Backpressure`]. The queues
+//! (`fifos`) take turns (`turns`). What the Tofino2 program of §3.4 does later than the paper's text has it
+//! is apart, and off unless asked for (`tofino`, `late`).
 
 mod fifos;
 mod late;
@@ -163,9 +166,9 @@ impl Bfc {
     }
 
     /// `pick_queue`: for a flow of that class that begins to wait.
-    // CHOICE BFC §3.3.3.1: which of the empty queues is open. Uniformly drawn; the first of them would be given again to the next flow
-    // whenever the port drains between two packets of the same flow. Nor one that is paused (the artifact's rule): the pause was meant
-    // for another flow.
+    // CHOICE BFC §3.3.3.1: which of the empty queues is open. Uniformly drawn; the first of them would be
+    // given again to the next flow whenever the port drains between two packets of the same flow. Nor one
+    // that is paused (the artifact's rule): the pause was meant for another flow.
     fn pick(&mut self, now: Time, packet: &Packet, class: usize, hash: u64) -> u16 {
         let mut own = self.classes[class].own;
         if let Some((_, queue)) = self.rules.incast {

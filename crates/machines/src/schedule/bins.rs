@@ -1,5 +1,6 @@
-//! Bins: the FIFOs that flows are hashed into, each with a CoDel of its own where there is one. A bin that is empty is closed as
-//! soon as its CoDel would act as a fresh one: what is kept does not grow with the flows that have ever passed.
+//! Bins: the FIFOs that flows are hashed into, each with a CoDel of its own where there is one. A bin that is
+//! empty is closed as soon as its CoDel would act as a fresh one: what is kept does not grow with the flows
+//! that have ever passed.
 
 use super::lanes::Lanes;
 use crate::packet::{Kind, Packet};

@@ -1,5 +1,6 @@
-//! What an order of service says of itself, once: its keys with their defaults, documentation and ranges, and what it needs of
-//! senders and switches. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from here.
+//! What an order of service says of itself, once: its keys with their defaults, documentation and ranges, and
+//! what it needs of senders and switches. The scenario's schema, `explain`, the catalogue, the manual, the
+//! checks and the laws all come from here.
 
 use super::{Limit, OutputQueue};
 use crate::problems::Problems;
@@ -10,8 +11,8 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use thalweg_units::{Rate, Span, Stream};
 
-/// An order's parameters: its table in scenarios. The doc comment of the struct is the order's summary, with its source in
-/// parentheses; those of the fields document the keys; [`Default`] holds the defaults.
+/// An order's parameters: its table in scenarios. The doc comment of the struct is the order's summary, with
+/// its source in parentheses; those of the fields document the keys; [`Default`] holds the defaults.
 pub trait Parameters:
     Clone + Debug + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema
 {
@@ -66,10 +67,11 @@ pub struct Needs {
     pub control_classes: bool,
     /// It asks by which input of a switch a packet came.
     pub inputs: bool,
-    /// It serves inputs in turn, and can be told whose turn it is ([`OutputQueue::turn_to`](super::OutputQueue::turn_to)).
+    /// It serves inputs in turn, and can be told whose turn it is
+    /// ([`OutputQueue::turn_to`](super::OutputQueue::turn_to)).
     pub by_input: bool,
-    /// It can say of two packets which goes first whatever was sent before, so transmissions may give way; the others serve
-    /// in turns (or in order of arrival, where nothing ever overtakes).
+    /// It can say of two packets which goes first whatever was sent before, so transmissions may give way;
+    /// the others serve in turns (or in order of arrival, where nothing ever overtakes).
     pub overtakes: bool,
     /// The queue management that it does itself.
     pub manages: Manages,
@@ -77,12 +79,14 @@ pub struct Needs {
     pub marks: bool,
     /// It may let nothing leave though something waits and the link is free.
     pub holds_back: bool,
-    /// It says when one of its queues has become too long ([`Discipline::is_overfull`](super::Discipline::is_overfull)).
+    /// It says when one of its queues has become too long
+    /// ([`Discipline::is_overfull`](super::Discipline::is_overfull)).
     pub says_overfull: bool,
     /// Packets can be taken out of its middle ([`Discipline::withdraw`](super::Discipline::withdraw)).
     pub searchable: bool,
-    /// What it lets go is out of the reach of pauses, or known to be gone, at another instant than that at which it is sent
-    /// ([`Discipline::committed`](super::Discipline::committed), [`Discipline::late`](super::Discipline::late)).
+    /// What it lets go is out of the reach of pauses, or known to be gone, at another instant than that at
+    /// which it is sent ([`Discipline::committed`](super::Discipline::committed),
+    /// [`Discipline::late`](super::Discipline::late)).
     pub apart: bool,
     /// It knows which packet is next before that leaves ([`OutputQueue::head`](super::OutputQueue::head)).
     pub foretells: bool,
@@ -182,7 +186,8 @@ pub struct At {
     pub preemptive: bool,
 }
 
-/// What [`Parameters::make`] makes: an order, which becomes a queue with the limit and the stage of its port, or a whole queue.
+/// What [`Parameters::make`] makes: an order, which becomes a queue with the limit and the stage of its port,
+/// or a whole queue.
 pub trait Machine {
     /// The queue.
     type Queue: OutputQueue;

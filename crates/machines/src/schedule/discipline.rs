@@ -60,16 +60,18 @@ pub trait Discipline {
     fn served_queue(&self) -> u16 {
         0
     }
-    /// The `nth` of the packets that wait for the wire only: no pause stops them, and they are held against nobody. Asked of orders that say so
-    /// ([`Needs::apart`](super::Needs::apart)).
+    /// The `nth` of the packets that wait for the wire only: no pause stops them, and they are held against
+    /// nobody. Asked of orders that say so ([`Needs::apart`](super::Needs::apart)).
     fn committed(&self, _nth: usize) -> Option<Handle> {
         None
     }
-    /// So much later than a packet leaves its queue its switch knows of that. Asked of orders that say so ([`Needs::apart`](super::Needs::apart)).
+    /// So much later than a packet leaves its queue its switch knows of that. Asked of orders that say so
+    /// ([`Needs::apart`](super::Needs::apart)).
     fn late(&self) -> Span {
         Span::ZERO
     }
-    /// Probes: shows every waiting packet that is no control packet; how many of the queues hold any. `None`: the order does not tell.
+    /// Probes: shows every waiting packet that is no control packet; how many of the queues hold any. `None`:
+    /// the order does not tell.
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
         None
     }
@@ -82,14 +84,15 @@ pub trait Discipline {
     fn header(&self) -> u32 {
         0
     }
-    /// Something waits, and the queue itself lets none of it leave before this instant, though nobody has paused it. Asked of
-    /// orders that say so ([`Needs::holds_back`](super::Needs::holds_back)).
+    /// Something waits, and the queue itself lets none of it leave before this instant, though nobody has
+    /// paused it. Asked of orders that say so ([`Needs::holds_back`](super::Needs::holds_back)).
     #[inline]
     fn held_until(&self) -> Option<Time> {
         None
     }
-    /// Takes the waiting packets out of which `belongs` is true, wherever they are; they are appended to `out`. Asked of orders that say
-    /// they can be searched ([`Needs::searchable`](super::Needs::searchable)); others keep what they have.
+    /// Takes the waiting packets out of which `belongs` is true, wherever they are; they are appended to
+    /// `out`. Asked of orders that say they can be searched
+    /// ([`Needs::searchable`](super::Needs::searchable)); others keep what they have.
     fn withdraw(&mut self, _belongs: &mut dyn FnMut(Handle) -> bool, _out: &mut Vec<Handle>) {}
     /// Packets waiting.
     fn packets(&self) -> u32;

@@ -1,8 +1,9 @@
-//! Ports of ExpressPass: credits in a short queue of their own, which goes first but is metered (Cho et al., SIGCOMM 2017, §3.1).
+//! Ports of ExpressPass: credits in a short queue of their own, which goes first but is metered (Cho et al.,
+//! SIGCOMM 2017, §3.1).
 //!
-//! A credit calls for a full packet on the link of the other direction. So of a link of rate C credits take C·credit/(credit + packet)
-//! at most, by a token bucket of a few credits; what finds the queue full is dropped. Everything else is served in order of arrival
-//! whenever no credit may go.
+//! A credit calls for a full packet on the link of the other direction. So of a link of rate C credits take
+//! C·credit/(credit + packet) at most, by a token bucket of a few credits; what finds the queue full is
+//! dropped. Everything else is served in order of arrival whenever no credit may go.
 //!
 //! The bucket is kept as the instant at which it will be full again, as in [`crate::stage::policer`].
 
@@ -13,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// Credits first, metered so that the data they call for fits the link; all else in order of arrival (ExpressPass: Cho et al., SIGCOMM
-/// 2017).
+/// Credits first, metered so that the data they call for fits the link; all else in order of arrival
+/// (ExpressPass: Cho et al., SIGCOMM 2017).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -32,7 +33,8 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        // ExpressPass §3.1 and §5: eight credits, of 84 B, each for 1538 B; the authors' simulator has two in its bucket.
+        // ExpressPass §3.1 and §5: eight credits, of 84 B, each for 1538 B; the authors' simulator has two in
+        // its bucket.
         Self { credits: 8, burst: 2, credit: Bytes::new(84), packet: Bytes::new(1538) }
     }
 }

@@ -1,21 +1,26 @@
 //! FQ-CoDel: deficit round robin over queues that flows are hashed into, sparse flows first, CoDel in every queue.
 //! Hoeiland-Joergensen, McKenney, Taht, Gettys, Dumazet, RFC 8290, 2018, with its names and section numbers.
 //!
-//! A queue that becomes active joins the *new* list with a quantum of credits, and goes to the end of the *old* list once they are
-//! spent, or once it is found empty: a flow that sends less than a quantum per round is always new and never waits for the
-//! others. An empty queue leaves from the old list only, so that no flow is new twice in a round.
+//! A queue that becomes active joins the *new* list with a quantum of credits, and goes to the end of the
+//! *old* list once they are spent, or once it is found empty: a flow that sends less than a quantum per round
+//! is always new and never waits for the others. An empty queue leaves from the old list only, so that no
+//! flow is new twice in a round.
 //!
-//! With `count = "packets"` a turn is a packet, the longest queue is that of most packets and gives up its tail, and nothing is
-//! marked: [`RoundRobin`] with CoDel in every queue, as Mittal et al. (NSDI 2016) have it.
+//! With `count = "packets"` a turn is a packet, the longest queue is that of most packets and gives up its
+//! tail, and nothing is marked: [`RoundRobin`] with CoDel in every queue, as Mittal et al. (NSDI 2016) have
+//! it.
 //!
 //! ```text
-//! CHOICE RFC 8290 §5.2.3: the hard limit (`limit`, 10240 packets there) is the port's `buffer`, in packets or in bytes, as for every
-//! scheduler. Other reading: a limit of its own, beneath which one of the two would silently do nothing.
-//! CHOICE RFC 8290 §4.1.1: what is hashed is the flow's number and its direction, one to one with the 5-tuple; the salt is drawn
-//! for each port and run.
-//! CHOICE RFC 8290 §5.2.2: the target is what the scenario says, 5 ms if nothing, also where a packet takes longer than that to send:
-//! a queue that holds no more than an MTU is left alone whatever it waited (`mtu`). Other reading: at least a packet's time.
-//! CHOICE RFC 8290 §4.1: packets given up because the port is full do not raise CoDel's count. Other reading: they do, as in Linux.
+//! CHOICE RFC 8290 §5.2.3: the hard limit (`limit`, 10240 packets there) is the port's `buffer`, in packets
+//! or in bytes, as for every scheduler. Other reading: a limit of its own, beneath which one of the two would
+//! silently do nothing.
+//! CHOICE RFC 8290 §4.1.1: what is hashed is the flow's number and its direction, one to one with the
+//! 5-tuple; the salt is drawn for each port and run.
+//! CHOICE RFC 8290 §5.2.2: the target is what the scenario says, 5 ms if nothing, also where a packet takes
+//! longer than that to send: a queue that holds no more than an MTU is left alone whatever it waited (`mtu`).
+//! Other reading: at least a packet's time.
+//! CHOICE RFC 8290 §4.1: packets given up because the port is full do not raise CoDel's count. Other reading:
+//! they do, as in Linux.
 //! ```
 
 use super::bins::Bins;
@@ -36,14 +41,14 @@ pub struct Params {
     pub count: Count,
     /// Credits of a queue per round; 1514 bytes if not given.
     pub quantum: Option<Bytes>,
-    /// Flows are hashed into so many queues; 1024 if not given. With `count = "packets"` every flow and direction has its own if not
-    /// given.
+    /// Flows are hashed into so many queues; 1024 if not given. With `count = "packets"` every flow and
+    /// direction has its own if not given.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub bins: Option<u32>,
     /// Every flow and direction has a queue of its own: none collide.
     pub exact: bool,
-    /// When the port is full its longest queue gives up the first half of its bytes, but no more than so many packets; 64 if not
-    /// given.
+    /// When the port is full its longest queue gives up the first half of its bytes, but no more than so many
+    /// packets; 64 if not given.
     #[schemars(range(min = 1))]
     pub drop_batch: Option<u32>,
     /// Queueing delay that may stand.
@@ -234,7 +239,8 @@ impl Deficit {
     }
 
     /// §4.1: the port is full. "The queue with the largest current byte count" gives up packets from its head.
-    // CHOICE RFC 8290 §4.1: half of the queue is half of its bytes, as in Linux and ns-3. Other reading: half of its packets.
+    // CHOICE RFC 8290 §4.1: half of the queue is half of its bytes, as in Linux and ns-3. Other reading: half
+    // of its packets.
     fn push_out(&mut self) -> Option<Entry> {
         let lane = self.bins.lanes.longest()?;
         let half = self.bins.lanes.lane(lane).bytes / 2;
@@ -255,8 +261,8 @@ impl Deficit {
         loop {
             let fresh = self.new.front().copied();
             let lane = fresh.or_else(|| self.old.front().copied())?;
-            // CHOICE RFC 8290 §4.2: credits of 0 are spent, too ("it has already dequeued at least a quantum of bytes"). Other
-            // reading: only a "negative number" is.
+            // CHOICE RFC 8290 §4.2: credits of 0 are spent, too ("it has already dequeued at least a quantum
+            // of bytes"). Other reading: only a "negative number" is.
             if self.bins.lanes.state(lane).credits <= 0 {
                 self.bins.lanes.state(lane).credits += self.quantum;
                 self.to_old(fresh.is_some());
@@ -291,8 +297,8 @@ impl Deficit {
             }
             let node = lanes.take(lanes.lane(lane).head);
             let waited = now.since(Time::from_ps(node.stamp));
-            // CHOICE RFC 8290 §4.2: the backlog that may be an MTU is the queue's own, as RFC 8289 has it of the queue that CoDel
-            // manages. Other reading: the port's, as in Linux.
+            // CHOICE RFC 8290 §4.2: the backlog that may be an MTU is the queue's own, as RFC 8289 has it of
+            // the queue that CoDel manages. Other reading: the port's, as in Linux.
             let nearly_empty = lanes.lane(lane).bytes <= spec.mtu.get();
             Some((Leaving { entry: node.entry, waited, marked: false }, Departure { waited, nearly_empty }))
         };

@@ -1,6 +1,7 @@
-//! A packet from each input of the switch in turn, in order of arrival inside: the output of a switch with virtual output
-//! queues (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, §4.1: "input-queued with virtual output
-//! ports, that are scheduled using round-robin"). A packet that does not fit is dropped.
+//! A packet from each input of the switch in turn, in order of arrival inside: the output of a switch with
+//! virtual output queues (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, §4.1:
+//! "input-queued with virtual output ports, that are scheduled using round-robin"). A packet that does not
+//! fit is dropped.
 //!
 //! The turn goes to the next input, in cyclic order of their numbers, after the one served last that has anything
 //! waiting. It is remembered while the port is idle, so a packet that finds nothing waiting moves it too. Control
@@ -14,8 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
-/// A packet from each input of the switch in turn, first come, first served inside: the outputs of a switch with virtual
-/// output queues (IRN §4.3.1). Needs `switch.inputs`.
+/// A packet from each input of the switch in turn, first come, first served inside: the outputs of a switch
+/// with virtual output queues (IRN §4.3.1). Needs `switch.inputs`.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
@@ -123,8 +124,8 @@ impl Order for InputRoundRobin {
         self.last = input;
         Some(entry)
     }
-    /// The newest of the input by which the last packet came, else of the first input that holds any. Never on the way of
-    /// a packet: the port drops what arrives.
+    /// The newest of the input by which the last packet came, else of the first input that holds any. Never
+    /// on the way of a packet: the port drops what arrives.
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         let input = Some(self.newest).filter(|&i| self.occupied.has(i)).or_else(|| self.turn())?;
         let line = &mut self.lines[usize::from(input)];

@@ -1,9 +1,10 @@
-//! First come, first served, with a lane beside it that no pause holds, into which single packets can be lifted out of the middle of what
-//! waits: the queue of a port under [`crate::relief`].
+//! First come, first served, with a lane beside it that no pause holds, into which single packets can be
+//! lifted out of the middle of what waits: the queue of a port under [`crate::relief`].
 //!
-//! What arrives with an escape header ([`Packet::tag`] above zero) joins the lane. Lifting the first packet of a flow, joining and leaving
-//! take constant time (amortised: places that lifted packets have left are passed over once). Which packet is the first of its flow is
-//! known of those that wait when somebody asks ([`Liftable::index`]): what comes and goes meanwhile passes a plain queue.
+//! What arrives with an escape header ([`Packet::tag`] above zero) joins the lane. Lifting the first packet
+//! of a flow, joining and leaving take constant time (amortised: places that lifted packets have left are
+//! passed over once). Which packet is the first of its flow is known of those that wait when somebody asks
+//! ([`Liftable::index`]): what comes and goes meanwhile passes a plain queue.
 
 use super::flow_table::FlowTable;
 use super::{At, Entry, Order, Parameters};
@@ -16,7 +17,8 @@ use thalweg_units::{FlowId, Time};
 /// Bytes of the header of an escaping packet: hops that it still escapes (Menikkumbura, Purdue 2022, §4.3.2).
 pub const HEADER: u32 = 2;
 
-/// First come, first served, with a lane that no pause holds: what `switch.relief` makes of `fifo` (Menikkumbura, Purdue 2022, §4.5).
+/// First come, first served, with a lane that no pause holds: what `switch.relief` makes of `fifo`
+/// (Menikkumbura, Purdue 2022, §4.5).
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
@@ -129,7 +131,8 @@ impl Liftable {
         let row = self.flows.get(flow)?;
         Some(self.rows[row as usize].first).filter(|first| *first != NOBODY)
     }
-    /// The first packet of the queue that `belongs` joins the end of the lane; with it no other packet of its flow may be left out.
+    /// The first packet of the queue that `belongs` joins the end of the lane; with it no other packet of its
+    /// flow may be left out.
     pub fn lift_first(&mut self, hops: u16, belongs: impl Fn(Handle) -> bool) -> Option<Handle> {
         let theirs = |entry: &Entry| entry.handle != Handle::NONE && belongs(entry.handle);
         self.lift_at(self.ring.iter().position(theirs)?, hops)

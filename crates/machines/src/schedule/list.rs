@@ -11,7 +11,8 @@ macro_rules! orders {
             OrderSpec: $($module: $name, $key;)*
         }
 
-        /// Any output queue, statically dispatched. All are boxed: who looks for a port's queue finds four in a cache line.
+        /// Any output queue, statically dispatched. All are boxed: who looks for a port's queue finds four in
+        /// a cache line.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         pub enum Queue {
             $(#[allow(missing_docs)] $name(Box<<$machine as Machine>::Queue>),)*

@@ -1,6 +1,6 @@
-//! Least slack time first: a [`Pifo`] by the slack of the last bit (Mittal, Agarwal, Ratnasamy, Shenker, "Universal Packet
-//! Scheduling", NSDI 2016, §2.1 and §5). That waits are subtracted is the header stage's affair
-//! ([`crate::stage::slack`](crate::stage)).
+//! Least slack time first: a [`Pifo`] by the slack of the last bit (Mittal, Agarwal, Ratnasamy, Shenker,
+//! "Universal Packet Scheduling", NSDI 2016, §2.1 and §5). That waits are subtracted is the header stage's
+//! affair ([`crate::stage::slack`](crate::stage)).
 
 use super::pifo::Pifo;
 use super::{Around, At, Key, Needs, Parameters, Problems};

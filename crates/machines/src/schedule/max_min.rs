@@ -1,12 +1,14 @@
-//! Two queues whose shares give every flow its max-min fair part, whichever queue it is in. Goyal, "Congestion Control in Highly Variable
-//! Networks" (MIT, 2022), §2.4.3.
+//! Two queues whose shares give every flow its max-min fair part, whichever queue it is in. Goyal,
+//! "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.4.3.
 //!
-//! In every interval the K largest flows of each queue are measured ([`SpaceSaving`](super::space_saving)); of each of these the demand is a
-//! little more than its rate, of all others together their rate. The link is then filled max-min, and a queue's share is what its
-//! flows got. A large flow that does not grow loses at most that little.
+//! In every interval the K largest flows of each queue are measured ([`SpaceSaving`](super::space_saving));
+//! of each of these the demand is a little more than its rate, of all others together their rate. The link is
+//! then filled max-min, and a queue's share is what its flows got. A large flow that does not grow loses at
+//! most that little.
 //!
-//! CHOICE ABC §2.4.3: neither the interval nor K is published, nor whether arrivals or departures are measured. 500 ms, since
-//! ABC and CUBIC are bursty over a round trip; 10; what joins. With a counter goes what it certainly counted.
+//! CHOICE ABC §2.4.3: neither the interval nor K is published, nor whether arrivals or departures are
+//! measured. 500 ms, since ABC and CUBIC are bursty over a round trip; 10; what joins. With a counter goes
+//! what it certainly counted.
 
 use super::space_saving::SpaceSaving;
 use super::two_queues::{LEAST, TwoQueues, Weights};
@@ -16,8 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Rate, Span, Time};
 
-/// Two queues, for traffic of class 0 and for all else (ABC's), whose shares are max-min fair to the flows of both (Goyal et al., NSDI 2020);
-/// `marking` is that of the second.
+/// Two queues, for traffic of class 0 and for all else (ABC's), whose shares are max-min fair to the flows of
+/// both (Goyal et al., NSDI 2020); `marking` is that of the second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -95,7 +97,8 @@ impl MaxMin {
     }
 }
 
-/// What each queue gets of a capacity if short flows get what they want first and no large flow gets more than another that wants more.
+/// What each queue gets of a capacity if short flows get what they want first and no large flow gets more
+/// than another that wants more.
 fn fill(capacity: f64, short: [f64; 2], demands: &mut [(f64, usize)]) -> [f64; 2] {
     let mut given = short;
     let mut rest = (capacity - short[0] - short[1]).max(0.0);

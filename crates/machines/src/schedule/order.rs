@@ -113,7 +113,8 @@ pub trait Order {
     fn late(&self) -> Span {
         Span::ZERO
     }
-    /// Shows every waiting packet that is no control packet; how many of its queues hold any. `None`: the order does not tell.
+    /// Shows every waiting packet that is no control packet; how many of its queues hold any. `None`: the
+    /// order does not tell.
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
         None
     }
@@ -121,8 +122,8 @@ pub trait Order {
     fn is_held(&self) -> bool {
         false
     }
-    /// Packets that the last [`Order::pop`] or [`Order::push_out`] gave up besides (CoDel inside the order; several at once), one
-    /// per call.
+    /// Packets that the last [`Order::pop`] or [`Order::push_out`] gave up besides (CoDel inside the order;
+    /// several at once), one per call.
     #[inline]
     fn take_dropped(&mut self) -> Option<Entry> {
         None
@@ -154,8 +155,8 @@ pub trait Order {
 
 /// A port's queue, with the short cuts around it that whoever runs it may take.
 pub trait OutputQueue: Discipline {
-    /// As [`Discipline::dequeue`]: what leaves, and whether its ECN bits have changed. Most queues remember what is to be known of
-    /// the packet; for the others, `look` looks.
+    /// As [`Discipline::dequeue`]: what leaves, and whether its ECN bits have changed. Most queues remember
+    /// what is to be known of the packet; for the others, `look` looks.
     fn serve(
         &mut self,
         now: Time,
@@ -174,16 +175,17 @@ pub trait OutputQueue: Discipline {
         None
     }
 
-    /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes nothing here
-    /// but what [`OutputQueue::note_bypass`] notes, and leaves unmarked: then it need not come in. If another does come, it may
-    /// still join, as of its own arrival, and is then admitted unmarked. 0: all must come in.
+    /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes
+    /// nothing here but what [`OutputQueue::note_bypass`] notes, and leaves unmarked: then it need not come
+    /// in. If another does come, it may still join, as of its own arrival, and is then admitted unmarked. 0:
+    /// all must come in.
     fn bypass_limit(&self) -> u64 {
         0
     }
 
-    /// True if a control packet of `wire` bytes, for which there is room, would leave before everything that waits and whatever
-    /// may come, and change nothing but the count: then it need not come in, and is counted until
-    /// [`OutputQueue::cancel_reserve`].
+    /// True if a control packet of `wire` bytes, for which there is room, would leave before everything that
+    /// waits and whatever may come, and change nothing but the count: then it need not come in, and is
+    /// counted until [`OutputQueue::cancel_reserve`].
     #[inline]
     fn reserve(&mut self, _wire: u32) -> bool {
         false

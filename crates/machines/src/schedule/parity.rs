@@ -1,8 +1,8 @@
 //! Two classes, flows of even and of odd number, that send a packet each in turn while both have any: fair queueing
 //! between two orders of service (Mittal et al., NSDI 2016, Table 1, "FQ: SJF/FIFO").
 //!
-//! CHOICE UPS §2.3 (FQ of SJF and FIFO): the paper does not say which flows are in which class, nor how long a turn is: parity
-//! of the flow number (in both directions), and one packet.
+//! CHOICE UPS §2.3 (FQ of SJF and FIFO): the paper does not say which flows are in which class, nor how long
+//! a turn is: parity of the flow number (in both directions), and one packet.
 
 use super::fifo::Fifo;
 use super::lifo::Lifo;
@@ -155,8 +155,8 @@ impl Order for Parity {
         self.turn = 1 - class as u8;
         self.forget(class, entry)
     }
-    /// CHOICE UPS §2.3 (FQ of SJF and FIFO): the class that holds more packets gives up the one that its order gives up, be it the
-    /// arriving one; of equals the even class.
+    /// CHOICE UPS §2.3 (FQ of SJF and FIFO): the class that holds more packets gives up the one that its
+    /// order gives up, be it the arriving one; of equals the even class.
     fn push_out(&mut self, arriving: Handle) -> Option<Entry> {
         let class = usize::from(self.packets[1] > self.packets[0]);
         let entry = each!(&mut self.classes[class], o => o.push_out(arriving));

@@ -8,8 +8,8 @@
 //! Equal keys leave in order of arrival. A full queue gives up its largest key, the latest among equals; an arriving
 //! packet is refused only if its key is larger than all (strictly: confirmed in the authors' simulator).
 //!
-//! Keys may be cut down to whole buckets: the schedule of a calendar queue (Brown, CACM 31(10), 1988) whose days are served
-//! first come, first served, or of a bucket queue in hardware.
+//! Keys may be cut down to whole buckets: the schedule of a calendar queue (Brown, CACM 31(10), 1988) whose
+//! days are served first come, first served, or of a bucket queue in hardware.
 //!
 //! Most queues are short: up to [`SHORT`] keys lie sorted side by side. Longer ones are a heap; from the first overflow
 //! until they are short again, one with two ends.
@@ -28,8 +28,8 @@ use thalweg_units::{Rate, Serializer, Span, Time};
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Ranks are cut down to whole multiples of this (bytes; of slack, picoseconds) and packets of one bucket leave in order
-    /// of arrival, as in a calendar queue; exact if not given.
+    /// Ranks are cut down to whole multiples of this (bytes; of slack, picoseconds) and packets of one bucket
+    /// leave in order of arrival, as in a calendar queue; exact if not given.
     #[schemars(range(min = 1, max = 1_000_000_000_000_000_000_i64))]
     pub bucket: Option<u64>,
 }

@@ -1,7 +1,8 @@
 //! Strict priority over traffic classes (the strict priority algorithm of IEEE 802.1Q, §8.6.8.1).
 //!
-//! Class 0 is served first, each class in order of arrival; control packets are of class 0, or of their own. A full port gives
-//! up the newest packet of its least important class, which may be the one arriving: classes share the port's limit.
+//! Class 0 is served first, each class in order of arrival; control packets are of class 0, or of their own.
+//! A full port gives up the newest packet of its least important class, which may be the one arriving:
+//! classes share the port's limit.
 
 use super::levels::Levels;
 use super::{Around, At, Entry, Needs, Order, Parameters, Problems};

@@ -53,8 +53,8 @@ pub struct Rank {
 }
 
 impl Rank {
-    /// With `flow_order`, a flow's packets leave in order of arrival whatever their ranks; `preemptive`: what is in service
-    /// may be taken back.
+    /// With `flow_order`, a flow's packets leave in order of arrival whatever their ranks; `preemptive`: what
+    /// is in service may be taken back.
     pub fn new(flow_order: bool, preemptive: bool) -> Self {
         Self {
             short: Vec::new(),

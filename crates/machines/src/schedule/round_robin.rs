@@ -157,10 +157,10 @@ impl Order for RoundRobin {
             return served;
         }
     }
-    /// CHOICE McKenney 1990: the longest queue is that of most packets, as in what Mittal et al. ran. Other reading: of most bytes, as
-    /// [`super::fq_codel`], [`super::drr`] and [`super::fq`] have it.
-    /// CHOICE UPS §2.3 (FQ): of equally long bins the one with the smaller number gives way. The tail may be the arriving
-    /// packet.
+    /// CHOICE McKenney 1990: the longest queue is that of most packets, as in what Mittal et al. ran. Other
+    /// reading: of most bytes, as [`super::fq_codel`], [`super::drr`] and [`super::fq`] have it.
+    /// CHOICE UPS §2.3 (FQ): of equally long bins the one with the smaller number gives way. The tail may be
+    /// the arriving packet.
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         if !self.tracking {
             self.tracking = true;

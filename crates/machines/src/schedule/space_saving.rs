@@ -1,8 +1,9 @@
-//! The heaviest flows of a stream, in constant memory. Metwally, Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k Elements in
-//! Data Streams", ICDT 2005, Figure 1, counting bytes.
+//! The heaviest flows of a stream, in constant memory. Metwally, Agrawal, El Abbadi, "Efficient Computation
+//! of Frequent and Top-k Elements in Data Streams", ICDT 2005, Figure 1, counting bytes.
 //!
-//! With K counters and B bytes seen: the counts add up to B; what a counter may have taken over from others (`err`) is at most the smallest
-//! count, so at most B / K; `count − err ≤ true ≤ count`; and every flow of more than B / K bytes has a counter.
+//! With K counters and B bytes seen: the counts add up to B; what a counter may have taken over from others
+//! (`err`) is at most the smallest count, so at most B / K; `count − err ≤ true ≤ count`; and every flow of
+//! more than B / K bytes has a counter.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::FlowId;

@@ -1,17 +1,18 @@
-//! Shortest remaining processing time: [`Rank`] by the bytes that are not yet acknowledged, which senders write. pFabric's
-//! queue: Alizadeh, Yang, Sharif, Katti, McKeown, Prabhakar, Shenker, SIGCOMM 2013, §4.1.
+//! Shortest remaining processing time: [`Rank`] by the bytes that are not yet acknowledged, which senders
+//! write. pFabric's queue: Alizadeh, Yang, Sharif, Katti, McKeown, Prabhakar, Shenker, SIGCOMM 2013, §4.1.
 
 use super::rank::Rank;
 use super::{At, Key, Needs, Parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Shortest remaining processing time (pFabric, SIGCOMM 2013): fewest remaining bytes first, earliest packet of that flow;
-/// drops the packet with the most remaining bytes.
+/// Shortest remaining processing time (pFabric, SIGCOMM 2013): fewest remaining bytes first, earliest packet
+/// of that flow; drops the packet with the most remaining bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Serve the earliest packet of the best packet's flow (pFabric's starvation prevention); otherwise that packet itself.
+    /// Serve the earliest packet of the best packet's flow (pFabric's starvation prevention); otherwise that
+    /// packet itself.
     pub flow_order: bool,
 }
 

@@ -1,15 +1,19 @@
-//! Two queues at one port, one for the flows of an explicit scheme and one for all others, so that each side hears only of its own
-//! congestion. Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.4.3; Goyal et al., NSDI 2020, §5.2.
+//! Two queues at one port, one for the flows of an explicit scheme and one for all others, so that each side
+//! hears only of its own congestion. Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022),
+//! §2.4.3; Goyal et al., NSDI 2020, §5.2.
 //!
-//! Queue 0 has traffic of class 0, queue 1 all else; the port's marking is that of queue 1, and sees nothing but it: its length, and as the
-//! link's rate what is allotted to it. Shares change; who sets them is a [`Weights`], and each such is a scheduler of its own
-//! ([`max_min`](super::max_min), [`zombie_list`](super::zombie_list)).
+//! Queue 0 has traffic of class 0, queue 1 all else; the port's marking is that of queue 1, and sees nothing
+//! but it: its length, and as the link's rate what is allotted to it. Shares change; who sets them is a
+//! [`Weights`], and each such is a scheduler of its own ([`max_min`](super::max_min),
+//! [`zombie_list`](super::zombie_list)).
 //!
-//! Whoever is owed most is served and pays for it; if its queue is empty the other one takes its turn, and it is not owed for that: who has
-//! nothing to send saves nothing up. Allotted to queue 1 is all but the turns that queue 0 took as its own: also what passed unused.
+//! Whoever is owed most is served and pays for it; if its queue is empty the other one takes its turn, and it
+//! is not owed for that: who has nothing to send saves nothing up. Allotted to queue 1 is all but the turns
+//! that queue 0 took as its own: also what passed unused.
 //!
-//! CHOICE ABC §2.4.3: the scheduler is not specified. The authors' published queue draws whose turn it is; this is the same without
-//! chance. Whose packet is ABC's says the traffic's class, as it would say a flow label; each queue may hold half of the port's buffer.
+//! CHOICE ABC §2.4.3: the scheduler is not specified. The authors' published queue draws whose turn it is;
+//! this is the same without chance. Whose packet is ABC's says the traffic's class, as it would say a flow
+//! label; each queue may hold half of the port's buffer.
 
 use super::fifo::Fifo;
 use super::{At, Discipline, Entry, Limit, Managed, OutputQueue, Served, Verdict};

@@ -1,11 +1,14 @@
-//! Two queues whose shares make the mean rate per flow alike in both, by estimates of how many flows there are: RCP's way beside other
-//! traffic, with which Goyal compares max-min shares ("Congestion Control in Highly Variable Networks", MIT 2022, §2.4.3, Figure 2-13b). The
-//! estimate is SRED's: Ott, Lakshman, Wong, "SRED: Stabilized RED", INFOCOM 1999, §2.
+//! Two queues whose shares make the mean rate per flow alike in both, by estimates of how many flows there
+//! are: RCP's way beside other traffic, with which Goyal compares max-min shares ("Congestion Control in
+//! Highly Variable Networks", MIT 2022, §2.4.3, Figure 2-13b). The estimate is SRED's: Ott, Lakshman, Wong,
+//! "SRED: Stabilized RED", INFOCOM 1999, §2.
 //!
-//! Every packet is compared with one of a list of those that came before, at random. With N flows that send alike it is of the same flow one
-//! time in N; a moving mean of that says 1/N. A packet that differs takes the place of the other by chance.
+//! Every packet is compared with one of a list of those that came before, at random. With N flows that send
+//! alike it is of the same flow one time in N; a moving mean of that says 1/N. A packet that differs takes
+//! the place of the other by chance.
 //!
-//! It fails as short flows are many: each counts as much as a long one, and the queue they are in gets a share for all of them.
+//! It fails as short flows are many: each counts as much as a long one, and the queue they are in gets a
+//! share for all of them.
 //!
 //! CHOICE ABC §2.4.3: the list's size, chances and steps are those of the authors' published queue.
 
@@ -16,8 +19,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Stream, Time};
 
-/// Two queues, for traffic of class 0 and for all else (ABC's), whose shares follow from estimates of the number of flows in each (RCP's zombie
-/// lists, as in Goyal, MIT 2022, §2.4.3); `marking` is that of the second.
+/// Two queues, for traffic of class 0 and for all else (ABC's), whose shares follow from estimates of the
+/// number of flows in each (RCP's zombie lists, as in Goyal, MIT 2022, §2.4.3); `marking` is that of the
+/// second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {

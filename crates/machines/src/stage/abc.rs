@@ -1,19 +1,22 @@
-//! ABC's router: it tells every packet's sender to accelerate or to brake, so that what arrives one round trip later is what the
-//! link will carry. Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.3.1.2, equations 2.1 and 2.2 and
-//! Algorithm 1; Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan, NSDI 2020, §3.
+//! ABC's router: it tells every packet's sender to accelerate or to brake, so that what arrives one round
+//! trip later is what the link will carry. Goyal, "Congestion Control in Highly Variable Networks" (MIT,
+//! 2022), §2.3.1.2, equations 2.1 and 2.2 and Algorithm 1; Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan,
+//! NSDI 2020, §3.
 //!
-//! There are two encodings (§2.4.2). In that of the authors' experiments, for proxies, a packet that is ECN-capable accelerates and one that is marked
-//! (CE) brakes, so no queue on the way may mark for another reason. In the full one ECT(1) accelerates and ECT(0) brakes, both of which
-//! look ECN-capable to other routers, and CE is theirs: a marked packet has lost what ABC said.
+//! There are two encodings (§2.4.2). In that of the authors' experiments, for proxies, a packet that is
+//! ECN-capable accelerates and one that is marked (CE) brakes, so no queue on the way may mark for another
+//! reason. In the full one ECT(1) accelerates and ECT(0) brakes, both of which look ECN-capable to other
+//! routers, and CE is theirs: a marked packet has lost what ABC said.
 //!
 //! A second queue for other traffic (§2.4.3) is a scheduler's affair: [`crate::schedule::max_min`].
 //!
-//! μ is the link's rate, or, of a link with delivery opportunities, what it offered in the window, used or not: the port says
-//! which. Of a Wi-Fi link that sends batches it is what full batches would carry, as block ACKs let it be estimated (§2.5.1,
-//! [`BlockAcks`]).
+//! μ is the link's rate, or, of a link with delivery opportunities, what it offered in the window, used or
+//! not: the port says which. Of a Wi-Fi link that sends batches it is what full batches would carry, as block
+//! ACKs let it be estimated (§2.5.1, [`BlockAcks`]).
 //!
-//! CHOICE ABC §2.3.1.2: the rates are those of a sliding window, `window`, which the dissertation leaves open; packets that are
-//! not ECN-capable take their part of capacity and departures, and earn no credit. Other reading: as if they were not there.
+//! CHOICE ABC §2.3.1.2: the rates are those of a sliding window, `window`, which the dissertation leaves
+//! open; packets that are not ECN-capable take their part of capacity and departures, and earn no credit.
+//! Other reading: as if they were not there.
 
 use super::sliding::Sliding;
 use super::{
@@ -56,8 +59,9 @@ pub enum Arithmetic {
     /// Equations 2.1 and 2.2, Algorithm 1.
     #[default]
     Paper,
-    /// The authors' published queue: η of what leaves instead of what could, and η/2 of credit for each opportunity that nobody
-    /// used; credit is cut to its limit after it was spent; packets that are not ECN-capable are not seen at all.
+    /// The authors' published queue: η of what leaves instead of what could, and η/2 of credit for each
+    /// opportunity that nobody used; credit is cut to its limit after it was spent; packets that are not
+    /// ECN-capable are not seen at all.
     Artifact,
 }
 
@@ -65,7 +69,8 @@ pub enum Arithmetic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encoding {
-    /// ECN-capable accelerates, CE brakes: what proxies and the authors' experiments do. Nothing else on the way may mark.
+    /// ECN-capable accelerates, CE brakes: what proxies and the authors' experiments do. Nothing else on the
+    /// way may mark.
     #[default]
     Proxy,
     /// ECT(1) accelerates, ECT(0) brakes, and CE is left to routers that mark. Over TCP.
@@ -85,7 +90,8 @@ pub struct Params {
     pub threshold: Span,
     /// T: the sliding window of rates.
     pub window: Span,
-    /// Before a link that sends batches, T of μ and of the rate of departures, which block ACKs tell. Should be longer than they are apart.
+    /// Before a link that sends batches, T of μ and of the rate of departures, which block ACKs tell. Should
+    /// be longer than they are apart.
     pub ack_window: Span,
     /// There, time in which nothing waited is left out when μ is estimated.
     pub exclude_idle: bool,
@@ -98,8 +104,8 @@ pub struct Params {
     pub compared: Compared,
     /// Whose arithmetic.
     pub arithmetic: Arithmetic,
-    /// The router knows what its link will offer so much later: an upper bound on what ABC could do (PK-ABC, §2.7.6, with the
-    /// round trip here and a threshold of 20 ms). Nothing changes on links of a fixed rate.
+    /// The router knows what its link will offer so much later: an upper bound on what ABC could do (PK-ABC,
+    /// §2.7.6, with the round trip here and a threshold of 20 ms). Nothing changes on links of a fixed rate.
     pub foresight: Span,
     /// How packets are told; as senders have it.
     pub encoding: Encoding,
@@ -226,13 +232,15 @@ const ACK_WINDOW: Span = Span::from_ms(40);
 const PACKET: f64 = 1500.0;
 
 impl Abc {
-    /// μ and the rate of departures, bytes per second, as a packet of `wire` bytes leaves; `None`: nothing is known yet.
+    /// μ and the rate of departures, bytes per second, as a packet of `wire` bytes leaves; `None`: nothing is
+    /// known yet.
     fn rates(&mut self, now: Time, wire: u32, rate: Rate) -> Option<(f64, f64)> {
         let Params { window, foresight, .. } = self.p;
         let per_second = |bytes: u64| bytes as f64 / window.secs();
         let rate = rate.bps() as f64 / 8.0;
         let left = per_second(self.departed.within(now, window));
-        // n gaps between departures are of n + 1 packets: no more left than the link could carry. (Opportunities are counted alike.)
+        // n gaps between departures are of n + 1 packets: no more left than the link could carry.
+        // (Opportunities are counted alike.)
         Some(match &self.link {
             None => (rate, left.min(rate)),
             Some(Known::Varies(link)) => {
@@ -249,7 +257,8 @@ impl Abc {
         })
     }
 
-    /// f for a packet of `wire` bytes that leaves `behind` bytes in the queue of a link of `rate` (equations 2.1 and 2.2).
+    /// f for a packet of `wire` bytes that leaves `behind` bytes in the queue of a link of `rate` (equations
+    /// 2.1 and 2.2).
     fn share(&mut self, now: Time, behind: u64, wire: u32, rate: Rate) -> f64 {
         let Params { utilisation: eta, drain, threshold, window, compared, arithmetic, .. } = self.p;
         let Some((mu, left)) = self.rates(now, wire, rate) else {
@@ -272,7 +281,8 @@ impl Abc {
         (0.5 * tr / cr).clamp(0.0, 1.0)
     }
 
-    /// Algorithm 1: does a packet of `wire` bytes go on accelerating, at a share of f? What brakes already earns credit, too.
+    /// Algorithm 1: does a packet of `wire` bytes go on accelerating, at a share of f? What brakes already
+    /// earns credit, too.
     pub fn accelerates(&mut self, f: f64, wire: u32, brakes: bool) -> bool {
         let Params { credit, arithmetic, tokens, .. } = self.p;
         let cost = if credit == Credit::Bytes { f64::from(wire) / PACKET } else { 1.0 };

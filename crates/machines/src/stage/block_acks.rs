@@ -1,16 +1,19 @@
-//! The rate that a Wi-Fi link would reach with full batches, from block ACKs of batches that were not full. Goyal, "Congestion
-//! Control in Highly Variable Networks" (MIT, 2022), §2.5.1, equations 2.5 to 2.8.
+//! The rate that a Wi-Fi link would reach with full batches, from block ACKs of batches that were not full.
+//! Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.5.1, equations 2.5 to 2.8.
 //!
-//! A batch of b frames takes T_IA(b) = b S / R + h, from one block ACK to the next: h is what it costs whatever its length. A full
-//! one would have taken (M − b) S / R longer, so the link carries μ = M S / (T_IA(b) + (M − b) S / R). Both μ and what leaves, cr =
-//! b S / T_IA, are means over a sliding window; as a sender can at most double in a round trip, μ is then cut to 2 cr, so that what is wrong
-//! with the estimate of a link that idles does no harm.
+//! A batch of b frames takes T_IA(b) = b S / R + h, from one block ACK to the next: h is what it costs
+//! whatever its length. A full one would have taken (M − b) S / R longer, so the link carries μ = M S /
+//! (T_IA(b) + (M − b) S / R). Both μ and what leaves, cr = b S / T_IA, are means over a sliding window; as a
+//! sender can at most double in a round trip, μ is then cut to 2 cr, so that what is wrong with the estimate
+//! of a link that idles does no harm.
 //!
 //! ```text
 //! CHOICE §2.5.1: S is the mean size of the batch's frames, R and M are those of the batch.
-//! CHOICE §2.5.1: weights of the moving average are not published; each batch weighs its T_IA, which makes cr bytes over time.
-//! CHOICE §2.5.1: T_IA is taken literally, with the time in which nothing waited. Other reading: `exclude_idle`, from the first
-//! frame that was ready. What leaves, cr, is over all time in either reading: it is what paces the ACKs.
+//! CHOICE §2.5.1: weights of the moving average are not published; each batch weighs its T_IA, which makes cr
+//! bytes over time.
+//! CHOICE §2.5.1: T_IA is taken literally, with the time in which nothing waited. Other reading:
+//! `exclude_idle`, from the first frame that was ready. What leaves, cr, is over all time in either reading:
+//! it is what paces the ACKs.
 //! ```
 
 use serde::{Deserialize, Serialize};

@@ -1,24 +1,27 @@
-//! What packets carry from hop to hop for schedulers to go by: dynamic packet state (Stoica & Zhang, "Providing Guaranteed
-//! Services Without Per Flow Management", SIGCOMM 1999), as universal packet scheduling uses it.
+//! What packets carry from hop to hop for schedulers to go by: dynamic packet state (Stoica & Zhang,
+//! "Providing Guaranteed Services Without Per Flow Management", SIGCOMM 1999), as universal packet scheduling
+//! uses it.
 //!
-//! Mittal, Agarwal, Ratnasamy, Shenker, "Universal Packet Scheduling", NSDI 2016, §5: least slack time first is a push-in
-//! first-out queue between an ingress stage, which turns the slack in the header into a key that does not change while the
-//! packet waits, and an egress stage, which turns it back into what slack is left as transmission begins. Network-wide EDF and
-//! the omniscient timetable fit the same two stages, around any order of service.
+//! Mittal, Agarwal, Ratnasamy, Shenker, "Universal Packet Scheduling", NSDI 2016, §5: least slack time first
+//! is a push-in first-out queue between an ingress stage, which turns the slack in the header into a key that
+//! does not change while the packet waits, and an egress stage, which turns it back into what slack is left
+//! as transmission begins. Network-wide EDF and the omniscient timetable fit the same two stages, around any
+//! order of service.
 
 use crate::packet::{Handle, Packet};
 use thalweg_units::{Span, Time};
 
 /// The two stages around the queue of a switch's port. Between them [`Packet::rank`] is the key, outside the header.
 pub trait Carry {
-    /// A packet comes to the port: writes its key. `to_exit` is the least time from here until its last bit has reached its
-    /// host.
+    /// A packet comes to the port: writes its key. `to_exit` is the least time from here until its last bit
+    /// has reached its host.
     fn on_arrival(&mut self, now: Time, packet: &mut Packet, handle: Handle, to_exit: impl FnOnce() -> Span);
 
     /// Its transmission begins: writes what it carries on.
     fn on_departure(&mut self, now: Time, packet: &mut Packet, to_exit: impl FnOnce() -> Span);
 
-    /// Both at a port that does not sort, where a packet that comes `now` is known to begin its transmission at `begins`.
+    /// Both at a port that does not sort, where a packet that comes `now` is known to begin its transmission
+    /// at `begins`.
     fn on_booking(&mut self, now: Time, begins: Time, packet: &mut Packet, handle: Handle);
 
     /// A packet enters the network with a list of priorities, one for every switch port of its path.

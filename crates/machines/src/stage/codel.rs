@@ -2,8 +2,9 @@
 //! ACM Queue 10(5), 2012): see [`Law`].
 //!
 //! [`Codel`] is the control law alone: when has delay been above target for an interval, and when is the next drop
-//! due. Who feeds it decides what a delay is: [`CodelStage`] sees the packets that leave a port; [`Codel::serve`] takes them
-//! from a queue in a loop (each bin of FQ-CoDel); [`super::EdgeCodel`] sees a path's packets one at a time.
+//! due. Who feeds it decides what a delay is: [`CodelStage`] sees the packets that leave a port;
+//! [`Codel::serve`] takes them from a queue in a loop (each bin of FQ-CoDel); [`super::EdgeCodel`] sees a
+//! path's packets one at a time.
 //!
 //! ```text
 //! CHOICE RFC 8289 §5.2: MAXPACKET is a full Ethernet payload, 1500 B. Other reading: 512 B, as the pseudo-code has it.
@@ -35,18 +36,21 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// RFC 8289 §5.5, as Linux has it: every drop counts; from the drops of the last cycle, if delay is back within 16 intervals.
+    /// RFC 8289 §5.5, as Linux has it: every drop counts; from the drops of the last cycle, if delay is back
+    /// within 16 intervals.
     #[default]
     Rfc8289,
-    /// The same in fixed point: 1/√count is 16 bits, improved by one step of Newton's whenever the count changes, also where
-    /// it falls. What Linux and ns-3 run (`include/net/codel_impl.h`).
+    /// The same in fixed point: 1/√count is 16 bits, improved by one step of Newton's whenever the count
+    /// changes, also where it falls. What Linux and ns-3 run (`include/net/codel_impl.h`).
     Linux,
-    /// ACM Queue 10(5), 2012: a drop counts if delay stays above target; from the count less two, if it is back within 8 intervals.
+    /// ACM Queue 10(5), 2012: a drop counts if delay stays above target; from the count less two, if it is
+    /// back within 8 intervals.
     Acm2012,
 }
 
 impl Law {
-    /// Intervals after the next drop was due within which delay that comes back finds the rate that controlled it before.
+    /// Intervals after the next drop was due within which delay that comes back finds the rate that
+    /// controlled it before.
     fn memory(self) -> u64 {
         match self {
             Self::Rfc8289 | Self::Linux => 16,
@@ -184,7 +188,8 @@ impl Codel {
         if recent { before.max(1) } else { 1 }
     }
 
-    /// A packet was dropped in the dropping state; `above`: delay still is, so that the next is due an interval/√count later.
+    /// A packet was dropped in the dropping state; `above`: delay still is, so that the next is due an
+    /// interval/√count later.
     pub(super) fn dropped(&mut self, above: bool, interval: Span, law: Law) {
         if above || law != Law::Acm2012 {
             self.count = self.count.saturating_add(1);
@@ -217,10 +222,11 @@ impl Codel {
         self.first_above.is_none() && !self.dropping && self.resumes_from(now, interval, law) == 1
     }
 
-    /// The next packet to send. `take` takes the next one off the queue and says how it fared; one that would be dropped is
-    /// shown to `mark`, and sent if that has marked it; `drop` gets those that are given up before it.
-    // CHOICE RFC 8289 §5.5: a mark is counted as a drop, and its packet is sent: no further one is looked at, as in Linux. (The RFC's
-    // pseudo-code knows no ECN.)
+    /// The next packet to send. `take` takes the next one off the queue and says how it fared; one that would
+    /// be dropped is shown to `mark`, and sent if that has marked it; `drop` gets those that are given up
+    /// before it.
+    // CHOICE RFC 8289 §5.5: a mark is counted as a drop, and its packet is sent: no further one is looked at,
+    // as in Linux. (The RFC's pseudo-code knows no ECN.)
     pub fn serve<P>(
         &mut self,
         spec: &Params,
@@ -260,8 +266,8 @@ impl Codel {
     }
 }
 
-/// CoDel as a stage: the same law, one packet at a time. The loop of [`Codel::serve`] is the port's, which asks about the next
-/// packet at the same instant if one was dropped.
+/// CoDel as a stage: the same law, one packet at a time. The loop of [`Codel::serve`] is the port's, which
+/// asks about the next packet at the same instant if one was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodelStage {
     spec: Params,

@@ -1,6 +1,6 @@
-//! Deadlines in the header: network-wide earliest deadline first (Mittal et al., "Universal Packet Scheduling", NSDI 2016).
-//! The header holds o(p), when the packet should have left the network; a port goes by when it should have left
-//! that port: o(p) less the least time from there to the exit.
+//! Deadlines in the header: network-wide earliest deadline first (Mittal et al., "Universal Packet
+//! Scheduling", NSDI 2016). The header holds o(p), when the packet should have left the network; a port goes
+//! by when it should have left that port: o(p) less the least time from there to the exit.
 
 use super::carried::Carry;
 use crate::packet::{Handle, Meaning, Packet};

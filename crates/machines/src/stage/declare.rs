@@ -1,5 +1,6 @@
-//! What a stage says of itself, once: its keys with their defaults, documentation and ranges, and what it does to packets. The
-//! scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from here.
+//! What a stage says of itself, once: its keys with their defaults, documentation and ranges, and what it
+//! does to packets. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all
+//! come from here.
 
 use super::HeaderStage;
 use crate::packet::ExplicitKind;
@@ -11,8 +12,8 @@ use std::fmt::Debug;
 use thalweg_units::notation::Capacity;
 use thalweg_units::{Rate, Stream};
 
-/// A stage's parameters: its table in scenarios. The doc comment of the struct is the stage's summary, with its source in
-/// parentheses; those of the fields document the keys; [`Default`] holds the defaults.
+/// A stage's parameters: its table in scenarios. The doc comment of the struct is the stage's summary, with
+/// its source in parentheses; those of the fields document the keys; [`Default`] holds the defaults.
 pub trait Parameters:
     Clone + Copy + Debug + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema
 {

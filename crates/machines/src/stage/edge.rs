@@ -33,8 +33,9 @@ pub fn edge_ecn(threshold: Span, used: Span) -> bool {
 
 /// Edge-CoDel's state for one flow.
 ///
-/// The law is that of 2012 ([`Law::Acm2012`]). It sees each packet once, after all queues: it cannot look at the packet behind, so it drops at most one per
-/// arrival, and it cannot see a queue run empty, so a gap between send times has to do.
+/// The law is that of 2012 ([`Law::Acm2012`]). It sees each packet once, after all queues: it cannot look at
+/// the packet behind, so it drops at most one per arrival, and it cannot see a queue run empty, so a gap
+/// between send times has to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EdgeCodel {
     codel: Codel,

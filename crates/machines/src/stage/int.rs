@@ -1,11 +1,12 @@
 //! In-band network telemetry, as HPCC reads it: every switch port appends what it is to the packets that ask for it.
 //!
-//! Li, Miao, Liu, Zhuang, Feng, Tang, Cao, Zhang, Kelly, Alizadeh, Yu, "HPCC: High Precision Congestion Control", SIGCOMM
-//! 2019: timestamp, queue length, transmitted bytes, link rate.
+//! Li, Miao, Liu, Zhuang, Feng, Tang, Cao, Zhang, Kelly, Alizadeh, Yu, "HPCC: High Precision Congestion
+//! Control", SIGCOMM 2019: timestamp, queue length, transmitted bytes, link rate.
 //!
 //! ```text
-//! CHOICE HPCC: whether the packet itself counts is not said. It counts neither in the queue nor in the bytes sent, as in
-//! the authors' simulator, which writes as the packet is taken out of the queue. Other reading: both with it.
+//! CHOICE HPCC: whether the packet itself counts is not said. It counts neither in the queue nor in the bytes
+//! sent, as in the authors' simulator, which writes as the packet is taken out of the queue. Other reading:
+//! both with it.
 //! CHOICE HPCC §4.1: the path id is the exclusive or of the switches' ids, 12 bits each. Here it is that of the
 //! ports, for two switches may have several links between them, and an id is 32 bits drawn for each port: two paths
 //! of a flow look alike once in 4 billion, and not once in 4096. The size on the wire is the paper's.

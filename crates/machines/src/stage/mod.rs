@@ -1,9 +1,10 @@
-//! What a port does to the packets that pass it, besides ordering them: admit, mark or drop them as they arrive or leave, and
-//! write into their headers.
+//! What a port does to the packets that pass it, besides ordering them: admit, mark or drop them as they
+//! arrive or leave, and write into their headers.
 //!
-//! A *header stage* ([`HeaderStage`]) is asked as a packet arrives, before it joins the queue, and as it leaves, after it has
-//! left the queue and before its first bit is on the wire. Both times it sees the port ([`View`]). What it needs to be told
-//! beyond that it declares ([`Needs`]), so that nobody pays for what no stage reads. Several stages stand in a [`Row`].
+//! A *header stage* ([`HeaderStage`]) is asked as a packet arrives, before it joins the queue, and as it
+//! leaves, after it has left the queue and before its first bit is on the wire. Both times it sees the port
+//! ([`View`]). What it needs to be told beyond that it declares ([`Needs`]), so that nobody pays for what no
+//! stage reads. Several stages stand in a [`Row`].
 //!
 //! The buffer's limit is not a stage: it belongs to the queue.
 
@@ -43,7 +44,8 @@ use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
 
-// The one list. Each stage has a file of its own, which declares its `Params` ([`Parameters`]). The large ones are boxed.
+// The one list. Each stage has a file of its own, which declares its `Params` ([`Parameters`]). The large
+// ones are boxed.
 list::stages! {
     tail_drop: TailDrop(tail_drop::TailDrop), "none";
     step_ecn: StepEcn(step_ecn::StepEcn), "step";
@@ -185,8 +187,8 @@ pub trait HeaderStage {
     /// Of a link with opportunities: one has passed with nothing to send, or not enough; so many bytes could have left.
     #[inline]
     fn on_opportunity(&mut self, _at: Time, _bytes: u32) {}
-    /// Of a link that sends batches: packets of the queue are on the way together, and this is how they will be acknowledged.
-    /// Told as they begin; nothing else leaves before the block ACK.
+    /// Of a link that sends batches: packets of the queue are on the way together, and this is how they will
+    /// be acknowledged. Told as they begin; nothing else leaves before the block ACK.
     fn on_batch(&mut self, _batch: &Batch) {}
     /// What it takes the link's rate for, where it must estimate that; zero before it can.
     fn estimate(&self) -> Option<Rate> {
@@ -198,13 +200,13 @@ pub trait HeaderStage {
     }
     /// The instant named by [`HeaderStage::wake`] has come.
     fn tick(&mut self, _now: Time, _view: &View) {}
-    /// With fewer packets waiting than this, every arrival is admitted unmarked and nothing is learnt from it: it need not be
-    /// asked about.
+    /// With fewer packets waiting than this, every arrival is admitted unmarked and nothing is learnt from
+    /// it: it need not be asked about.
     fn quiet_below(&self) -> u32 {
         0
     }
-    /// A packet of at most so many bytes that finds nothing waiting and leaves nothing behind is admitted unmarked, and nothing
-    /// is learnt from it: it may bypass the queue unseen. 0: all must be seen.
+    /// A packet of at most so many bytes that finds nothing waiting and leaves nothing behind is admitted
+    /// unmarked, and nothing is learnt from it: it may bypass the queue unseen. 0: all must be seen.
     fn bypass_limit(&self) -> u64 {
         0
     }

@@ -1,14 +1,14 @@
 //! DCQCN+PI's congestion point: marking with a probability that a PI controller of the queue sets.
 //!
-//! Zhu, Ghobadi, Misra, Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, §5.2, after
-//! Hollot, Misra, Towsley, Gong, "On Designing Improved Controllers for AQM Routers Supporting TCP Flows", INFOCOM 2001:
-//! p ← p + a (q − q_ref) − b (q_old − q_ref), within 0 and 1.
+//! Zhu, Ghobadi, Misra, Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT
+//! 2016, §5.2, after Hollot, Misra, Towsley, Gong, "On Designing Improved Controllers for AQM Routers
+//! Supporting TCP Flows", INFOCOM 2001: p ← p + a (q − q_ref) − b (q_old − q_ref), within 0 and 1.
 //!
 //! All updates that were due are made before anything that depends on them: no timers.
 //!
 //! ```text
-//! CHOICE RoCC §3.5 (DCQCN+PI): the constants are not published there; a reference of 100 KB, an update every 10 us, b the slope of
-//! DCQCN's own marking (1 % over 195 KB), and a a little more.
+//! CHOICE RoCC §3.5 (DCQCN+PI): the constants are not published there; a reference of 100 KB, an update every
+//! 10 us, b the slope of DCQCN's own marking (1 % over 195 KB), and a a little more.
 //! CHOICE ECN or Delay §5.2: updates that fell due while nothing arrived see the queue as the next packet finds it.
 //! ```
 

@@ -1,18 +1,22 @@
-//! PIE: proportional integral controller enhanced. Pan, Natarajan, Baker, White, RFC 8033, 2017: packets are dropped as they arrive with
-//! a probability that follows the queueing delay and its trend. §4, with the queueing delay of the last packet that left
-//! (§4.2's time stamps), and of §5 ECN (§5.1), the cap of the adjustment (§5.5) and derandomisation (§5.4) as options. Names and
-//! numbers are those of the RFC. The Mahimahi emulator's arithmetic is in `pie/mahimahi.rs`.
+//! PIE: proportional integral controller enhanced. Pan, Natarajan, Baker, White, RFC 8033, 2017: packets are
+//! dropped as they arrive with a probability that follows the queueing delay and its trend. §4, with the
+//! queueing delay of the last packet that left (§4.2's time stamps), and of §5 ECN (§5.1), the cap of the
+//! adjustment (§5.5) and derandomisation (§5.4) as options. Names and numbers are those of the RFC. The
+//! Mahimahi emulator's arithmetic is in `pie/mahimahi.rs`.
 //!
 //! ```text
-//! CHOICE RFC 8033 §5.2: delay is that of the last packet that left, by its time stamp, and zero once nothing waits. Other reading: the
-//! queue divided by an estimated rate of departures, for hardware without time stamps.
-//! CHOICE RFC 8033 §5.3: PIE is always on. Other reading: it turns itself on when a third of the buffer is used, and off again.
-//! CHOICE RFC 8033 §5.4: what is dropped because the buffer is full does not start the accumulated probability anew, as a stage is not
-//! told of it.
+//! CHOICE RFC 8033 §5.2: delay is that of the last packet that left, by its time stamp, and zero once nothing
+//! waits. Other reading: the queue divided by an estimated rate of departures, for hardware without time
+//! stamps.
+//! CHOICE RFC 8033 §5.3: PIE is always on. Other reading: it turns itself on when a third of the buffer is
+//! used, and off again.
+//! CHOICE RFC 8033 §5.4: what is dropped because the buffer is full does not start the accumulated
+//! probability anew, as a stage is not told of it.
 //! CHOICE RFC 8033 §5.1: at mark_ecnth itself packets are dropped. Other reading: marked, as in Linux.
 //! ```
 //!
-//! The probability is brought up to date, for all updates that were due, before anything that depends on it happens: no timers.
+//! The probability is brought up to date, for all updates that were due, before anything that depends on it
+//! happens: no timers.
 
 mod mahimahi;
 
@@ -30,8 +34,8 @@ pub enum Variant {
     /// RFC 8033.
     #[default]
     Rfc8033,
-    /// The Mahimahi emulator's: delays and rates in whole milliseconds, gains meant for seconds applied to them, a delay
-    /// estimated from the rate of departures. It drops all or nothing.
+    /// The Mahimahi emulator's: delays and rates in whole milliseconds, gains meant for seconds applied to
+    /// them, a delay estimated from the rate of departures. It drops all or nothing.
     Mahimahi,
 }
 
@@ -57,7 +61,8 @@ pub struct Params {
     pub mean_packet: Bytes,
     /// A probability of a tenth or more rises by a fiftieth at a time (§5.5).
     pub gradual: bool,
-    /// Drops are spaced out: never before the probabilities since the last one add up to 0.85, always from 8.5 on (§5.4).
+    /// Drops are spaced out: never before the probabilities since the last one add up to 0.85, always from
+    /// 8.5 on (§5.4).
     pub derandomize: bool,
     /// Mark ECN-capable packets instead of dropping them; on if a transport is ECN-capable.
     pub ecn: Option<bool>,
@@ -214,8 +219,8 @@ impl Rfc {
     }
 
     /// All updates that were due up to `now`.
-    // CHOICE RFC 8033 §4.2: the clock of updates begins with the port's first packet, so that results do not depend on when
-    // that is.
+    // CHOICE RFC 8033 §4.2: the clock of updates begins with the port's first packet, so that results do not
+    // depend on when that is.
     fn catch_up(&mut self, p: &Params, probability: &mut f64, now: Time) {
         let mut next = self.next.unwrap_or(now.saturating_add(self.update));
         while next <= now {

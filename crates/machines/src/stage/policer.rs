@@ -1,12 +1,12 @@
 //! A policer: what exceeds a rate is dropped, however empty the queue behind it.
 //!
-//! The token bucket of RFC 2697 §3 with the committed bucket alone (and of RFC 2698 with one rate): the bucket holds at most the
-//! burst, B bytes, and fills at the rate R; a packet of L bytes passes if there are L tokens, and takes them; any other is
-//! dropped and takes none.
+//! The token bucket of RFC 2697 §3 with the committed bucket alone (and of RFC 2698 with one rate): the
+//! bucket holds at most the burst, B bytes, and fills at the rate R; a packet of L bytes passes if there are
+//! L tokens, and takes them; any other is dropped and takes none.
 //!
-//! Kept is not the number of tokens but the instant at which the bucket will be full again, as the virtual scheduling form of
-//! ITU-T I.371's generic cell rate algorithm does: one integer, from which a packet takes L/R, and no rounding adds up while
-//! nothing comes.
+//! Kept is not the number of tokens but the instant at which the bucket will be full again, as the virtual
+//! scheduling form of ITU-T I.371's generic cell rate algorithm does: one integer, from which a packet takes
+//! L/R, and no rounding adds up while nothing comes.
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
 use crate::packet::Packet;

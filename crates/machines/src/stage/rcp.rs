@@ -1,6 +1,6 @@
-//! RCP's router: one rate for all flows, such that the link is busy and its queue empty. Dukkipati, McKeown, "Why Flow-Completion Time
-//! is the Right Metric for Congestion Control", CCR 2006; Dukkipati, Kobayashi, Zhang-Shen, McKeown, "Processor Sharing Flows in the
-//! Internet", IWQoS 2005, equation (2):
+//! RCP's router: one rate for all flows, such that the link is busy and its queue empty. Dukkipati, McKeown,
+//! "Why Flow-Completion Time is the Right Metric for Congestion Control", CCR 2006; Dukkipati, Kobayashi,
+//! Zhang-Shen, McKeown, "Processor Sharing Flows in the Internet", IWQoS 2005, equation (2):
 //!
 //! R ← R [1 + (T/d) (α (γ C − y) − β q/d) / (γ C)]
 //!
@@ -8,7 +8,8 @@
 //! CHOICE RCP §III: R is at most C where C is fixed; where links offer what they please, ten times their mean.
 //! CHOICE RCP §III: R begins with a twentieth of the link's mean rate, as in the authors' simulations.
 //! CHOICE RCP §II: SYNs are told the rate, but their senders know no round trip and are not counted in d.
-//! CHOICE RC3 §2.4.1: a packet counts in the period in which it arrives whole; its authors split it where a period ends.
+//! CHOICE RC3 §2.4.1: a packet counts in the period in which it arrives whole; its authors split it where a
+//! period ends.
 //! ```
 
 use super::explicit::{Meter, check_gains};
@@ -26,8 +27,9 @@ pub enum Average {
     /// It is the mean of the last period's packets.
     #[default]
     Period,
-    /// It moves towards the mean m of the last period's bytes: d ← g m + (1 − g) d with g = T/d where m ≥ d, else (R/C)(m/d)(T/d), and
-    /// T is at most d. So in the RCP that RC3 is compared with (UCB/EECS-2018-103, §2.4.1; the authors' simulator).
+    /// It moves towards the mean m of the last period's bytes: d ← g m + (1 − g) d with g = T/d where m ≥ d,
+    /// else (R/C)(m/d)(T/d), and T is at most d. So in the RCP that RC3 is compared with (UCB/EECS-2018-103,
+    /// §2.4.1; the authors' simulator).
     Moving,
 }
 
@@ -240,7 +242,8 @@ mod tests {
         rate.bps()
     }
 
-    /// γ C is 11.4 Mb/s. One packet per 2 ms: 6 Mb/s come, and R grows by 0.5 · 5.4 / 11.4 in each period of one round trip.
+    /// γ C is 11.4 Mb/s. One packet per 2 ms: 6 Mb/s come, and R grows by 0.5 · 5.4 / 11.4 in each period of
+    /// one round trip.
     #[test]
     fn spare_rate_raises_the_rate_of_all_and_a_queue_lowers_it() {
         let mut router = rcp(4e6);

@@ -3,8 +3,8 @@
 //! Floyd's "Recommendation on using the gentle_ variant of RED" (2000).
 //!
 //! ```text
-//! CHOICE Floyd & Jacobson §4: the queue is measured in packets, and a packet is marked whatever its size. Other reading, byte mode:
-//! the queue in bytes, and a probability in proportion to the packet's size.
+//! CHOICE Floyd & Jacobson §4: the queue is measured in packets, and a packet is marked whatever its size.
+//! Other reading, byte mode: the queue in bytes, and a probability in proportion to the packet's size.
 //! ```
 //!
 //! With `weight` 1, `min` K, `max` K + 1 and not gentle this is a step at K: what marks for DCTCP in

@@ -4,8 +4,8 @@
 //! Deployments", SIGCOMM 2015, §3.1 "CP Algorithm" and Figure 5: RED's slope on the instantaneous queue, in bytes.
 //! Packets that are not ECN-capable are admitted unmarked; only a full buffer drops them.
 //!
-//! The authors mark "arriving" packets: the queue then counts the packet itself. At departure the queue is what the packet
-//! leaves behind, as in the HPCC authors' simulator (Li et al., SIGCOMM 2019).
+//! The authors mark "arriving" packets: the queue then counts the packet itself. At departure the queue is
+//! what the packet leaves behind, as in the HPCC authors' simulator (Li et al., SIGCOMM 2019).
 
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, MarkAt, Needs, Parameters, Problems, View};
 use crate::packet::{Ecn, Packet};

@@ -4,8 +4,8 @@
 //! SIGCOMM 2010, §3.1 (1): an arriving packet is marked if the queue is longer than K; RFC 8257 §3.1 likewise.
 //!
 //! ```text
-//! CHOICE DCTCP §3.1: the arriving packet counts, so that one is marked that finds K waiting. Other reading: one that finds more than K
-//! ([`super::red`] with `weight` 1, `min` K and `max` K + 1).
+//! CHOICE DCTCP §3.1: the arriving packet counts, so that one is marked that finds K waiting. Other reading:
+//! one that finds more than K ([`super::red`] with `weight` 1, `min` K and `max` K + 1).
 //! ```
 //!
 //! Packets that are not ECN-capable are admitted unmarked; only a full buffer drops them.

@@ -50,8 +50,8 @@ proptest! {
         }
     }
 
-    /// Below `quiet_below` nothing is decided or learnt at arrival; what is not ECN-capable is never marked; a stage that
-    /// needs no departures decides nothing at them; saved and loaded it goes on as before.
+    /// Below `quiet_below` nothing is decided or learnt at arrival; what is not ECN-capable is never marked;
+    /// a stage that needs no departures decides nothing at them; saved and loaded it goes on as before.
     #[test]
     fn stages_keep_to_what_they_declare(
         spec in stages(),

@@ -1,6 +1,6 @@
 //! Timetables: the omniscient scheduler of universal packet scheduling (Mittal et al., NSDI 2016, §2). Every
-//! packet enters with a priority for each switch port of its path, for example when it was served there in the schedule that
-//! is to be replayed.
+//! packet enters with a priority for each switch port of its path, for example when it was served there in
+//! the schedule that is to be replayed.
 //!
 //! The list would be in the header; here it lies beside the packet, by its handle, as paths may be long.
 

@@ -1,9 +1,10 @@
-//! VCP's router: two bits that say how loaded a link is. Xia, Subramanian, Stoica, Kalyanaraman, "One More Bit Is Enough", IEEE/ACM
-//! Transactions on Networking 2008, §3.2: σ = (arrivals + κ_q q) / (γ_l capacity), per period t_ρ.
+//! VCP's router: two bits that say how loaded a link is. Xia, Subramanian, Stoica, Kalyanaraman, "One More
+//! Bit Is Enough", IEEE/ACM Transactions on Networking 2008, §3.2: σ = (arrivals + κ_q q) / (γ_l capacity),
+//! per period t_ρ.
 //!
 //! ```text
-//! CHOICE VCP §3.2: overload is told in the first half of a period and high load after that, as in the queue of ABC's authors, whose
-//! senders cut their windows once for each. Other reading: throughout.
+//! CHOICE VCP §3.2: overload is told in the first half of a period and high load after that, as in the queue
+//! of ABC's authors, whose senders cut their windows once for each. Other reading: throughout.
 //! ```
 
 use super::explicit::Meter;

@@ -1,10 +1,12 @@
-//! XCP's router: by how much the windows of those whose packets pass should change, each packet its share. Katabi, Handley, Rohrs,
-//! "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002, §3.5, and, recomputed at every packet over a sliding
-//! window, XCPw of Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.7.3 and appendix B.4.
+//! XCP's router: by how much the windows of those whose packets pass should change, each packet its share.
+//! Katabi, Handley, Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002,
+//! §3.5, and, recomputed at every packet over a sliding window, XCPw of Goyal, "Congestion Control in Highly
+//! Variable Networks" (MIT, 2022), §2.7.3 and appendix B.4.
 //!
 //! ```text
-//! CHOICE XCP §3.5.2: all packets of an interval get the same part of the feedback, without the shuffle and without the windows and round
-//! trips that scale it, as in the queue of ABC's authors: right for flows of one round trip. Other reading: p_i ∝ rtt² s / cwnd.
+//! CHOICE XCP §3.5.2: all packets of an interval get the same part of the feedback, without the shuffle and
+//! without the windows and round trips that scale it, as in the queue of ABC's authors: right for flows of
+//! one round trip. Other reading: p_i ∝ rtt² s / cwnd.
 //! CHOICE XCP §3.5.1: the persistent queue is the shortest of the last `queue_window`.
 //! ```
 
@@ -35,8 +37,8 @@ pub enum RoundTrips {
     /// What senders write into the header, smoothed: as published.
     #[default]
     Senders,
-    /// `rtt` and what each packet has waited here: the queue of ABC's authors. What senders know of a queue lags a round trip and more
-    /// behind it, and XCP's own queue is then twice as long where links vary.
+    /// `rtt` and what each packet has waited here: the queue of ABC's authors. What senders know of a queue
+    /// lags a round trip and more behind it, and XCP's own queue is then twice as long where links vary.
     Waits,
 }
 

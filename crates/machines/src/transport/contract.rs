@@ -37,8 +37,8 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         PathNeeds::default()
     }
 
-    /// A sender knows what its receiver has, whether or not the ACK has come (a quirk of NetSys/simulator): the owner of both
-    /// ends discards what would be sent again for nothing ([`ReceivingEnd::holds`]).
+    /// A sender knows what its receiver has, whether or not the ACK has come (a quirk of NetSys/simulator):
+    /// the owner of both ends discards what would be sent again for nothing ([`ReceivingEnd::holds`]).
     fn sees_receiver(&self) -> bool {
         false
     }
@@ -48,7 +48,8 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         false
     }
 
-    /// What its flows are told when they start, on such a path: the owner adds which flow it is, its class, and a stream.
+    /// What its flows are told when they start, on such a path: the owner adds which flow it is, its class,
+    /// and a stream.
     fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
         let Windows { initial, max, threshold } = self.windows();
         let wire = self.wire();
@@ -148,7 +149,8 @@ pub struct PathNeeds {
     pub told: bool,
     /// Its senders, which wait for a pace or a window, can say beforehand that they will ([`SendingEnd::foresee`]).
     pub foresees: bool,
-    /// Its senders hear what congestion points say of their flows; others, which have control packets of their own, must not.
+    /// Its senders hear what congestion points say of their flows; others, which have control packets of
+    /// their own, must not.
     pub listens: bool,
 }
 
@@ -166,7 +168,8 @@ pub enum Transmit {
 /// Where an end stands when it has sent what it may.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Standing {
-    /// When it is to be asked again, unless something arrives: the earlier of its timer and its pace; [`Time::MAX`]: never.
+    /// When it is to be asked again, unless something arrives: the earlier of its timer and its pace;
+    /// [`Time::MAX`]: never.
     pub wake: Time,
     /// See [`Endpoint::is_done`].
     pub done: bool,
@@ -198,9 +201,10 @@ pub trait Endpoint {
     fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard;
     /// The instant named by [`Endpoint::timer`] has come (calls before it are ignored).
     fn on_timer(&mut self, spec: &Self::Spec, now: Time) -> Expiry;
-    /// Fills in the next packet: every field but destination and route, which are left at their defaults. Its class is the
-    /// transport's to write: that of its flow ([`Start::class`]), or another. To send cold headers, it fills `side` and sets
-    /// `packet.side` to 0; otherwise `packet.side` is [`NO_SIDE`](crate::NO_SIDE) and `side` is undefined.
+    /// Fills in the next packet: every field but destination and route, which are left at their defaults. Its
+    /// class is the transport's to write: that of its flow ([`Start::class`]), or another. To send cold
+    /// headers, it fills `side` and sets `packet.side` to 0; otherwise `packet.side` is
+    /// [`NO_SIDE`](crate::NO_SIDE) and `side` is undefined.
     fn poll_transmit(
         &mut self,
         spec: &Self::Spec,
@@ -208,8 +212,8 @@ pub trait Endpoint {
         packet: &mut Packet,
         side: &mut Side,
     ) -> Transmit;
-    /// Polls until no more may leave now, and hands every packet to `out`: what follows every arrival at an end that need not wait for its NIC, as
-    /// one call.
+    /// Polls until no more may leave now, and hands every packet to `out`: what follows every arrival at an
+    /// end that need not wait for its NIC, as one call.
     #[inline(always)]
     fn drain(
         &mut self,
@@ -245,23 +249,24 @@ pub trait Endpoint {
 pub trait SendingEnd: Endpoint {
     /// The flow starts: from now on `poll_transmit` answers.
     fn start(&mut self, spec: &Self::Spec, now: Time);
-    /// The flow ends with what it has sent; that is still repaired until the receiver has it. How many bytes that is: the
-    /// receiver is to be told ([`ReceivingEnd::resize`]).
+    /// The flow ends with what it has sent; that is still repaired until the receiver has it. How many bytes
+    /// that is: the receiver is to be told ([`ReceivingEnd::resize`]).
     fn stop(&mut self, spec: &Self::Spec, now: Time) -> u64;
     /// What it has done and where it stands.
     fn stats(&self) -> SenderStats;
-    /// When the pace allows the next packet, whatever the window says; `None` if there is none to send, nobody paces, or the
-    /// host posts them.
+    /// When the pace allows the next packet, whatever the window says; `None` if there is none to send,
+    /// nobody paces, or the host posts them.
     fn next_departure(&self) -> Option<Time> {
         None
     }
-    /// What [`Endpoint::poll_transmit`] would answer at the instant `at` if nothing happened until then, and that is no packet. `None`: it
-    /// would be one, or nobody can tell, or the question itself would change something. Only of transports that can ([`PathNeeds::foresees`]).
+    /// What [`Endpoint::poll_transmit`] would answer at the instant `at` if nothing happened until then, and
+    /// that is no packet. `None`: it would be one, or nobody can tell, or the question itself would change
+    /// something. Only of transports that can ([`PathNeeds::foresees`]).
     fn foresee(&self, _spec: &Self::Spec, _at: Time) -> Option<Transmit> {
         None
     }
-    /// A switch has dropped the data packet that begins at byte `seq`; the sender hears of it at the instant `at`, at its timer
-    /// ([`PathNeeds::told`]).
+    /// A switch has dropped the data packet that begins at byte `seq`; the sender hears of it at the instant
+    /// `at`, at its timer ([`PathNeeds::told`]).
     fn on_drop(&mut self, _spec: &Self::Spec, _seq: u64, _at: Time) {}
     /// When the pace allows the next packet, if an ACK has moved that since this was asked last.
     fn take_moved(&mut self) -> Option<Time> {
@@ -282,8 +287,8 @@ pub trait SendingEnd: Endpoint {
     ) -> Transmit {
         Transmit::Idle
     }
-    /// The flow is over: of what waits in its NIC's queue, data of this class and less important ones is of no use. Only of
-    /// transports that need it ([`PathNeeds::takes_back`]).
+    /// The flow is over: of what waits in its NIC's queue, data of this class and less important ones is of
+    /// no use. Only of transports that need it ([`PathNeeds::takes_back`]).
     fn takes_back(&self, _spec: &Self::Spec) -> Option<u8> {
         None
     }
@@ -297,8 +302,9 @@ pub trait SendingEnd: Endpoint {
     }
     /// This flow follows another on its connection. Before [`SendingEnd::start`].
     fn take_over(&mut self, _before: HandOver) {}
-    /// The flow is a stream of messages, each in packets of its own: `bytes` more follow at its end (0: what there is so far
-    /// is the first message). The offset behind them; `None`: a flow of this kind is one message.
+    /// The flow is a stream of messages, each in packets of its own: `bytes` more follow at its end (0: what
+    /// there is so far is the first message). The offset behind them; `None`: a flow of this kind is one
+    /// message.
     fn append(&mut self, _spec: &Self::Spec, _now: Time, _bytes: u64) -> Option<u64> {
         None
     }

@@ -1,6 +1,7 @@
-//! How fast data is delivered: a record of every segment that is out, for controllers that ask for it ([`Needs::delivery`]);
-//! nobody else keeps one. draft-ietf-ccwg-bbr, §4.1 "Delivery Rate Samples", with its names: `C.` is of the log, `P.` of a
-//! record, `RS.` of the sample. Segments are numbered from 0 as they lie in the flow.
+//! How fast data is delivered: a record of every segment that is out, for controllers that ask for it
+//! ([`Needs::delivery`]); nobody else keeps one. draft-ietf-ccwg-bbr, §4.1 "Delivery Rate Samples", with its
+//! names: `C.` is of the log, `P.` of a record, `RS.` of the sample. Segments are numbered from 0 as they lie
+//! in the flow.
 //!
 //! [`Needs::delivery`]: crate::congestion::Needs::delivery
 
@@ -58,8 +59,8 @@ pub struct SendLog {
 }
 
 impl SendLog {
-    /// CheckIfApplicationLimited (§4.1.2.4) has found that all that is written is in flight, and the window has room for more: what
-    /// leaves until so much is delivered, and one byte, says nothing of the path.
+    /// CheckIfApplicationLimited (§4.1.2.4) has found that all that is written is in flight, and the window
+    /// has room for more: what leaves until so much is delivered, and one byte, says nothing of the path.
     pub(super) fn limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
@@ -200,7 +201,8 @@ mod tests {
         log.on_sent(US(30), 1, 1000, 1000);
         log.on_arrived(US(50), 0, 1);
         assert_eq!(log.sample(), delivery(1000, 50, 0, false), "it left before");
-        // The 1000 B in flight then are delivered, and not one byte more: what leaves now is the application's doing, too.
+        // The 1000 B in flight then are delivered, and not one byte more: what leaves now is the
+        // application's doing, too.
         log.on_sent(US(60), 2, 1000, 1000);
         log.on_arrived(US(80), 0, 2);
         assert_eq!(log.sample(), delivery(2000, 80, 0, true));

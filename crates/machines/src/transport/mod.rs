@@ -7,10 +7,11 @@
 //! only the network knows: destination and route.
 //!
 //! What all flows of one kind of transport share (a [`TransportSpec`]) is not kept in each of them but
-//! passed to every call: always the one that the machine was made with. It also says, once, what everybody else wants to know
-//! of a transport: what it puts on the wire, what it needs of the network ([`Protocol`]).
+//! passed to every call: always the one that the machine was made with. It also says, once, what everybody
+//! else wants to know of a transport: what it puts on the wire, what it needs of the network ([`Protocol`]).
 //!
-//! Each transport has a folder of its own and a line in the one list, from which the enums, dispatched statically, follow.
+//! Each transport has a folder of its own and a line in the one list, from which the enums, dispatched
+//! statically, follow.
 
 pub(crate) mod arrivals;
 mod collector;

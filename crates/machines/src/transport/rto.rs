@@ -1,11 +1,13 @@
 //! The retransmission timer's length: RFC 6298, and with Linux's floor. The timer itself is the sender's.
 //!
-//! Linux (net/ipv4/tcp_input.c, tcp_rtt_estimator and tcp_set_rto) applies its least timeout to the variance instead of the
-//! sum: a timer runs for srtt + max(4 rttvar, 200 ms) at least. On paths whose round trip is near 200 ms or above, or whose
-//! queues grow within a round trip, the RFC's floor fires where Linux still waits.
+//! Linux (net/ipv4/tcp_input.c, tcp_rtt_estimator and tcp_set_rto) applies its least timeout to the variance
+//! instead of the sum: a timer runs for srtt + max(4 rttvar, 200 ms) at least. On paths whose round trip is
+//! near 200 ms or above, or whose queues grow within a round trip, the RFC's floor fires where Linux still
+//! waits.
 //!
-//! CHOICE RFC 6298 §2: rttvar in Linux is the largest deviation of a round trip's samples and falls once per round trip, and
-//! round trips that shrink count for an eighth. Here it is the RFC's; below the floor, where most paths are, they do not differ.
+//! CHOICE RFC 6298 §2: rttvar in Linux is the largest deviation of a round trip's samples and falls once per
+//! round trip, and round trips that shrink count for an eighth. Here it is the RFC's; below the floor, where
+//! most paths are, they do not differ.
 
 use super::RtoSpec;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! Queue pairs of `thalweg_verbs` for Python: two ends, their memories, the path between them. Wrapped by `thalweg.verbs`.
+//! Queue pairs of `thalweg_verbs` for Python: two ends, their memories, the path between them. Wrapped by
+//! `thalweg.verbs`.
 
 mod settings;
 mod show;
@@ -286,7 +287,8 @@ impl VerbsPair {
         sent.iter().map(one).collect()
     }
 
-    /// MSN, the next request packet expected, shared Receive WQEs taken, bits kept about packets out of order, over, failed.
+    /// MSN, the next request packet expected, shared Receive WQEs taken, bits kept about packets out of
+    /// order, over, failed.
     fn state(&self) -> (u32, u32, u64, u32, bool, bool) {
         let pair = self.lock();
         (

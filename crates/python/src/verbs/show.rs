@@ -119,7 +119,8 @@ pub fn verbs_state(py: Python<'_>, cap: u32, queue_pairs: u64, wqes: u64) -> PyR
     Ok(all)
 }
 
-/// What IRN's receivers answer to packets in their order of arrival, of many flows: whether with a NACK, and the number expected next.
+/// What IRN's receivers answer to packets in their order of arrival, of many flows: whether with a NACK, and
+/// the number expected next.
 #[pyfunction]
 pub fn irn_answers(flows: Vec<u32>, numbers: Vec<u32>) -> (Vec<bool>, Vec<u32>) {
     let mut receivers = std::collections::BTreeMap::new();

@@ -1,12 +1,14 @@
 //! Round-robin NICs as the HPCC authors' simulator has them (alibaba-edu/High-Precision-Congestion-Control,
 //! `RdmaEgressQueue::GetNextQindex`, `QbbNetDevice::DequeueAndTransmit`).
 //!
-//! Flows have places in a ring, in the order in which they began, and the NIC scans it from behind the one that sent last. Two
-//! quirks of the peer are kept: a flow that is over leaves when a scan meets it, those behind it move up, and the mark of who
-//! sent last does not move with them; and a NIC that finds no packet sets *one* timer, for the flow that may send first then: one
-//! that may send earlier, because it began or was served later, has to wait for that timer, an ACK, or the end of another packet. What a
-//! flow's window says does not count for the timer, and while a flow waits for its window that its rate would allow to send, none is
-//! set. An ACK that changes a flow's rate brings the timer forward to that flow's next packet, if it is later.
+//! Flows have places in a ring, in the order in which they began, and the NIC scans it from behind the one
+//! that sent last. Two quirks of the peer are kept: a flow that is over leaves when a scan meets it, those
+//! behind it move up, and the mark of who sent last does not move with them; and a NIC that finds no packet
+//! sets *one* timer, for the flow that may send first then: one that may send earlier, because it began or
+//! was served later, has to wait for that timer, an ACK, or the end of another packet. What a flow's window
+//! says does not count for the timer, and while a flow waits for its window that its rate would allow to
+//! send, none is set. An ACK that changes a flow's rate brings the timer forward to that flow's next packet,
+//! if it is later.
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::Transmit;
@@ -63,8 +65,8 @@ impl HpccNic {
         (whose == flow && at >= now).then_some(at)
     }
 
-    /// An ACK has changed a flow's rate, so that its next packet is allowed at `at`: if the timer lies behind that, it is brought
-    /// forward.
+    /// An ACK has changed a flow's rate, so that its next packet is allowed at `at`: if the timer lies behind
+    /// that, it is brought forward.
     pub fn bring_forward(&mut self, flow: FlowId, at: Time, now: Time) {
         if self.timer.0 > now && at < self.timer.0 {
             self.timer = (at.max(now), flow);

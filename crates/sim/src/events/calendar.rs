@@ -4,8 +4,8 @@
 //! Events of the running day are inserted in order. Timers, mostly far and mostly cancelled, wait in
 //! the heap and enter the year as it advances.
 //!
-//! Within its day an event is one word, which sorts by instant, phase and number. Where two are of one instant and phase, the
-//! draw decides ([`Ties`]): as a day is reached, and as an event joins it.
+//! Within its day an event is one word, which sorts by instant, phase and number. Where two are of one
+//! instant and phase, the draw decides ([`Ties`]): as a day is reached, and as an event joins it.
 
 use super::order::{Word, sort_descending};
 use super::{Event, Events, Heap, Phase, Tag, Ties};

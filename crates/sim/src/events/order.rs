@@ -1,7 +1,7 @@
 //! A day's events in order.
 //!
-//! Few events are sorted by networks (Knuth, The Art of Computer Programming, vol. 3, §5.3.4): which of two comes first is
-//! a coin toss, and a mispredicted branch costs more than some comparisons too many.
+//! Few events are sorted by networks (Knuth, The Art of Computer Programming, vol. 3, §5.3.4): which of two
+//! comes first is a coin toss, and a mispredicted branch costs more than some comparisons too many.
 
 /// An event of a day: how long after the day's beginning (ps), above its tag.
 pub(super) type Word = u64;

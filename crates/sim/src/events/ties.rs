@@ -1,9 +1,9 @@
 //! Ties: who is first among events of one phase at one instant.
 //!
-//! Two equal senders whose packets meet in the same picosecond, again and again, must share what that costs. By number, the same
-//! one is second for ever: all losses of two equal streams at a full queue fall on the flow with the higher number. So the order
-//! is drawn anew at every instant. A draw is a pure function of (seed, instant, entity): it has no history, and a network that is
-//! cut into parts draws the same in each.
+//! Two equal senders whose packets meet in the same picosecond, again and again, must share what that costs.
+//! By number, the same one is second for ever: all losses of two equal streams at a full queue fall on the
+//! flow with the higher number. So the order is drawn anew at every instant. A draw is a pure function of
+//! (seed, instant, entity): it has no history, and a network that is cut into parts draws the same in each.
 //!
 //! Only the entities of a tie are ranked: events without one never get here.
 
@@ -24,8 +24,8 @@ pub enum Ties {
     },
 }
 
-/// Phases whose entities compete as equals. The others keep the order of the scenario (incidents, probes), or each entity
-/// acts on itself alone.
+/// Phases whose entities compete as equals. The others keep the order of the scenario (incidents, probes), or
+/// each entity acts on itself alone.
 const DRAWN: u32 = 1 << Phase::Finish as u32
     | 1 << Phase::Arrive as u32
     | 1 << Phase::SenderTimer as u32

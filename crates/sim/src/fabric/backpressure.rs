@@ -1,6 +1,8 @@
-//! Backpressure flow control: packets say from which queue they come, and those that make a queue too long are held against it.
+//! Backpressure flow control: packets say from which queue they come, and those that make a queue too long
+//! are held against it.
 //!
-//! As long as such packets wait at a port, ends of transmissions there are events: what leaves may let a neighbour go on.
+//! As long as such packets wait at a port, ends of transmissions there are events: what leaves may let a
+//! neighbour go on.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -15,7 +17,8 @@ use thalweg_units::PortId;
 /// After so many reminders that say that nothing is paused there are no more.
 const IDLE_REMINDERS: u8 = 2;
 
-/// A packet has joined the queue of a switch port, through the port `from`: if it made the queue too long, the neighbour is told.
+/// A packet has joined the queue of a switch port, through the port `from`: if it made the queue too long,
+/// the neighbour is told.
 pub(super) fn note_overfull<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,

@@ -1,8 +1,9 @@
 //! Inputs that send one packet at a time through their switch ([`thalweg_machines::crossbar`]).
 //!
-//! Ports of such switches are gated and eager: the end of every transmission is an event. Whoever decides first at an instant joins the
-//! inputs and outputs of the whole switch; the others then find themselves busy, or nothing that they may send. An output whose
-//! packets all wait behind a busy input has no event: the end of what that input sends is one.
+//! Ports of such switches are gated and eager: the end of every transmission is an event. Whoever decides
+//! first at an instant joins the inputs and outputs of the whole switch; the others then find themselves
+//! busy, or nothing that they may send. An output whose packets all wait behind a busy input has no event:
+//! the end of what that input sends is one.
 
 use crate::cx::Cx;
 use crate::events::Events;
@@ -92,7 +93,8 @@ pub(super) fn join<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     }
 }
 
-/// The outputs of a switch that may send a packet at this instant. Those whose transmission is over part from their inputs.
+/// The outputs of a switch that may send a packet at this instant. Those whose transmission is over part from
+/// their inputs.
 fn free<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) -> Ends {
     let mut free = Ends::default();
     for n in 0..fabric.memory.links[switch].len() {

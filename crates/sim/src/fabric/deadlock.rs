@@ -6,8 +6,8 @@ use crate::instruments::pauses::Deadlock;
 use crate::port::Port;
 use thalweg_units::{PortId, Time};
 
-/// Which paused ports wait for which: a paused port waits for the ingress at its far end, which waits for the egresses that
-/// hold its bytes.
+/// Which paused ports wait for which: a paused port waits for the ingress at its far end, which waits for the
+/// egresses that hold its bytes.
 pub(crate) struct WaitGraph<'a> {
     pub ports: &'a [Port],
     pub gates: &'a Gates,
@@ -15,11 +15,12 @@ pub(crate) struct WaitGraph<'a> {
 }
 
 impl WaitGraph<'_> {
-    /// A port has just been paused: does that close a cycle of ports that wait for each other, other than those `known`, and
-    /// can it end?
+    /// A port has just been paused: does that close a cycle of ports that wait for each other, other than
+    /// those `known`, and can it end?
     ///
-    /// If each of the egresses that matter is paused itself, and so on around a cycle, no packet ever moves: the largest set of paused ports whose
-    /// ingresses keep more than XON even if every egress outside the set drains.
+    /// If each of the egresses that matter is paused itself, and so on around a cycle, no packet ever moves:
+    /// the largest set of paused ports whose ingresses keep more than XON even if every egress outside the
+    /// set drains.
     #[cold]
     pub fn deadlock(&self, from: PortId, at: Time, known: &[Deadlock]) -> Option<Deadlock> {
         if !self.closes_cycle(from) {

@@ -1,7 +1,8 @@
 //! Failures: links that fail and are restored, and pause frames that are lost on their way.
 //!
-//! A link that fails loses what is on it, what waits for it, and what still comes to it. Some time later the routes have
-//! converged: paths are laid anew for what the flows send from then on; packets under way keep theirs. Pinned paths stay.
+//! A link that fails loses what is on it, what waits for it, and what still comes to it. Some time later the
+//! routes have converged: paths are laid anew for what the flows send from then on; packets under way keep
+//! theirs. Pinned paths stay.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};

@@ -1,13 +1,14 @@
 //! Gated ports: what a transmitter sends before, or instead of, what its queue holds.
 //!
-//! Under flow control a port also sends pause frames (ahead of everything, never paused), may let control packets bypass
-//! its queue, may be paused, and at a host with a round-robin NIC pulls packets from flows. Such a port takes
-//! these decisions at events; while none of this is pending it is as any other and decides when it is next touched.
+//! Under flow control a port also sends pause frames (ahead of everything, never paused), may let control
+//! packets bypass its queue, may be paused, and at a host with a round-robin NIC pulls packets from flows.
+//! Such a port takes these decisions at events; while none of this is pending it is as any other and decides
+//! when it is next touched.
 //!
-//! Pauses may expire (IEEE 802.1Qbb; IEEE 802.3 Annex 31B): XOFF says for how long, in quanta of 512 bit times of its link,
-//! and XON is a frame of zero quanta. Whoever sent XOFF sends it again while its ingress holds too much. So a frame that is lost
-//! costs time or, at worst, what comes until the next: an XOFF is repeated, and an XON that never arrives is replaced by the
-//! end of the quanta.
+//! Pauses may expire (IEEE 802.1Qbb; IEEE 802.3 Annex 31B): XOFF says for how long, in quanta of 512 bit
+//! times of its link, and XON is a frame of zero quanta. Whoever sent XOFF sends it again while its ingress
+//! holds too much. So a frame that is lost costs time or, at worst, what comes until the next: an XOFF is
+//! repeated, and an XON that never arrives is replaced by the end of the quanta.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -90,8 +91,8 @@ impl Fabric {
         }
     }
 
-    /// What a gated port sends now: a frame, else a control packet, else, unless it is paused, what its flows or its queue
-    /// give.
+    /// What a gated port sends now: a frame, else a control packet, else, unless it is paused, what its flows
+    /// or its queue give.
     pub(crate) fn tx_gated<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Tx {
         if self.is_reference(id) {
             return if reference::tx(self, cx, id) { Tx::Pull } else { Tx::Done };
@@ -142,8 +143,8 @@ impl Fabric {
         Next::Sent
     }
 
-    /// What was sent took no time, a frame on a link that is down or a packet shorter than the link's clock can tell: what is behind
-    /// it leaves at the same instant.
+    /// What was sent took no time, a frame on a link that is down or a packet shorter than the link's clock
+    /// can tell: what is behind it leaves at the same instant.
     #[cold]
     fn send_on<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Next {
         loop {
@@ -195,7 +196,8 @@ impl Fabric {
         }
     }
 
-    /// Something happens at a port: what its host's flows foresaw is uncertain if the link is not free yet. True: it was not before.
+    /// Something happens at a port: what its host's flows foresaw is uncertain if the link is not free yet.
+    /// True: it was not before.
     #[inline]
     pub(crate) fn recall<Q>(&mut self, cx: &Cx<Q>, id: PortId) -> bool {
         let gate = &mut self.gates[id.at()];
@@ -222,8 +224,8 @@ impl Fabric {
         }
         let now = cx.now;
         self.frame_begins(cx, id, now, posted);
-        // Nothing comes before a signal that is first in line, nor takes its place: it follows at once, and needs no event for that. (A link may fail
-        // before it does.)
+        // Nothing comes before a signal that is first in line, nor takes its place: it follows at once, and
+        // needs no event for that. (A link may fail before it does.)
         while cx.features.relief
             && !cx.features.failures
             && let Some(posted) = self.gates[id.at()].frames.pop_signal()
@@ -403,8 +405,8 @@ impl Fabric {
         if numbered { self.queues[port.queue as usize].queues() } else { 0 }
     }
 
-    /// Tells a queue with so many numbers which are paused; true if something waits there, and none of it may leave. While
-    /// any is, the queue sees every packet.
+    /// Tells a queue with so many numbers which are paused; true if something waits there, and none of it may
+    /// leave. While any is, the queue sees every packet.
     fn pause_queues(&mut self, id: PortId, queues: u16) -> bool {
         self.spill(id);
         let port = &mut self.ports[id.at()];
@@ -426,7 +428,8 @@ impl Fabric {
         queue.is_held()
     }
 
-    /// A packet has joined the queue of a port, or one has left it: single queues that are paused may hold back all that waits.
+    /// A packet has joined the queue of a port, or one has left it: single queues that are paused may hold
+    /// back all that waits.
     #[inline]
     pub(crate) fn note_held<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
         if self.gates[id.at()].bypass_limit.is_none() {
@@ -458,8 +461,8 @@ impl Fabric {
     }
 
     /// An XOFF leaves a port: it is to be sent again in time.
-    // CHOICE IRN §4.3.1: when half of the quanta are over; the standard leaves it open. What the new frame may have to wait for, a
-    // packet, must fit into the other half.
+    // CHOICE IRN §4.3.1: when half of the quanta are over; the standard leaves it open. What the new frame
+    // may have to wait for, a packet, must fit into the other half.
     fn refresh_later<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, cause: u32) {
         let Some(quanta) = self.quanta(cx, id) else { return };
         let asked = &mut self.gates[id.at()].asked;

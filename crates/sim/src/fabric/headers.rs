@@ -1,7 +1,7 @@
-//! Where packets meet the stages around a port's queue: what they carry is turned into the key that the queue sorts by, and
-//! back (Mittal, Agarwal, Ratnasamy, Shenker, "Universal Packet Scheduling", NSDI 2016, §5). The stages themselves are machines
-//! ([`thalweg_machines::stage::Carry`]); here they are shown packet, clock and path. Those who follow packets on their way look
-//! on at the same places.
+//! Where packets meet the stages around a port's queue: what they carry is turned into the key that the queue
+//! sorts by, and back (Mittal, Agarwal, Ratnasamy, Shenker, "Universal Packet Scheduling", NSDI 2016, §5).
+//! The stages themselves are machines ([`thalweg_machines::stage::Carry`]); here they are shown packet, clock
+//! and path. Those who follow packets on their way look on at the same places.
 
 use crate::cx::Cx;
 use crate::events::Events;
@@ -27,8 +27,8 @@ impl Fabric {
         }
     }
 
-    /// A packet begins its transmission at `at`, or, where transmissions are interrupted, would have begun it then had it not
-    /// been.
+    /// A packet begins its transmission at `at`, or, where transmissions are interrupted, would have begun it
+    /// then had it not been.
     pub(crate) fn note_departure<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, at: Time) {
         if self.ports[id.at()].place.from_host {
             return self.enter(cx, handle, at);
@@ -42,8 +42,8 @@ impl Fabric {
         }
     }
 
-    /// The transmission of a packet that waits no longer begins: what a switch port writes into it. (Into data with room for
-    /// it; an ACK carries what the data saw.)
+    /// The transmission of a packet that waits no longer begins: what a switch port writes into it. (Into
+    /// data with room for it; an ACK carries what the data saw.)
     #[inline]
     pub(crate) fn write_headers(&mut self, id: PortId, flying: Flying, at: Time) {
         let port = &self.ports[id.at()];

@@ -1,8 +1,10 @@
-//! Per-ingress accounting: a switch admits a packet by the ingress at which it came, and releases its bytes as it leaves.
+//! Per-ingress accounting: a switch admits a packet by the ingress at which it came, and releases its bytes
+//! as it leaves.
 //!
-//! As long as no neighbour is paused and the bytes accounted for, even with those that have left since, are too few to matter,
-//! releases are deferred until their ports are next touched. Near a threshold, or where a peak may be set, the switch flushes
-//! them first, and while any of its ingresses keeps a neighbour paused, every end of a transmission there is an event.
+//! As long as no neighbour is paused and the bytes accounted for, even with those that have left since, are
+//! too few to matter, releases are deferred until their ports are next touched. Near a threshold, or where a
+//! peak may be set, the switch flushes them first, and while any of its ingresses keeps a neighbour paused,
+//! every end of a transmission there is an event.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -203,7 +205,8 @@ impl Fabric {
         }
     }
 
-    /// Makes all releases of a switch up to now. While it keeps a neighbour paused each has an event, so none is overdue.
+    /// Makes all releases of a switch up to now. While it keeps a neighbour paused each has an event, so none
+    /// is overdue.
     fn flush_releases<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize) {
         if self.memory.switches[switch].is_pausing() {
             return;

@@ -23,7 +23,8 @@ pub(crate) struct Memory {
     pub crossbars: Vec<Crossbar>,
     /// By port: ingress and bytes of the packet being transmitted, to be released as it ends; zero bytes: none.
     pub deferred: Vec<(u8, u32)>,
-    /// By port, [`Memory::stride`] numbers each: bytes waiting there by the ingress at which they came, under flow control.
+    /// By port, [`Memory::stride`] numbers each: bytes waiting there by the ingress at which they came, under
+    /// flow control.
     held: Vec<u32>,
     /// Likewise: what comes by that ingress is held against nobody; empty: nothing is exempt.
     #[serde(skip)]
@@ -31,7 +32,8 @@ pub(crate) struct Memory {
     /// Ports of the switch that has most.
     #[serde(skip)]
     pub stride: usize,
-    /// By port: packets that it has let go of and its switch has not heard of yet, and when it will; empty where all hear at once.
+    /// By port: packets that it has let go of and its switch has not heard of yet, and when it will; empty
+    /// where all hear at once.
     pub returning: Vec<VecDeque<(Time, Packet)>>,
     /// Packets refused.
     pub dropped: u64,

@@ -112,7 +112,8 @@ impl Fabric {
         let to_host = port.mode.to_host;
         let early = port.early(landed.wire);
         if let Some(next) = next {
-            // The packet behind, where it will be read; else what is at hand. No branch: who lands where is hard to predict.
+            // The packet behind, where it will be read; else what is at hand. No branch: who lands where is
+            // hard to predict.
             let packet = self.packets.hint(next.handle).cast::<u8>();
             let here = std::ptr::from_ref(port).cast::<u8>();
             prefetch(if to_host | cx.features.prefetch { packet } else { here });
@@ -122,8 +123,8 @@ impl Fabric {
             && port.waiting.packets > 0
             && !(cx.features.crossbar && port.state.eager)
         {
-            // Nothing on the wire will remind the port (no propagation delay): it needs an event. (An output that waits for an
-            // input is reminded by what that input sends.)
+            // Nothing on the wire will remind the port (no propagation delay): it needs an event. (An output
+            // that waits for an input is reminded by what that input sends.)
             port.state.tx_pending = true;
             let at = port.free_at;
             cx.schedule(at, Phase::Decide, id.0);
@@ -223,8 +224,8 @@ impl Fabric {
         self.paths.spray.next(host, !self.routes.same_attachment(host, dst))
     }
 
-    /// A packet that has come through the port `from` (none: from a host) joins the queue of the port `id`; `LAST`: nothing
-    /// else happens in this event; `DETOURS`: as the feature of this name says.
+    /// A packet that has come through the port `from` (none: from a host) joins the queue of the port `id`;
+    /// `LAST`: nothing else happens in this event; `DETOURS`: as the feature of this name says.
     #[inline(always)]
     pub(crate) fn enqueue<const LAST: bool, const DETOURS: bool, Q: Events>(
         &mut self,

@@ -1,8 +1,9 @@
 //! On-demand ports: what waits there, and what leaves next.
 //!
-//! What a busy port sends next matters to no other part until something joins its queue or its wire runs empty, so the end of
-//! a transmission has no event: whoever touches the port next catches up first, with decisions as of the instants at which
-//! they fell due. Eager ports (shared memory, users' disciplines) are seen by others in between and have events.
+//! What a busy port sends next matters to no other part until something joins its queue or its wire runs
+//! empty, so the end of a transmission has no event: whoever touches the port next catches up first, with
+//! decisions as of the instants at which they fell due. Eager ports (shared memory, users' disciplines) are
+//! seen by others in between and have events.
 //!
 //! A packet that the queue need not order waits in the bypass slot: see [`crate::port::Bypass`].
 
@@ -63,7 +64,8 @@ impl Fabric {
         }
     }
 
-    /// A packet reaches a gated port: false if it bypasses the queue, escapes, there is no memory for it, or the port's machine has it.
+    /// A packet reaches a gated port: false if it bypasses the queue, escapes, there is no memory for it, or
+    /// the port's machine has it.
     #[inline]
     fn enters<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, from: PortId, flying: &mut Flying) -> bool {
         if cx.features.priority_bypass && self.priority_bypass(cx, id, *flying) {
@@ -187,8 +189,8 @@ impl Fabric {
         verdict != Verdict::Dropped
     }
 
-    /// Something may wait at a port that has caught up: if nothing reminds it, it needs to decide at the end of this instant,
-    /// or, if it is eager, as soon as it is free.
+    /// Something may wait at a port that has caught up: if nothing reminds it, it needs to decide at the end
+    /// of this instant, or, if it is eager, as soon as it is free.
     #[inline(always)]
     fn request_tx<const LAST: bool, Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
         let port = &mut self.ports[id.at()];
@@ -315,8 +317,8 @@ impl Fabric {
         }
     }
 
-    /// A port whose transmitter is free at `at` sends what its queue says. Not inlined: the way of a packet should fit into
-    /// the instruction cache.
+    /// A port whose transmitter is free at `at` sends what its queue says. Not inlined: the way of a packet
+    /// should fit into the instruction cache.
     #[inline(never)]
     pub(crate) fn dequeue_at<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {
         if cx.features.ingress_accounting {
@@ -380,7 +382,8 @@ impl Fabric {
         self.note_served(cx, id);
     }
 
-    /// A queue was asked for its next packet: some that it had may be lost, and what is paused may hold back all that it has left.
+    /// A queue was asked for its next packet: some that it had may be lost, and what is paused may hold back
+    /// all that it has left.
     #[inline(always)]
     fn note_served<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
         if !self.pushed_out.is_empty() {
@@ -510,7 +513,8 @@ impl Fabric {
     }
 }
 
-/// A packet that waits no longer goes on the wire at `at`, and no other part sees it: no headers to rewrite, no memory shared.
+/// A packet that waits no longer goes on the wire at `at`, and no other part sees it: no headers to rewrite,
+/// no memory shared.
 #[inline(always)]
 fn send_unobserved<Q: Events>(cx: &mut Cx<Q>, id: PortId, port: &mut Port, at: Time, flying: Flying) {
     if cx.instruments.firsts.pending > 0 && port.place.from_host {

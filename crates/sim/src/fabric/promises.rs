@@ -1,6 +1,8 @@
-//! What a relief promises over time, for whoever checks a run: Escape's invariants I10 and I11 (Menikkumbura, Purdue 2022, §4.4).
+//! What a relief promises over time, for whoever checks a run: Escape's invariants I10 and I11 (Menikkumbura,
+//! Purdue 2022, §4.4).
 //!
-//! Between two looks much may happen that is not seen, so that only what many looks in a row find as it was counts as standing still.
+//! Between two looks much may happen that is not seen, so that only what many looks in a row find as it was
+//! counts as standing still.
 
 use crate::fabric::Fabric;
 use crate::fabric::relief::look;
@@ -89,7 +91,8 @@ impl Promises {
         Ok(())
     }
 
-    /// I11. What no switch can name stands still for good (M9 of the algorithm: nothing open ahead, or flows that have never passed).
+    /// I11. What no switch can name stands still for good (M9 of the algorithm: nothing open ahead, or flows
+    /// that have never passed).
     fn look_at_cycles(
         &mut self,
         fabric: &Fabric,
@@ -118,7 +121,8 @@ impl Promises {
         Ok(())
     }
 
-    /// Flows that wait at a paused port, and that the switch behind it can name: their output there is open, with places free at both.
+    /// Flows that wait at a paused port, and that the switch behind it can name: their output there is open,
+    /// with places free at both.
     fn chances(&mut self, fabric: &Fabric, spec: &NetworkSpec) -> Vec<Chance> {
         let machines = &fabric.stages.relief.machines;
         let pool = spec.relief.map_or(0, |relief| relief.more());

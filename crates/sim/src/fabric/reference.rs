@@ -1,10 +1,11 @@
 //! The reference lane: a port that runs [`thalweg_machines::egress::Egress`] itself.
 //!
-//! Any link, any stage. An arrival is told to the machine, and whenever something waits, the instant at which the machine is
-//! to be asked next is an event: two per packet-hop. The other lanes are short cuts of this one.
+//! Any link, any stage. An arrival is told to the machine, and whenever something waits, the instant at which
+//! the machine is to be asked next is an event: two per packet-hop. The other lanes are short cuts of this
+//! one.
 //!
-//! Such a port is gated: frames, pauses and NICs that pull are the business of [`crate::fabric`], gated ports, but what is
-//! paused and what waits, control packets and frames too, the machine knows.
+//! Such a port is gated: frames, pauses and NICs that pull are the business of [`crate::fabric`], gated
+//! ports, but what is paused and what waits, control packets and frames too, the machine knows.
 //!
 //! Nothing here is inlined: the way of a packet on the other lanes should fit into the instruction cache.
 
@@ -257,7 +258,8 @@ fn fly<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flyin
     }
 }
 
-/// After a decision: the next one is an event if anything is to be decided; blocked if only another part can unblock the port.
+/// After a decision: the next one is an event if anything is to be decided; blocked if only another part can
+/// unblock the port.
 #[inline(never)]
 pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     let port = &fabric.ports[id.at()];

@@ -1,7 +1,8 @@
 //! Releases of reliefs on their last hop, which have no event of their own.
 //!
-//! Whoever is told one only counts ([`Signal::only_counts`]): nobody needs to hear of it before the count is looked at, and is then told of what has arrived
-//! by then, in the order of events. It takes its time on the link as any other frame does, but no place among what is on the wire. Where links may fail, and on the
+//! Whoever is told one only counts ([`Signal::only_counts`]): nobody needs to hear of it before the count is
+//! looked at, and is then told of what has arrived by then, in the order of events. It takes its time on the
+//! link as any other frame does, but no place among what is on the wire. Where links may fail, and on the
 //! reference lane, it lands at an event like others.
 //!
 //! [`Signal::only_counts`]: thalweg_machines::relief::Signal::only_counts
@@ -27,8 +28,9 @@ pub(super) fn is_quiet(fabric: &Fabric, switch: usize, end: Time) -> bool {
     fabric.stages.relief.releases.quiet_until[switch] > end
 }
 
-/// The next that has arrived at a switch before what lands at the instant and by the port of `end`: by which of its ports, when, and what. They only count,
-/// and do not look at what the other has counted: those of one port come after those of another.
+/// The next that has arrived at a switch before what lands at the instant and by the port of `end`: by which
+/// of its ports, when, and what. They only count, and do not look at what the other has counted: those of one
+/// port come after those of another.
 pub(super) fn next<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,

@@ -1,7 +1,8 @@
 //! Relief: switches lift packets that wait behind a pause, or break cycles of ports that wait for each other.
 //!
-//! The machines are [`thalweg_machines::relief`], one for each switch. Here they see their switch, and what they want is done. A packet that
-//! escapes is in the lane of its port ([`thalweg_machines::schedule::liftable`]), which has memory of its own: no input counts it. Its
+//! The machines are [`thalweg_machines::relief`], one for each switch. Here they see their switch, and what
+//! they want is done. A packet that escapes is in the lane of its port
+//! ([`thalweg_machines::schedule::liftable`]), which has memory of its own: no input counts it. Its
 //! [tag](thalweg_machines::Packet::tag) says how many hops it still escapes.
 
 use crate::cx::Cx;
@@ -115,8 +116,8 @@ pub(super) fn look(fabric: &Fabric, hosts: u32, switch: usize) -> View<'_> {
     View { links, ports, gates, memory, queues, egresses, last_sent, outages, hosts }
 }
 
-/// A packet comes to a port of a switch. True: it goes on as others do; false: it escapes, and is in the port's lane. (Neither this nor what leaves is
-/// inlined: few networks have it.)
+/// A packet comes to a port of a switch. True: it goes on as others do; false: it escapes, and is in the
+/// port's lane. (Neither this nor what leaves is inlined: few networks have it.)
 #[inline(never)]
 pub(super) fn enters<Q: Events>(
     fabric: &mut Fabric,
@@ -142,7 +143,8 @@ pub(super) fn enters<Q: Events>(
     hops == 0 || !escapes(fabric, cx, from, id, flying, name)
 }
 
-/// It comes with a header that says that it escapes. True: it is in the port's lane. False: no place is kept for it, or another one of its flow has taken that.
+/// It comes with a header that says that it escapes. True: it is in the port's lane. False: no place is kept
+/// for it, or another one of its flow has taken that.
 #[cold]
 fn escapes<Q: Events>(
     fabric: &mut Fabric,
@@ -265,7 +267,8 @@ fn hears<Q>(fabric: &mut Fabric, cx: &Cx<Q>, switch: usize, port: usize, at: Tim
     ask(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
 }
 
-/// The relief of a switch hears of releases that have arrived before what lands at the instant and by the port of `end`.
+/// The relief of a switch hears of releases that have arrived before what lands at the instant and by the
+/// port of `end`.
 #[inline]
 fn hears_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, end: (Time, PortId)) {
     if releases::is_quiet(fabric, switch, end.0) {
@@ -306,7 +309,8 @@ pub(super) fn finds_no_link(fabric: &mut Fabric, id: PortId, handle: Handle) {
     }
 }
 
-/// A port's link has failed. What is in its lane is lost (no input counts it), and so is what its relief had reserved for packets that were to come by it.
+/// A port's link has failed. What is in its lane is lost (no input counts it), and so is what its relief had
+/// reserved for packets that were to come by it.
 #[cold]
 pub(super) fn link_fails<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     let place = fabric.ports[id.at()].place;
@@ -362,7 +366,8 @@ fn lift_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, input:
     has_left(fabric, cx, id, lifted, 1);
 }
 
-/// A port loses packets from the head of its queue on, until no input that it holds bytes of keeps its neighbour paused.
+/// A port loses packets from the head of its queue on, until no input that it holds bytes of keeps its
+/// neighbour paused.
 fn give_up<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, id: PortId) {
     let inputs = fabric.memory.links[switch].len();
     fabric.spill(id);

@@ -91,7 +91,8 @@ impl Reliefs {
         })
     }
 
-    /// A packet begins to leave a port. True: it was in the lane, and no input counts it. (Not inlined: few networks have it.)
+    /// A packet begins to leave a port. True: it was in the lane, and no input counts it. (Not inlined: few
+    /// networks have it.)
     #[inline(never)]
     pub fn departs(&mut self, id: PortId, port: &Port, packet: &mut Packet, at: Time) -> bool {
         if port.place.owner == u32::MAX {
@@ -108,7 +109,8 @@ impl Reliefs {
         if port.mode.to_host && packet.kind == Kind::Data {
             let last = &mut self.last_out[packet.flow.at()];
             let again = packet.flags.has(Flags::RETRANSMISSION);
-            // Some transports send a flow's bytes in another order than theirs: it is the order of sending that is kept.
+            // Some transports send a flow's bytes in another order than theirs: it is the order of sending
+            // that is kept.
             self.reordered += u64::from(!again && (packet.stamp, packet.seq) < *last);
             *last = (packet.stamp, packet.seq + u64::from(packet.payload));
         }

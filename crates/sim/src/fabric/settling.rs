@@ -1,5 +1,6 @@
-//! Backpressure where departures are seen at another instant than that at which they are sent: packets that wait for the wire only, and
-//! headers on their way round to the ingress pipeline (Goyal, MIT 2022, §3.4; [`Needs::apart`](thalweg_machines::schedule::Needs::apart)).
+//! Backpressure where departures are seen at another instant than that at which they are sent: packets that
+//! wait for the wire only, and headers on their way round to the ingress pipeline (Goyal, MIT 2022, §3.4;
+//! [`Needs::apart`](thalweg_machines::schedule::Needs::apart)).
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -17,8 +18,8 @@ pub(super) enum As {
     Decision,
 }
 
-/// Something has joined the queues of a switch port, or `leaving` begins its transmission: packets that no pause can stop any more are held
-/// against nobody.
+/// Something has joined the queues of a switch port, or `leaving` begins its transmission: packets that no
+/// pause can stop any more are held against nobody.
 pub(super) fn settle<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,

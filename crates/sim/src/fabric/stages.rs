@@ -1,5 +1,5 @@
-//! What the header stages of a network remember: slack clocks of the NICs, what packets carry, and the stages that write into
-//! packets as they leave a switch port; and congestion points.
+//! What the header stages of a network remember: slack clocks of the NICs, what packets carry, and the stages
+//! that write into packets as they leave a switch port; and congestion points.
 
 use crate::fabric::reliefs::Reliefs;
 use serde::{Deserialize, Serialize};

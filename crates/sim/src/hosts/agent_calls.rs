@@ -1,5 +1,5 @@
-//! What hosts tell their agents ([`thalweg_machines::host`]), and send for them. Networks without a transport that has any pass
-//! by with one branch.
+//! What hosts tell their agents ([`thalweg_machines::host`]), and send for them. Networks without a transport
+//! that has any pass by with one branch.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -124,8 +124,8 @@ impl Hosts {
         inject(cx, fabric, flow, ends, path, (packet, &self.scratch));
     }
 
-    /// Where the flow that a NIC takes next stands in its round-robin list: in front, unless an agent has its own order for the
-    /// flows of that one's transport.
+    /// Where the flow that a NIC takes next stands in its round-robin list: in front, unless an agent has its
+    /// own order for the flows of that one's transport.
     #[inline(never)]
     pub(super) fn next_by_agent(&self, fabric: &Fabric, id: PortId) -> usize {
         let slots = || self.nics[id.at()].ready.iter().map(|flow| (flow, fabric.paths.slot(*flow)));

@@ -1,8 +1,9 @@
-//! Packets that leave only when a NIC has nothing else to send: the NIC has a queue, and when that is empty and its link free it asks the
-//! flows of its host for one (RC3's second loop in pull mode).
+//! Packets that leave only when a NIC has nothing else to send: the NIC has a queue, and when that is empty
+//! and its link free it asks the flows of its host for one (RC3's second loop in pull mode).
 //!
-//! What a flow gives joins the empty queue, and leaves at once: limits, marks and counters of the port are what they are for every other
-//! packet. Of several flows the one whose packet is of the most important class is asked; of those of one class, each in turn.
+//! What a flow gives joins the empty queue, and leaves at once: limits, marks and counters of the port are
+//! what they are for every other packet. Of several flows the one whose packet is of the most important class
+//! is asked; of those of one class, each in turn.
 
 use crate::cx::Cx;
 use crate::events::Events;

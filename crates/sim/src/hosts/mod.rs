@@ -332,8 +332,8 @@ impl Hosts {
         }
     }
 
-    /// A sender's timer is due earlier than it was. Where NICs pull, the event of before is remembered: as often as not it is wanted again, when the
-    /// pace has been waited for.
+    /// A sender's timer is due earlier than it was. Where NICs pull, the event of before is remembered: as
+    /// often as not it is wanted again, when the pace has been waited for.
     #[inline]
     fn arm<Q: Events>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, deadline: Time) {
         let sending = &mut self.sending[slot];
@@ -444,7 +444,8 @@ impl Hosts {
     }
 }
 
-/// Hands a packet, with its cold headers if it has any, to the NIC of its host. Not inlined: both ends of a flow come by here.
+/// Hands a packet, with its cold headers if it has any, to the NIC of its host. Not inlined: both ends of a
+/// flow come by here.
 #[inline(never)]
 fn inject<Q: Events>(
     cx: &mut Cx<Q>,

@@ -1,14 +1,15 @@
-//! NIC scheduling: a NIC that pulls takes a packet from its host's flows whenever its link is free, one from each that may
-//! send in turn.
+//! NIC scheduling: a NIC that pulls takes a packet from its host's flows whenever its link is free, one from
+//! each that may send in turn.
 //!
-//! A flow that has nothing to send, or may not send yet, leaves the round-robin list; what unblocks it (an arrival, a timer)
-//! puts it at its end.
+//! A flow that has nothing to send, or may not send yet, leaves the round-robin list; what unblocks it (an
+//! arrival, a timer) puts it at its end.
 //!
-//! A NIC that has sent a packet of the only flow on the list asks at once what it will say when the link is free. If it will have nothing, because of its
-//! pace or its window, nobody asks it then: the end of that transmission is no event, and the flow's timer is set. If anything
-//! happens at the NIC before (a packet comes for a flow, another flow begins, a control packet is to leave, a pause lands), what was
-//! foreseen is recalled ([`Fabric::recall`]): the flow is first in turn again, and the end of the transmission an event. So nothing is
-//! different but the number of events.
+//! A NIC that has sent a packet of the only flow on the list asks at once what it will say when the link is
+//! free. If it will have nothing, because of its pace or its window, nobody asks it then: the end of that
+//! transmission is no event, and the flow's timer is set. If anything happens at the NIC before (a packet
+//! comes for a flow, another flow begins, a control packet is to leave, a pause lands), what was foreseen is
+//! recalled ([`Fabric::recall`]): the flow is first in turn again, and the end of the transmission an event.
+//! So nothing is different but the number of events.
 
 use crate::compat::hpcc_nic::{Backlog, HpccNic, Scan};
 use crate::cx::Cx;
@@ -50,8 +51,9 @@ struct Numbers {
 
 impl Numbers {
     /// One for a flow: the next free one.
-    // CHOICE BFC §3.5: a NIC has as many queues as a bitmap has bits, 256 (2047 in the artifact). Flows beyond that share theirs. The numbers
-    // go round, so that one is used again as late as possible: the resume of the flow before it may still be on its way.
+    // CHOICE BFC §3.5: a NIC has as many queues as a bitmap has bits, 256 (2047 in the artifact). Flows
+    // beyond that share theirs. The numbers go round, so that one is used again as late as possible: the
+    // resume of the flow before it may still be on its way.
     fn claim(&mut self) -> u16 {
         let all = QueueSet::CAPACITY;
         self.flows.resize(usize::from(all), 0);
@@ -187,8 +189,8 @@ impl Hosts {
         }
     }
 
-    /// A NIC has sent a packet of a flow. When its pace allows the next, if it is known that it, the only one in turn, has none when the link
-    /// is free: then nobody asks it.
+    /// A NIC has sent a packet of a flow. When its pace allows the next, if it is known that it, the only one
+    /// in turn, has none when the link is free: then nobody asks it.
     #[inline]
     fn foresee<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId, slot: usize, flow: FlowId) -> Time {
         let (nic, sending) = (&mut self.nics[id.at()], &mut self.sending[slot]);

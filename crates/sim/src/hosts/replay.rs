@@ -29,7 +29,8 @@ pub struct Injection<'a> {
     pub at: Time,
     /// [`Packet::rank`] as it enters: slack, o(p), a priority, ps.
     pub header: i64,
-    /// [`CarriedSpec::Timetable`](thalweg_machines::stage::CarriedSpec::Timetable): its priority at every switch port of its path; otherwise unused.
+    /// [`CarriedSpec::Timetable`](thalweg_machines::stage::CarriedSpec::Timetable): its priority at every
+    /// switch port of its path; otherwise unused.
     pub times: &'a [i64],
 }
 

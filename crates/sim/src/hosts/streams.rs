@@ -1,9 +1,9 @@
-//! Queue pairs that carry their flows back to back: each flow is a message of one stream, and the next one's first packet
-//! follows the last one's as the window and the rate allow.
+//! Queue pairs that carry their flows back to back: each flow is a message of one stream, and the next one's
+//! first packet follows the last one's as the window and the rate allow.
 //!
-//! The stream's packets bear the number of the connection's first flow, its carrier, which keeps its ends and its path to the end of the
-//! run. What is counted per packet (losses, retransmissions, round trips) is the connection's and stands in the carrier's
-//! record; a message has its own times and its bytes.
+//! The stream's packets bear the number of the connection's first flow, its carrier, which keeps its ends and
+//! its path to the end of the run. What is counted per packet (losses, retransmissions, round trips) is the
+//! connection's and stands in the carrier's record; a message has its own times and its bytes.
 
 use crate::cx::Cx;
 use crate::events::Events;

@@ -12,8 +12,8 @@ pub struct PauseRecord {
     pub began: Time,
     /// When the XON arrived, or the last XOFF expired; [`Time::MAX`]: not yet.
     pub ended: Time,
-    /// The pause that caused it, by its number in [`crate::Sim::pauses`]: that of the output that the packet which crossed
-    /// the threshold was bound for; `u32::MAX`: a root, that output was merely busy.
+    /// The pause that caused it, by its number in [`crate::Sim::pauses`]: that of the output that the packet
+    /// which crossed the threshold was bound for; `u32::MAX`: a root, that output was merely busy.
     pub cause: u32,
 }
 

@@ -1,9 +1,9 @@
 //! The bypass slot of an on-demand port: a place for one packet that the queue need not order.
 //!
-//! A packet that finds nothing waiting takes it (*single*): if it leaves before another comes, no order of service would
-//! have made a difference, and the queue need not see it. When another comes, the slot is spilled: the packet joins the
-//! queue, as of its own arrival. A packet that will go first whatever comes (*control*: an ACK where control precedes data)
-//! takes it, too: the queue counts it, and orders the others.
+//! A packet that finds nothing waiting takes it (*single*): if it leaves before another comes, no order of
+//! service would have made a difference, and the queue need not see it. When another comes, the slot is
+//! spilled: the packet joins the queue, as of its own arrival. A packet that will go first whatever comes
+//! (*control*: an ACK where control precedes data) takes it, too: the queue counts it, and orders the others.
 
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Port};

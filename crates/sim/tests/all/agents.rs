@@ -44,14 +44,15 @@ fn a_flow_alone_runs_at_line_rate() {
     let sim = run(around(3, Limit::Unlimited, vec![flow(0, 1, 1_460_000, Time::ZERO)]));
     let (ideal, _) = sim.ideal(FlowId(0));
     let took = received(&sim, 0).since(Time::ZERO);
-    // The first token that is not free leaves when the packets of those have had the link: until it is there, and what it calls
-    // for comes, the source is idle for as long as request and token travel, 40 B over two links each.
+    // The first token that is not free leaves when the packets of those have had the link: until it is there,
+    // and what it calls for comes, the source is idle for as long as request and token travel, 40 B over two
+    // links each.
     let idle = (Span::from_us(2) + Span::from_ns(64)) * 2;
     assert_eq!(took, ideal + idle);
 }
 
-/// Fifteen flows to one host. Each may send eight packets unasked; what follows fits the link, however many they are, and the
-/// shortest are done first.
+/// Fifteen flows to one host. Each may send eight packets unasked; what follows fits the link, however many
+/// they are, and the shortest are done first.
 #[test]
 fn an_incast_queues_no_more_than_the_free_packets_and_ends_in_the_order_of_sizes() {
     let size = |n: u32| u64::from(20 + 10 * n) * 1460;

@@ -1,4 +1,5 @@
-//! Backpressure flow control (Goyal, MIT 2022, ch. 3): nothing is lost, nothing stays paused, and a lone flow does what App. C says.
+//! Backpressure flow control (Goyal, MIT 2022, ch. 3): nothing is lost, nothing stays paused, and a lone flow
+//! does what App. C says.
 use crate::common::*;
 use crate::lossless::{backpressure, bfc, by_flow};
 use proptest::prelude::*;
@@ -71,7 +72,8 @@ fn a_thousand_to_one_incast_drops_nothing_and_leaves_nothing_behind() {
     assert!(last < Time::from_us(1680), "{last:?}");
 }
 
-/// Four flows to one host, each so many nanoseconds after the one before: when the last is done, and the most that its switch held.
+/// Four flows to one host, each so many nanoseconds after the one before: when the last is done, and the most
+/// that its switch held.
 fn four_flows(apart: u64) -> (Time, u64) {
     let flows = (0..4).map(|n| flow(1 + n, 0, 2_000_000, Time::from_ns(apart * u64::from(n)))).collect();
     let spec = fabric(flows);
@@ -81,20 +83,22 @@ fn four_flows(apart: u64) -> (Time, u64) {
     (last, sim.memory_peaks()[0].shared)
 }
 
-/// App. C: flows in step leave the link empty together, as one would that comes at four times its share, 3/(4 + 15) of the time.
+/// App. C: flows in step leave the link empty together, as one would that comes at four times its share, 3/(4 + 15)
+/// of the time.
 #[test]
 fn a_few_flows_hold_no_more_than_their_hops_products() {
     for apart in [0, 700] {
         let (last, peak) = four_flows(apart);
-        // 8 MB are 640 us at least; in step and alone with threshold and share, 760 us. (That several flows use 97 % of the link,
-        // App. C, is not so here: they stay in step, and it takes 743 us.)
+        // 8 MB are 640 us at least; in step and alone with threshold and share, 760 us. (That several flows
+        // use 97 % of the link, App. C, is not so here: they stay in step, and it takes 743 us.)
         assert!(last > Time::from_us(640) && last < Time::from_us(770), "{last:?}");
         // Four queues of Th/4 and what comes of each within a hop's round trip and two packet times.
         assert!((25_000..25_000 + 4 * 27_000).contains(&peak), "{peak}");
     }
 }
 
-/// App. C: one flow that could come at x times the rate at which it leaves, threshold k; the share of the time the queue is empty.
+/// App. C: one flow that could come at x times the rate at which it leaves, threshold k; the share of the
+/// time the queue is empty.
 fn empty_share(drain_gbps: u64, x: f64, k: f64) -> f64 {
     lone(drain_gbps, x, Params { threshold: k, ..params() }).0
 }
@@ -145,10 +149,12 @@ fn a_resume_that_comes_later_leaves_the_queue_empty_for_so_much_longer() {
     }
 }
 
-/// What is behind the egress pipeline is in no queue: it makes none too long, and its queue is let go on before it is sent.
+/// What is behind the egress pipeline is in no queue: it makes none too long, and its queue is let go on
+/// before it is sent.
 #[test]
 fn packets_behind_the_egress_pipeline_are_sent_while_the_hop_before_is_let_go_on() {
-    // As above; so many packets of 160 ns leave while no others come, and as many come, at twice the rate, before the queue grows again.
+    // As above; so many packets of 160 ns leave while no others come, and as many come, at twice the rate,
+    // before the queue grows again.
     let (_, plain) = lone(50, 2.0, params());
     for places in [4, 10, 13] {
         let behind = 0.16 * f64::from(places);
@@ -160,7 +166,8 @@ fn packets_behind_the_egress_pipeline_are_sent_while_the_hop_before_is_let_go_on
     }
 }
 
-/// M8.4 of the design: frames that name flows, and no sticky queues. What counts, pauses and goes on at the end is nothing.
+/// M8.4 of the design: frames that name flows, and no sticky queues. What counts, pauses and goes on at the
+/// end is nothing.
 #[test]
 fn where_frames_name_flows_an_incast_drops_nothing_and_leaves_nothing_behind() {
     let flows = (0..300).map(|n| flow(1 + n % 15, 0, 20_000, Time::ZERO)).collect();
@@ -170,7 +177,8 @@ fn where_frames_name_flows_an_incast_drops_nothing_and_leaves_nothing_behind() {
     assert!(sim.counters().pause_frames > 0 && sim.digest() != drain(spec).digest());
 }
 
-/// App. D's counterexample: three switches in a ring, each host sends two switches on. One queue: each waits for the next, for ever.
+/// App. D's counterexample: three switches in a ring, each host sends two switches on. One queue: each waits
+/// for the next, for ever.
 pub fn ring(queues: u16, seed: u64, elide: bool) -> NetworkSpec {
     // Hosts 0 to 2 send, 3 to 5 receive; switches 6 to 8.
     let mut links: Vec<LinkSpec> = (0..6).map(|h| link(h, 6 + h % 3, RATE, HOP)).collect();

@@ -17,8 +17,8 @@ fn around(hosts: u32, flows: Vec<FlowSpec>, inputs: InputSpec) -> NetworkSpec {
     spec
 }
 
-/// Host 0 sends 0 -> 2 twice, then 0 -> 1; host 1 sends 1 -> 2. At the switch: both inputs have a packet for output 2 at 2 us, input 0
-/// its second at 3 us, and that for output 1 at 4 us.
+/// Host 0 sends 0 -> 2 twice, then 0 -> 1; host 1 sends 1 -> 2. At the switch: both inputs have a packet for
+/// output 2 at 2 us, input 0 its second at 3 us, and that for output 1 at 4 us.
 #[test]
 fn three_ends_by_hand() {
     let flows =
@@ -31,11 +31,13 @@ fn three_ends_by_hand() {
     };
     // Output 2: input 0 at 2, input 1 at 3, input 0 at 4 us; output 1 at 4 us.
     assert_eq!(received(lossy(1 << 20)), [6, 6, 5]);
-    // At 4 us outputs 1 and 2 both offer themselves to input 0, which served output 2 last: output 1 at 4, output 2 at 5 us.
+    // At 4 us outputs 1 and 2 both offer themselves to input 0, which served output 2 last: output 1 at 4,
+    // output 2 at 5 us.
     assert_eq!(received(one_per_input(lossy(1 << 20))), [7, 6, 5]);
 }
 
-/// An input has packets for two outputs, one of them paused from far away: the other is served meanwhile, and nothing is lost.
+/// An input has packets for two outputs, one of them paused from far away: the other is served meanwhile, and
+/// nothing is lost.
 #[test]
 fn a_paused_output_keeps_no_input() {
     let (rate, delay) = (Rate::from_gbps(8), Span::from_us(1));
@@ -85,7 +87,8 @@ struct Crossing {
     began: u64,
 }
 
-/// When every packet begins to cross, by a switch that looks at all its queues at every instant at which anything happens.
+/// When every packet begins to cross, by a switch that looks at all its queues at every instant at which
+/// anything happens.
 fn by_steps(hosts: usize, packets: &[Crossing]) -> Vec<Crossing> {
     let mut queues = vec![vec![VecDeque::new(); hosts]; hosts];
     let (mut output_free, mut input_free) = (vec![0u64; hosts], vec![0u64; hosts]);
@@ -175,7 +178,8 @@ proptest! {
     }
 }
 
-/// Everybody has much for everybody: no output is idle but for what a host does not send to itself, and all pairs get the same.
+/// Everybody has much for everybody: no output is idle but for what a host does not send to itself, and all
+/// pairs get the same.
 #[test]
 fn full_queues_are_served_equally_at_full_rate() {
     let hosts = 5;

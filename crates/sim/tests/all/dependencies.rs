@@ -1,4 +1,5 @@
-//! The backpressure graph (Goyal, MIT 2022, App. D): its edges are those of the routes, elision leaves no cycle, and without one nothing stands still.
+//! The backpressure graph (Goyal, MIT 2022, App. D): its edges are those of the routes, elision leaves no
+//! cycle, and without one nothing stands still.
 use crate::backpressure::{drain, params, quiet, ring, under_backpressure};
 use crate::common::*;
 use proptest::prelude::*;
@@ -80,7 +81,8 @@ fn three_switches_of_which_each_sends_two_on_wait_in_a_circle_and_one_way_breaks
 #[test]
 fn racks_under_spines_wait_in_no_circle_until_reroutes_turn_up_again_at_a_leaf() {
     let mut spec = leaf_spine(3, 2);
-    // Rack 0 is left with spine 0, rack 1 with spine 1: from one to the other leads over rack 2. Links 6 to 11 are those to spines.
+    // Rack 0 is left with spine 0, rack 1 with spine 1: from one to the other leads over rack 2. Links 6 to
+    // 11 are those to spines.
     assert_eq!(graph(&spec).cycle(), None);
     let down = |link| Incident { at: Time::from_us(1), what: IncidentKind::LinkDown(link) };
     spec.incidents = vec![down(7), down(8)];
@@ -94,7 +96,8 @@ fn racks_under_spines_wait_in_no_circle_until_reroutes_turn_up_again_at_a_leaf()
     let turns: Vec<NodeId> = found.edges().filter_map(valley).collect();
     assert_eq!(turns, [NodeId(8), NodeId(8)], "over rack 2, both ways");
     assert_eq!(found.cycle(), None, "they do not close a circle yet");
-    // Six ports that lead down from spines, each with the other spine behind the leaf: exempt, whatever routes there are.
+    // Six ports that lead down from spines, each with the other spine behind the leaf: exempt, whatever
+    // routes there are.
     let exempt = elision(&Ways::of(&spec)).unwrap();
     assert_eq!(exempt.len(), 6);
     assert!(exempt.iter().all(|turn| valley(*turn).is_some()));
@@ -180,12 +183,14 @@ proptest! {
     }
 }
 
-/// Racks of a Clos network that are left with one spine each, no two with the same: all that they send one another turns up again in a third rack.
+/// Racks of a Clos network that are left with one spine each, no two with the same: all that they send one
+/// another turns up again in a third rack.
 #[test]
 fn a_clos_network_whose_reroutes_close_a_circle_stands_still_unless_valleys_are_elided() {
     let mut spec = leaf_spine(6, 3);
-    // Leaves 18 to 23; links 12 on are theirs, three each. Leaf 0 keeps spine 0, leaf 1 spine 1, leaf 2 spine 2; leaf 3 keeps 0 and 1, 4 has 1 and
-    // 2, 5 has 2 and 0: from leaf 0 to leaf 1 leads over 3, from 1 to 2 over 4, from 2 to 0 over 5.
+    // Leaves 18 to 23; links 12 on are theirs, three each. Leaf 0 keeps spine 0, leaf 1 spine 1, leaf 2 spine
+    // 2; leaf 3 keeps 0 and 1, 4 has 1 and 2, 5 has 2 and 0: from leaf 0 to leaf 1 leads over 3, from 1 to 2
+    // over 4, from 2 to 0 over 5.
     let keeps: [&[u32]; 6] = [&[0], &[1], &[2], &[0, 1], &[1, 2], &[2, 0]];
     let gone = (0..6u32).flat_map(|leaf| (0..3).map(move |spine| (leaf, spine)));
     let gone = gone.filter(|(leaf, spine)| !keeps[*leaf as usize].contains(spine));
@@ -196,8 +201,8 @@ fn a_clos_network_whose_reroutes_close_a_circle_stands_still_unless_valleys_are_
     let exempt = elision(&Ways::of(&spec)).unwrap();
     assert!(found.cycle().is_some());
     assert_eq!(found.without(|turn| exempt.binary_search(&turn).is_ok()).cycle(), None);
-    // Hosts 2r and 2r + 1 are rack r's. Around the circle 3, 4, 5 everybody sends to the next rack, and so around 0, 1, 2, over those racks: every port
-    // of the circle is offered four times what it carries.
+    // Hosts 2r and 2r + 1 are rack r's. Around the circle 3, 4, 5 everybody sends to the next rack, and so
+    // around 0, 1, 2, over those racks: every port of the circle is offered four times what it carries.
     let next = |h: u32| if h < 6 { (h + 2) % 6 } else { 6 + (h - 6 + 2) % 6 };
     spec.flows = (0..12).map(|h| flow(h, next(h), 2_500_000, Time::from_us(50))).collect();
     spec.stop.until = Time::from_ms(20);

@@ -226,28 +226,31 @@ fn a_pause_by_hand() {
     spec.probes.pauses = true;
     let mut sim = Network::new(spec).unwrap();
     while sim.run_checked(1000, 1).unwrap() {}
-    // Output: input 0 at [2, 3), 1 at [3, 4), 0 at [4, 5), .. : each input gains 1000 B every us and loses 1000 B every 2 us.
-    // Bytes at input 0 just after the arrival at t (released at the END of transmission, arrivals come first): 2: 1000,
-    // 3: 2000 (its first packet leaves at this very instant, after the arrival), 4: 2000, 5: 3000 (2nd leaves), 6: 3000,
-    // 7: 4000 > 3000: pause at 7 us. Frame: 64 B at 8 Gb/s = 64 ns, then 1 us: stops host 0 at 8.064 us.
-    // Input 1 (first packet leaves at 4): 2: 1000, 3: 2000, 4: 3000, 5: 3000, 6: 4000: pause at 6, host 1 stops at 7.064 us.
+    // Output: input 0 at [2, 3), 1 at [3, 4), 0 at [4, 5), .. : each input gains 1000 B every us and loses
+    // 1000 B every 2 us. Bytes at input 0 just after the arrival at t (released at the END of transmission,
+    // arrivals come first): 2: 1000, 3: 2000 (its first packet leaves at this very instant, after the
+    // arrival), 4: 2000, 5: 3000 (2nd leaves), 6: 3000, 7: 4000 > 3000: pause at 7 us. Frame: 64 B at 8 Gb/s =
+    // 64 ns, then 1 us: stops host 0 at 8.064 us. Input 1 (first packet leaves at 4): 2: 1000, 3: 2000, 4:
+    // 3000, 5: 3000, 6: 4000: pause at 6, host 1 stops at 7.064 us.
     let first = |host: u32| sim.pauses().iter().find(|p| p.port == PortId(2 * host)).copied().unwrap();
     assert_eq!(first(0).began, Time::from_ns(8064));
     assert_eq!(first(1).began, Time::from_ns(7064));
-    // Host 0 finishes the packet it began at 8 us: it lands at 10 us. Bytes: after 7: 4000, leaves at 7 -> 3000, 8: 4000,
-    // 9: 5000 -> 4000, 10: 5000; leaves at 11 -> 4000, 13 -> 3000, 15 -> 2000: go on, host 0 resumes at 16.064 us.
+    // Host 0 finishes the packet it began at 8 us: it lands at 10 us. Bytes: after 7: 4000, leaves at 7 ->
+    // 3000, 8: 4000, 9: 5000 -> 4000, 10: 5000; leaves at 11 -> 4000, 13 -> 3000, 15 -> 2000: go on, host 0
+    // resumes at 16.064 us.
     assert_eq!(first(0).ended, Time::from_ns(16_064));
-    // Host 1's last packet lands at 9. Bytes after 6: 4000 -> 3000 (leaves at 6), 7: 4000, 8: 5000 -> 4000, 9: 5000, leaves at
-    // 10 -> 4000, 12 -> 3000, 14 -> 2000: resumes at 15.064 us.
+    // Host 1's last packet lands at 9. Bytes after 6: 4000 -> 3000 (leaves at 6), 7: 4000, 8: 5000 -> 4000,
+    // 9: 5000, leaves at 10 -> 4000, 12 -> 3000, 14 -> 2000: resumes at 15.064 us.
     assert_eq!(first(1).ended, Time::from_ns(15_064));
     assert_eq!(first(0).cause, u32::MAX, "the output to host 2 is busy, not paused");
     assert_eq!(sim.counters().packets_dropped, 0);
     assert!(sim.totals(PortId(0)).pauses >= 1 && sim.totals(PortId(0)).paused >= 8_000_000);
 }
 
-/// Host 0 has a packet of 1 us every 10 us for one flow and every 2 us for another, which starts at 1.5 us: at 2.5 us neither may
-/// send. The HPCC NIC's one timer is the first flow's, at 10 us, and the second waits for it; in a round it leaves at 3.5 us.
-/// It lands two links of 1 us and the switch's 1 us later, counted from the end of its 1 us at the host.
+/// Host 0 has a packet of 1 us every 10 us for one flow and every 2 us for another, which starts at 1.5 us:
+/// at 2.5 us neither may send. The HPCC NIC's one timer is the first flow's, at 10 us, and the second waits
+/// for it; in a round it leaves at 3.5 us. It lands two links of 1 us and the switch's 1 us later, counted
+/// from the end of its 1 us at the host.
 #[test]
 fn at_an_hpcc_nic_a_flow_waits_for_the_timer_of_another() {
     let second = |nic| {
@@ -459,8 +462,8 @@ fn lost_pause_frames_cost_packets_or_time_but_nothing_hangs() {
 
 #[test]
 fn a_round_robin_nic_lets_flows_take_turns() {
-    // Three flows of 10 packets from one host: packet by packet in turn, so they end within three packets of each other; a
-    // queue would send flow by flow.
+    // Three flows of 10 packets from one host: packet by packet in turn, so they end within three packets of
+    // each other; a queue would send flow by flow.
     let flows: Vec<FlowSpec> = (0..3).map(|_| flow(0, 1, 10_000, Time::ZERO)).collect();
     let spec = |nic| {
         let mut spec =

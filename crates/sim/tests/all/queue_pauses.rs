@@ -13,7 +13,8 @@ const RATE: Rate = Rate::from_gbps(8);
 /// From the receiver to the switch; the other way is the port that is paused.
 const BACK: PortId = PortId(4);
 
-/// Two hosts send 100 packets of 1000 B, a class each, at a third of the rate to a third, whose link serves class 0 first.
+/// Two hosts send 100 packets of 1000 B, a class each, at a third of the rate to a third, whose link serves
+/// class 0 first.
 fn two_classes(seed: u64) -> NetworkSpec {
     let flows = vec![
         FlowSpec { class: 0, ..flow(0, 2, 100_000, Time::ZERO) },

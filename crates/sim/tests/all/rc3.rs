@@ -1,4 +1,5 @@
-//! RC3's second loop at NICs: packets that are handed over when nothing else is there to send, and packets that are taken back.
+//! RC3's second loop at NICs: packets that are handed over when nothing else is there to send, and packets
+//! that are taken back.
 
 use crate::common::*;
 use crate::reference::agree;
@@ -56,8 +57,9 @@ fn lossy(spec: &mut NetworkSpec) {
     }
 }
 
-/// One flow alone, 10 Gb/s, 100 us: 200 segments. Pushed, all of the second loop waits at once, and what TCP sends meanwhile leaves twice;
-/// pulled, nothing but the first window ever waits, and hardly anything leaves twice.
+/// One flow alone, 10 Gb/s, 100 us: 200 segments. Pushed, all of the second loop waits at once, and what TCP
+/// sends meanwhile leaves twice; pulled, nothing but the first window ever waits, and hardly anything leaves
+/// twice.
 #[test]
 fn a_nic_that_asks_holds_little_and_sends_nothing_that_tcp_has_sent() {
     let alone = |mode| {

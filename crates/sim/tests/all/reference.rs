@@ -360,7 +360,8 @@ fn a_port_that_pauses_a_neighbour_and_may_send_nothing_hears_of_the_end_of_what_
     rows(|order| Choice { order, ..gated.clone() });
 }
 
-/// Eight hosts around a switch whose ports have a point: it hears late of what has left, and nobody needs an event for that.
+/// Eight hosts around a switch whose ports have a point: it hears late of what has left, and nobody needs an
+/// event for that.
 #[test]
 fn a_port_with_a_congestion_point_has_no_event_for_the_end_of_a_transmission() {
     let (hosts, switches, links) = shape(0, 1, Span::from_us(1));
@@ -376,7 +377,8 @@ fn a_port_with_a_congestion_point_has_no_event_for_the_end_of_a_transmission() {
     assert!(short.events + short.packet_hops / 3 < long.events, "{} {}", short.events, long.events);
 }
 
-/// Data of a byte beside a clock of nanoseconds: the transmitter is free again at once, and what waits behind is not forgotten.
+/// Data of a byte beside a clock of nanoseconds: the transmitter is free again at once, and what waits behind
+/// is not forgotten.
 #[test]
 fn a_packet_that_takes_no_time_holds_nothing_up_at_a_gated_port() {
     let (rate, delay, tick) = (Rate::from_gbps(10), Span::from_us(1), Span::from_ns(1));
@@ -490,7 +492,8 @@ fn a_batch_lands_together_and_an_outage_is_waited_for() {
     let batched = BatchedSpec { overhead, contention, ..BatchedSpec::of(Rate::from_gbps(1), 4) };
     let odd = Direction { transmitter: batched.into(), ..gbps() };
     let sim = run_checked(behind(odd, udp(1000, UdpPace::Burst), 5000), 1);
-    // The first comes to the switch after 18 us and leaves alone, 8 + 500 us; then the other four, 32 + 500 us; 10 us more.
+    // The first comes to the switch after 18 us and leaves alone, 8 + 500 us; then the other four, 32 + 500
+    // us; 10 us more.
     assert_eq!(sim.outcome(thalweg_units::FlowId(0)).received, Some(Time::from_us(18 + 508 + 532 + 10)));
     let steps = [(0, 1), (20, 0), (900, 1)];
     let steps = steps.map(|(us, gbps)| Step { at: Span::from_us(us), rate: Rate::from_gbps(gbps) }).to_vec();

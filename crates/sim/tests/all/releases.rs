@@ -1,10 +1,12 @@
-//! Releases that land at no event (`fabric/releases.rs`): whoever comes to a port while it sends one leaves when it has, although nothing on the wire reminds it.
+//! Releases that land at no event (`fabric/releases.rs`): whoever comes to a port while it sends one leaves
+//! when it has, although nothing on the wire reminds it.
 use crate::common::*;
 use crate::relief::random;
 use thalweg_sim::spec::*;
 use thalweg_units::{FlowId, PortId, Stream, Time};
 
-/// Lone packets on the ways of a random network in which others escape, further apart than links are long: what one misses the next does not make good.
+/// Lone packets on the ways of a random network in which others escape, further apart than links are long:
+/// what one misses the next does not make good.
 fn lonely(seed: u64) -> NetworkSpec {
     let mut spec = random(seed);
     let mut draw = Stream::new(seed, "lonely", 0);

@@ -1,4 +1,5 @@
-//! Escape (Menikkumbura, Purdue 2022, ch. 4) and the other reliefs: cycles of pauses are left, nothing is lost, nothing is reordered; and what the published rules do.
+//! Escape (Menikkumbura, Purdue 2022, ch. 4) and the other reliefs: cycles of pauses are left, nothing is
+//! lost, nothing is reordered; and what the published rules do.
 use crate::common::*;
 use crate::lossless::pfc;
 use thalweg_machines::buffer::InputMemory;
@@ -28,7 +29,8 @@ pub fn relieved(spec: NetworkSpec, relief: ReliefSpec, xoff: u64, xon: u64) -> N
     NetworkSpec { inputs: Some(inputs), relief: Some(relief), port_discipline, disciplines, ..spec }
 }
 
-/// RING3 (Fig. 4.6): hosts 0 to 2, switches 3 to 5; host i sends two switches on. `flows` of each host, of so many bytes.
+/// RING3 (Fig. 4.6): hosts 0 to 2, switches 3 to 5; host i sends two switches on. `flows` of each host, of so
+/// many bytes.
 pub fn ring(flows: u32, size: u64, until: Time) -> NetworkSpec {
     let mut links: Vec<LinkSpec> = (0..3).map(|h| link(h, 3 + h, RATE, HOP)).collect();
     links.extend((0..3).map(|s| link(3 + s, 3 + (s + 1) % 3, RATE, HOP)));
@@ -85,8 +87,9 @@ fn the_ring_is_used_as_much_as_the_pool_allows() {
             let (tally, reordered) = sim.relief().expect("there is relief");
             let used = utilisation(&sim);
             eprintln!("pool {pool}, {flows} flows: {used:.3} for {expected}");
-            // The switches behind the references all make their tokens at the same instants: with a pool of one those of several flows take
-            // each other's place again and again. Here they do not, and use what one place allows: a packet in each period.
+            // The switches behind the references all make their tokens at the same instants: with a pool of
+            // one those of several flows take each other's place again and again. Here they do not, and use
+            // what one place allows: a packet in each period.
             let near = if pool == 1 { (0.16..0.21).contains(&used) } else { (used - expected).abs() < 0.07 };
             assert!(near, "pool {pool}, {flows} flows: {used:.3} for {expected}");
             assert_eq!((sim.counters().packets_dropped, reordered), (0, 0));
@@ -106,8 +109,9 @@ fn to_the_letter_the_algorithm_stands_still_after_as_many_tokens_as_there_are_pl
     assert!(late(spec(Params::default()), 6) > 0);
 }
 
-/// X2: two hosts send to a third, one of them over a link between two switches. Nobody but senders is held back there, and that link's
-/// input; its packets wait at the last port, which is open, while later ones of theirs escape.
+/// X2: two hosts send to a third, one of them over a link between two switches. Nobody but senders is held
+/// back there, and that link's input; its packets wait at the last port, which is open, while later ones of
+/// theirs escape.
 #[test]
 fn as_published_escaping_packets_overtake_what_waits_at_an_open_port() {
     let reordered = |order| {
@@ -288,7 +292,8 @@ fn stuck(sim: &Network) -> Vec<usize> {
     let spec = sim.spec();
     (0..spec.flows.len()).filter(|f| sim.outcome(FlowId::from(*f)).delivered < spec.flows[*f].size).collect()
 }
-/// M9 (b): tokens name flows that have passed the switch, and no packet of this one has reached one that its way leads through.
+/// M9 (b): tokens name flows that have passed the switch, and no packet of this one has reached one that its
+/// way leads through.
 fn is_unknown_ahead(sim: &Network, flow: usize) -> bool {
     let spec = sim.spec();
     let RoutingSpec::Pinned { paths } = &spec.routing else { unreachable!("they are pinned") };
@@ -298,8 +303,9 @@ fn is_unknown_ahead(sim: &Network, flow: usize) -> bool {
     })
 }
 
-/// I1 to I6, I8 to I12 and I14 in networks drawn at random. `ESCAPE_CASES=10000` for more of them. What Escape cannot clear is what no
-/// switch can name (M9 b): all that is stuck is of flows new to a switch ahead.
+/// I1 to I6, I8 to I12 and I14 in networks drawn at random. `ESCAPE_CASES=10000` for more of them. What
+/// Escape cannot clear is what no switch can name (M9 b): all that is stuck is of flows new to a switch
+/// ahead.
 #[test]
 fn in_any_network_nothing_is_lost_or_reordered_and_everything_arrives() {
     let cases = std::env::var("ESCAPE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
@@ -330,8 +336,9 @@ fn in_any_network_nothing_is_lost_or_reordered_and_everything_arrives() {
     assert!(pauses > cases && lifted > cases && cycles > 0 && unnamed * 200 < cases.max(200));
 }
 
-/// I10, with a look after every event; I11: no cycle lasts for 5 ms but behind flows that no switch can name; I13: inputs hold no more than XOFF,
-/// the headroom that is there without Escape and a pool; and many of them do need the pool's.
+/// I10, with a look after every event; I11: no cycle lasts for 5 ms but behind flows that no switch can name;
+/// I13: inputs hold no more than XOFF, the headroom that is there without Escape and a pool; and many of them
+/// do need the pool's.
 #[test]
 fn what_may_pass_does_in_time_and_the_headroom_needs_room_for_a_pool() {
     let cases = std::env::var("ESCAPE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
@@ -391,8 +398,8 @@ fn whoever_looks_finds_what_stands_still() {
     assert!(finds("no packet of a cycle of 3 paused ports has moved"));
 }
 
-/// M8: a link fails in networks drawn at random, and is restored. What was on it is lost, and what came to it; nothing else is, nothing is reordered,
-/// and at the end nothing is reserved.
+/// M8: a link fails in networks drawn at random, and is restored. What was on it is lost, and what came to
+/// it; nothing else is, nothing is reordered, and at the end nothing is reserved.
 #[test]
 fn a_link_that_fails_takes_along_what_was_reserved_for_its_packets_and_nothing_else() {
     let cases = std::env::var("ESCAPE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(100);
@@ -435,8 +442,9 @@ fn a_link_that_fails_takes_along_what_was_reserved_for_its_packets_and_nothing_e
     assert!(lost > cases && lifted > cases, "{lost} {lifted}");
 }
 
-/// Whether a port decides on demand or at an event of its own: the same happens at the same instants, whatever the relief, failures included. (Packets in
-/// bypass slots of which an escaping one is of the same flow: from case 264 on.)
+/// Whether a port decides on demand or at an event of its own: the same happens at the same instants,
+/// whatever the relief, failures included. (Packets in bypass slots of which an escaping one is of the same
+/// flow: from case 264 on.)
 #[test]
 fn what_ports_do_on_demand_is_what_they_do_at_events() {
     let cases = std::env::var("ESCAPE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);

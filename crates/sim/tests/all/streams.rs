@@ -55,11 +55,13 @@ fn ns(at: Option<Time>) -> u64 {
 
 #[test]
 fn a_message_follows_the_one_before_without_a_gap() {
-    // A store-and-forward switch between two links: the second begins with the first packet at 2 us and has no gap either.
+    // A store-and-forward switch between two links: the second begins with the first packet at 2 us and has
+    // no gap either.
     let flows = vec![message(2500, 0), message(300, 0), message(1000, 3_000), message(1000, 20_000)];
     let sim = run(chain(&[(RATE, DELAY), (RATE, DELAY)], plain(), flows));
     let outcome = |flow| sim.outcome(FlowId(flow));
-    // Nothing limits the sender but the NIC, whose queue has wire for 1 + 1 + 0.6 us, then 0.44, then 1 us; the last after a rest.
+    // Nothing limits the sender but the NIC, whose queue has wire for 1 + 1 + 0.6 us, then 0.44, then 1 us;
+    // the last after a rest.
     let begun: Vec<u64> = (0..4).map(|flow| ns(outcome(flow).begun)).collect();
     assert_eq!(begun, [0, 0, 3_000, 20_000]);
     let received: Vec<u64> = (0..4).map(|flow| ns(outcome(flow).received)).collect();
@@ -113,8 +115,8 @@ fn what_cannot_be_a_message_is_refused_by_name() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Queue pairs of several hosts through one lossy switch: every message arrives, in the order of its connection, and with
-    /// the laws of the fabric checked at every event.
+    /// Queue pairs of several hosts through one lossy switch: every message arrives, in the order of its
+    /// connection, and with the laws of the fabric checked at every event.
     #[test]
     fn every_message_arrives_in_the_order_of_its_connection(seed in any::<u64>(), back in any::<bool>()) {
         let mut flows = random_flows(seed, 60, 4, 9000, 200_000);

@@ -1,4 +1,5 @@
-//! The shape of the simulator's source: four owners with few fields, and files that do not import each other in circles.
+//! The shape of the simulator's source: four owners with few fields, and files that do not import each other
+//! in circles.
 
 #[path = "../../../../tests/structure.rs"]
 mod source;

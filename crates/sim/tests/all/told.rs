@@ -32,8 +32,8 @@ fn two_to_one(packets: u64, recovery: RecoverySpec) -> NetworkSpec {
     NetworkSpec { inputs: Some(lossy(3000)), nic: NIC, ..spec }
 }
 
-/// By hand: a packet takes 1 us. The switch gets one of each host at 4, 5, 6, .. us and passes one on per us. What comes at t is dropped if three
-/// packets of its host are there.
+/// By hand: a packet takes 1 us. The switch gets one of each host at 4, 5, 6, .. us and passes one on per us.
+/// What comes at t is dropped if three packets of its host are there.
 #[test]
 fn what_a_switch_drops_and_nothing_else_is_sent_again_when_the_word_has_come_back() {
     let sim = run(two_to_one(20, RecoverySpec::Told));
@@ -41,7 +41,8 @@ fn what_a_switch_drops_and_nothing_else_is_sent_again_when_the_word_has_come_bac
     let again: u64 = of.iter().map(|f| f.retransmitted).sum();
     assert_eq!(u64::from(again), sim.counters().packets_dropped, "once for every drop");
     assert!(again > 0 && of.iter().all(|f| f.timeouts == 0));
-    // 40 packets through a link of one per us, which never runs dry: word is back within 3 us and the packet there 4 us later, with six more waiting.
+    // 40 packets through a link of one per us, which never runs dry: word is back within 3 us and the packet
+    // there 4 us later, with six more waiting.
     let last = (0..2).filter_map(|f| sim.outcome(FlowId(f)).received).max().expect("complete");
     assert!(last >= Time::from_us(4 + 40 + 3) && last <= Time::from_us(4 + 40 + 3 + 10), "{last:?}");
 }

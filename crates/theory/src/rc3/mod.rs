@@ -1,5 +1,5 @@
-//! RC3 (Mittal, Sherry, Ratnasamy, Shenker, NSDI 2014): the worked example of §2.1.2 packet by packet, the levels of §2.1.1, and
-//! what must hold whatever the network loses.
+//! RC3 (Mittal, Sherry, Ratnasamy, Shenker, NSDI 2014): the worked example of §2.1.2 packet by packet, the
+//! levels of §2.1.1, and what must hold whatever the network loses.
 
 pub mod path;
 mod port;
@@ -163,8 +163,9 @@ pub fn offload(_: u32, _: u64) -> Outcome {
     out
 }
 
-/// M13: each segment once below class 0; nothing harvested is sent by the primary loop; ACKs of lower classes move no window;
-/// whatever is lost below class 0, no timer fires; and if all of it is lost, the primary loop is TCP, packet by packet.
+/// M13: each segment once below class 0; nothing harvested is sent by the primary loop; ACKs of lower classes
+/// move no window; whatever is lost below class 0, no timer fires; and if all of it is lost, the primary loop
+/// is TCP, packet by packet.
 pub fn properties(instances: u32, seed: u64) -> Outcome {
     let mut out = Outcome::default();
     for i in 0..instances {

@@ -32,9 +32,10 @@ fn omniscient(outcome: &mut Outcome, example: &Example) {
     equal(outcome, "late under the omniscient scheduler", example.late(&replay).as_str(), "");
 }
 
-/// UPS-F7a: a and x look the same to a black-box ingress in both cases, yet case 1 can be replayed only if a goes first at
-/// α0 and case 2 only if x does: tried are all orders at all nodes, of packets and of half packets (preemption). So no
-/// deterministic scheduler replays both. `found`: feasible orders at α0, in all; LSTF, which picks x, fails case 1.
+/// UPS-F7a: a and x look the same to a black-box ingress in both cases, yet case 1 can be replayed only if a
+/// goes first at α0 and case 2 only if x does: tried are all orders at all nodes, of packets and of half
+/// packets (preemption). So no deterministic scheduler replays both. `found`: feasible orders at α0, in all;
+/// LSTF, which picks x, fails case 1.
 pub fn no_universal(_: u32, _: u64) -> Outcome {
     let mut outcome = Outcome::default();
     let cases = [no_universal_scheduler(1), no_universal_scheduler(2)];
@@ -142,8 +143,9 @@ pub fn circle(_: u32, _: u64) -> Outcome {
     outcome
 }
 
-/// UPS-TH5b: LSTF replays the third example as printed: exactly c2 is late, by 1; with ties the other way round exactly a;
-/// a reaches α1 after its local deadline. The omniscient scheduler has nobody late. `found`, `overdue`: late packets.
+/// UPS-TH5b: LSTF replays the third example as printed: exactly c2 is late, by 1; with ties the other way
+/// round exactly a; a reaches α1 after its local deadline. The omniscient scheduler has nobody late. `found`,
+/// `overdue`: late packets.
 pub fn beyond_two(_: u32, _: u64) -> Outcome {
     let mut outcome = Outcome::default();
     let example = three_points();

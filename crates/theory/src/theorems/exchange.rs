@@ -34,8 +34,8 @@ fn lstf(jobs: &[Job]) -> Vec<Slot> {
     slots
 }
 
-/// UPS-TH10 (N A.7.2, D A.6.2): on one node with integer slots the exchanges of [`transform`], taken at random, end, stay
-/// feasible throughout, and lead to LSTF's schedule. `found`: exchanges.
+/// UPS-TH10 (N A.7.2, D A.6.2): on one node with integer slots the exchanges of [`transform`], taken at
+/// random, end, stay feasible throughout, and lead to LSTF's schedule. `found`: exchanges.
 pub fn th10(instances: u32, seed: u64) -> Outcome {
     let mut outcome = Outcome::default();
     for index in 0..u64::from(instances) {

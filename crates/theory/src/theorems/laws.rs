@@ -10,8 +10,9 @@ use thalweg_units::{Span, Time};
 
 const LSTF: [Candidate; 2] = [Candidate::waiting(Rule::Lstf), Candidate::preemptive(Rule::Lstf)];
 
-/// UPS-F3z (N§3.2, D§5.2.2): FIFO+, kept as accumulated waiting, and LSTF with the same slack in every packet give the same
-/// schedule; packets of equal size. `found`: instances in which that is not what plain FIFO does.
+/// UPS-F3z (N§3.2, D§5.2.2): FIFO+, kept as accumulated waiting, and LSTF with the same slack in every packet
+/// give the same schedule; packets of equal size. `found`: instances in which that is not what plain FIFO
+/// does.
 pub fn fifo_plus(instances: u32, seed: u64) -> Outcome {
     let shape = Shape { max_hops: 5, equal_sizes: true };
     trials(instances, seed, shape, |t| {
@@ -28,10 +29,10 @@ pub fn fifo_plus(instances: u32, seed: u64) -> Outcome {
     })
 }
 
-/// UPS-H1a (N§5, D§5.4): a priority queue that never re-sorts with two rewrites of a header field (on arrival slack + t, at
-/// transmission that − t), as the production simulator has it, schedules as the definition does that looks at
-/// every packet's slack whenever it chooses. On every instance: replay slack and slack at random, negative too.
-/// `found`: packets compared.
+/// UPS-H1a (N§5, D§5.4): a priority queue that never re-sorts with two rewrites of a header field (on arrival
+/// slack + t, at transmission that − t), as the production simulator has it, schedules as the definition does
+/// that looks at every packet's slack whenever it chooses. On every instance: replay slack and slack at
+/// random, negative too. `found`: packets compared.
 pub fn pifo_with_hooks(instances: u32, seed: u64) -> Outcome {
     trials(instances, seed, Shape::hops(5), |t| {
         let replay_slack = Headers::slack(&t.instance, &t.record);
@@ -91,9 +92,9 @@ fn idle_nodes(instance: &Instance, at: impl Fn(usize, usize) -> (i64, i64)) -> u
         as u64
 }
 
-/// UPS-L2 (N§3.4): with a constant larger than everything added to the slack per class, no packet is served while one of a
-/// more important class (a smaller number) waits: with preemption at no time, without at no start of service.
-/// `found`: services given while a less important packet was there.
+/// UPS-L2 (N§3.4): with a constant larger than everything added to the slack per class, no packet is served
+/// while one of a more important class (a smaller number) waits: with preemption at no time, without at no
+/// start of service. `found`: services given while a less important packet was there.
 pub fn class_order(instances: u32, seed: u64) -> Outcome {
     // Longer than any run, hence than any slack or wait.
     let offset = Span::from_ps(1_000 * UNIT as u64);

@@ -11,12 +11,13 @@ fn nobody_late(t: &mut Trial, replay: &crate::candidate::Replay) {
     t.expect(late.is_empty(), || format!("late: {late:?}"));
 }
 
-/// UPS-TH3 (N A.2, D A.1, theorems 1 and 2): omniscient initialisation with preemption replays every viable schedule; every
-/// packet arrives everywhere no later than in the original and its last bit leaves α by o(p,α) + T(p,α).
+/// UPS-TH3 (N A.2, D A.1, theorems 1 and 2): omniscient initialisation with preemption replays every viable
+/// schedule; every packet arrives everywhere no later than in the original and its last bit leaves α by
+/// o(p,α) + T(p,α).
 ///
 /// Why: by induction along the original's order in time. If all packets reach α by i(p,α), then at any time the
-/// packets with o(·,α) up to some o(p,α) that are present are no more than the original had to serve by o(p,α) + T(p,α), and
-/// they go before all others.
+/// packets with o(·,α) up to some o(p,α) that are present are no more than the original had to serve by
+/// o(p,α) + T(p,α), and they go before all others.
 pub fn th3(instances: u32, seed: u64) -> Outcome {
     trials(instances, seed, Shape::hops(9), |t| {
         let headers = Headers::timetable(&t.instance, &t.record);
@@ -65,11 +66,12 @@ pub fn th4_black_box(instances: u32, seed: u64) -> Outcome {
 /// UPS-TH5 (N A.7, D A.6): preemptive LSTF replays everything with at most two congestion points per packet, and every
 /// packet arrives at each of them by its local deadline: i'(p,α) ≤ o(p,α).
 ///
-/// Why: a packet meets no queue before its first congestion point, so it arrives there when it did in the original. At its
-/// last one, local and global deadline are one: from o(p,α) on it waits no more. Were it to arrive later than that,
-/// its slack would have been negative when it left the first point, so by TH6 somebody arrived there after his local
-/// deadline: not one whose first point this is, hence one whose last it is, and earlier; and so on back to a
-/// first, who cannot be. With three points the middle one has neither guarantee (TH7).
+/// Why: a packet meets no queue before its first congestion point, so it arrives there when it did in the
+/// original. At its last one, local and global deadline are one: from o(p,α) on it waits no more. Were it to
+/// arrive later than that, its slack would have been negative when it left the first point, so by TH6
+/// somebody arrived there after his local deadline: not one whose first point this is, hence one whose last
+/// it is, and earlier; and so on back to a first, who cannot be. With three points the middle one has neither
+/// guarantee (TH7).
 pub fn th5(instances: u32, seed: u64) -> Outcome {
     th5_with(instances, seed, Candidate::preemptive(Rule::Lstf), 2)
 }
@@ -89,8 +91,8 @@ fn th5_with(instances: u32, seed: u64, lstf: Candidate, max_hops: usize) -> Outc
     })
 }
 
-/// UPS-TH7 (N A.7.3, D A.6.3): with three congestion points there are schedules that preemptive LSTF cannot replay: `found`
-/// counts instances with late packets.
+/// UPS-TH7 (N A.7.3, D A.6.3): with three congestion points there are schedules that preemptive LSTF cannot
+/// replay: `found` counts instances with late packets.
 pub fn th7(instances: u32, seed: u64) -> Outcome {
     existence(instances, seed, Shape::hops(3), &[Candidate::preemptive(Rule::Lstf)])
 }

@@ -58,8 +58,9 @@ pub fn th2(instances: u32, seed: u64) -> Outcome {
     })
 }
 
-/// UPS-TH6 (N A.7.2, D A.6.2), any number of hops, preemptive LSTF: if p* leaves α at t* with negative slack, some packet
-/// through α arrived there by t*, and after its local deadline o(p,α). `found`: departures with negative slack.
+/// UPS-TH6 (N A.7.2, D A.6.2), any number of hops, preemptive LSTF: if p* leaves α at t* with negative slack,
+/// some packet through α arrived there by t*, and after its local deadline o(p,α). `found`: departures with
+/// negative slack.
 ///
 /// Why: had all packets present by t* arrived by their local deadlines, serving them by o(p,α) would have everybody out
 /// by o(p,α) + T(p,α), thus with slack left (TH9); and that order can be turned into LSTF's, exchange by
@@ -89,8 +90,9 @@ pub fn th6(instances: u32, seed: u64) -> Outcome {
     })
 }
 
-/// UPS-TH9 (N A.7.2, D A.6.2, observation 1): if all bits of p leave α by o(p,α) + T(p,α), its slack then is at least what
-/// it waited after α in the original, hence not negative; exactly that if it leaves exactly then.
+/// UPS-TH9 (N A.7.2, D A.6.2, observation 1): if all bits of p leave α by o(p,α) + T(p,α), its slack then is
+/// at least what it waited after α in the original, hence not negative; exactly that if it leaves exactly
+/// then.
 ///
 /// Why: the original took it from there by o(p) with those waits; who leaves earlier has the difference besides.
 pub fn th9(instances: u32, seed: u64) -> Outcome {

@@ -1,5 +1,5 @@
-//! Two connected ends and the path between them in simulated time: for tests, examples and Python. Decides nothing about the
-//! protocol: it carries packets and looks at timers.
+//! Two connected ends and the path between them in simulated time: for tests, examples and Python. Decides
+//! nothing about the protocol: it carries packets and looks at timers.
 
 mod path;
 
@@ -150,8 +150,8 @@ impl<'f> Pair<'f> {
         }
     }
 
-    /// Until `until`, or until nothing more happens; `look` sees each packet after it was taken. Ends that have given up
-    /// on nothing may go on for ever: see `until`.
+    /// Until `until`, or until nothing more happens; `look` sees each packet after it was taken. Ends that
+    /// have given up on nothing may go on for ever: see `until`.
     pub fn run_until(&mut self, until: Time, mut look: impl FnMut(&mut Self, &Arrival)) {
         loop {
             match self.turn(until) {

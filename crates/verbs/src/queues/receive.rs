@@ -101,8 +101,9 @@ impl Receives {
         usize::try_from(sn.minus(self.first)).ok()
     }
 
-    /// The Receive WQE with this number. From the shared queue, takes until that number is allotted (§4.4.4); not one if
-    /// they would not suffice, so that other queue pairs are not starved by a request that waits anyway (CHOICE).
+    /// The Receive WQE with this number. From the shared queue, takes until that number is allotted (§4.4.4);
+    /// not one if they would not suffice, so that other queue pairs are not starved by a request that waits
+    /// anyway (CHOICE).
     pub fn find(&mut self, sn: Serial, queue: &mut SharedReceives) -> Option<ReceiveRequest> {
         let ahead = self.ahead(sn)?;
         let missing = (ahead + 1).saturating_sub(self.outstanding.len());
@@ -136,8 +137,8 @@ impl Receives {
         self.premature.front().copied().flatten()
     }
 
-    /// The first outstanding Receive WQE expires with its CQE. `None`, and nothing happens, if there is no CQE, or no Receive
-    /// WQE (a Write with immediate data takes one from the shared queue only now).
+    /// The first outstanding Receive WQE expires with its CQE. `None`, and nothing happens, if there is no
+    /// CQE, or no Receive WQE (a Write with immediate data takes one from the shared queue only now).
     pub fn expire(&mut self, queue: &mut SharedReceives) -> Option<Received> {
         let Premature { what, bytes } = self.next()?;
         let ReceiveRequest { id, .. } = self.find(self.first, queue)?;

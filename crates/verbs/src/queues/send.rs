@@ -37,8 +37,9 @@ impl Entry {
     fn end_of_responses(&self) -> Psn {
         self.first_response.plus(self.responses)
     }
-    /// CHOICE IRN §4.4.3: "Send-with-Invalidate is fenced behind earlier Writes" on top of Reads and Atomics, which a fence
-    /// always waits for. Other reading: behind Writes alone; then a Read's answer could lose its memory.
+    /// CHOICE IRN §4.4.3: "Send-with-Invalidate is fenced behind earlier Writes" on top of Reads and Atomics,
+    /// which a fence always waits for. Other reading: behind Writes alone; then a Read's answer could lose
+    /// its memory.
     fn fence(&self) -> Fence {
         match self.request.operation {
             Operation::Send { with: SendWith::Invalidate(_), .. } => Fence::All,

@@ -1,5 +1,5 @@
-//! The requester: takes work requests, sends request packets, takes acknowledgements and responses, and tells when a request
-//! is over. Owns no clock and no socket: see [`Requester`].
+//! The requester: takes work requests, sends request packets, takes acknowledgements and responses, and tells
+//! when a request is over. Owns no clock and no socket: see [`Requester`].
 
 mod irn;
 mod packets;

@@ -28,7 +28,8 @@ pub fn encode(
         Operation::Write { from, to, immediate } => {
             let own = from.part(index, setup.mtu);
             packet.payload = memory.fetch(own)?;
-            // CHOICE IRN §4.4: the address is the packet's own, so that it can be placed by itself; the length the message's.
+            // CHOICE IRN §4.4: the address is the packet's own, so that it can be placed by itself; the
+            // length the message's.
             let address = to.address.wrapping_add(own.address.wrapping_sub(from.address));
             packet.reth =
                 (irn || place.begins()).then_some(Reth { address, key: to.key, length: from.length });
@@ -79,7 +80,8 @@ pub fn encode(
     Ok(())
 }
 
-/// Takes a response packet: `None` if it is not packet `psn` of the answer to `entry`, otherwise whether it could be placed.
+/// Takes a response packet: `None` if it is not packet `psn` of the answer to `entry`, otherwise whether it
+/// could be placed.
 pub fn place(
     setup: &Setup,
     entry: &Entry,

@@ -1,5 +1,5 @@
-//! What error NACKs do to a requester of either dialect: a delay before anything is sent again, and the end of the queue pair after
-//! so many refusals of one request.
+//! What error NACKs do to a requester of either dialect: a delay before anything is sent again, and the end
+//! of the queue pair after so many refusals of one request.
 
 use super::{Context, Verdict};
 use thalweg_machines::transport::rdma::Psn;

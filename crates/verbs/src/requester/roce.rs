@@ -1,5 +1,6 @@
-//! RoCE's requester: go-back-N (InfiniBand §9; IRN §4.1.1). Requests and the answers to Reads and Atomics share one space of
-//! numbers: a Read request takes as many as its answer has packets, and asks again for what is missing.
+//! RoCE's requester: go-back-N (InfiniBand §9; IRN §4.1.1). Requests and the answers to Reads and Atomics
+//! share one space of numbers: a Read request takes as many as its answer has packets, and asks again for
+//! what is missing.
 //!
 //! As in the simulator's RoCE there is no window and no BDP-FC, and one fixed timeout.
 //! CHOICE: the number in an ACK is the next one expected, as in IRN; InfiniBand's is the last one received.
@@ -67,8 +68,8 @@ impl Engine {
         self.timer.on_advance(context.setup, context.now, self.in_flight());
     }
 
-    /// The responder has got every packet before `cum`. Reads and Atomics are over only when answered: what is missing of
-    /// an answer then is lost.
+    /// The responder has got every packet before `cum`. Reads and Atomics are over only when answered: what
+    /// is missing of an answer then is lost.
     fn acknowledge(&mut self, context: &mut Context<'_>, cum: Psn) {
         while cum.minus(self.una) > 0 {
             let Some(entry) = context.queue.find(self.una) else { return };

@@ -1,5 +1,5 @@
-//! IRN's responder (§4.4.2 to §4.4.4): what arrives out of order is placed at once; its effects wait, as bits, for everything
-//! before it.
+//! IRN's responder (§4.4.2 to §4.4.4): what arrives out of order is placed at once; its effects wait, as
+//! bits, for everything before it.
 
 use super::accept::{self, INVALID};
 use super::reads::{ReadBuffer, Slot};
@@ -89,7 +89,8 @@ impl Engine {
             return Err(Ignored::Number);
         }
         context.counters.most_ahead = context.counters.most_ahead.max(d);
-        // CHOICE IRN §4.4 (not said): nor is a second copy of what waits. It is answered (every packet out of order is).
+        // CHOICE IRN §4.4 (not said): nor is a second copy of what waits. It is answered (every packet out of
+        // order is).
         if self.arrived.get(d).is_none() {
             // 2. and 3.
             let class = match self.accept(context, host, packet) {
@@ -193,8 +194,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Passes over everything that has arrived without a gap, in order: MSN by counting bits; a stop at each Receive WQE that
-    /// expires and at each Read and Atomic, which are executed now.
+    /// Passes over everything that has arrived without a gap, in order: MSN by counting bits; a stop at each
+    /// Receive WQE that expires and at each Read and Atomic, which are executed now.
     ///
     /// # Errors
     /// If one of them cannot be after all (its key was invalidated meanwhile; no shared Receive WQE is left for a Write

@@ -1,5 +1,5 @@
-//! The responder: places what arrives, acknowledges it, answers Reads and Atomics, and tells its application what came. Owns
-//! no clock, no socket and no memory: see [`Responder`].
+//! The responder: places what arrives, acknowledges it, answers Reads and Atomics, and tells its application
+//! what came. Owns no clock, no socket and no memory: see [`Responder`].
 
 mod accept;
 mod irn;
@@ -121,7 +121,8 @@ impl Responder {
     /// Something arrived.
     ///
     /// # Errors
-    /// If it is not for this end or makes no sense; then nothing has changed. A request that is refused is no error here.
+    /// If it is not for this end or makes no sense; then nothing has changed. A request that is refused is no
+    /// error here.
     pub fn on_packet(&mut self, now: Time, host: &mut Host, bytes: &[u8]) -> Result<(), Ignored> {
         let packet = open(&self.setup, self.setup.responder_qp, bytes)?;
         engine!(self.ledger, now, |engine, context| engine.on_packet(context, host, &packet))

@@ -1,4 +1,5 @@
-//! Answers to Reads and Atomics as an IRN sender of their own, over rPSN (§4.4.2): selective retransmission, BDP-FC, timers.
+//! Answers to Reads and Atomics as an IRN sender of their own, over rPSN (§4.4.2): selective retransmission,
+//! BDP-FC, timers.
 
 use super::Context;
 use super::accept::Answer;
@@ -54,8 +55,9 @@ impl Responses {
         self.streams.push_back(stream);
     }
 
-    /// The requester has all answers up to that of `read_sn`: it would not have used the slot again otherwise. So a slot's
-    /// state is free when its next user comes, although the read ACK may be lost or late.
+    /// The requester has all answers up to that of `read_sn`: it would not have used the slot again
+    /// otherwise. So a slot's state is free when its next user comes, although the read ACK may be lost or
+    /// late.
     pub fn complete(&mut self, context: &mut Context<'_>, read_sn: Serial) {
         let over = |stream: &&Stream| stream.read_sn.minus(read_sn) <= 0;
         if let Some(end) = self.streams.iter().take_while(over).last().map(Stream::end) {

@@ -1,5 +1,6 @@
-//! RoCE's responder: takes packets in order only, says once per gap that one is missing, answers Reads in the requests' own
-//! space of numbers, executes repeated Reads again and remembers the results of Atomics (InfiniBand §9).
+//! RoCE's responder: takes packets in order only, says once per gap that one is missing, answers Reads in the
+//! requests' own space of numbers, executes repeated Reads again and remembers the results of Atomics
+//! (InfiniBand §9).
 
 use super::accept::{self, Answer, INVALID};
 use super::responses;

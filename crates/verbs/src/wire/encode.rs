@@ -61,7 +61,8 @@ impl Packet<'_> {
     /// Writes the packet down after clearing `out`.
     ///
     /// # Errors
-    /// If its headers are not those that opcode and dialect ask for, or something does not fit. `out` is then not a packet.
+    /// If its headers are not those that opcode and dialect ask for, or something does not fit. `out` is then
+    /// not a packet.
     pub fn encode(&self, dialect: Dialect, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         out.clear();
         let layout = self.opcode.layout(dialect);

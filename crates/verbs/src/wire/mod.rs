@@ -1,6 +1,7 @@
-//! Packets as bytes: everything from the base transport header to the padding (InfiniBand's layouts, big-endian) with IRN's
-//! additions (§4.4): RETH in every Write packet, recv_WQE_SN and offset in Sends, read_WQE_SN in Reads and Atomics, the SACK
-//! PSN in NACKs. What surrounds it (Ethernet, IP, UDP, ICRC: [`SURROUNDINGS`]) is the network's affair.
+//! Packets as bytes: everything from the base transport header to the padding (InfiniBand's layouts,
+//! big-endian) with IRN's additions (§4.4): RETH in every Write packet, recv_WQE_SN and offset in Sends,
+//! read_WQE_SN in Reads and Atomics, the SACK PSN in NACKs. What surrounds it (Ethernet, IP, UDP, ICRC:
+//! [`SURROUNDINGS`]) is the network's affair.
 //!
 //! Decoding is strict: what this encoder would not have written is an error, never a panic.
 
@@ -133,7 +134,8 @@ impl Packet<'_> {
 }
 
 impl Packet<'static> {
-    /// A packet with exactly the headers of its opcode, zeros in them, and no payload. Acknowledgements say "all is well".
+    /// A packet with exactly the headers of its opcode, zeros in them, and no payload. Acknowledgements say
+    /// "all is well".
     pub fn bare(opcode: Opcode, dialect: Dialect) -> Self {
         let layout = opcode.layout(dialect);
         let zero = Psn::new(0);

@@ -80,7 +80,8 @@ fn what_is_encoded_is_decoded_again() {
     }
 }
 
-/// Random bytes, and packets with a few bytes changed, cut or appended: an error, or a packet that is written down the same.
+/// Random bytes, and packets with a few bytes changed, cut or appended: an error, or a packet that is written
+/// down the same.
 #[test]
 fn no_bytes_make_the_decoder_panic_and_what_it_takes_is_canonical() {
     let (mut taken, mut refused) = (0, 0);

@@ -103,7 +103,8 @@ fn permutations(items: &mut [usize], from: usize, f: &mut impl FnMut(&[usize])) 
     }
 }
 
-/// Memory that is not there: the request fails after as many refusals as agreed, what follows is flushed, what came before stands.
+/// Memory that is not there: the request fails after as many refusals as agreed, what follows is flushed,
+/// what came before stands.
 #[test]
 fn a_refused_request_fails_and_flushes_what_follows() {
     let mut net = net(small(), lose_first(&[0]));

@@ -32,7 +32,8 @@ fn a_send_without_receive_wqe_behind_a_lost_one_is_dropped_silently() {
     assert_eq!(net.responder.counters().refusals, 0, "not ready was said");
 }
 
-/// Credits: an in-order probe without Receive WQE is answered "not ready", once per probe and delay; ACKs carry new credits.
+/// Credits: an in-order probe without Receive WQE is answered "not ready", once per probe and delay; ACKs
+/// carry new credits.
 #[test]
 fn without_credit_one_probe_is_sent_and_repeated_after_the_delay() {
     let mut net = net(Setup { initial_credits: 0, ..small() }, faithful);

@@ -43,7 +43,8 @@ fn an_atomic_that_arrives_five_times_is_executed_once() {
     assert_eq!([answers[0], answers[8], answers[16]], [0, 10, 20]);
 }
 
-/// A second copy of what waits out of order is answered, not placed: it must not undo a later Write that has been placed since.
+/// A second copy of what waits out of order is answered, not placed: it must not undo a later Write that has
+/// been placed since.
 #[test]
 fn a_repeated_packet_out_of_order_is_not_placed_again() {
     let fate = |packet: &Packet<'_>, _: Way, now: Time| match (packet.opcode.is_request(), packet.psn.value())
@@ -106,8 +107,8 @@ fn a_lost_retransmission_costs_rto_low_from_its_own_time_on() {
     assert_eq!((times.len(), net.completions.len()), (3, 1));
 }
 
-/// The golden vector of IRN's modules on a queue pair: 2 and 5 are lost; a sender blocked by the cap looks for the next hole and
-/// sends it in one poll (Trap 7).
+/// The golden vector of IRN's modules on a queue pair: 2 and 5 are lost; a sender blocked by the cap looks
+/// for the next hole and sends it in one poll (Trap 7).
 #[test]
 fn a_blocked_requester_still_repairs_each_hole_at_once() {
     let mut net = net(small(), faithful);

@@ -97,8 +97,8 @@ fn a_faithful_network_sees_no_nack_and_nothing_twice() {
     }
 }
 
-/// P4 and P5: only data is lost and nothing overtakes. Without a timeout a packet is sent again only if it was lost, and
-/// at most once: what is lost twice waits for the timeout.
+/// P4 and P5: only data is lost and nothing overtakes. Without a timeout a packet is sent again only if it
+/// was lost, and at most once: what is lost twice waits for the timeout.
 #[test]
 fn without_a_timeout_only_what_was_lost_is_sent_again_and_once() {
     let (mut repaired, mut quiet) = (0, 0);

@@ -16,7 +16,8 @@ use thalweg_verbs::wire::Dialect;
 fn transfer(dialect: Dialect, loss: f64, seed: u64) {
     let setup = Setup {
         dialect,
-        // A socket's buffer holds some 90 packets. A loopback's round trip with threads that take turns is a few hundred microseconds.
+        // A socket's buffer holds some 90 packets. A loopback's round trip with threads that take turns is a
+        // few hundred microseconds.
         cap: 32,
         rto_low: Span::from_ms(5),
         rto_high: Span::from_ms(20),

@@ -1,8 +1,8 @@
 //! Rocketfuel's maps of Internet providers (Spring, Mahajan, Wetherall, SIGCOMM 2002): routers only, no hosts.
 //!
-//! `.cch`: `uid @loc [+] [bb] (num_neigh) [&ext] -> <nuid> .. {-euid} .. =name[!] rn`. Negative uids are routers of other
-//! networks; they and the links to them (`{-euid}`) are left out. Weights and latencies: `a b number`, a line for each
-//! direction of a link.
+//! `.cch`: `uid @loc [+] [bb] (num_neigh) [&ext] -> <nuid> .. {-euid} .. =name[!] rn`. Negative uids are
+//! routers of other networks; they and the links to them (`{-euid}`) are left out. Weights and latencies:
+//! `a b number`, a line for each direction of a link.
 //!
 //! The files that are shared are seldom whole: maps trimmed to radius 0 or 1 (`.r0.cch`, `.r1.cch`) keep each
 //! router's number of neighbours in the whole map beside the few that are left, routers name themselves as

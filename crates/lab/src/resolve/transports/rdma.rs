@@ -42,7 +42,8 @@ impl Dependent for Rdma {
 
     fn resolve(&mut self, wanted: Option<Rank>, lossless: bool) {
         self.rank.get_or_insert(match wanted {
-            // CHOICE BFC §F.1: "remaining" of a packet as it was made, so that one sent again has its own; and known without ACKs.
+            // CHOICE BFC §F.1: "remaining" of a packet as it was made, so that one sent again has its own;
+            // and known without ACKs.
             Some(Rank::Remaining) => Rank::FromHere,
             Some(other) => other,
             None => Rank::None,

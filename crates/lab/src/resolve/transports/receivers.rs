@@ -1,5 +1,5 @@
-//! `[transport]` of kinds `homa` and `expresspass`: what follows from the hosts' rate, the schedulers' classes and the sizes of
-//! messages.
+//! `[transport]` of kinds `homa` and `expresspass`: what follows from the hosts' rate, the schedulers'
+//! classes and the sizes of messages.
 
 use super::Dependent;
 use crate::quantity::Q;

@@ -90,7 +90,8 @@ const SPARSE: &[&str] = &[
     "%.rtt={segment=2}",
     "traffic.0.connection=per-pair",
 ];
-/// Round trips are below T_low: the last ones of a flow raise the rate with which the connection's next one starts, or do not.
+/// Round trips are below T_low: the last ones of a flow raise the rate with which the connection's next one
+/// starts, or do not.
 const TAILS: &[&str] = &[
     "%.congestion={kind=\"timely\",initial_share=0.1,t_low=\"900us\",t_high=\"950us\",additive=\"500Mbps\"}",
     "%.rtt={segment=2}",

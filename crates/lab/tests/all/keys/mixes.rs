@@ -1,6 +1,8 @@
-//! Keys two to four at a time: what the checks let through runs to its end, breaks no law, and is the same without short cuts.
+//! Keys two to four at a time: what the checks let through runs to its end, breaks no law, and is the same
+//! without short cuts.
 //!
-//! They are drawn from the rows, the same ones every time. `THALWEG_MIXES=20000` draws more; `THALWEG_MIX=17` looks at one.
+//! They are drawn from the rows, the same ones every time. `THALWEG_MIXES=20000` draws more; `THALWEG_MIX=17`
+//! looks at one.
 
 use super::scenarios::FILES;
 use super::{Row, Settings, key_of, plugins, rows};

@@ -1,4 +1,5 @@
-//! Whatever is accepted is accepted again as it was resolved, and is the same run: random combinations of the keys' rows.
+//! Whatever is accepted is accepted again as it was resolved, and is the same run: random combinations of the
+//! keys' rows.
 
 use super::{FILES, Settings, plugins, rows};
 use crate::common::Folder;

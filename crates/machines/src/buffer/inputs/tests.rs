@@ -126,8 +126,9 @@ fn timelys_switch_goes_on_at_80_kb_and_inputs_are_paused_apart() {
 
 #[test]
 fn hpccs_switch_pauses_a_lone_input_at_a_ninth_of_what_is_shared() {
-    // 33 554 432 − 16 · 41 596 = 32 888 896 B to share. 3490 packets of 1048 B, less the reserve, are s = 3 653 424; the
-    // threshold has come down to (32 888 896 − s)/8 = 3 654 434. The next would make s = 3 654 472: headroom, and a pause.
+    // 33 554 432 − 16 · 41 596 = 32 888 896 B to share. 3490 packets of 1048 B, less the reserve, are s = 3
+    // 653 424; the threshold has come down to (32 888 896 − s)/8 = 3 654 434. The next would make s = 3 654
+    // 472: headroom, and a pause.
     let mut m = hpcc();
     assert_eq!((m.pool, m.threshold()), (32_888_896, 4_111_112));
     assert_eq!(until_pause(&mut m, 5, 1048, 9999), 3491);
@@ -140,8 +141,8 @@ fn hpccs_switch_pauses_a_lone_input_at_a_ninth_of_what_is_shared() {
     assert_eq!((m.used, m.inputs()[5].headroom), (3_653_484, 36_680));
     m.release(5, 60);
     assert_eq!((m.used, m.inputs()[5].headroom), (3_653_484, 36_620));
-    // 35 packets empty it, the last with 60 B of the shared bytes. s + 3072 ≤ (pool − s)/8 holds from s = 3 651 591 down:
-    // two more.
+    // 35 packets empty it, the last with 60 B of the shared bytes. s + 3072 ≤ (pool − s)/8 holds from s = 3
+    // 651 591 down: two more.
     assert_eq!(until_resume(&mut m, 5, 1048), 37);
     assert_eq!((m.used, m.inputs()[5].headroom), (3_651_328, 0));
 }

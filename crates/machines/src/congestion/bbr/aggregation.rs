@@ -1,5 +1,5 @@
-//! How many more bytes are acknowledged than the bandwidth accounts for, because ACKs come in bursts (Wi-Fi, cable): the window
-//! allows for as much. Linux, tcp_bbr.c, "ack aggregation"; draft-ietf-ccwg-bbr §5.5.9.
+//! How many more bytes are acknowledged than the bandwidth accounts for, because ACKs come in bursts (Wi-Fi,
+//! cable): the window allows for as much. Linux, tcp_bbr.c, "ack aggregation"; draft-ietf-ccwg-bbr §5.5.9.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;

@@ -1,4 +1,5 @@
-//! What a flow begins with, and what its transport is permitted by a window and a pace of payload: the same in both versions.
+//! What a flow begins with, and what its transport is permitted by a window and a pace of payload: the same
+//! in both versions.
 
 use super::super::{Permit, Start};
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,8 @@ impl Given {
         }
     }
 
-    /// A window, and a pace of so many payload bits per second: on the wire as much more as headers are, the line at most.
+    /// A window, and a pace of so many payload bits per second: on the wire as much more as headers are, the
+    /// line at most.
     #[inline]
     pub(in super::super) fn permit(&self, window: u64, pace: u64) -> Permit {
         let pace = (pace as f64 * self.wire) as u64;

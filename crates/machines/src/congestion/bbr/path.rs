@@ -1,5 +1,6 @@
-//! What the path tells: what is in flight, rounds, a full pipe, the least round trip. draft-cardwell-iccrg-bbr-congestion-control-00,
-//! §4.1.1 to §4.1.2, §4.3.2, §4.3.5, with its names in backquotes.
+//! What the path tells: what is in flight, rounds, a full pipe, the least round trip.
+//! draft-cardwell-iccrg-bbr-congestion-control-00, §4.1.1 to §4.1.2, §4.3.2, §4.3.5, with its names in
+//! backquotes.
 
 use super::super::AckSample;
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,8 @@ pub(super) struct Flight {
     pub(super) lost: u64,
     /// The least round trip ever: a delivery rate over less than that is none.
     pub(super) least: Option<Span>,
-    /// What was delivered when segments of PROBE_RTT left, the first and the last: their samples are as little a limit of the path as
-    /// the application's.
+    /// What was delivered when segments of PROBE_RTT left, the first and the last: their samples are as
+    /// little a limit of the path as the application's.
     pub(super) limited: (u64, u64),
 }
 
@@ -27,7 +28,8 @@ impl Flight {
         Self { in_flight: 0, delivered: 0, lost: 0, least: None, limited: (1, 0) }
     }
 
-    /// An ACK: bytes that it delivers, and those that it shows to be lost, which are neither in flight any more nor delivered.
+    /// An ACK: bytes that it delivers, and those that it shows to be lost, which are neither in flight any
+    /// more nor delivered.
     pub(super) fn hear(&mut self, ack: &AckSample<'_>) -> (u64, u64) {
         let acked = (ack.acked + ack.sacked).get();
         let lost = self.in_flight.saturating_sub(acked + ack.in_flight.get());

@@ -1,6 +1,7 @@
-//! Token-bucket policers let bursts pass at more than their rate, and then drop. If two intervals of at least four rounds, each
-//! with losses at both ends and more than a fifth lost, have the same throughput, that is taken for the policer's rate, and BBR
-//! paces at it for 48 rounds. Linux, tcp_bbr.c, "long-term bandwidth sampling".
+//! Token-bucket policers let bursts pass at more than their rate, and then drop. If two intervals of at least
+//! four rounds, each with losses at both ends and more than a fifth lost, have the same throughput, that is
+//! taken for the policer's rate, and BBR paces at it for 48 rounds. Linux, tcp_bbr.c, "long-term bandwidth
+//! sampling".
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};

@@ -1,4 +1,5 @@
-//! The cycle of PROBE_BW: eight phases of about a round trip, one of which asks for more, and one drains what came of it. §4.3.4.
+//! The cycle of PROBE_BW: eight phases of about a round trip, one of which asks for more, and one drains what
+//! came of it. §4.3.4.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Stream, Time};

@@ -1,5 +1,5 @@
-//! What the path delivers: rate samples, rounds, bandwidth, a full pipe, round trips. draft-ietf-ccwg-bbr-06, §4.1, §5.3.1.2,
-//! §5.3.4.3, §5.5.1 to §5.5.7.
+//! What the path delivers: rate samples, rounds, bandwidth, a full pipe, round trips. draft-ietf-ccwg-bbr-06,
+//! §4.1, §5.3.1.2, §5.3.4.3, §5.5.1 to §5.5.7.
 
 use super::super::windowed::Largest;
 use super::super::{AckSample, bbr::bits_per_second};
@@ -28,7 +28,8 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// InflightAtLoss (§5.5.10.2): what was in flight when losses crossed the threshold, somewhere within what was lost just now.
+    /// InflightAtLoss (§5.5.10.2): what was in flight when losses crossed the threshold, somewhere within
+    /// what was lost just now.
     pub(super) fn inflight_at_loss(&self, threshold: f64) -> u64 {
         let size = self.newly_lost as f64;
         let inflight_prev = (self.tx_in_flight as f64 - size).max(0.0);
@@ -45,7 +46,8 @@ pub(super) struct Flight {
     /// C.delivered, C.lost.
     pub(super) delivered: u64,
     lost: u64,
-    /// C.lost as it was when so much had been delivered: of the newest that a sample may still ask for, and those after it.
+    /// C.lost as it was when so much had been delivered: of the newest that a sample may still ask for, and
+    /// those after it.
     losses: VecDeque<(u64, u64)>,
     /// The least round trip ever: a delivery rate over less than that is none (§4.1.2.3).
     least: Option<Span>,
@@ -56,8 +58,9 @@ pub(super) struct Flight {
 
 impl Flight {
     /// GenerateRateSample, with what is lost.
-    // CHOICE BBRv3 §4.1.2: C.inflight at transmission is what was delivered and lost from then until the segment's own ACK: where nothing
-    // overtakes it is the same. Other reading: to write it down with every segment.
+    // CHOICE BBRv3 §4.1.2: C.inflight at transmission is what was delivered and lost from then until the
+    // segment's own ACK: where nothing overtakes it is the same. Other reading: to write it down with every
+    // segment.
     pub(super) fn hear(&mut self, ack: &AckSample<'_>) -> Sample {
         let newly_acked = (ack.acked + ack.sacked).get();
         let newly_lost = self.in_flight.saturating_sub(newly_acked + ack.in_flight.get());
@@ -215,8 +218,9 @@ impl RoundTrips {
     /// UpdateMinRTT; MinRTTFilterLen is twice the interval.
     pub(super) fn update(&mut self, now: Time, rtt: Option<Span>, interval: Span) {
         self.expired = self.probe_min.is_some() && now.since(self.probe_at) > interval;
-        // CHOICE BBRv3 §5.3.4.3: an equal round trip renews it, as in version 1's draft: without jitter nothing would ever be smaller, and a
-        // flow that never queues would empty its pipe every five seconds. Other reading: only a smaller one does.
+        // CHOICE BBRv3 §5.3.4.3: an equal round trip renews it, as in version 1's draft: without jitter
+        // nothing would ever be smaller, and a flow that never queues would empty its pipe every five
+        // seconds. Other reading: only a smaller one does.
         if let Some(rtt) = rtt
             && (self.expired || self.probe_min.is_none_or(|least| rtt <= least))
         {

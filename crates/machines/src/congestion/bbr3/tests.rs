@@ -10,7 +10,8 @@ fn bbr3() -> Bbr3 {
     Bbr3::new(&start, Params { margin: 0.0, quantum: Some(1), ..Params::default() })
 }
 
-/// An ACK of one segment at `ms`, with a sample of `delivered` segments in a round trip of 10 ms; `lost` segments with it; `in_flight` left.
+/// An ACK of one segment at `ms`, with a sample of `delivered` segments in a round trip of 10 ms; `lost`
+/// segments with it; `in_flight` left.
 fn hear(c: &mut Bbr3, ms: u64, delivered: u64, lost: u64, in_flight: u64) {
     let interval = Span::from_ms(10);
     let delivery = Delivery { delivered: Bytes::new(1000 * delivered), interval, ..Delivery::default() };
@@ -24,7 +25,8 @@ fn hear(c: &mut Bbr3, ms: u64, delivered: u64, lost: u64, in_flight: u64) {
     });
 }
 
-/// Rounds of so many segments each, from `ms` on: a sample per round, of all that the round delivered. The instant after.
+/// Rounds of so many segments each, from `ms` on: a sample per round, of all that the round delivered. The
+/// instant after.
 fn rounds(c: &mut Bbr3, ms: u64, segments: u64, in_flight: u64, count: u64) -> u64 {
     for round in 0..count {
         c.flight.delivered += 1000 * (segments - 1);

@@ -1,4 +1,5 @@
-//! The rules of TCP's standards: who says that he keeps one is driven to where it matters, and so is who says that he does not.
+//! The rules of TCP's standards: who says that he keeps one is driven to where it matters, and so is who says
+//! that he does not.
 
 use super::{Start, ack, start};
 use crate::congestion::*;
@@ -41,7 +42,8 @@ impl Life {
         self.c.threshold().get()
     }
 
-    /// An ACK of a segment, `then` as it should be otherwise; the window is full before it, and whatever routers say is good news.
+    /// An ACK of a segment, `then` as it should be otherwise; the window is full before it, and whatever
+    /// routers say is good news.
     fn hear(&mut self, then: impl Fn(AckSample<'static>) -> AckSample<'static>) {
         self.now += Span::from_ms(1);
         self.acked_to += MSS;

@@ -7,7 +7,8 @@ use thalweg_units::{Span, Time};
 pub(super) struct Velocity {
     /// Steps of 1/δ segments that the window moves by per round trip.
     pub(super) value: f64,
-    /// Segments acknowledged while the window rose, less those while it fell, in this round trip; whether it rose in the last.
+    /// Segments acknowledged while the window rose, less those while it fell, in this round trip; whether it
+    /// rose in the last.
     balance: f64,
     rises: bool,
     round: Option<Time>,

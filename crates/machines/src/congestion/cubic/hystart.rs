@@ -1,4 +1,5 @@
-//! HyStart++: slow start ends when round trips grow. RFC 9406 (Balasubramanian, Huang, Olson, 2023), §4.2 and its constants.
+//! HyStart++: slow start ends when round trips grow. RFC 9406 (Balasubramanian, Huang, Olson, 2023), §4.2 and
+//! its constants.
 
 use super::super::AckSample;
 use serde::{Deserialize, Serialize};

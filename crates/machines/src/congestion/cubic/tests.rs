@@ -137,8 +137,8 @@ fn idle_time_does_not_count() {
     assert_eq!(c.cwnd, idle.cwnd);
 }
 
-/// RFC 9438 §5.1, figure 5: one loss every 1/p segments makes (C (3 + β) / (4 (1 − β)))^¼ (RTT / p)^¾ on average, if the maximum
-/// is where that average belongs: 4 / (3 + β) of it. It stays there.
+/// RFC 9438 §5.1, figure 5: one loss every 1/p segments makes (C (3 + β) / (4 (1 − β)))^¼ (RTT / p)^¾ on
+/// average, if the maximum is where that average belongs: 4 / (3 + β) of it. It stays there.
 #[test]
 fn the_average_window_is_that_of_the_rfcs_formula() {
     // Round trips of 0.1 s: p = 1e-4 → 187 segments, 1e-5 → 1054.

@@ -1,6 +1,7 @@
-//! DCQCN as the HPCC authors' simulator has it (alibaba-edu/High-Precision-Congestion-Control, `rdma-hw.cc`, CC_MODE 1): a
-//! notification cuts nothing by itself; the sender looks every so often whether any has come, as it does for α; the rate rises
-//! by time alone, is counted after it has risen, and hyper increase does not grow.
+//! DCQCN as the HPCC authors' simulator has it (alibaba-edu/High-Precision-Congestion-Control, `rdma-hw.cc`,
+//! CC_MODE 1): a notification cuts nothing by itself; the sender looks every so often whether any has come,
+//! as it does for α; the rate rises by time alone, is counted after it has risen, and hyper increase does not
+//! grow.
 
 use super::super::Problems;
 use super::Dcqcn;

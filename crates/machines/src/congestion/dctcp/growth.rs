@@ -40,8 +40,8 @@ impl Growth {
     }
 }
 
-/// Proportional rate reduction (RFC 6937 §3.1): while the window in which the cut began is acknowledged, cwnd falls in step
-/// from where it was to ssthresh.
+/// Proportional rate reduction (RFC 6937 §3.1): while the window in which the cut began is acknowledged, cwnd
+/// falls in step from where it was to ssthresh.
 pub(super) fn shrink(reno: &mut NewReno, ack: &AckSample) {
     let acked = ack.acked.get();
     let left = reno.cut_to.saturating_sub(ack.acked_to - acked.min(ack.acked_to));

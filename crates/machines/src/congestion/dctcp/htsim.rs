@@ -1,6 +1,6 @@
-//! DCTCP as csg-htsim has it (Broadcom/csg-htsim, `sim/dctcp.cpp`): an observation window is as many bytes as the congestion
-//! window was when it began, and each one ends with a cut by α/2 as long as α > 0, whether or not it held marks; a window
-//! grows by no more than the room that an ACK leaves in it.
+//! DCTCP as csg-htsim has it (Broadcom/csg-htsim, `sim/dctcp.cpp`): an observation window is as many bytes as
+//! the congestion window was when it began, and each one ends with a cut by α/2 as long as α > 0, whether or
+//! not it held marks; a window grows by no more than the room that an ACK leaves in it.
 
 use super::super::AckSample;
 use super::super::newreno::NewReno;

@@ -1,9 +1,9 @@
-//! HPCC as its authors' simulator has it (alibaba-edu/High-Precision-Congestion-Control, CC_MODE 3, one rate for all hops), to
-//! compare with it. Next to Algorithm 1:
+//! HPCC as its authors' simulator has it (alibaba-edu/High-Precision-Congestion-Control, CC_MODE 3, one rate
+//! for all hops), to compare with it. Next to Algorithm 1:
 //!
 //! - a rate is kept, in whole bits per second, not a window; the window is W_init in proportion to it;
-//! - telemetry travels in few bits: time in 24 bits of nanoseconds, bytes sent in 20 bits of 128 B, the queue in 17 bits of 80 B,
-//!   both units multiplied by the line's rate over 25 Gb/s;
+//! - telemetry travels in few bits: time in 24 bits of nanoseconds, bytes sent in 20 bits of 128 B, the queue
+//!   in 17 bits of 80 B, both units multiplied by the line's rate over 25 Gb/s;
 //! - W_AI is a rate, and there is a smallest rate;
 //! - its header has no path id. CHOICE HPCC §4.1: it is compared here too, for in its authors' runs every flow keeps
 //!   one path, and nothing shows the difference. Other reading: bytes of one port less those of another, a rate of

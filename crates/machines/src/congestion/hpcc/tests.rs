@@ -57,8 +57,8 @@ fn a_flow_starts_with_a_product_at_the_lines_rate_and_the_first_ack_is_only_kept
 fn the_busiest_link_counts_with_the_smaller_of_two_queues() {
     let mut c = hpcc(5);
     told(&mut c, 1000, 125_000, &[hop(0, 0, 0), hop(100, 0, 50_000)]);
-    // In 4 us 25 000 B through the first, u' = 0.5; in 2 us 25 000 B through the second, which had 50 000 B and has 25 000 B:
-    // u' = 0.2 + 1. The busiest's interval is 2 of 10 us: U = 0.8 + 0.2 x 1.2 = 1.04.
+    // In 4 us 25 000 B through the first, u' = 0.5; in 2 us 25 000 B through the second, which had 50 000 B
+    // and has 25 000 B: u' = 0.2 + 1. The busiest's interval is 2 of 10 us: U = 0.8 + 0.2 x 1.2 = 1.04.
     let w = told(&mut c, 2000, 126_000, &[hop(4000, 25_000, 9), hop(2100, 25_000, 25_000)]);
     assert!((c.u - 1.04).abs() < 1e-12, "{}", c.u);
     // Within the round trip: W = 125 000 / (1.04/0.95) + 500 = 114 682.69, W^c stays. R = W/T.
@@ -192,8 +192,9 @@ fn the_simulators_rate_follows_the_fields() {
     let mut c = simulator();
     assert_eq!(c.permit(), permit(52, 100_000_000_000));
     told(&mut c, 1000, 52_000, &[hop(16_777_200, 536_870_000, 700)]);
-    // 1040 ns later, across the end of both counters: 1048575 to 12 units of 512 B, 13 in all, are 6656 B or 51.2 Gb/s; the smaller
-    // queue is one unit, 320 of 52 000 B. U = (3120 + 1040 (0.512 + 0.00615)) / 4160, c = U / 0.95.
+    // 1040 ns later, across the end of both counters: 1048575 to 12 units of 512 B, 13 in all, are 6656 B or
+    // 51.2 Gb/s; the smaller queue is one unit, 320 of 52 000 B. U = (3120 + 1040 (0.512 + 0.00615)) / 4160,
+    // c = U / 0.95.
     let w = told(&mut c, 2000, 53_000, &[hop(16_778_240, 536_877_500, 639)]);
     let u = (3120.0 + 1040.0 * (0.512 + 320.0 / 52_000.0)) / 4160.0;
     let rate = (1e11 / (u / 0.95)) as u64 + 40_000_000;

@@ -33,7 +33,8 @@ fn what_the_forecast_delivers_within_a_tenth_of_a_second_may_follow_less_what_is
     assert_eq!(s.permit().wake, Some(Time::from_ms(120)));
     s.on_tick(Time::from_ms(120));
     assert_eq!(window(&s), 24, "a tick has passed: four of the queue are delivered");
-    // Beyond its end the forecast promises nothing: 32 - 16 packets are ahead after the fourth tick, 12 after the fifth.
+    // Beyond its end the forecast promises nothing: 32 - 16 packets are ahead after the fourth tick, 12 after
+    // the fifth.
     s.on_tick(Time::from_ms(180));
     assert_eq!((window(&s), s.queue), (4 + 12, 0));
     s.on_tick(Time::from_ms(300));

@@ -1,6 +1,6 @@
-//! Swift as csg-htsim has it (Broadcom/csg-htsim, `sim/swift.cpp`), where that differs from Algorithm 1: windows are whole bytes, the
-//! target looks at whole packets, the term for hops is lost (the hops of a route that was copied are not counted), and a loss is
-//! answered when it is repaired, not when it is found.
+//! Swift as csg-htsim has it (Broadcom/csg-htsim, `sim/swift.cpp`), where that differs from Algorithm 1:
+//! windows are whole bytes, the target looks at whole packets, the term for hops is lost (the hops of a route
+//! that was copied are not counted), and a loss is answered when it is repaired, not when it is found.
 
 use super::super::AckSample;
 use super::{Swift, Variant};

@@ -1,6 +1,6 @@
-//! TIMELY as the HPCC authors' simulator has it (alibaba-edu/High-Precision-Congestion-Control, `rdma-hw.cc`, CC_MODE 7): one
-//! update per round trip (`once_per_round`), and hyper-active increase after so many increases of any kind, counted when they
-//! have happened (`Count::Increase`).
+//! TIMELY as the HPCC authors' simulator has it (alibaba-edu/High-Precision-Congestion-Control, `rdma-hw.cc`,
+//! CC_MODE 7): one update per round trip (`once_per_round`), and hyper-active increase after so many
+//! increases of any kind, counted when they have happened (`Count::Increase`).
 
 use super::super::AckSample;
 use super::{Count, Sample, Timely};

@@ -1,5 +1,5 @@
-//! Which equations: Algorithm 1, or "patched" TIMELY, Algorithm 2 of Zhu, Ghobadi, Misra, Padhye, "ECN or Delay: Lessons Learnt
-//! from Analysis of DCQCN and TIMELY", CoNEXT 2016.
+//! Which equations: Algorithm 1, or "patched" TIMELY, Algorithm 2 of Zhu, Ghobadi, Misra, Padhye, "ECN or
+//! Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016.
 
 use super::super::Problems;
 use super::{Sample, Timely};
@@ -12,8 +12,8 @@ tagged! {
         /// Algorithm 1.
         #[default]
         Original,
-        /// Patched TIMELY: a weight of the gradient mixes increase and decrease by the distance of the round trip from a
-        /// reference (Zhu, Ghobadi, Misra, Padhye, CoNEXT 2016, Algorithm 2).
+        /// Patched TIMELY: a weight of the gradient mixes increase and decrease by the distance of the round
+        /// trip from a reference (Zhu, Ghobadi, Misra, Padhye, CoNEXT 2016, Algorithm 2).
         Patched {
             /// RTT_ref.
             #[schemars(extend("examples" = ["50us"]))]
@@ -32,8 +32,8 @@ impl Variant {
 }
 
 impl Timely {
-    /// Between the thresholds, "patched": additive increase and a decrease by the distance from RTT_ref, weighted by the
-    /// gradient (CoNEXT 2016, Algorithm 2, equation for w(g)); no hyper-active increase.
+    /// Between the thresholds, "patched": additive increase and a decrease by the distance from RTT_ref,
+    /// weighted by the gradient (CoNEXT 2016, Algorithm 2, equation for w(g)); no hyper-active increase.
     pub(super) fn patched(
         &self,
         rate: f64,

@@ -7,7 +7,8 @@ use super::*;
 mod hpcc;
 mod queues;
 
-/// §3.5: δ 10 Mb/s, β 0.8, thresholds of 50 and 500 us, hyper-active after five. α 1 and no scaling make arithmetic plain.
+/// §3.5: δ 10 Mb/s, β 0.8, thresholds of 50 and 500 us, hyper-active after five. α 1 and no scaling make
+/// arithmetic plain.
 const PLAIN: Params = Params {
     variant: Variant::Original,
     initial_share: 0.1,

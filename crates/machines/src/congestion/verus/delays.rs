@@ -37,7 +37,8 @@ impl Delays {
         if self.least.is_finite() { self.least } else { 0.0 }
     }
 
-    /// An epoch ends: D_max of those before it, and its own. Of one without an ACK that is what was before, or the silence.
+    /// An epoch ends: D_max of those before it, and its own. Of one without an ACK that is what was before,
+    /// or the silence.
     pub(super) fn end_epoch(&mut self, now: Time) -> (f64, f64) {
         let silence = self.heard.map_or(0.0, |heard| now.since(heard).secs() * 1e3);
         let max = self.epoch_max.take().unwrap_or_else(|| self.last_max.unwrap_or(0.0).max(silence));

@@ -1,8 +1,9 @@
-//! Verus' delay profile, §4.2: the smoothed delay of packets by the window by which they left, and a natural cubic spline through it.
+//! Verus' delay profile, §4.2: the smoothed delay of packets by the window by which they left, and a natural
+//! cubic spline through it.
 //!
-//! CHOICE Verus §5.2: the authors' sender fits a penalised spline with a basis function per 15 windows and at least five; here a knot
-//! per 15 windows, at least five, is the mean of what was seen between, and the curve goes through the knots: with as few, both smooth.
-//! Beyond the last knot it goes on straight.
+//! CHOICE Verus §5.2: the authors' sender fits a penalised spline with a basis function per 15 windows and at
+//! least five; here a knot per 15 windows, at least five, is the mean of what was seen between, and the curve
+//! goes through the knots: with as few, both smooth. Beyond the last knot it goes on straight.
 
 use serde::{Deserialize, Serialize};
 
@@ -63,8 +64,8 @@ impl Profile {
         (!self.curve.knots.is_empty()).then(|| self.curve.at(window))
     }
 
-    /// The largest whole window below the first that brings a longer delay; `None` if none does, so that no window belongs to it.
-    /// Without a curve the same of what was seen.
+    /// The largest whole window below the first that brings a longer delay; `None` if none does, so that no
+    /// window belongs to it. Without a curve the same of what was seen.
     pub(super) fn window(&self, delay: f64) -> Option<f64> {
         let Some(last) = self.curve.knots.last() else {
             let first = self.seen.iter().skip(2).position(|&d| f64::from(d) > delay);

@@ -9,8 +9,9 @@ struct Fate {
     marked: bool,
 }
 
-/// First come, first served, `limit` packets waiting, marks on finding `k` or more; `serve(ready, wire)`: when a packet that
-/// is at the head at `ready` begins and ends. Times in ps. Packets that begin at the very instant of an arrival still wait.
+/// First come, first served, `limit` packets waiting, marks on finding `k` or more; `serve(ready, wire)`:
+/// when a packet that is at the head at `ready` begins and ends. Times in ps. Packets that begin at the very
+/// instant of an arrival still wait.
 fn fifo_by_hand(
     packets: &[(u64, u32)],
     limit: usize,

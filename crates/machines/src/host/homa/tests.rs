@@ -110,8 +110,9 @@ fn of_a_source_s_messages_the_one_with_the_least_to_send_goes_first() {
 }
 
 proptest! {
-    /// §3.3 to §3.5, whatever comes in which order: never more than RTTbytes (and a packet's rest) granted beyond what was
-    /// received, never to a message behind the first ones, at scheduled levels only; and all is granted in the end.
+    /// §3.3 to §3.5, whatever comes in which order: never more than RTTbytes (and a packet's rest) granted
+    /// beyond what was received, never to a message behind the first ones, at scheduled levels only; and all
+    /// is granted in the end.
     #[test]
     fn grants_never_exceed_the_rules(
         sizes in prop::collection::vec(1u64..30, 1..8), order in prop::collection::vec(0usize..8, 0..200)

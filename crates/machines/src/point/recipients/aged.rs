@@ -1,6 +1,7 @@
 //! A table of bounded size whose entries age.
 //!
-//! CHOICE RoCC §3.3.4: an entry is forgotten after two updates without a packet; a full table replaces the one seen longest ago.
+//! CHOICE RoCC §3.3.4: an entry is forgotten after two updates without a packet; a full table replaces the
+//! one seen longest ago.
 
 use crate::schedule::FlowTable;
 use serde::{Deserialize, Serialize};

@@ -20,7 +20,8 @@ tagged! {
         /// The flows that have a packet in the queue.
         #[default]
         InQueue,
-        /// A table of so many flows, forgotten after two updates without a packet, or as the oldest when the table is full.
+        /// A table of so many flows, forgotten after two updates without a packet, or as the oldest when the
+        /// table is full.
         Aged {
             /// As many as F_max holds F_min if not given.
             #[schemars(range(min = 1, max = 1_000_000))]

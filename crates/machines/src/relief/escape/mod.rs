@@ -1,20 +1,27 @@
-//! Escape: a switch that holds a neighbour back says which flow's packets could go on, and these come through lanes that no pause holds.
-//! Menikkumbura, "Software-Defined Buffer Management and Robust Congestion Control for Modern Datacenter Networks", Purdue 2022, ch. 4.
+//! Escape: a switch that holds a neighbour back says which flow's packets could go on, and these come through
+//! lanes that no pause holds. Menikkumbura, "Software-Defined Buffer Management and Robust Congestion Control
+//! for Modern Datacenter Networks", Purdue 2022, ch. 4.
 //!
-//! A token τ(fid, hops) goes up the path of a flow f that came by an input p^I whose neighbour is paused and leaves by an output p^E that is
-//! not (Alg. 3, e1). The switch that receives it lifts the first packet of f out of its paused queue, or passes it on (e2). Every switch on the way has reserved a
-//! place in the lane q→ of its own output by then: T(p^E), the pool of what is left, goes down by one, and up by one as the packet leaves the lane (e3).
+//! A token τ(fid, hops) goes up the path of a flow f that came by an input p^I whose neighbour is paused and
+//! leaves by an output p^E that is not (Alg. 3, e1). The switch that receives it lifts the first packet of f
+//! out of its paused queue, or passes it on (e2). Every switch on the way has reserved a place in the lane q→
+//! of its own output by then: T(p^E), the pool of what is left, goes down by one, and up by one as the packet
+//! leaves the lane (e3).
 //!
 //! ```text
-//! CHOICE Escape §4.3.2 (Alg. 3): as printed the switch that lifts d sets d.hops = τ.hops and reserves nothing, so that the hops on the wire are one
-//! too few, T at the token's origin is never given back and that of the lifting port grows above its capacity; text and proofs want
-//! d.hops = τ.hops + 1 and T reserved there, too. Other reading: arithmetic = "literal".
-//! CHOICE Escape §4.3.3: T that a token leaves behind when it ends is given back by a message down the path it came. The paper's timer takes a pool
-//! in which one packet is always under way for one that has leaked. Other reading: reclaim = "paper", or "none".
-//! CHOICE Escape §4.4.4: an escaping packet that finds one of its flow waiting changes places with it; Theorem 4.4.3 does not hold otherwise. Other
-//! reading: order = "paper". What is lifted first may then not be what leaves last: tokens belong to places, not to packets.
-//! CHOICE Escape §4.3.2: every switch runs e1 once in every Δ^esc of its own clock, at an instant of it that is drawn. With all of them at the same
-//! instants, tokens can take each other's places in one and the same turn for ever (T_cap = 1 in rings with chords: nothing moves any more).
+//! CHOICE Escape §4.3.2 (Alg. 3): as printed the switch that lifts d sets d.hops = τ.hops and reserves
+//! nothing, so that the hops on the wire are one too few, T at the token's origin is never given back and
+//! that of the lifting port grows above its capacity; text and proofs want d.hops = τ.hops + 1 and T reserved
+//! there, too. Other reading: arithmetic = "literal".
+//! CHOICE Escape §4.3.3: T that a token leaves behind when it ends is given back by a message down the path
+//! it came. The paper's timer takes a pool in which one packet is always under way for one that has leaked.
+//! Other reading: reclaim = "paper", or "none".
+//! CHOICE Escape §4.4.4: an escaping packet that finds one of its flow waiting changes places with it;
+//! Theorem 4.4.3 does not hold otherwise. Other reading: order = "paper". What is lifted first may then not
+//! be what leaves last: tokens belong to places, not to packets.
+//! CHOICE Escape §4.3.2: every switch runs e1 once in every Δ^esc of its own clock, at an instant of it that
+//! is drawn. With all of them at the same instants, tokens can take each other's places in one and the same
+//! turn for ever (T_cap = 1 in rings with chords: nothing moves any more).
 //! ```
 
 mod table;
@@ -25,11 +32,13 @@ use serde::{Deserialize, Serialize};
 use table::{Known, Table};
 use thalweg_units::{Span, Time, mix64};
 
-/// Escape: tokens name flows whose packets may pass a pause, through lanes with a place reserved at every hop (Menikkumbura, Purdue 2022, ch. 4).
+/// Escape: tokens name flows whose packets may pass a pause, through lanes with a place reserved at every hop
+/// (Menikkumbura, Purdue 2022, ch. 4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Δ^esc: a switch that holds a neighbour back makes tokens once in each of these. Without the key twice the longest link's delay.
+    /// Δ^esc: a switch that holds a neighbour back makes tokens once in each of these. Without the key twice
+    /// the longest link's delay.
     #[schemars(extend("examples" = ["2us"]))]
     pub period: Option<Span>,
     /// T_cap: packets of a port's lane; every input has as much more headroom.
@@ -290,8 +299,8 @@ impl Relief for Escape {
         let known = self.table.get(flow);
         known.is_some_and(|(known, lent)| usize::from(known.output) == output && lent.take(sent))
     }
-    /// M8: tokens that have gone up the link, and packets that were to come down it, are lost. What was reserved for them is free, here and at
-    /// every switch on.
+    /// M8: tokens that have gone up the link, and packets that were to come down it, are lost. What was
+    /// reserved for them is free, here and at every switch on.
     fn on_link_down(&mut self, port: usize, acts: &mut Vec<Act>) {
         for (known, lent) in self.table.from(port) {
             let output = usize::from(known.output);
@@ -384,7 +393,8 @@ impl Relief for Escape {
         self.tally
     }
 
-    /// The flows that e1 names (I10), of the defaults. Instants drawn in neighbouring periods are up to two periods apart.
+    /// The flows that e1 names (I10), of the defaults. Instants drawn in neighbouring periods are up to two
+    /// periods apart.
     fn passages(&self, view: &impl SwitchView) -> (Vec<Passage>, Span) {
         let goes = |known: &&Known| {
             let (input, output) = (usize::from(known.input), usize::from(known.output));

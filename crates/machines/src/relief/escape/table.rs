@@ -26,7 +26,8 @@ pub struct Known {
     pub output: u16,
 }
 
-/// Reservations of a flow by the hops that their packets are to escape from here on, which are the hops that their tokens were sent with.
+/// Reservations of a flow by the hops that their packets are to escape from here on, which are the hops that
+/// their tokens were sent with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lent(Vec<u32>);
 
@@ -63,8 +64,8 @@ impl Lent {
 }
 
 /// The flows seen last, in a circle.
-// CHOICE Escape §4.3.1: the paper keeps the last T_cap flows of each port, its FPGA 1024 in all; here so many of a switch, whatever the pools. A
-// flow with a token under way keeps its place.
+// CHOICE Escape §4.3.1: the paper keeps the last T_cap flows of each port, its FPGA 1024 in all; here so many
+// of a switch, whatever the pools. A flow with a token under way keeps its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     rows: Vec<Known>,

@@ -150,7 +150,8 @@ fn as_a_link_fails_what_was_reserved_for_packets_that_were_to_come_by_it_is_free
     assert_eq!(one.check(&[0; 4]), Ok(()));
 }
 
-/// X3: #7 of a flow is on the wire from n_{k-2} to n_{k-1} as the token passes n_{k-1}; n_{k-2} lifts #8; #7 waits behind the pause.
+/// X3: #7 of a flow is on the wire from n_{k-2} to n_{k-1} as the token passes n_{k-1}; n_{k-2} lifts #8; #7
+/// waits behind the pause.
 #[test]
 fn a_packet_on_the_wire_as_its_token_passes_is_overtaken_as_published_and_goes_first_by_default() {
     for (order, left) in [(Rule::Paper, [8, 7]), (Rule::Substitute, [7, 8])] {

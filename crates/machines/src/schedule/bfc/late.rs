@@ -28,8 +28,8 @@ impl Bfc {
         }
     }
 
-    /// Packets move to where only the wire is in front of them, as long as there is a place. One that becomes free because a queue may go on
-    /// is taken when the next packet comes or leaves.
+    /// Packets move to where only the wire is in front of them, as long as there is a place. One that becomes
+    /// free because a queue may go on is taken when the next packet comes or leaves.
     #[cold]
     pub(super) fn fill(&mut self, now: Time) {
         while self.tofino.as_ref().is_some_and(|t| t.behind.len() < t.places)
@@ -41,8 +41,8 @@ impl Bfc {
     }
 
     /// The wire is free.
-    // CHOICE BFC §3.4: pause frames and control packets do not wait behind these packets. Other reading: one small queue for all, behind which
-    // pauses of the other direction would wait, too.
+    // CHOICE BFC §3.4: pause frames and control packets do not wait behind these packets. Other reading: one
+    // small queue for all, behind which pauses of the other direction would wait, too.
     #[cold]
     pub(super) fn pop_from_behind(&mut self, now: Time) -> Option<Entry> {
         self.come_round(now);

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// Backpressure flow control: a few queues that flows are assigned to as they begin to wait, and that the next hop pauses one by one
-/// (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022). The next hops pause with `switch.backpressure`.
+/// Backpressure flow control: a few queues that flows are assigned to as they begin to wait, and that the
+/// next hop pauses one by one (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022). The next hops pause with
+/// `switch.backpressure`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -18,7 +19,8 @@ pub struct Params {
     /// Entries of a port's flow table, per queue.
     #[schemars(range(min = 1, max = 100_000))]
     pub table: u32,
-    /// From a pause to its effect and back: the round trip of a hop. Without the key that of the longest link, propagation only.
+    /// From a pause to its effect and back: the round trip of a hop. Without the key that of the longest
+    /// link, propagation only.
     #[schemars(extend("examples" = ["2us"]))]
     pub hop_rtt: Option<Span>,
     /// A queue is too long beyond so many times `hop_rtt` × rate ÷ queues that may send now.
@@ -44,20 +46,24 @@ pub struct Params {
     /// Share of the packets that the flow table and the hop before are told of.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub sampling: f64,
-    /// Which queues are empty the assignment sees in a copy, made so often (Tofino2, §3.4): at multiples of it from the beginning of the run, at
-    /// all ports at once. What is paused, and how long a queue is, it sees as it is. 0: all as it is.
+    /// Which queues are empty the assignment sees in a copy, made so often (Tofino2, §3.4): at multiples of
+    /// it from the beginning of the run, at all ports at once. What is paused, and how long a queue is, it
+    /// sees as it is. 0: all as it is.
     #[schemars(extend("examples" = ["500ns"]))]
     pub bitmap_stale: Span,
-    /// Ingress pipelines (Tofino2: 4, §3.4). The flow table is split over them, ports are dealt to them in turn, and each searches for an empty queue
-    /// from a place of its own, which moves behind the queue that it gives, where one pipeline draws. Needs `switch.inputs`; hosts have none.
+    /// Ingress pipelines (Tofino2: 4, §3.4). The flow table is split over them, ports are dealt to them in
+    /// turn, and each searches for an empty queue from a place of its own, which moves behind the queue that
+    /// it gives, where one pipeline draws. Needs `switch.inputs`; hosts have none.
     #[schemars(range(min = 1, max = 16))]
     pub pipelines: u8,
-    /// Places of the small queue behind the egress pipeline (§3.4): so many packets are taken out of the queues ahead of the one on the wire, and no
-    /// pause stops them. They count as gone when they are taken: for flow table and pause counters, for the length of their queue, and as flows that
-    /// wait. Their bytes are in the switch's memory until they are sent.
+    /// Places of the small queue behind the egress pipeline (§3.4): so many packets are taken out of the
+    /// queues ahead of the one on the wire, and no pause stops them. They count as gone when they are taken:
+    /// for flow table and pause counters, for the length of their queue, and as flows that wait. Their bytes
+    /// are in the switch's memory until they are sent.
     #[schemars(range(min = 0, max = 1024))]
     pub post_queue: u16,
-    /// The flow table and the pause counters, and so the RESUME, hear of a departure so much later: headers go round to the ingress pipeline (§3.4).
+    /// The flow table and the pause counters, and so the RESUME, hear of a departure so much later: headers
+    /// go round to the ingress pipeline (§3.4).
     #[schemars(extend("examples" = ["500ns"]))]
     pub recirc_delay: Span,
 }
@@ -150,8 +156,8 @@ pub enum Assignment {
     Dynamic,
     /// Always the same, by a hash: stochastic fair queueing.
     Hashed,
-    /// As `dynamic`, but a queue that another flow keeps (`sticky`) is no empty one, as long as there are others: an ideal that searches
-    /// the whole flow table.
+    /// As `dynamic`, but a queue that another flow keeps (`sticky`) is no empty one, as long as there are
+    /// others: an ideal that searches the whole flow table.
     Reserved,
 }
 

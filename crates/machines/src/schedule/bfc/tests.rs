@@ -220,7 +220,8 @@ fn classes_have_queues_of_their_own_and_an_incast_shares_one() {
     }
 }
 
-/// P3 and P7 of the design: with queues to spare nobody shares one (but for index collisions), and a flow's packets keep their order.
+/// P3 and P7 of the design: with queues to spare nobody shares one (but for index collisions), and a flow's
+/// packets keep their order.
 #[test]
 fn flows_that_wait_at_the_same_time_share_no_queue_as_long_as_one_is_free_and_packets_keep_their_order() {
     let params = Params { sticky: 0.0, table: 100_000, ..Params::default() };
@@ -335,7 +336,8 @@ fn every_pipeline_has_its_part_of_the_flow_table_and_a_search_of_its_own() {
     let new = |pipelines, bitmap_stale| {
         port(Params { queues: 17, pipelines, bitmap_stale, table: 1, ..Params::default() })
     };
-    // The same flow by another pipeline has another entry, and so another queue; by another input of the same, the same.
+    // The same flow by another pipeline has another entry, and so another queue; by another input of the
+    // same, the same.
     let mut two = new(2, Span::ZERO);
     for (number, input) in [0, 1, 2, 3].into_iter().enumerate() {
         join_by(&mut two, US(1), 7, input, number as u32);

@@ -1,11 +1,12 @@
-//! What the authors' Tofino2 program does otherwise than the paper's text has it (§3.3.1, §3.4): flow table and pause counters live in the
-//! ingress pipelines, the queues in the traffic manager, and departures are seen in the egress pipelines, each a little later than the
-//! other.
+//! What the authors' Tofino2 program does otherwise than the paper's text has it (§3.3.1, §3.4): flow table
+//! and pause counters live in the ingress pipelines, the queues in the traffic manager, and departures are
+//! seen in the egress pipelines, each a little later than the other.
 //!
-//! The way of a packet: its ingress pipeline looks its flow up in the pipeline's own part of the flow table, and for a flow without a
-//! queue finds an empty one in its copy of the bitmap. Out of its queue it passes the egress pipeline, which sends a copy of its header
-//! round to the ingress pipeline, where the entry and the pause counter are decremented; the packet itself goes to a small queue in front
-//! of the wire. What is there no pause stops.
+//! The way of a packet: its ingress pipeline looks its flow up in the pipeline's own part of the flow table,
+//! and for a flow without a queue finds an empty one in its copy of the bitmap. Out of its queue it passes
+//! the egress pipeline, which sends a copy of its header round to the ingress pipeline, where the entry and
+//! the pause counter are decremented; the packet itself goes to a small queue in front of the wire. What is
+//! there no pause stops.
 
 use super::params::Params;
 use crate::packet::Handle;
@@ -59,8 +60,9 @@ impl Tofino {
     }
 
     /// Something is about to join the queues, or to leave them.
-    // CHOICE BFC §3.4: neither period nor phase is published. Copies are made at multiples of the period from the beginning of the run, at all
-    // ports at once, and show the queues as they were just before that instant.
+    // CHOICE BFC §3.4: neither period nor phase is published. Copies are made at multiples of the period from
+    // the beginning of the run, at all ports at once, and show the queues as they were just before that
+    // instant.
     pub fn renew(&mut self, now: Time, occupied: &QueueSet) {
         if self.stale.is_zero() {
             return;
@@ -78,8 +80,9 @@ impl Tofino {
     }
 
     /// Of the queues that look empty, the first from where the pipeline's search begins; the next one begins behind it.
-    // CHOICE BFC §3.4: that starts differ and rotate is published, not how. Here they are evenly apart at first, and each moves by what its
-    // own pipeline hands out: pipelines know nothing of each other, and two may meet.
+    // CHOICE BFC §3.4: that starts differ and rotate is published, not how. Here they are evenly apart at
+    // first, and each moves by what its own pipeline hands out: pipelines know nothing of each other, and two
+    // may meet.
     pub fn in_rotation(&mut self, class: usize, input: u8, empty: &QueueSet) -> Option<u16> {
         if self.pipelines == 1 {
             return None;

@@ -1,4 +1,5 @@
-//! Which of the queues that may send goes next: deficit round robin inside a class, or that whose first packet says the least.
+//! Which of the queues that may send goes next: deficit round robin inside a class, or that whose first
+//! packet says the least.
 
 use super::fifos::Fifos;
 use crate::pause::QueueSet;

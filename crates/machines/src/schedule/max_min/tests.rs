@@ -65,7 +65,8 @@ proptest! {
         prop_assert!((all - rest.min(wanted)).abs() < 1e-6, "nothing is left over");
     }
 
-    /// §2.4.3: two long flows, of which the one in queue 1 has a part of its fair rate and does not grow: it loses at most X.
+    /// §2.4.3: two long flows, of which the one in queue 1 has a part of its fair rate and does not grow: it
+    /// loses at most X.
     #[test]
     fn a_flow_that_does_not_grow_keeps_its_rate_and_no_more_than_the_headroom_is_lost(part in 0.1f64..0.5) {
         let mut m = max_min(Params::default());

@@ -55,7 +55,8 @@ fn fq_codel_drops_from_the_bin_that_stands_and_never_a_bins_last_packet() {
         }
         dropped.extend(out.iter().map(|h| (t * 20, h.0)));
     }
-    // Flow 1's delay is above target from its first departure at 20 ms: drops at 120, then due 220, 290.7, 348.4, 398.4.
+    // Flow 1's delay is above target from its first departure at 20 ms: drops at 120, then due 220, 290.7,
+    // 348.4, 398.4.
     let times: Vec<u64> = dropped.iter().map(|d| d.0).collect();
     assert_eq!(times, [120, 220, 300, 360, 400]);
     assert!(

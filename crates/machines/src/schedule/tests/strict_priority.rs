@@ -1,5 +1,5 @@
-//! What strict priority with push-out promises to class 0 (RC3, NSDI 2014, §2.5): whatever else comes, a packet of class 0 waits
-//! at most for the one on the wire, and none is dropped that would not have been.
+//! What strict priority with push-out promises to class 0 (RC3, NSDI 2014, §2.5): whatever else comes, a
+//! packet of class 0 waits at most for the one on the wire, and none is dropped that would not have been.
 
 use super::*;
 use crate::schedule::priority::{Control, Params};
@@ -73,8 +73,8 @@ proptest! {
     }
 }
 
-/// RC3's switch (artifact): a packet is dropped, or the tail of the worst queue below it, while used + len >= B. Limits here are
-/// used + len > limit: B − 1 is the same to the byte.
+/// RC3's switch (artifact): a packet is dropped, or the tail of the worst queue below it, while used + len >=
+/// B. Limits here are used + len > limit: B − 1 is the same to the byte.
 #[test]
 fn the_tail_of_the_worst_queue_gives_way_and_b_minus_one_is_the_authors_limit() {
     let order = Params { classes: 5, control: Control::ByClass };

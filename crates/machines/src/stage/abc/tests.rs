@@ -101,8 +101,8 @@ fn opportunities_that_nobody_used_are_capacity() {
     assert!((m.share(Time::from_ms(99), 0, 1500, Rate::ZERO) - 0.98).abs() < 1e-9);
 }
 
-/// The flaw of counting departures as capacity where there are no opportunities: they are never more than what leaves, so that
-/// nobody could accelerate.
+/// The flaw of counting departures as capacity where there are no opportunities: they are never more than
+/// what leaves, so that nobody could accelerate.
 #[test]
 fn a_fixed_link_that_idles_has_its_whole_rate_to_give() {
     let mut m = abc(Params::default());

@@ -66,8 +66,8 @@ proptest! {
     }
 }
 
-/// An access point with Poisson arrivals for a minute: means over block ACKs of μ uncut, of μ, and of the lesser of 2 cr and the truth, as
-/// parts of what full batches reach.
+/// An access point with Poisson arrivals for a minute: means over block ACKs of μ uncut, of μ, and of the
+/// lesser of 2 cr and the truth, as parts of what full batches reach.
 fn at_load(load: f64, phy: Rate, exclude_idle: bool) -> [f64; 3] {
     let mut link = TransmitterSpec::from(BatchedSpec::of(phy, M)).make(Stream::new(1, "batches", 0)).unwrap();
     let full = f64::from(M) * S as f64;

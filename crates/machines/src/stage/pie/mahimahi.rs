@@ -1,6 +1,7 @@
-//! PIE as the Mahimahi emulator has it (Netravali et al., USENIX ATC 2015; `src/packet/pie_packet_queue.cc`, after a draft of RFC 8033): integers in
-//! milliseconds, the gains of seconds applied to them and divided by 128, 32 or 16 only. One update of 30 ms can take the
-//! probability from 0 to 1, and bursts are allowed again only after a quiet time.
+//! PIE as the Mahimahi emulator has it (Netravali et al., USENIX ATC 2015; `src/packet/pie_packet_queue.cc`,
+//! after a draft of RFC 8033): integers in milliseconds, the gains of seconds applied to them and divided by
+//! 128, 32 or 16 only. One update of 30 ms can take the probability from 0 to 1, and bursts are allowed again
+//! only after a quiet time.
 
 use super::{MS, Params};
 use crate::stage::View;

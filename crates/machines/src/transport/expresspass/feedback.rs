@@ -1,5 +1,6 @@
-//! The rate of a flow's credits, by how many of them are dropped: the feedback control of ExpressPass (Cho et al., SIGCOMM 2017, §3.3,
-//! Algorithm 1) with the arithmetic of the authors' simulator (`credit_feedback_control`).
+//! The rate of a flow's credits, by how many of them are dropped: the feedback control of ExpressPass (Cho et
+//! al., SIGCOMM 2017, §3.3, Algorithm 1) with the arithmetic of the authors' simulator
+//! (`credit_feedback_control`).
 
 use super::ExpressPassSpec;
 use serde::{Deserialize, Serialize};
@@ -43,7 +44,8 @@ impl Feedback {
         }
     }
 
-    /// Data that answer the credit of this number, which left so long ago. Those between the expected one and this were dropped.
+    /// Data that answer the credit of this number, which left so long ago. Those between the expected one and
+    /// this were dropped.
     pub fn answered(&mut self, number: u64, rtt: Span) {
         let Some(distance) = number.checked_sub(self.expected) else { return };
         self.total += distance + 1;

@@ -1,18 +1,21 @@
-//! ExpressPass, a receiver-driven transport (Cho, Jang, Han, "Credit-Scheduled Delay-Bounded Congestion Control for Datacenters",
-//! SIGCOMM 2017): a flow asks, its destination sends credits, and each of them lets one packet go. Every port carries so few
-//! credits that the data they call for fits the link of the other direction ([`crate::schedule::expresspass`]), provided that credits
-//! take the data's path in reverse; what exceeds that is dropped, and destinations set the rate of their credits by what was
-//! ([`feedback`]). So data wait hardly anywhere, and credits that come when a flow has nothing left are wasted.
+//! ExpressPass, a receiver-driven transport (Cho, Jang, Han, "Credit-Scheduled Delay-Bounded Congestion
+//! Control for Datacenters", SIGCOMM 2017): a flow asks, its destination sends credits, and each of them lets
+//! one packet go. Every port carries so few credits that the data they call for fits the link of the other
+//! direction ([`crate::schedule::expresspass`]), provided that credits take the data's path in reverse; what
+//! exceeds that is dropped, and destinations set the rate of their credits by what was ([`feedback`]). So
+//! data wait hardly anywhere, and credits that come when a flow has nothing left are wasted.
 //!
-//! Numbers and arithmetic are those of the authors' simulator (kaist-ina/ns2-xpass), which differ from Algorithm 1 in places:
+//! Numbers and arithmetic are those of the authors' simulator (kaist-ina/ns2-xpass), which differ from
+//! Algorithm 1 in places:
 //!
 //! ```text
-//! CHOICE ExpressPass §3.3: the rate rises to w·max + (1 − w)·rate; Algorithm 1 aims at max·(1 + target loss). w rises by 0.05, there
-//! halfway to its largest. The target loss shrinks as the rate nears its largest, there it is fixed. After a loss the rate is what was
-//! delivered, times 1 + target loss.
-//! CHOICE ExpressPass §3.1: one ACK says that all has come. A source that has sent all says so (CREDIT_STOP); if the destination misses
-//! anything then, its further credits name packets, which are sent again. (In the paper data are never lost.) A destination that has
-//! all, as the request has said how much, sends no more credits even before the stop comes.
+//! CHOICE ExpressPass §3.3: the rate rises to w·max + (1 − w)·rate; Algorithm 1 aims at max·(1 + target
+//! loss). w rises by 0.05, there halfway to its largest. The target loss shrinks as the rate nears its
+//! largest, there it is fixed. After a loss the rate is what was delivered, times 1 + target loss.
+//! CHOICE ExpressPass §3.1: one ACK says that all has come. A source that has sent all says so (CREDIT_STOP);
+//! if the destination misses anything then, its further credits name packets, which are sent again. (In the
+//! paper data are never lost.) A destination that has all, as the request has said how much, sends no more
+//! credits even before the stop comes.
 //! ```
 
 pub mod feedback;

@@ -41,8 +41,8 @@ impl Endpoint for HomaReceiver {
     fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
         let before = self.all.bytes();
         self.all.take(packet);
-        // What had arrived before is no progress: a source that repeats its first packet every `resend` would put the request off
-        // for ever.
+        // What had arrived before is no progress: a source that repeats its first packet every `resend` would
+        // put the request off for ever.
         if self.all.bytes() > before || self.ask_at == Time::MAX {
             self.ask_at = now.saturating_add(spec.resend);
         }

@@ -16,7 +16,8 @@ pub struct HomaSpec {
     pub rtt_bytes: u64,
     /// Priority levels, 0 the highest.
     pub levels: u8,
-    /// Of unscheduled packets: level i is for messages of at most `cutoffs[i]` bytes, the level behind the last one for the rest.
+    /// Of unscheduled packets: level i is for messages of at most `cutoffs[i]` bytes, the level behind the
+    /// last one for the rest.
     pub cutoffs: Vec<u64>,
     /// Messages that a destination grants to at once.
     pub overcommitment: u32,
@@ -63,8 +64,8 @@ impl HomaSpec {
         self.cutoffs.partition_point(|cutoff| *cutoff < size) as u8
     }
 
-    /// The level of scheduled packets of the message that comes so many places behind the first of `active` that are granted to
-    /// (§3.4): the lowest ones, so that a shorter message finds a higher one free.
+    /// The level of scheduled packets of the message that comes so many places behind the first of `active`
+    /// that are granted to (§3.4): the lowest ones, so that a shorter message finds a higher one free.
     // CHOICE Homa §3.4: where all levels are for unscheduled packets, scheduled ones share the lowest.
     pub(crate) fn scheduled_level(&self, place: u32, active: u32) -> u8 {
         let unscheduled = self.cutoffs.len() as u32 + 1;

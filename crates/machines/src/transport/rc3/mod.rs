@@ -1,23 +1,25 @@
-//! RC3, recursively cautious congestion control: R. Mittal, J. Sherry, S. Ratnasamy, S. Shenker, NSDI 2014; chapter 2 of
-//! R. Mittal, UCB/EECS-2018-103, whose sections are cited here.
+//! RC3, recursively cautious congestion control: R. Mittal, J. Sherry, S. Ratnasamy, S. Shenker, NSDI 2014;
+//! chapter 2 of R. Mittal, UCB/EECS-2018-103, whose sections are cited here.
 //!
-//! Two loops over one send buffer. The *primary loop* is TCP as it is, from byte 0 upwards, in the class of the flow. The *RLP
-//! loop* (recursive low priority, §2.1.1) sends what the application has just written once more, from its last segment
-//! backwards until it meets the primary loop: 40 segments one class below the flow's, 400 two below, 4000 three below. ACKs
-//! have the class of their data. Those of the RLP loop change nothing but what is known to be delivered; the primary loop
-//! passes over it ("ACK bump", §2.3.1) and repairs the holes.
+//! Two loops over one send buffer. The *primary loop* is TCP as it is, from byte 0 upwards, in the class of
+//! the flow. The *RLP loop* (recursive low priority, §2.1.1) sends what the application has just written once
+//! more, from its last segment backwards until it meets the primary loop: 40 segments one class below the
+//! flow's, 400 two below, 4000 three below. ACKs have the class of their data. Those of the RLP loop change
+//! nothing but what is known to be delivered; the primary loop passes over it ("ACK bump", §2.3.1) and
+//! repairs the holes.
 //!
-//! The primary loop *is* [`TcpSender`], with whatever controller: not a copy. What the two have in common is one small thing,
-//! [`Beside`](super::tcp): what the other loop has delivered. It counts neither as outstanding nor as evidence of losses, and
-//! its ACKs move no window, no timer and no duplicate-ACK count, so without such deliveries the loop does exactly what TCP
-//! does (§2.4.1 compares the two). The receiver is TCP's with ACKs in the class of what they answer.
+//! The primary loop *is* [`TcpSender`], with whatever controller: not a copy. What the two have in common is
+//! one small thing, [`Beside`](super::tcp): what the other loop has delivered. It counts neither as
+//! outstanding nor as evidence of losses, and its ACKs move no window, no timer and no duplicate-ACK count,
+//! so without such deliveries the loop does exactly what TCP does (§2.4.1 compares the two). The receiver is
+//! TCP's with ACKs in the class of what they answer.
 //!
-//! Two options of the authors' simulator that the published runs do not use: packets of the RLP loop are handed to the NIC one by one,
-//! when it has nothing else to send ([`Handed::Pull`]); a flow that is over takes those that still wait there back
-//! ([`Rc3Spec::flush`]).
+//! Two options of the authors' simulator that the published runs do not use: packets of the RLP loop are
+//! handed to the NIC one by one, when it has nothing else to send ([`Handed::Pull`]); a flow that is over
+//! takes those that still wait there back ([`Rc3Spec::flush`]).
 //!
-//! Needs: hosts and switches that serve classes by strict priority, ACKs too, and push out the least important packet; hosts
-//! whose queue holds all there is to send (§2.3.2).
+//! Needs: hosts and switches that serve classes by strict priority, ACKs too, and push out the least
+//! important packet; hosts whose queue holds all there is to send (§2.3.2).
 //!
 //! Left out: FIN; retransmissions of the RLP loop, which there are none of; delayed ACKs.
 

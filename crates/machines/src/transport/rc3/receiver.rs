@@ -1,5 +1,6 @@
-//! RC3's receiving end: TCP's, one sequence space for both loops. ACKs are of the class of what they answer, one for each
-//! packet, most recent block first, so that the primary loop's say nothing of the other's arrivals but by their blocks.
+//! RC3's receiving end: TCP's, one sequence space for both loops. ACKs are of the class of what they answer,
+//! one for each packet, most recent block first, so that the primary loop's say nothing of the other's
+//! arrivals but by their blocks.
 
 use super::super::tcp::TcpReceiver;
 use super::super::{Endpoint, Expiry, Heard, Rc3Spec, ReceivingEnd, Transmit};
@@ -8,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 
 /// RC3's receiving end.
-// CHOICE RC3 §2.3.1: one RCV.NXT over all data, whoever brought it, as the unmodified out-of-order queue has it; the ACK bump
-// depends on it. Other reading: low-priority ACKs carry the cumulative ACK "as per the high priority traffic".
+// CHOICE RC3 §2.3.1: one RCV.NXT over all data, whoever brought it, as the unmodified out-of-order queue has
+// it; the ACK bump depends on it. Other reading: low-priority ACKs carry the cumulative ACK "as per the high
+// priority traffic".
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rc3Receiver(TcpReceiver);
 

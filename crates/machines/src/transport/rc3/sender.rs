@@ -79,8 +79,8 @@ impl Rc3Sender {
 
     /// The next segment of the RLP loop, if there is one: where it begins, its length, its level.
     ///
-    /// The crossing test is made as packets are handed to the NIC (§2.1.2): what waits there goes out even if TCP has sent it
-    /// meanwhile.
+    /// The crossing test is made as packets are handed to the NIC (§2.1.2): what waits there goes out even if
+    /// TCP has sent it meanwhile.
     #[inline]
     fn next_low(&mut self, spec: &Rc3Spec) -> Option<(u64, u32, u8)> {
         let mss = u64::from(spec.primary.mss);

@@ -14,8 +14,8 @@ pub struct Rc3Spec {
     pub levels: u8,
     /// What the borders between levels are.
     pub borders: Borders,
-    /// Segments that the host hands to its NIC as one: they leave forwards, in the class of the last of them to come; 1: each
-    /// by itself.
+    /// Segments that the host hands to its NIC as one: they leave forwards, in the class of the last of them
+    /// to come; 1: each by itself.
     pub together: u32,
     /// When packets of the second loop are handed to the NIC.
     pub handed: Handed,
@@ -24,7 +24,8 @@ pub struct Rc3Spec {
 }
 
 impl Rc3Spec {
-    /// As published (§2.1.1), over this TCP: 40, 400, 4000, .. segments in four levels, handed over at once, segment by segment.
+    /// As published (§2.1.1), over this TCP: 40, 400, 4000, .. segments in four levels, handed over at once,
+    /// segment by segment.
     pub fn published(primary: TcpSpec) -> Self {
         Self {
             primary,

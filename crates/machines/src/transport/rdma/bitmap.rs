@@ -1,10 +1,10 @@
-//! Which packets above a moving head have arrived: a ring of 64-bit words (IRN §4.5.2). Every operation touches each word
-//! at most once.
+//! Which packets above a moving head have arrived: a ring of 64-bit words (IRN §4.5.2). Every operation
+//! touches each word at most once.
 
 use serde::{Deserialize, Serialize};
 
-/// Bits `0, 1, ...` above a head that only moves up. Takes no memory until the first bit is set; grows by doubling (with
-/// BDP-FC never beyond the cap).
+/// Bits `0, 1, ...` above a head that only moves up. Takes no memory until the first bit is set; grows by
+/// doubling (with BDP-FC never beyond the cap).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bitmap {
     /// As many as a power of two, or none.

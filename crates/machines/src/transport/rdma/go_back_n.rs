@@ -1,6 +1,6 @@
-//! RoCE's loss recovery: go-back-N, as InfiniBand's reliable connection does it (IRN §4.1.1). The receiver keeps nothing that
-//! is out of order. Packets are counted from the flow's first without wrapping: where only NACKs are sent, a sender never
-//! learns what has arrived, and no distance is safe.
+//! RoCE's loss recovery: go-back-N, as InfiniBand's reliable connection does it (IRN §4.1.1). The receiver
+//! keeps nothing that is out of order. Packets are counted from the flow's first without wrapping: where only
+//! NACKs are sent, a sender never learns what has arrived, and no distance is safe.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
@@ -42,8 +42,8 @@ impl GoBackNSender {
         advanced
     }
 
-    /// NACK(c): everything from there on again. By how much the cumulative ACK rose; `None`: it was overtaken by a later
-    /// ACK.
+    /// NACK(c): everything from there on again. By how much the cumulative ACK rose; `None`: it was overtaken
+    /// by a later ACK.
     // CHOICE IRN §4.1.1: going back below what is acknowledged makes no sense, so such a NACK is ignored.
     pub fn on_nack(&mut self, cum: u64) -> Option<u64> {
         let advanced = cum.checked_sub(self.una)?;
@@ -113,8 +113,8 @@ pub struct GoBackNReceiver {
 
 impl GoBackNReceiver {
     /// A data packet arrives. `repeat`: report a gap again at a packet that arrives so long after the last report.
-    // CHOICE IRN §4.1.1: InfiniBand's rule, one NACK per gap; a NACK that is lost is not replaced. The HPCC authors' simulator
-    // says it again after 500 us, as `repeat` does.
+    // CHOICE IRN §4.1.1: InfiniBand's rule, one NACK per gap; a NACK that is lost is not replaced. The HPCC
+    // authors' simulator says it again after 500 us, as `repeat` does.
     #[inline]
     pub fn on_data(&mut self, now: Time, index: u64, repeat: Option<Span>) -> GbnReply {
         if index == self.e {

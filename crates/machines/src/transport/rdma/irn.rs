@@ -1,6 +1,7 @@
-//! IRN's loss recovery (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, §3; dissertation UCB/EECS-2018-103,
-//! §4.2 and §4.5.2), step by step as the authors' hardware modules do it: receiveData, receiveAck, txFree, timeout. Knows
-//! packet sequence numbers and nothing else: no time, no packets, no bytes.
+//! IRN's loss recovery (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, §3; dissertation
+//! UCB/EECS-2018-103, §4.2 and §4.5.2), step by step as the authors' hardware modules do it: receiveData,
+//! receiveAck, txFree, timeout. Knows packet sequence numbers and nothing else: no time, no packets, no
+//! bytes.
 
 mod receiver;
 
@@ -16,7 +17,8 @@ pub struct IrnOptions {
     pub sack: bool,
     /// Recovery begins at this many NACKs with the same cumulative field (§4.6).
     pub nack_threshold: u32,
-    /// A NACK that also advances counts as one of them: §4.2 read literally. The authors' modules wait for the next one.
+    /// A NACK that also advances counts as one of them: §4.2 read literally. The authors' modules wait for
+    /// the next one.
     pub enter_on_advance: bool,
 }
 
@@ -96,8 +98,8 @@ impl IrnSender {
         }
     }
 
-    /// One transmission opportunity (module txFree): the packet to send and whether it was sent before. `more`: a new packet
-    /// exists, `nxt` < n; `cap`: BDP-FC, which holds back new packets only.
+    /// One transmission opportunity (module txFree): the packet to send and whether it was sent before.
+    /// `more`: a new packet exists, `nxt` < n; `cap`: BDP-FC, which holds back new packets only.
     ///
     /// `None` although [`IrnSender::can_send`]: the opportunity went by with the search for a hole; ask again.
     pub fn tx_free(&mut self, more: bool, cap: u32) -> Option<(Psn, bool)> {
@@ -130,14 +132,15 @@ impl IrnSender {
         sent
     }
 
-    /// Whether a transmission opportunity would be of use. A sender blocked by the cap still needs it to look for holes.
+    /// Whether a transmission opportunity would be of use. A sender blocked by the cap still needs it to look
+    /// for holes.
     #[inline]
     pub fn can_send(&self, more: bool, cap: u32) -> bool {
         self.pend || self.scan || (more && self.in_flight() < cap.min(MAX_IN_FLIGHT))
     }
 
-    /// An ACK, or a NACK, whose cumulative field is `cum`, sent because PSN `sack` arrived (module receiveAck). The order of
-    /// the steps matters.
+    /// An ACK, or a NACK, whose cumulative field is `cum`, sent because PSN `sack` arrived (module
+    /// receiveAck). The order of the steps matters.
     pub fn on_ack(&mut self, cum: Psn, sack: Psn, nack: bool) -> Acked {
         let before = self.pend.then_some(self.rtx);
         let mut acked = Acked::default();
@@ -213,8 +216,8 @@ impl IrnSender {
         (self.rtx, self.pend, self.scan) = (self.una, true, false);
     }
 
-    /// The retransmission timer fires (module timeout; whether it does is decided outside). What is selectively acknowledged
-    /// stays so. Nothing happens if nothing is outstanding.
+    /// The retransmission timer fires (module timeout; whether it does is decided outside). What is
+    /// selectively acknowledged stays so. Nothing happens if nothing is outstanding.
     pub fn on_timeout(&mut self) {
         if self.una != self.nxt {
             self.resend_una();
@@ -263,8 +266,8 @@ impl IrnSender {
         at >= 0 && self.bitmap.get(at as u32)
     }
 
-    /// An error NACK for `psn` (receiver not ready and the like): everything from there on is sent again, as if new. One that
-    /// was overtaken by a later ACK is ignored.
+    /// An error NACK for `psn` (receiver not ready and the like): everything from there on is sent again, as
+    /// if new. One that was overtaken by a later ACK is ignored.
     pub fn restart(&mut self, psn: Psn) {
         if psn.minus(self.una) < 0 {
             return;

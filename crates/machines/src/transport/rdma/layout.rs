@@ -80,7 +80,8 @@ impl Layout {
         ((index / self.per_segment + 1) * self.per_segment).min(self.packets())
     }
 
-    /// Packet `index` is the last of its group: a segment's, or of as many as a round trip is measured on, or the flow's.
+    /// Packet `index` is the last of its group: a segment's, or of as many as a round trip is measured on, or
+    /// the flow's.
     #[inline]
     pub(super) fn ends_group(&self, index: u64) -> bool {
         self.group == 1 || (index + 1).is_multiple_of(self.group) || index + 1 == self.packets()

@@ -1,6 +1,7 @@
-//! RDMA over lossless and lossy Ethernet: RoCE's go-back-N, IRN, and what lies between (Mittal et al., "Revisiting Network
-//! Support for RDMA", SIGCOMM 2018). One queue pair per flow. [`irn`] and [`go_back_n`] are loss recovery alone and know
-//! packet numbers only; [`timer`] decides whether a timeout fires; sender and receiver put packets and time around them.
+//! RDMA over lossless and lossy Ethernet: RoCE's go-back-N, IRN, and what lies between (Mittal et al.,
+//! "Revisiting Network Support for RDMA", SIGCOMM 2018). One queue pair per flow. [`irn`] and [`go_back_n`]
+//! are loss recovery alone and know packet numbers only; [`timer`] decides whether a timeout fires; sender
+//! and receiver put packets and time around them.
 
 mod bitmap;
 pub mod go_back_n;

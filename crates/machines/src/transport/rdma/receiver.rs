@@ -43,7 +43,8 @@ pub struct RdmaReceiver {
     above: u64,
     pub(super) arrived: Arrived,
     answer: Option<Answer>,
-    /// Telemetry of the data that came last, or what routers have told since the last answer; there from the first that came.
+    /// Telemetry of the data that came last, or what routers have told since the last answer; there from the
+    /// first that came.
     told: Option<Box<Side>>,
     /// A notification is to be sent.
     notify: bool,

@@ -1,6 +1,7 @@
-//! TIMELY's rate engine (Mittal et al., SIGCOMM 2015, §3.2.3 and §3.4 of the dissertation's Chapter 3): the host posts whole
-//! segments, spaced by the flow's rate, and keeps few of them outstanding; the NIC sends each as a burst. The round trip is
-//! the segment's, from its post, so waiting in the NIC counts, less its time on the wire.
+//! TIMELY's rate engine (Mittal et al., SIGCOMM 2015, §3.2.3 and §3.4 of the dissertation's Chapter 3): the
+//! host posts whole segments, spaced by the flow's rate, and keeps few of them outstanding; the NIC sends
+//! each as a burst. The round trip is the segment's, from its post, so waiting in the NIC counts, less its
+//! time on the wire.
 
 use super::super::{RdmaSpec, SegmentSpec};
 use super::layout::Layout;
@@ -65,7 +66,8 @@ impl Segments {
         }
     }
 
-    /// The flow starts. `waited`: it had to wait for the connection's earlier flow, so there was no time without backlog.
+    /// The flow starts. `waited`: it had to wait for the connection's earlier flow, so there was no time
+    /// without backlog.
     pub(super) fn start(&mut self, now: Time, waited: bool) {
         if !waited {
             self.backlog_since = now;
@@ -123,8 +125,8 @@ impl Segments {
         }
     }
 
-    /// Everything below packet `cum` is acknowledged, by the arrival of packet `named`; the round trip of the segment that
-    /// ends with it, if it was sent once.
+    /// Everything below packet `cum` is acknowledged, by the arrival of packet `named`; the round trip of the
+    /// segment that ends with it, if it was sent once.
     // CHOICE TIMELY §3.2.1: an ACK that completes several segments (one was lost) measures the last of them only.
     pub(super) fn complete(
         &mut self,

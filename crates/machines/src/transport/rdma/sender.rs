@@ -1,7 +1,7 @@
-//! A queue pair's requester side: data out, ACKs, NACKs and notifications in (IRN §4.2; TIMELY §3.2). Around the recovery
-//! core it keeps the timer, the rate limiter, BDP-FC, and what the controller is told. What an acknowledgement does is in
-//! `feedback`, what a packet that leaves does in `emit`, when it may in `limiter`, messages back to back in `stream`, what parameters are
-//! allowed in `check`.
+//! A queue pair's requester side: data out, ACKs, NACKs and notifications in (IRN §4.2; TIMELY §3.2). Around
+//! the recovery core it keeps the timer, the rate limiter, BDP-FC, and what the controller is told. What an
+//! acknowledgement does is in `feedback`, what a packet that leaves does in `emit`, when it may in `limiter`,
+//! messages back to back in `stream`, what parameters are allowed in `check`.
 
 mod check;
 mod emit;

@@ -1,5 +1,5 @@
-//! The RDMA transports as data: RoCE's go-back-N, IRN and every variant between them, TIMELY's segments. Defaults live in
-//! the scenario schema, not here.
+//! The RDMA transports as data: RoCE's go-back-N, IRN and every variant between them, TIMELY's segments.
+//! Defaults live in the scenario schema, not here.
 
 use crate::congestion::ControllerSpec;
 use crate::transport::RankSpec;
@@ -37,8 +37,8 @@ pub struct RdmaSpec {
     pub notification: Notification,
     /// Which round trips the controller is told.
     pub rtt: RttSpec,
-    /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); `None`: packets leave one by one as
-    /// rate and window allow.
+    /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); `None`: packets leave
+    /// one by one as rate and window allow.
     pub segments: Option<SegmentSpec>,
 }
 
@@ -60,8 +60,8 @@ pub enum RecoverySpec {
         /// (InfiniBand).
         repeat_nack: Option<Span>,
     },
-    /// Switches tell the sender of every packet that they drop, and it sends that one again; the receiver keeps what is out of order (Goyal, MIT
-    /// 2022, §3.6.2.1).
+    /// Switches tell the sender of every packet that they drop, and it sends that one again; the receiver
+    /// keeps what is out of order (Goyal, MIT 2022, §3.6.2.1).
     Told,
     /// IRN §4.2: the receiver keeps what is out of order and answers each such packet with a NACK that names it.
     Selective {
@@ -69,8 +69,8 @@ pub enum RecoverySpec {
         sack: bool,
         /// Recovery begins at this many NACKs for the same gap: 1, or 3 where packets are sprayed (§4.6).
         nack_threshold: u32,
-        /// A NACK that also acknowledges begins recovery too: the text of §4.2 read literally. The authors' modules wait
-        /// for the next one.
+        /// A NACK that also acknowledges begins recovery too: the text of §4.2 read literally. The authors'
+        /// modules wait for the next one.
         enter_on_advance: bool,
     },
 }
@@ -134,16 +134,17 @@ pub enum Notification {
         /// Bytes on the wire.
         wire: u32,
     },
-    /// Every ACK tells whether the packet that triggered it was marked. Rate controllers that want notifications get one
-    /// per such ACK; window controllers find it in [`crate::congestion::AckSample::marked`].
+    /// Every ACK tells whether the packet that triggered it was marked. Rate controllers that want
+    /// notifications get one per such ACK; window controllers find it in
+    /// [`crate::congestion::AckSample::marked`].
     Echo,
 }
 
 /// Which round trips a controller is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RttSpec {
-    /// One sample per so many packets, at the ACK of the last of them, and at the flow's last: 1 for all. Without effect
-    /// where the host posts segments: there each segment gives one.
+    /// One sample per so many packets, at the ACK of the last of them, and at the flow's last: 1 for all.
+    /// Without effect where the host posts segments: there each segment gives one.
     pub segment: u32,
     /// Take the time on the wire off: of that packet, or of the whole segment where the host posts segments.
     pub less_serialization: bool,

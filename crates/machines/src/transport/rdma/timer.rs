@@ -1,5 +1,5 @@
-//! The retransmission timer of RDMA transports: IRN's pair of timeouts (§4.2, §4.5.2), one fixed timeout, Jacobson's and
-//! Karels', or none. When it runs is the sender's business; there is no exponential back-off.
+//! The retransmission timer of RDMA transports: IRN's pair of timeouts (§4.2, §4.5.2), one fixed timeout,
+//! Jacobson's and Karels', or none. When it runs is the sender's business; there is no exponential back-off.
 
 use super::super::{RdmaTimer, Rto, RtoSpec};
 use serde::{Deserialize, Serialize};

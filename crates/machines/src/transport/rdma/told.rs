@@ -1,5 +1,6 @@
-//! Loss recovery as an ideal: switches tell the sender of every packet that they drop, and it sends just that one again (Goyal, MIT 2022,
-//! §3.6.2.1: HPCC without PFC). The receiver keeps what is out of order and names it, as IRN's does.
+//! Loss recovery as an ideal: switches tell the sender of every packet that they drop, and it sends just that
+//! one again (Goyal, MIT 2022, §3.6.2.1: HPCC without PFC). The receiver keeps what is out of order and names
+//! it, as IRN's does.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
@@ -45,7 +46,8 @@ impl ToldSender {
     }
 
     /// One transmission opportunity: which packet, whether it was sent before, and whether a recovery begins with it.
-    // CHOICE BFC §3.6.2.1: what was dropped goes first, whatever the window, as with IRN; the window counts what is out and not known to be lost.
+    // CHOICE BFC §3.6.2.1: what was dropped goes first, whatever the window, as with IRN; the window counts
+    // what is out and not known to be lost.
     pub fn tx_free(&mut self, more: bool, cap: u64) -> Option<(u64, bool, bool)> {
         if let Some(index) = self.lost.pop_first() {
             let enters = index >= self.recover;
@@ -74,8 +76,8 @@ impl ToldSender {
         more && self.nxt - self.una - self.sacked() - (self.lost.len() as u64) < cap
     }
 
-    /// Everything below `cum` has arrived, and with `nack` the packet `named`: by how much `una` has risen, how many of those had been named
-    /// before, and how many were named anew (0 or 1).
+    /// Everything below `cum` has arrived, and with `nack` the packet `named`: by how much `una` has risen,
+    /// how many of those had been named before, and how many were named anew (0 or 1).
     pub fn on_ack(&mut self, cum: u64, named: u64, nack: bool) -> (u64, u64, u64) {
         let advanced = cum.saturating_sub(self.una);
         let mut absorbed = 0;

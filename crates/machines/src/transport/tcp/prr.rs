@@ -1,6 +1,7 @@
-//! Proportional rate reduction: while losses are repaired, as much is sent as the controller's cut says of what is delivered, so that
-//! the window arrives at the threshold when the repair ends, without a pause and without a burst. RFC 9937 (Mathis, Cardwell,
-//! Cheng, Dukkipati, 2025), §6.2, which replaces RFC 6937. The names are theirs; all is in bytes.
+//! Proportional rate reduction: while losses are repaired, as much is sent as the controller's cut says of
+//! what is delivered, so that the window arrives at the threshold when the repair ends, without a pause and
+//! without a burst. RFC 9937 (Mathis, Cardwell, Cheng, Dukkipati, 2025), §6.2, which replaces RFC 6937. The
+//! names are theirs; all is in bytes.
 
 use super::super::PrrSpec;
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,8 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// An episode begins with `flight` bytes above the cumulative ACK, of which `sacked` are SACKed, `delivered` bytes among what the
-    /// ACK that began it told of.
+    /// An episode begins with `flight` bytes above the cumulative ACK, of which `sacked` are SACKed,
+    /// `delivered` bytes among what the ACK that began it told of.
     pub(super) fn begin(
         spec: PrrSpec,
         flight: u64,
@@ -38,8 +39,8 @@ impl Prr {
         Some(Self { spec, recover_fs: recover_fs.max(1), ssthresh, delivered: 0, out: 0, cwnd: ssthresh })
     }
 
-    /// An ACK says that `delivered` more bytes have left the network, which leaves `inflight` there. `safe`: it advances, and tells of no
-    /// further loss.
+    /// An ACK says that `delivered` more bytes have left the network, which leaves `inflight` there. `safe`:
+    /// it advances, and tells of no further loss.
     pub(super) fn on_ack(&mut self, inflight: u64, delivered: u64, safe: bool, smss: u64) {
         if delivered == 0 && self.out > 0 && self.spec == PrrSpec::Rfc9937 {
             return; // RFC 9937 §6.2; the timer of RACK may begin an episode without an ACK

@@ -1,12 +1,14 @@
-//! Losses found by time: RACK, and probes of the tail: TLP. RFC 8985 (Cheng, Cardwell, Dukkipati, Jha, 2021), §§5 to 7, with its names.
-//! A segment is lost if one that left later has arrived, and a round trip and a reordering window have passed since it left; so
-//! retransmissions that are lost are found, too, and segments that overtake each other within the window are not taken for lost. A tail
-//! of which nothing is heard is probed after two round trips.
+//! Losses found by time: RACK, and probes of the tail: TLP. RFC 8985 (Cheng, Cardwell, Dukkipati, Jha, 2021),
+//! §§5 to 7, with its names. A segment is lost if one that left later has arrived, and a round trip and a
+//! reordering window have passed since it left; so retransmissions that are lost are found, too, and segments
+//! that overtake each other within the window are not taken for lost. A tail of which nothing is heard is
+//! probed after two round trips.
 //!
 //! ```text
-//! CHOICE RFC 8985 §6.2: receivers here send no DSACK, so RACK.reo_wnd_mult stays 1; RACK.min_RTT is the least of the connection.
-//! CHOICE RFC 8985 §6.2: which segment left later is counted. Other reading: by time, and of those that left at once by their bytes, which
-//! takes a retransmission for older than the new data that it left behind.
+//! CHOICE RFC 8985 §6.2: receivers here send no DSACK, so RACK.reo_wnd_mult stays 1; RACK.min_RTT is the
+//! least of the connection.
+//! CHOICE RFC 8985 §6.2: which segment left later is counted. Other reading: by time, and of those that left
+//! at once by their bytes, which takes a retransmission for older than the new data that it left behind.
 //! CHOICE RFC 8985 §7.2: TLP.max_ack_delay is how long this transport's receivers delay ACKs. Other reading: 200 ms.
 //! CHOICE RFC 8985 §9.3: a retransmission lost within an episode is sent again without another cut, as in Linux.
 //! CHOICE RFC 5681 §4.3: so the window is not lowered twice for it. Other reading: a second cut, as a timeout brings
@@ -56,8 +58,8 @@ impl Rack {
         self.segments.on_sent(now, seq, len);
     }
 
-    /// §6.2, steps 1 to 3: segments of the bytes `from..to` are acknowledged by an ACK that echoes the time stamp of a segment sent
-    /// at `echo` (`None`: there are no time stamps).
+    /// §6.2, steps 1 to 3: segments of the bytes `from..to` are acknowledged by an ACK that echoes the time
+    /// stamp of a segment sent at `echo` (`None`: there are no time stamps).
     pub(super) fn on_arrived(&mut self, now: Time, from: u64, to: u64, echo: Option<Time>) {
         for number in self.segments.numbers(from, to) {
             steps(1);
@@ -94,8 +96,8 @@ impl Rack {
         quarter.min(srtt)
     }
 
-    /// §6.2, step 5: RACK_detect_loss, while losses are repaired or not; `enough`: three segments or more are SACKed. The reordering
-    /// timer is set if something may yet be.
+    /// §6.2, step 5: RACK_detect_loss, while losses are repaired or not; `enough`: three segments or more are
+    /// SACKed. The reordering timer is set if something may yet be.
     pub(super) fn detect(&mut self, now: Time, srtt: Span, repairing: bool, enough: bool) {
         self.reorder_at = None;
         let Some(newest) = self.newest else { return };

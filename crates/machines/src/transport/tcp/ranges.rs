@@ -1,5 +1,6 @@
-//! What a receiver holds above a gap: ranges of bytes, sorted, and linked in the order in which they changed last, in which RFC 2018 §4
-//! wants them reported. A segment costs a binary search and what it joins, however many gaps there are.
+//! What a receiver holds above a gap: ranges of bytes, sorted, and linked in the order in which they changed
+//! last, in which RFC 2018 §4 wants them reported. A segment costs a binary search and what it joins, however
+//! many gaps there are.
 
 use crate::steps::steps;
 use serde::{Deserialize, Serialize};

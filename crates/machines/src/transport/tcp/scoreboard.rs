@@ -1,8 +1,9 @@
 //! The sender's scoreboard: what was SACKed, what is lost, what is in the pipe. RFC 6675 §§3–5.
 //!
 //! Exists only while there is something to repair. IsLost is monotone (below a lost byte every
-//! un-SACKed byte is lost), so "what is lost" is one boundary and the pipe is a sum over two intervals. Both ends that move are
-//! remembered with the sum below them ([`Below`]): an ACK costs what has changed, not how many holes there are.
+//! un-SACKed byte is lost), so "what is lost" is one boundary and the pipe is a sum over two intervals. Both
+//! ends that move are remembered with the sum below them ([`Below`]): an ACK costs what has changed, not how
+//! many holes there are.
 
 use super::prr::Prr;
 use super::rack::Rack;

@@ -2,9 +2,10 @@
 //! 8985 (times), 3042 (limited transmit), 6298 (timer), 3168 and 8257 (ECN); pFabric §4.2 (timer-only repair, probes).
 //!
 //! Every segment but a flow's last is full, so segments begin at multiples of the MSS. How large the
-//! window is, is the controller's business. What the sender knows is in parts: where it stands and how far it has come (`state`), what is
-//! lost (`episode`), the timer, when segments leave (`departures`). Which segment goes next is in `emit`, what is repaired in `repair`,
-//! by time in `times`, what parameters are allowed in `check`.
+//! window is, is the controller's business. What the sender knows is in parts: where it stands and how far it
+//! has come (`state`), what is lost (`episode`), the timer, when segments leave (`departures`). Which segment
+//! goes next is in `emit`, what is repaired in `repair`, by time in `times`, what parameters are allowed in
+//! `check`.
 
 mod beside;
 mod check;
@@ -217,8 +218,8 @@ impl TcpSender {
                 // RFC 6675 §2: it SACKs something new, even if it advances.
                 None if has_sack => sacked > 0,
                 None => advance == 0 && packet.payload > 0,
-                // What triggered it lies above the hole. Otherwise a copy came of what another loop had brought, or (RC3
-                // §2.3.1) a bump is repeated: neither tells of a loss.
+                // What triggered it lies above the hole. Otherwise a copy came of what another loop had
+                // brought, or (RC3 §2.3.1) a bump is repeated: neither tells of a loss.
                 Some(_) => advance == 0 && packet.payload > 0 && packet.echo > packet.seq,
             };
 

@@ -30,7 +30,8 @@ pub struct TcpSpec {
     pub loss: LossSpec,
     /// Send one new segment on each of the first two duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
-    /// Without SACK: while losses are repaired, the timer restarts at the first partial ACK only (RFC 6582 §4, "impatient").
+    /// Without SACK: while losses are repaired, the timer restarts at the first partial ACK only (RFC 6582
+    /// §4, "impatient").
     pub impatient: bool,
     /// Selective acknowledgements.
     pub sack: SackSpec,
@@ -73,7 +74,8 @@ pub struct TcpOptions {
     pub syn_loss: SynLossSpec,
 }
 
-/// When ACKs tell the controller that the window was used up ([`AckSample::cwnd_limited`](crate::congestion::AckSample::cwnd_limited)).
+/// When ACKs tell the controller that the window was used up
+/// ([`AckSample::cwnd_limited`](crate::congestion::AckSample::cwnd_limited)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GrowthSpec {
     /// If there was no room for another segment (RFC 9438 §5.8, RFC 9002 §7.8).
@@ -91,7 +93,8 @@ pub enum RestartSpec {
     /// After a retransmission timeout the initial window (RFC 5681 §4.1).
     #[default]
     Rfc5681,
-    /// Half of it for each retransmission timeout, but the initial window (RFC 2861 §3.2; Linux, tcp_slow_start_after_idle).
+    /// Half of it for each retransmission timeout, but the initial window (RFC 2861 §3.2; Linux,
+    /// tcp_slow_start_after_idle).
     Linux,
     /// All of it for five minutes, then half (RFC 7661 §4.4).
     Rfc7661,
@@ -234,7 +237,7 @@ pub enum EcnSpec {
     Classic,
     /// RFC 8257: every ACK echoes exactly the marks of the packets it covers.
     Accurate,
-    /// Likewise of three codepoints: packets are sent with ECT(1), and every ACK tells with which the packets came that it covers (ABC, Goyal,
-    /// MIT 2022, §2.4.2: accelerate, brake, or CE).
+    /// Likewise of three codepoints: packets are sent with ECT(1), and every ACK tells with which the packets
+    /// came that it covers (ABC, Goyal, MIT 2022, §2.4.2: accelerate, brake, or CE).
     Codepoints,
 }

@@ -1,5 +1,5 @@
-//! Which calls of the contract come, when, in which order and with what: every transport is driven through set-up, silence, limits of
-//! the application, losses, timeouts and its end. A round trip is 100 us.
+//! Which calls of the contract come, when, in which order and with what: every transport is driven through
+//! set-up, silence, limits of the application, losses, timeouts and its end. A round trip is 100 us.
 
 use super::super::recorder::{Call, calls, permit, recorder};
 use super::super::testing::*;
@@ -7,9 +7,9 @@ use super::super::*;
 use crate::congestion::{AckSample, CongestionControl, Feedback, Loss, Permit, Restart};
 use crate::packet::Flags;
 
-/// What a controller heard: `open`, `s` a transmission, `a3` an ACK up to segment 3 (`+` the permit was used up, `.` the application
-/// had no more, `r` in recovery, `l` its sample is the application's), `loss`, `timeout`, `tick`, `restart`, `from` a window.
-/// Grouped by instant.
+/// What a controller heard: `open`, `s` a transmission, `a3` an ACK up to segment 3 (`+` the permit was used
+/// up, `.` the application had no more, `r` in recovery, `l` its sample is the application's), `loss`,
+/// `timeout`, `tick`, `restart`, `from` a window. Grouped by instant.
 fn heard() -> Vec<String> {
     let mut lines: Vec<(u64, String)> = vec![];
     for call in calls() {
@@ -157,7 +157,8 @@ fn the_ack_comes_before_the_loss_that_it_tells_of_and_the_loss_before_its_repair
     let mut pair = Pair::new(TcpSpec { controller: recorder(), ..tcp() }, 6);
     window(6);
     pair.run_losing(&[0]);
-    // The third SACK tells; then the first segment leaves again, and the last one (RFC 6675 §4 (4)), whose sample is no limit of the path.
+    // The third SACK tells; then the first segment leaves again, and the last one (RFC 6675 §4 (4)), whose
+    // sample is no limit of the path.
     assert_eq!(heard(), ["0: s s s s s s", "100: a0+. a0+. a0+. loss 6 s s a0+.r a0+.rl", "200: a6+.rl"]);
 }
 

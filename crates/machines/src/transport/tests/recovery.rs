@@ -102,7 +102,8 @@ fn an_impatient_sender_restarts_its_timer_at_the_first_partial_ack_only() {
         pair.run_losing(&[2, 3, 4, 5, 6]);
         (pair.stats().timeouts, pair.stats().acked_bytes)
     };
-    // Partial ACKs at 200, 300, 400 and 500: a deadline of 450 set by the first passes before the last hole is repaired.
+    // Partial ACKs at 200, 300, 400 and 500: a deadline of 450 set by the first passes before the last hole
+    // is repaired.
     assert_eq!((ends(false), ends(true)), ((0, 30_000), (1, 30_000)));
 }
 

@@ -121,7 +121,8 @@ fn fate() -> impl Strategy<Value = Fate> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
-    /// Under every controller that TCP can carry and that needs nothing of the network, with proportional rate reduction and without.
+    /// Under every controller that TCP can carry and that needs nothing of the network, with proportional
+    /// rate reduction and without.
     #[test]
     fn every_byte_arrives_under_every_controller(
         data in prop::collection::vec(fate(), 0..60), acks in prop::collection::vec(fate(), 0..60), size in 1u64..80_000

@@ -23,8 +23,8 @@ fn the_gradient_is_the_rate_mismatch_of_a_fluid_queue() {
     }
 }
 
-/// Two flows that post 16 KB segments at their rates into one queue of 10 Gb/s, 30 us there and back: Jain's index of their
-/// rates at the end, and the load.
+/// Two flows that post 16 KB segments at their rates into one queue of 10 Gb/s, 30 us there and back: Jain's
+/// index of their rates at the end, and the load.
 fn share_of_two(spec: Params, share: f64, millis: u64) -> (f64, f64) {
     const SEGMENT_BITS: f64 = 16_000.0 * 8.0;
     let mut flows = [share, 1.0 - share].map(|share| timely(Params { initial_share: share, ..spec }));

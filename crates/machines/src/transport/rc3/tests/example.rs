@@ -73,7 +73,8 @@ fn super_segments_leave_forwards_and_mislabel_at_most_43_packets_at_a_border() {
 /// Trap 4: the window grows by a segment, however far an ACK jumps; ACKs that repeat a bump are no duplicates.
 #[test]
 fn a_bump_is_worth_one_segment_and_repeating_it_is_no_loss() {
-    // All of the RLP loop arrives: after the first round trip every ACK of the primary loop names far more than it has sent.
+    // All of the RLP loop arrives: after the first round trip every ACK of the primary loop names far more
+    // than it has sent.
     let mut p = path(rc3(), 30);
     p.run(|_| false);
     let grown: Vec<u64> = p.windows.iter().map(|w| w.1).collect();
@@ -127,8 +128,8 @@ fn what_cannot_share_its_buffer_is_refused() {
     assert!(made(spec, MSS).unwrap_err().contains("duplicate"));
 }
 
-/// The example of §2.1.2 in pull mode, nothing lost: while the NIC sends 5 to 12 nothing waits in it, so that the RLP loop goes on with
-/// 20 and stops at 13.
+/// The example of §2.1.2 in pull mode, nothing lost: while the NIC sends 5 to 12 nothing waits in it, so that
+/// the RLP loop goes on with 20 and stops at 13.
 #[test]
 fn in_pull_mode_nothing_is_handed_over_while_there_is_anything_else_to_send() {
     let mut p = path(Rc3Spec { handed: Handed::Pull, ..rc3() }, 66);

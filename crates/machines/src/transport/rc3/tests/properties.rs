@@ -66,10 +66,11 @@ proptest! {
         let mut p = path(spec, segments);
         p.run(of_primary(&lost));
         let primary = |p: &Slots| p.wire.iter().filter(|w| w.2 == 0).copied().collect::<Vec<_>>();
-        // What SACKs alone would tell TCP of a second loss, three ranges above a hole, RC3 does not take for one: it may then need a
-        // timer where TCP needs none (29, 53, 63 and 101 of 99 segments, Cubic). Nor without SACKs, once an ACK says that several
-        // segments have come (what was behind a hole that a timeout filled): in congestion avoidance TCP's window grows by all of
-        // them, RC3's by one, since it could be the other loop that brought them (§2.3.1).
+        // What SACKs alone would tell TCP of a second loss, three ranges above a hole, RC3 does not take for
+        // one: it may then need a timer where TCP needs none (29, 53, 63 and 101 of 99 segments, Cubic). Nor
+        // without SACKs, once an ACK says that several segments have come (what was behind a hole that a
+        // timeout filled): in congestion avoidance TCP's window grows by all of them, RC3's by one, since it
+        // could be the other loop that brought them (§2.3.1).
         if lost.len() <= 1 {
             prop_assert_eq!(primary(&tcp), primary(&p));
             prop_assert_eq!(tcp.windows, p.windows);
@@ -95,7 +96,8 @@ fn the_primary_loop_never_sends_what_is_known_to_be_delivered() {
     // Every third segment of the RLP loop is lost; what the primary loop sends after its second round trip are these.
     let mut p = path(rc3(), 300);
     p.run(|(_, segment, class)| class > 0 && segment % 3 == 0);
-    // The path asserts that it sends nothing that an ACK has named. What is left are holes, and what was still on its way.
+    // The path asserts that it sends nothing that an ACK has named. What is left are holes, and what was
+    // still on its way.
     let primary = p.handed_in(0);
     assert!(primary.iter().filter(|s| *s % 3 == 0).count() >= 95);
     assert!(primary.len() < 220, "{}", primary.len());

@@ -115,8 +115,8 @@ impl RdmaSender {
             || recovery.in_flight() >= u64::from(self.cap(spec, self.controller.permit().window))
     }
 
-    /// CheckIfApplicationLimited (draft-ietf-ccwg-bbr §4.1.2.4): before an answer is taken in, before a message is appended, when the
-    /// timer expires.
+    /// CheckIfApplicationLimited (draft-ietf-ccwg-bbr §4.1.2.4): before an answer is taken in, before a
+    /// message is appended, when the timer expires.
     #[inline]
     pub(super) fn check_app_limited(&mut self, used_up: bool) {
         if self.log.is_some() && !used_up && !self.repair.recovery.in_recovery() {
@@ -128,8 +128,8 @@ impl RdmaSender {
     }
 
     /// The round trip that the controller is to be told, if this is an ACK that measures one.
-    // CHOICE IRN §4.3.1 (TIMELY): none from a NACK, whose packet met a path with losses, and none from what was sent again,
-    // unless `rtt` says so.
+    // CHOICE IRN §4.3.1 (TIMELY): none from a NACK, whose packet met a path with losses, and none from what
+    // was sent again, unless `rtt` says so.
     fn round_trip(
         &mut self,
         spec: &RdmaSpec,

@@ -1,4 +1,5 @@
-//! A queue pair that carries messages back to back: one stream of packets, in which each message begins a packet of its own.
+//! A queue pair that carries messages back to back: one stream of packets, in which each message begins a
+//! packet of its own.
 //!
 //! Offsets count every packet as full, as PSNs do; only the last packet of a message may carry less than that.
 

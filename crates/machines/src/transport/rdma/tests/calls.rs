@@ -1,4 +1,5 @@
-//! Which calls of the controllers' contract come over queue pairs, whatever their recovery: see `transport/tests/calls.rs`.
+//! Which calls of the controllers' contract come over queue pairs, whatever their recovery: see
+//! `transport/tests/calls.rs`.
 
 use super::link::{Link, roce};
 use super::recorder::{Call, calls, permit, recorder};

@@ -1,4 +1,5 @@
-//! Worked traces of IRN's sender, every register after every event. The first agrees with the authors' hardware modules.
+//! Worked traces of IRN's sender, every register after every event. The first agrees with the authors'
+//! hardware modules.
 
 use super::super::Psn;
 use super::super::irn::*;

@@ -1,5 +1,5 @@
-//! IRN's sender and receiver against a naive model: unbounded integers, a set instead of a bitmap, the steps of §4.5.2 in
-//! words. Random event streams, also such as no network produces.
+//! IRN's sender and receiver against a naive model: unbounded integers, a set instead of a bitmap, the steps
+//! of §4.5.2 in words. Random event streams, also such as no network produces.
 
 use super::super::Psn;
 use super::super::irn::*;

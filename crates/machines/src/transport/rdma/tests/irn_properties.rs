@@ -1,5 +1,5 @@
-//! What IRN promises, on a path of fixed length whose fates are drawn beforehand. One step is one packet time: the sender
-//! gets one opportunity, then arrivals are handled.
+//! What IRN promises, on a path of fixed length whose fates are drawn beforehand. One step is one packet
+//! time: the sender gets one opportunity, then arrivals are handled.
 
 use super::super::Psn;
 use super::super::bitmap::TOUCHED;
@@ -255,7 +255,8 @@ fn a_loss_after_a_long_peace_is_repaired_like_any_other() {
         assert_eq!(s.tx_free(true, 8), Some((una.plus(n), false)));
     }
     s.on_timeout();
-    // A late ACK of what was acknowledged long ago ends no recovery, but takes the timer's retransmission back (step 4).
+    // A late ACK of what was acknowledged long ago ends no recovery, but takes the timer's retransmission
+    // back (step 4).
     s.on_ack(una, una.plus(u32::MAX), false);
     assert!(!s.is_pending());
     assert!(s.on_ack(una, una.plus(1), true).lost);

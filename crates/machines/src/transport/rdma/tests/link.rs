@@ -1,5 +1,6 @@
-//! One flow between two hosts: a NIC that asks for a packet whenever its link is free (or fills a queue), a fixed delay each
-//! way, scripted fates, everything logged. At 10 Gb/s a full packet of 1250 B takes 1 us; ACKs take no time but the delay.
+//! One flow between two hosts: a NIC that asks for a packet whenever its link is free (or fills a queue), a
+//! fixed delay each way, scripted fates, everything logged. At 10 Gb/s a full packet of 1250 B takes 1 us;
+//! ACKs take no time but the delay.
 
 use super::*;
 use crate::transport::testing::{Fate, Way};
@@ -45,8 +46,8 @@ pub struct Link {
     /// The NIC takes whatever it is given, at once.
     pub queue: bool,
     pub handed: [u64; 2],
-    /// When and what was handed out: `3` packet 3, `3r` again, `a3` an ACK up to packet 3, `n3<5` a NACK because 5 came, `c` a
-    /// notification; `!` ECE.
+    /// When and what was handed out: `3` packet 3, `3r` again, `a3` an ACK up to packet 3, `n3<5` a NACK
+    /// because 5 came, `c` a notification; `!` ECE.
     pub log: Vec<(Time, String)>,
     pub wire_log: Vec<Packet>,
     /// When the receiver had everything.

@@ -58,7 +58,8 @@ fn a_host_that_posts_segments_has_no_messages() {
 }
 
 proptest! {
-    /// Whatever is lost, and whenever messages come: all of them arrive, each with its own bytes, and the books are closed.
+    /// Whatever is lost, and whenever messages come: all of them arrive, each with its own bytes, and the
+    /// books are closed.
     #[test]
     fn all_messages_arrive(
         sizes in prop::collection::vec((1u64..4500, 0u64..60), 1..12),

@@ -1,7 +1,8 @@
 //! The segments that are out, RFC 8985 §5.2: when each left, and what became of it.
 //!
-//! Those of which nothing is known, neither that they have arrived nor that they are lost, are linked in the order in which they
-//! left last, as Linux' `tsorted_sent_queue`; those that are lost are sorted by their numbers. So what is looked at is what changes.
+//! Those of which nothing is known, neither that they have arrived nor that they are lost, are linked in the
+//! order in which they left last, as Linux' `tsorted_sent_queue`; those that are lost are sorted by their
+//! numbers. So what is looked at is what changes.
 
 use crate::steps::steps;
 use serde::{Deserialize, Serialize};

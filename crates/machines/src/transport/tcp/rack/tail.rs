@@ -36,7 +36,8 @@ impl TailProbe {
         self.out.is_none() && !self.due
     }
 
-    /// §7.2: the probe timeout runs, no longer than the retransmission timer. The ACK of what is out may come so much later.
+    /// §7.2: the probe timeout runs, no longer than the retransmission timer. The ACK of what is out may come
+    /// so much later.
     pub(super) fn schedule(&mut self, now: Time, srtt: Span, delay: Span, rto_at: Time) {
         let pto = if srtt.is_zero() { Span::from_secs(1) } else { srtt.saturating_mul(2) + delay };
         self.at = Some(now.saturating_add(pto).min(rto_at));

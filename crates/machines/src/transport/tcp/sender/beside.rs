@@ -2,8 +2,9 @@
 //! buffer, whose deliveries this one passes over (RC3, [`super::super::super::rc3`]), and, until the answer to the SYN
 //! has come, what the controller was made from.
 //!
-//! What that other loop delivers is no evidence of losses, makes no room in the window and moves no timer: only ACKs of this
-//! loop's own data do. It is taken into the scoreboard when such an ACK comes, and when something is to be repaired.
+//! What that other loop delivers is no evidence of losses, makes no room in the window and moves no timer:
+//! only ACKs of this loop's own data do. It is taken into the scoreboard when such an ACK comes, and when
+//! something is to be repaired.
 
 use super::super::super::{SynLossSpec, TcpSpec, WritesSpec};
 use super::super::Scoreboard;
@@ -63,9 +64,9 @@ impl Beside {
     }
 
     /// What is lost, of what the scoreboard says is.
-    // CHOICE RC3 §2.3.1: duplicate ACKs alone begin an episode. In it a hole is lost if three segments above it are SACKed, as in
-    // RFC 6675, but only below the recovery point: above it lies what this loop passed over, which says nothing of what it has
-    // just sent.
+    // CHOICE RC3 §2.3.1: duplicate ACKs alone begin an episode. In it a hole is lost if three segments above
+    // it are SACKed, as in RFC 6675, but only below the recovery point: above it lies what this loop passed
+    // over, which says nothing of what it has just sent.
     pub(super) fn lost(&self, by_sack: u64, in_recovery: bool, recover: u64) -> u64 {
         if in_recovery { by_sack.min(recover) } else { 0 }
     }
@@ -144,8 +145,8 @@ impl TcpSender {
         self.beside.as_mut()?.delivered.as_mut()
     }
 
-    /// An ACK of this loop's data says `cumulative`: beyond SND.NXT it is a bump (RC3 §2.3.1), data that others delivered is
-    /// passed over. The last bump, if there is another loop at all; `u64::MAX`: none yet.
+    /// An ACK of this loop's data says `cumulative`: beyond SND.NXT it is a bump (RC3 §2.3.1), data that
+    /// others delivered is passed over. The last bump, if there is another loop at all; `u64::MAX`: none yet.
     #[inline]
     pub(super) fn take_in(&mut self, cumulative: u64) -> Option<u64> {
         self.delivered()?;

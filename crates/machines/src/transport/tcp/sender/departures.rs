@@ -20,7 +20,8 @@ pub(super) struct Departures {
     pub(super) cwr_due: bool,
     /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
     cwr_to: u64,
-    /// What was sent when the permit was used up last: until it is acknowledged, ACKs are of a round trip in which it was.
+    /// What was sent when the permit was used up last: until it is acknowledged, ACKs are of a round trip in
+    /// which it was.
     pub(super) limited_to: u64,
 }
 
@@ -57,7 +58,8 @@ impl Departures {
         Serializer::new(pace, Span::from_ps(u64::from(self.quantum))).span(wire)
     }
 
-    /// The window shrank, with everything below `sent_to` sent: RFC 3168 §6.1.2 tells the receiver so, once per window of data.
+    /// The window shrank, with everything below `sent_to` sent: RFC 3168 §6.1.2 tells the receiver so, once
+    /// per window of data.
     pub(super) fn tell_cut(&mut self, sent_to: u64) {
         (self.cwr_due, self.cwr_to) = (true, sent_to);
     }

@@ -1,4 +1,5 @@
-//! What leaves: segments, SYNs, probes; and which segment is next (NextSeg of RFC 6675 §4, limited transmit of RFC 3042, go-back after a timeout).
+//! What leaves: segments, SYNs, probes; and which segment is next (NextSeg of RFC 6675 §4, limited transmit
+//! of RFC 3042, go-back after a timeout).
 
 use super::super::super::{EcnSpec, FlightSpec, LossSpec, SackSpec, TcpSpec, Transmit};
 use super::state::{Connection, Phase, Probing};
@@ -283,8 +284,8 @@ impl TcpSender {
             rank: 0,
             ..Packet::default()
         };
-        // RCP §II: the first rate is asked for with the SYN. XCP's and VCP's routers have nothing to say to it: what changes a window
-        // is shared out among data.
+        // RCP §II: the first rate is asked for with the SYN. XCP's and VCP's routers have nothing to say to
+        // it: what changes a window is shared out among data.
         if self.departures.feedback == FeedbackKind::Explicit(ExplicitKind::Rate) {
             side.new_explicit(Explicit::unwritten(ExplicitKind::Rate), Span::ZERO);
             packet.side = 0;

@@ -1,6 +1,6 @@
-//! What holds a sender back: its window, its application, a mark. RFC 9438 §5.8 and RFC 7661 (windows that are not used),
-//! draft-ietf-ccwg-bbr §4.1.2.4 (samples that say nothing of the path), RFC 5681 §4.1 (windows after a pause), RFC 3168 §6.1.2 (a marked
-//! window of one segment).
+//! What holds a sender back: its window, its application, a mark. RFC 9438 §5.8 and RFC 7661 (windows that
+//! are not used), draft-ietf-ccwg-bbr §4.1.2.4 (samples that say nothing of the path), RFC 5681 §4.1 (windows
+//! after a pause), RFC 3168 §6.1.2 (a marked window of one segment).
 
 use super::super::super::{EcnFloorSpec, EcnSpec, FlightSpec, GrowthSpec, RestartSpec, TcpSpec};
 use super::TcpSender;
@@ -107,8 +107,8 @@ pub(super) fn wait_for_timer(sender: &mut TcpSender, spec: &TcpSpec, now: Time) 
 }
 
 /// The timer has expired: all that waited was the next packet.
-// CHOICE RFC 3168 §6.1.2: where nothing is in the network nothing is lost: neither does the timer back off nor the threshold fall.
-// Other reading: a retransmission timeout like any other.
+// CHOICE RFC 3168 §6.1.2: where nothing is in the network nothing is lost: neither does the timer back off
+// nor the threshold fall. Other reading: a retransmission timeout like any other.
 pub(super) fn is_released(sender: &mut TcpSender) -> bool {
     if sender.state.probing != Probing::Marked {
         return false;

@@ -1,5 +1,6 @@
-//! A pace for windows, as Linux has it (net/ipv4/tcp_input.c, tcp_update_pacing_rate): twice the window per round trip in slow start, so
-//! that it can double, and a fifth more than the window afterwards, so that pacing does not hold it back.
+//! A pace for windows, as Linux has it (net/ipv4/tcp_input.c, tcp_update_pacing_rate): twice the window per
+//! round trip in slow start, so that it can double, and a fifth more than the window afterwards, so that
+//! pacing does not hold it back.
 
 use super::super::super::TcpSpec;
 use thalweg_units::{Bytes, Rate, Span};

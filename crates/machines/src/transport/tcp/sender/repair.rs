@@ -1,5 +1,5 @@
-//! Loss repair: what ACKs say is missing, when an episode begins and ends, the retransmission timer. RFC 6675 §§3–5, 5681 §3.2,
-//! 6582 §3.2, 6298 §5; pFabric §4.2.
+//! Loss repair: what ACKs say is missing, when an episode begins and ends, the retransmission timer. RFC 6675
+//! §§3–5, 5681 §3.2, 6582 §3.2, 6298 §5; pFabric §4.2.
 
 use super::super::super::{LossSpec, SackSpec, TcpSpec};
 use super::super::Scoreboard;

@@ -48,8 +48,8 @@ impl TcpSender {
         }
     }
 
-    /// After the controller has heard of the ACK: what is lost is repaired, what a probe repaired is answered, and the probe timeout
-    /// runs anew.
+    /// After the controller has heard of the ACK: what is lost is repaired, what a probe repaired is
+    /// answered, and the probe timeout runs anew.
     #[cold]
     pub(super) fn answer_times(
         &mut self,
