@@ -29,7 +29,7 @@ telemetry, as HPCC wants it), and receivers send it back.
 `flow`: `number`, `mss`, `initial_window`, `max_window`, `line_rate` (bit/s), `base_rtt_ps`, `params` (the
 defaults with what the scenario wrote). `ack`: `now_ps`, `rtt_ps` (None for retransmitted data), `acked`,
 `sacked`, `in_flight`, `acked_to`, `sent_to`, `marked`, `in_recovery`, `app_limited`, `cwnd_limited` (the
-window or the pace was used up meanwhile: only then a window should grow), and how fast data is delivered:
+window was used up meanwhile: only then a window should grow), and how fast data is delivered:
 `delivered` since the newest segment acknowledged here was sent, in `interval_ps`, with `lost` meanwhile (None
 without a sample); and `telemetry`, a list with a record of every switch on the way: `at_ps`, `tx_bytes`,
 `queue`, `rate` (bit/s) of the port that the packet left by (None unless it was asked for), with `path`, a

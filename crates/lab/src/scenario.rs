@@ -88,7 +88,7 @@ pub fn load_changed(
     if !missing.is_empty() {
         return Err(shown(missing));
     }
-    inline::name_transports(&mut origin).map_err(sorted)?;
+    inline::name_transports(catalogue::raw_schema(), &mut origin).map_err(sorted)?;
     let mut root = origin.root.clone();
     let (errors, named) = check::document(catalogue::raw_schema(), &mut root, &origin);
     origin.root = root;

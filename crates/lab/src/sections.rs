@@ -1,7 +1,7 @@
 //! What sections of traffic are called in tables, legends and metrics.
 
 use crate::schema::{Document, Pattern, Traffic};
-use crate::text::inline::MAIN;
+use crate::text::tree::MAIN;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::ControllerSpec;
 

@@ -103,7 +103,7 @@ pub struct Ack {
     marked: u64,
     in_recovery: bool,
     app_limited: bool,
-    /// The window, or the pace, was used up while what is acknowledged here was in flight.
+    /// The window was used up while what is acknowledged here was in flight.
     cwnd_limited: bool,
     /// Payload bytes that arrived since the newest segment acknowledged here was sent; `None` without a sample.
     delivered: Option<u64>,

@@ -4,6 +4,9 @@
 
 use super::{ParseError, field, lines};
 
+/// The largest size of a flow, bytes.
+const MOST: f64 = 1e18;
+
 /// Points (size, cumulative probability in 0 to 1).
 ///
 /// # Errors
@@ -27,6 +30,9 @@ pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, ParseError> {
         let probability: f64 = field(line, "a probability", cells.last().copied())?;
         if !size.is_finite() || size < 0.0 || !probability.is_finite() || probability < 0.0 {
             return Err(ParseError::new(line, "sizes and probabilities are finite and not negative", ""));
+        }
+        if size > MOST {
+            return Err(ParseError::new(line, format!("a flow of {size} bytes"), "at most 1e18"));
         }
         if let Some((_, s, p)) = points.last() {
             if size < *s {

@@ -118,7 +118,7 @@ fn is_false(value: &bool) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// It grows while there is no room for another segment (RFC 9438 §5.8, RFC 9002 §7.8), or the pace holds data back.
+    /// It grows while there is no room for another segment (RFC 9438 §5.8, RFC 9002 §7.8).
     #[default]
     WhenUsed,
     /// It grows while at least half of it is used (RFC 7661 §4.3).

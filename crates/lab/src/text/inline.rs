@@ -5,14 +5,12 @@
 //! only overrides leave without traffic are dropped: the scenario is then what it would be, had they not been
 //! written.
 
-use super::tree::{Inherited, Node, Origin, Place, Value};
+use super::tree::{Inherited, MAIN, Node, Origin, Place, Value, uses};
+use crate::Diagnostic;
 use crate::schema::Transport;
 use crate::text::check;
-use crate::{Diagnostic, catalogue};
+use serde_json::Value as Json;
 use thalweg_machines::congestion::{ControllerSpec, custom};
-
-/// The main transport's name.
-pub(crate) const MAIN: &str = "default";
 
 /// What a word stands for that names no transport: a transport with this controller, or of this kind.
 fn stands_for(word: &str, place: Place) -> Option<Node> {
@@ -50,7 +48,7 @@ fn called(section: &Node, transport: &Node) -> String {
 }
 
 /// Gives every section of traffic the name of a transport, and the document the transports.
-pub(crate) fn name_transports(origin: &mut Origin) -> Result<(), Vec<Diagnostic>> {
+pub(crate) fn name_transports(schema: &Json, origin: &mut Origin) -> Result<(), Vec<Diagnostic>> {
     let mut found: Vec<(String, usize, String)> = Vec::new();
     let mut errors = Vec::new();
     let sections = match origin.root.get("traffic").map(|node| &node.value) {
@@ -111,7 +109,7 @@ pub(crate) fn name_transports(origin: &mut Origin) -> Result<(), Vec<Diagnostic>
     if !errors.is_empty() {
         return Err(errors);
     }
-    inherit(origin, &found);
+    inherit(schema, origin, &found);
     drop_unused(origin, &found);
     Ok(())
 }
@@ -133,12 +131,12 @@ fn put(root: &mut Node, name: &str, transport: Node) {
 
 /// Lays under each what its base says. Short forms are opened first: `{ fixed = "45us" }` is of another kind than
 /// `rfc6298`.
-fn inherit(origin: &mut Origin, found: &[(String, usize, String)]) {
+fn inherit(schema: &Json, origin: &mut Origin, found: &[(String, usize, String)]) {
     if found.is_empty() {
         return;
     }
     let mut root = origin.root.clone();
-    check::document(catalogue::raw_schema(), &mut root, origin);
+    check::document(schema, &mut root, origin);
     origin.root = root;
     for (name, _, base) in found {
         let Some(under) = base_of(&origin.root, base).cloned() else { continue };
@@ -184,14 +182,6 @@ fn drop_unused(origin: &mut Origin, found: &[(String, usize, String)]) {
             !gone.contains(name) || (set_by_hand(node) && !found.iter().any(|f| f.2 == *name))
         });
     }
-}
-
-/// The transport that a section names.
-pub(crate) fn uses(section: &Node) -> Option<&str> {
-    if section.get("kind").and_then(Node::text) == Some("udp") {
-        return None;
-    }
-    section.get("transport").map_or(Some(MAIN), Node::text)
 }
 
 /// Some of it was set by an override.

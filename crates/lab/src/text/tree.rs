@@ -2,7 +2,6 @@
 
 use crate::Diagnostic;
 use crate::diagnostic::{quoted, suggest};
-use crate::text::inline;
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue};
 
@@ -201,7 +200,7 @@ impl Origin {
         let value = table_of(table.into_inner()).map_err(|(at, reason)| syntax(&origin, at, reason))?;
         origin.root.value = value;
         if let Some(Value::Array(sections)) = origin.root.get("traffic").map(|node| &node.value) {
-            origin.used = sections.iter().filter_map(inline::uses).map(str::to_owned).collect();
+            origin.used = sections.iter().filter_map(uses).map(str::to_owned).collect();
         }
         let mut errors = Vec::new();
         for (index, (key, value)) in set.iter().enumerate() {
@@ -403,6 +402,17 @@ pub(crate) fn stamp(node: &mut Node, place: Place) {
         Value::Table(entries) => entries.iter_mut().for_each(|(_, n)| stamp(n, place)),
         _ => {}
     }
+}
+
+/// The main transport's name.
+pub(crate) const MAIN: &str = "default";
+
+/// The transport that a section names.
+pub(crate) fn uses(section: &Node) -> Option<&str> {
+    if section.get("kind").and_then(Node::text) == Some("udp") {
+        return None;
+    }
+    section.get("transport").map_or(Some(MAIN), Node::text)
 }
 
 #[cfg(test)]

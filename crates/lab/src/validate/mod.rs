@@ -24,7 +24,7 @@ use crate::context::Cx;
 use crate::diagnostic::quoted;
 use crate::resolve;
 use crate::schema::Document;
-use crate::text::inline;
+use crate::text::tree;
 use crate::text::tree::Inherited;
 use crate::topology::{Graph, Overlays};
 use thalweg_machines::problems::Problem;
@@ -66,7 +66,7 @@ impl Report<'_> {
             let cannot = spared.iter().filter(|(k, ..)| k.from == key.from).map(|(k, ..)| &k.path);
             let cannot: std::collections::BTreeSet<&String> = cannot.collect();
             let source = key.from.strip_prefix("transports.").and_then(|rest| rest.split('.').next());
-            let carries = resolve::carries_traffic(doc, source.unwrap_or(inline::MAIN));
+            let carries = resolve::carries_traffic(doc, source.unwrap_or(tree::MAIN));
             if cannot.len() == of(&key.from) && !carries {
                 self.useless(&key.from, why, hint.as_str());
             }

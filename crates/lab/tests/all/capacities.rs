@@ -18,7 +18,7 @@ size = "64KB"
 
 /// Six flows share a slow link.
 const SLOW: &str = r#"
-topology = { kind = "dumbbell", pairs = 6, host_rate = "1Gbps", core_rate = "100Mbps", delay = "2ms" }
+topology = { kind = "dumbbell", pairs = 6, host_rate = "1Gbps", bottleneck_rate = "100Mbps", delay = "2ms" }
 run = { until = "300ms" }
 [[traffic]]
 kind = "flow"
@@ -46,7 +46,7 @@ const PAIRS: &[Pair] = &[
     ("switch.marking.threshold", INCAST,
         &[("switch.marking", "{kind=\"step\",threshold=\"100KB\"}"), ("transport.congestion", "dctcp")], ["100KB", "400KB"]),
     // Beneath `switch.shared_buffer`, beneath `nic.buffer`.
-    ("switch.buffer", INCAST, &[("switch.shared_buffer", "{total=\"4MB\"}")], ["100KB", "400KB"]),
+    ("switch.buffer", INCAST, &[("switch.shared_buffer", "{total=\"4MB\"}")], ["200KB", "400KB"]),
     ("switch.buffer", INCAST, &[], ["100KB", "400KB"]),
     ("nic.buffer", INCAST, &[("transport.initial_window", "60pkts")], ["20KB", "50KB"]),
     // Windows.
@@ -58,7 +58,7 @@ const PAIRS: &[Pair] = &[
     ("transport.rto.min", SLOW, &[("switch.buffer", "6KB"), ("transport.rto", "{kind=\"rfc6298\"}")], ["10ms", "50ms"]),
     ("transport.rto.initial", SLOW, &[("switch.buffer", "1500B"), ("transport.rto", "{kind=\"rfc6298\",min=\"1ms\"}")], ["5ms", "50ms"]),
     // Rates.
-    ("topology.core_rate", SLOW, &[], ["50Mbps", "200Mbps"]),
+    ("topology.bottleneck_rate", SLOW, &[], ["50Mbps", "200Mbps"]),
     ("topology.host_rate", SLOW, &[], ["200Mbps", "500Mbps"]),
 ];
 

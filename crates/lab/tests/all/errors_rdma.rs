@@ -55,11 +55,11 @@ fn notifications() {
     );
     wrong(
         &[("transport.congestion", "dcqcn")],
-        "`transport.congestion`: the controller needs ECN marks, but no queue marks packets; for example `switch.marking = { kind = \"red-ecn\", min = \"5KB\", max = \"200KB\" }`",
+        "`transport.congestion`: the controller needs ECN marks, but no queue marks packets; for example `switch.marking = { kind = \"red-ecn\", min = \"1250B\", max = \"50KB\" }`",
     );
     wrong(
         &[("transport.notification", "echo")],
-        "`transport.notification`: it has no effect: no queue marks packets; for example `switch.marking = { kind = \"red-ecn\", min = \"5KB\", max = \"200KB\" }`",
+        "`transport.notification`: it has no effect: no queue marks packets; for example `switch.marking = { kind = \"red-ecn\", min = \"1250B\", max = \"50KB\" }`",
     );
     wrong(
         &[RAMP, ("transport.congestion", "dctcp"), ("transport.notification", "cnp")],

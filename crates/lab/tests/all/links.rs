@@ -213,7 +213,7 @@ fn what_abc_takes_a_link_of_batches_for_is_in_the_table_of_links_and_nowhere_els
     let batched = "direction = \"forward\"\ntransmitter = { kind = \"batched\", rate = \"26Mbps\", contention = \"0ps\" }";
     let run = go(&dir, &streams(batched), abc);
     let estimate = column(&run, "links", "estimate");
-    assert_eq!(estimate[0], 0, "nothing is known yet");
+    assert_eq!(estimate[0], -1, "nothing is known yet");
     // 20 packets of 1500 B take 9.23 ms and 0.5 ms.
     let truth = 240e3 / (240e3 / 26e6 + 0.5e-3);
     let last = *estimate.last().unwrap() as f64;

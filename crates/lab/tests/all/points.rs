@@ -52,8 +52,12 @@ fn last(run: &Run, table: &str, name: &str, rows: usize) -> Vec<f64> {
     let tables = run.tables();
     let table = tables.iter().find(|t| t.name == table).expect("a table");
     let column = table.columns.iter().find(|c| c.name == name).expect("a column");
-    let thalweg_lab::ColumnData::U64(values) = &column.data else { panic!("{name} holds whole numbers") };
-    values[values.len() - rows..].iter().map(|v| *v as f64).collect()
+    let all: Vec<f64> = match &column.data {
+        thalweg_lab::ColumnData::U64(values) => values.iter().map(|v| *v as f64).collect(),
+        thalweg_lab::ColumnData::Maybe(values) => values.iter().map(|v| v.unwrap_or(0) as f64).collect(),
+        _ => panic!("{name} holds whole numbers"),
+    };
+    all[all.len() - rows..].to_vec()
 }
 
 #[test]

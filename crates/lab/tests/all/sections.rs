@@ -5,7 +5,7 @@ use std::path::Path;
 use thalweg_lab::{ColumnData, Run, Scenario, explain, load};
 
 const HEAD: &str = r#"
-topology = { kind = "dumbbell", pairs = 3, host_rate = "1Gbps", core_rate = "50Mbps", delay = "5ms" }
+topology = { kind = "dumbbell", pairs = 3, host_rate = "1Gbps", bottleneck_rate = "50Mbps", delay = "5ms" }
 switch = { buffer = "2bdp" }
 run = { until = "2s" }
 "#;

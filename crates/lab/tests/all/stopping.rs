@@ -183,6 +183,6 @@ fn what_cannot_be_is_refused() {
         "s.toml:10: `traffic.0.until`: 20ms is not before the end of the run, 20ms; start earlier or raise `run.until`",
     );
     let finite = "topology = \"pair\"\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1KB\"\nuntil = \"1ms\"\n";
-    let known = "class, connection, dst, measured, size, src, start, transport, weight";
+    let known = "class, connection, dst, measured, name, size, src, start, transport, weight";
     wrong(finite, &format!("s.toml:7: `traffic.0.until`: unknown key; known: {known}"));
 }

@@ -215,12 +215,17 @@ fn a_flow_alone_keeps_its_window_when_its_path_changes() {
 fn telemetry_of_sprayed_packets_is_refused() {
     let key = "`transport.congestion`: `hpcc` compares what the same ports wrote into two packets of a flow, and sprayed \
                packets pass different ones; write `routing = \"ecmp\"`, or a controller without telemetry";
+    let fabric = "{kind=\"leaf-spine\",leaves=2,spines=2,hosts_per_leaf=2}";
     for routing in ["\"spray-random\"", "\"spray-round-robin\""] {
-        refused(INCAST, &[("routing", routing)], key);
+        refused(INCAST, &[("topology", fabric), ("routing", routing)], key);
     }
     refused(
         INCAST,
-        &[("routing", "\"spray-random\""), ("transport", "{kind=\"tcp\",congestion=\"hpcc\"}")],
+        &[
+            ("topology", fabric),
+            ("routing", "\"spray-random\""),
+            ("transport", "{kind=\"tcp\",congestion=\"hpcc\"}"),
+        ],
         key,
     );
 }

@@ -78,7 +78,7 @@ pub struct AckSample<'a> {
     /// All that the application has written was sent before this ACK came.
     pub app_limited: bool,
     /// The permit was used up while what is acknowledged here was in flight: the window had no room for
-    /// another segment, or the pace held data back. Otherwise the window says nothing of the path, and does
+    /// another segment. Otherwise the window says nothing of the path, and does
     /// not grow (RFC 9438 §5.8, RFC 9002 §7.8; Linux, tcp_is_cwnd_limited). With `growth = "always"` it is
     /// always true.
     pub cwnd_limited: bool,

@@ -70,6 +70,11 @@ dst = 1
 size = "400KB"
 [[traffic]]
 kind = "flow"
+src = 0
+dst = 1
+size = "1B"
+[[traffic]]
+kind = "flow"
 src = 1
 dst = 0
 size = "400KB"
@@ -89,6 +94,11 @@ kind = "flow"
 src = 0
 dst = 1
 size = "2044000B"
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 1
+size = "1B"
 [[traffic]]
 kind = "flow"
 src = 1
@@ -116,17 +126,17 @@ dst = 3
 size = "400KB"
 [[traffic]]
 kind = "flow"
-src = 1
-dst = 4
-size = "400KB"
-transport = "x"
-[[traffic]]
-kind = "flow"
 src = 2
 dst = 5
 size = "2MB"
 start = "500ms"
 transport = "y"
+[[traffic]]
+kind = "flow"
+src = 1
+dst = 4
+size = "400KB"
+transport = "x"
 "#;
 
 /// Twenty flows and a queue that marks from two packets on: windows of one segment are marked.
@@ -147,6 +157,11 @@ kind = "incast"
 fan_in = 20
 size = "1MB"
 receiver = 0
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 1
+size = "1B"
 [[traffic]]
 kind = "incast"
 fan_in = 5

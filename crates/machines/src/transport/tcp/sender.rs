@@ -353,11 +353,9 @@ impl TcpSender {
         let pace = if spec.options.pacing { self.own_pace(spec, permit) } else { permit.pace };
         if pace.is_some() {
             if pace == Some(Rate::ZERO) {
-                self.departures.limited_to = self.space.sent_to;
                 return Transmit::Idle; // until the controller's next tick or ACK
             }
             if now < self.departures.next {
-                self.departures.limited_to = self.space.sent_to;
                 return Transmit::At(self.departures.next);
             }
         }

@@ -144,12 +144,12 @@ fn what_is_acknowledged_says_whether_the_window_was_used_up_in_its_round_trip() 
 }
 
 #[test]
-fn a_pace_that_holds_data_back_is_a_limit_too() {
+fn a_pace_that_holds_data_back_uses_no_window_up() {
     let mut pair = Pair::new(TcpSpec { controller: recorder(), ..tcp() }, 3);
     // 1040 B each: one per 40 us.
     permit(Permit { pace: Some(Rate::from_mbps(208)), ..Permit::window(Bytes::new(100 * MSS)) });
     pair.run(|_, _, _| Fate::Deliver);
-    assert_eq!(heard(), ["0: s", "40: s", "80: s", "100: a1+.", "140: a2+.", "180: a3."]);
+    assert_eq!(heard(), ["0: s", "40: s", "80: s", "100: a1.", "140: a2.", "180: a3."]);
 }
 
 #[test]
