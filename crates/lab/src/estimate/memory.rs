@@ -21,8 +21,8 @@ const CONNECTION: f64 = 160.0;
 /// A sample in the simulation and in its table.
 const QUEUE_SAMPLE: f64 = 82.0;
 const LINK_SAMPLE: f64 = 79.0;
-const CONTROLLER_SAMPLE: f64 = 130.0;
-const ROUND_TRIP: f64 = 63.0;
+const CONTROLLER_SAMPLE: f64 = 215.0;
+const ROUND_TRIP: f64 = 88.0;
 /// Rows of a recording that wait to be written: it leaves while the run goes on.
 const ROWS: f64 = 600_000.0;
 /// Such a row in the simulation, as columns, and in the writer; beside it two times for each hop, in each of the three.

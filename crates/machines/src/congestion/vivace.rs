@@ -324,7 +324,8 @@ impl CongestionControl for Vivace {
             self.mode = Mode::Probing;
             self.begin(ack.now);
         }
-        if !ack.cwnd_limited {
+        // Whether its pace is used depends on the application alone.
+        if ack.app_limited {
             self.trial.starve();
         }
         self.check_end(ack.now);

@@ -126,17 +126,22 @@ dst = 3
 size = "400KB"
 [[traffic]]
 kind = "flow"
-src = 2
-dst = 5
-size = "2MB"
-start = "500ms"
-transport = "y"
+src = 0
+dst = 3
+size = "1B"
 [[traffic]]
 kind = "flow"
 src = 1
 dst = 4
 size = "400KB"
 transport = "x"
+[[traffic]]
+kind = "flow"
+src = 2
+dst = 5
+size = "2MB"
+start = "500ms"
+transport = "y"
 "#;
 
 /// Twenty flows and a queue that marks from two packets on: windows of one segment are marked.

@@ -11,8 +11,9 @@ use thalweg_units::{Bytes, Span, Time};
 /// RFC 7661 §4.4.3: how long a window that is not used is kept.
 const NON_VALIDATED: Span = Span::from_secs(300);
 
-// CHOICE RFC 9002 §7.8: a pace that holds data back does not use the window up, as in Linux (tcp_is_cwnd_limited): a burst of an
-// application that is paced would grow a window that it never fills. Other reading: whoever waits for the pace is limited, too.
+// CHOICE RFC 9002 §7.8: a pace that holds data back does not use the window up, as in Linux
+// (tcp_is_cwnd_limited): a burst of an application that is paced would grow a window that it never fills. Other
+// reading: a sender that waits for its pace is limited, too.
 /// Nothing may leave: because the window is used up, as far as it must be.
 #[inline(always)]
 pub(super) fn is_used_up(sender: &TcpSender, spec: &TcpSpec, window: u64) -> bool {
