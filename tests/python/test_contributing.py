@@ -94,8 +94,11 @@ LISTS = {
             "codel": {
                 "crates/machines/src/stage/edge.rs",
                 "crates/machines/src/schedule/fq_codel.rs",
+                "crates/machines/src/schedule/bins.rs",
                 "crates/lab/src/validate/slack.rs",
             },
+            # DCQCN's thresholds follow the hosts' rate where a scheme sets them.
+            "red_ecn": {"crates/lab/src/resolve/mod.rs"},
         },
     ),
     "A congestion point": ("crates/machines/src/point", r"point::(?:\w+::)*{module}::|PointSpec::{name}\b", {}),

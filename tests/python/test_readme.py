@@ -66,7 +66,7 @@ def test_the_cellular_example_compares_four_schemes(cli, tmp_path):
     (sweep,) = commands("lte.toml")
     said = cli(*sweep)
     assert said.code == 0, said.err
-    assert all(f" {name} " in said.out for name in ("cubic", "cubic+codel", "bbr", "abc"))
+    assert all(f"\n{name} " in said.out for name in ("cubic", "cubic+codel", "bbr", "abc"))
     assert (tmp_path / "runs" / "lte-sweep" / "sweep.png").is_file()
 
 

@@ -337,7 +337,7 @@ def test_a_flipped_bit_is_noticed(copy, cli):
 @pytest.mark.parametrize(
     ("about", "reason"),
     [
-        ({"version": 2}, "format version 2, this thalweg reads version 1"),
+        ({"version": 1}, "format version 1, this thalweg reads version 2"),
         ({"scenario": "0" * 16}, "was recorded from another scenario"),
         ({"rows": 3}, "another number of packets"),
         ({"format": "pcap"}, "format version"),

@@ -11,7 +11,7 @@ from thalweg.cli import main
 
 MIX = """
 name = "mix"
-topology = { kind = "dumbbell", pairs = 3, host_rate = "1Gbps", core_rate = "50Mbps", delay = "5ms" }
+topology = { kind = "dumbbell", pairs = 3, host_rate = "1Gbps", bottleneck_rate = "50Mbps", delay = "5ms" }
 switch = { buffer = "2bdp" }
 run = { until = "500ms" }
 [[traffic]]
@@ -62,14 +62,16 @@ def test_names_of_sections_stand_in_the_table_the_headline_and_the_legend(mix):
 
 def test_a_sweep_has_the_throughput_of_each_section_with_its_interval(mix, tmp_path, capsys):
     metric = "groups.BBR.endless.sum_gbps"
-    assert main(["sweep", str(mix), "--seeds", "2", "--metric", metric, "--json", "-o", str(tmp_path / "s")]) == 0
+    assert main(["sweep", str(mix), "--seeds", "2", "--metric", metric, "--json", "--out", str(tmp_path / "s")]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["metric"] == metric and said["means"][0][metric] > 0 and f"{metric} ±" in said["means"][0]
 
 
 def test_a_sweep_over_the_transport_of_a_section(mix, tmp_path, capsys):
     assert (
-        main(["sweep", str(mix), "--vary", "traffic.2.transport=copa,bbr,cubic", "--json", "-o", str(tmp_path / "s")])
+        main(
+            ["sweep", str(mix), "--vary", "traffic.2.transport=copa,bbr,cubic", "--json", "--out", str(tmp_path / "s")]
+        )
         == 0
     )
     said = json.loads(capsys.readouterr().out)
@@ -95,7 +97,12 @@ def test_a_key_that_is_not_written_cannot_be_taken_out(mix, capsys):
 
 
 def test_what_is_missing_is_null_in_every_table(mix):
-    late = {"traffic.2.start": "10s", "traffic.0.until": "50ms", "measure.controllers": {"every": "50ms"}}
+    late = {
+        "run.max_events": 2000,
+        "traffic.2.start": "490ms",
+        "traffic.0.until": "50ms",
+        "measure.controllers": {"every": "50ms"},
+    }
     results = thalweg.run(mix, set=late, progress=False)
     flows = results.flows
     assert flows["size"].null_count() == 3 and flows["fct_ps"].null_count() == 3 and flows["slowdown"].null_count() == 3
@@ -121,5 +128,5 @@ def test_nulls_survive_a_run_directory(mix, tmp_path):
 
 
 def test_one_s_own_controller_without_its_file_names_import(mix, capsys):
-    assert main(["check", str(mix), "--set", "traffic.0.transport={congestion='delay-aimd'}"]) == 2
+    assert main(["run", str(mix), "--set", "traffic.0.transport={congestion='delay-aimd'}"]) == 2
     assert "--import" in capsys.readouterr().err

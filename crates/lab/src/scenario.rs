@@ -83,8 +83,12 @@ pub fn load_changed(
         origin.remove(key);
     }
     merge_scheme(&mut origin)?;
-    let missing: Vec<Diagnostic> =
-        others.into_iter().filter_map(|key| (!origin.remove(key)).then(|| origin.no_such(key))).collect();
+    let mut missing = Vec::new();
+    for key in others {
+        if !origin.remove(key) {
+            missing.push(origin.no_such(key));
+        }
+    }
     if !missing.is_empty() {
         return Err(shown(missing));
     }

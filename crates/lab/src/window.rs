@@ -18,7 +18,7 @@ struct Sums {
 
 impl Sums {
     fn of(outcome: &FlowOutcome) -> Self {
-        let round_trips = u64::from(outcome.rtts);
+        let round_trips = outcome.rtts;
         let mean = outcome.rtt.map_or(0, |rtt| rtt.ps());
         Self { delivered: outcome.delivered, round_trips, waited: mean.saturating_mul(round_trips) }
     }

@@ -70,7 +70,7 @@ fn what_a_section_leaves_out_is_as_the_main_transport_has_it() {
     let text = three(INLINE[0], INLINE[1], "") + main;
     let json = plain(&text).to_json();
     assert_eq!(json["transports"]["bbr"]["mss"], "1KB");
-    assert_eq!(json["transports"]["bbr"]["initial_window"], "4pkts");
+    assert_eq!(json["transports"]["cubic"]["initial_window"], "4pkts");
     assert_eq!(json["transports"]["cubic"]["congestion"]["beta"], 0.5, "the same kind: its parameters, too");
     assert_eq!(json["transports"]["bbr"]["congestion"]["kind"], "bbr");
     // Only sections that bring their own: the main transport says what they share, which is no mistake.
@@ -200,8 +200,8 @@ fn both_ways_to_write_a_sections_transport_are_explained() {
 
 #[test]
 fn missing_values_are_nulls() {
-    let text =
-        three("until = \"100ms\"", "", "start = \"1990ms\"") + "[measure]\ncontrollers = { every = \"100ms\" }\n";
+    let text = three("until = \"100ms\"", "", "start = \"1990ms\"")
+        + "[measure]\ncontrollers = { every = \"100ms\" }\n";
     let run = finish(&plain(&text));
     for table in run.tables() {
         for c in &table.columns {

@@ -168,7 +168,7 @@ impl Cubic {
             None => self.begin(now),
         };
         let w_max = self.w_max.unwrap_or(self.cwnd);
-        epoch.lasted = epoch.lasted + now.since(epoch.counted);
+        epoch.lasted += now.since(epoch.counted);
         epoch.counted = now;
         let t = seconds(epoch.lasted);
         // §4.3: α_cubic = 3 (1 − β) / (1 + β) until the window of before, then Reno's 1; equation (4).

@@ -265,13 +265,13 @@ impl Deficit {
             // of bytes"). Other reading: only a "negative number" is.
             if self.bins.lanes.state(lane).credits <= 0 {
                 self.bins.lanes.state(lane).credits += self.quantum;
-                self.to_old(fresh.is_some());
+                self.join_old(fresh.is_some());
             } else if let Some(entry) = self.serve(now, lane) {
                 self.bins.lanes.state(lane).credits -= i64::from(entry.wire);
                 self.bins.forget(now);
                 return Some(entry);
             } else if fresh.is_some() {
-                self.to_old(true); // "crucial to prevent starvation"
+                self.join_old(true); // "crucial to prevent starvation"
             } else {
                 self.old.pop_front();
                 self.bins.retire(now, lane);
@@ -280,7 +280,7 @@ impl Deficit {
     }
 
     /// The queue in front goes to the end of the old ones.
-    fn to_old(&mut self, fresh: bool) {
+    fn join_old(&mut self, fresh: bool) {
         let from = if fresh { &mut self.new } else { &mut self.old };
         if let Some(lane) = from.pop_front() {
             self.old.push_back(lane);

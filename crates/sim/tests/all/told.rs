@@ -39,7 +39,7 @@ fn what_a_switch_drops_and_nothing_else_is_sent_again_when_the_word_has_come_bac
     let sim = run(two_to_one(20, RecoverySpec::Told));
     let of: Vec<_> = (0..2).map(|f| sim.outcome(FlowId(f))).collect();
     let again: u64 = of.iter().map(|f| f.retransmitted).sum();
-    assert_eq!(u64::from(again), sim.counters().packets_dropped, "once for every drop");
+    assert_eq!(again, sim.counters().packets_dropped, "once for every drop");
     assert!(again > 0 && of.iter().all(|f| f.timeouts == 0));
     // 40 packets through a link of one per us, which never runs dry: word is back within 3 us and the packet
     // there 4 us later, with six more waiting.

@@ -267,7 +267,8 @@ fn it_equals_lists_that_are_searched_and_queues_that_never_forget() {
                     out.push(handle);
                 }
                 let mut gone: Vec<u32> = out.iter().map(|h| h.0).collect();
-                (gone.sort(), expected.sort());
+                gone.sort();
+                expected.sort();
                 assert_eq!(gone, expected, "seed {seed}, step {step}");
                 full += gone.len();
             } else {
@@ -276,7 +277,8 @@ fn it_equals_lists_that_are_searched_and_queues_that_never_forget() {
                 let served = port.queue.dequeue(now, &mut out).map(|s| (s.handle.0, s.mark));
                 assert_eq!(served, sent, "seed {seed}, step {step}");
                 let mut gone: Vec<u32> = out.iter().map(|h| h.0).collect();
-                (gone.sort(), expected.sort());
+                gone.sort();
+                expected.sort();
                 assert_eq!(gone, expected, "seed {seed}, step {step}");
                 drops += gone.len();
                 marks += usize::from(served.is_some_and(|s| s.1));
