@@ -65,9 +65,11 @@ mod tests {
         };
         land(1, false, 0);
         land(2, false, 0);
-        (land(3, true, 0), land(3, true, 1), land(3, false, 0)); // the third finds the first
-        (land(4, true, 0), land(4, false, 1));
-        (land(5, true, 2), land(5, true, 2), land(5, false, 2));
+        // The third at 3 finds the first; at 4 each has a queue of its own; at 5 two find one.
+        let landings = [(3, true, 0), (3, true, 1), (3, false, 0), (4, true, 0), (4, false, 1)];
+        for (at, next, port) in landings.into_iter().chain([(5, true, 2), (5, true, 2), (5, false, 2)]) {
+            land(at, next, port);
+        }
         assert_eq!(contests.decided, 1 + 2);
     }
 }
