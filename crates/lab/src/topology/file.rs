@@ -110,7 +110,8 @@ impl Family for GraphFile {
 
 impl GraphFile {
     fn keeps_largest_part(&self) -> bool {
-        let map = self.format.is_map() || self.format == GraphFormat::Graphml && self.hosts_per_router.is_some();
+        let map =
+            self.format.is_map() || self.format == GraphFormat::Graphml && self.hosts_per_router.is_some();
         self.largest_part.unwrap_or(map)
     }
 }
@@ -183,7 +184,8 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
         g.links.push(LinkSpec::fixed(a, b, rate, delay, Span::ZERO));
     }
     if f.geographic && !placed {
-        let reason = format!("it has no effect: no link of `{}` without a delay has two places on the globe", f.file);
+        let reason =
+            format!("it has no effect: no link of `{}` without a delay has two places on the globe", f.file);
         return Err(cx.error("topology.geographic", reason, "remove the key"));
     }
     if f.rate.is_some() && !any_rate {

@@ -12,7 +12,10 @@
 //! sender: without those the pair cannot leave a window of nothing.
 
 use super::cubic::Cubic;
-use super::{AckSample, CongestionControl, Feedback, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
+use super::{
+    AckSample, CongestionControl, Feedback, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Restart,
+    Rule, Rules, Start,
+};
 use crate::stage::abc::Encoding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

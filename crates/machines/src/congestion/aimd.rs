@@ -7,7 +7,9 @@
 //! timeout, but never less than a segment. ACKs count during repair too, as BDP-FC's window goes on moving there. Other
 //! reading: TCP's, where windows stand still until the repair has ended and restart from one segment after a timeout.
 
-use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Restart, Rule, Rules, Start};
+use super::{
+    AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Restart, Rule, Rules, Start,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
@@ -24,7 +26,8 @@ impl Parameters for Params {
         Needs { gives: Gives::Window { slow_start: false }, ..Needs::WINDOW }
     }
     fn rules(&self) -> Rules {
-        let irn = Rule::Differs("IRN §4.3.4: half of the window, at losses and timeouts alike, and growth goes on");
+        let irn =
+            Rule::Differs("IRN §4.3.4: half of the window, at losses and timeouts alike, and growth goes on");
         Rules {
             loss_window: irn,
             loss_cuts_flight: irn,

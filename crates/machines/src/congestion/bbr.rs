@@ -25,7 +25,10 @@ pub(super) use given::Given;
 pub(super) use policer::bits_per_second;
 
 use super::windowed::Largest;
-use super::{AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start};
+use super::{
+    AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Rule,
+    Rules, Start,
+};
 use path::{Flight, FullPipe, RoundTrips, Rounds};
 use policer::{Heard, Policer};
 use probe_bw::Cycle;

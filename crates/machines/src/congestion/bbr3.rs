@@ -16,7 +16,9 @@ mod path;
 mod probe_bw;
 
 use super::bbr::{Aggregation, Given, bits_per_second};
-use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start};
+use super::{
+    AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start,
+};
 use bounds::{Bounds, Signals};
 use path::{Bandwidth, Flight, FullPipe, RoundTrips, Rounds, Sample};
 use probe_bw::Cycle;

@@ -15,7 +15,9 @@ mod delta;
 mod path;
 mod velocity;
 
-use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start};
+use super::{
+    AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start,
+};
 use delta::Delta;
 use path::Path;
 use schemars::JsonSchema;

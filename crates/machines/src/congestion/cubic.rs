@@ -6,7 +6,10 @@
 
 mod hystart;
 
-use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
+use super::{
+    AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules,
+    Start,
+};
 use hystart::HyStart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,10 @@ pub use growth::Growth;
 pub use losses::Losses;
 
 use super::newreno::NewReno;
-use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
+use super::{
+    AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules,
+    Start,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Time};
@@ -75,7 +78,8 @@ impl Parameters for Params {
             (rules.marks_once, rules.marks_to_one) = (htsim, Rule::Foreign);
         }
         if self.growth == Growth::GradualCwr {
-            let gradual = Rule::Differs("`growth = \"gradual-cwr\"`: spread over the window of data that follows");
+            let gradual =
+                Rule::Differs("`growth = \"gradual-cwr\"`: spread over the window of data that follows");
             (rules.marks_once, rules.marks_to_one) = (gradual, gradual);
         }
         rules
@@ -177,7 +181,8 @@ impl CongestionControl for Dctcp {
         } else {
             self.cut_when_marked(ack);
         }
-        let growth = if self.losses.freeze(ack) || !ack.cwnd_limited { 0 } else { self.growth.of(ack, &self.reno) };
+        let growth =
+            if self.losses.freeze(ack) || !ack.cwnd_limited { 0 } else { self.growth.of(ack, &self.reno) };
         if growth > 0 {
             self.reno.grow(growth);
         }

@@ -29,7 +29,8 @@ impl Parameters for Params {
         Needs::WINDOW
     }
     fn rules(&self) -> Rules {
-        let simulator = Rule::Differs("pFabric §4.2: as NetSys/simulator, whose flows end within a few windows");
+        let simulator =
+            Rule::Differs("pFabric §4.2: as NetSys/simulator, whose flows end within a few windows");
         let threshold = if self.halve_threshold { simulator } else { Rule::Foreign };
         Rules {
             held_threshold: threshold,

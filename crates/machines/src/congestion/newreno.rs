@@ -183,7 +183,8 @@ mod tests {
     fn an_echo_halves_once_per_window_of_data() {
         let mut c = NewReno::new(&start(1000, 20));
         let in_flight = Bytes::new(19_000);
-        let marked = |acked_to| AckSample { acked_to, sent_to: acked_to + 20_000, in_flight, ..ack(1000, 1000) };
+        let marked =
+            |acked_to| AckSample { acked_to, sent_to: acked_to + 20_000, in_flight, ..ack(1000, 1000) };
         c.on_ack(&marked(1000));
         assert_eq!((c.window, c.threshold), (10_000, 10_000));
         c.on_ack(&marked(2000));

@@ -5,7 +5,9 @@
 //! Per ACK w falls by (RTT − target)/RTT packets, or rises by (target − RTT)/RTT: in a round trip w becomes w
 //! · target/RTT.
 
-use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Paths, Permit, Problems, Rule, Rules, Start};
+use super::{
+    AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Paths, Permit, Problems, Rule, Rules, Start,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span};
@@ -50,7 +52,9 @@ impl Parameters for Params {
         }
     }
     fn rules(&self) -> Rules {
-        let most = Rule::Differs("BFC §3.6.4: it begins at a bandwidth-delay product and is bounded by `most` of them");
+        let most = Rule::Differs(
+            "BFC §3.6.4: it begins at a bandwidth-delay product and is bounded by `most` of them",
+        );
         let grows = self.most > 1.0;
         Rules { grows_when_used: if grows { most } else { Rule::Foreign }, ..Rules::FOREIGN }
     }

@@ -16,7 +16,10 @@
 
 mod htsim;
 
-use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
+use super::{
+    AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Restart, Rule, Rules,
+    Start,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};

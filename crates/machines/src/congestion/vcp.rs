@@ -10,7 +10,10 @@
 //! whatever the load.
 //! ```
 
-use super::{AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs, Parameters, Permit, Problems, Restart, Rule, Rules, Start};
+use super::{
+    AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
+    Parameters, Permit, Problems, Restart, Rule, Rules, Start,
+};
 use crate::packet::Load;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

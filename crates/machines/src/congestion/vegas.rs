@@ -9,7 +9,9 @@
 //! other one, so that rounds with a fixed window can be compared.
 
 use super::newreno::NewReno;
-use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rules, Start};
+use super::{
+    AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rules, Start,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};

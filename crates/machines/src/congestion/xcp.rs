@@ -3,7 +3,10 @@
 //!
 //! CHOICE XCP §3.4: a loss halves the window, as TCP's, and a timeout leaves one segment; no window is smaller.
 
-use super::{AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs, Parameters, Permit, Restart, Rule, Rules, Start};
+use super::{
+    AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
+    Parameters, Permit, Restart, Rule, Rules, Start,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};

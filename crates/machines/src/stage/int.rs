@@ -51,7 +51,8 @@ impl HeaderStage for Int {
         }
         if let Side::Int(stack) = side {
             // Beyond its capacity hops are left out, as on the wire.
-            stack.push(self.port, IntHop { at: now, tx_bytes: view.sent, queue: view.bytes, rate: view.rate });
+            stack
+                .push(self.port, IntHop { at: now, tx_bytes: view.sent, queue: view.bytes, rate: view.rate });
         }
     }
     fn quiet_below(&self) -> u32 {

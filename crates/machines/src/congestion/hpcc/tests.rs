@@ -24,7 +24,12 @@ fn hop(ns: u64, tx_bytes: u64, queue: u64) -> IntHop {
 
 /// An ACK up to byte `acked_to`, when `sent_to` has been sent.
 fn told<C: CongestionControl>(c: &mut C, acked_to: u64, sent_to: u64, hops: &[IntHop]) -> Permit {
-    c.on_ack(&AckSample { acked_to, sent_to, feedback: Feedback::Int(&IntStack::of(1, hops)), ..ack(MSS, 0) });
+    c.on_ack(&AckSample {
+        acked_to,
+        sent_to,
+        feedback: Feedback::Int(&IntStack::of(1, hops)),
+        ..ack(MSS, 0)
+    });
     c.permit()
 }
 
