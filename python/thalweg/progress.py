@@ -130,7 +130,7 @@ class Many:
         self.begun = self.said = time.monotonic()
         self.on = speaks(progress)
         self.bar, self.draws = None, self.on and _draws()
-        # Where nobody sees a bar, a sweep of minutes says now and then that it goes on; `progress=False` is silence.
+        # Where no bar is seen, a sweep of minutes says now and then that it goes on; `progress=False` is silence.
         self.every = PLAIN_EVERY if self.on else SELDOM
         self.lines = not self.draws and (self.on or progress is None)
 

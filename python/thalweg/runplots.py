@@ -50,7 +50,7 @@ def slowdown_by_size(
                         y.append(found.mean)
                         half.append(found.half)
                 what = "median" if q == 50 else f"{q:g}th percentile"
-                # A colour per run, a line per percentile; after eight runs other markers tell them apart.
+                # A colour per run, a line per percentile; after eight runs other markers distinguish them.
                 marker = "." if n < len(COLOURS) else MARKERS[n // len(COLOURS)]
                 look = {
                     "color": COLOURS[n % 8],

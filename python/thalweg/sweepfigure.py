@@ -93,7 +93,7 @@ def is_delay(name: str) -> bool:
 
 
 def short_names(keys: Iterable[str]) -> dict[str, str]:
-    """The shortest ends of dotted keys that tell them apart: `switch.shared_buffer.sharing.alpha` is `alpha` beside
+    """The shortest ends of dotted keys that distinguish them: `switch.shared_buffer.sharing.alpha` is `alpha` beside
     no other one."""
     keys = list(keys)
     parts = {key: key.split(".") for key in keys}
@@ -148,7 +148,7 @@ def legend_of(labels: dict[str, Any], varied: list[str]) -> str:
     return ", ".join(parts)
 
 
-# More curves than this are told apart in panels, if some setting has few values.
+# More curves than this get panels, if some setting has few values.
 MOST_CURVES = 8
 MOST_PANELS = 6
 

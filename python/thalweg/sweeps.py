@@ -113,13 +113,13 @@ def foresee(metric: str, scenarios: Sequence[Scenario]) -> None:
     raise _no_metric(metric, known)
 
 
-# Numbers that runs have only if a key asks for them.
-_ASKED = (("packet_queueing_us", "measure.delays = true"), ("memory.", "measure.memory = true"))
+# Numbers that runs have only if a key requests them.
+_OPT_IN = (("packet_queueing_us", "measure.delays = true"), ("memory.", "measure.memory = true"))
 
 
 def _no_metric(metric: str, known) -> ScenarioError:
     """These runs have no such number: what makes it, or what was meant."""
-    key = next((key for begin, key in _ASKED if metric.startswith(begin) and metric not in known), None)
+    key = next((key for begin, key in _OPT_IN if metric.startswith(begin) and metric not in known), None)
     hint = f"set {key}" if key else nearest(metric, known)
     return refuse(f"these runs have no number called `{metric}`", hint=hint)
 
@@ -258,7 +258,7 @@ class Runs(Sequence):
 
     @property
     def metric(self) -> str:
-        """The column of `frame` that figures show unless another is asked for."""
+        """The column of `frame` that figures show unless another is requested."""
         if self._metric is not None:
             return self._metric
         known = self.frame

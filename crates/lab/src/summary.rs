@@ -397,8 +397,8 @@ pub(crate) fn summary(run: &Run) -> Json {
         "pauses": pauses,
         "memory": memory,
         "incidents": incidents,
-        "retransmissions": sum(&|r| r.outcome.retransmitted),
-        "timeouts": sum(&|r| r.outcome.timeouts),
+        "retransmissions": sum(&|r| r.outcome.counts.retransmitted),
+        "timeouts": sum(&|r| r.outcome.counts.timeouts),
     })
 }
 

@@ -45,7 +45,7 @@ mod spray;
 pub use build::{BuildError, ends};
 pub use check::Violation;
 pub use fabric::memory::MemoryPeaks;
-pub use flows::record::{FlowEnd, FlowOutcome};
+pub use flows::record::{FlowCounts, FlowEnd, FlowOutcome};
 pub use hosts::replay::{self, Exit, Injection};
 pub use instruments::EdgeTally;
 pub use instruments::delays::Delays;

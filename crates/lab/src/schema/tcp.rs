@@ -473,7 +473,7 @@ pub enum EcnMode {
 
 defaults! {
     rto_initial: Q<Span> = Q::of("1s"); // RFC 6298 §2
-    rto_min: Q<Span> = Q::of("200ms"); // CHOICE RFC 6298 §2.4: Linux's TCP_RTO_MIN; 1 s is used by nobody
+    rto_min: Q<Span> = Q::of("200ms"); // CHOICE RFC 6298 §2.4: Linux's TCP_RTO_MIN; no stack in use has 1 s
     rto_max: Q<Span> = Q::of("60s"); // RFC 6298 §2.5
     linux_rto_max: Q<Span> = Q::of("120s"); // TCP_RTO_MAX
     dup_thresh: u32 = 3; // RFC 5681 §3.2

@@ -60,10 +60,10 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         if !names.contains(&t.transport) {
             let controllers = ControllerSpec::all().iter().map(|c| c.key().to_owned()).collect::<Vec<_>>();
             let all: Vec<String> = names.iter().chain(&controllers).cloned().collect();
-            let told =
+            let known =
                 format!("{}; or the name of a controller, or of a kind of transport", names.join(", "));
             let reason = format!("there is no transport `{}`", t.transport);
-            r.error(&key, reason, suggest_of(&t.transport, &all, &told));
+            r.error(&key, reason, suggest_of(&t.transport, &all, &known));
             continue;
         }
         let transport = doc.transports.get(&t.transport).unwrap_or(&doc.transport);

@@ -168,9 +168,9 @@ size = "4380000B"
     ))
 }
 
-/// RFC 9438 §5.8, RFC 9002 §7.8: a window that is not used up does not grow, whoever owns it.
+/// RFC 9438 §5.8, RFC 9002 §7.8: a window that is not used up does not grow, with any controller.
 #[test]
-fn windows_that_nobody_uses_do_not_grow() {
+fn windows_that_are_not_used_do_not_grow() {
     let avoiding = "initial_threshold = \"10pkts\"";
     for (controller, given) in [
         ("cubic", avoiding),

@@ -211,7 +211,7 @@ fn maps_of_the_topology_zoo_are_read() {
     assert!(error.starts_with("s.toml:8: `topology.geographic`: it has no effect"), "{error}");
 }
 
-/// Whoever writes a graph is told of a part that hangs loose, with the key; a map keeps the largest part.
+/// A graph that was written by hand is refused if a part of it hangs loose, with the key; a map keeps the largest part.
 #[test]
 fn a_graph_in_two_parts_is_refused_with_the_key_that_takes_the_larger() {
     let links = "rate = \"1Gbps\"\ndelay = \"1ms\"\n";

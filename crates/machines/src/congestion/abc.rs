@@ -154,7 +154,7 @@ impl Abc {
         };
         let full = self.params.encoding == Encoding::Full;
         let marked = if full { ack.marked } else { Bytes::ZERO };
-        // Which of both windows was used up the transport cannot tell.
+        // The transport does not know which of both windows was used up.
         let seen = AckSample { marked, feedback: Feedback::None, cwnd_limited: true, ..*ack };
         if limits || marked > Bytes::ZERO {
             return other.on_ack(&seen);

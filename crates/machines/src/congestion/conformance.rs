@@ -1,4 +1,4 @@
-//! What every controller of the list must hold to, whatever it is told.
+//! What every controller of the list must hold to, whatever it observes.
 
 mod rules;
 

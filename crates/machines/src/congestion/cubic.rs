@@ -190,8 +190,8 @@ impl Cubic {
         self.cwnd += (target - self.cwnd) / self.cwnd * acked.min(self.cwnd);
     }
 
-    /// Slow start (§4.10): the window that `acked` segments make, and whether it is over. HyStart++ hears of
-    /// round trips whose window was not used up, too.
+    /// Slow start (§4.10): the window that `acked` segments make, and whether it is over. HyStart++
+    /// is given round trips whose window was not used up, too.
     fn slow_start(&mut self, ack: &AckSample, acked: f64) {
         let acked = if ack.cwnd_limited { acked } else { 0.0 };
         match &mut self.hystart {

@@ -122,7 +122,7 @@ pub enum Feedback<'a> {
     Mark,
     /// Telemetry of every hop, in their order, and which path it was: hops of another path are other ports (HPCC).
     Int(&'a IntStack),
-    /// What routers told (XCP, RCP, VCP), or the receiver (Sprout).
+    /// What routers wrote (XCP, RCP, VCP), or the receiver (Sprout).
     Explicit(Explicit),
 }
 

@@ -11,7 +11,7 @@
 //! CHOICE RFC 8033 §5.3: PIE is always on. Other reading: it turns itself on when a third of the buffer is
 //! used, and off again.
 //! CHOICE RFC 8033 §5.4: what is dropped because the buffer is full does not start the accumulated
-//! probability anew, as a stage is not told of it.
+//! probability anew, as a stage is not notified of it.
 //! CHOICE RFC 8033 §5.1: at mark_ecnth itself packets are dropped. Other reading: marked, as in Linux.
 //! ```
 //!

@@ -1,4 +1,4 @@
-//! A controller that writes down what it is told and permits what the test says.
+//! A controller that records its calls and permits what the test says.
 
 use crate::congestion::custom::{ControllerFactory, PluggedController, register_controller};
 use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Permit, Restart};
@@ -6,7 +6,7 @@ use crate::notice::Notice;
 use std::cell::{Cell, RefCell};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// What a controller was told.
+/// A call of the contract, with its arguments.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Call {
     Sent(Time, Bytes, Bytes),
@@ -28,7 +28,7 @@ thread_local! {
     static PERMIT: Cell<Permit> = const { Cell::new(Permit::window(Bytes::MAX)) };
 }
 
-/// Everything told so far in this test.
+/// All calls so far in this test.
 pub fn calls() -> Vec<Call> {
     CALLS.with_borrow(Clone::clone)
 }

@@ -118,8 +118,8 @@ impl Flows {
     /// A packet of a flow is lost.
     pub fn lose(&mut self, packet: &Packet) {
         let record = &mut self.records[packet.flow.at()];
-        record.drops += 1;
-        record.data_drops += u64::from(packet.kind == Kind::Data);
+        record.counts.drops += 1;
+        record.counts.data_drops += u64::from(packet.kind == Kind::Data);
     }
 
     /// Copies what the two ends of a flow know into its record.

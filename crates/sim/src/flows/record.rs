@@ -4,6 +4,23 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::SenderStats;
 use thalweg_units::{Span, Time};
 
+/// A flow's packets, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowCounts {
+    /// Data packets sent.
+    pub sent: u64,
+    /// Of those, sent again.
+    pub retransmitted: u64,
+    /// Expiries of its retransmission timer.
+    pub timeouts: u64,
+    /// Its packets lost in queues and on links, ACKs included.
+    pub drops: u64,
+    /// Of those, data packets.
+    pub data_drops: u64,
+    /// Credits that came when there was nothing left to send (ExpressPass).
+    pub wasted_credits: u64,
+}
+
 /// What became of a flow so far: one per flow, so it is kept small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowRecord {
@@ -19,18 +36,8 @@ pub struct FlowRecord {
     pub rtt: Span,
     /// How many these were.
     pub rtts: u64,
-    /// Data packets sent.
-    pub sent: u64,
-    /// Of those, sent again.
-    pub retransmitted: u64,
-    /// Expiries of its retransmission timer.
-    pub timeouts: u64,
-    /// Its packets lost in queues and on links, ACKs included.
-    pub drops: u64,
-    /// Of those, data packets.
-    pub data_drops: u64,
-    /// Credits that came when there was nothing left to send (ExpressPass).
-    pub wasted_credits: u64,
+    /// Its packets, in numbers.
+    pub counts: FlowCounts,
 }
 
 impl Default for FlowRecord {
@@ -42,12 +49,7 @@ impl Default for FlowRecord {
             delivered: 0,
             rtt: Span::MAX,
             rtts: 0,
-            sent: 0,
-            retransmitted: 0,
-            timeouts: 0,
-            drops: 0,
-            data_drops: 0,
-            wasted_credits: 0,
+            counts: FlowCounts::default(),
         }
     }
 }
@@ -58,10 +60,13 @@ impl FlowRecord {
         self.delivered = delivered;
         self.rtt = stats.mean_rtt().unwrap_or(Span::MAX);
         self.rtts = stats.rtt_samples;
-        self.sent = stats.sent_packets;
-        self.retransmitted = stats.retransmitted_packets;
-        self.timeouts = stats.timeouts;
-        self.wasted_credits = stats.wasted_credits;
+        self.counts = FlowCounts {
+            sent: stats.sent_packets,
+            retransmitted: stats.retransmitted_packets,
+            timeouts: stats.timeouts,
+            wasted_credits: stats.wasted_credits,
+            ..self.counts
+        };
     }
 }
 
@@ -101,18 +106,8 @@ pub struct FlowOutcome {
     pub rtt: Option<Span>,
     /// How many these were.
     pub rtts: u64,
-    /// Data packets sent.
-    pub sent: u64,
-    /// Of those, sent again.
-    pub retransmitted: u64,
-    /// Expiries of its retransmission timer.
-    pub timeouts: u64,
-    /// Its packets lost in queues and on links, ACKs included.
-    pub drops: u64,
-    /// Of those, data packets.
-    pub data_drops: u64,
-    /// Credits that came when there was nothing left to send (ExpressPass).
-    pub wasted_credits: u64,
+    /// Its packets, in numbers.
+    pub counts: FlowCounts,
     /// How it ended.
     pub end: FlowEnd,
     /// Time to its last byte, alone on the same path at line rate.

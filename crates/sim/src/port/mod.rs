@@ -182,7 +182,7 @@ pub struct Place {
     cut_header: u32,
 }
 
-/// What a port does not pass on as it came.
+/// What a port does not pass on as it came, and what few ports count: all that a packet seldom touches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Verdicts {
     /// See [`PortTotals::dropped`].
@@ -191,6 +191,8 @@ pub(crate) struct Verdicts {
     pub marked: u64,
     /// Express: active queue management.
     pub stage: StageMachine,
+    /// Sums that have outgrown their place.
+    pub beyond: Beyond,
 }
 
 /// One direction of a link with the queue that feeds it.
@@ -231,8 +233,6 @@ pub struct Port {
     pub place: Place,
     /// What it does not pass on as it came.
     pub(crate) verdicts: Verdicts,
-    /// What few ports count.
-    pub(crate) beyond: Beyond,
 }
 
 const _: () = assert!(size_of::<Port>() <= 256);
@@ -272,7 +272,6 @@ impl Port {
             room: Room { bytes: limit.0, packets: limit.1, max_queue: 0 },
             sent: Sent::default(),
             waited: Waited::default(),
-            beyond: Beyond::default(),
             slot: Flying::EMPTY,
             serializer,
             place: Place {
@@ -284,7 +283,7 @@ impl Port {
                 pulls: false,
                 cut_header: 0,
             },
-            verdicts: Verdicts { dropped: 0, marked: 0, stage },
+            verdicts: Verdicts { dropped: 0, marked: 0, stage, beyond: Beyond::default() },
         }
     }
 
@@ -318,8 +317,8 @@ impl Port {
             bytes: self.sent.bytes,
             dropped: self.verdicts.dropped,
             marked: self.verdicts.marked,
-            max_queue: self.beyond.max_queue.max(u64::from(self.room.max_queue)),
-            waited: (u128::from(self.beyond.waited) << 64 | u128::from(self.waited.total))
+            max_queue: self.verdicts.beyond.max_queue.max(u64::from(self.room.max_queue)),
+            waited: (u128::from(self.verdicts.beyond.waited) << 64 | u128::from(self.waited.total))
                 + u128::from(waits) * u128::from(now.since(self.waited.since).ps()),
             pauses: 0,
             paused: 0,
@@ -372,7 +371,7 @@ impl Port {
             Ok(bytes) => self.room.max_queue = self.room.max_queue.max(bytes),
             Err(_) => {
                 self.room.max_queue = u32::MAX;
-                self.beyond.max_queue = self.beyond.max_queue.max(bytes);
+                self.verdicts.beyond.max_queue = self.verdicts.beyond.max_queue.max(bytes);
             }
         }
     }
@@ -382,7 +381,7 @@ impl Port {
     pub fn wait(&mut self, sum: u128) {
         let total = u128::from(self.waited.total) + sum;
         self.waited.total = total as u64;
-        self.beyond.waited += (total >> 64) as u64;
+        self.verdicts.beyond.waited += (total >> 64) as u64;
     }
 
     /// On demand: the queue now holds `packets` of `bytes` in all.

@@ -53,7 +53,7 @@ proptest! {
         let took = |t: Option<Time>| t.map(|t| t - Time::from_ns(7));
         prop_assert_eq!(took(outcome.received), Some(outcome.ideal));
         prop_assert_eq!(took(outcome.acked), Some(outcome.ideal_acked));
-        prop_assert_eq!(outcome.retransmitted, 0);
+        prop_assert_eq!(outcome.counts.retransmitted, 0);
     }
 
     #[test]

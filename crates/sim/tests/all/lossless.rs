@@ -178,8 +178,8 @@ fn flow_control_prevents_the_drops_that_it_is_there_to_prevent() {
     let mut sim = Network::new(two_racks(1, Some(lossy(20_000)), PULL, in_turns())).unwrap();
     while sim.run(1_000_000) {}
     let sum = |of: fn(&FlowOutcome) -> u64| (0..80).map(|f| of(&sim.outcome(FlowId(f)))).sum::<u64>();
-    assert_eq!(sum(|o| o.drops), without.packets_dropped);
-    assert!(sum(|o| o.data_drops) < without.packets_dropped, "ACKs are dropped too");
+    assert_eq!(sum(|o| o.counts.drops), without.packets_dropped);
+    assert!(sum(|o| o.counts.data_drops) < without.packets_dropped, "ACKs are dropped too");
     assert_eq!(with.packets_dropped, 0);
     assert!(with.pause_frames > 0);
     // An XOFF that is still waiting when its XON comes is replaced by a needless XON.

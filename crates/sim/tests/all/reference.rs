@@ -456,16 +456,16 @@ fn what_a_link_loses_is_missed_like_a_drop_and_counted_apart() {
     let loss = Some(Losses::Independent { probability: 0.1 });
     let sim = run_checked(behind(Direction { loss, ..gbps() }, udp(1000, UdpPace::Burst), 2_000_000), 1);
     let (port, flow) = (sim.totals(PortId(2)), sim.outcome(thalweg_units::FlowId(0)));
-    assert_eq!((port.packets, port.dropped, port.lost), (2000, 0, flow.drops));
+    assert_eq!((port.packets, port.dropped, port.lost), (2000, 0, flow.counts.drops));
     assert!((150..250).contains(&port.lost), "{}", port.lost);
     assert_eq!(flow.delivered, 1000 * (2000 - port.lost));
     assert_eq!((sim.lost_on_links(), sim.counters().packets_dropped), (port.lost, 0));
     // A transport repairs it.
     let sim = run_checked(behind(Direction { loss, ..gbps() }, TransportSpec::Tcp(tcp(false)), 400_000), 1);
     let flow = sim.outcome(thalweg_units::FlowId(0));
-    assert_eq!((flow.delivered, flow.drops), (400_000, sim.totals(PortId(2)).lost));
-    assert!(flow.retransmitted > 0 && flow.drops > 0);
-    assert_eq!(flow.data_drops, flow.drops, "data alone goes that way");
+    assert_eq!((flow.delivered, flow.counts.drops), (400_000, sim.totals(PortId(2)).lost));
+    assert!(flow.counts.retransmitted > 0 && flow.counts.drops > 0);
+    assert_eq!(flow.counts.data_drops, flow.counts.drops, "data alone goes that way");
 }
 
 /// 1000 B take 8 us, and the wire adds up to 80: a packet overtakes up to ten others.
@@ -478,9 +478,9 @@ fn packets_that_overtake_each_other_land_in_the_order_of_their_arrivals() {
     let irn = transports()[3].clone();
     let (kept, free) = (through(false, irn.clone()), through(true, irn));
     let outcome = |sim: &Network| sim.outcome(thalweg_units::FlowId(0));
-    assert_eq!((outcome(&kept).retransmitted, outcome(&kept).delivered), (0, 500_000));
+    assert_eq!((outcome(&kept).counts.retransmitted, outcome(&kept).delivered), (0, 500_000));
     assert!(
-        outcome(&free).retransmitted > 0,
+        outcome(&free).counts.retransmitted > 0,
         "a selective receiver takes what overtook for a loss behind it"
     );
     assert_eq!(outcome(&free).delivered, 500_000);

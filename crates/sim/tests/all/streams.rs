@@ -71,7 +71,7 @@ fn a_message_follows_the_one_before_without_a_gap() {
     for flow in 0..4 {
         let o = outcome(flow);
         assert_eq!((o.end, o.delivered), (FlowEnd::Completed, sim.spec().flows[flow as usize].size));
-        assert_eq!(o.sent, if flow == 0 { 6 } else { 0 }, "the first speaks for the connection");
+        assert_eq!(o.counts.sent, if flow == 0 { 6 } else { 0 }, "the first speaks for the connection");
     }
 }
 

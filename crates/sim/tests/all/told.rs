@@ -38,9 +38,9 @@ fn two_to_one(packets: u64, recovery: RecoverySpec) -> NetworkSpec {
 fn what_a_switch_drops_and_nothing_else_is_sent_again_when_the_word_has_come_back() {
     let sim = run(two_to_one(20, RecoverySpec::Told));
     let of: Vec<_> = (0..2).map(|f| sim.outcome(FlowId(f))).collect();
-    let again: u64 = of.iter().map(|f| f.retransmitted).sum();
+    let again: u64 = of.iter().map(|f| f.counts.retransmitted).sum();
     assert_eq!(again, sim.counters().packets_dropped, "once for every drop");
-    assert!(again > 0 && of.iter().all(|f| f.timeouts == 0));
+    assert!(again > 0 && of.iter().all(|f| f.counts.timeouts == 0));
     // 40 packets through a link of one per us, which never runs dry: word is back within 3 us and the packet
     // there 4 us later, with six more waiting.
     let last = (0..2).filter_map(|f| sim.outcome(FlowId(f)).received).max().expect("complete");

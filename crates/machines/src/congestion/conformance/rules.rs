@@ -44,11 +44,11 @@ impl Life {
 
     /// An ACK of a segment, `then` as it should be otherwise; the window is full before it, and whatever
     /// routers say is good news.
-    fn hear(&mut self, then: impl Fn(AckSample<'static>) -> AckSample<'static>) {
+    fn acknowledge(&mut self, then: impl Fn(AckSample<'static>) -> AckSample<'static>) {
         self.now += Span::from_ms(1);
         self.acked_to += MSS;
         let flight = self.window().max(MSS);
-        let told = match self.spec.needs().feedback {
+        let feedback = match self.spec.needs().feedback {
             FeedbackKind::Explicit(ExplicitKind::Load) => Feedback::Explicit(Explicit::Load(Load::Low)),
             FeedbackKind::Explicit(ExplicitKind::Change) => {
                 Feedback::Explicit(Explicit::Change(Some(1_000_000)))
@@ -61,7 +61,7 @@ impl Life {
             in_flight: Bytes::new(flight - MSS),
             acked_to: self.acked_to,
             sent_to: self.acked_to + flight - MSS,
-            feedback: told,
+            feedback,
             ..ack(MSS, 0)
         }));
     }
@@ -70,7 +70,7 @@ impl Life {
         self.now += Span::from_secs(1);
         let load = self.spec.needs().feedback == FeedbackKind::Explicit(ExplicitKind::Load);
         let overload = Feedback::Explicit(Explicit::Load(Load::Overload));
-        self.hear(|a| AckSample {
+        self.acknowledge(|a| AckSample {
             marked: Bytes::new(MSS),
             in_flight: Bytes::new(in_flight),
             feedback: if load { overload } else { Feedback::Mark },
@@ -124,7 +124,7 @@ fn frozen_in_repair(spec: &ControllerSpec) -> bool {
     let mut life = Life::avoiding(spec);
     life.c.on_loss(&life.loss(SEGMENTS));
     let before = life.window();
-    (0..40).for_each(|_| life.hear(|a| AckSample { in_recovery: true, sent_to: 1 << 30, ..a }));
+    (0..40).for_each(|_| life.acknowledge(|a| AckSample { in_recovery: true, sent_to: 1 << 30, ..a }));
     life.window() <= before
 }
 
@@ -132,9 +132,9 @@ fn marks_once(spec: &ControllerSpec) -> bool {
     let mut life = Life::avoiding(spec);
     let flight = life.window();
     let marked = |a| AckSample { marked: Bytes::new(MSS), feedback: Feedback::Mark, sent_to: 21 * MSS, ..a };
-    life.hear(marked);
+    life.acknowledge(marked);
     let once = life.window();
-    (1..SEGMENTS).for_each(|_| life.hear(marked));
+    (1..SEGMENTS).for_each(|_| life.acknowledge(marked));
     once < flight && life.window() == once
 }
 
@@ -159,7 +159,7 @@ fn grows_when_used(spec: &ControllerSpec) -> bool {
     [Life::slow(spec), Life::avoiding(spec)].iter_mut().all(|life| {
         let first = life.window();
         (0..200).all(|_| {
-            life.hear(|a| AckSample {
+            life.acknowledge(|a| AckSample {
                 in_flight: Bytes::new(2 * MSS),
                 cwnd_limited: false,
                 app_limited: true,
@@ -172,7 +172,7 @@ fn grows_when_used(spec: &ControllerSpec) -> bool {
 
 fn restarts(spec: &ControllerSpec) -> bool {
     let mut life = Life::avoiding(spec);
-    life.hear(|a| a);
+    life.acknowledge(|a| a);
     life.c.on_restart(life.now, Span::from_secs(1));
     life.c.restart_from(life.now, Restart { window: Bytes::new(4 * MSS), keeps_threshold: false });
     life.window() <= 4 * MSS
@@ -183,13 +183,13 @@ fn silence_stops_clock(spec: &ControllerSpec) -> bool {
         let mut life = Life::avoiding(spec);
         life.c.on_loss(&life.loss(SEGMENTS));
         life.acked_to += SEGMENTS * MSS;
-        (0..20).for_each(|_| life.hear(|a| a));
+        (0..20).for_each(|_| life.acknowledge(|a| a));
         if silent {
             let idle = Span::from_secs(30);
             life.now += idle;
             life.c.on_restart(life.now, idle);
         }
-        (0..20).for_each(|_| life.hear(|a| a));
+        (0..20).for_each(|_| life.acknowledge(|a| a));
         life.window()
     };
     grown(true) == grown(false)

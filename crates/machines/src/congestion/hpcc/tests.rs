@@ -134,7 +134,7 @@ fn another_path_and_acks_that_were_overtaken_are_no_measure() {
     assert_eq!((c.permit(), c.u, c.l.as_slice().len()), (before.permit(), 1.0, 2));
 }
 
-/// The path id tells two paths of as many hops apart: the second switch has sent 9 MB before, which is no rate of
+/// The path id distinguishes two paths of as many hops: the second switch has sent 9 MB before, which is no rate of
 /// this flow's.
 #[test]
 fn records_of_a_path_of_as_many_hops_are_no_measure() {

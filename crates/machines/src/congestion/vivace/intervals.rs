@@ -113,7 +113,7 @@ impl Trial {
         }
     }
 
-    /// The application has held back what is sent, and what is heard of now.
+    /// The application has held back what is sent, and what is acknowledged now.
     pub(super) fn starve(&mut self) {
         let (count, sending, hearing) = (self.count, self.sending, self.hearing);
         let last = count.min(sending + 1);

@@ -166,7 +166,7 @@ fn a_first_packet_that_comes_again_does_not_put_off_the_request_for_what_is_miss
     let (mut sender, mut receiver) = ends(4000);
     let first = poll(&mut sender, US(0)).expect("unscheduled");
     receiver.on_packet(&spec(), US(5), &first, None);
-    // The source hears nothing, and repeats it every 100 us: it arrives as the request falls due.
+    // The source receives nothing, and repeats it every 100 us: it arrives as the request falls due.
     receiver.on_packet(&spec(), US(105), &first, None);
     assert_eq!(receiver.timer(), Some(US(105)));
     receiver.on_timer(&spec(), US(105));

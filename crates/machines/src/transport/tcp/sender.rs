@@ -120,7 +120,7 @@ impl TcpSender {
         self.departures.next = now;
         let rtt = now.since(packet.stamp);
         self.counts.round_trip(rtt);
-        // RFC 6298 §3: of a SYN sent twice only time stamps tell which one is answered.
+        // RFC 6298 §3: which of two SYNs is answered is known by time stamps alone.
         let sample = spec.timestamps || resent == 0;
         if sample {
             self.timer.rto.sample(rtt);
@@ -281,7 +281,7 @@ impl TcpSender {
             let delivery = self.delivery(spec, now, blocks);
             let feedback = if written == Feedback::None && echo { Feedback::Mark } else { written };
             let planned = self.planned(spec, written);
-            let least = limits::hears_least(self, spec, echo);
+            let least = limits::is_marked_least(self, spec, echo);
             self.controller.on_ack(&AckSample {
                 now,
                 rtt,

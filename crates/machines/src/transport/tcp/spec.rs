@@ -74,7 +74,7 @@ pub struct TcpOptions {
     pub syn_loss: SynLossSpec,
 }
 
-/// When ACKs tell the controller that the window was used up
+/// When the controller is notified that the window was used up
 /// ([`AckSample::cwnd_limited`](crate::congestion::AckSample::cwnd_limited)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GrowthSpec {

@@ -7,10 +7,10 @@ use super::super::*;
 use crate::congestion::{AckSample, CongestionControl, Feedback, Loss, Permit, Restart};
 use crate::packet::Flags;
 
-/// What a controller heard: `open`, `s` a transmission, `a3` an ACK up to segment 3 (`+` the permit was used
+/// What a controller was notified of: `open`, `s` a transmission, `a3` an ACK up to segment 3 (`+` the permit was used
 /// up, `.` the application had no more, `r` in recovery, `l` its sample is the application's), `loss`,
 /// `timeout`, `tick`, `restart`, `from` a window. Grouped by instant.
-fn heard() -> Vec<String> {
+fn recorded() -> Vec<String> {
     let mut lines: Vec<(u64, String)> = vec![];
     for call in calls() {
         let flag = |yes: bool, text| if yes { text } else { "" };
@@ -57,12 +57,12 @@ fn talks(spec: TcpSpec) -> TcpSpec {
 }
 
 #[test]
-fn tcp_opens_sends_hears_falls_silent_and_restarts() {
+fn tcp_opens_sends_receives_falls_silent_and_restarts() {
     let mut pair = Pair::new(TcpSpec { handshake: true, ..talks(tcp()) }, 6);
     window(10);
     pair.run(|_, _, _| Fate::Deliver);
     assert_eq!(
-        heard(),
+        recorded(),
         [
             "100: open s s s",
             "200: a1. a2. a3.",
@@ -124,13 +124,13 @@ fn what_is_acknowledged_says_whether_the_window_was_used_up_in_its_round_trip() 
     window(3); // exactly what is written: there is no room for another
     pair.run(|_, _, _| Fate::Deliver);
     assert_eq!(
-        heard()[1..],
+        recorded()[1..],
         ["100: a1+. a2+. a3+.", "10000: restart 9900 s s s", "10100: a4+.l a5+.l a6+.l"]
     );
     let mut pair = Pair::new(TcpSpec { controller: recorder(), ..tcp() }, 5);
     window(2);
     pair.run(|_, _, _| Fate::Deliver);
-    assert_eq!(heard(), ["0: s s", "100: a1+ s a2+ s", "200: a3+ s a4+.", "300: a5+."]);
+    assert_eq!(recorded(), ["0: s s", "100: a1+ s a2+ s", "200: a3+ s a4+.", "300: a5+."]);
     // Half of it is enough for RFC 7661, nothing is for the letter of RFC 5681.
     for (growth, used) in
         [(GrowthSpec::WhenUsed, false), (GrowthSpec::WhenHalfUsed, true), (GrowthSpec::Always, true)]
@@ -149,7 +149,7 @@ fn a_pace_that_holds_data_back_uses_no_window_up() {
     // 1040 B each: one per 40 us.
     permit(Permit { pace: Some(Rate::from_mbps(208)), ..Permit::window(Bytes::new(100 * MSS)) });
     pair.run(|_, _, _| Fate::Deliver);
-    assert_eq!(heard(), ["0: s", "40: s", "80: s", "100: a1.", "140: a2.", "180: a3."]);
+    assert_eq!(recorded(), ["0: s", "40: s", "80: s", "100: a1.", "140: a2.", "180: a3."]);
 }
 
 #[test]
@@ -157,21 +157,21 @@ fn the_ack_comes_before_the_loss_that_it_tells_of_and_the_loss_before_its_repair
     let mut pair = Pair::new(TcpSpec { controller: recorder(), ..tcp() }, 6);
     window(6);
     pair.run_losing(&[0]);
-    // The third SACK tells; then the first segment leaves again, and the last one (RFC 6675 §4 (4)), whose
+    // The third SACK shows the loss; then the first segment leaves again, and the last one (RFC 6675 §4 (4)), whose
     // sample is no limit of the path.
-    assert_eq!(heard(), ["0: s s s s s s", "100: a0+. a0+. a0+. loss 6 s s a0+.r a0+.rl", "200: a6+.rl"]);
+    assert_eq!(recorded(), ["0: s s s s s s", "100: a0+. a0+. a0+. loss 6 s s a0+.r a0+.rl", "200: a6+.rl"]);
 }
 
 #[test]
-fn timeouts_are_told_each_with_what_is_outstanding_and_none_of_a_syn_that_is_lost() {
+fn timeouts_are_notified_each_with_what_is_outstanding_and_none_of_a_syn_that_is_lost() {
     let mut pair = Pair::new(TcpSpec { controller: recorder(), handshake: true, ..tcp() }, 1);
     window(4);
     pair.run_losing(&[0, 2, 3]);
-    let told = heard();
-    assert_eq!(told[0], "3100: open s", "nothing of the SYN that is lost");
-    let timeouts = told.iter().filter(|line| line.ends_with("timeout 1 s")).count();
-    assert_eq!((timeouts, told.len()), (2, 4), "{told:?}");
-    assert!(told[3].ends_with("a1+.l"), "{told:?}");
+    let lines = recorded();
+    assert_eq!(lines[0], "3100: open s", "nothing of the SYN that is lost");
+    let timeouts = lines.iter().filter(|line| line.ends_with("timeout 1 s")).count();
+    assert_eq!((timeouts, lines.len()), (2, 4), "{lines:?}");
+    assert!(lines[3].ends_with("a1+.l"), "{lines:?}");
     assert!(matches!(calls()[0], Call::Open(_, None)), "sent twice: no round trip");
 }
 
@@ -193,7 +193,7 @@ fn a_marked_window_of_one_segment_waits_for_the_timer_and_that_is_no_timeout() {
 }
 
 #[test]
-fn a_users_controller_hears_everything_that_a_built_in_one_would() {
+fn a_users_controller_gets_every_call_that_a_built_in_one_would() {
     let start = crate::congestion::Start { mss: 1000, ..Default::default() };
     let mut c = recorder().make(&start).unwrap();
     let (now, idle) = (Time::from_us(1), Span::from_us(2));

@@ -186,7 +186,7 @@ fn the_duplicate_threshold_is_a_parameter() {
 }
 
 /// RFC 6675 §5: an ACK that advances resets DupAcks, and counts itself if it SACKs something new. (Of full segments
-/// IsLost would have told as early.)
+/// IsLost would have found it as early.)
 #[test]
 fn an_ack_that_advances_and_sacks_something_new_is_the_first_duplicate() {
     let resent = |blocks: &[(u64, u64)]| {

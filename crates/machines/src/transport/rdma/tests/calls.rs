@@ -26,15 +26,15 @@ fn two_messages(spec: RdmaSpec, packets: u64) -> Vec<Call> {
 #[test]
 fn every_recovery_tells_of_acks_losses_limits_and_restarts() {
     for spec in [roce(), spec()] {
-        let told = two_messages(spec, 20);
-        let count = |which: fn(&Call) -> bool| told.iter().filter(|call| which(call)).count();
+        let calls = two_messages(spec, 20);
+        let count = |which: fn(&Call) -> bool| calls.iter().filter(|call| which(call)).count();
         assert_eq!(count(|c| matches!(c, Call::Restart(..))), 1, "once per silence");
         assert_eq!(count(|c| matches!(c, Call::Loss(_))), 1, "once per episode");
         assert_eq!(count(|c| matches!(c, Call::Timeout(_) | Call::Open(..) | Call::RestartFrom(..))), 0);
-        let restart = told.iter().position(|c| matches!(c, Call::Restart(..))).unwrap();
-        assert!(matches!(told[restart - 1], Call::Ack(_)) && matches!(told[restart + 1], Call::Sent(..)));
+        let restart = calls.iter().position(|c| matches!(c, Call::Restart(..))).unwrap();
+        assert!(matches!(calls[restart - 1], Call::Ack(_)) && matches!(calls[restart + 1], Call::Sent(..)));
         // Twenty packets in a window of eight: used up until less than eight are left, and then no more.
-        for message in [&told[..restart], &told[restart..]] {
+        for message in [&calls[..restart], &calls[restart..]] {
             let acks: Vec<_> =
                 message.iter().filter_map(|c| if let Call::Ack(a) = c { Some(a) } else { None }).collect();
             assert!(acks[0].cwnd_limited && !acks[0].app_limited);
@@ -43,7 +43,7 @@ fn every_recovery_tells_of_acks_losses_limits_and_restarts() {
         }
         // Samples of the first message's packets are the path's, but for those that left after the last had.
         let limited = |c: &Call| matches!(c, Call::Ack(a) if a.delivery.is_some_and(|d| d.app_limited));
-        assert!(!told[..5].iter().any(limited));
-        assert!(told[restart..].iter().any(limited), "what follows a silence is the application's doing");
+        assert!(!calls[..5].iter().any(limited));
+        assert!(calls[restart..].iter().any(limited), "what follows a silence is the application's doing");
     }
 }

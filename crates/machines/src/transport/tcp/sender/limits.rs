@@ -11,10 +11,10 @@ use thalweg_units::{Bytes, Span, Time};
 /// RFC 7661 §4.4.3: how long a window that is not used is kept.
 const NON_VALIDATED: Span = Span::from_secs(300);
 
+/// Nothing may leave: because the window is used up, as far as it must be.
 // CHOICE RFC 9002 §7.8: a pace that holds data back does not use the window up, as in Linux
 // (tcp_is_cwnd_limited): a burst of an application that is paced would grow a window that it never fills. Other
 // reading: a sender that waits for its pace is limited, too.
-/// Nothing may leave: because the window is used up, as far as it must be.
 #[inline(always)]
 pub(super) fn is_used_up(sender: &TcpSender, spec: &TcpSpec, window: u64) -> bool {
     let flight = match spec.flight {
@@ -88,7 +88,7 @@ pub(super) fn resume(sender: &mut TcpSender, spec: &TcpSpec, now: Time, idle: Sp
 
 /// An ACK comes with or without an echo: whether it marks a window of one segment. One without lets the next packet go.
 #[inline]
-pub(super) fn hears_least(sender: &mut TcpSender, spec: &TcpSpec, echo: bool) -> bool {
+pub(super) fn is_marked_least(sender: &mut TcpSender, spec: &TcpSpec, echo: bool) -> bool {
     if !echo {
         if sender.state.probing == Probing::Marked {
             sender.state.probing = Probing::No;

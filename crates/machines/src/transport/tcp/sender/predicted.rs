@@ -42,7 +42,7 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
     }
     let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
     let told = |yes| Bytes::new(if yes { acked } else { 0 });
-    let least = echo && super::limits::hears_least(sender, spec, true);
+    let least = echo && super::limits::is_marked_least(sender, spec, true);
     sender.controller.on_ack(&AckSample {
         now,
         rtt: (!resent).then_some(measured),

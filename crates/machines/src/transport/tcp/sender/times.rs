@@ -29,8 +29,8 @@ impl TcpSender {
         }
         // What another loop has brought was never fresh: then all that the blocks say.
         let harvests = self.beside.as_ref().is_some_and(|beside| beside.harvests());
-        let told = if harvests || blocks.is_empty() { blocks } else { &board.fresh };
-        for &(start, end) in told {
+        let arrived = if harvests || blocks.is_empty() { blocks } else { &board.fresh };
+        for &(start, end) in arrived {
             rack.on_arrived(now, start.max(una), end.min(self.space.sent_to), echo);
         }
         let duplicate = advance == 0 && packet.seq == una && blocks.is_empty() && packet.payload > 0;
