@@ -10,6 +10,8 @@
 //! CHOICE RFC 8985 §6.2: which segment left later is counted. Other reading: by time, and of those that left
 //! at once by their bytes, which takes a retransmission for older than the new data that it left behind.
 //! CHOICE RFC 8985 §7.2: TLP.max_ack_delay is how long this transport's receivers delay ACKs. Other reading: 200 ms.
+//! CHOICE RFC 8985 §8: the retransmission timer runs on beside the other two, which expire no later. Other reading:
+//! one timer of three kinds, so that the retransmission timer begins anew when another has expired.
 //! CHOICE RFC 8985 §9.3: a retransmission lost within an episode is sent again without another cut, as in Linux.
 //! CHOICE RFC 5681 §4.3: so the window is not lowered twice for it. Other reading: a second cut, as a timeout brings
 //! where losses are found by duplicate ACKs.
@@ -109,6 +111,7 @@ impl Rack {
                 // The timer is that of the last of them.
                 let last = self.segments.last_before(newest);
                 self.reorder_at = last.map(|last| last.sent.saturating_add(patience));
+                self.tail.at = None; // §8: one of both timers runs
                 return;
             }
             self.segments.lose(place);
@@ -135,9 +138,11 @@ impl Rack {
     }
 
     /// §7.2: the probe timeout runs, if it may, and no longer than the retransmission timer. (`None`: it may not.)
+    /// It may not while the reordering timer runs (§8).
     pub(super) fn schedule(&mut self, now: Time, srtt: Option<Span>, max_ack_delay: Span, rto_at: Time) {
         self.tail.at = None;
-        let Some(srtt) = srtt.filter(|_| self.tail.is_idle() && self.segments.pipe() > 0) else { return };
+        let idle = self.tail.is_idle() && self.reorder_at.is_none() && self.segments.pipe() > 0;
+        let Some(srtt) = srtt.filter(|_| idle) else { return };
         let alone = self.segments.count() == 1;
         self.tail.schedule(now, srtt, if alone { max_ack_delay } else { Span::ZERO }, rto_at);
     }

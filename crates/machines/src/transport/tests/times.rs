@@ -29,6 +29,20 @@ fn a_lost_tail_is_probed_after_two_round_trips_and_no_timer_expires() {
     assert_eq!((without.stats().timeouts, without.sent().last().unwrap().as_str()), (1, "1100: 9r"));
 }
 
+/// §8: the SACK of segment 2 at 275 starts the reordering timer, which ends the probe's: both would expire at 300,
+/// and the loss of segment 1 needs no probe.
+#[test]
+fn the_probe_timeout_ends_when_the_reordering_timer_starts() {
+    let mut pair = Pair::new(iw(3, rack()), 3);
+    pair.run(|way, n, _| match (way, n) {
+        (Way::ToReceiver, 1) => Fate::Drop,
+        (Way::ToReceiver, 2) => Fate::Late(Span::from_us(175)),
+        _ => Fate::Deliver,
+    });
+    assert_eq!(pair.sent(), ["0: 0 1 2", "300: 1r"]);
+    assert_eq!(pair.stats().timeouts, 0);
+}
+
 #[test]
 fn of_a_tail_of_three_the_probe_tells_which_are_lost_and_the_others_follow() {
     let mut pair = Pair::new(rack(), 10);
