@@ -345,7 +345,7 @@ def keys_page() -> str:
 def catalogue_page() -> str:
     lines = generated("Catalogue", "What there is to choose from, with sources. The same lists: `thalweg list`.")
     for kind, (title, _, intro) in CATALOGUES.items():
-        entries = _core.catalogue(kind) or []
+        entries = [e for e in _core.catalogue(kind) or [] if e[0] not in controllers.names()]
         lines += [f"## {title}", "", intro, ""]
         lines += table(("name", "what it is", "source"), [(f"`{n}`", d, s or "–") for n, d, s in entries])
     unknown = set(_core.kinds()) - CATALOGUES.keys()

@@ -9,18 +9,18 @@ use crate::topology::Graph;
 use std::mem::size_of;
 use thalweg_machines::transport::{Receiver, Sender};
 
-/// A flow: 116 in the simulation (specification, record, connection), 270 in the columns of its table, 150 as
+/// A flow: 180 in the simulation (specification, record, connection), 320 in the columns of its table, 200 as
 /// the row that they are made from, and what the allocator rounds up.
-const FLOW: f64 = 610.0;
-/// A port: 300 in the simulation, 220 in its table.
-const PORT: f64 = 550.0;
+const FLOW: f64 = 810.0;
+/// A port: 380 in the simulation, 260 in its table.
+const PORT: f64 = 650.0;
 /// A packet with its places in queues and events; its trace while packets are recorded.
 const PACKET: f64 = 130.0;
 /// Of a sender and a receiver beside their machines: hosts, timers, the path, a timer event.
 const CONNECTION: f64 = 160.0;
 /// A sample in the simulation and in its table.
-const QUEUE_SAMPLE: f64 = 82.0;
-const LINK_SAMPLE: f64 = 79.0;
+const QUEUE_SAMPLE: f64 = 96.0;
+const LINK_SAMPLE: f64 = 105.0;
 const CONTROLLER_SAMPLE: f64 = 215.0;
 const ROUND_TRIP: f64 = 88.0;
 /// Rows of a recording that wait to be written: it leaves while the run goes on.

@@ -30,7 +30,7 @@ fn a_bottleneck_bounds_what_long_flows_send() {
     }
 }
 
-/// 65 million flows take 40 GB, samples every picosecond of a second terabytes; neither is drawn to find out.
+/// 65 million flows take 50 GB, samples every picosecond of a second terabytes; neither is drawn to find out.
 #[test]
 fn what_cannot_fit_is_counted_without_making_it() {
     let s = scenario(

@@ -151,8 +151,18 @@ pub(super) fn table(run: &Run) -> Table {
                 maybe(&|r| r.outcome.rtt.map(|t| t.ps())),
             ),
             column("packets", "", "data packets sent", u64s(&|r| r.outcome.counts.sent)),
-            column("retransmissions", "", "data packets sent again", u64s(&|r| r.outcome.counts.retransmitted)),
-            column("timeouts", "", "expiries of the retransmission timer", u64s(&|r| r.outcome.counts.timeouts)),
+            column(
+                "retransmissions",
+                "",
+                "data packets sent again",
+                u64s(&|r| r.outcome.counts.retransmitted),
+            ),
+            column(
+                "timeouts",
+                "",
+                "expiries of the retransmission timer",
+                u64s(&|r| r.outcome.counts.timeouts),
+            ),
             column(
                 "drops",
                 "",
