@@ -42,7 +42,7 @@ impl<Q: Events> Cx<Q> {
     /// A packet lands: notes whether others do at this instant.
     #[inline(always)]
     pub fn note_landing(&mut self, event: Event) {
-        self.instruments.contests.note_landing(event.at, self.events.ties_with_next(event));
+        self.instruments.contests.note_landing(self.events.ties_with_next(event));
     }
 
     /// An event.

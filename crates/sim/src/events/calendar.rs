@@ -32,6 +32,8 @@ pub struct Calendar {
     today: Vec<Word>,
     /// Its number (instant >> shift).
     day: u64,
+    /// The last word popped.
+    popped: Word,
     /// Events beyond the year, by instant.
     later: Heap,
     ties: Ties,
@@ -148,23 +150,39 @@ impl Calendar {
     fn draw_tie(&mut self, first: usize) -> usize {
         let of = self.today[first];
         let draw = self.ties.draw(self.instant(self.day, of), tag(of).phase());
-        let end = self.today[first..]
-            .iter()
-            .position(|&word| !tie(word, of))
-            .map_or(self.today.len(), |n| first + n);
-        if let [a, b] = &mut self.today[first..end] {
-            if draw.precedes(tag(*a).entity(), tag(*b).entity()) {
-                std::mem::swap(a, b);
-            }
+        let mut end = first + 2;
+        let ranked = |word: Word| (draw.rank(tag(word).entity()), word);
+        let (a, b) = (ranked(of), ranked(self.today[first + 1]));
+        (self.today[first], self.today[first + 1]) = if a < b { (b.1, a.1) } else { (a.1, b.1) };
+        if !self.today.get(end).is_some_and(|&word| tie(word, of)) {
             return end;
         }
+        while self.today.get(end).is_some_and(|&word| tie(word, of)) {
+            end += 1;
+        }
+        let drawn = self.today[first..end].iter().map(|&word| (draw.rank(tag(word).entity()), word));
         self.drawn.clear();
-        self.drawn.extend(self.today[first..end].iter().map(|&word| (draw.rank(tag(word).entity()), word)));
+        self.drawn.extend(drawn);
         self.drawn.sort_unstable_by(|a, b| b.cmp(a));
         for (place, (_, word)) in self.today[first..end].iter_mut().zip(&self.drawn) {
             *place = *word;
         }
         end
+    }
+
+    /// A word of the running day ties with the one before `hole`: where its place in the tie is.
+    #[inline(never)]
+    fn make_room_in_tie(&mut self, mut hole: usize, word: Word) -> usize {
+        let draw = self.ties.draw(self.instant(self.day, word), tag(word).phase());
+        let rank = draw.rank(tag(word).entity());
+        while hole > 0 && tie(self.today[hole - 1], word) {
+            if draw.rank(tag(self.today[hole - 1]).entity()) >= rank {
+                break;
+            }
+            self.today[hole] = self.today[hole - 1];
+            hole -= 1;
+        }
+        hole
     }
 
     /// The first of two words of the running day precedes the second.
@@ -209,6 +227,7 @@ impl Calendar {
             busy: vec![0; (days as usize).div_ceil(64)],
             today: Vec::with_capacity(64),
             day: 0,
+            popped: 0,
             later: Heap::default(),
             ties,
             drawn: Vec::new(),
@@ -232,10 +251,16 @@ fn tag(word: Word) -> Tag {
     Tag(word & ((1 << TAG) - 1))
 }
 
+/// Instant and phase of a word within its day.
+#[inline(always)]
+fn moment(word: Word) -> Word {
+    word >> 32
+}
+
 /// Two words of a day are of one instant and phase.
 #[inline(always)]
 fn tie(a: Word, b: Word) -> bool {
-    (a ^ b) >> 32 == 0
+    moment(a ^ b) == 0
 }
 
 impl Events for Calendar {
@@ -258,9 +283,12 @@ impl Events for Calendar {
             // Near the end, since that is where the present is.
             let mut hole = self.today.len();
             self.today.push(word);
-            while hole > 0 && self.precedes(self.today[hole - 1], word) {
+            while hole > 0 && moment(self.today[hole - 1]) < moment(word) {
                 self.today[hole] = self.today[hole - 1];
                 hole -= 1;
+            }
+            if hole > 0 && tie(self.today[hole - 1], word) {
+                hole = self.make_room_in_tie(hole, word);
             }
             self.today[hole] = word;
         } else if ahead <= self.mask {
@@ -278,6 +306,7 @@ impl Events for Calendar {
     fn pop(&mut self) -> Option<Event> {
         loop {
             if let Some(word) = self.today.pop() {
+                self.popped = word;
                 return Some(self.event(self.day, word));
             }
             if !self.advance() {
@@ -293,8 +322,8 @@ impl Events for Calendar {
     }
 
     #[inline(always)]
-    fn ties_with_next(&self, event: Event) -> bool {
-        self.today.last().is_some_and(|&next| tie(next, self.word(event)))
+    fn ties_with_next(&self, _: Event) -> bool {
+        self.today.last().is_some_and(|&next| tie(next, self.popped))
     }
 
     #[inline(always)]

@@ -5,32 +5,23 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Time};
 
 /// How many there were so far.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Contests {
     /// Packets that found another one of their instant in their queue.
     pub decided: u64,
-    /// The packet at hand has landed at the same instant as others.
+    /// The packet at hand has landed at the same instant as others; another one will.
     tied: bool,
-    /// The last instant at which several landed.
-    at: Time,
+    more: bool,
     /// By port: when one of those last joined its queue. Empty until the first does.
     joined: Vec<Time>,
 }
 
-impl Default for Contests {
-    fn default() -> Self {
-        Self { decided: 0, tied: false, at: Time::MAX, joined: Vec::new() }
-    }
-}
-
 impl Contests {
-    /// A packet lands; `next`: so will another one at this instant.
+    /// A packet lands; `more`: the next event is another one that lands at this instant.
     #[inline(always)]
-    pub fn note_landing(&mut self, now: Time, next: bool) {
-        self.tied = next | (self.at == now);
-        if next {
-            self.at = now;
-        }
+    pub fn note_landing(&mut self, more: bool) {
+        self.tied = more | self.more;
+        self.more = more;
     }
 
     /// The packet that has landed joins a port's queue.
@@ -60,7 +51,7 @@ mod tests {
     fn only_packets_that_meet_in_one_queue_contest_it() {
         let mut contests = Contests::default();
         let mut land = |now: u64, next: bool, port: u32| {
-            contests.note_landing(Time::from_ps(now), next);
+            contests.note_landing(next);
             contests.note_joining(PortId(port), Time::from_ps(now));
         };
         land(1, false, 0);
