@@ -255,8 +255,8 @@ mod tests {
     use super::*;
     use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, pifo};
     use thalweg_machines::stage::StageSpec;
-    use thalweg_machines::{Handle, Packet};
     use thalweg_units::{Rate, Time};
+    use thalweg_wire::{Handle, Packet};
 
     /// The queue of a port, to be compared with.
     struct Port(thalweg_machines::schedule::Queue);

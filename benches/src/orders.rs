@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::time::Instant;
 use thalweg_machines::schedule::{Discipline, DisciplineSpec, Key, Limit, OrderSpec, srpt};
 use thalweg_machines::stage::StageSpec;
-use thalweg_machines::{Handle, Packet};
 use thalweg_units::{FlowId, Rate, Stream, Time};
+use thalweg_wire::{Handle, Packet};
 
 /// The queue lengths.
 pub const LENGTHS: [u32; 5] = [10, 100, 1000, 10_000, 100_000];

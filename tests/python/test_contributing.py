@@ -29,7 +29,7 @@ def test_what_is_named_exists(file):
 
 ENGINE = [
     path
-    for crate in ("units", "machines", "sim", "lab", "python")
+    for crate in ("units", "wire", "machines", "sim", "lab", "python")
     for path in sorted((ROOT / "crates" / crate / "src").rglob("*.rs"))
     if not any(part.endswith("tests") for part in path.parts)
     and not path.stem.startswith("test")

@@ -1,4 +1,4 @@
-//! Floor 3: the laboratory. A scenario becomes a network, a network becomes tables.
+//! Floor 4: the laboratory. A scenario becomes a network, a network becomes tables.
 //!
 //! The face (Python, benches) uses this and nothing below it:
 //!

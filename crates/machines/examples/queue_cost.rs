@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::time::Instant;
 use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::{MarkAt, step_ecn};
-use thalweg_machines::{Handle, Packet};
 use thalweg_units::notation::Length;
 use thalweg_units::{FlowId, Rate, Stream, Time};
+use thalweg_wire::{Handle, Packet};
 
 const PAIRS: u32 = 1_000_000;
 

@@ -18,9 +18,9 @@
 
 mod tables;
 
-use crate::packet::{Forecast, Reading};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
+use thalweg_wire::{Forecast, Reading};
 
 /// τ.
 pub(crate) const TICK: Span = Span::from_ms(20);

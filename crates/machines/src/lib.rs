@@ -1,9 +1,10 @@
-//! Floor 1: every algorithm as a pure state machine.
+//! Floor 2: every algorithm as a pure state machine.
 //!
 //! Observations in, decisions out: time arrives as an argument, chance as a [`Stream`] that the
 //! machine owns, effects and the next wake-up leave as values. A machine owns no clock, no global
 //! generator, no I/O, and never sees a simulator type, so the same object runs in the simulator, on
-//! real packets and under a QUIC stack.
+//! real packets and under a QUIC stack. What travels, packets, messages and frames, is data of the floor below:
+//! [`thalweg_wire`].
 //!
 //! * [`congestion`]: how much one flow may have in the network, and how fast.
 //! * [`transport`]: reliability, apart from congestion control: a sender and a receiver machine.
@@ -15,7 +16,7 @@
 //! * [`point`]: ports that write to the sources of the flows that pass them.
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
-//! * [`pause`]: what neighbours tell each other about when to send, and what a port then may not.
+//! * [`pause`]: when a switch tells its neighbours to stop, and what a port then may not send.
 //! * [`relief`]: what switches do about packets that wait behind a pause, or ports that wait for each other.
 //! * [`plugin`]: what machines written by users have in common.
 //! * [`problems`]: what an algorithm says is wrong with its parameters.
@@ -31,8 +32,6 @@ mod forecast;
 pub mod host;
 mod kinds;
 pub mod link;
-mod notice;
-mod packet;
 pub mod pause;
 pub mod plugin;
 pub mod point;
@@ -44,9 +43,4 @@ pub mod stage;
 mod steps;
 pub mod transport;
 
-pub use notice::{Notice, QueueReport, Says};
-pub use packet::{
-    Ecn, Explicit, ExplicitHeader, ExplicitKind, Flags, Forecast, Handle, IntHop, IntStack, Kind, Load,
-    Meaning, NO_SIDE, Packet, Reading, SackBlocks, Side,
-};
 pub use problems::{Problem, Problems};

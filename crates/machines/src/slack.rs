@@ -3,9 +3,9 @@
 //!
 //! Slack is in picoseconds, signed. The ingress is the source's network card, at the moment it starts to transmit.
 
-use crate::packet::Packet;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_wire::Packet;
 
 /// The initial slack of a network's packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,7 +104,7 @@ fn signed(span: Span) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Kind;
+    use thalweg_wire::Kind;
 
     fn packet(wire: u32) -> Packet {
         Packet { wire, ..Packet::default() }

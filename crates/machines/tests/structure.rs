@@ -3,7 +3,7 @@
 #[path = "../../../tests/structure.rs"]
 mod source;
 
-use source::{Source, keeps_the_laws};
+use source::{Exempt, Source, keeps_the_laws};
 
 #[test]
 fn the_machines_have_no_circles_of_imports_and_no_large_or_spread_structs() {
@@ -11,9 +11,10 @@ fn the_machines_have_no_circles_of_imports_and_no_large_or_spread_structs() {
     let imports = source.imports();
     assert!(imports["schedule::round_robin"].contains("stage::codel"), "{imports:?}");
     let tables = [
-        "Packet",  // a header
         "Params",  // a controller's keys
         "TcpSpec", // a connection's parameters
     ];
-    keeps_the_laws(&source, &[], &tables);
+    // Its limits and its short cut for ACKs in order are free functions in files of their own.
+    let spread = [("TcpSender", 64)];
+    keeps_the_laws(&source, &Exempt { tables: &tables, spread: &spread, ..Exempt::default() });
 }

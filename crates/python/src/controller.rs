@@ -12,10 +12,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use thalweg_machines::IntHop;
 use thalweg_machines::congestion::custom::{self, ControllerFactory, Declared, PluggedController};
 use thalweg_machines::congestion::{self, AckSample, CongestionControl, Feedback, Permit, Start};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
+use thalweg_wire::IntHop;
 
 /// The Python classes by name, and what their calls have cost.
 static CLASSES: Mutex<BTreeMap<String, Class>> = Mutex::new(BTreeMap::new());

@@ -1,7 +1,7 @@
 //! Where packets live: a slab that hands out the slot freed last, which is still in the cache.
 
 use serde::{Deserialize, Serialize};
-use thalweg_machines::{Handle, Packet};
+use thalweg_wire::{Handle, Packet};
 
 /// A slab of `T`; slots are reused, never returned to the allocator.
 #[derive(Clone, Debug, Serialize, Deserialize)]

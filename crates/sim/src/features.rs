@@ -1,6 +1,5 @@
 //! Which code paths a network takes: computed once from its specification, read at every hop.
 
-use crate::fabric::egress::frame_wire;
 use crate::spec::{NetworkSpec, NicOrder, RoutingSpec};
 use thalweg_machines::host::Agent;
 use thalweg_machines::pause::Reach;
@@ -133,7 +132,7 @@ impl Features {
             memory_peaks: spec.probes.memory,
             backpressure,
             apart: backpressure && spec.disciplines.iter().any(|kind| kind.order.needs().apart),
-            frame_wire: frame_wire(spec),
+            frame_wire: spec.frame_wire(),
             quanta: match effects.map(|effects| effects.reach) {
                 Some(Reach::Ports { quanta }) => quanta,
                 _ => None,

@@ -6,8 +6,8 @@ use crate::port::Port;
 use crate::spec::NetworkSpec;
 use crate::spray::Spray;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::Kind;
 use thalweg_units::{FlowId, PortId, Span};
+use thalweg_wire::Kind;
 
 /// No slot: the flow has not started, or is over.
 pub(crate) const NO_SLOT: u32 = u32::MAX;

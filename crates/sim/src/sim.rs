@@ -10,8 +10,8 @@ use crate::hosts::{Hosts, idle};
 use crate::lookahead::look_ahead;
 use crate::prefetch::prefetch;
 use crate::sampling::sample;
-use thalweg_machines::pause::Frame;
 use thalweg_units::{FlowId, PortId, Time};
+use thalweg_wire::Frame;
 
 /// Why a run stops for the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

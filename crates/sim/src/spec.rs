@@ -76,6 +76,13 @@ pub struct NetworkSpec {
     pub shortcuts: bool,
 }
 
+impl NetworkSpec {
+    /// A pause frame's bytes on the wire; 0 without pauses.
+    pub(crate) fn frame_wire(&self) -> u32 {
+        self.inputs.and_then(|inputs| inputs.effects()).map_or(0, |effects| effects.frame.get() as u32)
+    }
+}
+
 /// The order among equals at one instant: packets that land, timers that expire, ports that decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TieSpec {
@@ -279,7 +286,7 @@ pub struct FlowSpec {
     pub back_to_back: bool,
     /// Index into `transports`.
     pub transport: u16,
-    /// Written into [`thalweg_machines::Packet::class`] of its data.
+    /// Written into [`thalweg_wire::Packet::class`] of its data.
     pub class: u8,
     /// Counts towards the statistics and towards `StopSpec::when_measured_done`.
     pub measured: bool,

@@ -2,13 +2,13 @@
 //! engine's own router and controllers.
 
 use crate::outcome::Outcome;
-use thalweg_machines::Load;
 use thalweg_machines::congestion::{
-    AckSample, CongestionControl, Controller, ControllerSpec, Explicit, Feedback, Start, abc as sender,
+    AckSample, CongestionControl, Controller, ControllerSpec, Feedback, Start, abc as sender,
 };
 use thalweg_machines::schedule::{self, At, Weights, max_min};
 use thalweg_machines::stage::{Parameters, abc as router};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_wire::{Explicit, Load};
 
 const MSS: u64 = 1000;
 

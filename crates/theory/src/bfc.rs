@@ -6,13 +6,13 @@ use crate::outcome::Outcome;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_machines::pause::backpressure::{self, Backpressure};
-use thalweg_machines::pause::{Frame, Passing, PausePolicy, QueueSet};
+use thalweg_machines::pause::{Passing, PausePolicy};
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::schedule::{At, Order, Parameters};
-use thalweg_machines::{Handle, Packet};
 use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision};
 use thalweg_sim::spec::{Incident, IncidentKind, LinkSpec, RoutingSpec};
 use thalweg_units::{FlowId, NodeId, Rate, Span, Stream, Time, mix64};
+use thalweg_wire::{Frame, Handle, HopTag, Packet, QueueSet};
 
 /// §3.2.3: under processor sharing N is geometric with mean ρ/(1−ρ), whatever the sizes; here fixed, and two
 /// sizes a hundredfold apart.
@@ -152,12 +152,12 @@ pub fn counters(_: u32, _: u64) -> Outcome {
     let mut out = Outcome { instances: 1, ..Outcome::default() };
     let Ok(mut switch) = Backpressure::new(&backpressure::Params::default(), 32) else { return out };
     let mut paused = 0;
-    for (input, tag) in (0..32).flat_map(|input| (0..128).map(move |tag| (input, tag))) {
-        let packet = Packet { tag, ..Packet::default() };
+    for (input, queue) in (0..32).flat_map(|input| (0..128).map(move |queue| (input, queue))) {
+        let packet = Packet { hop: HopTag::from_queue(queue), ..Packet::default() };
         let at = Passing { input, output: 0, packet: &packet };
         out.packets += 2;
         let frames = [switch.on_overfull(Time::ZERO, at), switch.on_overfull(Time::ZERO, at)];
-        out.expect(frames == [Some(Frame::PauseQueue { queue: tag }), None], || format!("{frames:?}"));
+        out.expect(frames == [Some(Frame::PauseQueue { queue }), None], || format!("{frames:?}"));
         paused += u32::from(frames[0].is_some());
     }
     out.expect(paused == 4096, || format!("{paused} counters"));

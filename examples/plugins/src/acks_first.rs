@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::schedule::custom::{DisciplineFactory, PluggedDiscipline, register_discipline};
 use thalweg_machines::schedule::{Discipline, Served, Verdict};
-use thalweg_machines::{Handle, Packet};
 use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet};
 
 /// Two lines in one buffer; a packet that does not fit is dropped.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -76,7 +76,7 @@ pub fn register() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_machines::Kind;
+    use thalweg_wire::Kind;
 
     /// Room for two data packets and an ACK: the third data packet is dropped, the ACK leaves first.
     #[test]

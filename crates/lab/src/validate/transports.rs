@@ -12,8 +12,8 @@ use crate::topology::Graph;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Gives, Marks, Rule};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
-use thalweg_machines::{ExplicitKind, IntStack};
 use thalweg_units::{Bytes, Span};
+use thalweg_wire::{ExplicitKind, IntStack};
 
 /// The largest packet, bytes: fits the counters of every machine.
 pub(super) const LARGEST: u64 = 1_000_000;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use thalweg_lab::{Run, catalogue, explain, load};
-use thalweg_machines::ExplicitKind;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Messages};
+use thalweg_wire::ExplicitKind;
 
 /// Three senders, one receiver, marks, routers and congestion points for whoever needs them; a transport and
 /// a controller.

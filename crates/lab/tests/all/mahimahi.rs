@@ -10,8 +10,8 @@ use thalweg_machines::egress::*;
 use thalweg_machines::link::{LinkSpec, TracedSpec, TransmitterSpec};
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::StageSpec;
-use thalweg_machines::{Handle, Packet, Side};
 use thalweg_units::{Span, Time};
+use thalweg_wire::{Handle, Packet, Side};
 
 const LISTS: [(&str, &str); 4] = [
     ("Verizon-LTE-short.down", "cubic"),

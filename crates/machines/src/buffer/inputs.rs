@@ -5,11 +5,10 @@
 //! thresholds). What arrives between a pause and its effect goes to the headroom. Who transmits the frames,
 //! and when, is the owner's affair.
 
-use crate::pause::{
-    Claims, Effects, Frame, Held, Passing, PauseMachine, PausePolicy, PauseSpec, QueuePauses,
-};
+use crate::pause::{Claims, Effects, Held, Passing, PauseMachine, PausePolicy, PauseSpec, QueuePauses};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
+use thalweg_wire::Frame;
 
 /// The memory of a switch, as data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

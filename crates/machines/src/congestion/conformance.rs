@@ -3,8 +3,8 @@
 mod rules;
 
 use super::*;
-use crate::packet::{Forecast, IntHop, Load};
 use proptest::prelude::*;
+use thalweg_wire::{Forecast, IntHop, Load};
 
 /// A flow's start with an initial window in segments and no limits.
 pub fn start(mss: u32, segments: u64) -> Start {
@@ -170,8 +170,8 @@ impl Story {
             Told::Noticed(n) => {
                 let rate = Rate::from_mbps(100 + 200 * u64::from(*n));
                 let point = thalweg_units::PortId(u32::from(n % 2));
-                c.on_notice(now, &Notice { point, says: crate::Says::FairRate(rate) });
-                c.on_notice(now, &Notice { point, says: crate::Says::Severity(*n) });
+                c.on_notice(now, &Notice { point, says: thalweg_wire::Says::FairRate(rate) });
+                c.on_notice(now, &Notice { point, says: thalweg_wire::Says::Severity(*n) });
             }
             Told::Tick => c.on_tick(now),
         }

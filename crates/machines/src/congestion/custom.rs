@@ -4,11 +4,11 @@ use super::{
     AckSample, Calls, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Marks, Needs, Parameters,
     Permit, Restart, Start,
 };
-use crate::notice::Notice;
 use crate::plugin::{Json, Made, Registry, boxed_state};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
+use thalweg_wire::Notice;
 
 /// A user's controller: the contract, and how to clone and save it.
 pub trait PluggedController: CongestionControl + Send + Sync {

@@ -3,13 +3,13 @@
 //! laws all come from here.
 
 use super::{CongestionControl, Start};
-use crate::packet::ExplicitKind;
 use crate::problems::Problems;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use thalweg_units::{Rate, Span};
+use thalweg_wire::ExplicitKind;
 
 /// A controller's parameters: its table in scenarios. The doc comment of the struct is the controller's
 /// summary, with its source in parentheses; those of the fields document the keys; [`Default`] holds the

@@ -24,10 +24,10 @@ use super::{
     AckSample, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Needs, Parameters, Paths, Permit,
     Problems, Start,
 };
-use crate::packet::{IntHop, IntStack};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, tagged};
+use thalweg_wire::{IntHop, IntStack};
 
 /// HPCC: windows and rates by in-band telemetry (Li et al., SIGCOMM 2019). Switches write it and receivers
 /// send it back without further settings; `telemetry` is its size on the wire.

@@ -11,12 +11,9 @@ mod declare;
 mod list;
 mod windowed;
 
-pub use crate::packet::{Explicit, ExplicitKind};
 pub use crate::problems::{Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
-
-use crate::notice::Notice;
-use crate::packet::IntStack;
+use thalweg_wire::{Explicit, ExplicitKind, IntStack, Notice};
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};

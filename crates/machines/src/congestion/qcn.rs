@@ -14,10 +14,10 @@
 use super::{
     AckSample, Calls, CongestionControl, Gives, Loss, Messages, Needs, Parameters, Permit, Problems, Start,
 };
-use crate::notice::{Notice, Says};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_wire::{Notice, Says};
 
 /// QCN: rates by quantised messages of switches (IEEE 802.1Qau; Alizadeh et al., Allerton 2008). Needs the
 /// congestion point `qcn`.

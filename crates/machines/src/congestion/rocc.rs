@@ -19,14 +19,16 @@
 //! is rescaled.
 //! ```
 
+pub mod law;
+
 use super::{
     AckSample, Calls, CongestionControl, Gives, Loss, Messages, Needs, Parameters, Permit, Problems, Start,
 };
-use crate::notice::{Notice, QueueReport, Says};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, PortId, Rate, Span, Time};
+use thalweg_wire::{Notice, QueueReport, Says};
 
 /// RoCC: the fair rate that switches compute (Taheri et al., CoNEXT 2020). Needs the congestion point `rocc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -177,9 +179,9 @@ impl Rocc {
         let known = self.own.filter(|own| own.point == point);
         let (own_fair, old) = known.map_or((report.law.max, 0), |own| (own.fair, own.old));
         let queue = i64::from(report.queue);
-        let (fair, _) = report.law.update(report.fair.unwrap_or(own_fair), queue, old);
+        let (fair, _) = law::update(&report.law, report.fair.unwrap_or(own_fair), queue, old);
         self.own = Some(Own { point, fair, old: queue });
-        Rate::from_bps(report.law.rate(fair))
+        Rate::from_bps(law::rate(&report.law, fair))
     }
 }
 
@@ -193,7 +195,7 @@ impl CongestionControl for Rocc {
         let rate = match &notice.says {
             Says::FairRate(rate) => *rate,
             Says::Queue(report) => self.compute(point, report),
-            Says::Severity(_) => return,
+            _ => return, // not RoCC
         };
         self.pending.push_back((now.saturating_add(self.params.reaction), point, rate));
         self.catch_up(now);
@@ -212,8 +214,8 @@ impl CongestionControl for Rocc {
 
 #[cfg(test)]
 mod tests {
+    use super::law::at_40_gbps;
     use super::*;
-    use crate::point::law::Law;
 
     const US: fn(u64) -> Time = Time::from_us;
     const A: PortId = PortId(1);
@@ -273,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_host_that_computes_by_itself_goes_on_from_its_own_rate() {
-        let law = Law::at_40_gbps();
+        let law = at_40_gbps();
         let mut c = flow(0);
         let report =
             |queue| Notice { point: A, says: Says::Queue(QueueReport { queue, tick: 0, fair: None, law }) };

@@ -28,10 +28,10 @@ use super::{
     Parameters, Permit, Start,
 };
 use crate::forecast::{Forecaster, KEEP_ALIVE, TICK};
-use crate::packet::{Forecast, Reading};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
+use thalweg_wire::{Forecast, Reading};
 
 /// Sprout: a window by cautious forecasts of what a cellular link delivers (Winstein et al., NSDI 2013).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

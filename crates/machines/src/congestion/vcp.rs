@@ -14,10 +14,10 @@ use super::{
     AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
     Parameters, Permit, Problems, Restart, Rule, Rules, Start,
 };
-use crate::packet::Load;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_wire::Load;
 
 /// VCP's sender: multiplies, adds or cuts, as two bits say (Xia et al., ToN 2008).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -15,10 +15,10 @@ mod port;
 
 pub use port::{Egress, EgressSpec};
 
-use crate::packet::{Handle, Packet, Side};
 use crate::pause::Posted;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet, Side};
 
 /// Where the packets are, by handle.
 pub trait Packets {

@@ -2,13 +2,13 @@
 
 use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
-use crate::packet::{Ecn, Handle, Packet};
-use crate::pause::{Change, Frame, Outbox, Paused, Posted};
+use crate::pause::{Change, Outbox, Paused, Posted};
 use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
 use crate::stage::{Arrival, Batch, HeaderStage, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{HostId, Rate, Span, Stream, Time};
+use thalweg_wire::{Ecn, Frame, Handle, Packet};
 
 /// What a port is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

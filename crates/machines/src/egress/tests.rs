@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::link::{BatchedSpec, LinkSpec, LossSpec, Trace, TracedSpec, TransmitterSpec};
-use crate::packet::{Ecn, IntHop, IntStack, Kind};
-use crate::pause::{Classes, Frame, Posted};
+use crate::pause::Posted;
 use crate::schedule::tests::laws;
 use crate::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec, priority};
 use crate::stage::{MarkAt, StageSpec, abc, codel, red_ecn, step_ecn};
@@ -12,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, FlowId, HostId, Rate, Span};
+use thalweg_wire::{Classes, Ecn, Frame, IntHop, IntStack, Kind};
 
 mod oracle;
 

@@ -1,9 +1,9 @@
 //! What Sprout's forecasts do not learn: how rates drift, and how much comes of each. Made once.
 
 use super::{BINS, COUNTS, ESCAPES, MOST, SIGMA, TAIL, mean, rate};
-use crate::packet::Forecast;
 use std::sync::OnceLock;
 use thalweg_units::Span;
+use thalweg_wire::Forecast;
 
 /// From each rate: the first that it may become in a tick, and how likely that and the next ones are.
 pub(super) type Drift = Vec<(usize, Vec<f64>)>;

@@ -7,11 +7,11 @@
 //! of the messages that are then among the first.
 
 use super::{Came, End, HostAgent};
-use crate::packet::{Kind, Packet};
 use crate::transport::{HomaSpec, Transmit};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thalweg_units::{FlowId, Rate, Time};
+use thalweg_wire::{Message, Packet, Side};
 
 /// A message that ends here and needs grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,10 +140,12 @@ impl HostAgent for HomaAgent {
         }
     }
 
-    fn on_packet(&mut self, spec: &HomaSpec, now: Time, Came { packet, end, arrived }: Came<'_>) {
-        let size = packet.echo;
-        if end == End::Destination && packet.kind == Kind::Data && size > spec.unscheduled(size) {
-            self.came(spec, now, packet.flow, size, arrived);
+    fn on_packet(&mut self, spec: &HomaSpec, now: Time, came: Came<'_>) {
+        if came.end == End::Destination
+            && let Some(&Message::Length { size }) = came.message()
+            && size > spec.unscheduled(size)
+        {
+            self.came(spec, now, came.packet.flow, size, came.arrived);
         }
     }
 
@@ -165,18 +167,16 @@ impl HostAgent for HomaAgent {
         self.check_at = next;
     }
 
-    fn poll_transmit(&mut self, spec: &HomaSpec, now: Time, packet: &mut Packet) -> Transmit {
+    fn poll_transmit(
+        &mut self,
+        spec: &HomaSpec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit {
         let Some(Grant { flow, to, received, level }) = self.due.pop_front() else { return Transmit::Idle };
-        *packet = Packet {
-            stamp: now,
-            seq: to,
-            echo: received,
-            rank: i64::from(level),
-            flow,
-            wire: spec.control,
-            kind: Kind::Control,
-            ..Packet::default()
-        };
+        let grant = Message::Grant { offset: to, received, level };
+        *packet = side.packet_of(grant, now, flow, spec.control);
         Transmit::Packet
     }
 

@@ -50,9 +50,15 @@ macro_rules! agents {
                 }
             }
             /// See [`HostAgent::poll_transmit`].
-            pub fn poll_transmit(&mut self, spec: &TransportSpec, now: Time, packet: &mut Packet) -> Transmit {
+            pub fn poll_transmit(
+                &mut self,
+                spec: &TransportSpec,
+                now: Time,
+                packet: &mut Packet,
+                side: &mut Side,
+            ) -> Transmit {
                 match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.poll_transmit(part, now, packet),)*
+                    $((Self::$name(m), TransportSpec::$name(part)) => m.poll_transmit(part, now, packet, side),)*
                     _ => Transmit::Idle,
                 }
             }

@@ -19,10 +19,10 @@ mod phost;
 pub use homa::HomaAgent;
 pub use phost::PhostAgent;
 
-use crate::packet::Packet;
 use crate::transport::{Transmit, TransportSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Rate, Time};
+use thalweg_wire::{Message, Packet, Side};
 
 /// One end of a flow, as its host sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,11 +38,21 @@ pub enum End {
 pub struct Came<'a> {
     /// The packet.
     pub packet: &'a Packet,
+    /// Its cold headers, if it carries any.
+    pub side: Option<&'a Side>,
     /// To which end of its flow.
     pub end: End,
     /// Distinct payload bytes that this end knows to have arrived, by this packet too: acknowledged at the
     /// source, received at the destination.
     pub arrived: u64,
+}
+
+impl<'a> Came<'a> {
+    /// What the packet says besides, or alone.
+    #[inline]
+    pub fn message(&self) -> Option<&'a Message> {
+        self.side.and_then(Side::message)
+    }
 }
 
 /// What sees all flows of a transport at a host.
@@ -57,8 +67,15 @@ pub trait HostAgent {
     fn on_packet(&mut self, spec: &Self::Spec, now: Time, came: Came<'_>);
     /// The instant named by [`HostAgent::timer`] has come (calls before it are ignored).
     fn on_timer(&mut self, spec: &Self::Spec, now: Time);
-    /// Fills in the next control packet: every field but destination and route.
-    fn poll_transmit(&mut self, spec: &Self::Spec, now: Time, packet: &mut Packet) -> Transmit;
+    /// Fills in the next packet, which carries a message: every field but destination and route, as
+    /// [`Endpoint::poll_transmit`](crate::transport::Endpoint::poll_transmit) does.
+    fn poll_transmit(
+        &mut self,
+        spec: &Self::Spec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit;
     /// The next instant at which [`HostAgent::on_timer`] must be called, those of [`Transmit::At`] apart.
     fn timer(&self, spec: &Self::Spec) -> Option<Time>;
     /// Of the flows that begin here and may have something to send the one with the lowest goes first, where

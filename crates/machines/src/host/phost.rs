@@ -8,12 +8,12 @@
 //! has had one for each, those that are missing after another while are called for again.
 
 use super::{Came, End, HostAgent};
-use crate::packet::{Kind, Packet};
 use crate::transport::arrivals::Arrivals;
 use crate::transport::{PhostSpec, Transmit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
+use thalweg_wire::{Message, Packet, Side};
 
 /// A flow that ends here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,21 +123,22 @@ impl HostAgent for PhostAgent {
         }
     }
 
-    fn on_packet(&mut self, spec: &PhostSpec, now: Time, Came { packet, .. }: Came<'_>) {
-        match packet.kind {
-            Kind::Syn => self.requested(spec, now, packet.flow, packet.seq),
-            Kind::Data => {
+    fn on_packet(&mut self, spec: &PhostSpec, now: Time, came: Came<'_>) {
+        let packet = came.packet;
+        match came.message() {
+            Some(&Message::Request { size }) => self.requested(spec, now, packet.flow, size),
+            Some(&Message::TokenSpent { number }) => {
                 if let Some(flow) = self.incoming.get_mut(&packet.flow) {
                     flow.arrived.insert(packet.seq / u64::from(spec.payload));
-                    flow.answered = flow.answered.max(packet.echo.min(flow.issued));
+                    flow.answered = flow.answered.max(number.min(flow.issued));
                 }
             }
-            Kind::Control => {
+            Some(&Message::Token { missing, .. }) => {
                 if let Some(left) = self.outgoing.get_mut(&packet.flow) {
-                    *left = packet.rank.unsigned_abs();
+                    *left = missing;
                 }
             }
-            Kind::Ack | Kind::SynAck => {}
+            _ => {}
         }
     }
 
@@ -153,7 +154,13 @@ impl HostAgent for PhostAgent {
         }
     }
 
-    fn poll_transmit(&mut self, spec: &PhostSpec, now: Time, packet: &mut Packet) -> Transmit {
+    fn poll_transmit(
+        &mut self,
+        spec: &PhostSpec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit {
         let next = self.next;
         let Some((id, flow)) = self.choose(spec) else { return Transmit::Idle };
         if now < next {
@@ -165,16 +172,9 @@ impl HostAgent for PhostAgent {
         flow.token_at = now;
         flow.again_at = (flow.issued == flow.goal).then(|| now.saturating_add(spec.again));
         let payload = u64::from(spec.payload);
-        *packet = Packet {
-            stamp: now,
-            seq: index * payload,
-            echo: flow.issued,
-            rank: i64::try_from((flow.missing() * payload).min(flow.size)).unwrap_or(i64::MAX),
-            flow: id,
-            wire: spec.control,
-            kind: Kind::Control,
-            ..Packet::default()
-        };
+        let missing = (flow.missing() * payload).min(flow.size);
+        let token = Message::Token { offset: index * payload, number: flow.issued, missing };
+        *packet = side.packet_of(token, now, id, spec.control);
         self.next = now.saturating_add(spec.spacing);
         Transmit::Packet
     }
@@ -194,6 +194,7 @@ impl HostAgent for PhostAgent {
 mod tests {
     use super::*;
     use crate::transport::FreeFor;
+    use thalweg_wire::Kind;
 
     /// 1000 B packets of 960 B payload at 8 Gb/s: a microsecond each. Two free tokens for short flows, windows of four.
     const SPEC: PhostSpec = PhostSpec {
@@ -216,25 +217,32 @@ mod tests {
     fn agent() -> PhostAgent {
         PhostAgent::new(&SPEC, Rate::from_gbps(8))
     }
+    /// A packet with this message comes to one end of a flow.
+    fn comes(a: &mut PhostAgent, at: Time, end: End, packet: Packet, message: Message) {
+        let side = Side::Message(message);
+        a.on_packet(&SPEC, at, Came { packet: &packet, side: Some(&side), end, arrived: 0 });
+    }
     fn request(a: &mut PhostAgent, at: Time, flow: u32, packets: u64) {
-        let packet = Packet { seq: packets * 960, flow: FlowId(flow), kind: Kind::Syn, ..Packet::default() };
-        a.on_packet(&SPEC, at, Came { packet: &packet, end: End::Destination, arrived: 0 });
+        let packet = Packet { flow: FlowId(flow), ..Packet::default() };
+        comes(a, at, End::Destination, packet, Message::Request { size: packets * 960 });
     }
     /// A packet that answers the token `number`.
     fn data(a: &mut PhostAgent, at: Time, flow: u32, index: u64, number: u64) {
-        let packet =
-            Packet { seq: index * 960, echo: number, flow: FlowId(flow), payload: 960, ..Packet::default() };
-        a.on_packet(&SPEC, at, Came { packet: &packet, end: End::Destination, arrived: 0 });
+        let packet = Packet { seq: index * 960, flow: FlowId(flow), payload: 960, ..Packet::default() };
+        comes(a, at, End::Destination, packet, Message::TokenSpent { number });
     }
     /// (microsecond, flow, packet, number) of every token up to `end`, asked for when the agent wants to be.
     fn tokens(a: &mut PhostAgent, mut now: Time, end: Time) -> Vec<(u64, u32, u64, u64)> {
-        let (mut all, mut packet) = (Vec::new(), Packet::default());
+        let (mut all, mut packet, mut side) = (Vec::new(), Packet::default(), Side::Empty);
         a.on_timer(&SPEC, now);
         while now <= end {
-            let paced = match a.poll_transmit(&SPEC, now, &mut packet) {
+            let paced = match a.poll_transmit(&SPEC, now, &mut packet, &mut side) {
                 Transmit::Packet => {
                     assert_eq!((packet.kind, packet.wire, packet.class), (Kind::Control, 40, 0));
-                    all.push((now.ps() / 1_000_000, packet.flow.0, packet.seq / 960, packet.echo));
+                    let Some(&Message::Token { offset, number, .. }) = side.message() else {
+                        panic!("a token")
+                    };
+                    all.push((now.ps() / 1_000_000, packet.flow.0, offset / 960, number));
                     continue;
                 }
                 Transmit::At(at) => at,
@@ -318,8 +326,8 @@ mod tests {
         a.on_start(&SPEC, US(0), FlowId(3), 9600);
         a.on_start(&SPEC, US(0), FlowId(4), 4800);
         assert!(a.rank(FlowId(4), 0) < a.rank(FlowId(3), 0));
-        let token = Packet { flow: FlowId(3), kind: Kind::Control, rank: 960, ..Packet::default() };
-        a.on_packet(&SPEC, US(9), Came { packet: &token, end: End::Source, arrived: 0 });
+        let token = Message::Token { offset: 0, number: 1, missing: 960 };
+        comes(&mut a, US(9), End::Source, Packet { flow: FlowId(3), ..Packet::default() }, token);
         assert_eq!((a.rank(FlowId(3), 0), a.rank(FlowId(4), 0)), (960, 4800));
         a.on_over(&SPEC, US(9), FlowId(3), End::Source);
         assert_eq!(a.rank(FlowId(3), 0), u64::MAX);

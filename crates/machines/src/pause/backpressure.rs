@@ -6,15 +6,14 @@
 //! that a lost frame costs no more than that time.
 
 use super::{
-    Claims, Effects, Frame, Held, Parameters, Passing, PausePolicy, QueuePauses, QueueSet, Reach, Site,
-    smallest_frame,
+    Claims, Effects, Held, Parameters, Passing, PausePolicy, QueuePauses, Reach, Site, smallest_frame,
 };
-use crate::packet::Flags;
 use crate::problems::Problems;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thalweg_units::{Bytes, FlowId, Span, Time};
+use thalweg_wire::{Flags, Frame, QueueSet};
 
 /// Backpressure flow control (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022): a queue of the hop before
 /// pauses as long as packets of it wait that made a queue of the scheduler `bfc` too long.
@@ -147,7 +146,7 @@ impl Backpressure {
     /// The counter of the queue that a packet came from.
     #[inline]
     fn counter(&mut self, at: Passing<'_>) -> (u16, &mut u32) {
-        let queue = at.packet.tag % QueueSet::CAPACITY;
+        let queue = at.packet.hop.queue() % QueueSet::CAPACITY;
         (queue, &mut self.counters[at.input * usize::from(QueueSet::CAPACITY) + usize::from(queue)])
     }
 }
@@ -220,10 +219,10 @@ impl PausePolicy for Backpressure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Packet;
+    use thalweg_wire::{HopTag, Packet};
 
-    fn from(tag: u16) -> Packet {
-        Packet { tag, flags: Flags::HELD_BACK, ..Packet::default() }
+    fn from(queue: u16) -> Packet {
+        Packet { hop: HopTag::from_queue(queue), flags: Flags::HELD_BACK, ..Packet::default() }
     }
 
     /// §3.3.3.2: on the counter's first step up, and on its last one down, whatever the order, output and
@@ -241,7 +240,7 @@ mod tests {
             Some(Frame::PauseQueue { queue: 7 }),
             "another neighbour"
         );
-        let free = Packet { tag: 7, ..Packet::default() };
+        let free = Packet { hop: HopTag::from_queue(7), ..Packet::default() };
         assert_eq!(switch.on_departed(now, Passing { input: 0, output: 1, packet: &free }), None);
         assert_eq!(switch.on_departed(now, at(0, 3)), None);
         assert_eq!(switch.counted(), 2);
@@ -252,8 +251,8 @@ mod tests {
     #[test]
     fn a_reminder_says_which_counters_are_not_zero() {
         let mut switch = Backpressure::new(&Params::default(), 1).unwrap();
-        for tag in [3, 200, 3] {
-            switch.on_overfull(Time::ZERO, Passing { input: 0, output: 1, packet: &from(tag) });
+        for queue in [3, 200, 3] {
+            switch.on_overfull(Time::ZERO, Passing { input: 0, output: 1, packet: &from(queue) });
         }
         switch.on_departed(Time::ZERO, Passing { input: 0, output: 1, packet: &from(3) });
         assert_eq!(switch.reminder(0), Some(Frame::Bitmap([3, 200].into_iter().collect())));

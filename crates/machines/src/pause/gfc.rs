@@ -4,11 +4,12 @@
 //!
 //! Stage k holds from B_k = B_m − (B_m − B_1)/2^(k−1) on; below B_1 the neighbour sends at full rate.
 
-use super::{Claims, Effects, Frame, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame};
+use super::{Claims, Effects, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame};
 use crate::problems::Problems;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
+use thalweg_wire::Frame;
 
 /// Gentle flow control, buffer-based (Qian et al., SIGCOMM 2019): in stage k, from last − (last −
 /// first)/2^(k−1) on, the upstream neighbour of an input sends at its link's rate divided by 2^k.
@@ -139,7 +140,7 @@ impl PausePolicy for Gfc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Packet;
+    use thalweg_wire::Packet;
 
     const SPEC: Params =
         Params { first: Bytes::new(1000), last: Bytes::new(1800), stages: 10, frame: Bytes::new(64) };

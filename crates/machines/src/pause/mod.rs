@@ -4,7 +4,6 @@
 //! Frames go ahead of everything else on a link and are never paused themselves.
 
 mod declare;
-mod frame;
 mod list;
 mod outbox;
 mod paused;
@@ -13,15 +12,14 @@ mod tests;
 
 use declare::smallest_frame;
 pub use declare::{Claims, Effects, Headroom, Parameters, QueuePauses, Reach, Site};
-pub use frame::{Classes, Frame, QueueSet};
 pub use outbox::{Outbox, Posted};
 pub use paused::{Change, Paused};
 
-use crate::packet::Packet;
 use crate::problems::{Problem, Problems};
 use list::policies;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+use thalweg_wire::{Frame, Packet};
 
 /// The one list of pause policies, handed to the macro that is named; what is in its braces comes first.
 #[macro_export]
@@ -43,7 +41,7 @@ pub struct Passing<'a> {
     pub input: usize,
     /// The output at which it waits, or waited.
     pub output: usize,
-    /// Itself; [`Packet::tag`] is the queue that it came from at the hop before.
+    /// Itself; [`Packet::hop`] is the queue that it came from at the hop before.
     pub packet: &'a Packet,
 }
 
@@ -65,7 +63,7 @@ pub trait PausePolicy {
     /// A packet was stored, and its input now holds this: what is that input's neighbour told?
     fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame>;
     /// A packet has joined a queue and made it too long ([`crate::schedule::Discipline::is_overfull`]); it is
-    /// now marked [`HELD_BACK`](crate::Flags::HELD_BACK): what is its input's neighbour told?
+    /// now marked [`HELD_BACK`](thalweg_wire::Flags::HELD_BACK): what is its input's neighbour told?
     #[inline]
     fn on_overfull(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
         None

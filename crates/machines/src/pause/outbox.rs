@@ -1,8 +1,8 @@
 //! Frames that wait for a port to send them.
 
-use super::Frame;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use thalweg_wire::Frame;
 
 /// A frame for the far end of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

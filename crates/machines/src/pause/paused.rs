@@ -1,9 +1,9 @@
 //! What a port may not send, because its neighbour said so.
 
-use super::{Classes, Frame, QueueSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use thalweg_units::{FlowId, Span, Time};
+use thalweg_wire::{Classes, Frame, QueueSet};
 
 /// The pauses of one port, and how long they have lasted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

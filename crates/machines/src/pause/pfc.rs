@@ -1,13 +1,12 @@
 //! Priority flow control (IEEE 802.1Qbb): an input whose bytes cross XOFF asks its upstream neighbour to
 //! stop, and at XON to go on. The bytes of all classes are counted together, so all classes stop.
 
-use super::{
-    Claims, Classes, Effects, Frame, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame,
-};
+use super::{Claims, Effects, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame};
 use crate::problems::Problems;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time, tagged};
+use thalweg_wire::{Classes, Frame};
 
 /// Priority flow control (IEEE 802.1Qbb): an input that fills up makes its upstream neighbour pause.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -318,7 +317,7 @@ impl PausePolicy for Pfc {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Packet;
+    use thalweg_wire::Packet;
 
     fn taken(p: &mut Pfc, input: usize, held: Held) -> Option<Frame> {
         p.on_taken(Time::ZERO, Passing { input, output: 1, packet: &Packet::default() }, held)

@@ -1,8 +1,8 @@
 //! Laws of every pause policy.
 
 use super::*;
-use crate::packet::Flags;
 use thalweg_units::Bytes;
+use thalweg_wire::{Flags, HopTag};
 
 const INPUTS: usize = 3;
 
@@ -12,7 +12,7 @@ fn held(bytes: u64) -> Held {
 
 /// Packets come by an input until it holds a good deal, and leave again.
 fn fill_and_drain(policy: &mut PauseMachine, queue: u16) -> Vec<Frame> {
-    let packet = Packet { tag: queue, flags: Flags::HELD_BACK, ..Packet::default() };
+    let packet = Packet { hop: HopTag::from_queue(queue), flags: Flags::HELD_BACK, ..Packet::default() };
     let at = Passing { input: 1, output: 2, packet: &packet };
     let mut said = Vec::new();
     for n in 1..=5 {
@@ -42,7 +42,7 @@ fn who_has_told_a_neighbour_to_stop_tells_it_to_go_on_and_then_knows_of_nothing(
 fn a_saved_policy_goes_on_as_it_would_have() {
     for spec in PauseSpec::variants() {
         let mut policy = spec.make(INPUTS).unwrap();
-        let packet = Packet { tag: 3, flags: Flags::HELD_BACK, ..Packet::default() };
+        let packet = Packet { hop: HopTag::from_queue(3), flags: Flags::HELD_BACK, ..Packet::default() };
         let at = Passing { input: 0, output: 2, packet: &packet };
         policy.on_taken(Time::ZERO, at, held(5000));
         policy.on_overfull(Time::ZERO, at);

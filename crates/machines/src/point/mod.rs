@@ -2,26 +2,24 @@
 //!
 //! A point ([`CongestionPoint`]) is told of every data packet that joins its port's queue and of every one
 //! that waits no longer, and may ask for a clock. What it has to say it puts into a list ([`Told`]), flow by
-//! flow; whoever runs it makes messages of that ([`Notice`](crate::Notice)) and sends them from the port's
+//! flow; whoever runs it makes messages of that ([`Notice`](thalweg_wire::Notice)) and sends them from the port's
 //! node to the flows' sources, as packets of control, on their own way, with their own bytes. Nobody
 //! acknowledges them.
 //!
 //! A point reads; it neither marks nor drops ([`crate::stage`]).
 
 mod declare;
-pub mod law;
 mod list;
 mod recipients;
 
 pub use declare::Parameters;
 pub use recipients::{Recipients, Who};
 
-use crate::notice::Says;
-use crate::packet::Packet;
 use crate::problems::{Problem, Problems};
 use crate::stage::View;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Stream, Time};
+use thalweg_wire::{Packet, Says};
 
 // The one list. Each point has a file of its own, which declares its `Params` ([`Parameters`]).
 list::points! {

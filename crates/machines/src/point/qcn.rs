@@ -13,12 +13,11 @@
 
 use super::{CongestionPoint, Parameters, Problems, Told};
 use crate::congestion::Messages;
-use crate::notice::Says;
-use crate::packet::Packet;
 use crate::stage::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Stream, Time};
+use thalweg_wire::{Packet, Says};
 
 /// The largest |Fb| of six bits.
 pub const WORST: u8 = 63;

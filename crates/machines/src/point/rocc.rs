@@ -1,7 +1,7 @@
 //! RoCC's congestion point: every T it looks at its queue, moves one fair rate, and tells it to the flows it tracks.
 //!
 //! Menikkumbura, Purdue University 2022, chapter 3, §3.3.2 to §3.3.4 and §3.3.6; Taheri et al., CoNEXT 2020.
-//! The arithmetic is that of [`law`](super::law); who is told, of [`recipients`](super::Recipients).
+//! The arithmetic is that of [`law`]; who is told, of [`recipients`](super::Recipients).
 //!
 //! ```text
 //! CHOICE RoCC §3.3.2: F begins at F_max. The first tick of a port comes at random within T, so that ports do
@@ -13,15 +13,14 @@
 //! CHOICE RoCC §3.5: KB are 1000 B, so that Q_ref is 250 steps.
 //! ```
 
-use super::law::{Law, fixed};
 use super::{CongestionPoint, Parameters, Problems, Recipients, Told, Who};
 use crate::congestion::Messages;
-use crate::notice::{QueueReport, Says};
-use crate::packet::Packet;
+use crate::congestion::rocc::law::{self, fixed};
 use crate::stage::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_wire::{Packet, QueueReport, RoccLaw, Says};
 
 /// RoCC: a fair rate by a PI controller of the queue, sent to the sources (Taheri et al., CoNEXT 2020). For
 /// the controller `rocc`.
@@ -113,7 +112,7 @@ fn published(rate: Rate) -> (u64, u64, f64) {
 
 impl Params {
     /// The constants at a port of `rate`.
-    fn law(&self, rate: Rate) -> Result<Law, String> {
+    fn law(&self, rate: Rate) -> Result<RoccLaw, String> {
         let (usual, limit, alpha) = published(rate);
         let steps = |bytes: Bytes| (bytes.get() / self.queue_step.get()) as i64;
         let rates = |rate: Rate| fixed(rate.bps() as f64 / self.rate_step.bps() as f64);
@@ -125,7 +124,7 @@ impl Params {
         if max < self.min_rate {
             return Err(format!("F_min, {}, is above F_max, {max}", self.min_rate));
         }
-        let law = Law {
+        let law = RoccLaw {
             min: rates(self.min_rate),
             max: rates(max),
             reference: steps(reference),
@@ -241,7 +240,7 @@ impl Parameters for Params {
 /// The congestion point of one port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rocc {
-    law: Law,
+    law: RoccLaw,
     /// F, fixed point.
     fair: i64,
     /// Q_old.
@@ -271,7 +270,7 @@ impl CongestionPoint for Rocc {
     fn tick(&mut self, now: Time, view: &View, told: &mut Told) {
         let queue = (view.bytes / self.queue_step) as i64;
         let before = self.fair;
-        (self.fair, _) = self.law.update(self.fair, queue, self.old);
+        (self.fair, _) = law::update(&self.law, self.fair, queue, self.old);
         self.old = queue;
         self.ticks = self.ticks.wrapping_add(1);
         self.next = now.saturating_add(self.update);
@@ -280,7 +279,7 @@ impl CongestionPoint for Rocc {
             Says::Queue(QueueReport { queue, tick: self.ticks, fair, law: self.law })
         };
         let says = match self.computes {
-            Computes::Switch => Says::FairRate(Rate::from_bps(self.law.rate(self.fair))),
+            Computes::Switch => Says::FairRate(Rate::from_bps(law::rate(&self.law, self.fair))),
             Computes::Host => report(Some(before)),
             Computes::HostAlone => report(None),
         };
@@ -382,7 +381,7 @@ mod tests {
             tick(&mut switch, kb * 1000);
             let [(_, Says::Queue(report))] = tick(&mut host, kb * 1000)[..] else { panic!("a report") };
             let queue = i64::from(report.queue);
-            assert_eq!(report.law.update(report.fair.unwrap(), queue, old).0, switch.fair);
+            assert_eq!(law::update(&report.law, report.fair.unwrap(), queue, old).0, switch.fair);
             old = queue;
         }
     }

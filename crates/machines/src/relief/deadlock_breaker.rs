@@ -9,10 +9,11 @@
 //! ```
 
 use super::detect::{Detector, FURTHEST};
-use super::{Act, Parameters, Problems, Relief, Signal, Site, SwitchView, Tally};
+use super::{Act, Parameters, Problems, Relief, Site, SwitchView, Tally};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
+use thalweg_wire::Signal;
 
 /// Cycles of paused ports are found by messages that come back, and turned by a packet at a time, which each
 /// input keeps a place for (Menikkumbura, Purdue 2022, §4.6.4).

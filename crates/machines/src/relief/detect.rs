@@ -5,9 +5,10 @@
 //! DETECT with its number. Who gets one passes it on through each suspected output that holds packets of that
 //! input, if the output's own number is smaller; if it is the same, the cycle is found.
 
-use super::{Act, Problems, Signal, SwitchView};
+use super::{Act, Problems, SwitchView};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
+use thalweg_wire::Signal;
 
 /// No cycle has more ports: what goes round one that it is no part of ends here.
 pub(super) const FURTHEST: u16 = 64;

@@ -2,10 +2,11 @@
 //! broken by giving packets up. (That of Shpiner et al., HotNets 2016, sends them another way.)
 
 use super::detect::Detector;
-use super::{Act, Parameters, Problems, Relief, Signal, Site, SwitchView, Tally};
+use super::{Act, Parameters, Problems, Relief, Site, SwitchView, Tally};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
+use thalweg_wire::Signal;
 
 /// Cycles of paused ports are found by messages that come back, and broken by dropping packets (Shpiner et
 /// al., HotNets 2016; Menikkumbura, Purdue 2022, §4.6.4).

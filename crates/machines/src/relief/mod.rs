@@ -9,14 +9,13 @@
 mod declare;
 mod detect;
 mod list;
-mod signal;
 
 pub use declare::{Parameters, Site};
-pub use signal::Signal;
 
 use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
+use thalweg_wire::Signal;
 
 // The one list. Each relief has a file of its own, which declares its `Params` ([`Parameters`]).
 list::reliefs! {

@@ -20,14 +20,13 @@ mod turns;
 pub use params::{Assignment, Params, Service};
 
 use super::{Around, At, Entry, Key, Needs, Order, Parameters};
-use crate::packet::{Handle, Packet};
-use crate::pause::QueueSet;
 use crate::problems::Problems;
 use fifos::{Fifo, Fifos, NIL, Node};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 use table::{Cell, Table};
 use thalweg_units::{FlowId, Rate, Span, Stream, Time, mix64};
+use thalweg_wire::{Handle, Packet, QueueSet};
 use tofino::Tofino;
 use turns::{Class, shortest};
 

@@ -3,12 +3,12 @@
 //! that have ever passed.
 
 use super::lanes::Lanes;
-use crate::packet::{Kind, Packet};
 use crate::stage::codel::Law;
 use crate::stage::{Codel, codel};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{FlowId, Span, Time, mix64};
+use thalweg_wire::{Kind, Packet};
 
 /// What is known of a bin.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

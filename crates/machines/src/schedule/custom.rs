@@ -3,12 +3,12 @@
 use super::{
     At, Discipline, Entry, Key, Limit, Machine, Manages, Needs, OutputQueue, Parameters, Served, Verdict,
 };
-use crate::packet::{Ecn, Handle, Packet};
 use crate::plugin::{Json, Made, Registry, boxed_state};
 use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+use thalweg_wire::{Ecn, Handle, Packet};
 
 /// A user's queue discipline: the contract, and how to clone and save it.
 pub trait PluggedDiscipline: Discipline + Send + Sync {

@@ -61,7 +61,7 @@ pub const QUEUE: f64 = 450.0;
 pub struct Needs {
     /// What it sorts by.
     pub key: Key,
-    /// It serves [`Packet::class`](crate::Packet::class), of which it knows so many.
+    /// It serves [`Packet::class`](thalweg_wire::Packet::class), of which it knows so many.
     pub classes: Option<u16>,
     /// It serves control packets, too, by the class that they say.
     pub control_classes: bool,

@@ -1,10 +1,9 @@
 //! The contract of output queues: what arrives, what leaves, what is given up.
 
-use crate::packet::{Handle, Packet};
-use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use thalweg_units::{Bytes, FlowId, Span, Time};
+use thalweg_wire::{Handle, Packet, QueueSet};
 
 /// What became of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -3,11 +3,11 @@
 
 use super::lanes::Lanes;
 use super::{Around, At, Entry, FairOverflow, Order, Parameters, Problems};
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, Time};
+use thalweg_wire::{Handle, Packet};
 
 /// Deficit round robin over flows (Shreedhar & Varghese, SIGCOMM 1995).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,11 +8,11 @@
 //! The bucket is kept as the instant at which it will be full again, as in [`crate::stage::policer`].
 
 use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
-use crate::packet::{Handle, Kind, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_wire::{Handle, Kind, Packet};
 
 /// Credits first, metered so that the data they call for fits the link; all else in order of arrival
 /// (ExpressPass: Cho et al., SIGCOMM 2017).

@@ -1,11 +1,11 @@
 //! First come, first served; a packet that does not fit is dropped.
 
 use super::{At, Entry, Needs, Order, Parameters};
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet};
 
 /// First come, first served; drops the arriving packet.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

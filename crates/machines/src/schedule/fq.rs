@@ -13,10 +13,10 @@
 use super::heap::{self, IndexedHeap};
 use super::lanes::Lanes;
 use super::{Around, At, Entry, FairOverflow, Order, Parameters, Problems};
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Time};
+use thalweg_wire::{Handle, Packet};
 
 /// Fair queueing by finish numbers of bit-by-bit round robin (Demers, Keshav, Shenker, SIGCOMM 1989).
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -26,12 +26,12 @@
 use super::bins::Bins;
 use super::round_robin::RoundRobin;
 use super::{Around, At, Entry, Manages, Needs, Order, Parameters, Problems};
-use crate::packet::{Ecn, Handle, Packet};
 use crate::stage::{Departure, codel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, Span, Time};
+use thalweg_wire::{Ecn, Handle, Packet};
 
 /// Deficit round robin over hashed flows, sparse ones first, with CoDel in every queue (FQ-CoDel, RFC 8290).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,10 +10,10 @@
 use super::linked::{Line, Linked, Memory, NIL};
 use super::{At, Entry, Needs, Order, Parameters};
 use crate::crossbar::Ends;
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet};
 
 /// A packet from each input of the switch in turn, first come, first served inside: the outputs of a switch
 /// with virtual output queues (IRN §4.3.1). Needs `switch.inputs`.

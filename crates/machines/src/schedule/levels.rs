@@ -1,10 +1,9 @@
 //! A few FIFOs in order of importance: the data path of strict priority and of ADS.
 
 use super::Entry;
-use crate::packet::Handle;
-use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use thalweg_wire::{Handle, QueueSet};
 
 /// FIFOs numbered from 0, the most important, which of them hold anything, and which are paused.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,10 +1,10 @@
 //! Last come, first served; a packet that does not fit is dropped.
 
 use super::{At, Entry, Needs, Order, Parameters};
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet};
 
 /// Last come, first served; drops the arriving packet.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

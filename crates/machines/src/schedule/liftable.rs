@@ -1,18 +1,18 @@
 //! First come, first served, with a lane beside it that no pause holds, into which single packets can be
 //! lifted out of the middle of what waits: the queue of a port under [`crate::relief`].
 //!
-//! What arrives with an escape header ([`Packet::tag`] above zero) joins the lane. Lifting the first packet
+//! What arrives with an escape header ([`Packet::hop`]) joins the lane. Lifting the first packet
 //! of a flow, joining and leaving take constant time (amortised: places that lifted packets have left are
 //! passed over once). Which packet is the first of its flow is known of those that wait when somebody asks
 //! ([`Liftable::index`]): what comes and goes meanwhile passes a plain queue.
 
 use super::flow_table::FlowTable;
 use super::{At, Entry, Order, Parameters};
-use crate::packet::{Ecn, Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::{Ecn, Handle, Packet};
 
 /// Bytes of the header of an escaping packet: hops that it still escapes (Menikkumbura, Purdue 2022, §4.3.2).
 pub const HEADER: u32 = 2;
@@ -222,8 +222,9 @@ impl Order for Liftable {
     #[inline]
     fn push(&mut self, _: Time, packet: &Packet, handle: Handle) {
         let entry = Entry::new(packet, handle);
-        if packet.tag > 0 {
-            return self.lane.push_back((entry, packet.tag));
+        let hops = packet.hop.escape_hops();
+        if hops > 0 {
+            return self.lane.push_back((entry, hops));
         }
         self.ring.push_back(entry);
         self.waiting += 1;
@@ -265,9 +266,10 @@ impl Order for Liftable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_wire::HopTag;
 
-    fn packet(flow: u32, tag: u16) -> Packet {
-        Packet { flow: FlowId(flow), tag, wire: 1000, ..Packet::default() }
+    fn packet(flow: u32, hops: u16) -> Packet {
+        Packet { flow: FlowId(flow), hop: HopTag::escaping(hops), wire: 1000, ..Packet::default() }
     }
     /// Packet n is of the nth of these flows.
     fn with(flows: &[u32]) -> Liftable {

@@ -2,12 +2,11 @@
 
 use super::{At, Discipline, Entry, Limit, Machine, Order, OutputQueue, Served, Sojourn, Verdict};
 use crate::crossbar::Ends;
-use crate::packet::{Ecn, Handle, Packet};
-use crate::pause::QueueSet;
 use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use thalweg_units::{FlowId, Rate, Serializer, Span, Time};
+use thalweg_wire::{Ecn, Handle, Packet, QueueSet};
 
 /// An order with a limit and a stage: a whole [`Discipline`].
 ///

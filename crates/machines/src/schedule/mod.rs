@@ -37,13 +37,12 @@ pub use sojourn::Sojourn;
 pub use spec::DisciplineSpec;
 pub use two_queues::Weights;
 
-use crate::packet::{Handle, Packet};
-use crate::pause::QueueSet;
 use crate::problems::{Problem, Problems};
 use crate::stage::StageSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use thalweg_units::{FlowId, Span, Time};
+use thalweg_wire::{Handle, Packet, QueueSet};
 
 // The one list. Each order has a file of its own, which declares its `Params` ([`Parameters`]).
 list::orders! {

@@ -2,11 +2,10 @@
 
 use super::Discipline;
 use crate::crossbar::Ends;
-use crate::packet::{Ecn, Handle, Packet};
-use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use thalweg_units::{FlowId, Span, Time};
+use thalweg_wire::{Ecn, Handle, Packet, QueueSet};
 
 /// A waiting packet, as far as a queue must know it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -9,10 +9,10 @@ use super::lifo::Lifo;
 use super::random::Random;
 use super::rank::Rank;
 use super::{Around, At, Entry, Key, Needs, Order, Parameters, Problems};
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, Time, mix64};
+use thalweg_wire::{Handle, Packet};
 
 /// Two classes, flows of even and of odd number, that send a packet each in turn (NSDI 2016 §2.3: FQ between SJF and
 /// FIFO).

@@ -18,10 +18,10 @@ use super::heap::{self, Key, MAX_SLOTS};
 use super::interval_heap::IntervalHeap;
 use super::min_heap::MinHeap;
 use super::{Around, At, Entry, Key as SortedBy, Needs, Order, Parameters, Problems};
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Serializer, Span, Time};
+use thalweg_wire::{Handle, Packet};
 
 /// A push-in first-out queue: lowest rank header first, in order of arrival among equals; drops the highest (Sivaraman
 /// et al., SIGCOMM 2016). Say what senders write: `transport.rank`.

@@ -6,10 +6,10 @@
 
 use super::levels::Levels;
 use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet};
 
 /// Strict priority over the traffic class; 0 is served first (IEEE 802.1Q §8.6.8.1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

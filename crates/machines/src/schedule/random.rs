@@ -2,10 +2,10 @@
 //! is dropped. The default of "arbitrary" schedules in Mittal et al., NSDI 2016, §2.3.
 
 use super::{At, Entry, Needs, Order, Parameters};
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, Time, mix64};
+use thalweg_wire::{Handle, Packet};
 
 /// Any waiting packet, all equally likely; drops the arriving packet.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]

@@ -12,10 +12,10 @@
 use super::heap;
 use super::ranked_flows::{Ranked, RankedFlows};
 use super::{Entry, Order};
-use crate::packet::{Handle, Packet};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::{Handle, Packet};
 
 /// Packets that are looked through rather than kept in order; few in tests, so that these meet both forms.
 const SHORT: usize = if cfg!(test) { 3 } else { 16 };

@@ -9,12 +9,12 @@
 use super::bins::Bins;
 use super::heap::{self, IndexedHeap};
 use super::{Around, At, Entry, Order, Parameters, Problems};
-use crate::packet::{Handle, Packet};
 use crate::stage::{Departure, codel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet};
 
 /// Packet by packet round robin over flows, new flows first; drops from the longest queue in packets (stochastic fair
 /// queueing: McKenney, INFOCOM 1990).

@@ -1,9 +1,9 @@
 //! When each waiting packet came, by its handle: for stages that judge by the wait.
 
 use super::flow_table::FlowTable;
-use crate::packet::Handle;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::Handle;
 
 /// Arrival times of a port's packets. Slots are recycled.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -14,10 +14,10 @@ mod round_robin;
 mod strict_priority;
 
 use super::*;
-use crate::packet::{Ecn, Kind};
 use crate::stage::{MarkAt, StageSpec, codel, red, step_ecn};
 use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
+use thalweg_wire::{Ecn, Kind};
 
 /// 8 Gb/s: a byte lasts exactly 1 ns.
 const RATE: Rate = Rate::from_gbps(8);

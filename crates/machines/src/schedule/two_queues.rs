@@ -17,10 +17,10 @@
 
 use super::fifo::Fifo;
 use super::{At, Discipline, Entry, Limit, Managed, OutputQueue, Served, Verdict};
-use crate::packet::{Handle, Packet};
 use crate::stage::{Sliding, StageSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Rate, Span, Time};
+use thalweg_wire::{Handle, Packet};
 
 /// Who sets the shares.
 pub trait Weights {

@@ -23,10 +23,10 @@ use super::{
     Acts, Around, Arrival, Batch, BlockAcks, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View,
 };
 use crate::link::TransmitterSpec;
-use crate::packet::{Ecn, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
+use thalweg_wire::{Ecn, Packet};
 
 /// Which rate the target is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

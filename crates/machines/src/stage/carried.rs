@@ -8,8 +8,8 @@
 //! as transmission begins. Network-wide EDF and the omniscient timetable fit the same two stages, around any
 //! order of service.
 
-use crate::packet::{Handle, Packet};
 use thalweg_units::{Span, Time};
+use thalweg_wire::{Handle, Packet};
 
 /// The two stages around the queue of a switch's port. Between them [`Packet::rank`] is the key, outside the header.
 pub trait Carry {

@@ -402,7 +402,7 @@ mod tests {
                         let came = queue.remove(0);
                         let bytes = queue.len() as u64 * 500;
                         let view = View { waited: now - came.0, ..super::super::tests::behind(queue.len() as u32, bytes, 500) };
-                        let ecn = if came.1 { crate::packet::Ecn::Ect0 } else { crate::packet::Ecn::NotEct };
+                        let ecn = if came.1 { thalweg_wire::Ecn::Ect0 } else { thalweg_wire::Ecn::NotEct };
                         match stage.on_departure(now, &view, Leaving { ecn }) {
                             Leave::Drop => drops += 1,
                             leave => break Some((came, leave == Leave::Mark)),

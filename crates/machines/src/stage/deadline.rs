@@ -3,9 +3,9 @@
 //! by when it should have left that port: o(p) less the least time from there to the exit.
 
 use super::carried::Carry;
-use crate::packet::{Handle, Meaning, Packet};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
+use thalweg_wire::{Handle, Meaning, Packet};
 
 /// It remembers nothing.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -3,7 +3,6 @@
 //! come from here.
 
 use super::HeaderStage;
-use crate::packet::ExplicitKind;
 use crate::problems::Problems;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use thalweg_units::notation::Capacity;
 use thalweg_units::{Rate, Stream};
+use thalweg_wire::ExplicitKind;
 
 /// A stage's parameters: its table in scenarios. The doc comment of the struct is the stage's summary, with
 /// its source in parentheses; those of the fields document the keys; [`Default`] holds the defaults.

@@ -113,7 +113,7 @@ pub(super) mod tests {
     use super::super::tests::{behind, finds};
     use super::super::{Arrival, HeaderStage, Leave, Leaving, View};
     use super::*;
-    use crate::packet::{Explicit, ExplicitKind, Packet, Side};
+    use thalweg_wire::{Explicit, ExplicitKind, Packet, Side};
 
     /// A router before a link of 12 Mb/s, and what its packets carry.
     pub(in super::super) struct Router<S>(pub S, pub ExplicitKind);
@@ -140,7 +140,7 @@ pub(super) mod tests {
             let view = View { rate, ..finds((queue / 1500) as u32, queue, wire) };
             assert_eq!(self.0.on_arrival(now, &view, &packet), Arrival::Admit);
             let view = View { rate, ..behind((queue / 1500) as u32, queue, wire) };
-            let leaving = Leaving { ecn: crate::packet::Ecn::NotEct };
+            let leaving = Leaving { ecn: thalweg_wire::Ecn::NotEct };
             assert_eq!(self.0.on_departure(now, &view, leaving), Leave::Pass);
             self.0.write(now, &view, &mut packet, &mut side);
             side.explicit().map(|header| header.what)

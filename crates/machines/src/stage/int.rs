@@ -13,10 +13,10 @@
 //! ```
 
 use super::{Acts, HeaderStage, Needs, Parameters, View};
-use crate::packet::{IntHop, Packet, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream, Time};
+use thalweg_wire::{IntHop, Packet, Side};
 
 /// In-band telemetry: every hop writes its queue, bytes sent, time and rate (Li et al., SIGCOMM 2019).
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -63,8 +63,8 @@ impl HeaderStage for Int {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{IntStack, Kind};
     use thalweg_units::Span;
+    use thalweg_wire::{IntStack, Kind};
 
     fn view(bytes: u64) -> View {
         let (idle_for, waited) = (Span::ZERO, Span::ZERO);

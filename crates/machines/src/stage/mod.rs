@@ -39,10 +39,10 @@ pub use vcp::Vcp;
 pub use xcp::Xcp;
 
 use crate::link::TransmitterSpec;
-use crate::packet::{Ecn, Handle, Packet, Side};
 use crate::problems::{Problem, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
+use thalweg_wire::{Ecn, Handle, Packet, Side};
 
 // The one list. Each stage has a file of its own, which declares its `Params` ([`Parameters`]). The large
 // ones are boxed.

@@ -13,10 +13,10 @@
 //! ```
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
-use crate::packet::{Ecn, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+use thalweg_wire::{Ecn, Packet};
 
 /// Marks with a probability by a PI controller of the queue: DCQCN+PI's congestion point (Zhu et al., CoNEXT 2016).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -21,11 +21,11 @@
 mod mahimahi;
 
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
-use crate::packet::{Ecn, Packet};
 use mahimahi::Emulated;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+use thalweg_wire::{Ecn, Packet};
 
 /// Whose arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

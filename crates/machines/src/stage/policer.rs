@@ -9,10 +9,10 @@
 //! L/R, and no rounding adds up while nothing comes.
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
-use crate::packet::Packet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+use thalweg_wire::Packet;
 
 /// A token bucket that drops what exceeds a rate, as operators police traffic (RFC 2697).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

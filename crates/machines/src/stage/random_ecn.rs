@@ -3,10 +3,10 @@
 //! "Congestion Control in Highly Variable Networks", MIT 2022, §2.6, asks it of ABC).
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
-use crate::packet::{Ecn, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream, Time};
+use thalweg_wire::{Ecn, Packet};
 
 /// Marks every ECN-capable packet with the same probability, however long the queue is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

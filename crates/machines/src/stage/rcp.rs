@@ -15,10 +15,10 @@
 use super::explicit::{Meter, check_gains};
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
-use crate::packet::{Explicit, ExplicitKind, Kind, Packet, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
+use thalweg_wire::{Explicit, ExplicitKind, Kind, Packet, Side};
 
 /// How d, the mean round trip, follows the packets' round trips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -11,11 +11,11 @@
 //! ns-3. An arrival that finds more than K packets is marked, one that finds K or fewer is not.
 
 use super::{Acts, Around, Arrival, HeaderStage, Needs, Parameters, Problems, View};
-use crate::packet::{Ecn, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::notation::Capacity;
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+use thalweg_wire::{Ecn, Packet};
 
 /// Random early detection (Floyd & Jacobson, IEEE/ACM ToN 1993).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

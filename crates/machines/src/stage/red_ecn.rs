@@ -8,10 +8,10 @@
 //! what the packet leaves behind, as in the HPCC authors' simulator (Li et al., SIGCOMM 2019).
 
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, MarkAt, Needs, Parameters, Problems, View};
-use crate::packet::{Ecn, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Stream, Time};
+use thalweg_wire::{Ecn, Packet};
 
 /// Marks with a probability that rises with the queue as it is, in bytes: DCQCN's congestion point (Zhu et al., SIGCOMM
 /// 2015, §3.1).

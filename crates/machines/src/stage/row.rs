@@ -1,9 +1,9 @@
 //! Several stages in a row, each of which sees what those before it let through.
 
 use super::{Arrival, Batch, HeaderStage, Leave, Leaving, Needs, StageMachine, View};
-use crate::packet::{Ecn, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Time};
+use thalweg_wire::{Ecn, Packet, Side};
 
 /// What became of a packet that left a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,9 +3,9 @@
 //! What the source writes first is [`crate::slack`]'s affair.
 
 use super::carried::Carry;
-use crate::packet::{Handle, Meaning, Packet};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
+use thalweg_wire::{Handle, Meaning, Packet};
 
 /// It remembers nothing.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -11,13 +11,13 @@
 //! Packets that are not ECN-capable are admitted unmarked; only a full buffer drops them.
 
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, MarkAt, Needs, Parameters, Problems, View};
-use crate::packet::{Ecn, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use thalweg_units::Bytes;
 use thalweg_units::notation::{Capacity, Length};
 use thalweg_units::{Rate, Stream, Time};
+use thalweg_wire::{Ecn, Packet};
 
 /// Marks ECN-capable packets when the queue has reached a threshold (DCTCP, SIGCOMM 2010).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

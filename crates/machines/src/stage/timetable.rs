@@ -5,9 +5,9 @@
 //! The list would be in the header; here it lies beside the packet, by its handle, as paths may be long.
 
 use super::carried::Carry;
-use crate::packet::{Handle, Meaning, Packet};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
+use thalweg_wire::{Handle, Meaning, Packet};
 
 /// Priorities at every hop.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

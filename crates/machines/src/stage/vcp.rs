@@ -10,10 +10,10 @@
 use super::explicit::Meter;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
-use crate::packet::{Explicit, ExplicitKind, Load, Packet, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
+use thalweg_wire::{Explicit, ExplicitKind, Load, Packet, Side};
 
 /// VCP's router: tells whether load is low, high or too high (Xia et al., ToN 2008).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

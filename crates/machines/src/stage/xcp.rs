@@ -14,10 +14,10 @@ use super::explicit::{Meter, Shortest, check_gains};
 use super::sliding::Sliding;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
-use crate::packet::{Explicit, ExplicitKind, Packet, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
+use thalweg_wire::{Explicit, ExplicitKind, Packet, Side};
 
 /// How often the feedback is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,9 +1,9 @@
 //! The end at the destination of a transport whose receivers answer once: which packets have come, and one ACK of all.
 
 use super::arrivals::Arrivals;
-use crate::packet::{Kind, Packet};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::{Kind, Packet};
 
 /// What has come of a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,11 +2,11 @@
 
 use super::rdma;
 use crate::congestion::Start;
-use crate::packet::{Packet, Side};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_wire::{Packet, Side};
 
 /// A kind of transport, by the parameters that its flows share.
 pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
@@ -149,9 +149,6 @@ pub struct PathNeeds {
     pub told: bool,
     /// Its senders, which wait for a pace or a window, can say beforehand that they will ([`SendingEnd::foresee`]).
     pub foresees: bool,
-    /// Its senders hear what congestion points say of their flows; others, which have control packets of
-    /// their own, must not.
-    pub listens: bool,
 }
 
 /// The answer to "anything to send?".
@@ -175,11 +172,32 @@ pub struct Standing {
     pub done: bool,
 }
 
-/// What a packet told the end of a flow that is of interest outside.
+/// What a packet was to the end of a flow, as far as that is of interest outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Heard {
-    /// A sender: a round trip, as [`SenderStats::rtt_sum`] counts them.
-    pub round_trip: Option<Span>,
+pub enum Heard {
+    /// It says nothing to this end: a [`Message`](thalweg_wire::Message) of another transport's, or of a congestion
+    /// point that the controller takes none from. Nothing has changed.
+    Ignored,
+    /// The end has taken it.
+    #[default]
+    Taken,
+    /// A sender has taken it, and it measured a round trip, as [`SenderStats::rtt_sum`] counts them.
+    RoundTrip(Span),
+}
+
+impl Heard {
+    /// The round trip, if it measured one.
+    #[inline(always)]
+    pub fn round_trip(self) -> Option<Span> {
+        if let Self::RoundTrip(rtt) = self { Some(rtt) } else { None }
+    }
+}
+
+impl From<Option<Span>> for Heard {
+    #[inline(always)]
+    fn from(round_trip: Option<Span>) -> Self {
+        round_trip.map_or(Self::Taken, Self::RoundTrip)
+    }
 }
 
 /// Why a timer was due.
@@ -197,14 +215,15 @@ pub enum Expiry {
 pub trait Endpoint {
     /// What its kind of transport shares between flows.
     type Spec;
-    /// A packet for this end has arrived; `side` holds its cold headers, if it carried any.
+    /// A packet for this end has arrived; `side` holds its cold headers, if it carried any. What a
+    /// [`Message`](thalweg_wire::Message) says is in its variant: those that are not meant for this end change nothing.
     fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard;
     /// The instant named by [`Endpoint::timer`] has come (calls before it are ignored).
     fn on_timer(&mut self, spec: &Self::Spec, now: Time) -> Expiry;
     /// Fills in the next packet: every field but destination and route, which are left at their defaults. Its
     /// class is the transport's to write: that of its flow ([`Start::class`]), or another. To send cold
     /// headers, it fills `side` and sets `packet.side` to 0; otherwise `packet.side` is
-    /// [`NO_SIDE`](crate::NO_SIDE) and `side` is undefined.
+    /// [`NO_SIDE`](thalweg_wire::NO_SIDE) and `side` is undefined.
     fn poll_transmit(
         &mut self,
         spec: &Self::Spec,

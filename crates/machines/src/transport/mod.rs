@@ -41,7 +41,6 @@ pub use tcp::spec::*;
 pub use udp::{UdpPace, UdpSpec};
 
 use crate::congestion::Start;
-use crate::packet::{Packet, Side};
 use expresspass::{ExpressPassReceiver, ExpressPassSender};
 use homa::{HomaReceiver, HomaSender};
 use list::mismatch;
@@ -51,6 +50,7 @@ use rdma::{RdmaReceiver, RdmaSender};
 use serde::{Deserialize, Serialize};
 use tcp::{TcpReceiver, TcpSender};
 use thalweg_units::{FlowId, Rate, Span, Stream, Time};
+use thalweg_wire::{Packet, Side};
 use udp::{UdpReceiver, UdpSender};
 
 // The one list.

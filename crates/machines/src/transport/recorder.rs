@@ -2,9 +2,9 @@
 
 use crate::congestion::custom::{ControllerFactory, PluggedController, register_controller};
 use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Permit, Restart};
-use crate::notice::Notice;
 use std::cell::{Cell, RefCell};
 use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_wire::Notice;
 
 /// A call of the contract, with its arguments.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::congestion::ControllerSpec;
-use crate::packet::{Ecn, Flags, Kind};
 use std::collections::BTreeMap;
 pub use thalweg_units::Bytes;
+use thalweg_wire::{Ecn, Flags, Kind, Message, NO_SIDE};
 
 /// What becomes of a packet that a host hands out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -240,7 +240,7 @@ impl Pair {
         side: &Side,
         fate: &mut dyn FnMut(Way, u64, &Packet) -> Fate,
     ) {
-        let has_side = packet.side != crate::NO_SIDE;
+        let has_side = packet.side != NO_SIDE;
         self.log.push((
             self.now.since(self.origin).ps() / 1_000_000,
             describe(&packet, has_side.then_some(side)),
@@ -334,4 +334,51 @@ fn describe(p: &Packet, side: Option<&Side>) -> String {
 /// Fates of a whole run, drawn beforehand: (one way's fates, repeated from the last on as delivery).
 pub fn scripted(script: [Vec<Fate>; 2]) -> impl FnMut(Way, u64, &Packet) -> Fate {
     move |way, n, _| script[way as usize].get(n as usize).copied().unwrap_or(Fate::Deliver)
+}
+
+/// A packet that an end has handed out, with its cold headers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sent {
+    packet: Packet,
+    side: Side,
+}
+
+impl Sent {
+    /// A packet of the message's own, of flow 5.
+    pub fn of(message: Message) -> Self {
+        let mut side = Side::Empty;
+        let packet = side.packet_of(message, Time::ZERO, FlowId(5), 40);
+        Self { packet, side }
+    }
+    pub fn message(&self) -> Option<Message> {
+        self.side().and_then(Side::message).copied()
+    }
+    pub fn side(&self) -> Option<&Side> {
+        (self.packet.side != NO_SIDE).then_some(&self.side)
+    }
+}
+
+impl From<(Packet, Side)> for Sent {
+    fn from((packet, side): (Packet, Side)) -> Self {
+        Self { packet, side }
+    }
+}
+
+impl std::ops::Deref for Sent {
+    type Target = Packet;
+    fn deref(&self) -> &Packet {
+        &self.packet
+    }
+}
+
+/// What an end hands out, if it does.
+pub fn poll_one<E: Endpoint>(end: &mut E, spec: &E::Spec, now: Time) -> Option<Sent> {
+    let (mut packet, mut side) = (Packet::default(), Side::default());
+    let answer = end.poll_transmit(spec, now, &mut packet, &mut side);
+    (answer == Transmit::Packet).then_some(Sent { packet, side })
+}
+
+/// It reaches the other end.
+pub fn give<E: Endpoint>(end: &mut E, spec: &E::Spec, now: Time, sent: &Sent) -> Heard {
+    end.on_packet(spec, now, &sent.packet, sent.side())
 }

@@ -4,9 +4,9 @@ use super::{
     Endpoint, Expiry, Heard, Protocol, RankSpec, ReceivingEnd, SenderStats, SendingEnd, Transmit, Wire,
 };
 use crate::congestion::Start;
-use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_wire::{Flags, Kind, Packet, Side};
 
 /// Open-loop datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ impl UdpSender {
 impl Endpoint for UdpSender {
     type Spec = UdpSpec;
     fn on_packet(&mut self, _: &UdpSpec, _: Time, _: &Packet, _: Option<&Side>) -> Heard {
-        Heard::default()
+        Heard::Ignored
     }
     fn on_timer(&mut self, _: &UdpSpec, _: Time) -> Expiry {
         Expiry::Other

@@ -9,10 +9,10 @@ use crate::events::{Events, Phase};
 use crate::fabric::Fabric;
 use crate::fabric::gate::{EXPIRY, REFRESH};
 use crate::port::Lane;
-use thalweg_machines::pause::{Change, Frame, Passing, QueuePauses};
+use thalweg_machines::pause::{Change, Passing, QueuePauses};
 use thalweg_machines::schedule::Discipline;
-use thalweg_machines::{Flags, Handle, Packet};
 use thalweg_units::PortId;
+use thalweg_wire::{Flags, Frame, Handle, HopTag, Packet};
 
 /// After so many reminders that say that nothing is paused there are no more.
 const IDLE_REMINDERS: u8 = 2;
@@ -86,7 +86,7 @@ pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
     }
     let served = fabric.queue(id).map_or(0, |queue| queue.served_queue());
     let packet = &mut fabric.packets[handle];
-    packet.tag = served;
+    packet.hop = HopTag::from_queue(served);
     if packet.flags.has(Flags::HELD_BACK) {
         packet.flags.clear(Flags::HELD_BACK);
         held_back_gone(fabric, id);

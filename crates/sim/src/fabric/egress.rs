@@ -8,8 +8,8 @@ use thalweg_machines::egress::{self, Egress, EgressSpec};
 use thalweg_machines::link::LinkSpec;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, Queue};
 use thalweg_machines::stage::StageSpec;
-use thalweg_machines::{Handle, NO_SIDE, Packet, Side};
 use thalweg_units::PortId;
+use thalweg_wire::{Handle, NO_SIDE, Packet, Side};
 
 /// A port that runs the machine itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl Reference {
             stages: if in_switch { spec.stages.clone() } else { Vec::new() },
             control_first: spec.control_first || pulls,
             pause_control: !in_switch && spec.nic.pause_control,
-            frame_wire: frame_wire(spec),
+            frame_wire: spec.frame_wire(),
         };
         Ok(Self { egress: Egress::new(&egress, spec.seed, u64::from(id.0))?, lost: 0 })
     }
@@ -90,11 +90,6 @@ pub(crate) fn queue_of_mut<'a>(
             egresses.get_mut(port.queue as usize).map(|reference| reference.egress.queue_mut())
         }
     }
-}
-
-/// A pause frame's bytes on the wire.
-pub(crate) fn frame_wire(spec: &NetworkSpec) -> u32 {
-    spec.inputs.and_then(|inputs| inputs.effects()).map_or(0, |effects| effects.frame.get() as u32)
 }
 
 /// The fabric's packets, as the machine asks for them.

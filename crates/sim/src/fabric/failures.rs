@@ -10,9 +10,9 @@ use crate::fabric::{Fabric, backpressure, reference, relief};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane};
 use crate::spec::{IncidentKind, RoutingSpec};
-use thalweg_machines::pause::{Classes, Frame};
 use thalweg_machines::schedule::{Discipline, OutputQueue};
 use thalweg_units::{FlowId, NodeId, PortId};
+use thalweg_wire::{Classes, Frame};
 
 /// An event for each incident.
 pub(crate) fn arm<Q: Events>(cx: &mut Cx<Q>) {

@@ -4,8 +4,9 @@ use crate::arena::Arena;
 use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::pause::{Frame, Outbox, Paused, Posted};
+use thalweg_machines::pause::{Outbox, Paused, Posted};
 use thalweg_units::{FlowId, PortId, Time};
+use thalweg_wire::Frame;
 
 /// Entities of [`crate::events::Phase::Quanta`]: twice the port, and this.
 pub(super) const EXPIRY: u32 = 0;

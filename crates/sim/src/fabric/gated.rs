@@ -19,10 +19,10 @@ use crate::fabric::{Fabric, backpressure, crossbar, reference, releases, relief}
 use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Place};
-use thalweg_machines::Handle;
-use thalweg_machines::pause::{Change, Classes, Frame, Posted};
+use thalweg_machines::pause::{Change, Posted};
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
+use thalweg_wire::{Classes, Frame, Handle};
 
 /// Bytes in a quantum: 512 bit times.
 const QUANTUM: u32 = 64;

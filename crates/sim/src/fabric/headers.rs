@@ -9,8 +9,8 @@ use crate::fabric::Fabric;
 use crate::paths::travels_forward;
 use crate::port::flying::{Flying, Load};
 use thalweg_machines::stage::{Carry, View};
-use thalweg_machines::{Handle, Kind, Meaning, NO_SIDE};
 use thalweg_units::{PortId, Span, Time};
+use thalweg_wire::{Handle, Kind, Meaning, NO_SIDE};
 
 impl Fabric {
     /// A packet is about to join the queue of a port.
@@ -95,8 +95,8 @@ impl Fabric {
             let initial = slack.initial(clock, flow.group, flow.size, packet, begins);
             let packet = &mut self.packets[handle];
             packet.carry(Meaning::Slack, initial);
-            if packet.kind == Kind::Data {
-                packet.set_initial_slack(initial);
+            if packet.kind == Kind::Data && cx.spec.edge.is_some() {
+                self.stages.begin_slack(handle, initial);
             }
         }
         if let Some(journal) = &mut cx.instruments.journal {

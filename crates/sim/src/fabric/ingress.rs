@@ -11,9 +11,9 @@ use crate::events::{Events, Phase};
 use crate::fabric::settling::As;
 use crate::fabric::{Fabric, backpressure, relief, settling};
 use crate::port::Lane;
-use thalweg_machines::pause::{Frame, Passing};
-use thalweg_machines::{Flags, Handle};
+use thalweg_machines::pause::Passing;
 use thalweg_units::PortId;
+use thalweg_wire::{Flags, Frame, Handle};
 
 impl Fabric {
     /// A packet comes to a switch, through the port `from` and bound for `out`: false if there is no room for it.

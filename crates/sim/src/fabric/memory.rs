@@ -4,10 +4,10 @@ use crate::dependencies::Turn;
 use crate::port::Port;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::Packet;
 use thalweg_machines::buffer::{InputSpec, Inputs, SharedPool};
 use thalweg_machines::crossbar::Crossbar;
 use thalweg_units::{PortId, Time};
+use thalweg_wire::Packet;
 
 /// The memory of all switches, with the ports that share it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

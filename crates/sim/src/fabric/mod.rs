@@ -43,8 +43,8 @@ use preemption::Preempted;
 use serde::{Deserialize, Serialize};
 use stages::Stages;
 use thalweg_machines::schedule::{Discipline, Queue};
-use thalweg_machines::{Handle, Kind, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Span, Time};
+use thalweg_wire::{Handle, Kind, NO_SIDE, Packet, Side};
 
 /// Switches, ports, wires and routes, and every packet.
 #[derive(Clone, Debug, Serialize, Deserialize)]

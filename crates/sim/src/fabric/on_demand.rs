@@ -15,8 +15,8 @@ use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
 use thalweg_machines::schedule::{Discipline, Entry, OutputQueue, Verdict};
-use thalweg_machines::{Ecn, Handle, Kind};
 use thalweg_units::{PortId, Span, Time};
+use thalweg_wire::{Ecn, Handle, Kind};
 
 /// How a port's decision ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,8 +16,8 @@ use crate::routing::flow_pick;
 use crate::spec::NetworkSpec;
 use thalweg_machines::point::CongestionPoint;
 use thalweg_machines::stage::View;
-use thalweg_machines::{Handle, Kind, Notice, Packet, Says, Side};
 use thalweg_units::{FlowId, NodeId, PortId, Span};
+use thalweg_wire::{Handle, Kind, Message, Notice, Packet, Says};
 
 /// A packet on the wire that some congestion point has sent.
 #[inline]
@@ -123,23 +123,12 @@ fn send_told<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, tie: Ti
 fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flow: FlowId, says: Says, tie: Tie) {
     let Some(spec) = &cx.spec.point else { return };
     let side = fabric.sides.claim();
-    fabric.sides[side] = Side::Notice(Notice { point: id, says });
+    let (notice, wire) = (Message::Notice(Notice { point: id, says }), spec.message().get() as u32);
     let packet = Packet {
-        flow,
-        stamp: cx.now,
-        // For the digest, and for whoever looks.
-        seq: match says {
-            Says::FairRate(rate) => rate.bps(),
-            Says::Queue(report) => u64::from(report.queue),
-            Says::Severity(severity) => u64::from(severity),
-            _ => 0,
-        },
-        wire: spec.message().get() as u32,
         dst: cx.spec.flows[flow.at()].src,
         route: LOOKED_UP,
         side: side.0,
-        kind: Kind::Control,
-        ..Packet::default()
+        ..fabric.sides[side].packet_of(notice, cx.now, flow, wire)
     };
     cx.instruments.tally.injected += 1;
     let handle = fabric.packets.insert(packet);

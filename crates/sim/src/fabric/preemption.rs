@@ -4,8 +4,8 @@
 //! send later what is left. The end of a transmission is an event, stale if the transmission was stopped.
 
 use serde::{Deserialize, Serialize};
-use thalweg_machines::Handle;
 use thalweg_units::{PortId, Span};
+use thalweg_wire::Handle;
 
 /// The transmissions of preemptive ports.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

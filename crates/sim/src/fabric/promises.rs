@@ -9,9 +9,9 @@ use crate::fabric::relief::look;
 use crate::instruments::pauses::Deadlock;
 use crate::spec::NetworkSpec;
 use std::collections::BTreeMap;
-use thalweg_machines::Handle;
 use thalweg_machines::relief::{Passage, Relief};
 use thalweg_units::{PortId, Span, Time};
+use thalweg_wire::Handle;
 
 /// Looks that must have found the same.
 const LOOKS: u32 = 32;

@@ -19,8 +19,8 @@ use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
 use thalweg_machines::pause::Posted;
 use thalweg_machines::schedule::Discipline;
-use thalweg_machines::{Handle, Kind};
 use thalweg_units::{PortId, Span, Time};
+use thalweg_wire::{Handle, Kind};
 
 /// A packet for which there is room in the switch joins the port.
 #[inline(never)]

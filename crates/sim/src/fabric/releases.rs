@@ -5,14 +5,14 @@
 //! link as any other frame does, but no place among what is on the wire. Where links may fail, and on the
 //! reference lane, it lands at an event like others.
 //!
-//! [`Signal::only_counts`]: thalweg_machines::relief::Signal::only_counts
+//! [`Signal::only_counts`]: thalweg_wire::Signal::only_counts
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase, Tag};
 use crate::fabric::Fabric;
 use crate::fabric::reliefs::Releases;
-use thalweg_machines::relief::Signal;
 use thalweg_units::{PortId, Time};
+use thalweg_wire::Signal;
 
 /// The port `id` has sent one, which reaches a switch at `arrive`.
 pub(super) fn send(fabric: &mut Fabric, id: PortId, arrive: Time, signal: Signal) {

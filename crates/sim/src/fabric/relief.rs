@@ -3,7 +3,7 @@
 //! The machines are [`thalweg_machines::relief`], one for each switch. Here they see their switch, and what
 //! they want is done. A packet that escapes is in the lane of its port
 //! ([`thalweg_machines::schedule::liftable`]), which has memory of its own: no input counts it. Its
-//! [tag](thalweg_machines::Packet::tag) says how many hops it still escapes.
+//! [hop tag](thalweg_wire::Packet::hop) says how many hops it still escapes.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -17,13 +17,12 @@ use crate::fabric::{Fabric, reference, releases};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane, Port};
 use crate::spec::{NetworkSpec, RoutingSpec};
-use thalweg_machines::Handle;
 use thalweg_machines::link::LinkSpec;
-use thalweg_machines::pause::Frame;
-use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, SwitchView};
+use thalweg_machines::relief::{Act, Relief, ReliefMachine, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
 use thalweg_machines::schedule::{Discipline, Managed, Queue};
 use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
+use thalweg_wire::{Frame, Handle, HopTag, Signal};
 
 /// A switch as its relief sees it.
 pub(super) struct View<'a> {
@@ -129,12 +128,9 @@ pub(super) fn enters<Q: Events>(
     let Fabric { ports, packets, stages: Stages { relief, .. }, .. } = &mut *fabric;
     let input = ports[(from.0 ^ 1) as usize].place.number;
     let (switch, output) = (ports[id.at()].place.owner as usize, usize::from(ports[id.at()].place.number));
-    let packet = &mut packets[flying.handle];
-    if ports[from.at()].place.from_host {
-        packet.tag = 0;
-    }
+    let packet = &packets[flying.handle];
     let name = relief.name(packet);
-    let hops = packet.tag;
+    let hops = packet.hop.escape_hops();
     if !relief.machines[switch].recalls(name, usize::from(input), output) {
         let now = cx.now;
         hears_releases(fabric, cx, switch, (now, from));
@@ -160,12 +156,12 @@ fn escapes<Q: Events>(
     hears_releases(fabric, cx, place.owner as usize, (now, from));
     let machine = &mut fabric.stages.relief.machines[place.owner as usize];
     let packet = &mut fabric.packets[handle];
-    let hops = packet.tag;
+    let hops = packet.hop.escape_hops();
     packet.wire -= HEADER;
     flying.wire = packet.wire;
     let kept = machine.on_escaping(name, usize::from(place.number), hops);
     if !kept || machine.substitutes() && lift(fabric, cx, id, name, hops) {
-        fabric.packets[handle].tag = 0;
+        fabric.packets[handle].hop = HopTag::default();
         return false;
     }
     fabric.packets[handle].input = input;
@@ -206,7 +202,7 @@ fn has_left<Q: Events>(
     hops: u16,
 ) -> bool {
     let Some(handle) = lifted else { return false };
-    fabric.packets[handle].tag = hops;
+    fabric.packets[handle].hop = HopTag::escaping(hops);
     fabric.release_dropped(cx, id, handle);
     match fabric.reference(id) {
         Some(reference) => fabric.gates[id.at()].stopped = reference.egress.is_stopped(),
@@ -299,11 +295,12 @@ pub(crate) fn hear_the_rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
 #[cold]
 pub(super) fn finds_no_link(fabric: &mut Fabric, id: PortId, handle: Handle) {
     let (packet, place) = (&mut fabric.packets[handle], &fabric.ports[id.at()].place);
-    if packet.tag > 0 && place.owner != u32::MAX {
+    let hops = packet.hop.escape_hops();
+    if hops > 0 && place.owner != u32::MAX {
         let name = fabric.stages.relief.name(packet);
         let (machine, output) =
             (&mut fabric.stages.relief.machines[place.owner as usize], usize::from(place.number));
-        if machine.on_escaping(name, output, packet.tag) {
+        if machine.on_escaping(name, output, hops) {
             machine.on_sent(output);
         }
     }

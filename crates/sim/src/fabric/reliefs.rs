@@ -5,10 +5,10 @@ use crate::port::Port;
 use crate::spec::{FlowSpec, LinkSpec, NetworkSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::relief::{Act, Relief, ReliefMachine, Signal, Site, Tally};
+use thalweg_machines::relief::{Act, Relief, ReliefMachine, Site, Tally};
 use thalweg_machines::schedule::liftable::HEADER;
-use thalweg_machines::{Flags, Kind, Packet};
 use thalweg_units::{PortId, Span, Stream, Time};
+use thalweg_wire::{Flags, HopTag, Kind, Packet, Signal};
 
 /// The reliefs of a network; empty if it has none.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -98,9 +98,9 @@ impl Reliefs {
         if port.place.owner == u32::MAX {
             return false;
         }
-        let hops = packet.tag;
+        let hops = packet.hop.escape_hops();
         if hops > 0 {
-            packet.tag = hops - 1;
+            packet.hop = HopTag::escaping(hops - 1);
             packet.wire += if hops > 1 { HEADER } else { 0 };
             self.machines[port.place.owner as usize].on_sent(usize::from(port.place.number));
         } else {

@@ -6,8 +6,8 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::{Fabric, backpressure};
 use thalweg_machines::schedule::Discipline;
-use thalweg_machines::{Flags, Handle};
 use thalweg_units::PortId;
+use thalweg_wire::{Flags, Handle};
 
 /// When a packet is out of the reach of pauses.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,14 +6,17 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::point::{PointMachine, Told};
 use thalweg_machines::slack::SlackClock;
 use thalweg_machines::stage::{Carried, HeaderStage, StageMachine, View};
-use thalweg_machines::{Packet, Side};
 use thalweg_units::{PortId, Time};
+use thalweg_wire::{Handle, Packet, Side};
 
 /// State of the header stages.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stages {
     /// By slot and direction: what the slack of the next packet depends on.
     clocks: Vec<SlackClock>,
+    /// By handle, beside the packets as timetables are: the slack that a data packet's NIC gave it. Only where a
+    /// receiving edge compares it with what is left.
+    initial_slack: Vec<i64>,
     /// Around the queues of switches.
     pub carried: Carried,
     /// By port, as many for each: what writes as transmission begins.
@@ -35,7 +38,7 @@ impl Stages {
         points: Points,
         relief: Reliefs,
     ) -> Self {
-        Self { clocks: Vec::new(), carried, writers, per_port, points, relief }
+        Self { clocks: Vec::new(), initial_slack: Vec::new(), carried, writers, per_port, points, relief }
     }
 
     /// The transmission of a packet begins at a switch port: its stages write into it.
@@ -53,6 +56,22 @@ impl Stages {
             self.clocks.resize(at + 1, SlackClock::default());
         }
         &mut self.clocks[at]
+    }
+
+    /// A data packet begins with this slack.
+    #[inline]
+    pub fn begin_slack(&mut self, handle: Handle, slack: i64) {
+        let at = handle.0 as usize;
+        if self.initial_slack.len() <= at {
+            self.initial_slack.resize(at + 1, 0);
+        }
+        self.initial_slack[at] = slack;
+    }
+
+    /// The slack with which a data packet began.
+    #[inline]
+    pub fn initial_slack(&self, handle: Handle) -> i64 {
+        self.initial_slack.get(handle.0 as usize).copied().unwrap_or(0)
     }
 
     /// A slot has a new flow.

@@ -5,8 +5,8 @@ use crate::events::Events;
 use crate::fabric::{Fabric, reference};
 use crate::port::Lane;
 use thalweg_machines::schedule::Discipline;
-use thalweg_machines::{Handle, Kind};
 use thalweg_units::{FlowId, PortId};
+use thalweg_wire::{Handle, Kind};
 
 /// Data of a flow, of this class and less important ones, leaves the queue of a port, wherever it waits there.
 ///

@@ -8,8 +8,8 @@ use crate::spec::NetworkSpec;
 use record::FlowRecord;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::SenderStats;
-use thalweg_machines::{Kind, Packet};
 use thalweg_units::{FlowId, Span, Time};
+use thalweg_wire::{Kind, Packet};
 
 /// Running totals of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use crate::fabric::Fabric;
 use crate::hosts::agents::Seat;
 use crate::hosts::{Hosts, inject};
 use crate::paths::{NO_SLOT, travels_forward};
-use thalweg_machines::Packet;
 use thalweg_machines::host::{Came, End};
 use thalweg_machines::transport::Transmit;
 use thalweg_units::{FlowId, PortId, Time};
+use thalweg_wire::{Packet, Side};
 
 impl Hosts {
     /// A flow begins: its source's agent is told.
@@ -30,15 +30,16 @@ impl Hosts {
         self.pump_agent(cx, fabric, at);
     }
 
-    /// A packet has come to an end of its flow: the agent of its host is told, too, unless the end is over.
+    /// A packet has come to an end of its flow: the agent of its host receives it, too, unless the end is over. That
+    /// agent, which may now have something to send.
     #[inline(never)]
-    pub(super) fn agent_hears<Q: Events>(
+    pub(super) fn agent_receives<Q: Events>(
         &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
+        cx: &Cx<Q>,
         slot: usize,
         packet: &Packet,
-    ) {
+        side: Option<&Side>,
+    ) -> Option<usize> {
         let (sending, receiving) = (&self.sending[slot], &self.receiving[slot]);
         let (host, over, end, arrived) = if travels_forward(packet.kind) {
             let arrived = receiving.receiver.unique_bytes();
@@ -46,11 +47,11 @@ impl Hosts {
         } else {
             (sending.host, sending.complete, End::Source, sending.sender.stats().acked_bytes)
         };
-        let Some(at) = self.agents.at(host, sending.transport).filter(|_| !over) else { return };
+        let at = self.agents.at(host, sending.transport).filter(|_| !over)?;
         let Seat { agent, transport, .. } = &mut self.agents.all[at];
         let transport = &cx.spec.transports[usize::from(*transport)];
-        agent.on_packet(transport, cx.now, Came { packet, end, arrived });
-        self.pump_agent(cx, fabric, at);
+        agent.on_packet(transport, cx.now, Came { packet, side, end, arrived });
+        Some(at)
     }
 
     /// An end of a flow is over.
@@ -79,13 +80,13 @@ impl Hosts {
     }
 
     /// Sends what an agent has to send, and keeps its timer event early enough.
-    fn pump_agent<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, at: usize) {
+    pub(super) fn pump_agent<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, at: usize) {
         let mut packet = Packet::default();
         let mut paced = Time::MAX;
         loop {
             let Seat { agent, transport, .. } = &mut self.agents.all[at];
             let transport = &cx.spec.transports[usize::from(*transport)];
-            match agent.poll_transmit(transport, cx.now, &mut packet) {
+            match agent.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch) {
                 Transmit::Packet => self.send_for_agent(cx, fabric, &mut packet),
                 Transmit::Idle => break,
                 Transmit::At(time) => {

@@ -5,8 +5,8 @@ use crate::cx::Cx;
 use crate::fabric::Fabric;
 use crate::spec::FlowSpec;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::{Kind, Packet};
 use thalweg_units::{PortId, Span};
+use thalweg_wire::{Kind, Packet};
 
 /// How long the packets of a flow take on their path alone. Almost all of them are of one size: only the last one is
 /// remembered.

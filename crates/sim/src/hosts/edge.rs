@@ -3,21 +3,25 @@
 use crate::cx::Cx;
 use crate::hosts::Hosts;
 use thalweg_machines::stage::{EdgeCodel, EdgeSpec, edge_ecn};
-use thalweg_machines::{Ecn, Kind, Meaning, Packet};
 use thalweg_units::Span;
+use thalweg_wire::{Ecn, Kind, Meaning, Packet};
 
 impl Hosts {
     /// What the receiving edge does to a data packet, knowing how long it waited on its way (ups §4): false if it is
     /// dropped.
-    pub(crate) fn pass_edge<Q>(&mut self, cx: &mut Cx<Q>, slot: usize, packet: &mut Packet) -> bool {
+    pub(crate) fn pass_edge<Q>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        slot: usize,
+        packet: &mut Packet,
+        initial_slack: i64,
+    ) -> bool {
         let Some(edge) = cx.spec.edge else { return true };
         if packet.kind != Kind::Data {
             return true;
         }
-        let used = Span::from_ps(
-            packet.initial_slack().saturating_sub(packet.carried(Meaning::Slack)).max(0) as u64,
-        );
-        packet.set_initial_slack(0);
+        let used = initial_slack.saturating_sub(packet.carried(Meaning::Slack)).max(0);
+        let used = Span::from_ps(used as u64);
         match edge {
             EdgeSpec::Ecn { threshold } => {
                 if edge_ecn(threshold, used) && packet.ecn != Ecn::NotEct {

@@ -10,9 +10,9 @@ use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::hosts::{Hosts, inject};
 use crate::paths::NO_SLOT;
-use thalweg_machines::Packet;
 use thalweg_machines::transport::Transmit;
 use thalweg_units::{FlowId, PortId};
+use thalweg_wire::Packet;
 
 /// A flow has done what it could by itself: from now on its NIC may ask it.
 pub(super) fn offer<Q: Events>(

@@ -28,9 +28,9 @@ use replay::Replay;
 use serde::{Deserialize, Serialize};
 use streams::{NO_STREAM, Streams};
 use thalweg_machines::stage::EdgeCodel;
-use thalweg_machines::transport::{Expiry, Receiver, Sender, Standing, TransportSpec};
-use thalweg_machines::{Flags, Handle, NO_SIDE, Packet, Side};
+use thalweg_machines::transport::{Expiry, Heard, Receiver, Sender, Standing, TransportSpec};
 use thalweg_units::{FlowId, HostId, PortId, Rate, Span, Time};
+use thalweg_wire::{Flags, Handle, NO_SIDE, Packet, Side};
 
 /// The ends of the active flows, and what hosts have besides.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -122,9 +122,10 @@ impl Hosts {
             let transport = &self.transports[receiving.transport as usize];
             receiving.receiver.on_packet(transport, cx.now, &packet, side);
             let newly_complete = !receiving.complete && receiving.receiver.is_done();
+            let agent = if cx.features.agents { self.agent_receives(cx, slot, &packet, side) } else { None };
             fabric.discard(handle, &packet);
-            if cx.features.agents {
-                self.agent_hears(cx, fabric, slot, &packet);
+            if let Some(agent) = agent {
+                self.pump_agent(cx, fabric, agent);
             }
             self.pump_receiver(cx, fabric, slot, packet.flow);
             let stream = if cx.features.streams { self.sending[slot].stream } else { NO_STREAM };
@@ -143,13 +144,14 @@ impl Hosts {
             let transport = &self.transports[sending.transport as usize];
             let heard = sending.sender.on_packet(transport, cx.now, &packet, side);
             if cx.features.completions
-                && let Some(rtt) = heard.round_trip
+                && let Some(rtt) = heard.round_trip()
             {
                 self.note_completion(cx, slot, packet.flow, rtt);
             }
+            let agent = if cx.features.agents { self.agent_receives(cx, slot, &packet, side) } else { None };
             fabric.discard(handle, &packet);
-            if cx.features.agents {
-                self.agent_hears(cx, fabric, slot, &packet);
+            if let Some(agent) = agent {
+                self.pump_agent(cx, fabric, agent);
             }
             self.pump_sender(cx, fabric, flows, slot, packet.flow);
             if self.sending[slot].complete {
@@ -158,7 +160,7 @@ impl Hosts {
         }
     }
 
-    /// What a congestion point has sent has reached its host. The flow may be over, or may not listen.
+    /// A notice of a congestion point has reached its host. The flow may be over, and not every sender takes notices.
     #[inline(never)]
     fn hear<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
         let packet = fabric.packets[handle];
@@ -170,12 +172,12 @@ impl Hosts {
         }
         let sending = &mut self.sending[slot as usize];
         let transport = &self.transports[sending.transport as usize];
-        if !transport.needs().listens {
-            return fabric.discard(handle, &packet);
-        }
         let side = &fabric.sides[Handle(packet.side)];
-        sending.sender.on_packet(transport, cx.now, &packet, Some(side));
+        let heard = sending.sender.on_packet(transport, cx.now, &packet, Some(side));
         fabric.discard(handle, &packet);
+        if heard == Heard::Ignored {
+            return;
+        }
         self.pump_sender(cx, fabric, flows, slot as usize, packet.flow);
         self.close_if_over(fabric, flows, packet.flow);
     }
@@ -197,7 +199,7 @@ impl Hosts {
         let mut packet = fabric.packets[handle];
         cx.instruments.record_exit(handle, &packet, cx.now);
         let slot = fabric.paths.slot(packet.flow) as usize;
-        let delivered = self.pass_edge(cx, slot, &mut packet);
+        let delivered = self.pass_edge(cx, slot, &mut packet, fabric.stages.initial_slack(handle));
         fabric.packets[handle] = packet;
         if !delivered {
             cx.instruments.tally.delivered += 1;

@@ -23,10 +23,10 @@ use crate::paths::{NO_SLOT, Paths};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::pause::{Paused, QueueSet};
+use thalweg_machines::pause::Paused;
 use thalweg_machines::transport::Transmit;
-use thalweg_machines::{Packet, Side};
 use thalweg_units::{FlowId, HostId, PortId, Time};
+use thalweg_wire::{HopTag, Packet, QueueSet, Side};
 
 /// The flows of one NIC.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -363,7 +363,7 @@ impl Hosts {
             sending.begun = true;
             cx.instruments.firsts.leave(flow, cx.now);
         }
-        packet.tag = sending.queue;
+        packet.hop = HopTag::from_queue(sending.queue);
         let ends = (sending.host, sending.peer);
         let path = fabric.paths.start(slot);
         let (_, flying) = prepare(cx, fabric, flow, ends, path, (packet, &self.scratch));

@@ -11,8 +11,8 @@ use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::stage::Carry;
-use thalweg_machines::{Handle, Kind, Packet};
 use thalweg_units::{FlowId, PortId, Span, Time};
+use thalweg_wire::{Handle, Kind, Packet};
 
 /// A packet to be injected.
 #[derive(Clone, Copy, Debug)]

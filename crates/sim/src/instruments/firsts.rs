@@ -1,8 +1,8 @@
 //! When the first packet of each flow left its host: on its NIC's link, not in its queue.
 
 use serde::{Deserialize, Serialize};
-use thalweg_machines::Handle;
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::Handle;
 
 /// Departures of first packets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -1,8 +1,8 @@
 //! Where each packet in the network has been so far: kept apart from the packets, while runs are recorded or replayed.
 
 use serde::{Deserialize, Serialize};
-use thalweg_machines::Handle;
 use thalweg_units::Time;
+use thalweg_wire::Handle;
 
 /// One packet under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -19,8 +19,8 @@ use probe::Probes;
 use recording::{Recorded, Recorder};
 use serde::{Deserialize, Serialize};
 use thalweg_machines::stage::Refreshes;
-use thalweg_machines::{Handle, Packet};
 use thalweg_units::{PortId, Time, fold64};
+use thalweg_wire::{Handle, Packet};
 
 /// Running totals of packets and frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

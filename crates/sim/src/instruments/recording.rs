@@ -7,8 +7,8 @@ use crate::arena::Packets;
 use crate::instruments::journal::{Journal, Trace};
 use crate::paths::travels_forward;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::{Handle, Packet};
 use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet};
 
 /// Rows between two attempts to hand some out.
 const STRIDE: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };

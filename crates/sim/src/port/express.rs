@@ -3,9 +3,9 @@
 use crate::port::flying::Flying;
 use crate::port::{Booked, Port};
 use crate::prefetch::prefetch;
-use thalweg_machines::Packet;
 use thalweg_machines::stage::{Arrival, HeaderStage, View};
 use thalweg_units::{Span, Time};
+use thalweg_wire::Packet;
 
 impl Port {
     /// When a booked packet's transmission begins.
@@ -52,7 +52,7 @@ impl Port {
             return Booked::Dropped;
         }
         if advice == Arrival::Mark {
-            packet.ecn = thalweg_machines::Ecn::Ce;
+            packet.ecn = thalweg_wire::Ecn::Ce;
             self.verdicts.marked += 1;
         }
         let begins = ready.max(self.free_at);

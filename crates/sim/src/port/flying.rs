@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::schedule::Entry;
-use thalweg_machines::{Handle, Packet};
 use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet};
 
 /// What a place on the wire carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -120,8 +120,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::VecDeque;
-    use thalweg_machines::Handle;
     use thalweg_units::Time;
+    use thalweg_wire::Handle;
 
     proptest! {
         #[test]

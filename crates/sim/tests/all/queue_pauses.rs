@@ -2,12 +2,13 @@
 use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::buffer::{InputMemory, InputSpec};
+use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::pause::pfc::Params;
-use thalweg_machines::pause::{Classes, Frame, PauseSpec, QueueSet};
 use thalweg_machines::schedule::{DisciplineSpec, priority};
 use thalweg_machines::transport::UdpPace;
 use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
+use thalweg_wire::{Classes, Frame, QueueSet};
 
 const RATE: Rate = Rate::from_gbps(8);
 /// From the receiver to the switch; the other way is the port that is paused.

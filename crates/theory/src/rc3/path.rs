@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thalweg_machines::transport::{Receiver, Sender, Transmit, TransportSpec};
-use thalweg_machines::{Kind, NO_SIDE, Packet, Side};
 use thalweg_units::{FlowId, Rate, Span, Stream, Time};
+use thalweg_wire::{Kind, NO_SIDE, Packet, Side};
 
 /// Slots from a departure to the arrival of its ACK: the thesis' pipe of 50 packets.
 pub const ROUND_TRIP: u64 = 50;

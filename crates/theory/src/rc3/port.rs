@@ -4,8 +4,8 @@ use crate::outcome::Outcome;
 use thalweg_machines::schedule::priority::{Control, Params};
 use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec, Queue, Verdict};
 use thalweg_machines::stage::StageSpec;
-use thalweg_machines::{Handle, Kind, Packet};
 use thalweg_units::{Bytes, Rate, Stream, Time};
+use thalweg_wire::{Handle, Kind, Packet};
 
 /// 8 Gb/s: a byte lasts a nanosecond.
 const RATE: Rate = Rate::from_gbps(8);

@@ -1,9 +1,9 @@
 //! Arithmetic that the papers state in passing: UPS-T1x, F11c, F4d.
 
 use crate::outcome::Outcome;
-use thalweg_machines::Packet;
 use thalweg_machines::slack::{SlackClock, SlackRule, SlackSpec};
 use thalweg_units::{Rate, Serializer, Span, Time};
+use thalweg_wire::Packet;
 
 /// Counts one comparison of a computed number with the stated one.
 fn fact(outcome: &mut Outcome, what: &str, computed: u64, stated: u64) {

@@ -4,9 +4,9 @@ use crate::candidate::{Candidate, Replay, Rule};
 use crate::headers::Headers;
 use crate::instance::{Instance, Shape, UNIT};
 use crate::outcome::{Outcome, Trial, trials};
-use thalweg_machines::Packet;
 use thalweg_machines::slack::{SlackClock, SlackRule, SlackSpec};
 use thalweg_units::{Span, Time};
+use thalweg_wire::Packet;
 
 const LSTF: [Candidate; 2] = [Candidate::waiting(Rule::Lstf), Candidate::preemptive(Rule::Lstf)];
 

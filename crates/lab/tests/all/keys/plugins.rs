@@ -4,8 +4,8 @@ use thalweg_machines::congestion::custom::{ControllerFactory, PluggedController,
 use thalweg_machines::congestion::{CongestionControl, Loss, Permit, Start};
 use thalweg_machines::schedule::custom::{DisciplineFactory, PluggedDiscipline, register_discipline};
 use thalweg_machines::schedule::{Discipline, Served, Verdict};
-use thalweg_machines::{Handle, Packet};
 use thalweg_units::{Bytes, Time};
+use thalweg_wire::{Handle, Packet};
 
 /// A user's queue: `lifo` serves the newest packet first, `opil` the oldest; `params` is its room in packets.
 #[derive(Clone)]

@@ -1,10 +1,9 @@
 //! Thresholds by hand; laws that hold for any memory, any packets and any order of departures.
 
 use super::*;
-use crate::packet::Packet;
-use crate::pause::Classes;
 use crate::pause::pfc::{Params, Threshold};
 use proptest::prelude::*;
+use thalweg_wire::{Classes, Packet};
 
 fn b(bytes: u64) -> Bytes {
     Bytes::new(bytes)

@@ -3,8 +3,8 @@
 
 use super::{Start, ack, start};
 use crate::congestion::*;
-use crate::packet::Load;
 use std::fmt::Write as _;
+use thalweg_wire::Load;
 
 const MSS: u64 = 1000;
 /// Segments of the windows that the laws begin with.

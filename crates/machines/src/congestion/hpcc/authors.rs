@@ -13,9 +13,9 @@
 
 use super::{Limits, Params};
 use crate::congestion::{AckSample, CongestionControl, Feedback, Loss, Permit, Start};
-use crate::packet::{IntHop, IntStack};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Rate;
+use thalweg_wire::{IntHop, IntStack};
 
 pub(super) fn additive() -> Rate {
     Rate::from_mbps(40) // the repository's run.py at 100 Gb/s

@@ -1,6 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 use thalweg_units::Span;
+use thalweg_wire::Kind;
 
 /// Packets of 1000 B; four of them are RTTbytes. Eight levels, of which three are for unscheduled packets.
 fn spec() -> HomaSpec {
@@ -22,17 +23,23 @@ fn agent(spec: &HomaSpec) -> HomaAgent {
 }
 /// A packet of a message of so many packets has come, by which `received` have.
 fn data(a: &mut HomaAgent, spec: &HomaSpec, at: Time, flow: u32, packets: u64, received: u64) {
-    let packet = Packet { echo: packets * 1000, flow: FlowId(flow), payload: 1000, ..Packet::default() };
-    a.on_packet(spec, at, Came { packet: &packet, end: End::Destination, arrived: received * 1000 });
+    let packet = Packet { flow: FlowId(flow), payload: 1000, ..Packet::default() };
+    let side = Side::Message(Message::Length { size: packets * 1000 });
+    let (side, end) = (Some(&side), End::Destination);
+    a.on_packet(spec, at, Came { packet: &packet, side, end, arrived: received * 1000 });
 }
 /// (flow, packet granted to, level) of every grant that is due.
-fn grants(a: &mut HomaAgent, spec: &HomaSpec) -> Vec<(u32, u64, i64)> {
-    let mut packet = Packet::default();
-    let next = || (a.poll_transmit(spec, US(0), &mut packet) == Transmit::Packet).then_some(packet);
+fn grants(a: &mut HomaAgent, spec: &HomaSpec) -> Vec<(u32, u64, u8)> {
+    let (mut packet, mut side) = (Packet::default(), Side::Empty);
+    let next = || {
+        let answer = a.poll_transmit(spec, US(0), &mut packet, &mut side);
+        (answer == Transmit::Packet).then_some((packet, side))
+    };
     std::iter::from_fn(next)
-        .map(|p| {
-            assert_eq!((p.kind, p.wire, p.class), (Kind::Control, 40, 0));
-            (p.flow.0, p.seq / 1000, p.rank)
+        .map(|(p, side)| {
+            assert_eq!((p.kind, p.wire, p.class, p.rank), (Kind::Control, 40, 0, 0));
+            let Some(&Message::Grant { offset, level, .. }) = side.message() else { panic!("a grant") };
+            (p.flow.0, offset / 1000, level)
         })
         .collect()
 }

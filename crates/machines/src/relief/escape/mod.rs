@@ -26,11 +26,12 @@
 
 mod table;
 
-use super::{Act, Parameters, Passage, Problems, Relief, Signal, Site, SwitchView, Tally};
+use super::{Act, Parameters, Passage, Problems, Relief, Site, SwitchView, Tally};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::{Known, Table};
 use thalweg_units::{Span, Time, mix64};
+use thalweg_wire::Signal;
 
 /// Escape: tokens name flows whose packets may pass a pause, through lanes with a place reserved at every hop
 /// (Menikkumbura, Purdue 2022, ch. 4).

@@ -2,10 +2,10 @@
 
 use super::super::tests::{Paper, SITE};
 use super::*;
-use crate::packet::{Handle, Packet};
 use crate::schedule::Order;
 use crate::schedule::liftable::{HEADER, Liftable};
 use thalweg_units::FlowId;
+use thalweg_wire::{Handle, HopTag, Packet};
 
 fn escape(params: Params) -> Escape {
     let mut made = params.make(&SITE);
@@ -168,7 +168,8 @@ fn a_packet_on_the_wire_as_its_token_passes_is_overtaken_as_published_and_goes_f
             "nothing of the flow waits"
         );
         // #7 lands, behind the pause. #8 is lifted one switch up, and comes.
-        let packet = |tag| Packet { flow: FlowId(7), tag, wire: 1000, ..Packet::default() };
+        let packet =
+            |hops| Packet { flow: FlowId(7), hop: HopTag::escaping(hops), wire: 1000, ..Packet::default() };
         let mut queue = Liftable::default();
         queue.pause(0, true);
         queue.push(Time::ZERO, &packet(0), Handle(7));

@@ -15,10 +15,10 @@ pub use table::{MAX_PRIORITY, Table};
 
 use super::levels::Levels;
 use super::{Around, At, Entry, Key, Needs, Order, Parameters, Problems, QUEUE};
-use crate::packet::{Handle, Packet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time, tagged};
+use thalweg_wire::{Handle, Packet};
 
 /// Approximate and deployable SRPT: a few strict-priority FIFOs behind a table from remaining size to queue
 /// (Mushtaq et al., ACM CCR, §3).

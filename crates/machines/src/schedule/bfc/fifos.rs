@@ -1,9 +1,9 @@
 //! The queues of a port: lists in one memory.
 
-use crate::pause::QueueSet;
 use crate::schedule::Entry;
 use crate::schedule::linked::{Line, Linked, Memory};
 use serde::{Deserialize, Serialize};
+use thalweg_wire::QueueSet;
 
 pub(super) use crate::schedule::linked::NIL;
 

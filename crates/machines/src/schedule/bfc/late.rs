@@ -1,9 +1,9 @@
 //! What a port does otherwise where it is to be as late as a Tofino2 (§3.4).
 
 use super::Bfc;
-use crate::packet::Packet;
 use crate::schedule::Entry;
 use thalweg_units::Time;
+use thalweg_wire::Packet;
 
 /// Asked only where there is a [`Tofino`](super::tofino::Tofino): out of the way of the packets of all others.
 impl Bfc {

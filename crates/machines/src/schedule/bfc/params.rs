@@ -1,11 +1,11 @@
 //! What scenarios say of the order, and what of it is impossible or cannot take effect.
 
-use crate::pause::QueueSet;
 use crate::problems::Problems;
 use crate::schedule::{Around, Paused};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
+use thalweg_wire::QueueSet;
 
 /// Backpressure flow control: a few queues that flows are assigned to as they begin to wait, and that the
 /// next hop pauses one by one (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022). The next hops pause with

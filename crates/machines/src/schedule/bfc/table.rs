@@ -1,8 +1,8 @@
 //! The flow table (§3.3.3.1): which queue a flow waits in, or has waited in until a short time ago.
 
-use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Time, mix64};
+use thalweg_wire::QueueSet;
 
 /// An entry.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 use super::*;
-use crate::packet::Kind;
 use crate::schedule::{Discipline, DisciplineSpec, Limit, Queue, Verdict};
 use crate::stage::StageSpec;
 use std::collections::BTreeMap;
 use thalweg_units::Bytes;
+use thalweg_wire::Kind;
 
 const RATE: Rate = Rate::from_gbps(100);
 

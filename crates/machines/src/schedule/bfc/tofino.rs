@@ -9,12 +9,11 @@
 //! there no pause stops.
 
 use super::params::Params;
-use crate::packet::Handle;
-use crate::pause::QueueSet;
 use crate::schedule::Entry;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Span, Time};
+use thalweg_wire::{Handle, QueueSet};
 
 /// The state of one port that the paper's text does not have.
 #[derive(Clone, Debug, Serialize, Deserialize)]

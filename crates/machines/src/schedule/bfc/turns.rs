@@ -2,8 +2,8 @@
 //! packet says the least.
 
 use super::fifos::Fifos;
-use crate::pause::QueueSet;
 use serde::{Deserialize, Serialize};
+use thalweg_wire::QueueSet;
 
 /// The queues of a class, and whose turn it is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

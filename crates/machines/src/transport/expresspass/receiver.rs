@@ -3,9 +3,9 @@
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, ExpressPassSpec, Heard, ReceivingEnd, Transmit};
 use super::feedback::Feedback;
-use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Stream, Time};
+use thalweg_wire::{Message, Packet, Side};
 
 /// The destination's end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,12 +35,12 @@ impl ExpressPassReceiver {
         self.feedback.as_ref()
     }
 
-    /// What the next credit is for.
-    fn wanted(&mut self, spec: &ExpressPassSpec) -> u64 {
-        let Some(from) = self.repairs else { return u64::MAX };
+    /// Which packet the next credit is for; `None`: the next one.
+    fn wanted(&mut self, spec: &ExpressPassSpec) -> Option<u64> {
+        let from = self.repairs?;
         let missing = self.all.missing(from).unwrap_or(0);
         self.repairs = Some(missing + u64::from(spec.payload));
-        missing
+        Some(missing)
     }
 
     /// The next credit's size and the gap behind it.
@@ -55,25 +55,30 @@ impl ExpressPassReceiver {
 impl Endpoint for ExpressPassReceiver {
     type Spec = ExpressPassSpec;
 
-    fn on_packet(&mut self, spec: &ExpressPassSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+    fn on_packet(
+        &mut self,
+        spec: &ExpressPassSpec,
+        now: Time,
+        packet: &Packet,
+        side: Option<&Side>,
+    ) -> Heard {
         self.all.take(packet);
-        match packet.kind {
-            Kind::Syn if packet.flags.has(Flags::LAST) => {
+        match side.and_then(Side::message) {
+            Some(Message::CreditStop { .. }) => {
                 self.repairs.get_or_insert(0);
             }
-            Kind::Syn if self.feedback.is_none() => {
+            Some(Message::CreditRequest { .. }) if self.feedback.is_none() => {
                 self.feedback = Some(Feedback::new(spec, now));
                 self.next_at = now;
             }
-            Kind::Data => {
-                let rtt = now.since(Time::from_ps(packet.rank.unsigned_abs()));
+            Some(Message::CreditSpent { number, sent_at }) => {
                 if let Some(feedback) = &mut self.feedback {
-                    feedback.answered(packet.echo, rtt);
+                    feedback.answered(*number, now.since(*sent_at));
                 }
             }
             _ => {}
         }
-        Heard::default()
+        Heard::Taken
     }
 
     fn on_timer(&mut self, _: &ExpressPassSpec, _: Time) -> Expiry {
@@ -85,7 +90,7 @@ impl Endpoint for ExpressPassReceiver {
         spec: &ExpressPassSpec,
         now: Time,
         packet: &mut Packet,
-        _: &mut Side,
+        side: &mut Side,
     ) -> Transmit {
         if let Some(ack) = self.all.ack(spec.control) {
             *packet = ack;
@@ -100,17 +105,8 @@ impl Endpoint for ExpressPassReceiver {
         let (wire, gap) = self.draw(spec, gap);
         self.next_at = now.saturating_add(gap.max(Span::from_ps(1)));
         self.credits += 1;
-        let (seq, number) = (self.wanted(spec), self.credits);
-        *packet = Packet {
-            stamp: now,
-            seq,
-            echo: number,
-            rank: i64::try_from(now.ps()).unwrap_or(i64::MAX),
-            flow: self.flow,
-            wire,
-            kind: Kind::Control,
-            ..Packet::default()
-        };
+        let credit = Message::Credit { number: self.credits, sent_at: now, offset: self.wanted(spec) };
+        *packet = side.packet_of(credit, now, self.flow, wire);
         Transmit::Packet
     }
 

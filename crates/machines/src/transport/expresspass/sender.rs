@@ -2,19 +2,19 @@
 
 use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, ExpressPassSpec, Heard, SenderStats, SendingEnd, Transmit};
-use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::{Flags, Kind, Message, Packet, Side};
 
 /// Leave to send one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Credit {
     number: u64,
     /// When it left its destination.
-    left_at: i64,
-    /// The first byte of the packet that it is for, if that was lost; `u64::MAX`: the next one.
-    wanted: u64,
+    sent_at: Time,
+    /// The first byte of the packet that it is for, if that was lost; `None`: the next one.
+    offset: Option<u64>,
 }
 
 /// The source's end.
@@ -62,50 +62,61 @@ impl ExpressPassSender {
         }
     }
 
-    /// What is to be said goes as a request does: a stop is one that is the last.
-    fn say(&mut self, spec: &ExpressPassSpec, now: Time, says: Says, packet: &mut Packet) {
-        let mut flags = Flags::default();
-        if says == Says::Stop {
-            flags.set(Flags::LAST);
-        }
+    /// A request or a stop, in a packet of its own.
+    fn say(&mut self, spec: &ExpressPassSpec, now: Time, says: Says, side: &mut Side) -> Packet {
+        let size = self.size;
+        let message = match says {
+            Says::Request => Message::CreditRequest { size },
+            Says::Stop => Message::CreditStop { size },
+        };
+        let mut packet = side.packet_of(message, now, self.flow, spec.control);
         if self.said.replace(says) == Some(says) {
-            flags.set(Flags::RETRANSMISSION);
+            packet.flags.set(Flags::RETRANSMISSION);
         }
         self.retry_at = now.saturating_add(spec.retry);
-        let (seq, flow, wire) = (self.size, self.flow, spec.control);
-        *packet = Packet { stamp: now, seq, flow, wire, kind: Kind::Syn, flags, ..Packet::default() };
+        packet
     }
 
     /// The credit's packet: its first byte, and whether it was sent before. Nothing: it is wasted.
-    fn spend(&mut self, wanted: u64) -> Option<(u64, bool)> {
-        if wanted < self.sent_to {
-            return Some((wanted, true));
+    fn spend(&mut self, offset: Option<u64>) -> Option<(u64, bool)> {
+        match offset {
+            Some(lost) => (lost < self.sent_to).then_some((lost, true)),
+            None => (self.sent_to < self.size).then_some((self.sent_to, false)),
         }
-        (wanted == u64::MAX && self.sent_to < self.size).then_some((self.sent_to, false))
     }
 }
 
 impl Endpoint for ExpressPassSender {
     type Spec = ExpressPassSpec;
 
-    fn on_packet(&mut self, spec: &ExpressPassSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
-        let mut heard = Heard::default();
+    fn on_packet(
+        &mut self,
+        spec: &ExpressPassSpec,
+        now: Time,
+        packet: &Packet,
+        side: Option<&Side>,
+    ) -> Heard {
         match packet.kind {
-            Kind::Control if self.done => self.wasted += 1,
             Kind::Control => {
-                let Packet { echo: number, rank: left_at, seq: wanted, .. } = *packet;
-                self.credits.push_back(Credit { number, left_at, wanted });
+                let Some(&Message::Credit { number, sent_at, offset }) = side.and_then(Side::message) else {
+                    return Heard::Ignored;
+                };
+                if self.done {
+                    self.wasted += 1;
+                    return Heard::Taken;
+                }
+                self.credits.push_back(Credit { number, sent_at, offset });
                 self.retry_at = now.saturating_add(spec.retry);
             }
             Kind::Ack => {
                 self.done = true;
                 let rtt = now.since(packet.stamp);
                 self.counts.round_trip(rtt);
-                heard.round_trip = Some(rtt);
+                return Heard::RoundTrip(rtt);
             }
             Kind::Data | Kind::Syn | Kind::SynAck => {}
         }
-        heard
+        Heard::Taken
     }
 
     fn on_timer(&mut self, _: &ExpressPassSpec, now: Time) -> Expiry {
@@ -123,17 +134,17 @@ impl Endpoint for ExpressPassSender {
         spec: &ExpressPassSpec,
         now: Time,
         packet: &mut Packet,
-        _: &mut Side,
+        side: &mut Side,
     ) -> Transmit {
         if self.is_done() {
             return Transmit::Idle;
         }
         if let Some(says) = self.says.take() {
-            self.say(spec, now, says, packet);
+            *packet = self.say(spec, now, says, side);
             return Transmit::Packet;
         }
-        while let Some(Credit { number, left_at, wanted }) = self.credits.pop_front() {
-            let Some((seq, again)) = self.spend(wanted) else {
+        while let Some(Credit { number, sent_at, offset }) = self.credits.pop_front() {
+            let Some((seq, again)) = self.spend(offset) else {
                 self.wasted += 1;
                 continue;
             };
@@ -152,17 +163,16 @@ impl Endpoint for ExpressPassSender {
             }
             self.sent_to = self.sent_to.max(end);
             self.counts.sent += 1;
-            // The destination is told which credit is answered, and when that left it.
+            *side = Side::Message(Message::CreditSpent { number, sent_at });
             *packet = Packet {
                 stamp: now,
                 seq,
-                echo: number,
-                rank: left_at,
                 flow: self.flow,
                 wire: payload + spec.header,
                 payload,
                 kind: Kind::Data,
                 flags,
+                side: 0,
                 ..Packet::default()
             };
             return Transmit::Packet;

@@ -3,7 +3,8 @@
 use super::super::*;
 use super::feedback::Feedback;
 use super::{ExpressPassReceiver, ExpressPassSender};
-use crate::packet::{Flags, Kind};
+use crate::transport::testing::{Sent, give, poll_one};
+use thalweg_wire::{Flags, Kind, Message};
 
 const US: fn(u64) -> Time = Time::from_us;
 
@@ -29,9 +30,13 @@ fn ends(size: u64) -> (ExpressPassSender, ExpressPassReceiver) {
     sender.start(&SPEC, US(0));
     (sender, SPEC.receiver(FlowId(5), size, Stream::default()))
 }
-fn poll(end: &mut impl Endpoint<Spec = ExpressPassSpec>, now: Time) -> Option<Packet> {
-    let (mut packet, mut side) = (Packet::default(), Side::default());
-    (end.poll_transmit(&SPEC, now, &mut packet, &mut side) == Transmit::Packet).then_some(packet)
+fn poll(end: &mut impl Endpoint<Spec = ExpressPassSpec>, now: Time) -> Option<Sent> {
+    poll_one(end, &SPEC, now)
+}
+/// The number of a credit.
+fn number(credit: &Sent) -> u64 {
+    let Some(Message::Credit { number, .. }) = credit.message() else { panic!("{credit:?} is no credit") };
+    number
 }
 
 #[test]
@@ -39,31 +44,36 @@ fn a_flow_asks_sends_a_packet_per_credit_and_says_when_it_has_no_more() {
     let (mut s, mut r) = ends(1500);
     let request = poll(&mut s, US(0)).expect("a request");
     assert_eq!((request.kind, request.seq, request.wire), (Kind::Syn, 1500, 84));
+    assert_eq!(request.message(), Some(Message::CreditRequest { size: 1500 }));
     assert!(poll(&mut s, US(0)).is_none() && r.timer().is_none());
-    r.on_packet(&SPEC, US(5), &request, None);
+    give(&mut r, &SPEC, US(5), &request);
     // A credit at once, and then one every 2 us: half of the largest rate.
     let first = poll(&mut r, US(5)).expect("a credit");
-    assert_eq!((first.kind, first.wire, first.echo), (Kind::Control, 100, 1));
+    assert_eq!((first.kind, first.wire, number(&first)), (Kind::Control, 100, 1));
     assert!(poll(&mut r, US(6)).is_none() && r.timer() == Some(US(7)));
-    let others: Vec<Packet> = (7..12).filter_map(|at| poll(&mut r, US(at))).collect();
-    assert_eq!(others.iter().map(|p| p.echo).collect::<Vec<_>>(), [2, 3, 4]);
-    s.on_packet(&SPEC, US(10), &first, None);
+    let others: Vec<Sent> = (7..12).filter_map(|at| poll(&mut r, US(at))).collect();
+    assert_eq!(others.iter().map(number).collect::<Vec<_>>(), [2, 3, 4]);
+    give(&mut s, &SPEC, US(10), &first);
     let one = poll(&mut s, US(10)).expect("data");
-    assert_eq!((one.seq, one.wire, one.echo, one.rank), (0, 1040, 1, 5_000_000));
-    s.on_packet(&SPEC, US(12), &others[0], None);
+    assert_eq!((one.seq, one.wire, one.rank), (0, 1040, 0));
+    assert_eq!(one.message(), Some(Message::CreditSpent { number: 1, sent_at: US(5) }));
+    give(&mut s, &SPEC, US(12), &others[0]);
     let two = poll(&mut s, US(12)).expect("data");
     assert_eq!((two.seq, two.payload, two.flags.has(Flags::LAST)), (1000, 500, true));
     let stop = poll(&mut s, US(12)).expect("a stop");
-    assert_eq!((stop.kind, stop.flags.has(Flags::LAST), stop.wire), (Kind::Syn, true, 84));
+    assert_eq!(
+        (stop.kind, stop.message(), stop.wire),
+        (Kind::Syn, Some(Message::CreditStop { size: 1500 }), 84)
+    );
     // The other two credits are wasted, one of them after the end.
-    s.on_packet(&SPEC, US(14), &others[1], None);
+    give(&mut s, &SPEC, US(14), &others[1]);
     assert!(poll(&mut s, US(14)).is_none());
-    r.on_packet(&SPEC, US(15), &one, None);
-    r.on_packet(&SPEC, US(16), &two, None);
+    give(&mut r, &SPEC, US(15), &one);
+    give(&mut r, &SPEC, US(16), &two);
     let ack = poll(&mut r, US(16)).expect("all has come");
     assert_eq!((ack.kind, r.is_done(), r.timer()), (Kind::Ack, true, None));
-    s.on_packet(&SPEC, US(21), &ack, None);
-    s.on_packet(&SPEC, US(22), &others[2], None);
+    give(&mut s, &SPEC, US(21), &ack);
+    give(&mut s, &SPEC, US(22), &others[2]);
     assert_eq!((s.is_done(), s.stats().wasted_credits, s.timer()), (true, 2, None));
 }
 
@@ -71,27 +81,27 @@ fn a_flow_asks_sends_a_packet_per_credit_and_says_when_it_has_no_more() {
 fn what_is_missing_when_all_was_sent_is_named_by_further_credits() {
     let (mut s, mut r) = ends(3000);
     let request = poll(&mut s, US(0)).expect("a request");
-    r.on_packet(&SPEC, US(0), &request, None);
+    give(&mut r, &SPEC, US(0), &request);
     for at in [0, 2, 4] {
         let credit = poll(&mut r, US(at)).expect("a credit");
-        s.on_packet(&SPEC, US(at), &credit, None);
+        give(&mut s, &SPEC, US(at), &credit);
     }
-    let packets: Vec<Packet> = std::iter::from_fn(|| poll(&mut s, US(4))).collect();
+    let packets: Vec<Sent> = std::iter::from_fn(|| poll(&mut s, US(4))).collect();
     assert_eq!(packets.len(), 4);
     // The first two are lost.
-    r.on_packet(&SPEC, US(5), &packets[2], None);
-    r.on_packet(&SPEC, US(5), &packets[3], None);
+    give(&mut r, &SPEC, US(5), &packets[2]);
+    give(&mut r, &SPEC, US(5), &packets[3]);
     let named: Vec<u64> = [6, 8]
         .map(|at| {
             let credit = poll(&mut r, US(at)).expect("a credit");
-            s.on_packet(&SPEC, US(at), &credit, None);
+            give(&mut s, &SPEC, US(at), &credit);
             credit.seq
         })
         .into();
     assert_eq!(named, [0, 1000]);
     for again in std::iter::from_fn(|| poll(&mut s, US(9))) {
         assert!(again.flags.has(Flags::RETRANSMISSION));
-        r.on_packet(&SPEC, US(10), &again, None);
+        give(&mut r, &SPEC, US(10), &again);
     }
     assert!(r.is_done() && s.stats().retransmitted_packets == 2);
 }
@@ -103,12 +113,14 @@ fn a_source_that_hears_nothing_repeats_its_request_or_its_stop() {
     assert_eq!(s.timer(), Some(US(100)));
     s.on_timer(&SPEC, US(100));
     let again = poll(&mut s, US(100)).expect("again");
-    assert!(again.flags.has(Flags::RETRANSMISSION) && !again.flags.has(Flags::LAST));
-    let credit = Packet { kind: Kind::Control, seq: u64::MAX, echo: 1, ..Packet::default() };
-    s.on_packet(&SPEC, US(150), &credit, None);
+    assert!(again.flags.has(Flags::RETRANSMISSION));
+    assert_eq!(again.message(), Some(Message::CreditRequest { size: 1000 }));
+    let credit = Sent::of(Message::Credit { number: 1, sent_at: US(100), offset: None });
+    give(&mut s, &SPEC, US(150), &credit);
     assert_eq!(std::iter::from_fn(|| poll(&mut s, US(150))).count(), 2, "data and a stop");
     s.on_timer(&SPEC, US(250));
-    assert!(poll(&mut s, US(250)).is_some_and(|stop| stop.flags.has(Flags::LAST)));
+    let stop = poll(&mut s, US(250)).expect("a stop");
+    assert_eq!(stop.message(), Some(Message::CreditStop { size: 1000 }));
     assert_eq!(s.stats().timeouts, 2);
 }
 
@@ -161,4 +173,13 @@ fn a_credit_per_round_trip_is_the_least_and_losses_at_the_target_count_as_none()
     (1..=16).filter(|n| *n != 8).for_each(|n| f.answered(n, Span::from_us(10)));
     f.update(&SPEC, US(40));
     assert_eq!(f.rate(), 425e6);
+}
+
+#[test]
+fn what_others_say_is_no_credit() {
+    let (mut s, _) = ends(1000);
+    poll(&mut s, US(0)).expect("a request");
+    let grant = Sent::of(Message::Grant { offset: 1000, received: 0, level: 0 });
+    assert_eq!(give(&mut s, &SPEC, US(1), &grant), Heard::Ignored);
+    assert!(poll(&mut s, US(1)).is_none() && s.timer() == Some(US(100)));
 }

@@ -2,9 +2,9 @@
 
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, Heard, HomaSpec, ReceivingEnd, Transmit};
-use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::{Message, Packet, Side};
 
 /// The destination's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,25 +57,20 @@ impl Endpoint for HomaReceiver {
         Expiry::Retransmission
     }
 
-    fn poll_transmit(&mut self, spec: &HomaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+    fn poll_transmit(
+        &mut self,
+        spec: &HomaSpec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit {
         if let Some(ack) = self.all.ack(spec.control) {
             *packet = ack;
             return Transmit::Packet;
         }
         let gap = if std::mem::take(&mut self.asks) { self.gap(spec) } else { None };
         let Some((from, to)) = gap else { return Transmit::Idle };
-        let mut flags = Flags::default();
-        flags.set(Flags::RETRANSMISSION);
-        *packet = Packet {
-            stamp: now,
-            seq: from,
-            echo: to,
-            flow: self.flow,
-            wire: spec.control,
-            kind: Kind::Control,
-            flags,
-            ..Packet::default()
-        };
+        *packet = side.packet_of(Message::Resend { from, to }, now, self.flow, spec.control);
         Transmit::Packet
     }
 

@@ -2,9 +2,9 @@
 
 use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, Heard, HomaSpec, SenderStats, SendingEnd, Transmit};
-use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::{Flags, Kind, Message, Packet, Side};
 
 /// The source's end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,29 +61,31 @@ impl HomaSender {
 impl Endpoint for HomaSender {
     type Spec = HomaSpec;
 
-    fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
-        let mut heard = Heard::default();
+    fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
+        let mut heard = Heard::Taken;
         match packet.kind {
-            // A request to send again. What was not sent yet comes in its turn.
-            Kind::Control if packet.flags.has(Flags::RETRANSMISSION) => {
-                let to = packet.echo.min(self.sent_to);
-                if packet.seq < to && self.again.is_none() {
-                    self.again = Some((packet.seq, to));
+            Kind::Control => match side.and_then(Side::message) {
+                // What was not sent yet comes in its turn.
+                Some(&Message::Resend { from, to }) => {
+                    let to = to.min(self.sent_to);
+                    if from < to && self.again.is_none() {
+                        self.again = Some((from, to));
+                    }
                 }
-            }
-            Kind::Control => {
-                // Grants may overtake each other where packets are sprayed.
-                if packet.seq >= self.granted {
-                    self.granted = packet.seq.min(self.size);
-                    self.level = packet.rank.unsigned_abs().min(u64::from(u8::MAX)) as u8;
+                Some(&Message::Grant { offset, received, level }) => {
+                    // Grants may overtake each other where packets are sprayed.
+                    if offset >= self.granted {
+                        (self.granted, self.level) = (offset.min(self.size), level);
+                    }
+                    self.acked = self.acked.max(received);
                 }
-                self.acked = self.acked.max(packet.echo);
-            }
+                _ => return Heard::Ignored,
+            },
             Kind::Ack => {
                 (self.done, self.acked) = (true, self.size);
                 let rtt = now.since(packet.stamp);
                 self.counts.round_trip(rtt);
-                heard.round_trip = Some(rtt);
+                heard = Heard::RoundTrip(rtt);
             }
             Kind::Data | Kind::Syn | Kind::SynAck => return heard,
         }
@@ -104,7 +106,13 @@ impl Endpoint for HomaSender {
         Expiry::Retransmission
     }
 
-    fn poll_transmit(&mut self, spec: &HomaSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+    fn poll_transmit(
+        &mut self,
+        spec: &HomaSpec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit {
         if !self.started || self.is_done() {
             return Transmit::Idle;
         }
@@ -125,17 +133,17 @@ impl Endpoint for HomaSender {
         }
         self.counts.sent += 1;
         self.retry_at = now.saturating_add(spec.resend);
-        // Every packet says how long the message is.
+        *side = Side::Message(Message::Length { size: self.size });
         *packet = Packet {
             stamp: now,
             seq,
-            echo: self.size,
             flow: self.flow,
             wire: payload + spec.header,
             payload,
             kind: Kind::Data,
             class,
             flags,
+            side: 0,
             ..Packet::default()
         };
         Transmit::Packet

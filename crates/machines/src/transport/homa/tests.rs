@@ -2,9 +2,10 @@
 
 use super::super::*;
 use super::{HomaReceiver, HomaSender};
-use crate::packet::{Flags, Kind};
+use crate::transport::testing::{Sent, give, poll_one};
 use proptest::prelude::*;
 use thalweg_units::Bytes;
+use thalweg_wire::{Flags, Kind, Message};
 
 const US: fn(u64) -> Time = Time::from_us;
 
@@ -29,9 +30,8 @@ fn ends(size: u64) -> (HomaSender, HomaReceiver) {
     sender.start(&spec, US(0));
     (sender, spec.receiver(FlowId(5), size, Stream::default()))
 }
-fn poll(end: &mut impl Endpoint<Spec = HomaSpec>, now: Time) -> Option<Packet> {
-    let (mut packet, mut side) = (Packet::default(), Side::default());
-    (end.poll_transmit(&spec(), now, &mut packet, &mut side) == Transmit::Packet).then_some(packet)
+fn poll(end: &mut impl Endpoint<Spec = HomaSpec>, now: Time) -> Option<Sent> {
+    poll_one(end, &spec(), now)
 }
 /// What a sender hands out: (first byte, class, sent again).
 fn data(sender: &mut HomaSender, now: Time) -> Vec<(u64, u8, bool)> {
@@ -39,16 +39,17 @@ fn data(sender: &mut HomaSender, now: Time) -> Vec<(u64, u8, bool)> {
         .map(|p| (p.seq, p.class, p.flags.has(Flags::RETRANSMISSION)))
         .collect()
 }
-fn grant(sender: &mut HomaSender, now: Time, to: u64, level: i64) {
-    let packet = Packet { kind: Kind::Control, seq: to, rank: level, echo: 1000, ..Packet::default() };
-    sender.on_packet(&spec(), now, &packet, None);
+fn grant(sender: &mut HomaSender, now: Time, offset: u64, level: u8) {
+    let grant = Message::Grant { offset, received: 1000, level };
+    assert_eq!(give(sender, &spec(), now, &Sent::of(grant)), Heard::Taken);
 }
 
 #[test]
 fn rtt_bytes_leave_at_once_at_the_level_of_the_size_and_the_rest_as_granted() {
     let (mut s, _) = ends(6500);
     let first = poll(&mut s, US(0)).expect("unscheduled");
-    assert_eq!((first.seq, first.echo, first.wire, first.class), (0, 6500, 1040, 1));
+    assert_eq!((first.seq, first.wire, first.class), (0, 1040, 1));
+    assert_eq!(first.message(), Some(Message::Length { size: 6500 }));
     assert_eq!(data(&mut s, US(1)), [(1000, 1, false), (2000, 1, false)], "2500 B are three packets");
     assert_eq!(s.remaining(), 3500);
     grant(&mut s, US(9), 5000, 4);
@@ -63,39 +64,39 @@ fn rtt_bytes_leave_at_once_at_the_level_of_the_size_and_the_rest_as_granted() {
 #[test]
 fn one_ack_ends_a_message_and_what_comes_later_is_answered_again() {
     let (mut s, mut r) = ends(1500);
-    let packets: Vec<Packet> = std::iter::from_fn(|| poll(&mut s, US(0))).collect();
+    let packets: Vec<Sent> = std::iter::from_fn(|| poll(&mut s, US(0))).collect();
     assert_eq!(
         packets.iter().map(|p| (p.seq, p.payload, p.class)).collect::<Vec<_>>(),
         [(0, 1000, 0), (1000, 500, 0)]
     );
     assert!(packets[1].flags.has(Flags::LAST));
-    r.on_packet(&spec(), US(5), &packets[1], None);
+    give(&mut r, &spec(), US(5), &packets[1]);
     assert!(poll(&mut r, US(5)).is_none());
-    r.on_packet(&spec(), US(6), &packets[0], None);
+    give(&mut r, &spec(), US(6), &packets[0]);
     let ack = poll(&mut r, US(6)).expect("all has come");
     assert_eq!((ack.kind, ack.seq, r.is_done(), r.received()), (Kind::Ack, 1500, true, 1500));
-    r.on_packet(&spec(), US(7), &packets[0], None);
+    give(&mut r, &spec(), US(7), &packets[0]);
     assert!(poll(&mut r, US(7)).is_some());
-    s.on_packet(&spec(), US(11), &ack, None);
+    give(&mut s, &spec(), US(11), &ack);
     assert!(s.is_done() && s.timer().is_none() && s.stats().acked_bytes == 1500);
 }
 
 #[test]
 fn a_silent_message_s_gap_is_asked_for_and_sent_again_first_at_the_highest_level() {
     let (mut s, mut r) = ends(6000);
-    let packets: Vec<Packet> = std::iter::from_fn(|| poll(&mut s, US(0))).collect();
+    let packets: Vec<Sent> = std::iter::from_fn(|| poll(&mut s, US(0))).collect();
     assert_eq!(r.timer(), None, "nothing is known of it");
-    r.on_packet(&spec(), US(5), &packets[2], None);
+    give(&mut r, &spec(), US(5), &packets[2]);
     assert_eq!(r.timer(), Some(US(105)));
     r.on_timer(&spec(), US(105));
-    let ask = poll(&mut r, US(105)).expect("two are missing");
-    assert_eq!((ask.kind, ask.seq, ask.echo), (Kind::Control, 0, 2000));
+    let request = poll(&mut r, US(105)).expect("two are missing");
+    assert_eq!(request.message(), Some(Message::Resend { from: 0, to: 2000 }));
     grant(&mut s, US(104), 4000, 4);
-    s.on_packet(&spec(), US(110), &ask, None);
+    give(&mut s, &spec(), US(110), &request);
     assert_eq!(data(&mut s, US(110)), [(0, 0, true), (1000, 0, true), (3000, 4, false)]);
     // What was not sent yet is not sent again.
-    let ask = Packet { seq: 5000, echo: 6000, ..ask };
-    s.on_packet(&spec(), US(111), &ask, None);
+    let request = Sent::of(Message::Resend { from: 5000, to: 6000 });
+    give(&mut s, &spec(), US(111), &request);
     assert_eq!(data(&mut s, US(111)), []);
     assert_eq!(s.stats().retransmitted_packets, 2);
 }
@@ -132,9 +133,10 @@ proptest! {
         for _ in 0..2000 {
             while let Some(packet) = poll(&mut s, now) {
                 if lose() { continue }
-                r.on_packet(&spec, now, &packet, None);
+                give(&mut r, &spec, now, &packet);
                 if !over {
-                    let came = Came { packet: &packet, end: End::Destination, arrived: r.unique_bytes() };
+                    let (end, arrived) = (End::Destination, r.unique_bytes());
+                    let came = Came { packet: &packet, side: packet.side(), end, arrived };
                     agent.on_packet(&spec, now, came);
                 }
                 if r.is_done() && !over {
@@ -142,13 +144,13 @@ proptest! {
                     agent.on_over(&spec, now, FlowId(5), End::Destination);
                 }
             }
-            let mut back: Vec<Packet> = std::iter::from_fn(|| poll(&mut r, now)).collect();
-            let mut packet = Packet::default();
-            while agent.poll_transmit(&spec, now, &mut packet) == Transmit::Packet {
-                back.push(packet);
+            let mut back: Vec<Sent> = std::iter::from_fn(|| poll(&mut r, now)).collect();
+            let (mut packet, mut side) = (Packet::default(), Side::Empty);
+            while agent.poll_transmit(&spec, now, &mut packet, &mut side) == Transmit::Packet {
+                back.push(Sent::from((packet, side)));
             }
             for packet in back.into_iter().filter(|_| !lose()) {
-                s.on_packet(&spec, now, &packet, None);
+                give(&mut s, &spec, now, &packet);
             }
             if s.is_done() { break }
             now += Span::from_us(10);
@@ -165,11 +167,20 @@ proptest! {
 fn a_first_packet_that_comes_again_does_not_put_off_the_request_for_what_is_missing() {
     let (mut sender, mut receiver) = ends(4000);
     let first = poll(&mut sender, US(0)).expect("unscheduled");
-    receiver.on_packet(&spec(), US(5), &first, None);
+    give(&mut receiver, &spec(), US(5), &first);
     // The source receives nothing, and repeats it every 100 us: it arrives as the request falls due.
-    receiver.on_packet(&spec(), US(105), &first, None);
+    give(&mut receiver, &spec(), US(105), &first);
     assert_eq!(receiver.timer(), Some(US(105)));
     receiver.on_timer(&spec(), US(105));
     let request = poll(&mut receiver, US(105)).expect("a request");
     assert_eq!((request.kind, request.seq), (Kind::Control, 1000));
+}
+
+#[test]
+fn what_others_say_is_no_grant_and_puts_nothing_off() {
+    let (mut s, _) = ends(6500);
+    assert_eq!(data(&mut s, US(0)).len(), 3);
+    let token = Sent::of(Message::Token { offset: 6000, number: 7, missing: 0 });
+    assert_eq!(give(&mut s, &spec(), US(9), &token), Heard::Ignored);
+    assert_eq!((data(&mut s, US(9)), s.stats().acked_bytes, s.timer()), (vec![], 0, Some(US(100))));
 }

@@ -2,9 +2,9 @@
 
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, Heard, PhostSpec, ReceivingEnd, Transmit};
-use crate::packet::{Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::{Packet, Side};
 
 /// The destination's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,10 +4,10 @@ use super::super::arrivals::Arrivals;
 use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, Heard, PhostSpec, SenderStats, SendingEnd, Transmit};
 use crate::congestion::Start;
-use crate::packet::{Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, FlowId, Span, Time};
+use thalweg_wire::{Flags, Kind, Message, Packet, Side};
 
 /// Leave to send one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,19 +105,22 @@ impl PhostSender {
 impl Endpoint for PhostSender {
     type Spec = PhostSpec;
 
-    fn on_packet(&mut self, spec: &PhostSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
-        let mut heard = Heard::default();
+    fn on_packet(&mut self, spec: &PhostSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
+        let mut heard = Heard::Taken;
         match packet.kind {
             Kind::Control => {
-                let (until, index) = (now.saturating_add(spec.life), packet.seq / u64::from(spec.payload));
-                self.tokens.push_back(Token { until, index, number: packet.echo, free: false });
-                self.acked = self.acked.max(self.size.saturating_sub(packet.rank.unsigned_abs()));
+                let Some(&Message::Token { offset, number, missing }) = side.and_then(Side::message) else {
+                    return Heard::Ignored;
+                };
+                let (until, index) = (now.saturating_add(spec.life), offset / u64::from(spec.payload));
+                self.tokens.push_back(Token { until, index, number, free: false });
+                self.acked = self.acked.max(self.size.saturating_sub(missing));
             }
             Kind::Ack => {
                 (self.done, self.acked) = (true, self.size);
                 let rtt = now.since(packet.stamp);
                 self.counts.round_trip(rtt);
-                heard.round_trip = Some(rtt);
+                heard = Heard::RoundTrip(rtt);
             }
             Kind::Data | Kind::Syn | Kind::SynAck => return heard,
         }
@@ -134,22 +137,26 @@ impl Endpoint for PhostSender {
         Expiry::Retransmission
     }
 
-    fn poll_transmit(&mut self, spec: &PhostSpec, now: Time, packet: &mut Packet, _: &mut Side) -> Transmit {
+    fn poll_transmit(
+        &mut self,
+        spec: &PhostSpec,
+        now: Time,
+        packet: &mut Packet,
+        side: &mut Side,
+    ) -> Transmit {
         if !self.started || self.is_done() {
             return Transmit::Idle;
         }
         let flow = self.flow;
-        let mut flags = Flags::default();
         if std::mem::take(&mut self.request.due) {
+            *packet = side.packet_of(Message::Request { size: self.size }, now, flow, spec.control);
             if std::mem::replace(&mut self.request.sent, true) {
-                flags.set(Flags::RETRANSMISSION);
+                packet.flags.set(Flags::RETRANSMISSION);
             }
             self.request.retry_at = now.saturating_add(spec.retry);
-            // The request says how long the flow is.
-            let (seq, wire) = (self.size, spec.control);
-            *packet = Packet { stamp: now, seq, flow, wire, kind: Kind::Syn, flags, ..Packet::default() };
             return Transmit::Packet;
         }
+        let mut flags = Flags::default();
         let Some(Token { index, number, free, .. }) = self.spend(now) else { return Transmit::Idle };
         let seq = index * u64::from(spec.payload);
         let payload = (self.size - seq).min(u64::from(spec.payload)) as u32;
@@ -161,16 +168,17 @@ impl Endpoint for PhostSender {
             flags.set(Flags::LAST);
         }
         self.counts.sent += 1;
+        *side = Side::Message(Message::TokenSpent { number });
         *packet = Packet {
             stamp: now,
             seq,
-            echo: number,
             flow,
             wire: payload + spec.header,
             payload,
             kind: Kind::Data,
             class: if free { spec.free_class } else { spec.token_class },
             flags,
+            side: 0,
             ..Packet::default()
         };
         Transmit::Packet

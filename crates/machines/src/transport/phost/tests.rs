@@ -2,8 +2,9 @@
 
 use super::super::*;
 use super::{PhostReceiver, PhostSender};
-use crate::packet::{Flags, Kind};
+use crate::transport::testing::{Sent, give, poll_one};
 use thalweg_units::Bytes;
+use thalweg_wire::{Flags, Kind, Message};
 
 const US: fn(u64) -> Time = Time::from_us;
 
@@ -33,19 +34,22 @@ fn sender_of(spec: PhostSpec, size: u64) -> PhostSender {
 fn sender(size: u64) -> PhostSender {
     sender_of(SPEC, size)
 }
-fn poll(end: &mut impl Endpoint<Spec = PhostSpec>, now: Time) -> Option<Packet> {
-    let (mut packet, mut side) = (Packet::default(), Side::default());
-    (end.poll_transmit(&SPEC, now, &mut packet, &mut side) == Transmit::Packet).then_some(packet)
+fn poll(end: &mut impl Endpoint<Spec = PhostSpec>, now: Time) -> Option<Sent> {
+    poll_one(end, &SPEC, now)
 }
 /// A token for a packet, with its number and the bytes that are missing.
-fn token(sender: &mut PhostSender, now: Time, index: u64, number: u64, missing: i64) {
-    let packet =
-        Packet { kind: Kind::Control, seq: index * 960, echo: number, rank: missing, ..Packet::default() };
-    sender.on_packet(&SPEC, now, &packet, None);
+fn token(sender: &mut PhostSender, now: Time, index: u64, number: u64, missing: u64) {
+    let token = Message::Token { offset: index * 960, number, missing };
+    assert_eq!(give(sender, &SPEC, now, &Sent::of(token)), Heard::Taken);
+}
+/// The number of the token that a packet of data answers.
+fn number(data: &Sent) -> u64 {
+    let Some(Message::TokenSpent { number }) = data.message() else { panic!("{data:?} answers no token") };
+    number
 }
 /// What a sender hands out now: (packet, number of its token, class) of data.
 fn data(sender: &mut PhostSender, now: Time) -> Vec<(u64, u64, u8)> {
-    std::iter::from_fn(|| poll(sender, now)).map(|p| (p.seq / 960, p.echo, p.class)).collect()
+    std::iter::from_fn(|| poll(sender, now)).map(|p| (p.seq / 960, number(&p), p.class)).collect()
 }
 
 #[test]
@@ -53,6 +57,7 @@ fn a_long_flow_asks_and_sends_what_its_tokens_name() {
     let mut s = sender(4000);
     let request = poll(&mut s, US(0)).expect("a request");
     assert_eq!((request.kind, request.seq, request.wire, request.class), (Kind::Syn, 4000, 40, 0));
+    assert_eq!(request.message(), Some(Message::Request { size: 4000 }));
     assert_eq!(data(&mut s, US(0)), []);
     token(&mut s, US(9), 0, 1, 4000);
     token(&mut s, US(9), 1, 2, 4000);
@@ -75,7 +80,7 @@ fn a_short_flow_has_tokens_of_its_own_and_a_long_one_only_if_all_have() {
     // They are worth something for as long as they take, and a token's life more.
     let mut s = sender(1900);
     poll(&mut s, US(0)).expect("a request");
-    assert_eq!(poll(&mut s, US(4)).map(|p| p.echo), Some(1));
+    assert_eq!(poll(&mut s, US(4)).map(|p| number(&p)), Some(1));
     assert_eq!(data(&mut s, US(5)), []);
 }
 
@@ -93,20 +98,20 @@ fn what_a_token_names_again_is_sent_again_and_one_ack_ends_it() {
     let (mut s, mut r) = (sender(2880), SPEC.receiver(FlowId(5), 2880, Stream::default()));
     poll(&mut s, US(0));
     (0..3).for_each(|i| token(&mut s, US(1), i, i + 1, 2880));
-    let sent: Vec<Packet> = std::iter::from_fn(|| poll(&mut s, US(1))).collect();
+    let sent: Vec<Sent> = std::iter::from_fn(|| poll(&mut s, US(1))).collect();
     for at in [0, 2] {
-        r.on_packet(&SPEC, US(5), &sent[at], None);
+        give(&mut r, &SPEC, US(5), &sent[at]);
         assert!(poll(&mut r, US(5)).is_none(), "not all is there");
     }
     assert_eq!((r.received(), r.unique_bytes()), (960, 1920));
     token(&mut s, US(9), 1, 4, 960);
     let again = poll(&mut s, US(9)).expect("the packet");
-    assert!(again.flags.has(Flags::RETRANSMISSION) && again.seq == 960 && again.echo == 4);
-    r.on_packet(&SPEC, US(12), &again, None);
+    assert!(again.flags.has(Flags::RETRANSMISSION) && again.seq == 960 && number(&again) == 4);
+    give(&mut r, &SPEC, US(12), &again);
     let ack = poll(&mut r, US(12)).expect("the ACK");
     assert_eq!((ack.kind, ack.seq, ack.wire, ack.stamp), (Kind::Ack, 2880, 40, US(9)));
-    let heard = s.on_packet(&SPEC, US(15), &ack, None);
-    assert_eq!(heard.round_trip, Some(Span::from_us(6)));
+    let heard = give(&mut s, &SPEC, US(15), &ack);
+    assert_eq!(heard, Heard::RoundTrip(Span::from_us(6)));
     assert!(s.is_done() && r.is_done() && s.timer().is_none());
     assert_eq!((s.stats().acked_bytes, s.stats().retransmitted_packets), (2880, 1));
 }
@@ -115,15 +120,15 @@ fn what_a_token_names_again_is_sent_again_and_one_ack_ends_it() {
 fn a_source_that_hears_nothing_asks_again_and_a_destination_that_has_all_says_so() {
     let (mut s, mut r) = (sender(960), SPEC.receiver(FlowId(5), 960, Stream::default()));
     poll(&mut s, US(0));
-    r.on_packet(&SPEC, US(3), &poll(&mut s, US(0)).expect("data"), None);
+    give(&mut r, &SPEC, US(3), &poll(&mut s, US(0)).expect("data"));
     poll(&mut r, US(3)).expect("an ACK, which is lost");
     assert_eq!(s.timer(), Some(US(200)));
     assert_eq!(s.on_timer(&SPEC, US(199)), Expiry::Other);
     assert_eq!(s.on_timer(&SPEC, US(200)), Expiry::Retransmission);
     let request = poll(&mut s, US(200)).expect("again");
     assert!(request.kind == Kind::Syn && request.flags.has(Flags::RETRANSMISSION));
-    r.on_packet(&SPEC, US(203), &request, None);
-    s.on_packet(&SPEC, US(206), &poll(&mut r, US(203)).expect("the ACK of all"), None);
+    give(&mut r, &SPEC, US(203), &request);
+    give(&mut s, &SPEC, US(206), &poll(&mut r, US(203)).expect("the ACK of all"));
     assert!(s.is_done());
 }
 
@@ -138,4 +143,17 @@ fn what_cannot_work_is_refused_by_name() {
     assert!(refuse(PhostSpec { retry: Span::ZERO, ..SPEC }, 1).contains("retry"));
     assert!(refuse(SPEC, u64::MAX).contains("size"));
     let _: PhostReceiver = SPEC.receiver(FlowId(0), u64::MAX, Stream::default());
+}
+
+/// A mistake that was made once: a fair rate of RoCC's was taken for a token, which named a packet and said that
+/// nothing was missing.
+#[test]
+fn a_notice_of_a_congestion_point_is_no_token() {
+    use thalweg_units::PortId;
+    use thalweg_wire::{Notice, Says};
+    let mut s = sender(4000);
+    poll(&mut s, US(0)).expect("a request");
+    let notice = Notice { point: PortId(3), says: Says::FairRate(Rate::from_gbps(1)) };
+    assert_eq!(give(&mut s, &SPEC, US(9), &Sent::of(Message::Notice(notice))), Heard::Ignored);
+    assert_eq!((data(&mut s, US(9)), s.stats().acked_bytes, s.timer()), (vec![], 0, Some(US(200))));
 }

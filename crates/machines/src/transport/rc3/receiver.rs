@@ -4,9 +4,9 @@
 
 use super::super::tcp::TcpReceiver;
 use super::super::{Endpoint, Expiry, Heard, Rc3Spec, ReceivingEnd, Transmit};
-use crate::packet::{Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::{Packet, Side};
 
 /// RC3's receiving end.
 // CHOICE RC3 §2.3.1: one RCV.NXT over all data, whoever brought it, as the unmodified out-of-order queue has

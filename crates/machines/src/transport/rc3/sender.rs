@@ -3,10 +3,10 @@
 use super::super::tcp::TcpSender;
 use super::super::{Endpoint, Expiry, Handed, Heard, LossSpec, Rc3Spec, SenderStats, SendingEnd, Transmit};
 use crate::congestion::{Controller, Start};
-use crate::packet::{Flags, Kind, NO_SIDE, Packet, Side};
 use crate::transport::FlightSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
+use thalweg_wire::{Flags, Kind, NO_SIDE, Packet, Side};
 
 /// RC3's sending end.
 #[derive(Clone, Debug, Serialize, Deserialize)]

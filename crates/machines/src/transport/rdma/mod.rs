@@ -26,7 +26,7 @@ pub use receiver::RdmaReceiver;
 pub use sender::RdmaSender;
 
 use super::{PathNeeds, Protocol, RdmaAcks, RdmaSpec, RecoverySpec, Windows, Wire};
-use crate::congestion::{Gives, Messages, Start};
+use crate::congestion::{Gives, Start};
 use thalweg_units::{Bytes, FlowId, Stream};
 
 impl Protocol for RdmaSpec {
@@ -63,7 +63,7 @@ impl Protocol for RdmaSpec {
         let controller = self.controller.needs();
         let waits = self.cap.is_some() || controller.gives != Gives::Nothing;
         let foresees = waits && !told && self.segments.is_none();
-        PathNeeds { told, foresees, listens: controller.messages != Messages::None, ..PathNeeds::default() }
+        PathNeeds { told, foresees, ..PathNeeds::default() }
     }
     /// Posted segments end where a packet of a message need not.
     fn streams(&self) -> bool {

@@ -8,9 +8,9 @@ use super::Psn;
 use super::go_back_n::{GbnReply, GoBackNReceiver};
 use super::irn::{IrnReceiver, ReplyKind};
 use super::layout::Layout;
-use crate::packet::{Ecn, Flags, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Time};
+use thalweg_wire::{Ecn, Flags, Kind, Message, Packet, Side};
 
 /// What has arrived.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -178,7 +178,7 @@ impl Endpoint for RdmaReceiver {
             *packet = Packet {
                 stamp,
                 seq: self.received,
-                echo: seq,
+                trigger: seq,
                 flow: self.flow,
                 wire: if nack { spec.answers.nack } else { spec.answers.ack },
                 payload,
@@ -193,7 +193,7 @@ impl Endpoint for RdmaReceiver {
                         side.new_explicit(header.what, Span::ZERO);
                         *told = Side::Empty;
                     }
-                    Side::Empty | Side::Sack(_) | Side::Notice(_) => return Transmit::Packet,
+                    Side::Empty | Side::Sack(_) | Side::Message(_) => return Transmit::Packet,
                 }
                 packet.side = 0;
             }
@@ -202,7 +202,7 @@ impl Endpoint for RdmaReceiver {
         if let Notification::Packet { wire, .. } = spec.notification
             && std::mem::take(&mut self.notify)
         {
-            *packet = Packet { stamp: now, flow: self.flow, wire, kind: Kind::Control, ..Packet::default() };
+            *packet = side.packet_of(Message::Cnp, now, self.flow, wire);
             return Transmit::Packet;
         }
         Transmit::Idle

@@ -20,14 +20,14 @@ use super::hand_over::State;
 use super::layout::Layout;
 use super::segments::Segments;
 use super::timer::Outlook;
-use crate::congestion::{Calls, CongestionControl, Controller, Explicit, FeedbackKind, Start};
-use crate::packet::{Kind, Packet, Side};
+use crate::congestion::{Calls, CongestionControl, Controller, FeedbackKind, Start};
 use limiter::Limiter;
 use offsets::Offsets;
 use repair::Repair;
 use serde::{Deserialize, Serialize};
 use stream::Data;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_wire::{Explicit, Kind, Packet, Side};
 
 /// The flow's turn on its queue pair, which carries one flow after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -183,23 +183,14 @@ impl Endpoint for RdmaSender {
 
     #[inline]
     fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
-        let mut heard = Heard::default();
+        let mut heard = Heard::Taken;
         match packet.kind {
-            Kind::Ack => heard.round_trip = self.on_ack(spec, now, packet, side),
-            Kind::Control if self.turn.started => {
-                if self.is_done() {
-                    self.catch_up(now);
-                }
-                match side {
-                    Some(Side::Notice(notice)) => {
-                        let before = self.controller.permit().pace;
-                        self.controller.on_notice(now, notice);
-                        self.limiter.rescale(now, before, self.controller.permit().pace);
-                    }
-                    _ => self.controller.on_notification(now),
-                }
-            }
-            Kind::Control | Kind::Data | Kind::Syn | Kind::SynAck => {}
+            Kind::Ack => heard = self.on_ack(spec, now, packet, side).into(),
+            Kind::Control => match side.and_then(Side::message) {
+                Some(message) if self.takes(message) => self.on_message(now, message),
+                _ => return Heard::Ignored,
+            },
+            Kind::Data | Kind::Syn | Kind::SynAck => {}
         }
         self.post(spec, now);
         heard

@@ -31,7 +31,7 @@ pub struct RdmaSpec {
     pub timer_restart: TimerRestart,
     /// A packet to be sent again leaves no earlier than this after it was found lost; nothing new leaves meanwhile.
     pub fetch_delay: Span,
-    /// What senders write into [`crate::Packet::rank`].
+    /// What senders write into [`thalweg_wire::Packet::rank`].
     pub rank: RankSpec,
     /// Congestion notifications from receiver to sender.
     pub notification: Notification,

@@ -4,9 +4,9 @@
 use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, ReceivingEnd, SackSpec, TcpSpec, Transmit};
 use super::ranges::Ranges;
 use crate::forecast::Forecaster;
-use crate::packet::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Time};
+use thalweg_wire::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 
 /// What an ACK says about the packet that triggered it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -198,7 +198,7 @@ impl TcpReceiver {
         *packet = Packet {
             stamp: trigger.stamp,
             seq: next,
-            echo: trigger.seq,
+            trigger: trigger.seq,
             flow: self.flow,
             class: trigger.class,
             wire,
@@ -220,7 +220,7 @@ impl TcpReceiver {
             match side {
                 Side::Explicit(header) => header.push(start, end),
                 Side::Sack(sack) => sack.push(start, end),
-                Side::Empty | Side::Int(_) | Side::Notice(_) => unreachable!("made above"),
+                Side::Empty | Side::Int(_) | Side::Message(_) => unreachable!("made above"),
             };
         }
         let n = side.sack().len() as u32;

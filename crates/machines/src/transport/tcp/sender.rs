@@ -28,15 +28,15 @@ use super::super::{
 use super::Scoreboard;
 use super::rack::Rack;
 use crate::congestion::{
-    AckSample, CongestionControl, Controller, Delivery, Explicit, Feedback, FeedbackKind, Permit, Start,
+    AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Permit, Start,
 };
-use crate::packet::{Flags, Kind, Packet, Side};
 use beside::Beside;
 use departures::Departures;
 use episode::Repair;
 use serde::{Deserialize, Serialize};
 use state::{Connection, Counts, Phase, Probing, Space, State};
 use thalweg_units::{Bytes, FlowId, Rate, Time};
+use thalweg_wire::{Explicit, Flags, Kind, Packet, Side};
 use timer::Timer;
 
 /// A segment about to be sent.
@@ -132,7 +132,7 @@ impl TcpSender {
             self.reopen(spec, if lost { resent } else { 0 }, sample, opening);
         }
         self.controller.on_open(now, sample.then_some(rtt), written);
-        Heard { round_trip: Some(rtt) }
+        Heard::RoundTrip(rtt)
     }
 
     /// The timer expired on the SYN, `lost` times because it or its answer was lost. RFC 5681 §3.1: the initial window
@@ -220,7 +220,7 @@ impl TcpSender {
                 None => advance == 0 && packet.payload > 0,
                 // What triggered it lies above the hole. Otherwise a copy came of what another loop had
                 // brought, or (RC3 §2.3.1) a bump is repeated: neither tells of a loss.
-                Some(_) => advance == 0 && packet.payload > 0 && packet.echo > packet.seq,
+                Some(_) => advance == 0 && packet.payload > 0 && packet.trigger > packet.seq,
             };
 
         // Karn: a sample only from segments never resent, unless time stamps tell which one was meant (RFC 6298 §3).
@@ -317,7 +317,7 @@ impl TcpSender {
         if self.beside.is_some() {
             self.note_silence(now);
         }
-        Heard { round_trip: measured }
+        measured.into()
     }
 
     // ---- Segments -------------------------------------------------------------------------------
@@ -405,7 +405,7 @@ impl Endpoint for TcpSender {
                 self.on_ack(spec, now, packet, blocks, written())
             }
             Kind::SynAck => self.on_syn_ack(spec, now, packet, written()),
-            Kind::Data | Kind::Syn | Kind::Control => Heard::default(),
+            Kind::Data | Kind::Syn | Kind::Control => Heard::Ignored,
         }
     }
 

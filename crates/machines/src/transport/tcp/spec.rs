@@ -47,7 +47,7 @@ pub struct TcpSpec {
     pub timestamps: bool,
     /// pFabric's probe mode: after this many timeouts in a row send header-only probes until an ACK arrives.
     pub probe_after: Option<u32>,
-    /// What senders write into [`crate::Packet::rank`].
+    /// What senders write into [`thalweg_wire::Packet::rank`].
     pub rank: RankSpec,
     /// ACKs are of the class of the data that triggered them; otherwise of class 0.
     pub acks_in_class: bool,
@@ -212,7 +212,7 @@ pub enum SackSpec {
     Off,
     /// Up to `blocks` blocks per ACK.
     Blocks {
-        /// 1 ..= [`crate::SackBlocks::CAPACITY`].
+        /// 1 ..= [`thalweg_wire::SackBlocks::CAPACITY`].
         blocks: u8,
         /// Blocks lengthen the ACK on the wire: 2 + 8n bytes rounded up to a multiple of 4.
         on_wire: bool,

@@ -5,7 +5,7 @@ use super::super::recorder::{Call, calls, permit, recorder};
 use super::super::testing::*;
 use super::super::*;
 use crate::congestion::{AckSample, CongestionControl, Feedback, Loss, Permit, Restart};
-use crate::packet::Flags;
+use thalweg_wire::Flags;
 
 /// What a controller was notified of: `open`, `s` a transmission, `a3` an ACK up to segment 3 (`+` the permit was used
 /// up, `.` the application had no more, `r` in recovery, `l` its sample is the application's), `loss`,
@@ -182,7 +182,9 @@ fn a_marked_window_of_one_segment_waits_for_the_timer_and_that_is_no_timeout() {
         let spec = TcpSpec { controller: recorder(), ecn: EcnSpec::Classic, options, ..tcp() };
         let mut pair = Pair::new(spec, 4);
         window(1);
-        pair.run(|_, n, p| if n == 1 && p.kind == crate::Kind::Data { Fate::Mark } else { Fate::Deliver });
+        pair.run(
+            |_, n, p| if n == 1 && p.kind == thalweg_wire::Kind::Data { Fate::Mark } else { Fate::Deliver },
+        );
         assert_eq!(pair.stats().timeouts, 0);
         assert!(calls().iter().all(|call| !matches!(call, Call::Timeout(_))));
         (pair.sent(), pair.wire_log.iter().filter(|p| p.flags.has(Flags::CWR)).count())
@@ -207,7 +209,7 @@ fn a_users_controller_gets_every_call_that_a_built_in_one_would() {
     c.on_loss(&Loss::default());
     c.on_timeout(&Loss::default());
     c.on_notification(now);
-    c.on_notice(now, &crate::Notice { point, says: crate::Says::Severity(1) });
+    c.on_notice(now, &thalweg_wire::Notice { point, says: thalweg_wire::Says::Severity(1) });
     c.on_restart(now, idle);
     c.restart_from(now, restart);
     c.on_tick(now);

@@ -33,8 +33,8 @@ fn a_loss_too_is_told_by_cwr_and_resends_are_not_ecn_capable() {
     let mut pair = Pair::new(TcpSpec { ecn: EcnSpec::Classic, ..tcp() }, 30);
     pair.run_losing(&[2]);
     assert_eq!(pair.sent()[2], "200: 16c 17 18 19 20 21");
-    let resent = pair.wire_log.iter().find(|p| p.flags.has(crate::Flags::RETRANSMISSION)).unwrap();
-    assert_eq!(resent.ecn, crate::Ecn::NotEct);
+    let resent = pair.wire_log.iter().find(|p| p.flags.has(thalweg_wire::Flags::RETRANSMISSION)).unwrap();
+    assert_eq!(resent.ecn, thalweg_wire::Ecn::NotEct);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn the_mark_of_a_packet_that_had_arrived_before_is_not_echoed() {
     let mut fate = |way, i, packet: &Packet| match (way, i) {
         (Way::ToReceiver, 0) if first => {
             first = false;
-            assert_eq!(packet.ecn, crate::Ecn::Ect0);
+            assert_eq!(packet.ecn, thalweg_wire::Ecn::Ect0);
             Fate::Late(late)
         }
         _ => Fate::Deliver,
@@ -82,23 +82,30 @@ fn the_mark_of_a_packet_that_had_arrived_before_is_not_echoed() {
     while pair.now < Time::from_us(3300) {
         pair.step(&mut fate);
     }
-    let old = Packet { ecn: crate::Ecn::Ce, payload: 1000, kind: crate::Kind::Data, ..Packet::default() };
+    let old = Packet {
+        ecn: thalweg_wire::Ecn::Ce,
+        payload: 1000,
+        kind: thalweg_wire::Kind::Data,
+        ..Packet::default()
+    };
     pair.receiver.on_packet(&pair.spec, pair.now, &old, None);
     let mut answer = Packet::default();
     pair.receiver.poll_transmit(&pair.spec, pair.now, &mut answer, &mut Side::default());
-    assert!(answer.seq > 0 && !answer.flags.has(crate::Flags::ECE));
+    assert!(answer.seq > 0 && !answer.flags.has(thalweg_wire::Flags::ECE));
 }
 
 /// RFC 8257 §3.6, and RFC 3168 §6.1.1 and §6.1.4: pure ACKs and classic SYNs are not ECN-capable.
 #[test]
 fn with_accurate_echoes_syns_are_ecn_capable_too_and_their_marks_are_ignored() {
-    for (ecn, syns) in [(EcnSpec::Accurate, crate::Ecn::Ect0), (EcnSpec::Classic, crate::Ecn::NotEct)] {
+    for (ecn, syns) in
+        [(EcnSpec::Accurate, thalweg_wire::Ecn::Ect0), (EcnSpec::Classic, thalweg_wire::Ecn::NotEct)]
+    {
         let mut pair = Pair::new(TcpSpec { ecn, handshake: true, ..tcp() }, 2);
         pair.run(marking(&[0]));
         let of = |kind| pair.wire_log.iter().filter(move |p| p.kind == kind).map(|p| p.ecn);
-        assert!(of(crate::Kind::Syn).chain(of(crate::Kind::SynAck)).all(|is| is == syns));
-        assert!(of(crate::Kind::Ack).all(|is| is == crate::Ecn::NotEct));
-        assert!(of(crate::Kind::Data).all(|is| is == crate::Ecn::Ect0));
+        assert!(of(thalweg_wire::Kind::Syn).chain(of(thalweg_wire::Kind::SynAck)).all(|is| is == syns));
+        assert!(of(thalweg_wire::Kind::Ack).all(|is| is == thalweg_wire::Ecn::NotEct));
+        assert!(of(thalweg_wire::Kind::Data).all(|is| is == thalweg_wire::Ecn::Ect0));
         assert!(!pair.log.iter().any(|(_, what)| what.contains('!')));
     }
 }

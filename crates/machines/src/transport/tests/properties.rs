@@ -101,8 +101,8 @@ proptest! {
             prop_assert_eq!(pair.receiver.unique_bytes(), size);
             prop_assert_eq!(pair.stats().acked_bytes, size);
             prop_assert_eq!(pair.sender.timer(), None);
-            let data = pair.wire_log.iter().filter(|p| p.kind == crate::Kind::Data && p.payload > 0);
-            let (first, again): (Vec<&Packet>, Vec<&Packet>) = data.partition(|p| !p.flags.has(crate::Flags::RETRANSMISSION));
+            let data = pair.wire_log.iter().filter(|p| p.kind == thalweg_wire::Kind::Data && p.payload > 0);
+            let (first, again): (Vec<&Packet>, Vec<&Packet>) = data.partition(|p| !p.flags.has(thalweg_wire::Flags::RETRANSMISSION));
             // New data leaves in order, each byte once.
             let mut next = 0;
             for p in first {
@@ -194,8 +194,8 @@ proptest! {
                 for &(s, len) in blocks {
                     sack.push(s, s + len);
                 }
-                let flags = crate::Flags(u16::from(*ece));
-                let ack = Packet { kind: crate::Kind::Ack, seq: *seq, payload: 1000, flags, side: 0, ..Packet::default() };
+                let flags = thalweg_wire::Flags(u16::from(*ece));
+                let ack = Packet { kind: thalweg_wire::Kind::Ack, seq: *seq, payload: 1000, flags, side: 0, ..Packet::default() };
                 pair.sender.on_packet(&pair.spec, Time::from_us(200), &ack, Some(&side));
                 let mut p = Packet::default();
                 let mut n = 0;

@@ -195,8 +195,13 @@ fn an_ack_that_advances_and_sacks_something_new_is_the_first_duplicate() {
         let (mut packet, mut side) = (Packet::default(), Side::default());
         for &(start, end) in blocks {
             side.new_sack().push(start, end);
-            let ack =
-                Packet { kind: crate::Kind::Ack, seq: 1000, payload: 1000, side: 0, ..Packet::default() };
+            let ack = Packet {
+                kind: thalweg_wire::Kind::Ack,
+                seq: 1000,
+                payload: 1000,
+                side: 0,
+                ..Packet::default()
+            };
             pair.sender.on_packet(&pair.spec, Time::from_us(100), &ack, Some(&side));
         }
         let mut out = Side::default();
@@ -236,18 +241,25 @@ fn a_packet_says_what_it_carries() {
     let data = |i: usize| pair.wire_log[i];
     assert_eq!((data(0).seq, data(0).payload, data(0).wire, data(0).rank), (0, 1000, 1040, 2500));
     assert_eq!((data(2).seq, data(2).payload, data(2).wire, data(2).rank), (2000, 500, 540, 2500));
-    assert!(data(2).flags.has(crate::Flags::LAST) && !data(1).flags.has(crate::Flags::LAST));
-    assert_eq!((data(0).ecn, data(0).side, data(0).flow), (crate::Ecn::Ect0, crate::NO_SIDE, FlowId(7)));
+    assert!(data(2).flags.has(thalweg_wire::Flags::LAST) && !data(1).flags.has(thalweg_wire::Flags::LAST));
+    assert_eq!(
+        (data(0).ecn, data(0).side, data(0).flow),
+        (thalweg_wire::Ecn::Ect0, thalweg_wire::NO_SIDE, FlowId(7))
+    );
     let ack = data(3);
-    assert_eq!((ack.kind, ack.seq, ack.echo, ack.payload, ack.wire), (crate::Kind::Ack, 1000, 0, 1000, 40));
-    assert_eq!((ack.ecn, ack.stamp), (crate::Ecn::NotEct, Time::ZERO));
+    assert_eq!(
+        (ack.kind, ack.seq, ack.trigger, ack.payload, ack.wire),
+        (thalweg_wire::Kind::Ack, 1000, 0, 1000, 40)
+    );
+    assert_eq!((ack.ecn, ack.stamp), (thalweg_wire::Ecn::NotEct, Time::ZERO));
 }
 
 #[test]
 fn sack_blocks_lengthen_acks_on_the_wire_if_asked() {
     let mut pair = Pair::new(TcpSpec { sack: SackSpec::Blocks { blocks: 2, on_wire: true }, ..tcp() }, 10);
     pair.run_losing(&[1, 3, 5]);
-    let acks: Vec<_> = pair.wire_log.iter().filter(|p| p.kind == crate::Kind::Ack).map(|p| p.wire).collect();
+    let acks: Vec<_> =
+        pair.wire_log.iter().filter(|p| p.kind == thalweg_wire::Kind::Ack).map(|p| p.wire).collect();
     assert_eq!(acks[..4], [40, 52, 60, 60]); // 2 + 8n up to a multiple of 4; two blocks at most
     assert_eq!(
         pair.answered()[0],
@@ -259,7 +271,7 @@ fn sack_blocks_lengthen_acks_on_the_wire_if_asked() {
 fn remaining_counts_what_was_sacked_and_the_packet_itself() {
     let mut pair = Pair::new(tcp(), 30);
     pair.run_losing(&[2]);
-    let resent = pair.wire_log.iter().find(|p| p.flags.has(crate::Flags::RETRANSMISSION)).unwrap();
+    let resent = pair.wire_log.iter().find(|p| p.flags.has(thalweg_wire::Flags::RETRANSMISSION)).unwrap();
     assert_eq!(resent.rank, 30_000 - 2_000 - 3_000);
 }
 
@@ -312,7 +324,7 @@ fn windows_that_are_exact_cut_segments_to_what_fits() {
         for _ in 0..400 {
             pair.step(&mut |_, _, _| Fate::Deliver);
         }
-        let data = pair.wire_log.iter().filter(|p| p.kind == crate::packet::Kind::Data);
+        let data = pair.wire_log.iter().filter(|p| p.kind == thalweg_wire::Kind::Data);
         data.map(|p| u64::from(p.payload)).collect::<Vec<_>>()
     };
     assert!(lengths(paper).iter().all(|length| *length == MSS));

@@ -3,8 +3,8 @@
 use super::super::testing::tcp;
 use super::super::*;
 use crate::congestion::ControllerSpec;
-use crate::packet::{Kind, NO_SIDE};
 use thalweg_units::Bytes;
+use thalweg_wire::{Kind, NO_SIDE};
 
 /// One of each kind.
 fn all() -> Vec<TransportSpec> {

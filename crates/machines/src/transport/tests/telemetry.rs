@@ -3,9 +3,8 @@
 use super::super::rdma::{RdmaReceiver, RdmaSender};
 use super::super::testing::*;
 use super::super::*;
-use crate::congestion::{ControllerSpec, Explicit, hpcc, rcp};
-use crate::packet::{IntHop, IntStack};
-use crate::{Kind, NO_SIDE};
+use crate::congestion::{ControllerSpec, hpcc, rcp};
+use thalweg_wire::{Explicit, IntHop, IntStack, Kind, NO_SIDE};
 
 fn hpcc(variant: hpcc::Variant) -> ControllerSpec {
     let base_rtt = Some(Span::from_us(10));
@@ -105,7 +104,7 @@ fn gap_after_an_ack(variant: hpcc::Variant) -> Option<Time> {
     let ack = |n: u64| Packet {
         kind: Kind::Ack,
         seq: n * 1000,
-        echo: (n - 1) * 1000,
+        trigger: (n - 1) * 1000,
         payload: 1000,
         side: 0,
         ..Packet::default()

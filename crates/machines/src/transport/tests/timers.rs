@@ -179,7 +179,7 @@ fn probes_replace_resends_after_so_many_timeouts_and_any_ack_ends_them() {
         ]
     );
     let probe = pair.wire_log.iter().find(|p| p.payload == 0).unwrap();
-    assert_eq!((probe.wire, probe.kind), (40, crate::Kind::Data));
+    assert_eq!((probe.wire, probe.kind), (40, thalweg_wire::Kind::Data));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_syn_ack_that_is_late_counts_as_lost_unless_time_stamps_tell() {
         let mut pair = Pair::new(TcpSpec { handshake: true, timestamps, ..iw(2, tcp()) }, 3);
         pair.run(|way, i, packet| match (way, i) {
             (Way::ToSender, 0) => Fate::Late(Span::from_us(3950)),
-            (Way::ToReceiver, 1) if packet.kind == crate::Kind::Syn => Fate::Drop,
+            (Way::ToReceiver, 1) if packet.kind == thalweg_wire::Kind::Syn => Fate::Drop,
             _ => Fate::Deliver,
         });
         pair.sent()

@@ -6,10 +6,10 @@ mod properties;
 use super::super::testing::{MSS, tcp};
 use super::super::*;
 use super::*;
-use crate::packet::{Kind, NO_SIDE};
 use crate::transport::{AckSpec, Handed};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thalweg_units::Bytes;
+use thalweg_wire::{Kind, NO_SIDE};
 
 /// Slots from a departure to the arrival of its ACK.
 pub const ROUND_TRIP: u64 = 50;

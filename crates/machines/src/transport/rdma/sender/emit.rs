@@ -6,8 +6,8 @@ use super::super::recovery::Sent;
 use super::super::segments::Pace;
 use super::RdmaSender;
 use crate::congestion::CongestionControl;
-use crate::packet::{Ecn, Flags, Kind, Packet};
 use thalweg_units::{Bytes, Time};
+use thalweg_wire::{Ecn, Flags, Kind, Packet};
 
 impl RdmaSender {
     /// Writes the packet and keeps the books.

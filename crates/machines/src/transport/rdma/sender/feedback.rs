@@ -1,12 +1,12 @@
-//! What the sender makes of an acknowledgement.
+//! What the sender makes of an acknowledgement, and of messages.
 
 use super::super::super::{Notification, RdmaSpec};
 use super::super::layout::Layout;
 use super::RdmaSender;
 use crate::congestion::{AckSample, CongestionControl, Feedback};
-use crate::packet::{Flags, Packet, Side};
 use crate::transport::Endpoint;
 use thalweg_units::{Bytes, Span, Time};
+use thalweg_wire::{Flags, Message, Packet, Side};
 
 impl RdmaSender {
     /// An ACK or a NACK: the round trip that it measured.
@@ -18,7 +18,7 @@ impl RdmaSender {
         side: Option<&Side>,
     ) -> Option<Span> {
         let layout = Layout::new(spec, self.data.size);
-        let (cum, named) = (layout.index(packet.seq), layout.index(packet.echo));
+        let (cum, named) = (layout.index(packet.seq), layout.index(packet.trigger));
         if !self.turn.started || cum > self.repair.recovery.high() || named >= self.repair.recovery.high() {
             return None; // nothing that was never sent can be acknowledged
         }
@@ -104,6 +104,33 @@ impl RdmaSender {
         }
         self.repair.restart_timer(spec, now, heard.advanced > 0);
         rtt
+    }
+
+    /// A message is for this sender: a CNP, or a notice if its controller takes any.
+    #[inline]
+    pub(super) fn takes(&self, message: &Message) -> bool {
+        match message {
+            Message::Cnp => true,
+            Message::Notice(_) => self.limiter.notices,
+            _ => false,
+        }
+    }
+
+    /// Such a message has come.
+    pub(super) fn on_message(&mut self, now: Time, message: &Message) {
+        if !self.turn.started {
+            return;
+        }
+        if self.is_done() {
+            self.catch_up(now);
+        }
+        if let Message::Notice(notice) = message {
+            let before = self.controller.permit().pace;
+            self.controller.on_notice(now, notice);
+            self.limiter.rescale(now, before, self.controller.permit().pace);
+        } else {
+            self.controller.on_notification(now);
+        }
     }
 
     /// The permit is what holds the sender back: there is more to send, or the window has no room for it.

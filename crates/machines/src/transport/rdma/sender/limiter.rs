@@ -17,8 +17,8 @@ pub(super) struct Limiter {
     wire: u32,
     /// A new pace moves the departure that was planned then.
     moves: bool,
-    /// Congestion points write to it: its pace moves at their messages and at ticks.
-    listens: bool,
+    /// Its controller takes notices of congestion points: its pace moves at these and at ticks.
+    pub(super) notices: bool,
     /// The departure moved since somebody asked.
     pub(super) moved: bool,
 }
@@ -32,7 +32,7 @@ impl Limiter {
             last: Time::ZERO,
             wire: 0,
             moves: needs.moves_departures,
-            listens: needs.messages != Messages::None,
+            notices: needs.messages != Messages::None,
             moved: false,
         }
     }
@@ -67,7 +67,7 @@ impl Limiter {
     /// The rate may have changed: the departure planned at the old one moves.
     #[inline]
     pub(super) fn replan(&mut self, rate: impl FnOnce() -> Option<Rate>) {
-        if self.wire > 0 && !self.listens {
+        if self.wire > 0 && !self.notices {
             self.next_tx = self.last.saturating_add(self.pace(rate()).gap(self.wire));
             self.moved = true;
         }
@@ -78,7 +78,7 @@ impl Limiter {
     // would leave in step.
     #[inline]
     pub(super) fn rescale(&mut self, now: Time, before: Option<Rate>, after: Option<Rate>) {
-        if !self.listens || self.next_tx <= now || before == after {
+        if !self.notices || self.next_tx <= now || before == after {
             return;
         }
         if let (Some(old), Some(new)) = (before, after) {

@@ -4,8 +4,8 @@ use super::link::*;
 use super::*;
 use crate::congestion::dctcp_rate;
 use crate::transport::testing::{Fate, scripted};
-use crate::{Flags, Kind};
 use proptest::prelude::*;
+use thalweg_wire::{Flags, Kind};
 
 fn every_variant() -> Vec<(&'static str, RdmaSpec)> {
     let selective = |sack, nack_threshold, enter_on_advance| RdmaSpec {
@@ -184,8 +184,8 @@ proptest! {
         for (_, spec) in every_variant() {
             let mut link = Link::new(spec, 20);
             link.run_until(Time::from_us(9), |_, _, _| Fate::Drop);
-            for &(seq, echo, flags) in &acks {
-                let ack = Packet { kind: Kind::Ack, seq, echo, payload: 1000, flags: Flags(flags), ..Packet::default() };
+            for &(seq, trigger, flags) in &acks {
+                let ack = Packet { kind: Kind::Ack, seq, trigger, payload: 1000, flags: Flags(flags), ..Packet::default() };
                 let data = Packet { kind: Kind::Data, ..ack };
                 link.receiver.on_packet(&link.spec, Time::from_us(10), &data, None);
                 link.sender.on_packet(&link.spec, Time::from_us(10), &ack, None);

@@ -4,8 +4,8 @@
 
 use super::*;
 use crate::transport::testing::{Fate, Way};
-use crate::{Ecn, Flags, Kind};
 use std::collections::BTreeMap;
+use thalweg_wire::{Ecn, Flags, Kind, Message};
 
 /// One-way delay: the round trip of a full packet is 21 us.
 pub const ONE_WAY: Span = Span::from_us(10);
@@ -118,7 +118,10 @@ impl Link {
                     return true; // nothing to do with the sender
                 }
                 Event::Arrival(Way::ToSender, packet) => {
-                    self.sender.on_packet(&self.spec, at, &packet, None);
+                    // The only message that there is here.
+                    let cnp = Side::Message(Message::Cnp);
+                    let side = (packet.kind == Kind::Control).then_some(&cnp);
+                    self.sender.on_packet(&self.spec, at, &packet, side);
                 }
                 Event::Look => {}
             }
@@ -249,7 +252,7 @@ fn describe(spec: &RdmaSpec, p: &Packet) -> String {
     match p.kind {
         Kind::Data => format!("{}{}", layout.index(p.seq), flag(Flags::RETRANSMISSION, "r")),
         Kind::Ack if p.flags.has(Flags::NACK) => {
-            format!("n{}<{}{}", index(p.seq), index(p.echo), flag(Flags::ECE, "!"))
+            format!("n{}<{}{}", index(p.seq), index(p.trigger), flag(Flags::ECE, "!"))
         }
         Kind::Ack => format!("a{}{}", index(p.seq), flag(Flags::ECE, "!")),
         Kind::Control => "c".into(),

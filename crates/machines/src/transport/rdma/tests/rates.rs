@@ -4,7 +4,7 @@ use super::link::*;
 use super::recorder::*;
 use super::*;
 use crate::transport::testing::{Fate, Way};
-use crate::{Flags, Kind};
+use thalweg_wire::{Flags, Kind};
 
 fn paced(rate: Rate) -> RdmaSpec {
     let spec = RdmaSpec { controller: recorder(), ..spec() };
@@ -197,7 +197,7 @@ fn a_connections_next_flow_goes_on_with_rate_pacing_and_count() {
         assert_eq!(next.poll_transmit(&spec, Time::from_us(40), &mut p, &mut side), Transmit::Packet);
     }
     assert!(p.flags.has(Flags::LAST) && p.seq == 3000);
-    let ack = Packet { kind: Kind::Ack, seq: 4000, echo: 3000, payload: 1000, stamp: p.stamp, ..p };
+    let ack = Packet { kind: Kind::Ack, seq: 4000, trigger: 3000, payload: 1000, stamp: p.stamp, ..p };
     let ack = Packet { flags: Flags::default(), ..ack };
     next.on_packet(&spec, Time::from_us(64), &ack, None);
     let last = *samples().last().unwrap();
@@ -244,19 +244,22 @@ fn a_controller_that_asks_is_told_how_fast_data_is_delivered_and_what_ports_wrot
     sender.start(&spec, Time::ZERO);
     let (mut p, mut side) = (Packet::default(), Side::default());
     assert_eq!(sender.poll_transmit(&spec, Time::ZERO, &mut p, &mut side), Transmit::Packet);
-    let hop = crate::IntHop { queue: 7, ..crate::IntHop::default() };
+    let hop = thalweg_wire::IntHop { queue: 7, ..thalweg_wire::IntHop::default() };
     side.new_int().push(3, hop);
-    let ack = Packet { kind: Kind::Ack, seq: 1000, echo: 0, payload: 1000, flags: Flags::default(), ..p };
+    let ack = Packet { kind: Kind::Ack, seq: 1000, trigger: 0, payload: 1000, flags: Flags::default(), ..p };
     let heard = sender.on_packet(&spec, Time::from_us(20), &ack, Some(&side));
-    assert_eq!(samples()[0].feedback, crate::congestion::Feedback::Int(&crate::IntStack::of(3, &[hop])));
-    assert_eq!(heard.round_trip, samples()[0].rtt);
+    assert_eq!(
+        samples()[0].feedback,
+        crate::congestion::Feedback::Int(&thalweg_wire::IntStack::of(3, &[hop]))
+    );
+    assert_eq!(heard.round_trip(), samples()[0].rtt);
 }
 
 #[test]
 fn a_message_from_a_congestion_point_rescales_what_is_left_to_wait() {
     use crate::congestion::{Start, rocc};
     use crate::transport::{Endpoint, SendingEnd, Transmit};
-    use crate::{Packet, Side};
+    use thalweg_wire::{Packet, Side};
     let controller = rocc::Params { reaction: Span::ZERO, ..rocc::Params::default() }.into();
     let spec = RdmaSpec { controller, acks: RdmaAcks::Never, timer: RdmaTimer::Off, cap: None, ..roce() };
     let start = Start {
@@ -268,10 +271,11 @@ fn a_message_from_a_congestion_point_rescales_what_is_left_to_wait() {
     let mut sender = RdmaSender::new(&spec, thalweg_units::FlowId(0), 1 << 20, &start, stream).unwrap();
     let (mut packet, mut side) = (Packet::default(), Side::Empty);
     let hear = |sender: &mut RdmaSender, ns: u64, mbps: u64| {
-        let says = crate::Says::FairRate(Rate::from_mbps(mbps));
-        let notice = crate::Notice { point: thalweg_units::PortId(3), says };
-        let control = Packet { kind: crate::Kind::Control, ..Packet::default() };
-        sender.on_packet(&spec, Time::from_ns(ns), &control, Some(&Side::Notice(notice)));
+        let says = thalweg_wire::Says::FairRate(Rate::from_mbps(mbps));
+        let notice = thalweg_wire::Notice { point: thalweg_units::PortId(3), says };
+        let (now, mut side) = (Time::from_ns(ns), Side::Empty);
+        let packet = side.packet_of(thalweg_wire::Message::Notice(notice), now, thalweg_units::FlowId(0), 64);
+        sender.on_packet(&spec, now, &packet, Some(&side));
     };
     sender.start(&spec, Time::ZERO);
     assert_eq!(sender.poll_transmit(&spec, Time::ZERO, &mut packet, &mut side), Transmit::Packet);

@@ -5,7 +5,7 @@ use super::recorder::*;
 use super::*;
 use crate::congestion::{AckSample, Loss};
 use crate::transport::testing::{Fate, Way};
-use crate::{Ecn, Flags, Kind};
+use thalweg_wire::{Ecn, Flags, Kind};
 
 #[test]
 fn one_nack_per_gap_and_everything_from_there_again() {

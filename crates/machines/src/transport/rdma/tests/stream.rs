@@ -23,7 +23,7 @@ fn each_message_begins_a_packet_and_offsets_count_packets_as_full() {
     assert_eq!(link.append(2000), 6000);
     assert_eq!(link.append(1), 7000);
     link.run(|_, _, _| Fate::Deliver);
-    let data: Vec<&Packet> = link.wire_log.iter().filter(|p| p.kind == crate::Kind::Data).collect();
+    let data: Vec<&Packet> = link.wire_log.iter().filter(|p| p.kind == thalweg_wire::Kind::Data).collect();
     let sent: Vec<(u64, u32, u32)> = data.iter().map(|p| (p.seq, p.payload, p.wire)).collect();
     let full = |seq| (seq, 1000, 1250);
     let expected =
@@ -84,7 +84,7 @@ proptest! {
         prop_assert!(end == 0 || link.receiver.received() == end);
         prop_assert_eq!(link.sender.stats().in_flight, Bytes::ZERO);
         let mut first = std::collections::BTreeMap::new();
-        for p in link.wire_log.iter().filter(|p| p.kind == crate::Kind::Data) {
+        for p in link.wire_log.iter().filter(|p| p.kind == thalweg_wire::Kind::Data) {
             let before = *first.entry(p.seq).or_insert(p.payload);
             prop_assert_eq!(before, p.payload, "what is sent again is the same");
         }

@@ -2,8 +2,8 @@
 
 use super::super::super::{FlightSpec, LossSpec, RtoSpec, SackSpec, TcpSpec};
 use crate::congestion::Start;
-use crate::packet::SackBlocks;
 use thalweg_units::Bytes;
+use thalweg_wire::SackBlocks;
 
 /// Refuses what cannot work, by name.
 pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), String> {

@@ -4,9 +4,9 @@
 use super::super::super::{EcnSpec, FlightSpec, LossSpec, SackSpec, TcpSpec, Transmit};
 use super::state::{Connection, Phase, Probing};
 use super::{Segment, TcpSender};
-use crate::congestion::{CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind};
-use crate::packet::{Ecn, Flags, Forecast, Kind, Packet, Side};
+use crate::congestion::{CongestionControl, Feedback, FeedbackKind};
 use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_wire::{Ecn, Explicit, ExplicitKind, Flags, Forecast, Kind, Packet, Side};
 
 impl TcpSender {
     /// The next segment that window and repair allow.

@@ -3,8 +3,8 @@
 use super::super::super::TcpSpec;
 use super::super::Scoreboard;
 use super::super::rack::Rack;
-use crate::packet::{Flags, Packet};
 use serde::{Deserialize, Serialize};
+use thalweg_wire::{Flags, Packet};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Repair {
@@ -36,7 +36,7 @@ impl Repair {
     #[inline(always)]
     pub(super) fn is_ambiguous(&self, ack: &Packet) -> bool {
         let resent_to = self.board.as_ref().map_or(0, |board| board.resent_to);
-        ack.flags.has(Flags::RETRANSMISSION) || ack.echo < resent_to
+        ack.flags.has(Flags::RETRANSMISSION) || ack.trigger < resent_to
     }
 
     /// SACKed bytes above the cumulative ACK.

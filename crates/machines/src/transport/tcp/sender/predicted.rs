@@ -6,8 +6,8 @@ use super::super::super::{EcnSpec, Heard, TcpSpec};
 use super::TcpSender;
 use super::state::State;
 use crate::congestion::{AckSample, CongestionControl, Feedback};
-use crate::packet::{Flags, Packet};
 use thalweg_units::{Bytes, Time};
+use thalweg_wire::{Flags, Packet};
 
 /// Whether `on_expected_ack` says all there is to say of an ACK without header.
 #[inline(always)]
@@ -62,7 +62,7 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
     if least {
         super::limits::wait_for_timer(sender, spec, now);
     }
-    Heard { round_trip: Some(measured) }
+    Heard::RoundTrip(measured)
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
             }
             let crate::transport::Sender::Tcp(sender) = &pair.sender else { unreachable!() };
             let mut packet = Packet {
-                kind: crate::packet::Kind::Ack,
+                kind: thalweg_wire::Kind::Ack,
                 seq: sender.space.una + acked * MSS,
                 payload: payload * MSS as u32,
                 stamp: Time::from_ps(pair.now.ps().saturating_sub(Span::from_us(110).ps())),

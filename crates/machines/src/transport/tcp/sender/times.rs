@@ -5,8 +5,8 @@ use super::super::rack::Told;
 use super::state::Phase;
 use super::{Segment, TcpSender};
 use crate::congestion::CongestionControl;
-use crate::packet::Packet;
 use thalweg_units::{Span, Time};
+use thalweg_wire::Packet;
 
 impl TcpSender {
     /// An ACK advances by so much, and selectively acknowledges some. True: it tells that a probe has repaired a loss.

@@ -1,5 +1,5 @@
-//! What reliefs of neighbouring switches tell each other. The frames are those of [`crate::pause`]: ahead of
-//! everything, never paused.
+//! Signals of reliefs: what neighbouring switches tell each other about packets that wait behind a pause. They travel
+//! as frames ([`Frame::Signal`](crate::Frame::Signal)): ahead of everything, never paused.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// Who is told it counts it at once, and says nothing to anybody.
+    /// A release that goes no further: it only increments a counter where it arrives.
     #[inline]
     pub fn only_counts(self) -> bool {
         matches!(self, Self::Release { hops: 1, .. })

@@ -1,0 +1,152 @@
+//! What transports, host agents and switches say to each other, one variant for each thing that can be said.
+//!
+//! Most are packets of their own ([`Side::packet_of`](crate::Side::packet_of)); some go along with data
+//! ([`Message::is_alongside`]). Whoever receives one matches on the variant and leaves those of others alone.
+
+use crate::notice::Notice;
+use crate::packet::Kind;
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// A message. Offsets and sizes are payload bytes of the flow; levels are priorities, 0 the highest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Message {
+    /// pHost, source to destination: RTS, the flow announces itself (CoNEXT 2015).
+    Request {
+        /// Bytes of the flow.
+        size: u64,
+    },
+    /// pHost, destination to source: one packet may be sent.
+    Token {
+        /// Offset of that packet's first byte.
+        offset: u64,
+        /// The token's number among those of the flow, from 1.
+        number: u64,
+        /// Bytes of the flow that have not arrived, whole packets.
+        missing: u64,
+    },
+    /// pHost, along with data: the token that was spent on it.
+    TokenSpent {
+        /// The token's number; free tokens have the first ones.
+        number: u64,
+    },
+    /// ExpressPass, source to destination: CREDIT_REQUEST (SIGCOMM 2017, §3.1).
+    CreditRequest {
+        /// Bytes of the flow.
+        size: u64,
+    },
+    /// ExpressPass, source to destination: CREDIT_STOP, everything has been sent once.
+    CreditStop {
+        /// Bytes of the flow.
+        size: u64,
+    },
+    /// ExpressPass, destination to source: one packet may be sent.
+    Credit {
+        /// The credit's number among those of the flow, from 1.
+        number: u64,
+        /// When it left.
+        sent_at: Time,
+        /// Offset of the first byte of the packet that it is for, if that was lost; `None`: the next one.
+        offset: Option<u64>,
+    },
+    /// ExpressPass, along with data: the credit that was spent on it, so that its receiver measures loss and round
+    /// trip of credits.
+    CreditSpent {
+        /// The credit's number.
+        number: u64,
+        /// When the credit had left.
+        sent_at: Time,
+    },
+    /// Homa, along with data: how long the message is that the packet belongs to (SIGCOMM 2018).
+    Length {
+        /// Bytes of it.
+        size: u64,
+    },
+    /// Homa, destination to source: GRANT, what may be sent (§3.3).
+    Grant {
+        /// Everything before this offset.
+        offset: u64,
+        /// Bytes that have arrived.
+        received: u64,
+        /// Priority level of the packets that answer (§3.4).
+        level: u8,
+    },
+    /// Homa, destination to source: RESEND, what is missing (§3.7).
+    Resend {
+        /// Offset of the first byte.
+        from: u64,
+        /// Offset behind the last one.
+        to: u64,
+    },
+    /// NDP, destination to source: PULL, so many packets may have been sent (Handley et al., SIGCOMM 2017).
+    Pull {
+        /// The pull counter: how many in all, whatever became of pulls before.
+        number: u64,
+    },
+    /// DCQCN, receiver to sender: a congestion notification packet (SIGCOMM 2015, §3.1).
+    Cnp,
+    /// From a congestion point.
+    Notice(Notice),
+}
+
+impl Message {
+    /// One number that stands for it in [`Packet::seq`](crate::Packet::seq), in traces and digests: the offset, size
+    /// or rate that it is about.
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Request { size } | Self::CreditRequest { size } | Self::CreditStop { size } => *size,
+            Self::Token { offset, .. } | Self::Grant { offset, .. } => *offset,
+            Self::Credit { offset, .. } => offset.unwrap_or(u64::MAX),
+            Self::Resend { from, .. } => *from,
+            Self::Pull { number } | Self::TokenSpent { number } | Self::CreditSpent { number, .. } => *number,
+            Self::Length { size } => *size,
+            Self::Cnp => 0,
+            Self::Notice(notice) => notice.says.number(),
+        }
+    }
+
+    /// It goes along with data, and in no packet of its own.
+    pub fn is_alongside(&self) -> bool {
+        matches!(self, Self::TokenSpent { .. } | Self::CreditSpent { .. } | Self::Length { .. })
+    }
+
+    /// The kind of a packet of its own: by that it is known which way it goes.
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Request { .. } | Self::CreditRequest { .. } | Self::CreditStop { .. } => Kind::Syn,
+            _ => Kind::Control,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notice::Says;
+    use thalweg_units::{PortId, Rate};
+
+    const NOW: Time = Time::from_us(3);
+
+    #[test]
+    fn requests_and_stops_go_to_the_receiver_and_everything_else_to_the_sender() {
+        let forward = [
+            Message::Request { size: 1 },
+            Message::CreditRequest { size: 1 },
+            Message::CreditStop { size: 1 },
+        ];
+        assert!(forward.iter().all(|message| message.kind() == Kind::Syn));
+        let notice = Notice { point: PortId(1), says: Says::FairRate(Rate::from_bps(9)) };
+        let token = Message::Token { offset: 960, number: 2, missing: 960 };
+        let back = [token, Message::Pull { number: 3 }, Message::Cnp, Message::Notice(notice)];
+        assert!(back.iter().all(|message| message.kind() == Kind::Control));
+        assert_eq!(back.map(|message| message.number()), [960, 3, 0, 9]);
+    }
+
+    #[test]
+    fn a_credit_for_the_next_packet_names_none() {
+        let credit = |offset| Message::Credit { number: 1, sent_at: NOW, offset };
+        assert_eq!((credit(None).number(), credit(Some(2000)).number()), (u64::MAX, 2000));
+    }
+}
