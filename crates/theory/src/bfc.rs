@@ -11,7 +11,8 @@ use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::schedule::{At, Order, Parameters};
 use thalweg_machines::{Handle, Packet};
 use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision};
-use thalweg_sim::spec::{Incident, IncidentKind, LinkSpec, RoutingSpec};
+use thalweg_machines::route;
+use thalweg_sim::spec::{Given, Incident, IncidentKind, LinkSpec, RouteSpec, RoutingSpec};
 use thalweg_units::{FlowId, NodeId, Rate, Span, Stream, Time, mix64};
 
 /// §3.2.3: under processor sharing N is geometric with mean ρ/(1−ρ), whatever the sizes; here fixed, and two
@@ -253,7 +254,9 @@ impl Clos {
     }
 
     fn ways<'a>(&'a self, incidents: &'a [Incident]) -> Ways<'a> {
-        let (routing, flows) = (&RoutingSpec::Ecmp, &[]);
+        static ECMP: RoutingSpec =
+            RoutingSpec { rule: RouteSpec::Ecmp(route::ecmp::Params {}), given: Given::Nothing };
+        let (routing, flows) = (&ECMP, &[]);
         Ways { hosts: self.hosts, switches: self.switches, links: &self.links, routing, flows, incidents }
     }
 }

@@ -4,7 +4,7 @@ use crate::port::flying::Flying;
 use crate::routing::Routes;
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{PortId, Stream, mix64};
+use thalweg_units::{PortId, Stream};
 
 /// Failed links, and chances that pause frames are lost.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ impl Outages {
 
     /// Routes for what is left of the network.
     pub fn remaining_routes(&self, spec: &NetworkSpec) -> Routes {
-        Routes::without(spec.hosts, spec.switches, &spec.links, mix64(spec.seed), &self.down)
+        Routes::without(spec.hosts, spec.switches, &spec.links, spec.seed, &self.down)
             .unwrap_or_else(|_| unreachable!("the whole network could be routed"))
     }
 

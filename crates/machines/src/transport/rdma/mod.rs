@@ -63,7 +63,13 @@ impl Protocol for RdmaSpec {
         let controller = self.controller.needs();
         let waits = self.cap.is_some() || controller.gives != Gives::Nothing;
         let foresees = waits && !told && self.segments.is_none();
-        PathNeeds { told, foresees, listens: controller.messages != Messages::None, ..PathNeeds::default() }
+        PathNeeds {
+            told,
+            foresees,
+            listens: controller.messages != Messages::None,
+            path_values: self.path_values.is_some(),
+            ..PathNeeds::default()
+        }
     }
     /// Posted segments end where a packet of a message need not.
     fn streams(&self) -> bool {

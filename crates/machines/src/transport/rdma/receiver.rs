@@ -29,6 +29,8 @@ struct Answer {
     payload: u32,
     stamp: Time,
     flags: Flags,
+    /// The data's path value.
+    route: u32,
 }
 
 /// A queue pair's responder side.
@@ -144,8 +146,8 @@ impl Endpoint for RdmaReceiver {
             if marked && spec.notification == Notification::Echo {
                 flags.set(Flags::ECE);
             }
-            let Packet { seq, payload, stamp, .. } = *packet;
-            self.answer = Some(Answer { nack, seq, payload, stamp, flags });
+            let Packet { seq, payload, stamp, route, .. } = *packet;
+            self.answer = Some(Answer { nack, seq, payload, stamp, flags, route });
             match side {
                 Some(Side::Int(stack)) => {
                     self.told.get_or_insert_default().new_int().copy_from(stack);
@@ -174,7 +176,7 @@ impl Endpoint for RdmaReceiver {
         packet: &mut Packet,
         side: &mut Side,
     ) -> Transmit {
-        if let Some(Answer { nack, seq, payload, stamp, flags }) = self.answer.take() {
+        if let Some(Answer { nack, seq, payload, stamp, flags, route }) = self.answer.take() {
             *packet = Packet {
                 stamp,
                 seq: self.received,
@@ -182,6 +184,7 @@ impl Endpoint for RdmaReceiver {
                 flow: self.flow,
                 wire: if nack { spec.answers.nack } else { spec.answers.ack },
                 payload,
+                route,
                 kind: Kind::Ack,
                 flags,
                 ..Packet::default()

@@ -13,6 +13,7 @@ mod stream;
 
 use super::super::counts::Counts;
 use super::super::delivery::SendLog;
+use super::super::path_values::Writer;
 use super::super::{
     Endpoint, Expiry, HandOver, Heard, Progress, RdmaAcks, RdmaSpec, SenderStats, SendingEnd, Transmit,
 };
@@ -37,6 +38,34 @@ struct Turn {
     done: Option<Time>,
 }
 
+/// What packets have room for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Headers {
+    /// What the controller needs.
+    feedback: FeedbackKind,
+    /// Path values, where they are written.
+    paths: Option<Box<Writer>>,
+}
+
+impl Headers {
+    /// The next packet's path value.
+    #[inline]
+    fn path_value(&mut self, spec: &RdmaSpec) -> u32 {
+        match (&mut self.paths, &spec.path_values) {
+            (Some(writer), Some(values)) => writer.next(values),
+            _ => 0,
+        }
+    }
+
+    /// An ACK has brought one back.
+    #[inline]
+    fn path_acked(&mut self, spec: &RdmaSpec, value: u32, marked: bool) {
+        if let (Some(writer), Some(values)) = (&mut self.paths, &spec.path_values) {
+            writer.on_ack(values, value, marked);
+        }
+    }
+}
+
 /// A queue pair's requester side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RdmaSender {
@@ -56,8 +85,7 @@ pub struct RdmaSender {
     last_rtt: Span,
     /// For controllers that ask for delivery rates.
     log: Option<Box<SendLog>>,
-    /// What packets have room for.
-    feedback: FeedbackKind,
+    headers: Headers,
     /// What the controller is asked and told.
     calls: Calls,
     controller: Controller,
@@ -91,7 +119,10 @@ impl RdmaSender {
             counts: Counts::default(),
             last_rtt: Span::ZERO,
             log: needs.delivery.then(Box::default),
-            feedback: needs.feedback,
+            headers: Headers {
+                feedback: needs.feedback,
+                paths: spec.path_values.map(|_| Box::new(Writer::new(&stream, flow))),
+            },
             calls: needs.calls,
             controller,
         })
@@ -264,7 +295,7 @@ impl Endpoint for RdmaSender {
             }
             if let Some(sent) = sent {
                 self.emit(spec, now, sent, packet);
-                match self.feedback {
+                match self.headers.feedback {
                     FeedbackKind::None => return Transmit::Packet,
                     FeedbackKind::Int => {
                         side.new_int();

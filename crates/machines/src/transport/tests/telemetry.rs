@@ -35,6 +35,7 @@ fn rdma(controller: ControllerSpec) -> RdmaSpec {
             noise: Span::ZERO,
         },
         segments: None,
+        path_values: None,
     }
 }
 

@@ -36,6 +36,7 @@ impl RdmaSender {
             rank: spec.rank.of(self.data.size, self.offsets.acked_to, self.offsets.sacked, seq),
             wire: len + spec.header + spec.extra_header,
             payload: len,
+            route: self.headers.path_value(spec),
             kind: Kind::Data,
             ecn: if spec.notification == Notification::Off { Ecn::NotEct } else { Ecn::Ect0 },
             flags,

@@ -24,6 +24,7 @@ impl RdmaSender {
         }
         let nack = packet.flags.has(Flags::NACK);
         let marked = spec.notification == Notification::Echo && packet.flags.has(Flags::ECE);
+        self.headers.path_acked(spec, packet.route, marked);
         let in_recovery = self.repair.recovery.in_recovery() && !self.repair.timer.fired;
         let loss = self.offsets.loss(now); // as it is when a loss is found
         let cwnd_limited = self.is_used_up(spec);
