@@ -388,6 +388,5 @@ impl Routes {
 
 /// What picks the ports of one direction of a flow.
 pub(crate) fn flow_pick(rule: &RouteSpec, flow: FlowId, ends: &FlowSpec, back: bool) -> Pick {
-    let (src, dst) = if back { (ends.dst, ends.src) } else { (ends.src, ends.dst) };
-    rule.pick(&Ends { src, dst, flow, back })
+    rule.pick(&Ends { src: ends.src, dst: ends.dst, flow, back })
 }

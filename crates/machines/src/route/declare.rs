@@ -115,9 +115,9 @@ pub enum Back {
 /// One direction of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ends {
-    /// Where its packets come from.
+    /// Where the flow's data comes from.
     pub src: HostId,
-    /// Where they go.
+    /// Where it goes.
     pub dst: HostId,
     /// Which flow.
     pub flow: FlowId,

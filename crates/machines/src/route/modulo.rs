@@ -29,8 +29,7 @@ mod tests {
 
     #[test]
     fn flow_7_from_host_1_to_host_9_has_number_17_in_both_directions() {
-        let pick = |src, dst, back| Params {}.pick(&Ends { src, dst, flow: FlowId(7), back });
-        assert_eq!(pick(HostId(1), HostId(9), false), Pick::Modulo(17));
-        assert_eq!(pick(HostId(9), HostId(1), true), Pick::Modulo(17));
+        let ends = |back| Ends { src: HostId(1), dst: HostId(9), flow: FlowId(7), back };
+        assert_eq!([false, true].map(|back| Params {}.pick(&ends(back))), [Pick::Modulo(17); 2]);
     }
 }

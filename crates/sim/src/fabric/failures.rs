@@ -115,6 +115,7 @@ fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
 
 /// New routes for what flows send from now on.
 fn converge<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
+    fabric.outages.converge();
     let routes = fabric.outages.remaining_routes(&cx.spec);
     let before = std::mem::replace(&mut fabric.routes, routes);
     fabric.outages.intact.get_or_insert_with(|| Box::new(before));

@@ -12,9 +12,9 @@ use crate::fabric::Fabric;
 use crate::fabric::stages::{LOOKED_UP, Points, Stages};
 use crate::port::Port;
 use crate::port::flying::Flying;
-use crate::routing::flow_pick;
 use crate::spec::NetworkSpec;
 use thalweg_machines::point::CongestionPoint;
+use thalweg_machines::route::Ends;
 use thalweg_machines::stage::View;
 use thalweg_machines::{Handle, Kind, Notice, Packet, Says, Side};
 use thalweg_units::{FlowId, NodeId, PortId, Span};
@@ -175,7 +175,8 @@ fn leave<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, from: PortId, out: Opti
 /// The port by which a message for the source of a flow leaves a switch.
 fn way<Q>(fabric: &Fabric, cx: &Cx<Q>, here: NodeId, flow: FlowId) -> Option<PortId> {
     let ends = &cx.spec.flows[flow.at()];
-    let pick = flow_pick(&cx.spec.routing.rule, flow, ends, true);
+    // From here to the source it is no way of an ACK, but one of its own.
+    let pick = cx.spec.routing.rule.pick(&Ends { src: ends.dst, dst: ends.src, flow, back: true });
     fabric.routes.next(here, ends.src, pick)
 }
 

@@ -29,6 +29,13 @@ struct Answer {
     payload: u32,
     stamp: Time,
     flags: Flags,
+}
+
+/// What answers bring back besides.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Echo {
+    /// Telemetry of the data that came last, or what routers have written since the last answer.
+    side: Side,
     /// The data's path value.
     route: u32,
 }
@@ -45,9 +52,8 @@ pub struct RdmaReceiver {
     above: u64,
     pub(super) arrived: Arrived,
     answer: Option<Answer>,
-    /// Telemetry of the data that came last, or what routers have told since the last answer; there from the
-    /// first that came.
-    told: Option<Box<Side>>,
+    /// There from the first data on that something is brought back of.
+    echo: Option<Box<Echo>>,
     /// A notification is to be sent.
     notify: bool,
     /// When the last was; [`Time::MAX`]: never.
@@ -70,7 +76,7 @@ impl RdmaReceiver {
             above: 0,
             arrived,
             answer: None,
-            told: None,
+            echo: None,
             notify: false,
             notified: Time::MAX,
         }
@@ -147,17 +153,20 @@ impl Endpoint for RdmaReceiver {
                 flags.set(Flags::ECE);
             }
             let Packet { seq, payload, stamp, route, .. } = *packet;
-            self.answer = Some(Answer { nack, seq, payload, stamp, flags, route });
+            self.answer = Some(Answer { nack, seq, payload, stamp, flags });
             match side {
                 Some(Side::Int(stack)) => {
-                    self.told.get_or_insert_default().new_int().copy_from(stack);
+                    self.echo.get_or_insert_default().side.new_int().copy_from(stack);
                 }
                 Some(Side::Explicit(header)) => {
-                    let told = self.told.get_or_insert_default();
+                    let told = &mut self.echo.get_or_insert_default().side;
                     let what = told.explicit().map_or(header.what, |before| before.what.and(header.what));
                     told.new_explicit(what, Span::ZERO);
                 }
                 _ => {}
+            }
+            if spec.path_values.is_some() {
+                self.echo.get_or_insert_default().route = route;
             }
         }
         Heard::default()
@@ -176,7 +185,7 @@ impl Endpoint for RdmaReceiver {
         packet: &mut Packet,
         side: &mut Side,
     ) -> Transmit {
-        if let Some(Answer { nack, seq, payload, stamp, flags, route }) = self.answer.take() {
+        if let Some(Answer { nack, seq, payload, stamp, flags }) = self.answer.take() {
             *packet = Packet {
                 stamp,
                 seq: self.received,
@@ -184,12 +193,12 @@ impl Endpoint for RdmaReceiver {
                 flow: self.flow,
                 wire: if nack { spec.answers.nack } else { spec.answers.ack },
                 payload,
-                route,
                 kind: Kind::Ack,
                 flags,
                 ..Packet::default()
             };
-            if let Some(told) = self.told.as_deref_mut() {
+            if let Some(Echo { side: told, route }) = self.echo.as_deref_mut() {
+                packet.route = *route;
                 match told {
                     Side::Int(stack) => side.new_int().copy_from(stack),
                     Side::Explicit(header) => {
