@@ -3,12 +3,12 @@
 
 pub use crate::instruments::delays::DelaySpec;
 use serde::{Deserialize, Serialize};
-pub use thalweg_machines::route::{Given, PinnedPath, RouteSpec};
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
 use thalweg_machines::point::PointSpec;
 use thalweg_machines::relief::ReliefSpec;
 use thalweg_machines::route::Paths;
+pub use thalweg_machines::route::{Given, PinnedPath, RouteSpec};
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};

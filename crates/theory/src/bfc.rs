@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_machines::pause::backpressure::{self, Backpressure};
 use thalweg_machines::pause::{Frame, Passing, PausePolicy, QueueSet};
+use thalweg_machines::route;
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::schedule::{At, Order, Parameters};
 use thalweg_machines::{Handle, Packet};
 use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision};
-use thalweg_machines::route;
 use thalweg_sim::spec::{Given, Incident, IncidentKind, LinkSpec, RouteSpec, RoutingSpec};
 use thalweg_units::{FlowId, NodeId, Rate, Span, Stream, Time, mix64};
 

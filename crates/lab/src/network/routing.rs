@@ -49,11 +49,8 @@ fn paths(
             return Err(d.hint("write a line for every flow"));
         };
         let (src, dst) = (NodeId(f.src.0), NodeId(f.dst.0));
-        for (name, path, from, to) in
-            [("data_path", &row.data, src, dst), ("ack_path", &row.ack, dst, src)]
-        {
-            let hops: Vec<NodeId> =
-                std::iter::once(from).chain(path.iter().copied()).chain([to]).collect();
+        for (name, path, from, to) in [("data_path", &row.data, src, dst), ("ack_path", &row.ack, dst, src)] {
+            let hops: Vec<NodeId> = std::iter::once(from).chain(path.iter().copied()).chain([to]).collect();
             let joined = |w: &[NodeId]| {
                 w[0].at() < adjacency.len() && adjacency[w[0].at()].iter().any(|(_, n)| *n == w[1])
             };

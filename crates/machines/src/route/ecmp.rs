@@ -37,7 +37,8 @@ mod tests {
         assert_ne!(pick(7, false), pick(7, true));
         // 4000 flows over four ports: 1000 each, give or take 3 standard deviations of 27; at another switch anew.
         let mut both = [[0u32; 4]; 4];
-        (0..4000).for_each(|flow| both[spread(pick(flow, false), 1, 4)][spread(pick(flow, false), 2, 4)] += 1);
+        (0..4000)
+            .for_each(|flow| both[spread(pick(flow, false), 1, 4)][spread(pick(flow, false), 2, 4)] += 1);
         assert!(both.iter().all(|row| row.iter().sum::<u32>().abs_diff(1000) < 81), "{both:?}");
         assert!(both.iter().flatten().all(|n| n.abs_diff(250) < 46), "{both:?}");
     }

@@ -79,7 +79,11 @@ impl Parameters for Params {
     fn check(&self, _: &super::Around, problems: &mut Problems) {
         problems.positive("timeout", self.timeout, "500us");
         if !(1..=1 << 24).contains(&self.entries) {
-            problems.wrong("entries", format!("a table of {} entries", self.entries), "allowed: 1 to 16777216");
+            problems.wrong(
+                "entries",
+                format!("a table of {} entries", self.entries),
+                "allowed: 1 to 16777216",
+            );
         }
         if self.hash == Hash::Destination && self.entries == 1 {
             problems.useless("hash", "there is one entry for all", "remove the key, or raise `entries`");
@@ -93,7 +97,11 @@ impl Parameters for Params {
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let few = Self { timeout: Span::from_us(3), entries: 5, ..Self::default() };
-        vec![Self { aging: Aging::AgeBit, ..few.clone() }, Self { hash: Hash::Destination, ..few.clone() }, few]
+        vec![
+            Self { aging: Aging::AgeBit, ..few.clone() },
+            Self { hash: Hash::Destination, ..few.clone() },
+            few,
+        ]
     }
 }
 
@@ -210,7 +218,8 @@ mod tests {
 
     #[test]
     fn two_flows_in_one_entry_keep_each_other_alive() {
-        let mut here = Params { timeout: Span::from_us(10), entries: 1, ..Params::default() }.make(&at_switch(0));
+        let mut here =
+            Params { timeout: Span::from_us(10), entries: 1, ..Params::default() }.make(&at_switch(0));
         let mut ports = Ports::idle(16);
         let port = here.choose(Time::ZERO, &passing(1), &mut ports);
         for n in 1..50 {

@@ -12,8 +12,8 @@ mod declare;
 mod list;
 
 pub use declare::{
-    Around, Back, Ends, File, Given, Holds, Needs, Parameters, Paths, Pick, PinnedPath, Site, SiteKind,
-    salt, spread,
+    Around, Back, Ends, File, Given, Holds, Needs, Parameters, Paths, Pick, PinnedPath, Site, SiteKind, salt,
+    spread,
 };
 
 use crate::problems::{Problem, Problems};

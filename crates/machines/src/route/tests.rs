@@ -66,7 +66,8 @@ fn drive(machine: &mut RouteMachine, from: u64, to: u64) -> (Vec<u32>, u32) {
         let waiting = ids.iter().map(|_| chance.below(3) * 1500).collect();
         let mut ports = Ports { ids, waiting, looks: 0 };
         let value = chance.below(1 << 16) as u32;
-        let packet = Passing { flow: FlowId(chance.below(20) as u32), dst: HostId(chance.below(3) as u32), value };
+        let packet =
+            Passing { flow: FlowId(chance.below(20) as u32), dst: HostId(chance.below(3) as u32), value };
         let chosen = machine.choose(Time::from_ns(n * 700), &packet, &mut ports);
         looks += ports.looks;
         ports.ids[chosen] // in bounds, or it panics

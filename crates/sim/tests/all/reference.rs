@@ -276,7 +276,8 @@ pub fn build(c: &Choice) -> NetworkSpec {
     let routed = rule.needs().source_routes;
     spec.routing = rule.into();
     if let TransportSpec::Rdma(rdma) = &mut spec.transports[0] {
-        rdma.path_values = (c.routing == 7).then_some(PathValues { count: 9, recycle: c.seed.is_multiple_of(2) });
+        rdma.path_values =
+            (c.routing == 7).then_some(PathValues { count: 9, recycle: c.seed.is_multiple_of(2) });
     }
     if c.headers {
         spec.carried = CarriedSpec::Slack;

@@ -39,14 +39,16 @@ fn fabrics() -> Vec<NetworkSpec> {
         RouteSpec::spray_random(),
         RouteSpec::spray_round_robin(),
         flowlet::Params { timeout: Span::from_us(3), entries: 16, ..Default::default() }.into(),
-        flowlet::Params { timeout: Span::from_us(3), aging: flowlet::Aging::AgeBit, ..Default::default() }.into(),
+        flowlet::Params { timeout: Span::from_us(3), aging: flowlet::Aging::AgeBit, ..Default::default() }
+            .into(),
         RouteSpec::least_loaded(),
         least_loaded::Params { samples: 1, memory: 3 }.into(),
         RouteSpec::entropy(),
     ];
     let irn = RecoverySpec::Selective { sack: true, nack_threshold: 3, enter_on_advance: false };
     let fabric = |rule: RouteSpec| {
-        let mut transport = rdma(irn, RdmaTimer::Fixed(Span::from_us(300)), ControllerSpec::Fixed(Default::default()));
+        let mut transport =
+            rdma(irn, RdmaTimer::Fixed(Span::from_us(300)), ControllerSpec::Fixed(Default::default()));
         if let TransportSpec::Rdma(rdma) = &mut transport {
             rdma.path_values = Some(PathValues { count: 64, recycle: true });
         }
@@ -67,7 +69,8 @@ fn flowlets(every: Span) -> [u64; 2] {
     let pace = UdpPace::Constant(Rate::from_bps(1250 * 8 * 1_000_000_000_000 / every.ps()));
     let flows = vec![flow(0, 1, 40 * 1250, Time::ZERO)];
     let mut spec = two_spines(Rate::from_gbps(10), udp(1250, pace), flows);
-    spec.routing = RouteSpec::from(flowlet::Params { timeout: Span::from_us(10), ..Default::default() }).into();
+    spec.routing =
+        RouteSpec::from(flowlet::Params { timeout: Span::from_us(10), ..Default::default() }).into();
     sent_up(&run(spec))
 }
 
@@ -111,7 +114,8 @@ fn drill_passes_by_a_port_that_is_slower() {
 fn a_sender_that_recycles_path_values_leaves_the_path_that_is_congested() {
     let irn = RecoverySpec::Selective { sack: true, nack_threshold: 1000, enter_on_advance: false };
     let up = |recycle| {
-        let mut transport = rdma(irn, RdmaTimer::Fixed(Span::from_ms(50)), ControllerSpec::Fixed(Default::default()));
+        let mut transport =
+            rdma(irn, RdmaTimer::Fixed(Span::from_ms(50)), ControllerSpec::Fixed(Default::default()));
         let TransportSpec::Rdma(spec) = &mut transport else { unreachable!("made above") };
         spec.path_values = Some(PathValues { count: 1 << 16, recycle });
         (spec.notification, spec.cap) = (Notification::Echo, Some(16));

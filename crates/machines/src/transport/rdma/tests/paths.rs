@@ -14,7 +14,9 @@ fn every_ack_brings_back_the_value_of_the_packet_that_it_answers() {
     let (mut written, mut back) = (BTreeMap::new(), Vec::new());
     link.run(|way, n, packet| {
         match way {
-            Way::ToReceiver => written.insert((packet.seq, packet.flags.has(Flags::RETRANSMISSION)), packet.route),
+            Way::ToReceiver => {
+                written.insert((packet.seq, packet.flags.has(Flags::RETRANSMISSION)), packet.route)
+            }
             Way::ToSender if packet.kind == Kind::Ack => {
                 back.push(((packet.echo, packet.flags.has(Flags::RETRANSMISSION)), packet.route));
                 None
