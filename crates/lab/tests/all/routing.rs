@@ -30,10 +30,10 @@ fn measured(routing: &str, seed: u32) -> (f64, f64) {
     (ended.iter().sum::<f64>() / ended.len() as f64, slow / (fast + slow))
 }
 
-/// LetFlow (NSDI 2017, §2.2 and Figure 10): hashing gives the slow link half of the flows, 8 Gb/s where 5 fit, and its
+/// LetFlow (NSDI 2017, §2): hashing gives the slow link half of the flows, 8 Gb/s where 5 fit, and its
 /// queue is full for as long as they last; flowlets leave it by themselves. A flow that is held up there sends when its
 /// ACKs come, in bursts with gaps longer than the timeout, and each gap is a draw; on the fast path its packets follow
-/// each other, and it stays. Nobody has measured a load.
+/// each other, and it stays. No load is measured.
 #[test]
 fn flowlets_complete_sooner_than_hashed_flows_where_one_link_is_slower() {
     for seed in 1..4 {

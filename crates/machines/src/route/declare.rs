@@ -1,5 +1,5 @@
 //! What a rule says of itself, once: its keys with their defaults, documentation and ranges, and what it needs of
-//! whoever runs it. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from
+//! its driver. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from
 //! here.
 
 use super::RouteRule;
@@ -46,7 +46,7 @@ pub trait Parameters:
     }
 }
 
-/// What a rule needs of whoever runs it, and what it does to packets.
+/// What a rule needs of its driver, and what it does to packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Needs {
     /// Which paths flows may come to take.
@@ -200,7 +200,7 @@ pub struct PinnedPath {
     pub ack: Vec<NodeId>,
 }
 
-/// The network that a rule is for, as far as its checks ask.
+/// The network that a rule is for, as far as its checks go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Around {
     /// Links of the switch that has most.

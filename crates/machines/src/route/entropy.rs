@@ -1,6 +1,6 @@
-//! The transport's own entropy: switches hash a value that senders write into every packet, as they hash the source port
-//! of UDP or the flow label of IPv6 (RFC 6438). Receivers bring it back in the ACK, so that a sender learns what became
-//! of it; which values it writes is its own affair ([`crate::transport::PathValues`]).
+//! The transport's own entropy: switches hash a value that senders write into every packet, as they hash the source
+//! port of UDP or the flow label of IPv6 (RFC 6438). Receivers bring it back in the ACK, so that a sender learns what
+//! became of it; which values it writes is its own affair ([`crate::transport::PathValues`]).
 //!
 //! ```text
 //! CHOICE: an ACK carries its data's value, and is hashed with it, as a flow of its own direction. Other reading: ACKs

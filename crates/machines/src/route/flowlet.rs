@@ -11,8 +11,8 @@
 //! (`aging = "exact"`). The paper's switches have an age bit instead, which a process sets in every entry at every
 //! multiple of Δ and packets clear; an entry that it finds set is invalid: gaps between Δ and 2Δ end a flowlet or not
 //! (`aging = "age-bit"`; the entry here counts those multiples as it is next looked at).
-//! CHOICE LetFlow §3: an entry that two flows share is kept alive by both, and moves them together, as in the paper. One
-//! whose port is no candidate of the packet (another destination, or a link that has failed) is drawn anew. Other
+//! CHOICE LetFlow §3: an entry that two flows share is kept alive by both, and moves them together, as in the paper.
+//! One whose port is no candidate of the packet (another destination, or a link that has failed) is drawn anew. Other
 //! reading: a table for every set of candidates.
 //! CHOICE LetFlow §3: the paper hashes the five-tuple (`hash = "flow"`), and what comes back is a flow of its own.
 //! ```
@@ -41,7 +41,7 @@ pub struct Params {
 }
 
 impl Default for Params {
-    /// The paper's testbed: 500 us, and the table of CONGA (SIGCOMM 2014, §3.4), 64 K entries.
+    /// The paper's testbed: 500 us, and the table of CONGA (SIGCOMM 2014), 64 K entries.
     fn default() -> Self {
         Self { timeout: Span::from_us(500), entries: 1 << 16, hash: Hash::Flow, aging: Aging::Exact }
     }

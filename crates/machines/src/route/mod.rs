@@ -2,7 +2,7 @@
 //!
 //! A switch knows by which of its ports a packet can leave: its *candidates*, the first hops of all shortest paths
 //! that work. A rule chooses among them. Most choose once per flow ([`Needs::source_routes`]): then [`Pick`] says it
-//! all, and whoever runs the network may write down the whole path as a flow starts. The others choose packet by
+//! all, and the driver may write down the whole path as a flow starts. The others choose packet by
 //! packet: a machine ([`RouteRule`]) of every switch is given the packet and a view of the candidates
 //! ([`Candidates`]: which ports they are, and how much waits there).
 //!

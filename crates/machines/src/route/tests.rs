@@ -8,7 +8,7 @@ use thalweg_units::Stream;
 pub(crate) struct Ports {
     ids: Vec<u32>,
     waiting: Vec<u64>,
-    /// How often somebody looked.
+    /// How often `waiting` was called.
     looks: u32,
 }
 

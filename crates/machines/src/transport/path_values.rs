@@ -3,13 +3,12 @@
 //!
 //! The network keeps the value in [`Packet::route`](crate::Packet::route); a receiver copies it from the data into the
 //! ACK. Without recycling a value is drawn for every packet: spraying, by the sender. With it a value that came back
-//! unmarked is used again, once (Bonato, De Sensi, Di Girolamo, Bataineh, Hewson, Roweth, Hoefler, "REPS: Recycled
-//! Entropy Packet Spraying for Adaptive Load Balancing and Failure Mitigation", 2024, §3): paths that mark are left,
-//! those that do not are kept.
+//! unmarked is used again, once (Bonato et al., "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and
+//! Failure Mitigation", 2024, §3): paths that mark are left, those that do not are kept.
 //!
 //! ```text
-//! CHOICE REPS §3: eight values are kept, the oldest is used first, and a ninth takes the place of the oldest. Left out:
-//! the freezing mode after timeouts.
+//! CHOICE REPS §3: eight values are kept, the oldest is used first, and a ninth takes the place of the oldest. Left
+//! out: the freezing mode after timeouts.
 //! ```
 
 use schemars::JsonSchema;

@@ -159,9 +159,9 @@ impl Endpoint for RdmaReceiver {
                     self.echo.get_or_insert_default().side.new_int().copy_from(stack);
                 }
                 Some(Side::Explicit(header)) => {
-                    let told = &mut self.echo.get_or_insert_default().side;
-                    let what = told.explicit().map_or(header.what, |before| before.what.and(header.what));
-                    told.new_explicit(what, Span::ZERO);
+                    let kept = &mut self.echo.get_or_insert_default().side;
+                    let what = kept.explicit().map_or(header.what, |before| before.what.and(header.what));
+                    kept.new_explicit(what, Span::ZERO);
                 }
                 _ => {}
             }
@@ -197,13 +197,13 @@ impl Endpoint for RdmaReceiver {
                 flags,
                 ..Packet::default()
             };
-            if let Some(Echo { side: told, route }) = self.echo.as_deref_mut() {
+            if let Some(Echo { side: kept, route }) = self.echo.as_deref_mut() {
                 packet.route = *route;
-                match told {
+                match kept {
                     Side::Int(stack) => side.new_int().copy_from(stack),
                     Side::Explicit(header) => {
                         side.new_explicit(header.what, Span::ZERO);
-                        *told = Side::Empty;
+                        *kept = Side::Empty;
                     }
                     Side::Empty | Side::Sack(_) | Side::Notice(_) => return Transmit::Packet,
                 }
