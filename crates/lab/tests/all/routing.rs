@@ -41,7 +41,8 @@ fn flowlets_complete_sooner_than_hashed_flows_where_one_link_is_slower() {
         let flowlets = measured("{ kind = \"flowlet\", timeout = \"50us\" }", seed);
         println!("{seed}: {hashed:?} {flowlets:?}");
         assert!(flowlets.0 < 0.8 * hashed.0, "{flowlets:?} {hashed:?}");
-        assert!(flowlets.1 < 0.7 * hashed.1, "{flowlets:?} {hashed:?}");
+        // 5 of 25 Gb/s would be a fifth.
+        assert!(flowlets.1 < 0.3 && flowlets.1 < hashed.1, "{flowlets:?} {hashed:?}");
     }
 }
 
