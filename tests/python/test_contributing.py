@@ -102,6 +102,12 @@ LISTS = {
         },
     ),
     "A congestion point": ("crates/machines/src/point", r"point::(?:\w+::)*{module}::|PointSpec::{name}\b", {}),
+    "A routing rule": (
+        "crates/machines/src/route",
+        r"route::(?:\w+::)*{module}::|super::{module}::|RouteSpec::{name}\b|RouteSpec::{module}\(|RouteMachine::{name}\b",
+        # Paths that are written down for every flow are a specification's own.
+        {"pinned": {"crates/sim/src/spec.rs"}},
+    ),
     "A relief": (
         "crates/machines/src/relief",
         r"relief::(?:\w+::)*{module}::|ReliefSpec::{name}\b|ReliefMachine::{name}\b",

@@ -1,9 +1,10 @@
 //! Whether pauses could go round in a circle in a scenario's network, and what elision exempts:
 //! `thalweg check deadlock`.
 
-use crate::schema::{Document, RoutingRule};
+use crate::schema::Document;
 use crate::topology::Graph;
 use crate::{Diagnostic, Scenario, Stop, network};
+use thalweg_machines::route::Paths;
 use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision, layers};
 use thalweg_sim::routing::RouteError;
 use thalweg_sim::spec::{Incident, RoutingSpec};
@@ -38,7 +39,7 @@ impl Scenario {
     pub fn check_deadlock(&self, stop: &Stop) -> Result<DeadlockCheck, Diagnostic> {
         let (doc, graph) = (self.document(), self.graph());
         let incidents = network::incidents(doc, graph);
-        if let RoutingRule::Pinned { .. } = doc.routing.rule {
+        if doc.routing.rule.needs().paths == Paths::Given {
             let spec = self.network_unless(stop)?;
             return self.looked_through(&Ways::of(&spec));
         }
@@ -79,7 +80,7 @@ impl Scenario {
 
 /// Nothing of a network could be exempt, whatever routes there are; `None`: that depends on the flows.
 pub(crate) fn nothing_to_elide(doc: &Document, graph: &Graph) -> Option<bool> {
-    if let RoutingRule::Pinned { .. } = doc.routing.rule {
+    if doc.routing.rule.needs().paths == Paths::Given {
         return None;
     }
     let incidents = network::incidents(doc, graph);
@@ -90,12 +91,8 @@ fn ways<'a>(graph: &'a Graph, routing: &'a RoutingSpec, incidents: &'a [Incident
     Ways { hosts: graph.hosts, switches: graph.switches, links: &graph.links, routing, flows: &[], incidents }
 }
 
-/// As far as it matters which of the shortest paths are taken: all of them, or the first. (Pinned ones are
-/// the caller's affair.)
+/// The rule without its file: offsets make no difference to which paths there are. (Pinned ones are the caller's
+/// affair.)
 fn rule(doc: &Document) -> RoutingSpec {
-    match doc.routing.rule {
-        RoutingRule::Lowest => RoutingSpec::Lowest,
-        RoutingRule::SprayRandom | RoutingRule::SprayRoundRobin { .. } => RoutingSpec::SprayRandom,
-        _ => RoutingSpec::Ecmp,
-    }
+    doc.routing.rule.clone().into()
 }

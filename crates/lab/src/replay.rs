@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use thalweg_machines::link::TransmitterKind;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, lstf, pifo};
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
-use thalweg_sim::spec::{NetworkSpec, NicOrder, NicSpec, ProbeSpec, RoutingSpec, StopSpec};
+use thalweg_sim::spec::{NetworkSpec, NicOrder, NicSpec, ProbeSpec, StopSpec};
 use thalweg_sim::{Exit, Injection};
 use thalweg_units::{FlowId, NodeId, Serializer, Span, Time};
 
@@ -135,9 +135,9 @@ impl Replay {
     ) -> Result<Self, Diagnostic> {
         let original = scenario.network()?;
         let refuse = |reason: &str, hint: &str| Err(scenario.whole_file(reason.to_owned()).hint(hint));
-        if matches!(original.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. }) {
+        if !original.routing.rule.needs().source_routes {
             return refuse(
-                "cannot be replayed: its packets are sprayed, so a packet's path is not known from its flow",
+                "cannot be replayed: its routing chooses packet by packet, so a packet's path is not known from its flow",
                 "record it with a routing by flow (`routing = \"ecmp\"`)",
             );
         }

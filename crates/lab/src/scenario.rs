@@ -297,16 +297,11 @@ impl Scenario {
 
     /// The files that the scenario reads, relative to its folder: a copy of the scenario needs them too.
     pub fn files(&self) -> Vec<String> {
-        use crate::schema::{Pattern, RoutingRule, Sizes};
+        use crate::schema::{Pattern, Sizes};
         let mut out: Vec<String> = self.doc.topology.shape.file().map(str::to_owned).into_iter().collect();
         let traces = self.doc.link.iter().filter_map(|l| l.transmitter.as_ref()?.file());
         out.extend(traces.map(str::to_owned));
-        match &self.doc.routing.rule {
-            RoutingRule::Pinned { file } | RoutingRule::SprayRoundRobin { offsets: Some(file) } => {
-                out.push(file.clone())
-            }
-            _ => {}
-        }
+        out.extend(self.doc.routing.rule.file().map(|file| file.name.to_owned()));
         out.extend(
             resolve::schedulers(&self.doc).filter_map(|(_, s)| s.table()).map(|(_, file)| file.to_owned()),
         );

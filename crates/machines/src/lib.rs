@@ -16,6 +16,7 @@
 //! * [`point`]: ports that write to the sources of the flows that pass them.
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
+//! * [`route`]: which of several equally short ways a packet takes.
 //! * [`pause`]: when a switch tells its neighbours to stop, and what a port then may not send.
 //! * [`relief`]: what switches do about packets that wait behind a pause, or ports that wait for each other.
 //! * [`plugin`]: what machines written by users have in common.
@@ -37,6 +38,7 @@ pub mod plugin;
 pub mod point;
 pub mod problems;
 pub mod relief;
+pub mod route;
 pub mod schedule;
 pub mod slack;
 pub mod stage;

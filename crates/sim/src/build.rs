@@ -20,20 +20,21 @@ use crate::flows::Flows;
 use crate::hosts::Hosts;
 use crate::hosts::streams;
 use crate::instruments::Instruments;
-use crate::paths::Paths;
+use crate::paths;
 use crate::port::{Lane, Port};
 use crate::routing::{RouteError, Routes};
 use crate::sampling;
 use crate::sim::Sim;
-use crate::spec::{IncidentKind, NetworkSpec, RoutingSpec, TieSpec};
+use crate::spec::{IncidentKind, NetworkSpec, TieSpec};
 use std::collections::VecDeque;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::pause::Reach;
 use thalweg_machines::point::PointMachine;
+use thalweg_machines::route::Paths;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::transport::TransportSpec;
-use thalweg_units::{FlowId, HostId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
+use thalweg_units::{FlowId, HostId, NodeId, PortId, Rate, Span, Stream, Time};
 
 /// Who is first among equals at one instant.
 fn ties(spec: &NetworkSpec) -> Ties {
@@ -77,7 +78,7 @@ impl<Q: Events> Sim<Q> {
     /// If the graph cannot be routed, or an algorithm refuses its parameters.
     pub fn new(spec: NetworkSpec) -> Result<Self, BuildError> {
         check_tables(&spec)?;
-        let routes = Routes::new(spec.hosts, spec.switches, &spec.links, mix64(spec.seed))?;
+        let routes = Routes::new(spec.hosts, spec.switches, &spec.links, spec.seed)?;
         let longest = longest_path(&spec, &routes)?;
         let fabric = build_fabric(&spec, routes, longest)?;
         let horizon = fabric.ports.iter().map(|p| (p.span(1500) + p.timing.delay).ps()).max().unwrap_or(1);
@@ -150,9 +151,9 @@ impl<Q: Events> Sim<Q> {
                     "it takes packets out of the queue of its NIC: strict priority can be searched",
                 );
             }
-            if needs.told && self.cx.features.spraying {
+            if needs.told && self.cx.features.per_hop {
                 return refuse(
-                    "switches tell it of drops on the way that packets have come: they must not be sprayed",
+                    "switches notify it of drops on the way that packets have come: no rule may choose packet by packet",
                 );
             }
             if !needs.symmetric {
@@ -161,7 +162,7 @@ impl<Q: Events> Sim<Q> {
             let mut flows =
                 (0..).map(FlowId).zip(&spec.flows).filter(|(_, f)| usize::from(f.transport) == transport);
             let back = |flow| mirrored(&self.fabric.lay_path(spec, flow), self.fabric.paths.middle());
-            if self.cx.features.spraying || !flows.all(|(flow, _)| back(flow)) {
+            if self.cx.features.per_hop || !flows.all(|(flow, _)| back(flow)) {
                 return refuse("what comes back must pass the same switches as the data, in reverse");
             }
         }
@@ -232,10 +233,11 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
     if let Some(why) = refused {
         return wrong(why.into());
     }
-    if let RoutingSpec::Pinned { paths } = &spec.routing
-        && paths.len() != spec.flows.len()
-    {
-        return wrong(format!("{} pinned paths for {} flows", paths.len(), spec.flows.len()));
+    if spec.routing.rule.needs().paths == Paths::Given {
+        let given = spec.routing.paths().map_or(0, <[_]>::len);
+        if given != spec.flows.len() {
+            return wrong(format!("{given} pinned paths for {} flows", spec.flows.len()));
+        }
     }
     Ok(())
 }
@@ -247,7 +249,7 @@ fn longest_path(spec: &NetworkSpec, routes: &Routes) -> Result<usize, BuildError
         // Around a failure it may be further; no path passes a switch twice.
         longest = longest.max(spec.switches.min(63) as usize + 1);
     }
-    if let RoutingSpec::Pinned { paths } = &spec.routing {
+    if let Some(paths) = spec.routing.paths() {
         for (flow, pinned) in paths.iter().enumerate() {
             let ends = &spec.flows[flow];
             let mut path = Vec::new();
@@ -289,7 +291,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         packets: Arena::default(),
         sides: Arena::default(),
         routes,
-        paths: Paths::new(spec, longest),
+        paths: paths::Paths::new(spec, longest).map_err(BuildError::Inconsistent)?,
         stages: Stages::new(spec.carried.make(longest), writers, spec.stages.len(), points, relief),
         preempted: Preempted::default(),
         outages: Outages::new(spec),

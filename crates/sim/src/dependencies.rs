@@ -9,7 +9,8 @@
 use crate::routing::{RouteError, Routes};
 use crate::spec::{FlowSpec, Incident, IncidentKind, LinkSpec, NetworkSpec, RoutingSpec};
 use std::collections::{BTreeSet, VecDeque};
-use thalweg_units::{NodeId, PortId, mix64};
+use thalweg_machines::route::Paths;
+use thalweg_units::{NodeId, PortId};
 
 /// A way through a switch: in from the port `from` of a neighbour, out by the port `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,8 +62,8 @@ impl Dependencies {
     /// If the network cannot be routed, or a pinned path does not follow its links.
     pub fn of(ways: &Ways<'_>) -> Result<Self, RouteError> {
         let mut turns = Turns::new(ways);
-        let intact = Routes::new(ways.hosts, ways.switches, ways.links, mix64(0))?;
-        if let RoutingSpec::Pinned { paths } = ways.routing {
+        let intact = Routes::new(ways.hosts, ways.switches, ways.links, 0)?;
+        if let Some(paths) = ways.routing.paths() {
             for (number, (flow, pinned)) in ways.flows.iter().zip(paths).enumerate() {
                 let mut path = Vec::new();
                 intact.pinned(number as u32, flow.src, flow.dst, &pinned.data, &mut path)?;
@@ -80,15 +81,16 @@ impl Dependencies {
                 IncidentKind::PauseLoss(..) => continue,
             }
             if seen.insert(down.clone()) {
-                tables.push(Routes::without(ways.hosts, ways.switches, ways.links, mix64(0), &down)?);
+                tables.push(Routes::without(ways.hosts, ways.switches, ways.links, 0, &down)?);
             }
         }
-        // A packet that is sprayed looks its way up at every switch: in the old table at one, in the new one
+        // A packet without a source route looks its way up at every switch: in the old table at one, in the new one
         // at the next.
-        if matches!(ways.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. }) {
+        let needs = ways.routing.rule.needs();
+        if !needs.source_routes {
             turns.follow(&tables, false);
         } else {
-            let lowest = matches!(ways.routing, RoutingSpec::Lowest);
+            let lowest = needs.paths == Paths::Lowest;
             tables.iter().for_each(|table| turns.follow(std::slice::from_ref(table), lowest));
         }
         Ok(turns.graph(ways))

@@ -1,6 +1,6 @@
 //! Which code paths a network takes: computed once from its specification, read at every hop.
 
-use crate::spec::{NetworkSpec, NicOrder, RoutingSpec};
+use crate::spec::{NetworkSpec, NicOrder};
 use thalweg_machines::host::Agent;
 use thalweg_machines::pause::Reach;
 use thalweg_machines::stage::CarriedSpec;
@@ -68,8 +68,8 @@ pub(crate) struct Features {
     pub hpcc_nic: bool,
     /// Links or pause frames may fail.
     pub failures: bool,
-    /// Packets are sprayed: they carry entropy instead of a source route.
-    pub spraying: bool,
+    /// A rule chooses hop by hop: packets carry what it goes by instead of a source route ([`crate::rules`]).
+    pub per_hop: bool,
     /// Round trips are probed.
     pub completions: bool,
     /// What data packets waited on their way is measured.
@@ -107,7 +107,7 @@ impl Features {
             || spec.probes.record.is_some();
         let writes = !spec.stages.is_empty();
         let failures = !spec.incidents.is_empty();
-        let spraying = matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. });
+        let per_hop = !spec.routing.rule.needs().source_routes;
         let told = spec.transports.iter().any(|t| t.needs().told);
         let backpressure = spec.inputs.is_some_and(|i| i.queue_pauses().is_some());
         let effects = spec.inputs.and_then(|inputs| inputs.effects());
@@ -116,7 +116,7 @@ impl Features {
             (spec.nic.order == NicOrder::Shortest, spec.nic.order == NicOrder::Hpcc);
         Self {
             nic_detours: failures || backpressure || agents || shortest_nic || hpcc_nic,
-            detours: failures || spraying || told || spec.point.is_some(),
+            detours: failures || per_hop || told || spec.point.is_some(),
             departures: writes || backpressure || spec.point.is_some() || spec.relief.is_some(),
             headers,
             writes,
@@ -147,7 +147,7 @@ impl Features {
             shortest_nic,
             hpcc_nic,
             failures,
-            spraying,
+            per_hop,
             completions: spec.probes.completions.is_some(),
             delays: spec.probes.delays.is_some(),
             agents,

@@ -35,12 +35,12 @@ pub mod port;
 pub mod prefetch;
 mod results;
 pub mod routing;
+mod rules;
 mod sampling;
 pub mod sealed;
 mod sim;
 pub mod snapshot;
 pub mod spec;
-mod spray;
 
 pub use build::{BuildError, ends};
 pub use check::Violation;

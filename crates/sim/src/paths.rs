@@ -3,8 +3,8 @@
 //! A flow's *slot* is its place in this table, and in everything else that is kept per active flow.
 
 use crate::port::Port;
+use crate::rules::Rules;
 use crate::spec::NetworkSpec;
-use crate::spray::Spray;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, PortId, Span};
 use thalweg_wire::Kind;
@@ -27,14 +27,17 @@ pub(crate) struct Paths {
     /// By slot: where its path is if it was laid anew; `u32::MAX` or nothing: in its own place.
     detours: Vec<u32>,
     /// Instead of source routes.
-    pub spray: Spray,
+    pub rules: Rules,
 }
 
 impl Paths {
     /// Paths of at most `longest` ports.
-    pub fn new(spec: &NetworkSpec, longest: usize) -> Self {
+    ///
+    /// # Errors
+    /// If the routing rule refuses its parameters.
+    pub fn new(spec: &NetworkSpec, longest: usize) -> Result<Self, String> {
         let slots = vec![NO_SLOT; spec.flows.len()];
-        Self { slots, stride: 2 * longest, spray: Spray::new(spec), ..Self::default() }
+        Ok(Self { slots, stride: 2 * longest, rules: Rules::new(spec)?, ..Self::default() })
     }
 
     /// Ports of both directions of a path.
@@ -136,7 +139,7 @@ impl Paths {
 
     /// It was written for the same network.
     pub fn fits(&self, other: &Self) -> bool {
-        self.slots.len() == other.slots.len() && self.stride == other.stride && self.spray.fits(&other.spray)
+        self.slots.len() == other.slots.len() && self.stride == other.stride && self.rules.fits(&other.rules)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::instruments::recording::Recorded;
 use crate::port::{Port, PortTotals};
 use crate::routing::{Routes, flow_pick};
 use crate::sim::Sim;
-use crate::spec::{NetworkSpec, RoutingSpec};
+use crate::spec::NetworkSpec;
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::pause::Paused;
 use thalweg_machines::relief::{ReliefMachine, Tally};
@@ -308,13 +308,13 @@ impl<Q: Events> Sim<Q> {
             return (Span::ZERO, Span::ZERO);
         }
         let (mut data, mut ack) = (Vec::new(), Vec::new());
-        if let RoutingSpec::Pinned { paths } = &self.cx.spec.routing {
+        if let Some(paths) = self.cx.spec.routing.paths() {
             let pinned = &paths[flow.at()];
             // Checked when the network was built.
             let _ = self.fabric.routes.pinned(flow.0, spec.src, spec.dst, &pinned.data, &mut data);
             let _ = self.fabric.routes.pinned(flow.0, spec.dst, spec.src, &pinned.ack, &mut ack);
         } else {
-            let pick = |ack| flow_pick(&self.cx.spec.routing, spec.src, spec.dst, flow.0, ack);
+            let pick = |back| flow_pick(&self.cx.spec.routing.rule, flow, spec, back);
             let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
             routes.path(spec.src, spec.dst, pick(false), &mut data);
             routes.path(spec.dst, spec.src, pick(true), &mut ack);

@@ -3,10 +3,12 @@
 //! Hosts hang off one *attachment* each (their switch, or the other host of a pair), so tables are
 //! kept per attachment, not per host: `next[switch][attachment]` names a group of equal-cost ports.
 
-use crate::spec::{LinkSpec, RoutingSpec};
+use crate::spec::{FlowSpec, LinkSpec, RouteSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use thalweg_units::{HostId, NodeId, PortId, mix64};
+pub use thalweg_machines::route::Pick;
+use thalweg_machines::route::{Ends, salt, spread};
+use thalweg_units::{FlowId, HostId, NodeId, PortId};
 
 /// Why a graph cannot be routed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,15 +63,15 @@ pub struct Routes {
     salts: Vec<u64>,
 }
 
-/// What picks among equal-cost ports.
+/// How a packet goes on from a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pick {
-    /// A hash, salted by each switch.
-    Hash(u64),
-    /// A number, taken modulo the number of ports.
-    Modulo(u32),
-    /// The port to the lowest-numbered node.
-    Lowest,
+pub(crate) enum Hop {
+    /// No working link leads to its host.
+    Nowhere,
+    /// By this port.
+    Only(PortId),
+    /// By any of so many ports ([`Routes::candidate`]): the first one, and how many.
+    Among(u32, u32),
 }
 
 impl Routes {
@@ -133,7 +135,7 @@ impl Routes {
             next: vec![u32::MAX; switches as usize * attachments as usize],
             bounds: vec![0],
             ports: Vec::new(),
-            salts: (0..switches).map(|s| mix64(seed ^ mix64(u64::from(s) + 0x5a17))).collect(),
+            salts: (0..switches).map(|switch| salt(seed, switch)).collect(),
         };
         let mut groups: BTreeMap<Vec<PortId>, u32> = BTreeMap::new();
         let mut distance = vec![u32::MAX; nodes];
@@ -276,12 +278,36 @@ impl Routes {
             Pick::Lowest => {
                 (0..ports.len()).min_by_key(|i| self.peer[ports[*i].at()]).expect("a group has ports")
             }
-            Pick::Hash(h) => {
-                let mixed = mix64(h ^ self.salts[switch]);
-                ((u128::from(mixed) * ports.len() as u128) >> 64) as usize
-            }
+            Pick::Hash(hash) => spread(hash, self.salts[switch], ports.len()),
         };
         Some(ports[choice])
+    }
+
+    /// How a packet for `dst` goes on from `node`, a switch.
+    #[inline]
+    pub(crate) fn hop(&self, node: NodeId, dst: HostId) -> Hop {
+        if self.peer[self.nic[dst.at()].at()] == node {
+            return Hop::Only(self.down[dst.at()]);
+        }
+        let row = (node.0 - self.hosts) as usize * self.attachments as usize;
+        let group = self.next[row + self.attachment[dst.at()] as usize] as usize;
+        if group == u32::MAX as usize {
+            return Hop::Nowhere;
+        }
+        let (from, to) = (self.bounds[group], self.bounds[group + 1]);
+        if to - from == 1 { Hop::Only(self.ports[from as usize]) } else { Hop::Among(from, to - from) }
+    }
+
+    /// A port of [`Hop::Among`].
+    #[inline]
+    pub(crate) fn candidate(&self, at: usize) -> PortId {
+        self.ports[at]
+    }
+
+    /// A switch's number among the switches.
+    #[inline]
+    pub(crate) fn switch(&self, node: NodeId) -> usize {
+        (node.0 - self.hosts) as usize
     }
 
     /// Appends the ports from `src` to `dst` to `path`; false if there is a gap, and then only the first part.
@@ -361,14 +387,6 @@ impl Routes {
 }
 
 /// What picks the ports of one direction of a flow.
-pub fn flow_pick(spec: &RoutingSpec, src: HostId, dst: HostId, flow: u32, ack: bool) -> Pick {
-    match spec {
-        RoutingSpec::Lowest => Pick::Lowest,
-        RoutingSpec::Modulo => Pick::Modulo(src.0.wrapping_add(dst.0).wrapping_add(flow)),
-        RoutingSpec::EcmpPairs => Pick::Hash(mix64(u64::from(src.0) << 32 | u64::from(dst.0))),
-        _ => {
-            let pair = u64::from(src.0) << 32 | u64::from(dst.0);
-            Pick::Hash(mix64(pair).wrapping_add(mix64(u64::from(flow) << 1 | u64::from(ack))))
-        }
-    }
+pub(crate) fn flow_pick(rule: &RouteSpec, flow: FlowId, ends: &FlowSpec, back: bool) -> Pick {
+    rule.pick(&Ends { src: ends.src, dst: ends.dst, flow, back })
 }

@@ -7,6 +7,8 @@ use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
 use thalweg_machines::point::PointSpec;
 use thalweg_machines::relief::ReliefSpec;
+use thalweg_machines::route::Paths;
+pub use thalweg_machines::route::{Given, PinnedPath, RouteSpec};
 use thalweg_machines::schedule::DisciplineSpec;
 use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};
@@ -227,39 +229,40 @@ pub struct CutThrough {
 
 /// Which of the shortest paths a packet takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum RoutingSpec {
-    /// Per-flow ECMP: at each switch the next hop is a hash of (source, destination, flow, direction)
-    /// salted by the switch.
-    Ecmp,
-    /// As `Ecmp`, without the flow: all flows between two hosts take one path each way.
-    EcmpPairs,
-    /// As `Ecmp`; ACKs take the data's way in reverse.
-    EcmpSymmetric,
-    /// Per-flow: next hop number (src + dst + flow) mod n at each switch, data and ACK alike.
-    Modulo,
-    /// All: the lowest-numbered next hop.
-    Lowest,
-    /// Every packet by a draw from its source host's stream.
-    SprayRandom,
-    /// Every packet: each host counts its packets; the counter mod n chooses at each switch.
-    SprayRoundRobin {
-        /// First value of each host's counter; empty: zeros.
-        offsets: Vec<u32>,
-    },
-    /// The switches that each flow's data and its ACKs pass.
-    Pinned {
-        /// One entry per flow.
-        paths: Vec<PinnedPath>,
-    },
+pub struct RoutingSpec {
+    /// By which rule.
+    pub rule: RouteSpec,
+    /// What its file says, if it has one.
+    pub given: Given,
 }
 
-/// A flow's path in both directions, switches only.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PinnedPath {
-    /// From source to destination.
-    pub data: Vec<NodeId>,
-    /// From destination to source.
-    pub ack: Vec<NodeId>,
+impl RoutingSpec {
+    /// The switches that each flow's data and its ACKs pass: one entry per flow.
+    pub fn pinned(paths: Vec<PinnedPath>) -> Self {
+        Self { rule: RouteSpec::pinned(), given: Given::Paths(paths) }
+    }
+
+    /// Paths that are given.
+    pub fn paths(&self) -> Option<&[PinnedPath]> {
+        match &self.given {
+            Given::Paths(paths) if self.rule.needs().paths == Paths::Given => Some(paths),
+            _ => None,
+        }
+    }
+
+    /// The first value of a host's counter.
+    pub(crate) fn offset(&self, host: u32) -> u32 {
+        match &self.given {
+            Given::Offsets(first) => first.get(host as usize).copied().unwrap_or(0),
+            _ => 0,
+        }
+    }
+}
+
+impl From<RouteSpec> for RoutingSpec {
+    fn from(rule: RouteSpec) -> Self {
+        Self { rule, given: Given::Nothing }
+    }
 }
 
 /// A flow.

@@ -7,10 +7,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_machines::pause::backpressure::{self, Backpressure};
 use thalweg_machines::pause::{Passing, PausePolicy};
+use thalweg_machines::route;
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::schedule::{At, Order, Parameters};
 use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision};
-use thalweg_sim::spec::{Incident, IncidentKind, LinkSpec, RoutingSpec};
+use thalweg_sim::spec::{Given, Incident, IncidentKind, LinkSpec, RouteSpec, RoutingSpec};
 use thalweg_units::{FlowId, NodeId, Rate, Span, Stream, Time, mix64};
 use thalweg_wire::{Frame, Handle, HopTag, Packet, QueueSet};
 
@@ -253,7 +254,9 @@ impl Clos {
     }
 
     fn ways<'a>(&'a self, incidents: &'a [Incident]) -> Ways<'a> {
-        let (routing, flows) = (&RoutingSpec::Ecmp, &[]);
+        static ECMP: RoutingSpec =
+            RoutingSpec { rule: RouteSpec::Ecmp(route::ecmp::Params {}), given: Given::Nothing };
+        let (routing, flows) = (&ECMP, &[]);
         Ways { hosts: self.hosts, switches: self.switches, links: &self.links, routing, flows, incidents }
     }
 }

@@ -60,7 +60,8 @@ pub struct Packet {
     pub payload: u32,
     /// The host it goes to.
     pub dst: HostId,
-    /// The network's own: position of the next hop in the path table, or the entropy of a sprayed packet.
+    /// The network's own: position of the next hop in the path table; where rules choose hop by hop, the value that
+    /// they go by, written by the transport (and brought back by its ACKs) or at the first switch.
     pub route: u32,
     /// Cold headers ([`Side`](crate::Side)) in the host's side table, or [`NO_SIDE`].
     pub side: u32,

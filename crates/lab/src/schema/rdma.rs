@@ -5,6 +5,7 @@ use crate::quantity::{Cap, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::{ControllerSpec, fixed};
+use thalweg_machines::transport::PathValues;
 use thalweg_units::{Bytes, Rate, Span};
 
 /// A queue pair per flow: RoCE's go-back-N, IRN's selective retransmission, TIMELY's segments.
@@ -57,6 +58,10 @@ pub struct Rdma {
     /// leave one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
+    /// Values that senders write into every packet for the routing `entropy` to hash; ACKs bring them back. Without the
+    /// key all write 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_values: Option<PathValues>,
 }
 
 impl Default for Rdma {
@@ -79,6 +84,7 @@ impl Default for Rdma {
             notification: None,
             rtt: RoundTrips::default(),
             segments: None,
+            path_values: None,
         }
     }
 }

@@ -97,5 +97,6 @@ fn rdma(r: &Rdma) -> t::RdmaSpec {
             outstanding: s.outstanding,
             nic_pace: s.nic_pace.map(|q| q.0),
         }),
+        path_values: r.path_values,
     }
 }

@@ -1,9 +1,10 @@
 //! `[[incident]]`.
 
 use super::Report;
-use crate::schema::{Document, Incident, Routing, RoutingRule};
+use crate::schema::{Document, Incident, Routing};
 use crate::topology::Graph;
 use thalweg_machines::pause::Reach;
+use thalweg_machines::route::Paths;
 use thalweg_units::{NodeId, Span};
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
@@ -35,7 +36,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         if !fails {
             let hint = "remove the key, or add an [[incident]] of kind \"link-failure\"";
             r.useless("routing.convergence", "no link ever fails", hint);
-        } else if let RoutingRule::Pinned { .. } = doc.routing.rule {
+        } else if doc.routing.rule.needs().paths == Paths::Given {
             r.useless("routing.convergence", "pinned paths do not change", "remove the key");
         }
     }

@@ -13,10 +13,10 @@ mod rates;
 mod rc3;
 mod rdma;
 mod receivers;
+mod routing;
 mod rules;
 mod schedulers;
 mod slack;
-mod spraying;
 mod transports;
 
 use crate::Diagnostic;
@@ -109,7 +109,7 @@ pub(crate) fn document(
     marking::encodings(&mut report, doc);
     lossless::check(&mut report, doc, graph);
     points::check(&mut report, doc);
-    spraying::check(&mut report, doc);
+    routing::check(&mut report, doc, graph);
     links::check(&mut report, written, doc, graph, overlays);
     incidents::check(&mut report, doc, graph);
     slack::check(&mut report, doc, graph);

@@ -4,7 +4,7 @@
 use super::Report;
 use crate::deadlock;
 use crate::resolve;
-use crate::schema::{Connection, Document, Inputs, NicOrder, RoutingRule, Scheduler};
+use crate::schema::{Connection, Document, Inputs, NicOrder, Scheduler};
 use crate::topology::Graph;
 use thalweg_machines::pause::{Effects, PauseSpec, QueuePauses};
 use thalweg_machines::schedule::OrderSpec;
@@ -137,17 +137,16 @@ fn relief(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     if doc.switch.congestion_point.is_some() {
         r.error(key, "it does not go with `switch.congestion_point`", "remove one");
     }
-    if matches!(doc.routing.rule, RoutingRule::SprayRandom | RoutingRule::SprayRoundRobin { .. }) {
+    let route = doc.routing.rule.needs();
+    if !route.source_routes {
         r.error(
             "routing",
-            "signals name flows by their path, and packets that are sprayed have none",
+            "signals name flows by their path, and this rule chooses packet by packet",
             "write \"ecmp\"",
         );
     }
     // Messages of one stream are one flow to switches, and where there is one path nobody takes another.
-    let alone =
-        matches!(doc.routing.rule, RoutingRule::Pinned { .. } | RoutingRule::Lowest | RoutingRule::EcmpPairs)
-            || graph.links.len() < graph.nodes();
+    let alone = route.per_pair || graph.links.len() < graph.nodes();
     if relief.names_connections() && !alone && doc.traffic.iter().any(|t| t.connection == Connection::PerPair)
     {
         r.error(

@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::resolve;
-use crate::schema::{Document, RoutingRule};
+use crate::schema::Document;
 use thalweg_machines::congestion::Messages;
 
 const KEY: &str = "switch.congestion_point";
@@ -25,10 +25,10 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
     for (_, key) in excluded.into_iter().filter(|(there, _)| *there) {
         r.error(key, "it does not go with `switch.congestion_point`", "remove one");
     }
-    if matches!(doc.routing.rule, RoutingRule::SprayRandom | RoutingRule::SprayRoundRobin { .. }) {
+    if !doc.routing.rule.needs().source_routes {
         r.error(
             "routing",
-            "packets that are sprayed do not go with `switch.congestion_point`",
+            "a rule that chooses packet by packet does not go with `switch.congestion_point`",
             "write \"ecmp\"",
         );
     }

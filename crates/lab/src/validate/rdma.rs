@@ -5,7 +5,7 @@ use super::{Report, rates};
 use crate::quantity::Cap;
 use crate::resolve;
 use crate::schema::{
-    Document, NicOrder, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips, RoutingRule,
+    Document, NicOrder, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips,
 };
 use crate::topology::Graph;
 use thalweg_machines::congestion::{Gives, Marks};
@@ -30,12 +30,11 @@ impl Checked for Rdma {
         {
             r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
         }
-        if t.recovery == Recovery::Told
-            && matches!(doc.routing.rule, RoutingRule::SprayRandom | RoutingRule::SprayRoundRobin { .. })
-        {
-            let reason = "switches tell of drops on the way that packets have come, and those that are sprayed have none";
+        if t.recovery == Recovery::Told && !doc.routing.rule.needs().source_routes {
+            let reason = "switches notify of drops on the way that packets have come, and this routing chooses packet by packet";
             r.error(&at("recovery"), reason, "write \"irn\", or `routing = \"ecmp\"`");
         }
+        path_values(r, t, &at("path_values"), doc);
         if matches!(t.rank, Some(Rank::SocketBuffer { .. })) {
             let reason = "a queue pair is posted whole messages: there is no send buffer";
             r.error(&at("rank"), reason, "write \"from-here\", \"remaining\" or \"flow-size\"");
@@ -234,5 +233,21 @@ fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
     }
     if let Some(pace) = s.nic_pace {
         rates::rate(r, &at("nic_pace"), pace.0, graph);
+    }
+}
+
+/// Values for switches to hash, and what their senders make of those that come back.
+fn path_values(r: &mut Report<'_>, t: &Rdma, key: &str, doc: &Document) {
+    let Some(values) = t.path_values else { return };
+    if !doc.routing.rule.needs().path_values {
+        let why = format!("the routing `{}` does not hash path values", doc.routing.rule.key());
+        r.useless(key, &why, "write `routing = \"entropy\"`, or remove the key");
+    } else if values.count < 2 {
+        r.error(&format!("{key}.count"), "one value is no choice", "write at least 2");
+    } else if values.recycle && t.acks == Some(RdmaAcks::Never) {
+        r.useless(&format!("{key}.recycle"), "nothing is acknowledged", "remove the key");
+    } else if values.recycle && t.notification != Some(Notification::Echo) {
+        let reason = "ACKs do not say whether their data was marked, so that every value would seem good";
+        r.error(&format!("{key}.recycle"), reason, "write `notification = \"echo\"`, or remove the key");
     }
 }

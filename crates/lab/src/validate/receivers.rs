@@ -4,8 +4,9 @@ use super::Report;
 use super::transports::{Checked, LARGEST, sizes};
 use crate::quantity::Q;
 use crate::resolve;
-use crate::schema::{Document, ExpressPass, Homa, Pattern, RoutingRule, Scheduler};
+use crate::schema::{Document, ExpressPass, Homa, Pattern, Scheduler};
 use crate::topology::Graph;
+use thalweg_machines::route::{Back, Paths};
 use thalweg_units::Bytes;
 
 /// A packet that is not data.
@@ -99,11 +100,11 @@ impl Checked for ExpressPass {
             let reason = "a NIC that pulls has no queue to meter credits at";
             r.error("nic.order", reason, "write \"queue\"");
         }
-        let rule = &doc.routing.rule;
-        let mirrored = [RoutingRule::EcmpSymmetric, RoutingRule::Modulo, RoutingRule::Lowest].contains(rule);
+        let needs = doc.routing.rule.needs();
+        let mirrored = needs.source_routes && needs.back != Back::Own;
         // In a tree there is one path; pinned paths are looked at when the network is built.
         let choice = graph.links.len() >= graph.nodes();
-        if choice && !mirrored && !matches!(rule, RoutingRule::Pinned { .. }) {
+        if choice && !mirrored && needs.paths != Paths::Given {
             let reason = "credits take the way of the data in reverse";
             r.error("routing.kind", reason, "write \"ecmp-symmetric\"");
         }

@@ -2,13 +2,14 @@
 
 use super::Report;
 use crate::resolve;
-use crate::schema::{Document, LoadOf, Pattern, RoutingRule};
+use crate::schema::{Document, LoadOf, Pattern};
 use crate::topology::Graph;
+use thalweg_machines::route::{Paths, RouteSpec};
 use thalweg_units::Span;
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
     // A connected graph with one link less than nodes is a tree.
-    if written.routing.rule != RoutingRule::Ecmp && graph.links.len() < graph.nodes() {
+    if written.routing.rule != RouteSpec::default() && graph.links.len() < graph.nodes() {
         r.useless("routing", "there is one path between any two hosts", "remove the key");
     }
     if doc.traffic.is_empty() {
@@ -25,7 +26,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             _ => None,
         };
         let busiest = of == Some(LoadOf::BusiestLink);
-        if busiest && doc.routing.rule != RoutingRule::Lowest {
+        if busiest && doc.routing.rule.needs().paths != Paths::Lowest {
             let reason = "only the routing `lowest` says which link is busiest";
             r.error(
                 &format!("traffic.{i}.of"),

@@ -33,6 +33,7 @@ mod queueing;
 mod rc3;
 mod receivers;
 mod references;
+mod routing;
 mod runs;
 mod scenarios;
 mod sections;

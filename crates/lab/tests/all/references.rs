@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use thalweg_lab::load;
-use thalweg_sim::spec::{NetworkSpec, RoutingSpec};
+use thalweg_sim::spec::{Given, NetworkSpec};
 use thalweg_units::Span;
 
 fn reference(set: &str) -> Option<PathBuf> {
@@ -36,7 +36,7 @@ fn the_fat_trees_of_htsim_with_pinned_paths() {
             (hosts, 5 * k * k / 4, 3 * k * k * k / 4)
         );
         assert_eq!(spec.flows.len() as u32, hosts);
-        let RoutingSpec::Pinned { paths } = spec.routing else { panic!("pinned") };
+        let paths = spec.routing.paths().expect("pinned");
         assert!(paths.iter().all(|p| p.data.len() == p.ack.len() && p.data.len() <= 5));
     }
 }
@@ -54,7 +54,7 @@ fn the_leaf_spine_of_netsys_with_its_spraying_offsets() {
         );
         let spec = network(&dir, &text);
         assert_eq!(spec.flows.len(), flows);
-        let RoutingSpec::SprayRoundRobin { offsets } = &spec.routing else { panic!("sprayed") };
+        let Given::Offsets(offsets) = &spec.routing.given else { panic!("sprayed") };
         assert_eq!((offsets.len(), offsets[0], offsets[1]), (144, 3, 2));
         assert!(spec.flows.iter().all(|f| f.size % 1460 == 0 && f.measured));
     }

@@ -212,12 +212,16 @@ fn a_flow_alone_keeps_its_window_when_its_path_changes() {
 }
 
 #[test]
-fn telemetry_of_sprayed_packets_is_refused() {
-    let key = "`transport.congestion`: `hpcc` compares what the same ports wrote into two packets of a flow, and sprayed \
-               packets pass different ones; write `routing = \"ecmp\"`, or a controller without telemetry";
+fn telemetry_of_packets_that_pass_different_ports_is_refused() {
+    let key = |rule: &str| {
+        format!(
+            "`transport.congestion`: `hpcc` compares what the same ports wrote into two packets of a flow, and with \
+             `{rule}` packets pass different ones; write `routing = \"ecmp\"`, or a controller without telemetry"
+        )
+    };
     let fabric = "{kind=\"leaf-spine\",leaves=2,spines=2,hosts_per_leaf=2}";
-    for routing in ["\"spray-random\"", "\"spray-round-robin\""] {
-        refused(INCAST, &[("topology", fabric), ("routing", routing)], key);
+    for rule in ["spray-random", "spray-round-robin", "flowlet", "least-loaded"] {
+        refused(INCAST, &[("topology", fabric), ("routing", rule)], &key(rule));
     }
     refused(
         INCAST,
@@ -226,6 +230,6 @@ fn telemetry_of_sprayed_packets_is_refused() {
             ("routing", "\"spray-random\""),
             ("transport", "{kind=\"tcp\",congestion=\"hpcc\"}"),
         ],
-        key,
+        &key("spray-random"),
     );
 }

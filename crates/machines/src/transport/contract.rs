@@ -149,6 +149,8 @@ pub struct PathNeeds {
     pub told: bool,
     /// Its senders, which wait for a pace or a window, can say beforehand that they will ([`SendingEnd::foresee`]).
     pub foresees: bool,
+    /// Switches hash the values that it writes into its packets ([`PathValues`](super::PathValues)).
+    pub path_values: bool,
 }
 
 /// The answer to "anything to send?".
@@ -220,7 +222,8 @@ pub trait Endpoint {
     fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard;
     /// The instant named by [`Endpoint::timer`] has come (calls before it are ignored).
     fn on_timer(&mut self, spec: &Self::Spec, now: Time) -> Expiry;
-    /// Fills in the next packet: every field but destination and route, which are left at their defaults. Its
+    /// Fills in the next packet: every field but destination and route, which are left at their defaults (the route
+    /// but of transports that write path values: [`PathNeeds::path_values`]). Its
     /// class is the transport's to write: that of its flow ([`Start::class`]), or another. To send cold
     /// headers, it fills `side` and sets `packet.side` to 0; otherwise `packet.side` is
     /// [`NO_SIDE`](thalweg_wire::NO_SIDE) and `side` is undefined.

@@ -9,7 +9,7 @@ use crate::events::{Events, Phase};
 use crate::fabric::{Fabric, backpressure, reference, relief};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane};
-use crate::spec::{IncidentKind, RoutingSpec};
+use crate::spec::IncidentKind;
 use thalweg_machines::schedule::{Discipline, OutputQueue};
 use thalweg_units::{FlowId, NodeId, PortId};
 use thalweg_wire::{Classes, Frame};
@@ -115,10 +115,11 @@ fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
 
 /// New routes for what flows send from now on.
 fn converge<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
+    fabric.outages.converge();
     let routes = fabric.outages.remaining_routes(&cx.spec);
     let before = std::mem::replace(&mut fabric.routes, routes);
     fabric.outages.intact.get_or_insert_with(|| Box::new(before));
-    if cx.features.spraying || matches!(cx.spec.routing, RoutingSpec::Pinned { .. }) {
+    if cx.features.per_hop || cx.spec.routing.paths().is_some() {
         return;
     }
     let active: Vec<(FlowId, usize)> = fabric.paths.active().collect();

@@ -13,6 +13,7 @@ mod gated;
 mod headers;
 mod ingress;
 pub(crate) mod memory;
+mod next_hop;
 pub(crate) mod on_demand;
 pub(crate) mod outages;
 pub(crate) mod points;
@@ -33,8 +34,8 @@ use crate::paths::Paths;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Port, PortTotals};
 use crate::prefetch::prefetch;
-use crate::routing::{Pick, Routes, flow_pick};
-use crate::spec::{NetworkSpec, RoutingSpec};
+use crate::routing::{Routes, flow_pick};
+use crate::spec::NetworkSpec;
 use egress::Reference;
 use gate::Gates;
 use memory::Memory;
@@ -42,8 +43,9 @@ use outages::Outages;
 use preemption::Preempted;
 use serde::{Deserialize, Serialize};
 use stages::Stages;
+use thalweg_machines::route::Back;
 use thalweg_machines::schedule::{Discipline, Queue};
-use thalweg_units::{FlowId, HostId, PortId, Span, Time};
+use thalweg_units::{FlowId, PortId, Span, Time};
 use thalweg_wire::{Handle, Kind, NO_SIDE, Packet, Side};
 
 /// Switches, ports, wires and routes, and every packet.
@@ -191,7 +193,7 @@ impl Fabric {
             let here = self.ports[from.at()].place.peer;
             return points::forward(self, cx, from, here, landed);
         }
-        if !(DETOURS && cx.features.spraying) {
+        if !(DETOURS && cx.features.per_hop) {
             let out = self.paths.port(landed.route as usize);
             if DETOURS && cx.features.failures && out == PortId::NONE {
                 return self.lose(cx, landed.handle);
@@ -199,29 +201,12 @@ impl Fabric {
             let flying = Flying { route: landed.route + 1, ..landed };
             self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
         } else {
-            let dst = self.packets[landed.handle].dst;
             let mut flying = landed;
-            if self.ports[from.at()].place.from_host {
-                flying.route = self.spray(from, dst);
-                self.packets[landed.handle].route = flying.route;
-            }
-            let pick = match cx.spec.routing {
-                RoutingSpec::SprayRandom => Pick::Hash(u64::from(flying.route)),
-                _ => Pick::Modulo(flying.route),
-            };
-            let node = self.ports[from.at()].place.peer;
-            let Some(out) = self.routes.next(node, dst, pick) else {
+            let Some(out) = next_hop::of(self, cx, from, &mut flying) else {
                 return self.lose(cx, landed.handle);
             };
             self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
         }
-    }
-
-    /// Entropy of a packet for `dst` that has come from a host by its NIC's port.
-    fn spray(&mut self, nic: PortId, dst: HostId) -> u32 {
-        // The far end of the other direction of the same link.
-        let host = HostId(self.ports[nic.at() ^ 1].place.peer.0);
-        self.paths.spray.next(host, !self.routes.same_attachment(host, dst))
     }
 
     /// A packet that has come through the port `from` (none: from a host) joins the queue of the port `id`;
@@ -337,8 +322,8 @@ impl Fabric {
         let ends = &spec.flows[flow.at()];
         let (stride, middle) = (self.paths.stride(), self.paths.middle());
         let mut path = Vec::with_capacity(stride);
-        match &spec.routing {
-            RoutingSpec::Pinned { paths } => {
+        match spec.routing.paths() {
+            Some(paths) => {
                 let pinned = &paths[flow.at()];
                 let routes = &self.routes;
                 // Checked when the network was built.
@@ -346,16 +331,17 @@ impl Fabric {
                 path.resize(middle, PortId::NONE);
                 routes.pinned(flow.0, ends.dst, ends.src, &pinned.ack, &mut path).expect("checked path");
             }
-            routing => {
-                let pick = flow_pick(routing, ends.src, ends.dst, flow.0, false);
+            None => {
+                let rule = &spec.routing.rule;
+                let pick = flow_pick(rule, flow, ends, false);
                 self.routes.path(ends.src, ends.dst, pick, &mut path);
                 let back = path.len();
                 end_path(&mut path, middle);
-                if *routing == RoutingSpec::EcmpSymmetric {
+                if rule.needs().back == Back::Reverse {
                     // Both directions of a link are neighbours.
                     (0..back).rev().for_each(|at| path.push(PortId(path[at].0 ^ 1)));
                 } else {
-                    let pick = flow_pick(routing, ends.src, ends.dst, flow.0, true);
+                    let pick = flow_pick(rule, flow, ends, true);
                     self.routes.path(ends.dst, ends.src, pick, &mut path);
                 }
             }

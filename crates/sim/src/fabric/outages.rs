@@ -4,13 +4,15 @@ use crate::port::flying::Flying;
 use crate::routing::Routes;
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{PortId, Stream, mix64};
+use thalweg_units::{PortId, Stream};
 
 /// Failed links, and chances that pause frames are lost.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outages {
     /// By link: it has failed.
     pub down: Vec<bool>,
+    /// By link: it had failed when the routes converged last.
+    known: Vec<bool>,
     /// By port: packets of its ring that were in flight on a failed link and will not arrive.
     in_flight: Vec<u32>,
     /// By port: chance that a pause frame is lost, and where the draws come from.
@@ -32,15 +34,21 @@ impl Outages {
         let ports = 2 * spec.links.len();
         Self {
             down: vec![false; spec.links.len()],
+            known: vec![false; spec.links.len()],
             in_flight: vec![0; ports],
             frame_loss: (0..ports).map(|id| (0.0, Stream::new(spec.seed, "pause loss", id as u64))).collect(),
             ..Self::default()
         }
     }
 
-    /// Routes for what is left of the network.
+    /// The routes converge: they know from now on what has failed.
+    pub fn converge(&mut self) {
+        self.known.clone_from(&self.down);
+    }
+
+    /// Routes for what was left of the network when they converged last.
     pub fn remaining_routes(&self, spec: &NetworkSpec) -> Routes {
-        Routes::without(spec.hosts, spec.switches, &spec.links, mix64(spec.seed), &self.down)
+        Routes::without(spec.hosts, spec.switches, &spec.links, spec.seed, &self.known)
             .unwrap_or_else(|_| unreachable!("the whole network could be routed"))
     }
 

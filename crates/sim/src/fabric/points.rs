@@ -12,9 +12,9 @@ use crate::fabric::Fabric;
 use crate::fabric::stages::{LOOKED_UP, Points, Stages};
 use crate::port::Port;
 use crate::port::flying::Flying;
-use crate::routing::flow_pick;
 use crate::spec::NetworkSpec;
 use thalweg_machines::point::CongestionPoint;
+use thalweg_machines::route::Ends;
 use thalweg_machines::stage::View;
 use thalweg_units::{FlowId, NodeId, PortId, Span};
 use thalweg_wire::{Handle, Kind, Message, Notice, Packet, Says};
@@ -164,13 +164,13 @@ fn leave<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, from: PortId, out: Opti
 /// The port by which a message for the source of a flow leaves a switch.
 fn way<Q>(fabric: &Fabric, cx: &Cx<Q>, here: NodeId, flow: FlowId) -> Option<PortId> {
     let ends = &cx.spec.flows[flow.at()];
-    let pick = flow_pick(&cx.spec.routing, ends.dst, ends.src, flow.0, true);
+    // From here to the source it is no way of an ACK, but one of its own.
+    let pick = cx.spec.routing.rule.pick(&Ends { src: ends.dst, dst: ends.src, flow, back: true });
     fabric.routes.next(here, ends.src, pick)
 }
 
 /// What a network with congestion points cannot have, and why.
 pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
-    use crate::spec::RoutingSpec::{SprayRandom, SprayRoundRobin};
     spec.point.as_ref()?;
     let headers = spec.replay
         || spec.carried != thalweg_machines::stage::CarriedSpec::Nothing
@@ -178,8 +178,8 @@ pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
         || spec.probes.record.is_some();
     if headers {
         Some("what congestion points send has no path that headers could be kept for")
-    } else if matches!(spec.routing, SprayRandom | SprayRoundRobin { .. }) {
-        Some("congestion points and packets that are sprayed exclude each other")
+    } else if !spec.routing.rule.needs().source_routes {
+        Some("congestion points and rules that choose paths packet by packet exclude each other")
     } else if spec.cut_through.is_some() || spec.disciplines.iter().any(|d| d.preemptive) {
         Some("congestion points look at whole packets: store and forward, without preemption")
     } else if spec.inputs.is_some() && !spec.control_first {

@@ -16,7 +16,7 @@ use crate::fabric::stages::Stages;
 use crate::fabric::{Fabric, reference, releases};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane, Port};
-use crate::spec::{NetworkSpec, RoutingSpec};
+use crate::spec::NetworkSpec;
 use thalweg_machines::link::LinkSpec;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
@@ -463,12 +463,11 @@ pub(crate) fn lifted_bytes(fabric: &Fabric, id: PortId) -> u64 {
 
 /// What a network with relief cannot have, and why.
 pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
-    use RoutingSpec::{SprayRandom, SprayRoundRobin};
     spec.relief.as_ref()?;
     if spec.inputs.is_none_or(|inputs| !inputs.stops_ports()) {
         Some("relief is from the pauses of flow control by class, and there is none")
-    } else if matches!(spec.routing, SprayRandom | SprayRoundRobin { .. }) {
-        Some("relief names flows by their path: packets that are sprayed have none")
+    } else if !spec.routing.rule.needs().source_routes {
+        Some("relief names flows by their path: rules that choose packet by packet give them none")
     } else if spec.replay || spec.point.is_some() {
         Some("relief goes with neither replays nor congestion points")
     } else {

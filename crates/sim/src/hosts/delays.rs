@@ -57,8 +57,8 @@ impl Delays {
 
 /// How long a packet takes on a slot's path if it finds every port idle.
 ///
-/// Of sprayed packets: on the path that the flow would take without spraying. Which ports they pass is chosen hop by
-/// hop and written in no header; paths of equal cost are equally long in the usual networks.
+/// Where paths are chosen hop by hop: on the path that `ecmp` would give the flow. Which ports its packets pass is
+/// chosen hop by hop and written in no header; paths of equal cost are equally long in the usual networks.
 fn way(fabric: &Fabric, slot: usize, wire: u32) -> Span {
     let (mut sum, mut early) = (Span::ZERO, Span::ZERO);
     let path = &fabric.paths.of(slot)[..fabric.paths.middle()];

@@ -510,7 +510,7 @@ fn prepare<Q>(
 ) -> (PortId, Flying) {
     packet.flow = flow;
     packet.dst = to;
-    let nic = if !cx.features.spraying {
+    let nic = if !cx.features.per_hop {
         packet.route = path as u32 + 1;
         fabric.paths.port(path)
     } else {

@@ -106,6 +106,13 @@ impl Port {
         (packets, bytes)
     }
 
+    /// Bytes that wait just before `now`.
+    #[inline]
+    pub fn waits_before(&mut self, now: Time) -> u64 {
+        self.retire(now);
+        self.waiting.bytes
+    }
+
     /// What waits is as counted, recounted from the ring.
     pub fn express_recount(&self) -> bool {
         let waiting = self.flight.iter().skip(self.waiting.started as usize);

@@ -189,7 +189,7 @@ pub fn ring(queues: u16, seed: u64, elide: bool) -> NetworkSpec {
         data: (0..3).map(|hop| NodeId(6 + (i + hop) % 3)).collect(),
         ack: (0..3).rev().map(|hop| NodeId(6 + (i + hop) % 3)).collect(),
     };
-    let routing = RoutingSpec::Pinned { paths: (0..3).map(path).collect() };
+    let routing = RoutingSpec::pinned((0..3).map(path).collect());
     let stop = StopSpec { until: Time::from_ms(2), ..spec.stop };
     let mut spec =
         under_backpressure(NetworkSpec { seed, routing, stop, ..spec }, Params { queues, ..params() });

@@ -303,7 +303,7 @@ fn ring(xoff: u64) -> NetworkSpec {
     let around = |i: u32| (0..6).map(|hop| NodeId(6 + (i + hop) % 6)).collect::<Vec<_>>();
     let paths =
         (0..6).map(|i| PinnedPath { data: around(i), ack: around(i).into_iter().rev().collect() }).collect();
-    spec.routing = RoutingSpec::Pinned { paths };
+    spec.routing = RoutingSpec::pinned(paths);
     spec.inputs = Some(pfc(xoff, xoff, 10_000));
     spec.disciplines = vec![in_turns()];
     spec.stop.until = Time::from_ms(50);

@@ -18,6 +18,7 @@ mod reference;
 mod releases;
 mod relief;
 mod replay;
+mod route;
 mod state;
 mod streams;
 mod structure;

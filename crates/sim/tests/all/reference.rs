@@ -11,6 +11,7 @@ use thalweg_machines::link::{
     Trace, TracedSpec, TransmitterSpec,
 };
 use thalweg_machines::point::{PointSpec, qcn as qcn_point, rocc as rocc_point};
+use thalweg_machines::route::flowlet;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, MarkAt, StageSpec, codel, red, red_ecn, step_ecn};
@@ -131,6 +132,7 @@ pub fn rdma(recovery: RecoverySpec, timer: RdmaTimer, controller: ControllerSpec
             noise: Span::ZERO,
         },
         segments: None,
+        path_values: None,
     })
 }
 
@@ -200,7 +202,7 @@ pub fn choices(
 ) -> impl Strategy<Value = Choice> {
     let parts = (select(orders()), select(stages()), select(transports()));
     let first = (0u64..1000, 0usize..4, parts, 0usize..4, memories, nics);
-    let second = (0usize..4, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
+    let second = (0usize..8, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
     let bits = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (first, second, bits).prop_map(|(a, b, c)| {
         let (seed, shape, (order, stage, transport), limit, memory, nic) = a;
@@ -260,12 +262,23 @@ pub fn build(c: &Choice) -> NetworkSpec {
     spec.control_first = c.control_first;
     let order = [NicOrder::Queue, NicOrder::RoundRobin, NicOrder::Hpcc, NicOrder::Shortest][c.nic];
     spec.nic = NicSpec { order, pause_control: c.pause_control };
-    spec.routing = match c.routing {
-        0 => RoutingSpec::Ecmp,
-        1 => RoutingSpec::SprayRandom,
-        2 => RoutingSpec::SprayRoundRobin { offsets: vec![] },
-        _ => RoutingSpec::Modulo,
+    let few = flowlet::Params { timeout: Span::from_us(2), entries: 7, ..Default::default() };
+    let rule = match c.routing {
+        0 => RouteSpec::ecmp(),
+        1 => RouteSpec::spray_random(),
+        2 => RouteSpec::spray_round_robin(),
+        3 => RouteSpec::modulo(),
+        4 => few.into(),
+        5 => flowlet::Params { aging: flowlet::Aging::AgeBit, ..few }.into(),
+        6 => RouteSpec::least_loaded(),
+        _ => RouteSpec::entropy(),
     };
+    let routed = rule.needs().source_routes;
+    spec.routing = rule.into();
+    if let TransportSpec::Rdma(rdma) = &mut spec.transports[0] {
+        rdma.path_values =
+            (c.routing == 7).then_some(PathValues { count: 9, recycle: c.seed.is_multiple_of(2) });
+    }
     if c.headers {
         spec.carried = CarriedSpec::Slack;
         let rule = SlackRule::Constant(Span::from_us(50));
@@ -283,7 +296,6 @@ pub fn build(c: &Choice) -> NetworkSpec {
         ];
         spec.convergence = Span::from_us(5);
     }
-    let routed = !matches!(spec.routing, RoutingSpec::SprayRandom | RoutingSpec::SprayRoundRobin { .. });
     if routed && !c.headers && (c.control_first || spec.inputs.is_none()) {
         spec.point = [None, None, Some(points()[0]), Some(points()[1])][(c.seed % 4) as usize];
     }

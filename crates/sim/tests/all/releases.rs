@@ -10,7 +10,7 @@ use thalweg_units::{FlowId, PortId, Stream, Time};
 fn lonely(seed: u64) -> NetworkSpec {
     let mut spec = random(seed);
     let mut draw = Stream::new(seed, "lonely", 0);
-    let RoutingSpec::Pinned { paths } = spec.routing else { unreachable!("they are pinned") };
+    let paths = spec.routing.paths().expect("they are pinned").to_vec();
     let mut all: Vec<_> = spec.flows.into_iter().zip(paths).collect();
     for n in 0..all.len() {
         let (FlowSpec { src, dst, .. }, path) = all[n].clone();
@@ -20,7 +20,7 @@ fn lonely(seed: u64) -> NetworkSpec {
     all.sort_by_key(|(flow, _)| flow.start);
     let paths;
     (spec.flows, paths) = all.into_iter().unzip();
-    spec.routing = RoutingSpec::Pinned { paths };
+    spec.routing = RoutingSpec::pinned(paths);
     let stop = StopSpec { until: Time::from_us(700), ..spec.stop };
     NetworkSpec { stop, ..spec }
 }

@@ -40,7 +40,7 @@ pub fn ring(flows: u32, size: u64, until: Time) -> NetworkSpec {
         data: (0..3).map(|hop| NodeId(3 + (n + hop) % 3)).collect(),
         ack: (0..3).rev().map(|hop| NodeId(3 + (n + hop) % 3)).collect(),
     };
-    let routing = RoutingSpec::Pinned { paths: (0..3 * flows).map(path).collect() };
+    let routing = RoutingSpec::pinned((0..3 * flows).map(path).collect());
     let stop = StopSpec { until, when_measured_done: false, ..spec.stop };
     NetworkSpec { routing, stop, nic: NicSpec { order: NicOrder::RoundRobin, pause_control: true }, ..spec }
 }
@@ -283,7 +283,7 @@ pub fn random(seed: u64) -> NetworkSpec {
     let spec = network(hosts, switches, links, line_rate(), flows);
     let stop = StopSpec { until: Time::from_ms(60), when_measured_done: false, ..spec.stop };
     let nic = NicSpec { order: NicOrder::RoundRobin, pause_control: true };
-    let spec = NetworkSpec { seed, routing: RoutingSpec::Pinned { paths }, stop, nic, ..spec };
+    let spec = NetworkSpec { seed, routing: RoutingSpec::pinned(paths), stop, nic, ..spec };
     relieved(spec, escape(Params { pool, ..Params::default() }), xoff, xoff / 2)
 }
 
@@ -296,7 +296,7 @@ fn stuck(sim: &Network) -> Vec<usize> {
 /// way leads through.
 fn is_unknown_ahead(sim: &Network, flow: usize) -> bool {
     let spec = sim.spec();
-    let RoutingSpec::Pinned { paths } = &spec.routing else { unreachable!("they are pinned") };
+    let paths = spec.routing.paths().expect("they are pinned");
     paths[flow].data.iter().any(|node| match &sim.reliefs()[(node.0 - spec.hosts) as usize] {
         ReliefMachine::Escape(escape) => !escape.knows(2 * flow as u32),
         _ => unreachable!("they all escape"),
@@ -414,7 +414,7 @@ fn a_link_that_fails_takes_along_what_was_reserved_for_its_packets_and_nothing_e
         let incidents =
             vec![at(down, IncidentKind::LinkDown(link)), at(down + back, IncidentKind::LinkUp(link))];
         let ends = [spec.links[link as usize].a, spec.links[link as usize].b];
-        let RoutingSpec::Pinned { paths } = &spec.routing else { unreachable!("they are pinned") };
+        let paths = spec.routing.paths().expect("they are pinned");
         let uses = |flow: usize| {
             paths[flow].data.windows(2).any(|hop| ends.contains(&hop[0]) && ends.contains(&hop[1]))
         };

@@ -35,6 +35,7 @@ pub(crate) fn queue_pair(recovery: RecoverySpec, controller: ControllerSpec) -> 
             noise: Span::ZERO,
         },
         segments: None,
+        path_values: None,
     })
 }
 

@@ -68,8 +68,8 @@ fn runs_with_word_on_its_way_are_saved_and_taken_up_again() {
 
 #[test]
 fn a_sprayed_packet_has_no_way_back() {
-    let spec = NetworkSpec { routing: RoutingSpec::SprayRandom, ..two_to_one(9, RecoverySpec::Told) };
-    assert!(Network::new(spec).unwrap_err().to_string().contains("sprayed"));
+    let spec = NetworkSpec { routing: RouteSpec::spray_random().into(), ..two_to_one(9, RecoverySpec::Told) };
+    assert!(Network::new(spec).unwrap_err().to_string().contains("packet by packet"));
 }
 
 #[test]

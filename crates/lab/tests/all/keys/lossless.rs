@@ -66,6 +66,14 @@ const STATIC: &[&str] = &["switch.pfc={threshold={kind=\"static\",xoff=\"14KB\",
 const DYNAMIC: &[&str] = &["switch.inputs={shared=\"150KB\"}", "switch.pfc={threshold=\"dynamic\"}"];
 /// ACKs are lost too.
 const TIGHT: &[&str] = &["switch.inputs={memory=\"3KB\"}", "traffic.1={kind=\"all-to-all\",size=\"30KB\"}"];
+/// Switches hash what senders write.
+const PATHS: &[&str] = &["routing=entropy", "%.path_values={}"];
+const RECYCLED: &[&str] = &[
+    "routing=entropy",
+    "%.path_values={}",
+    "%.congestion=dctcp",
+    "switch.marking={kind=\"step\",threshold=\"5KB\"}",
+];
 const GBN: &[&str] = &["%.recovery=go-back-n"];
 const STEP: &[&str] = &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5KB\"}"];
 const RAMP: &[&str] =
@@ -255,6 +263,10 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).segments", LOSSY, GBN, "", "{bytes=\"8KB\"}", Outcome),
     ("%(rdma).segments.bytes", LOSSY, SEGMENTS, "8KB", "16KB", Outcome),
     ("%(rdma).segments.outstanding", LOSSY, SEGMENTS, "", "1", Outcome),
+    ("%(rdma).path_values", LOSSY, PATHS, "{}", "{count=2}", Outcome),
+    ("%(rdma).path_values.count", LOSSY, PATHS, "65536", "2", Outcome),
+    ("%(rdma).path_values.recycle", LOSSY, RECYCLED, "true", "false", Outcome),
+    ("routing=entropy", LOSSY, &["transport.path_values={}"], "entropy", "ecmp", Refused),
     ("%(rdma).segments.nic_pace", LOSSY, SEGMENTS, "", "2Gbps", Outcome),
 
     // ---- controllers

@@ -63,7 +63,7 @@ impl Protocol for RdmaSpec {
         let controller = self.controller.needs();
         let waits = self.cap.is_some() || controller.gives != Gives::Nothing;
         let foresees = waits && !told && self.segments.is_none();
-        PathNeeds { told, foresees, ..PathNeeds::default() }
+        PathNeeds { told, foresees, path_values: self.path_values.is_some(), ..PathNeeds::default() }
     }
     /// Posted segments end where a packet of a message need not.
     fn streams(&self) -> bool {

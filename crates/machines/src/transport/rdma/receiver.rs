@@ -31,6 +31,15 @@ struct Answer {
     flags: Flags,
 }
 
+/// What answers bring back besides.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Echo {
+    /// Telemetry of the data that came last, or what routers have written since the last answer.
+    side: Side,
+    /// The data's path value.
+    route: u32,
+}
+
 /// A queue pair's responder side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RdmaReceiver {
@@ -43,9 +52,8 @@ pub struct RdmaReceiver {
     above: u64,
     pub(super) arrived: Arrived,
     answer: Option<Answer>,
-    /// Telemetry of the data that came last, or what routers have told since the last answer; there from the
-    /// first that came.
-    told: Option<Box<Side>>,
+    /// There from the first data on that something is brought back of.
+    echo: Option<Box<Echo>>,
     /// A notification is to be sent.
     notify: bool,
     /// When the last was; [`Time::MAX`]: never.
@@ -68,7 +76,7 @@ impl RdmaReceiver {
             above: 0,
             arrived,
             answer: None,
-            told: None,
+            echo: None,
             notify: false,
             notified: Time::MAX,
         }
@@ -144,18 +152,21 @@ impl Endpoint for RdmaReceiver {
             if marked && spec.notification == Notification::Echo {
                 flags.set(Flags::ECE);
             }
-            let Packet { seq, payload, stamp, .. } = *packet;
+            let Packet { seq, payload, stamp, route, .. } = *packet;
             self.answer = Some(Answer { nack, seq, payload, stamp, flags });
             match side {
                 Some(Side::Int(stack)) => {
-                    self.told.get_or_insert_default().new_int().copy_from(stack);
+                    self.echo.get_or_insert_default().side.new_int().copy_from(stack);
                 }
                 Some(Side::Explicit(header)) => {
-                    let told = self.told.get_or_insert_default();
-                    let what = told.explicit().map_or(header.what, |before| before.what.and(header.what));
-                    told.new_explicit(what, Span::ZERO);
+                    let kept = &mut self.echo.get_or_insert_default().side;
+                    let what = kept.explicit().map_or(header.what, |before| before.what.and(header.what));
+                    kept.new_explicit(what, Span::ZERO);
                 }
                 _ => {}
+            }
+            if spec.path_values.is_some() {
+                self.echo.get_or_insert_default().route = route;
             }
         }
         Heard::default()
@@ -186,12 +197,13 @@ impl Endpoint for RdmaReceiver {
                 flags,
                 ..Packet::default()
             };
-            if let Some(told) = self.told.as_deref_mut() {
-                match told {
+            if let Some(Echo { side: kept, route }) = self.echo.as_deref_mut() {
+                packet.route = *route;
+                match kept {
                     Side::Int(stack) => side.new_int().copy_from(stack),
                     Side::Explicit(header) => {
                         side.new_explicit(header.what, Span::ZERO);
-                        *told = Side::Empty;
+                        *kept = Side::Empty;
                     }
                     Side::Empty | Side::Sack(_) | Side::Message(_) => return Transmit::Packet,
                 }

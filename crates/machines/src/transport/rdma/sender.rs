@@ -13,6 +13,7 @@ mod stream;
 
 use super::super::counts::Counts;
 use super::super::delivery::SendLog;
+use super::super::path_values::Writer;
 use super::super::{
     Endpoint, Expiry, HandOver, Heard, Progress, RdmaAcks, RdmaSpec, SenderStats, SendingEnd, Transmit,
 };
@@ -37,6 +38,21 @@ struct Turn {
     done: Option<Time>,
 }
 
+/// What few senders keep.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Kept {
+    /// For controllers that need delivery rates.
+    log: Option<SendLog>,
+    /// Where path values are written.
+    paths: Option<Writer>,
+}
+
+impl Kept {
+    fn new(log: bool, paths: Option<Writer>) -> Option<Box<Self>> {
+        (log || paths.is_some()).then(|| Box::new(Self { log: log.then(SendLog::default), paths }))
+    }
+}
+
 /// A queue pair's requester side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RdmaSender {
@@ -54,8 +70,7 @@ pub struct RdmaSender {
     counts: Counts,
     /// The round trip that the controller was told last.
     last_rtt: Span,
-    /// For controllers that ask for delivery rates.
-    log: Option<Box<SendLog>>,
+    kept: Option<Box<Kept>>,
     /// What packets have room for.
     feedback: FeedbackKind,
     /// What the controller is asked and told.
@@ -78,6 +93,7 @@ impl RdmaSender {
         let controller = spec.controller.make(start)?;
         let needs = spec.controller.needs();
         check::check(spec, size, start, &controller)?;
+        let kept = Kept::new(needs.delivery, spec.path_values.map(|_| Writer::new(&stream, flow)));
         Ok(Self {
             flow,
             class: start.class,
@@ -90,7 +106,7 @@ impl RdmaSender {
             stream,
             counts: Counts::default(),
             last_rtt: Span::ZERO,
-            log: needs.delivery.then(Box::default),
+            kept,
             feedback: needs.feedback,
             calls: needs.calls,
             controller,
@@ -127,6 +143,30 @@ impl RdmaSender {
             let pace = self.limiter.pace(self.controller.permit().pace);
             let layout = Layout::new(spec, self.data.size);
             segments.post(posted, &layout, now, pace, self.repair.recovery.high());
+        }
+    }
+
+    /// The record of what was sent.
+    #[inline]
+    fn log(&mut self) -> Option<&mut SendLog> {
+        self.kept.as_mut()?.log.as_mut()
+    }
+
+    /// The next packet's path value.
+    #[inline]
+    fn path_value(&mut self, spec: &RdmaSpec) -> u32 {
+        match (self.kept.as_mut().and_then(|kept| kept.paths.as_mut()), &spec.path_values) {
+            (Some(writer), Some(values)) => writer.next(values),
+            _ => 0,
+        }
+    }
+
+    /// An ACK has brought one back.
+    #[inline]
+    fn path_acked(&mut self, spec: &RdmaSpec, value: u32, marked: bool) {
+        let writer = self.kept.as_mut().and_then(|kept| kept.paths.as_mut());
+        if let (Some(writer), Some(values)) = (writer, &spec.path_values) {
+            writer.on_ack(values, value, marked);
         }
     }
 

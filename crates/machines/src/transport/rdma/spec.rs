@@ -2,7 +2,7 @@
 //! Defaults live in the scenario schema, not here.
 
 use crate::congestion::ControllerSpec;
-use crate::transport::RankSpec;
+use crate::transport::{PathValues, RankSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
@@ -40,6 +40,8 @@ pub struct RdmaSpec {
     /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); `None`: packets leave
     /// one by one as rate and window allow.
     pub segments: Option<SegmentSpec>,
+    /// Values that senders write into their packets for switches to hash; `None`: all write 0.
+    pub path_values: Option<PathValues>,
 }
 
 /// Bytes on the wire.

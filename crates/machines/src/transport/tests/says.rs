@@ -32,6 +32,7 @@ fn all() -> Vec<TransportSpec> {
             noise: Span::ZERO,
         },
         segments: None,
+        path_values: None,
     };
     vec![TransportSpec::Tcp(stream), TransportSpec::Udp(udp), TransportSpec::Rdma(rdma)]
 }

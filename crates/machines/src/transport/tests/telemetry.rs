@@ -34,6 +34,7 @@ fn rdma(controller: ControllerSpec) -> RdmaSpec {
             noise: Span::ZERO,
         },
         segments: None,
+        path_values: None,
     }
 }
 

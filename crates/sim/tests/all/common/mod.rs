@@ -106,7 +106,7 @@ pub fn network(
         slack: None,
         edge: None,
         replay: false,
-        routing: RoutingSpec::Ecmp,
+        routing: RouteSpec::ecmp().into(),
         cut_through: None,
         transports: vec![transport],
         flows,

@@ -36,15 +36,16 @@ impl RdmaSender {
             rank: spec.rank.of(self.data.size, self.offsets.acked_to, self.offsets.sacked, seq),
             wire: len + spec.header + spec.extra_header,
             payload: len,
+            route: self.path_value(spec),
             kind: Kind::Data,
             ecn: if spec.notification == Notification::Off { Ecn::NotEct } else { Ecn::Ect0 },
             flags,
             ..Packet::default()
         };
         self.counts.sent += 1;
-        if self.log.is_some() {
+        if self.kept.is_some() {
             let in_flight = self.offsets.in_flight();
-            if let Some(log) = &mut self.log {
+            if let Some(log) = self.log() {
                 log.on_sent(now, index, len, in_flight);
             }
         }

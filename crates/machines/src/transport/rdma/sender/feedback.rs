@@ -24,6 +24,7 @@ impl RdmaSender {
         }
         let nack = packet.flags.has(Flags::NACK);
         let marked = spec.notification == Notification::Echo && packet.flags.has(Flags::ECE);
+        self.path_acked(spec, packet.route, marked);
         let in_recovery = self.repair.recovery.in_recovery() && !self.repair.timer.fired;
         let loss = self.offsets.loss(now); // as it is when a loss is found
         let cwnd_limited = self.is_used_up(spec);
@@ -54,7 +55,7 @@ impl RdmaSender {
             self.controller.on_notification(now);
         }
         if acked + sacked > 0 || rtt.is_some() {
-            let delivery = self.log.as_mut().and_then(|log| {
+            let delivery = self.kept.as_mut().and_then(|kept| kept.log.as_mut()).and_then(|log| {
                 log.on_arrived(now, 0, self.repair.recovery.una());
                 if heard.sacked > 0 {
                     log.on_arrived(now, named, named + 1);
@@ -146,9 +147,9 @@ impl RdmaSender {
     /// message is appended, when the timer expires.
     #[inline]
     pub(super) fn check_app_limited(&mut self, used_up: bool) {
-        if self.log.is_some() && !used_up && !self.repair.recovery.in_recovery() {
+        if self.kept.is_some() && !used_up && !self.repair.recovery.in_recovery() {
             let in_flight = self.offsets.in_flight();
-            if let Some(log) = &mut self.log {
+            if let Some(log) = self.log() {
                 log.limited(in_flight);
             }
         }

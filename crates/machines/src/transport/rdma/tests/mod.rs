@@ -6,6 +6,7 @@ mod irn_oracle;
 mod irn_properties;
 mod laws;
 mod link;
+mod paths;
 mod rates;
 mod roce;
 mod selective;
@@ -46,5 +47,6 @@ pub(super) fn spec() -> RdmaSpec {
             noise: Span::ZERO,
         },
         segments: None,
+        path_values: None,
     }
 }

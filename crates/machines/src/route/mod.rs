@@ -1,0 +1,95 @@
+//! Routing rules: which of several equally short ways a packet takes.
+//!
+//! A switch knows by which of its ports a packet can leave: its *candidates*, the first hops of all shortest paths
+//! that work. A rule chooses among them. Most choose once per flow ([`Needs::source_routes`]): then [`Pick`] says it
+//! all, and the driver may write down the whole path as a flow starts. The others choose packet by
+//! packet: a machine ([`RouteRule`]) of every switch is given the packet and a view of the candidates
+//! ([`Candidates`]: which ports they are, and how much waits there).
+//!
+//! A machine has a stream of random numbers of its own, named by seed and node.
+
+mod declare;
+mod list;
+
+pub use declare::{
+    Around, Back, Ends, File, Given, Holds, Needs, Parameters, Paths, Pick, PinnedPath, Site, SiteKind, salt,
+    spread,
+};
+
+use crate::problems::{Problem, Problems};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{FlowId, HostId, PortId, Time};
+
+// The one list. Each rule has a file of its own, which declares its `Params` ([`Parameters`]).
+list::rules! {
+    ecmp: Ecmp(Laid), "ecmp";
+    ecmp_pairs: EcmpPairs(Laid), "ecmp-pairs";
+    ecmp_symmetric: EcmpSymmetric(Laid), "ecmp-symmetric";
+    lowest: Lowest(Laid), "lowest";
+    modulo: Modulo(Laid), "modulo";
+    spray_random: SprayRandom(spray_random::SprayRandom), "spray-random";
+    spray_round_robin: SprayRoundRobin(spray_round_robin::SprayRoundRobin), "spray-round-robin";
+    pinned: Pinned(Laid), "pinned";
+    flowlet: Flowlet(flowlet::LetFlow), "flowlet";
+    least_loaded: LeastLoaded(least_loaded::Drill), "least-loaded";
+    entropy: Entropy(entropy::Hashed), "entropy";
+}
+
+/// What a rule may know of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passing {
+    /// Its flow, the same in both directions.
+    pub flow: FlowId,
+    /// The host it goes to.
+    pub dst: HostId,
+    /// What its header carries for rules: written by its transport, or by [`RouteRule::stamp`].
+    pub value: u32,
+}
+
+impl Passing {
+    /// A hash of the flow and its direction: what stands for the addresses and port numbers of real headers.
+    #[inline]
+    pub fn hash(&self) -> u64 {
+        thalweg_units::mix64(u64::from(self.flow.0) << 32 | u64::from(self.dst.0))
+    }
+}
+
+/// The ports by which a packet may leave: at least two, in ascending order.
+pub trait Candidates {
+    /// How many.
+    fn count(&self) -> usize;
+    /// Which port a candidate is.
+    fn port(&self, candidate: usize) -> PortId;
+    /// Bytes that wait there, as of just before the present instant. A port that has nothing to send after what it is
+    /// sending has 1, an idle one 0. Only where [`Needs::waiting`] says that the rule looks.
+    // CHOICE DRILL §3.2: a queue is what waits behind the packet in transmission, and an idle port is emptier than a
+    // busy one. Other reading: the packet in transmission counts whole until its last bit has left.
+    fn waiting(&mut self, candidate: usize) -> u64;
+}
+
+/// The machine of one node.
+pub trait RouteRule {
+    /// A packet that carries `value` leaves its host's rack, or stays in it (`choice`: there is more than one way):
+    /// the value that it carries from here on. Called at the machine of its host, at the first switch, in the order in
+    /// which packets arrive there. Only of rules that stamp ([`Needs::stamps`]).
+    #[inline]
+    fn stamp(&mut self, value: u32, _choice: bool) -> u32 {
+        value
+    }
+    /// Which candidate a packet takes that a switch passes on at `now`.
+    fn choose(&mut self, now: Time, packet: &Passing, ports: &mut impl Candidates) -> usize;
+}
+
+/// The machine of rules that choose per flow: paths are laid as flows start, and nothing is left to choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Laid;
+
+impl RouteRule for Laid {
+    fn choose(&mut self, _: Time, _: &Passing, _: &mut impl Candidates) -> usize {
+        debug_assert!(false, "a path that was laid is followed");
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests;

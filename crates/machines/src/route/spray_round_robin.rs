@@ -1,0 +1,69 @@
+//! Packet spraying in turns: the packets of a host are numbered as they leave it, and at every switch packet k takes
+//! candidate k mod n.
+//!
+//! Only packets that meet a choice are numbered: within a rack there is none.
+
+use super::{Candidates, File, Holds, Needs, Parameters, Passing, RouteRule, Site};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::Time;
+
+/// Every packet: a counter of its source host mod n.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Params {
+    /// CSV `host,first`: first value of each host's counter, relative to the scenario; zeros if not given.
+    pub offsets: Option<String>,
+}
+
+impl Parameters for Params {
+    type Machine = SprayRoundRobin;
+
+    fn needs(&self) -> Needs {
+        Needs { remembers: true, stamps: true, ..Needs::PACKET }
+    }
+    fn file(&self) -> Option<File<'_>> {
+        let name = self.offsets.as_deref()?;
+        Some(File { key: "offsets", name, holds: Holds::Offsets })
+    }
+    fn make(&self, at: &Site) -> SprayRoundRobin {
+        SprayRoundRobin { next: at.first }
+    }
+}
+
+/// A host's counter; a switch needs none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SprayRoundRobin {
+    next: u32,
+}
+
+impl RouteRule for SprayRoundRobin {
+    #[inline]
+    fn stamp(&mut self, _: u32, choice: bool) -> u32 {
+        if !choice {
+            return 0;
+        }
+        let value = self.next;
+        self.next = value.wrapping_add(1);
+        value
+    }
+    #[inline]
+    fn choose(&mut self, _: Time, packet: &Passing, ports: &mut impl Candidates) -> usize {
+        packet.value as usize % ports.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Ports, at_host, at_switch, passing};
+    use super::*;
+
+    #[test]
+    fn packets_take_the_ports_in_turn_and_those_within_a_rack_are_not_counted() {
+        let mut host = Params::default().make(&Site { first: 5, ..at_host(3) });
+        let mut here = Params::default().make(&at_switch(0));
+        let mut port = |value| here.choose(Time::ZERO, &Passing { value, ..passing(1) }, &mut Ports::idle(4));
+        assert_eq!(port(host.stamp(0, true)), 1);
+        host.stamp(0, false);
+        assert_eq!([(); 4].map(|()| port(host.stamp(0, true))), [2, 3, 0, 1]);
+    }
+}

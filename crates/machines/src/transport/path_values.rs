@@ -1,0 +1,107 @@
+//! Path values: what a sender writes into every packet for switches to hash ([`crate::route::entropy`]), and what it
+//! makes of those that ACKs bring back.
+//!
+//! The network keeps the value in [`Packet::route`](crate::Packet::route); a receiver copies it from the data into the
+//! ACK. Without recycling a value is drawn for every packet: spraying, by the sender. With it a value that came back
+//! unmarked is used again, once (Bonato et al., "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and
+//! Failure Mitigation", 2024, §3): paths that mark are left, those that do not are kept.
+//!
+//! ```text
+//! CHOICE REPS §3: eight values are kept, the oldest is used first, and a ninth takes the place of the oldest. Left
+//! out: the freezing mode after timeouts.
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{FlowId, Stream};
+
+/// Values that senders write into their packets for switches to hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PathValues {
+    /// How many values there are: 0 to this less one.
+    #[schemars(extend("minimum" = 2, "maximum" = 4_294_967_295_u32))]
+    pub count: u32,
+    /// Values that came back unmarked are used again, each once (REPS, 2024); otherwise every packet draws one.
+    pub recycle: bool,
+}
+
+impl Default for PathValues {
+    /// 16 bits, as the source port of UDP has.
+    fn default() -> Self {
+        Self { count: 1 << 16, recycle: false }
+    }
+}
+
+/// Values that are kept.
+const KEPT: usize = 8;
+
+/// What a sender knows of its paths.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Writer {
+    stream: Stream,
+    /// A ring of what may be used again.
+    kept: [u32; KEPT],
+    oldest: u8,
+    count: u8,
+}
+
+impl Writer {
+    /// Of a flow whose transport draws from `stream`.
+    pub fn new(stream: &Stream, flow: FlowId) -> Self {
+        let seed = stream.clone().bits();
+        let stream = Stream::new(seed, "path values", u64::from(flow.0));
+        Self { stream, kept: [0; KEPT], oldest: 0, count: 0 }
+    }
+
+    /// The value of the next packet.
+    pub fn next(&mut self, spec: &PathValues) -> u32 {
+        if self.count == 0 {
+            return self.stream.below(u64::from(spec.count)) as u32;
+        }
+        let value = self.kept[usize::from(self.oldest)];
+        self.oldest = (self.oldest + 1) % KEPT as u8;
+        self.count -= 1;
+        value
+    }
+
+    /// An ACK has brought a value back; `marked`: its data met congestion.
+    pub fn on_ack(&mut self, spec: &PathValues, value: u32, marked: bool) {
+        if !spec.recycle || marked {
+            return;
+        }
+        let at = (self.oldest + self.count) % KEPT as u8;
+        self.kept[usize::from(at)] = value;
+        if usize::from(self.count) == KEPT {
+            self.oldest = (self.oldest + 1) % KEPT as u8;
+        } else {
+            self.count += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unmarked_values_are_used_again_once_the_oldest_of_eight_first() {
+        let mut writer = Writer::new(&Stream::new(1, "transport", 0), FlowId(0));
+        let spec = PathValues { count: 1 << 16, recycle: true };
+        (100..110).for_each(|value| writer.on_ack(&spec, value, value == 105));
+        // 105 was marked, and nine came back besides: 100 has gone.
+        assert_eq!([(); 8].map(|()| writer.next(&spec)), [101, 102, 103, 104, 106, 107, 108, 109]);
+        assert_eq!(writer.count, 0);
+        assert_ne!(writer.next(&spec), writer.next(&spec), "drawn again");
+    }
+
+    #[test]
+    fn without_recycling_every_packet_draws() {
+        let mut writer = Writer::new(&Stream::new(1, "transport", 0), FlowId(0));
+        let spec = PathValues { count: 4, recycle: false };
+        writer.on_ack(&spec, 3, false);
+        let mut drawn = [0u32; 4];
+        (0..4000).for_each(|_| drawn[writer.next(&spec) as usize] += 1);
+        assert!(drawn.iter().all(|n| n.abs_diff(1000) < 82), "{drawn:?}");
+    }
+}

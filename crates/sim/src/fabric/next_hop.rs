@@ -1,0 +1,90 @@
+//! The next hop where no source route says it: a switch's routing rule chooses, packet by packet.
+
+use crate::cx::Cx;
+use crate::events::Events;
+use crate::fabric::Fabric;
+use crate::port::Lane;
+use crate::port::flying::Flying;
+use crate::routing::Hop;
+use thalweg_machines::route::{Candidates, Passing, RouteRule};
+use thalweg_units::{HostId, PortId};
+
+/// The port by which a packet that has come by the port `from` leaves; `None`: no working link leads to its host. What
+/// it carries for rules is in [`Flying::route`].
+#[inline]
+pub(crate) fn of<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    from: PortId,
+    landed: &mut Flying,
+) -> Option<PortId> {
+    let (flow, dst) = {
+        let packet = &fabric.packets[landed.handle];
+        (packet.flow, packet.dst)
+    };
+    let place = fabric.ports[from.at()].place;
+    if place.from_host {
+        // The far end of the other direction of the same link.
+        let host = HostId(fabric.ports[from.at() ^ 1].place.peer.0);
+        let choice = !fabric.routes.same_attachment(host, dst);
+        landed.route = fabric.paths.rules.stamp(host, landed.route, choice);
+        fabric.packets[landed.handle].route = landed.route;
+    }
+    match fabric.routes.hop(place.peer, dst) {
+        Hop::Nowhere => None,
+        Hop::Only(port) => Some(port),
+        Hop::Among(first, count) => {
+            let switch = fabric.routes.switch(place.peer);
+            let packet = Passing { flow, dst, value: landed.route };
+            Some(among(fabric, cx, switch, &packet, (first as usize, count as usize)))
+        }
+    }
+}
+
+/// The switch's machine chooses among so many candidates from the first one on. Not inlined: every rule is in here.
+#[inline(never)]
+fn among<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    switch: usize,
+    packet: &Passing,
+    (first, count): (usize, usize),
+) -> PortId {
+    let mut machine = fabric.paths.rules.take(switch);
+    let now = cx.now;
+    let chosen = machine.choose(now, packet, &mut Ports { fabric, cx, first, count });
+    fabric.paths.rules.put_back(switch, machine);
+    fabric.routes.candidate(first + chosen)
+}
+
+/// A switch's candidates, as its rule sees them.
+struct Ports<'a, Q> {
+    fabric: &'a mut Fabric,
+    cx: &'a mut Cx<Q>,
+    first: usize,
+    count: usize,
+}
+
+impl<Q: Events> Candidates for Ports<'_, Q> {
+    #[inline]
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    #[inline]
+    fn port(&self, candidate: usize) -> PortId {
+        self.fabric.routes.candidate(self.first + candidate)
+    }
+
+    /// As of just before now on every lane: what falls due at this instant is decided after all that arrives at it.
+    #[inline]
+    fn waiting(&mut self, candidate: usize) -> u64 {
+        let id = self.port(candidate);
+        if self.fabric.ports[id.at()].on_demand() {
+            self.fabric.catch_up(self.cx, id);
+        }
+        let (now, port) = (self.cx.now, &mut self.fabric.ports[id.at()]);
+        let bytes = if port.mode.lane == Lane::Express { port.waits_before(now) } else { port.waiting.bytes };
+        if bytes == 0 { u64::from(port.free_at > now) } else { bytes }
+    }
+}
