@@ -47,6 +47,8 @@ LISTS = {
             "fixed": {"crates/lab/src/schema/rdma.rs"},
             # Its ends and its routers must mean the same by the same codepoints.
             "abc": {"crates/lab/src/validate/marking.rs"},
+            # The point may compute the rate that the controller would: one law, kept with the controller.
+            "rocc": {"crates/machines/src/point/rocc.rs"},
         },
     ),
     "A scheduler": (

@@ -12,9 +12,10 @@ impl HopTag {
     /// Set: the rest counts hops.
     const ESCAPES: u16 = 1 << 15;
 
-    /// It comes from this queue of the node before; of its number 15 bits.
+    /// It comes from this queue of the node before, whose number is below 32 768.
     #[inline]
     pub const fn from_queue(queue: u16) -> Self {
+        debug_assert!(queue & Self::ESCAPES == 0, "a queue's number has 15 bits");
         Self(queue & !Self::ESCAPES)
     }
     /// It escapes for so many hops, this one included, 32 767 at most.

@@ -45,8 +45,6 @@ pub enum Message {
     Credit {
         /// The credit's number among those of the flow, from 1.
         number: u64,
-        /// When it left.
-        sent_at: Time,
         /// Offset of the first byte of the packet that it is for, if that was lost; `None`: the next one.
         offset: Option<u64>,
     },
@@ -55,7 +53,7 @@ pub enum Message {
     CreditSpent {
         /// The credit's number.
         number: u64,
-        /// When the credit had left.
+        /// When the credit had left, the stamp of its packet.
         sent_at: Time,
     },
     /// Homa, along with data: how long the message is that the packet belongs to (SIGCOMM 2018).
@@ -79,11 +77,6 @@ pub enum Message {
         /// Offset behind the last one.
         to: u64,
     },
-    /// NDP, destination to source: PULL, so many packets may have been sent (Handley et al., SIGCOMM 2017).
-    Pull {
-        /// The pull counter: how many in all, whatever became of pulls before.
-        number: u64,
-    },
     /// DCQCN, receiver to sender: a congestion notification packet (SIGCOMM 2015, §3.1).
     Cnp,
     /// From a congestion point.
@@ -95,12 +88,14 @@ impl Message {
     /// or rate that it is about.
     pub fn number(&self) -> u64 {
         match self {
-            Self::Request { size } | Self::CreditRequest { size } | Self::CreditStop { size } => *size,
+            Self::Request { size }
+            | Self::CreditRequest { size }
+            | Self::CreditStop { size }
+            | Self::Length { size } => *size,
             Self::Token { offset, .. } | Self::Grant { offset, .. } => *offset,
             Self::Credit { offset, .. } => offset.unwrap_or(u64::MAX),
             Self::Resend { from, .. } => *from,
-            Self::Pull { number } | Self::TokenSpent { number } | Self::CreditSpent { number, .. } => *number,
-            Self::Length { size } => *size,
+            Self::TokenSpent { number } | Self::CreditSpent { number, .. } => *number,
             Self::Cnp => 0,
             Self::Notice(notice) => notice.says.number(),
         }
@@ -127,8 +122,6 @@ mod tests {
     use crate::notice::Says;
     use thalweg_units::{PortId, Rate};
 
-    const NOW: Time = Time::from_us(3);
-
     #[test]
     fn requests_and_stops_go_to_the_receiver_and_everything_else_to_the_sender() {
         let forward = [
@@ -139,14 +132,14 @@ mod tests {
         assert!(forward.iter().all(|message| message.kind() == Kind::Syn));
         let notice = Notice { point: PortId(1), says: Says::FairRate(Rate::from_bps(9)) };
         let token = Message::Token { offset: 960, number: 2, missing: 960 };
-        let back = [token, Message::Pull { number: 3 }, Message::Cnp, Message::Notice(notice)];
+        let back = [token, Message::Cnp, Message::Notice(notice)];
         assert!(back.iter().all(|message| message.kind() == Kind::Control));
-        assert_eq!(back.map(|message| message.number()), [960, 3, 0, 9]);
+        assert_eq!(back.map(|message| message.number()), [960, 0, 9]);
     }
 
     #[test]
     fn a_credit_for_the_next_packet_names_none() {
-        let credit = |offset| Message::Credit { number: 1, sent_at: NOW, offset };
+        let credit = |offset| Message::Credit { number: 1, offset };
         assert_eq!((credit(None).number(), credit(Some(2000)).number()), (u64::MAX, 2000));
     }
 }

@@ -32,8 +32,6 @@ pub struct Calendar {
     today: Vec<Word>,
     /// Its number (instant >> shift).
     day: u64,
-    /// The last word popped.
-    popped: Word,
     /// Events beyond the year, by instant.
     later: Heap,
     ties: Ties,
@@ -150,19 +148,18 @@ impl Calendar {
     fn draw_tie(&mut self, first: usize) -> usize {
         let of = self.today[first];
         let draw = self.ties.draw(self.instant(self.day, of), tag(of).phase());
-        let mut end = first + 2;
-        let ranked = |word: Word| (draw.rank(tag(word).entity()), word);
-        let (a, b) = (ranked(of), ranked(self.today[first + 1]));
-        (self.today[first], self.today[first + 1]) = if a < b { (b.1, a.1) } else { (a.1, b.1) };
-        if !self.today.get(end).is_some_and(|&word| tie(word, of)) {
+        let end = self.today[first..]
+            .iter()
+            .position(|&word| !tie(word, of))
+            .map_or(self.today.len(), |n| first + n);
+        if let [a, b] = &mut self.today[first..end] {
+            if draw.precedes(tag(*a).entity(), tag(*b).entity()) {
+                std::mem::swap(a, b);
+            }
             return end;
         }
-        while self.today.get(end).is_some_and(|&word| tie(word, of)) {
-            end += 1;
-        }
-        let drawn = self.today[first..end].iter().map(|&word| (draw.rank(tag(word).entity()), word));
         self.drawn.clear();
-        self.drawn.extend(drawn);
+        self.drawn.extend(self.today[first..end].iter().map(|&word| (draw.rank(tag(word).entity()), word)));
         self.drawn.sort_unstable_by(|a, b| b.cmp(a));
         for (place, (_, word)) in self.today[first..end].iter_mut().zip(&self.drawn) {
             *place = *word;
@@ -227,7 +224,6 @@ impl Calendar {
             busy: vec![0; (days as usize).div_ceil(64)],
             today: Vec::with_capacity(64),
             day: 0,
-            popped: 0,
             later: Heap::default(),
             ties,
             drawn: Vec::new(),
@@ -306,7 +302,6 @@ impl Events for Calendar {
     fn pop(&mut self) -> Option<Event> {
         loop {
             if let Some(word) = self.today.pop() {
-                self.popped = word;
                 return Some(self.event(self.day, word));
             }
             if !self.advance() {
@@ -322,8 +317,8 @@ impl Events for Calendar {
     }
 
     #[inline(always)]
-    fn ties_with_next(&self, _: Event) -> bool {
-        self.today.last().is_some_and(|&next| tie(next, self.popped))
+    fn ties_with_next(&self, event: Event) -> bool {
+        self.today.last().is_some_and(|&next| tie(next, self.word(event)))
     }
 
     #[inline(always)]

@@ -105,7 +105,7 @@ impl Endpoint for ExpressPassReceiver {
         let (wire, gap) = self.draw(spec, gap);
         self.next_at = now.saturating_add(gap.max(Span::from_ps(1)));
         self.credits += 1;
-        let credit = Message::Credit { number: self.credits, sent_at: now, offset: self.wanted(spec) };
+        let credit = Message::Credit { number: self.credits, offset: self.wanted(spec) };
         *packet = side.packet_of(credit, now, self.flow, wire);
         Transmit::Packet
     }

@@ -98,14 +98,14 @@ impl Endpoint for ExpressPassSender {
     ) -> Heard {
         match packet.kind {
             Kind::Control => {
-                let Some(&Message::Credit { number, sent_at, offset }) = side.and_then(Side::message) else {
+                let Some(&Message::Credit { number, offset }) = side.and_then(Side::message) else {
                     return Heard::Ignored;
                 };
                 if self.done {
                     self.wasted += 1;
                     return Heard::Taken;
                 }
-                self.credits.push_back(Credit { number, sent_at, offset });
+                self.credits.push_back(Credit { number, sent_at: packet.stamp, offset });
                 self.retry_at = now.saturating_add(spec.retry);
             }
             Kind::Ack => {

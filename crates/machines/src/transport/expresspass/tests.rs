@@ -115,7 +115,7 @@ fn a_source_that_hears_nothing_repeats_its_request_or_its_stop() {
     let again = poll(&mut s, US(100)).expect("again");
     assert!(again.flags.has(Flags::RETRANSMISSION));
     assert_eq!(again.message(), Some(Message::CreditRequest { size: 1000 }));
-    let credit = Sent::of(Message::Credit { number: 1, sent_at: US(100), offset: None });
+    let credit = Sent::of(Message::Credit { number: 1, offset: None });
     give(&mut s, &SPEC, US(150), &credit);
     assert_eq!(std::iter::from_fn(|| poll(&mut s, US(150))).count(), 2, "data and a stop");
     s.on_timer(&SPEC, US(250));
