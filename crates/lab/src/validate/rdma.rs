@@ -8,7 +8,7 @@ use crate::schema::{
     Document, NicOrder, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips,
 };
 use crate::topology::Graph;
-use thalweg_machines::congestion::{Gives, Marks};
+use thalweg_machines::congestion::{Gives, Marks, Problems};
 use thalweg_units::{Bytes, Span};
 
 impl Checked for Rdma {
@@ -34,7 +34,7 @@ impl Checked for Rdma {
             let reason = "switches notify of drops on the way that packets have come, and this routing chooses packet by packet";
             r.error(&at("recovery"), reason, "write \"irn\", or `routing = \"ecmp\"`");
         }
-        path_values(r, t, &at("path_values"), doc);
+        r.tell(&at("path_values"), path_values(t, doc).0);
         if matches!(t.rank, Some(Rank::SocketBuffer { .. })) {
             let reason = "a queue pair is posted whole messages: there is no send buffer";
             r.error(&at("rank"), reason, "write \"from-here\", \"remaining\" or \"flow-size\"");
@@ -237,17 +237,19 @@ fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
 }
 
 /// Values for switches to hash, and what their senders make of those that come back.
-fn path_values(r: &mut Report<'_>, t: &Rdma, key: &str, doc: &Document) {
-    let Some(values) = t.path_values else { return };
+fn path_values(t: &Rdma, doc: &Document) -> Problems {
+    let mut problems = Problems::default();
+    let Some(values) = t.path_values else { return problems };
     if !doc.routing.rule.needs().path_values {
         let why = format!("the routing `{}` does not hash path values", doc.routing.rule.key());
-        r.useless(key, &why, "write `routing = \"entropy\"`, or remove the key");
+        problems.useless("", &why, "write `routing = \"entropy\"`, or remove the key");
     } else if values.count < 2 {
-        r.error(&format!("{key}.count"), "one value is no choice", "write at least 2");
+        problems.wrong("count", "one value is no choice", "write at least 2");
     } else if values.recycle && t.acks == Some(RdmaAcks::Never) {
-        r.useless(&format!("{key}.recycle"), "nothing is acknowledged", "remove the key");
+        problems.useless("recycle", "nothing is acknowledged", "remove the key");
     } else if values.recycle && t.notification != Some(Notification::Echo) {
         let reason = "ACKs do not say whether their data was marked, so that every value would seem good";
-        r.error(&format!("{key}.recycle"), reason, "write `notification = \"echo\"`, or remove the key");
+        problems.wrong("recycle", reason, "write `notification = \"echo\"`, or remove the key");
     }
+    problems
 }
