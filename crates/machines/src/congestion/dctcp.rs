@@ -174,6 +174,8 @@ impl Dctcp {
 impl CongestionControl for Dctcp {
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) {
+        // CHOICE RFC 8257 §3.3: BytesAcked counts what is SACKed, as it is, as Linux's `delivered` does. Other
+        // reading: SACK options are ignored, and their bytes count once they are cumulatively acknowledged.
         self.acked += ack.acked.get() + ack.sacked.get();
         self.marked += ack.marked.get();
         if self.cut_without_marks {

@@ -7,7 +7,7 @@
 //! path's packets one at a time.
 //!
 //! ```text
-//! CHOICE RFC 8289 §5.2: MAXPACKET is a full Ethernet payload, 1500 B. Other reading: 512 B, as the pseudo-code has it.
+//! CHOICE RFC 8289 §5.3: MAXPACKET is a full Ethernet payload, 1500 B. Other reading: 512 B, as the pseudo-code has it.
 //! ```
 
 use super::{Acts, Around, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
@@ -62,8 +62,8 @@ impl Law {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            target: Span::from_ms(5),     // RFC 8289 §4.4
-            interval: Span::from_ms(100), // RFC 8289 §4.3
+            target: Span::from_ms(5),     // RFC 8289 §4.3
+            interval: Span::from_ms(100), // RFC 8289 §4.2
             mtu: Bytes::new(1500),        // one full Ethernet payload
             law: Law::Rfc8289,
             ecn: None,
