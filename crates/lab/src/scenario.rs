@@ -391,7 +391,7 @@ impl Scenario {
         let spec = self.network_unless(stop)?;
         let row = |(i, f): (usize, &thalweg_sim::spec::FlowSpec)| {
             let key = format!("traffic.{}", f.group);
-            if f.after != FlowId::NONE {
+            if spec.precedence.follows(FlowId(i as u32)) {
                 return Err(self.cx(stop).error(
                     &key,
                     "a list cannot say that a flow follows another",

@@ -32,6 +32,7 @@ mod instruments;
 mod lookahead;
 mod paths;
 pub mod port;
+mod precedence;
 pub mod prefetch;
 mod results;
 pub mod routing;

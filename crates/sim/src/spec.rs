@@ -2,6 +2,7 @@
 //! and the simulator. Nothing here has a default.
 
 pub use crate::instruments::delays::DelaySpec;
+pub use crate::precedence::Precedence;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
@@ -67,6 +68,8 @@ pub struct NetworkSpec {
     pub transports: Vec<TransportSpec>,
     /// Every flow, sorted by (start, position) among those that start by the clock.
     pub flows: Vec<FlowSpec>,
+    /// Which flows start after others instead of by the clock.
+    pub precedence: Precedence,
     /// What is recorded besides the flows.
     pub probes: ProbeSpec,
     /// When the run ends.
@@ -274,12 +277,11 @@ pub struct FlowSpec {
     pub dst: HostId,
     /// Payload bytes, at least 1; `u64::MAX`: never ends (backlogged).
     pub size: u64,
-    /// When it starts; for flows that follow another, the pause after that one's last byte arrived.
+    /// When it starts; for flows that follow others ([`NetworkSpec::precedence`]), the pause after the last byte of the
+    /// last of them arrived.
     pub start: Time,
     /// A flow without end stops at this instant: it ends with what it has sent by then; [`Time::MAX`]: it does not.
     pub until: Time,
-    /// The flow that must be complete at its receiver first; [`FlowId::NONE`]: starts by the clock.
-    pub after: FlowId,
     /// The connection that carries it, with all other flows of the same number (same ends, same transport):
     /// one after the other in the order of their starts, and the controller goes on where the one before left
     /// it (RDMA only). `u32::MAX`: a fresh connection of its own.

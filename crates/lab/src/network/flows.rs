@@ -6,15 +6,15 @@ use crate::schema::{Connection, Document, Pattern};
 use crate::topology::Graph;
 use crate::workload::{self, Draft};
 use std::collections::BTreeMap;
-use thalweg_sim::spec::FlowSpec;
+use thalweg_sim::spec::{FlowSpec, Precedence};
 use thalweg_units::{FlowId, HostId, Time};
 
-/// The flows in the simulator's order, and what their files call them.
+/// The flows in the simulator's order, what they follow, and what their files call them.
 pub(super) fn flows(
     cx: &Cx<'_>,
     doc: &Document,
     graph: &Graph,
-) -> Result<(Vec<FlowSpec>, Vec<u64>), Diagnostic> {
+) -> Result<(Vec<FlowSpec>, Precedence, Vec<u64>), Diagnostic> {
     let drafts = workload::generate(cx, doc, graph)?;
     let mut order: Vec<usize> = (0..drafts.len()).collect();
     // Those that start by the clock by (start, position), then those that follow.
@@ -60,7 +60,6 @@ pub(super) fn flows(
             size: d.size,
             start: d.start,
             until: d.until.unwrap_or(Time::MAX),
-            after: d.after.map_or(FlowId::NONE, |i| FlowId(place[i])),
             connection: u32::MAX,
             back_to_back: false,
             transport: transport_of[usize::from(d.group)],
@@ -72,7 +71,9 @@ pub(super) fn flows(
     let mut flows: Vec<FlowSpec> = order.iter().map(|i| spec(&drafts[*i])).collect();
     share_connections(doc, &mut flows);
     let labels = order.iter().enumerate().map(|(new, i)| drafts[*i].label.unwrap_or(new as u64)).collect();
-    Ok((flows, labels))
+    let precedence =
+        Precedence::new(order.iter().map(|i| drafts[*i].after.map(|before| FlowId(place[before]))));
+    Ok((flows, precedence, labels))
 }
 
 /// Gives one number to all flows of a section from one host to another, if the section says so.
