@@ -121,6 +121,7 @@ LISTS = {
         {},
     ),
     "A topology": ("crates/lab/src/topology", r"topology::(?:\w+::)*{module}::|Shape::{name}\b", {}),
+    "A traffic family": ("crates/lab/src/traffic", r"traffic::(?:\w+::)*{module}::|Pattern::{name}\b", {}),
 }
 
 

@@ -132,7 +132,7 @@ fn requests_and_responses_follow_each_other() {
             (2, 0, 0, 3)
         ]
     );
-    assert!(list.iter().all(|f| f.measured));
+    assert!(net.flows.iter().all(|f| f.measured));
 }
 
 /// Published or computed by hand: means of the named distributions, from many draws.
