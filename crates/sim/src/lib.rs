@@ -18,7 +18,6 @@
 pub mod arena;
 mod build;
 pub mod check;
-mod compat;
 mod cx;
 pub mod dependencies;
 pub mod diff;

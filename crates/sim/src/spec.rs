@@ -6,6 +6,7 @@ pub use crate::precedence::Precedence;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
+pub use thalweg_machines::nic::NicOrder;
 use thalweg_machines::point::PointSpec;
 use thalweg_machines::relief::ReliefSpec;
 use thalweg_machines::route::Paths;
@@ -167,29 +168,6 @@ pub struct NicSpec {
     pub order: NicOrder,
     /// A pause holds ACKs, NACKs and notifications too.
     pub pause_control: bool,
-}
-
-/// NIC scheduling: where the link's next packet comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum NicOrder {
-    /// Flows put what they may send into the port's queue, which its discipline orders.
-    Queue,
-    /// The link pulls from the flows, one packet from each that may send in turn, whenever it is free;
-    /// control packets, in order, before them. What rate limiters of RDMA NICs do.
-    RoundRobin,
-    /// As [`NicOrder::RoundRobin`], but the flow that has least left to send goes first; those that have as
-    /// much, in turn.
-    Shortest,
-    /// As [`NicOrder::RoundRobin`], but flows keep their places and one timer serves them all, with the
-    /// quirks of the HPCC authors' simulator (see `compat/hpcc_nic.rs`).
-    Hpcc,
-}
-
-impl NicOrder {
-    /// The link pulls from flows; they hand over nothing by themselves.
-    pub fn pulls(self) -> bool {
-        self != Self::Queue
-    }
 }
 
 /// Something breaks or is restored.

@@ -39,6 +39,7 @@ pub use transport::*;
 // Algorithms and families of networks and of traffic declare their tables themselves.
 pub use crate::topology::{GraphFile, GraphFormat, Shape, Topology};
 pub use crate::traffic::{Arrivals, Connection, Interpolation, LoadOf, Pairs, Pattern, Sizes, Traffic};
+pub use thalweg_machines::nic::NicOrder;
 pub use thalweg_machines::point::PointSpec as CongestionPoint;
 pub use thalweg_machines::relief::ReliefSpec as Relief;
 pub use thalweg_machines::schedule::OrderSpec as Scheduler;

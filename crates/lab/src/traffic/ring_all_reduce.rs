@@ -1,15 +1,16 @@
-//! Ring all-reduce: every host of a ring has a vector, and in the end all have their sum (Patarasuk & Yuan, Bandwidth
-//! optimal all-reduce algorithms for clusters of workstations, J. Parallel and Distributed Computing 69(2), 2009, §4).
+//! Ring all-reduce: every host of a ring has a vector, and in the end all have their sum (Patarasuk & Yuan,
+//! Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel and Distributed Computing
+//! 69(2), 2009, §4).
 //!
-//! The vector has as many chunks as there are N hosts. In each of 2(N − 1) steps every host sends one chunk to the next
-//! one: in the first N − 1 steps what it has summed up of it (reduce-scatter), in the others the sum (all-gather). The
-//! chunk that host i sends in step k is number i − k, modulo N.
+//! The vector has as many chunks as there are N hosts. In each of 2(N − 1) steps every host sends one chunk to the
+//! next one: in the first N − 1 steps what it has summed up of it (reduce-scatter), in the others the sum
+//! (all-gather). The chunk that host i sends in step k is number i − k, modulo N.
 //!
-//! What waits for what: the flow of host i in step k follows that of the host before it in step k − 1, which has brought
-//! the chunk that is passed on, and its own in step k − 1, as a host sends one chunk at a time. The first step of an
-//! iteration follows the last one of the iteration before in the same way, after the time to compute: hosts wait for
-//! their neighbours, not for all. That adding up takes no time and that a host knows at once that its chunk has arrived
-//! are simplifications.
+//! What waits for what: the flow of host i in step k follows that of the host before it in step k − 1, which has
+//! brought the chunk that is passed on, and its own in step k − 1, as a host sends one chunk at a time. The first
+//! step of an iteration follows the last one of the iteration before in the same way, after the time to compute:
+//! hosts wait for their neighbours, not for all. That adding up takes no time and that a host knows at once that
+//! its chunk has arrived are simplifications.
 
 use super::Family;
 use super::course::{Course, Fluid};
@@ -141,8 +142,8 @@ mod tests {
         assert_eq!(after[9..], [vec![6, 8], vec![6, 7], vec![7, 8]]);
     }
 
-    /// Around one switch every chunk of n packets of 1000 B at 8 Gb/s takes n us to leave, 1 us more for the last packet
-    /// to be passed on, and 2 × 3 us of propagation, and all hosts send at the same time without meeting: a step of
+    /// Around one switch every chunk of n packets of 1000 B at 8 Gb/s takes n us to leave, 1 us more for the last
+    /// packet to be passed on, and 2 × 3 us of propagation, and all hosts send at once without meeting: a step of
     /// n + 7 us. So t iterations among N hosts take t × 2(N − 1)(n + 7) us, and t − 1 times the time to compute.
     #[test]
     fn all_reduce_takes_as_long_as_its_closed_form_to_the_picosecond() {

@@ -1,7 +1,8 @@
 //! Remote procedure calls in an open loop: clients ask at random times, servers answer at once.
 //!
-//! A client at load ρ of capacity C asks at the rate ρC / (8 E[wire bytes of request and response]): with servers drawn
-//! alike every host then sends, as client and as server, ρC. Every host is both; a response follows its request at once.
+//! A client at load ρ of capacity C asks at the rate ρC / (8 E[wire bytes of request and response]): with servers
+//! drawn alike every host then sends, as client and as server, ρC. Every host is both; a response follows its
+//! request at once.
 
 use super::arrivals::{Arrivals, gap, whole};
 use super::course::{Course, Fluid};
