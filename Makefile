@@ -13,9 +13,9 @@ RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name 'Cargo.toml') 
 
 # Modules that a macro declares, which `cargo fmt` does not find.
 LISTED := --edition 2024 $(wildcard crates/machines/src/congestion/*.rs crates/machines/src/schedule/*.rs \
-  crates/machines/src/schedule/ads/mod.rs crates/machines/src/pause/*.rs crates/machines/src/point/*.rs \
+  crates/machines/src/schedule/ads/mod.rs crates/machines/src/nic/*.rs crates/machines/src/pause/*.rs crates/machines/src/point/*.rs \
   crates/machines/src/relief/*.rs crates/machines/src/relief/escape/mod.rs crates/machines/src/route/*.rs \
-  crates/machines/src/stage/*.rs crates/lab/src/topology/*.rs)
+  crates/machines/src/stage/*.rs crates/lab/src/topology/*.rs crates/lab/src/traffic/*.rs)
 
 .DELETE_ON_ERROR:
 .PHONY: all help demo test rust-side python-side build wheel setup tools lint rust-test python-test handfuls claims golden format bench docs clean

@@ -110,6 +110,7 @@ LISTS = {
         # Paths that are written down for every flow are a specification's own.
         {"pinned": {"crates/sim/src/spec.rs"}},
     ),
+    "An order of NICs": ("crates/machines/src/nic", r"nic::(?:\w+::)*{module}::|NicOrder::{name}\b", {}),
     "A relief": (
         "crates/machines/src/relief",
         r"relief::(?:\w+::)*{module}::|ReliefSpec::{name}\b|ReliefMachine::{name}\b",
@@ -121,6 +122,7 @@ LISTS = {
         {},
     ),
     "A topology": ("crates/lab/src/topology", r"topology::(?:\w+::)*{module}::|Shape::{name}\b", {}),
+    "A traffic family": ("crates/lab/src/traffic", r"traffic::(?:\w+::)*{module}::|Pattern::{name}\b", {}),
 }
 
 

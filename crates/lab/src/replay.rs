@@ -381,7 +381,7 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
         edge: None,
         // Memory has no limit, so nobody pauses; what NICs let go, and when, is in the recording.
         inputs: None,
-        nic: NicSpec { order: NicOrder::Queue, pause_control: true },
+        nic: NicSpec { order: NicOrder::default(), pause_control: true },
         control_first: false,
         replay: true,
         probes: ProbeSpec::default(),

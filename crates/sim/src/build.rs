@@ -199,11 +199,12 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
         if usize::from(flow.transport) >= spec.transports.len() {
             return wrong(format!("flow {i} names a transport that does not exist"));
         }
-        if flow.after != FlowId::NONE && flow.after.at() >= i {
-            return wrong(format!("flow {i} must come after the flow that it follows"));
-        }
     }
-    let by_clock = spec.flows.iter().filter(|f| f.after == FlowId::NONE).map(|f| f.start);
+    if let Err(reason) = spec.precedence.check(spec.flows.len()) {
+        return wrong(reason);
+    }
+    let flows = (0..).map(FlowId).zip(&spec.flows);
+    let by_clock = flows.filter(|(flow, _)| !spec.precedence.follows(*flow)).map(|(_, f)| f.start);
     if !by_clock.is_sorted() {
         return wrong("flows are not sorted by their start".into());
     }

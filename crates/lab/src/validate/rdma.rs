@@ -4,9 +4,7 @@ use super::transports::{Checked, LARGEST, marks, sizes, telemetry};
 use super::{Report, rates};
 use crate::quantity::Cap;
 use crate::resolve;
-use crate::schema::{
-    Document, NicOrder, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips,
-};
+use crate::schema::{Document, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips};
 use crate::topology::Graph;
 use thalweg_machines::congestion::{Gives, Marks, Problems};
 use thalweg_units::{Bytes, Span};
@@ -56,7 +54,7 @@ impl Checked for Rdma {
         let unbounded = self.segments.is_none()
             && matches!(self.cap, None | Some(Cap::Off))
             && self.congestion.needs().gives == Gives::Nothing;
-        (unbounded && doc.nic.order == NicOrder::Queue).then_some((
+        (unbounded && !doc.nic.order.pulls()).then_some((
             "a flow without end, cap, pace or window would fill the NIC's queue at once and for ever",
             "write `nic.order = \"round-robin\"`, or give the transport a `cap`",
         ))

@@ -1,6 +1,6 @@
 //! Distributions of flow sizes: quantiles to draw from, means to set loads by.
 
-use crate::schema::Interpolation;
+use super::Interpolation;
 
 /// A cumulative distribution by its points.
 #[derive(Clone, Debug, PartialEq)]

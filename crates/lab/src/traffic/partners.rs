@@ -1,11 +1,53 @@
 //! Who sends to whom, and how much when a load is given.
 
-use super::Section;
+use super::section::Section;
 use crate::Diagnostic;
-use crate::schema::{LoadOf, Pairs};
+use crate::quantity::Q;
 use crate::topology::lowest;
 use crate::topology::near::{Ball, Nearness};
-use thalweg_units::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Rate, Stream};
+
+/// What a load is a fraction of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LoadOf {
+    /// Each host's link, outgoing direction.
+    #[default]
+    HostLinks,
+    /// All links from edge switches into the core, one direction, together (whether or not a flow crosses them).
+    CoreLinks,
+    /// This rate, for every host that sends.
+    Rate {
+        /// What one host sends at load 1.
+        rate: Q<Rate>,
+    },
+    /// The link between switches that is busiest when every host sends alike to all its partners. Only with the routing
+    /// `lowest`, which says which link that is.
+    BusiestLink,
+}
+
+/// Which pairs of hosts talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Pairs {
+    /// Any two different hosts.
+    #[default]
+    Uniform,
+    /// Two hosts on different edge switches.
+    InterRack,
+    /// Two hosts on the same edge switch.
+    IntraRack,
+    /// Everybody sends to host 0, which sends nothing.
+    ToHostZero,
+    /// Two hosts at least so many links apart.
+    MinLinks {
+        /// Links on the shortest path between them, their own included.
+        #[schemars(range(min = 3, max = 1_000))]
+        links: u32,
+    },
+}
 
 /// Hosts as ranges of their numbers, in order: those of a pod are one range, not thousands of numbers.
 #[derive(Clone, Default)]

@@ -1,6 +1,8 @@
 //! `sizes`: how large flows are.
 
-use super::defaults;
+pub mod cdf;
+pub(crate) mod named;
+
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -86,6 +88,16 @@ pub enum Sizes {
     },
 }
 
+impl Sizes {
+    /// The file that it reads.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match self {
+            Self::File { file, .. } => Some(file),
+            _ => None,
+        }
+    }
+}
+
 /// What lies between the points of a cumulative distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -101,13 +113,30 @@ pub enum Interpolation {
     InverseLinear,
 }
 
-defaults! {
+mod default {
+    use crate::quantity::Q;
+    use thalweg_units::Bytes;
+
     // CHOICE ADS §2.3.2: 20 values over the published range.
-    uniform_min: Q<Bytes> = Q::of("1KB");
-    uniform_max: Q<Bytes> = Q::of("3MB");
-    uniform_steps: u32 = 20;
-    bimodal_small: Q<Bytes> = Q::of("2KB");
-    two_mb: Q<Bytes> = Q::of("2MB");
-    half: f64 = 0.5;
-    byte: Q<Bytes> = Q::of("1B");
+    pub(super) fn uniform_min() -> Q<Bytes> {
+        Q::of("1KB")
+    }
+    pub(super) fn uniform_max() -> Q<Bytes> {
+        Q::of("3MB")
+    }
+    pub(super) fn uniform_steps() -> u32 {
+        20
+    }
+    pub(super) fn bimodal_small() -> Q<Bytes> {
+        Q::of("2KB")
+    }
+    pub(super) fn two_mb() -> Q<Bytes> {
+        Q::of("2MB")
+    }
+    pub(super) fn half() -> f64 {
+        0.5
+    }
+    pub(super) fn byte() -> Q<Bytes> {
+        Q::of("1B")
+    }
 }

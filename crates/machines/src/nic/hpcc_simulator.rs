@@ -10,13 +10,20 @@
 //! send, none is set. An ACK that changes a flow's rate brings the timer forward to that flow's next packet,
 //! if it is later.
 
+use super::{Needs, Order, Waits};
+use crate::transport::Transmit;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::transport::Transmit;
 use thalweg_units::{FlowId, Time};
+
+pub(super) struct HpccSimulator;
+
+impl Order for HpccSimulator {
+    const NEEDS: Needs = Needs { pulls: true, waits: Waits::AtPlaces };
+}
 
 /// The flows of one NIC.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct HpccNic {
+pub struct Places {
     /// In the order in which they began; those that are over stay until a scan meets them.
     places: Vec<FlowId>,
     /// Which of them sent last.
@@ -26,7 +33,7 @@ pub(crate) struct HpccNic {
 }
 
 /// The flows as the NIC sees them.
-pub(crate) trait Backlog {
+pub trait Backlog {
     /// All of it is acknowledged.
     fn is_over(&self, flow: FlowId) -> bool;
     /// When its rate allows the next packet, if it has one, whatever its window says.
@@ -37,7 +44,7 @@ pub(crate) trait Backlog {
 
 /// What a scan comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scan {
+pub enum Scan {
     /// This flow sends what it was polled for.
     Sends(FlowId),
     /// The NIC scans again then: this flow's timer.
@@ -46,7 +53,7 @@ pub(crate) enum Scan {
     Idle,
 }
 
-impl HpccNic {
+impl Places {
     /// No flow has a place.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
@@ -143,8 +150,8 @@ mod tests {
         }
     }
 
-    fn nic(flows: u32) -> HpccNic {
-        let mut nic = HpccNic::default();
+    fn nic(flows: u32) -> Places {
+        let mut nic = Places::default();
         (0..flows).for_each(|flow| nic.join(FlowId(flow), false));
         nic
     }

@@ -1,9 +1,9 @@
 //! The named distributions of flow sizes, with their sources.
 
 use super::cdf::Cdf;
+use super::{Interpolation, Sizes};
 use crate::Diagnostic;
 use crate::context::Cx;
-use crate::schema::{Interpolation, Sizes};
 
 /// Payload of the packets that some distributions count in.
 const PACKET: u64 = 1460;
