@@ -21,6 +21,12 @@ pub struct Problem {
 pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
+    /// What a check has found.
+    pub(crate) fn found(check: impl FnOnce(&mut Self)) -> Vec<Problem> {
+        let mut problems = Self::default();
+        check(&mut problems);
+        problems.0
+    }
     /// An impossible value.
     pub fn wrong(&mut self, key: &str, reason: impl Into<String>, hint: impl Into<String>) {
         self.0.push(Problem { key: key.into(), reason: reason.into(), hint: hint.into(), useless: false });

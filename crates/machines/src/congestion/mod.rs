@@ -8,9 +8,38 @@ mod back_off;
 #[cfg(test)]
 mod conformance;
 mod declare;
-mod list;
+mod spec;
 mod windowed;
 
+// One file each of the list below.
+pub mod abc;
+pub mod aimd;
+pub mod bbr;
+pub mod bbr3;
+pub mod copa;
+pub mod cubic;
+pub mod custom;
+pub mod dcqcn;
+pub mod dctcp;
+pub mod dctcp_rate;
+pub mod fixed;
+pub mod hpcc;
+pub mod mintcp;
+pub mod newreno;
+pub mod qcn;
+pub mod rcp;
+pub mod rocc;
+pub mod rtt_target;
+pub mod sprout;
+pub mod swift;
+pub mod timely;
+pub mod vcp;
+pub mod vegas;
+pub mod verus;
+pub mod vivace;
+pub mod xcp;
+
+use crate::kinds::kinds;
 pub use crate::problems::{Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
 use thalweg_wire::{Explicit, ExplicitKind, IntStack, Notice};
@@ -19,33 +48,71 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 
 // The one list. Each controller has a file of its own, which declares its `Params` ([`Parameters`]).
-list::controllers! {
-    newreno: NewReno(newreno::NewReno), "newreno";
-    cubic: Cubic(Box<cubic::Cubic>), "cubic";
-    dctcp: Dctcp(dctcp::Dctcp), "dctcp";
-    dctcp_rate: DctcpRate(dctcp_rate::DctcpRate), "dctcp-rate";
-    mintcp: MinTcp(mintcp::MinTcp), "mintcp";
-    fixed: Fixed(fixed::FixedWindow), "fixed";
-    aimd: Aimd(aimd::Aimd), "aimd";
-    dcqcn: Dcqcn(Box<dcqcn::Dcqcn>), "dcqcn";
-    timely: Timely(Box<timely::Timely>), "timely";
-    hpcc: Hpcc(Box<hpcc::Machine>), "hpcc";
-    rtt_target: RttTarget(rtt_target::RttTarget), "rtt-target";
-    rocc: Rocc(Box<rocc::Rocc>), "rocc";
-    qcn: Qcn(Box<qcn::Qcn>), "qcn";
-    vegas: Vegas(Box<vegas::Vegas>), "vegas";
-    bbr: Bbr(Box<bbr::Bbr>), "bbr";
-    bbr3: Bbr3(Box<bbr3::Bbr3>), "bbr3";
-    copa: Copa(Box<copa::Copa>), "copa";
-    vivace: Vivace(Box<vivace::Vivace>), "vivace";
-    verus: Verus(Box<verus::Verus>), "verus";
-    sprout: Sprout(Box<sprout::Sprout>), "sprout";
-    abc: Abc(Box<abc::Abc>), "abc";
-    xcp: Xcp(xcp::Xcp), "xcp";
-    rcp: Rcp(Box<rcp::Rcp>), "rcp";
-    vcp: Vcp(vcp::Vcp), "vcp";
-    swift: Swift(Box<swift::Swift>), "swift";
-    custom: Custom(custom::CustomController), "custom";
+kinds! {
+    /// Which controller a flow runs, with its parameters. In text formats a table with a `kind`, in
+    /// binary ones by number.
+    #[allow(clippy::large_enum_variant, reason = "one per kind of transport")]
+    pub enum ControllerSpec;
+    /// A flow's controller: static dispatch on the packet path.
+    pub enum Controller {
+        newreno: NewReno(newreno::NewReno), "newreno";
+        cubic: Cubic(Box<cubic::Cubic>), "cubic";
+        dctcp: Dctcp(dctcp::Dctcp), "dctcp";
+        dctcp_rate: DctcpRate(dctcp_rate::DctcpRate), "dctcp-rate";
+        mintcp: MinTcp(mintcp::MinTcp), "mintcp";
+        fixed: Fixed(fixed::FixedWindow), "fixed";
+        aimd: Aimd(aimd::Aimd), "aimd";
+        dcqcn: Dcqcn(Box<dcqcn::Dcqcn>), "dcqcn";
+        timely: Timely(Box<timely::Timely>), "timely";
+        hpcc: Hpcc(Box<hpcc::Machine>), "hpcc";
+        rtt_target: RttTarget(rtt_target::RttTarget), "rtt-target";
+        rocc: Rocc(Box<rocc::Rocc>), "rocc";
+        qcn: Qcn(Box<qcn::Qcn>), "qcn";
+        vegas: Vegas(Box<vegas::Vegas>), "vegas";
+        bbr: Bbr(Box<bbr::Bbr>), "bbr";
+        bbr3: Bbr3(Box<bbr3::Bbr3>), "bbr3";
+        copa: Copa(Box<copa::Copa>), "copa";
+        vivace: Vivace(Box<vivace::Vivace>), "vivace";
+        verus: Verus(Box<verus::Verus>), "verus";
+        sprout: Sprout(Box<sprout::Sprout>), "sprout";
+        abc: Abc(Box<abc::Abc>), "abc";
+        xcp: Xcp(xcp::Xcp), "xcp";
+        rcp: Rcp(Box<rcp::Rcp>), "rcp";
+        vcp: Vcp(vcp::Vcp), "vcp";
+        swift: Swift(Box<swift::Swift>), "swift";
+        custom: Custom(custom::CustomController), "custom";
+    }
+
+    impl ControllerSpec {
+        /// See [`Parameters::needs`].
+        pub fn needs(&self) -> Needs;
+        /// See [`Parameters::rules`].
+        pub fn rules(&self) -> Rules;
+        /// See [`Parameters::resolve`].
+        pub fn resolve(&mut self, paths: &mut dyn Paths);
+        fn check(&self, line: Rate, problems: &mut Problems);
+        fn unchecked as make(&self, start: &Start) -> Result<Controller, String>;
+    }
+
+    impl CongestionControl for Controller {
+        #[inline]
+        fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes);
+        fn on_open(&mut self, now: Time, rtt: Option<Span>, feedback: Feedback<'_>);
+        #[inline]
+        fn on_ack(&mut self, ack: &AckSample<'_>);
+        fn on_loss(&mut self, loss: &Loss);
+        fn on_timeout(&mut self, loss: &Loss);
+        fn on_notification(&mut self, now: Time);
+        fn on_notice(&mut self, now: Time, notice: &Notice);
+        fn on_feedback(&mut self, now: Time, feedback: Feedback<'_>, in_flight: Bytes);
+        fn on_tick(&mut self, now: Time);
+        fn on_restart(&mut self, now: Time, idle: Span);
+        fn restart_from(&mut self, now: Time, window: Restart);
+        #[inline(always)]
+        fn permit(&self) -> Permit;
+        fn threshold(&self) -> Bytes;
+        fn other_window(&self) -> Bytes;
+    }
 }
 
 /// Data was acknowledged.

@@ -21,7 +21,7 @@ pub use phost::PhostAgent;
 
 use crate::transport::{Transmit, TransportSpec};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, Rate, Time};
+use thalweg_units::{FlowId, Rate, Time, dispatch};
 use thalweg_wire::{Message, Packet, Side};
 
 /// One end of a flow, as its host sees it.

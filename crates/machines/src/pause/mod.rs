@@ -10,6 +10,11 @@ mod paused;
 #[cfg(test)]
 mod tests;
 
+// One file each of the list below.
+pub mod backpressure;
+pub mod gfc;
+pub mod pfc;
+
 use declare::smallest_frame;
 pub use declare::{Claims, Effects, Headroom, Parameters, QueuePauses, Reach, Site};
 pub use outbox::{Outbox, Posted};
@@ -18,7 +23,7 @@ pub use paused::{Change, Paused};
 use crate::problems::{Problem, Problems};
 use list::policies;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use thalweg_units::{Time, dispatch};
 use thalweg_wire::{Frame, Packet};
 
 /// The one list of pause policies, handed to the macro that is named; what is in its braces comes first.

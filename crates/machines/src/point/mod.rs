@@ -9,22 +9,50 @@
 //! A point reads; it neither marks nor drops ([`crate::stage`]).
 
 mod declare;
-mod list;
 mod recipients;
+mod spec;
+
+// One file each of the list below.
+pub mod qcn;
+pub mod rocc;
 
 pub use declare::Parameters;
 pub use recipients::{Recipients, Who};
 
-use crate::problems::{Problem, Problems};
+use crate::kinds::kinds;
+use crate::problems::Problems;
 use crate::stage::View;
-use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Stream, Time};
 use thalweg_wire::{Packet, Says};
 
 // The one list. Each point has a file of its own, which declares its `Params` ([`Parameters`]).
-list::points! {
-    rocc: Rocc(Box<rocc::Rocc>), "rocc";
-    qcn: Qcn(Box<qcn::Qcn>), "qcn";
+kinds! {
+    /// Ports that write to the sources of flows.
+    #[derive(Copy)]
+    pub enum PointSpec;
+    /// Any point, statically dispatched.
+    pub enum PointMachine {
+        rocc: Rocc(Box<rocc::Rocc>), "rocc";
+        qcn: Qcn(Box<qcn::Qcn>), "qcn";
+    }
+
+    impl PointSpec {
+        /// See [`Parameters::says`].
+        pub fn says(&self) -> crate::congestion::Messages;
+        /// See [`Parameters::message`].
+        pub fn message(&self) -> Bytes;
+        fn check(&self, problems: &mut Problems);
+        fn unchecked as make(&self, stream: Stream, rate: Rate) -> Result<PointMachine, String>;
+    }
+
+    impl CongestionPoint for PointMachine {
+        #[inline]
+        fn on_join(&mut self, now: Time, view: &View, packet: &Packet, told: &mut Told);
+        #[inline]
+        fn on_leave(&mut self, packet: &Packet);
+        fn wake(&self) -> Option<Time>;
+        fn tick(&mut self, now: Time, view: &View, told: &mut Told);
+    }
 }
 
 /// What is to be said to whom, in that order.

@@ -33,6 +33,19 @@ pub trait Parameters:
     /// If it cannot work at this port.
     fn make(&self, at: &At) -> Result<Self::Machine, String>;
 
+    /// Its queue, with the limit and the stage of its port.
+    ///
+    /// # Errors
+    /// If order, limit or stage do not fit.
+    fn queue(
+        &self,
+        limit: Limit,
+        stage: &StageSpec,
+        at: &At,
+    ) -> Result<<Self::Machine as Machine>::Queue, String> {
+        self.make(at)?.queue(limit, stage, at)
+    }
+
     /// A file that has a list of numbers for every port: its key, and its name.
     fn table(&self) -> Option<(&'static str, &str)> {
         None

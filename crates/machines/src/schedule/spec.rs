@@ -1,10 +1,17 @@
 //! A whole output queue as data.
 
 use super::{Around, At, Limit, OrderSpec, Queue};
-use crate::problems::Problems;
+use crate::problems::{Problem, Problems};
 use crate::stage::StageSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream};
+
+impl OrderSpec {
+    /// See [`Parameters::check`](super::Parameters::check).
+    pub fn problems(&self, at: &Around) -> Vec<Problem> {
+        Problems::found(|problems| self.check(at, problems))
+    }
+}
 
 /// A whole output queue: its limit, its marking and its order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

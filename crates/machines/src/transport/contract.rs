@@ -154,11 +154,12 @@ pub struct PathNeeds {
 }
 
 /// The answer to "anything to send?".
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Transmit {
     /// The packet was filled in; ask again.
     Packet,
     /// Nothing until something arrives or a timer fires.
+    #[default]
     Idle,
     /// Nothing before this instant: the pace does not allow it.
     At(Time),
@@ -172,6 +173,14 @@ pub struct Standing {
     pub wake: Time,
     /// See [`Endpoint::is_done`].
     pub done: bool,
+}
+
+/// It waits for an arrival.
+impl Default for Standing {
+    #[inline]
+    fn default() -> Self {
+        Self { wake: Time::MAX, done: false }
+    }
 }
 
 /// What a packet was to the end of a flow, as far as that is of interest outside.
@@ -203,9 +212,10 @@ impl From<Option<Span>> for Heard {
 }
 
 /// Why a timer was due.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Expiry {
     /// It was not, or some other clock's.
+    #[default]
     Other,
     /// The retransmission timer expired.
     Retransmission,
