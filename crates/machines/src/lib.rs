@@ -45,4 +45,4 @@ pub mod stage;
 mod steps;
 pub mod transport;
 
-pub use problems::{Problem, Problems};
+pub use problems::{Invalid, Problem, Problems};

@@ -40,7 +40,7 @@ pub mod vivace;
 pub mod xcp;
 
 use crate::kinds::kinds;
-pub use crate::problems::{Problem, Problems};
+pub use crate::problems::{Invalid, Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
 use thalweg_wire::{Explicit, ExplicitKind, IntStack, Notice};
 
@@ -91,7 +91,7 @@ kinds! {
         /// See [`Parameters::resolve`].
         pub fn resolve(&mut self, paths: &mut dyn Paths);
         fn check(&self, line: Rate, problems: &mut Problems);
-        fn unchecked as make(&self, start: &Start) -> Result<Controller, String>;
+        fn unchecked as make(&self, start: &Start) -> Result<Controller, Invalid>;
     }
 
     impl CongestionControl for Controller {

@@ -1,7 +1,7 @@
 //! What follows from a controller's parameters, whichever it is.
 
 use super::{Controller, ControllerSpec, Start};
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problem, Problems};
 use thalweg_units::Rate;
 
 impl ControllerSpec {
@@ -14,7 +14,7 @@ impl ControllerSpec {
     ///
     /// # Errors
     /// If a parameter is out of range, or nothing is registered under a custom name.
-    pub fn make(&self, start: &Start) -> Result<Controller, String> {
+    pub fn make(&self, start: &Start) -> Result<Controller, Invalid> {
         Problems(self.problems(start.line_rate)).first(self.key())?;
         self.unchecked(start)
     }

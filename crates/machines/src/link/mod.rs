@@ -37,6 +37,7 @@ pub use trace::Trace;
 pub use traced::{OPPORTUNITY, Traced, TracedSpec};
 pub use transmitter::{TransmitterMachine, TransmitterSpec};
 
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
 
@@ -155,7 +156,7 @@ impl LinkSpec {
     ///
     /// # Errors
     /// If a parameter is out of range, with its value.
-    pub fn make(&self, seed: u64, entity: u64) -> Result<Link, String> {
+    pub fn make(&self, seed: u64, entity: u64) -> Result<Link, Invalid> {
         let stream = |purpose| Stream::new(seed, purpose, entity);
         Ok(Link {
             transmitter: self.transmitter.make(stream("link batches"))?,

@@ -4,6 +4,7 @@ use super::{
     Batched, BatchedSpec, Fixed, FixedSpec, Load, Stepped, SteppedSpec, Traced, TracedSpec, Transmitter,
     Unused,
 };
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Stream, Time, dispatch};
 
@@ -33,7 +34,7 @@ macro_rules! transmitters {
             /// # Errors
             /// If a parameter is out of range, with its value.
             #[allow(unused_variables)]
-            pub fn make(&self, $stream: Stream) -> Result<TransmitterMachine, String> {
+            pub fn make(&self, $stream: Stream) -> Result<TransmitterMachine, Invalid> {
                 match self {
                     $(Self::$name($given) => $make.map(TransmitterMachine::$name),)*
                 }

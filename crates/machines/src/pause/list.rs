@@ -46,7 +46,7 @@ macro_rules! policies {
                 ///
                 /// # Errors
                 /// If parameters contradict each other, with their values.
-                pub fn make as make(&self, inputs: usize) -> Result<PauseMachine, String>;
+                pub fn make as make(&self, inputs: usize) -> Result<PauseMachine, Invalid>;
             }
         }
 

@@ -20,7 +20,7 @@ pub use declare::{Claims, Effects, Headroom, Parameters, QueuePauses, Reach, Sit
 pub use outbox::{Outbox, Posted};
 pub use paused::{Change, Paused};
 
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problem, Problems};
 use list::policies;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Time, dispatch};

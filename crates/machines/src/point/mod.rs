@@ -20,7 +20,7 @@ pub use declare::Parameters;
 pub use recipients::{Recipients, Who};
 
 use crate::kinds::kinds;
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use crate::stage::View;
 use thalweg_units::{Bytes, FlowId, Rate, Stream, Time};
 use thalweg_wire::{Packet, Says};
@@ -42,7 +42,7 @@ kinds! {
         /// See [`Parameters::message`].
         pub fn message(&self) -> Bytes;
         fn check(&self, problems: &mut Problems);
-        fn unchecked as make(&self, stream: Stream, rate: Rate) -> Result<PointMachine, String>;
+        fn unchecked as make(&self, stream: Stream, rate: Rate) -> Result<PointMachine, Invalid>;
     }
 
     impl CongestionPoint for PointMachine {

@@ -1,7 +1,7 @@
 //! What follows from a point's parameters, whichever it is.
 
 use super::{PointMachine, PointSpec};
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problem, Problems};
 use thalweg_units::{Rate, Stream};
 
 impl PointSpec {
@@ -18,7 +18,7 @@ impl PointSpec {
     ///
     /// # Errors
     /// If parameters contradict each other, or the port's rate.
-    pub fn make(&self, stream: Stream, rate: Rate) -> Result<PointMachine, String> {
+    pub fn make(&self, stream: Stream, rate: Rate) -> Result<PointMachine, Invalid> {
         Problems(self.problems()).first(self.key())?;
         self.unchecked(stream, rate)
     }

@@ -1,7 +1,7 @@
 //! What follows from a relief's parameters, whichever it is.
 
 use super::{ReliefMachine, ReliefSpec, Site};
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problem, Problems};
 
 impl ReliefSpec {
     /// See [`Parameters::check`](super::Parameters::check).
@@ -13,7 +13,7 @@ impl ReliefSpec {
     ///
     /// # Errors
     /// If parameters are impossible.
-    pub fn make(&self, site: &Site) -> Result<ReliefMachine, String> {
+    pub fn make(&self, site: &Site) -> Result<ReliefMachine, Invalid> {
         Problems(self.problems()).first(self.key())?;
         Ok(self.unchecked(site))
     }

@@ -1,7 +1,7 @@
 //! What follows from a rule's parameters, whichever it is.
 
 use super::{Around, RouteMachine, RouteSpec, Site};
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problem, Problems};
 
 impl RouteSpec {
     /// See [`Parameters::check`](super::Parameters::check).
@@ -13,7 +13,7 @@ impl RouteSpec {
     ///
     /// # Errors
     /// If a parameter is out of range.
-    pub fn make(&self, at: &Site) -> Result<RouteMachine, String> {
+    pub fn make(&self, at: &Site) -> Result<RouteMachine, Invalid> {
         Problems(self.problems(&Around::ANY)).first(self.key())?;
         Ok(self.unchecked(at))
     }

@@ -3,7 +3,7 @@
 //! checks and the laws all come from here.
 
 use super::{Limit, OutputQueue};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub trait Parameters:
     ///
     /// # Errors
     /// If it cannot work at this port.
-    fn make(&self, at: &At) -> Result<Self::Machine, String>;
+    fn make(&self, at: &At) -> Result<Self::Machine, Invalid>;
 
     /// Its queue, with the limit and the stage of its port.
     ///
@@ -42,7 +42,7 @@ pub trait Parameters:
         limit: Limit,
         stage: &StageSpec,
         at: &At,
-    ) -> Result<<Self::Machine as Machine>::Queue, String> {
+    ) -> Result<<Self::Machine as Machine>::Queue, Invalid> {
         self.make(at)?.queue(limit, stage, at)
     }
 
@@ -208,5 +208,5 @@ pub trait Machine {
     ///
     /// # Errors
     /// If limit or stage do not fit.
-    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self::Queue, String>;
+    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self::Queue, Invalid>;
 }

@@ -61,7 +61,7 @@ use two_queues::TwoQueues;
 pub use two_queues::Weights;
 
 use crate::kinds::kinds;
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use crate::stage::StageSpec;
 use std::collections::BTreeSet;
 use thalweg_units::{FlowId, Span, Time};
@@ -108,7 +108,7 @@ kinds! {
         pub fn fill(&mut self, numbers: &[u64]);
         /// See [`Parameters::memory`].
         pub fn memory(&self, packets_per_second: f64) -> f64;
-        fn queue as queue(&self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Queue, String>;
+        fn queue as queue(&self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Queue, Invalid>;
     }
 
     impl OutputQueue for Queue {

@@ -61,7 +61,7 @@ pub use xcp::Xcp;
 
 use crate::kinds::kinds;
 use crate::link::TransmitterSpec;
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
 use thalweg_wire::{Ecn, Handle, Packet, Side};
@@ -96,7 +96,7 @@ kinds! {
         /// See [`Parameters::resolve`].
         pub fn resolve(&mut self, ecn_capable: bool);
         fn check(&self, at: &Around, problems: &mut Problems);
-        fn unchecked as make(&self, stream: Stream, rate: Rate) -> Result<StageMachine, String>;
+        fn unchecked as make(&self, stream: Stream, rate: Rate) -> Result<StageMachine, Invalid>;
     }
 
     impl HeaderStage for StageMachine {

@@ -1,7 +1,7 @@
 //! What follows from a stage's parameters, whichever it is.
 
 use super::{Around, HeaderStage, Needs, StageMachine, StageSpec};
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problem, Problems};
 use thalweg_units::{Rate, Stream};
 
 impl StageSpec {
@@ -19,7 +19,7 @@ impl StageSpec {
     ///
     /// # Errors
     /// If parameters contradict each other.
-    pub fn make(&self, stream: Stream, rate: Rate) -> Result<StageMachine, String> {
+    pub fn make(&self, stream: Stream, rate: Rate) -> Result<StageMachine, Invalid> {
         Problems(self.problems(&Around::ANY)).first(self.key())?;
         self.unchecked(stream, rate)
     }

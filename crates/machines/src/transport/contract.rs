@@ -2,6 +2,7 @@
 
 use super::rdma;
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -19,7 +20,8 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     ///
     /// # Errors
     /// If a parameter is out of range, or parameters exclude each other; the message names them.
-    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<Self::Sender, String>;
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream)
+    -> Result<Self::Sender, Invalid>;
 
     /// A receiver of `size` payload bytes (`u64::MAX`: without end). `stream` is its own.
     fn receiver(&self, flow: FlowId, size: u64, stream: Stream) -> Self::Receiver;

@@ -45,7 +45,7 @@ macro_rules! transports {
                     size: u64,
                     start: &Start,
                     stream: Stream,
-                ) -> Result<Sender, String>;
+                ) -> Result<Sender, Invalid>;
                 /// See [`Protocol::receiver`].
                 pub fn receiver as receiver(&self, flow: FlowId, size: u64, stream: Stream) -> Receiver;
             }

@@ -43,6 +43,7 @@ pub use tcp::spec::*;
 pub use udp::{UdpPace, UdpSpec};
 
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use expresspass::{ExpressPassReceiver, ExpressPassSender};
 use homa::{HomaReceiver, HomaSender};
 use phost::{PhostReceiver, PhostSender};
