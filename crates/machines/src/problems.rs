@@ -1,5 +1,5 @@
-//! What is wrong with parameters: what an algorithm says of its own ([`Problem`]: one sentence, the way out, and whether
-//! it is impossible or only in vain), and why something is not made ([`Invalid`]).
+//! What is wrong with parameters: what an algorithm says of its own ([`Problem`]: one sentence, the way out, and
+//! whether it is impossible or only in vain), and why something is not made ([`Invalid`]).
 
 use std::borrow::Cow;
 use std::fmt;

@@ -9,6 +9,7 @@ mod back_off;
 mod conformance;
 mod declare;
 mod spec;
+mod start;
 mod windowed;
 
 // One file each of the list below.
@@ -42,10 +43,11 @@ pub mod xcp;
 use crate::kinds::kinds;
 pub use crate::problems::{Invalid, Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
+pub use start::{Restart, Start};
 use thalweg_wire::{Explicit, ExplicitKind, IntStack, Notice};
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 // The one list. Each controller has a file of its own, which declares its `Params` ([`Parameters`]).
 kinds! {
@@ -242,6 +244,35 @@ impl Permit {
 ///
 /// After the last byte is acknowledged, no call follows; RDMA hands the controller over to the next flow of
 /// the connection.
+///
+/// ```
+/// use thalweg_machines::congestion::{AckSample, CongestionControl, Loss, Permit};
+/// use thalweg_units::Bytes;
+///
+/// /// Grows by what is acknowledged, and halves at a loss.
+/// struct Window(u64);
+///
+/// impl CongestionControl for Window {
+///     fn on_ack(&mut self, ack: &AckSample<'_>) {
+///         self.0 += ack.acked.get();
+///     }
+///     fn on_loss(&mut self, _: &Loss) {
+///         self.0 /= 2;
+///     }
+///     fn on_timeout(&mut self, _: &Loss) {
+///         self.0 = 1460;
+///     }
+///     fn permit(&self) -> Permit {
+///         Permit::window(Bytes::new(self.0))
+///     }
+/// }
+///
+/// let mut flow = Window(14_600);
+/// flow.on_ack(&AckSample { acked: Bytes::new(2920), ..AckSample::default() });
+/// assert_eq!(flow.permit().window, Bytes::new(17_520));
+/// flow.on_loss(&Loss::default());
+/// assert_eq!(flow.permit().window, Bytes::new(8760));
+/// ```
 pub trait CongestionControl {
     /// `bytes` of payload were handed to the network; `in_flight` includes them. Only those who say that they
     /// want to hear it ([`Calls::Sent`]) do.
@@ -283,44 +314,4 @@ pub trait CongestionControl {
     fn other_window(&self) -> Bytes {
         Bytes::MAX
     }
-}
-
-/// What is left of a window after a pause, in payload bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Restart {
-    /// The window is at most this.
-    pub window: Bytes,
-    /// The slow-start threshold is at least three quarters of the window before the pause (RFC 2861 §3.2, RFC
-    /// 7661 §4.4.3).
-    pub keeps_threshold: bool,
-}
-
-/// What every controller is told when a flow starts.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
-pub struct Start {
-    /// The controller's own: whatever else draws, it draws the same.
-    pub stream: Stream,
-    /// The flow it is made for; the first of several on one connection.
-    pub flow: FlowId,
-    /// Its traffic class: what the transport writes into its packets, unless it knows better.
-    pub class: u8,
-    /// Payload bytes of a full segment.
-    pub mss: u32,
-    /// Headers on the wire of each: paces are rates on the wire, deliveries are payload.
-    pub header: u32,
-    /// Initial window in payload bytes.
-    pub initial_window: Bytes,
-    /// Largest window in payload bytes ([`Bytes::MAX`]: none).
-    pub max_window: Bytes,
-    /// Initial slow-start threshold ([`Bytes::MAX`]: none).
-    pub initial_threshold: Bytes,
-    /// The sender's line rate.
-    pub line_rate: Rate,
-    /// Round-trip time of the empty path (full segment out, ACK back), serialisation included.
-    pub base_rtt: Span,
-    /// Switches that its data passes.
-    pub switches: u32,
-    /// Gaps of a pace are cut down to whole multiples of this, as the network's times on the wire are; zero
-    /// keeps them exact. At most 4 ms.
-    pub time_quantum: Span,
 }

@@ -59,6 +59,30 @@ kinds! {
 pub type Told = Vec<(FlowId, Says)>;
 
 /// A port that writes to sources. It sees data only: neither ACKs nor what the network itself sends.
+///
+/// ```
+/// use thalweg_machines::point::{CongestionPoint, Told};
+/// use thalweg_machines::stage::View;
+/// use thalweg_units::{FlowId, Rate, Span, Time};
+/// use thalweg_wire::{Packet, Says};
+///
+/// /// Tells the source of what joins a long queue how bad it is.
+/// struct Alarm;
+///
+/// impl CongestionPoint for Alarm {
+///     fn on_join(&mut self, _: Time, view: &View, packet: &Packet, told: &mut Told) {
+///         if view.packets >= 100 {
+///             told.push((packet.flow, Says::Severity(63)));
+///         }
+///     }
+/// }
+///
+/// let (rate, idle_for, waited) = (Rate::from_gbps(10), Span::ZERO, Span::ZERO);
+/// let view = View { packets: 100, bytes: 150_000, wire: 1500, rate, sent: 0, idle_for, waited };
+/// let mut told = Told::new();
+/// Alarm.on_join(Time::ZERO, &view, &Packet { flow: FlowId(7), ..Packet::default() }, &mut told);
+/// assert_eq!(told, [(FlowId(7), Says::Severity(63))]);
+/// ```
 pub trait CongestionPoint {
     /// A packet has joined the queue; `view` is the queue without it.
     fn on_join(&mut self, _now: Time, _view: &View, _packet: &Packet, _told: &mut Told) {}

@@ -147,6 +147,50 @@ pub struct Passage {
 }
 
 /// The relief of one switch.
+///
+/// ```
+/// use thalweg_machines::relief::{Relief, ReliefSpec, Site, SwitchView};
+/// use thalweg_units::{Span, Time};
+///
+/// /// A switch of four ports in which nothing waits and nothing is paused.
+/// struct Idle;
+///
+/// impl SwitchView for Idle {
+///     fn ports(&self) -> usize {
+///         4
+///     }
+///     fn id(&self, port: usize) -> u32 {
+///         port as u32
+///     }
+///     fn faces_switch(&self, _: usize) -> bool {
+///         true
+///     }
+///     fn has_paused(&self, _: usize) -> bool {
+///         false
+///     }
+///     fn is_paused(&self, _: usize) -> bool {
+///         false
+///     }
+///     fn waits(&self, _: usize, _: u32) -> bool {
+///         false
+///     }
+///     fn waiting(&self, _: usize) -> u32 {
+///         0
+///     }
+///     fn held(&self, _: usize, _: usize) -> u64 {
+///         0
+///     }
+///     fn last_sent(&self, _: usize) -> Time {
+///         Time::ZERO
+///     }
+/// }
+///
+/// let mut relief = ReliefSpec::escape().make(&Site { ports: 4, delay: Span::from_us(1), clock: 7 })?;
+/// let mut acts = Vec::new();
+/// relief.tick(relief.next(Time::ZERO), &Idle, &mut acts);
+/// assert!(acts.is_empty() && !relief.is_active(&Idle));
+/// # Ok::<(), thalweg_machines::Invalid>(())
+/// ```
 pub trait Relief {
     /// It makes no difference that a packet of the flow passes from `input` to `output`: nobody need say so.
     #[inline]

@@ -105,6 +105,38 @@ pub trait Candidates {
 }
 
 /// The machine of one node.
+///
+/// ```
+/// use thalweg_machines::route::{Candidates, Passing, RouteRule};
+/// use thalweg_units::{FlowId, HostId, PortId, Time};
+///
+/// /// Takes the port where least waits.
+/// struct Emptiest;
+///
+/// impl RouteRule for Emptiest {
+///     fn choose(&mut self, _: Time, _: &Passing, ports: &mut impl Candidates) -> usize {
+///         (0..ports.count()).min_by_key(|candidate| ports.waiting(*candidate)).unwrap_or(0)
+///     }
+/// }
+///
+/// /// What waits at each candidate, bytes.
+/// struct Ports([u64; 3]);
+///
+/// impl Candidates for Ports {
+///     fn count(&self) -> usize {
+///         self.0.len()
+///     }
+///     fn port(&self, candidate: usize) -> PortId {
+///         PortId(candidate as u32)
+///     }
+///     fn waiting(&mut self, candidate: usize) -> u64 {
+///         self.0[candidate]
+///     }
+/// }
+///
+/// let packet = Passing { flow: FlowId(0), dst: HostId(1), value: 0 };
+/// assert_eq!(Emptiest.choose(Time::ZERO, &packet, &mut Ports([3000, 1, 1500])), 1);
+/// ```
 pub trait RouteRule {
     /// A packet that carries `value` leaves its host's rack, or stays in it (`choice`: there is more than one way):
     /// the value that it carries from here on. Called at the machine of its host, at the first switch, in the order in

@@ -219,6 +219,27 @@ pub struct Needs {
 }
 
 /// A stage that packets of a port pass.
+///
+/// ```
+/// use thalweg_machines::stage::{Arrival, HeaderStage, View};
+/// use thalweg_units::{Rate, Span, Time};
+/// use thalweg_wire::{Ecn, Packet};
+///
+/// /// Marks what finds at least so many packets waiting.
+/// struct Step(u32);
+///
+/// impl HeaderStage for Step {
+///     fn on_arrival(&mut self, _: Time, view: &View, packet: &Packet) -> Arrival {
+///         if view.packets >= self.0 && packet.ecn != Ecn::NotEct { Arrival::Mark } else { Arrival::Admit }
+///     }
+/// }
+///
+/// let (rate, idle_for, waited) = (Rate::from_gbps(10), Span::ZERO, Span::ZERO);
+/// let queue = |packets| View { packets, bytes: 1500, wire: 1500, rate, sent: 0, idle_for, waited };
+/// let packet = Packet { ecn: Ecn::Ect0, ..Packet::default() };
+/// assert_eq!(Step(20).on_arrival(Time::ZERO, &queue(19), &packet), Arrival::Admit);
+/// assert_eq!(Step(20).on_arrival(Time::ZERO, &queue(20), &packet), Arrival::Mark);
+/// ```
 pub trait HeaderStage {
     /// What it must be told.
     fn needs(&self) -> Needs {

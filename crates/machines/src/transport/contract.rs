@@ -280,6 +280,25 @@ pub trait Endpoint {
 }
 
 /// The end at a flow's source.
+///
+/// ```
+/// use thalweg_machines::transport::{Endpoint, Protocol, RankSpec, SendingEnd, Transmit, UdpPace, UdpSpec};
+/// use thalweg_units::{FlowId, Rate, Span, Stream, Time};
+/// use thalweg_wire::{Packet, Side};
+///
+/// let spec = UdpSpec { payload: 1000, header: 40, pace: UdpPace::Burst, rank: RankSpec::None };
+/// let start = spec.start(Rate::from_gbps(10), Span::from_us(10), Span::ZERO);
+/// let mut sender = spec.sender(FlowId(0), 1500, &start, Stream::default())?;
+/// sender.start(&spec, Time::ZERO);
+///
+/// let (mut packet, mut side, mut sizes) = (Packet::default(), Side::default(), Vec::new());
+/// while sender.poll_transmit(&spec, Time::ZERO, &mut packet, &mut side) == Transmit::Packet {
+///     sizes.push(packet.wire);
+/// }
+/// assert_eq!(sizes, [1040, 540]);
+/// assert!(sender.is_done() && sender.stats().sent_packets == 2);
+/// # Ok::<(), thalweg_machines::Invalid>(())
+/// ```
 pub trait SendingEnd: Endpoint {
     /// The flow starts: from now on `poll_transmit` answers.
     fn start(&mut self, spec: &Self::Spec, now: Time);
@@ -350,6 +369,17 @@ pub trait SendingEnd: Endpoint {
 }
 
 /// The end at a flow's destination.
+///
+/// ```
+/// use thalweg_machines::transport::{Endpoint, Protocol, RankSpec, ReceivingEnd, UdpPace, UdpSpec};
+/// use thalweg_units::{FlowId, Stream, Time};
+/// use thalweg_wire::Packet;
+///
+/// let spec = UdpSpec { payload: 1000, header: 40, pace: UdpPace::Burst, rank: RankSpec::None };
+/// let mut receiver = spec.receiver(FlowId(0), 1000, Stream::default());
+/// receiver.on_packet(&spec, Time::ZERO, &Packet { payload: 1000, wire: 1040, ..Packet::default() }, None);
+/// assert!(receiver.is_done() && receiver.received() == 1000);
+/// ```
 pub trait ReceivingEnd: Endpoint {
     /// The flow has `size` bytes after all ([`SendingEnd::stop`], [`SendingEnd::append`]).
     fn resize(&mut self, size: u64);
