@@ -47,4 +47,4 @@ pub mod stage;
 mod steps;
 pub mod transport;
 
-pub use problems::{Problem, Problems};
+pub use problems::{Invalid, Problem, Problems};

@@ -5,6 +5,7 @@
 //! sums replay exactly on every machine.
 #![forbid(unsafe_code)]
 
+mod dispatch;
 mod ids;
 pub mod notation;
 mod quantity;
@@ -12,6 +13,7 @@ mod random;
 mod tagged;
 mod time;
 
+pub use dispatch::mismatch;
 pub use ids::{FlowId, HostId, LinkId, NodeId, PortId};
 pub use quantity::QuantityError;
 pub use random::{Stream, fold64, mix64};

@@ -76,7 +76,7 @@ impl FlowList {
 
     fn check(&self, s: &Section<'_>, r: &FlowRow) -> Result<(), (u32, String, String)> {
         let wrong = |reason: String, hint: String| Err((r.line, reason, hint));
-        for host in [r.src, r.dst].into_iter().filter(|host| *host >= s.graph.hosts) {
+        if let Some(host) = [r.src, r.dst].into_iter().find(|host| *host >= s.graph.hosts) {
             return wrong(
                 format!("there is no host {host}"),
                 format!("hosts are 0 to {}", s.graph.hosts - 1),

@@ -3,8 +3,7 @@
 /// `module: Name, "key in scenarios";` for each.
 macro_rules! families {
     ($($module:ident: $name:ident, $key:literal;)*) => {
-        $(mod $module;
-        pub use $module::$name;)*
+        $(pub use $module::$name;)*
 
         /// Patterns of traffic.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

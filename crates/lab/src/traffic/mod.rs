@@ -10,6 +10,19 @@ mod partners;
 mod section;
 pub mod sizes;
 
+// One file each of the list below.
+mod all_to_all;
+mod backlogged;
+mod flow;
+mod flow_list;
+mod incast;
+mod permutation;
+mod poisson;
+mod request_response;
+mod ring_all_reduce;
+mod rpc;
+mod udp;
+
 pub use arrivals::Arrivals;
 pub(crate) use course::{Course, Fluid};
 use declare::default;

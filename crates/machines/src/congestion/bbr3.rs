@@ -31,6 +31,7 @@ use super::bbr::{Aggregation, Given, bits_per_second};
 use super::{
     AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start,
 };
+use crate::problems::Invalid;
 use bounds::{Bounds, Signals};
 use path::{Bandwidth, Flight, FullPipe, RoundTrips, Rounds, Sample};
 use probe_bw::Cycle;
@@ -112,7 +113,7 @@ impl Parameters for Params {
         Rules { loss_window: Rule::Kept, ..Rules::FOREIGN }
     }
 
-    fn make(&self, start: &Start) -> Result<Bbr3, String> {
+    fn make(&self, start: &Start) -> Result<Bbr3, Invalid> {
         Ok(Bbr3::new(start, *self))
     }
 

@@ -10,6 +10,7 @@ use super::{
     AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules,
     Start,
 };
+use crate::problems::Invalid;
 use hystart::HyStart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +66,7 @@ impl Parameters for Params {
         Rules { silence_stops_clock: Rule::Kept, ..Rules::TCP }
     }
 
-    fn make(&self, start: &Start) -> Result<Cubic, String> {
+    fn make(&self, start: &Start) -> Result<Cubic, Invalid> {
         Ok(Cubic::new(start, *self))
     }
 

@@ -4,8 +4,6 @@
 macro_rules! orders {
     (@first $name:ident $($others:ident)*) => { Self::$name };
     ($($(#[$meta:meta])* $module:ident: $name:ident, $key:literal;)*) => {
-        $(mod $module;)*
-
         /// How a host hands packets to its link.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         pub enum NicOrder {

@@ -8,6 +8,12 @@
 
 mod list;
 
+// One file each of the list below.
+mod hpcc_simulator;
+mod queue;
+mod round_robin;
+mod shortest;
+
 pub use hpcc_simulator::{Backlog, Places, Scan};
 
 use schemars::JsonSchema;

@@ -26,6 +26,7 @@
 use super::bins::Bins;
 use super::round_robin::RoundRobin;
 use super::{Around, At, Entry, Manages, Needs, Order, Parameters, Problems};
+use crate::problems::Invalid;
 use crate::stage::{Departure, codel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,7 +149,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, at: &At) -> Result<FqCodel, String> {
+    fn make(&self, at: &At) -> Result<FqCodel, Invalid> {
         if self.count == Count::Packets {
             return RoundRobin::new(self.bins, Some(self.codel())).map(FqCodel::Packets);
         }

@@ -11,6 +11,7 @@
 //! ```
 
 use super::{Acts, Around, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
@@ -90,7 +91,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, _: Stream, _: Rate) -> Result<CodelStage, String> {
+    fn make(&self, _: Stream, _: Rate) -> Result<CodelStage, Invalid> {
         Ok(CodelStage::new(*self))
     }
 

@@ -13,6 +13,7 @@
 //! Packets that are not ECN-capable are admitted unmarked; only a full buffer drops them.
 
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, MarkAt, Needs, Parameters, Problems, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 #[cfg(test)]
@@ -67,7 +68,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, _: Stream, _: Rate) -> Result<StepEcn, String> {
+    fn make(&self, _: Stream, _: Rate) -> Result<StepEcn, Invalid> {
         Ok(StepEcn::new(*self))
     }
 

@@ -50,7 +50,7 @@ fn what_follows_a_flow_that_never_arrives_never_starts() {
 #[test]
 fn a_flow_before_those_that_it_follows_is_refused() {
     let spec = around(3, vec![flow(0, 1, 1, Time::ZERO); 2], &[&[1], &[]]);
-    let e = Network::new(spec).err().expect("refused").to_string();
+    let e = Network::new(spec).expect_err("refused").to_string();
     assert!(e.contains("flow 0 must come after the flows that it follows"), "{e}");
 }
 
