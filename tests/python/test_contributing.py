@@ -139,7 +139,9 @@ def test_modules_and_lists_agree(kind):
     declared = {
         (path.parent if path.stem == "mod" else path).relative_to(folder).with_suffix("").as_posix()
         for path in folder.rglob("*.rs")
-        if re.search(r"^impl (?:Parameters for Params|(?:Family|Order) for \w+) \{", path.read_text(encoding="utf-8"), re.M)
+        if re.search(
+            r"^impl (?:Parameters for Params|(?:Family|Order) for \w+) \{", path.read_text(encoding="utf-8"), re.M
+        )
     }
     modules = set(re.findall(r"^(?:pub )?mod (\w+);$", (folder / "mod.rs").read_text(encoding="utf-8"), re.M))
     listed = {module for module, _ in listed_in(LISTS[kind][0])}
