@@ -33,6 +33,7 @@ list::rules! {
     flowlet: Flowlet(flowlet::LetFlow), "flowlet";
     least_loaded: LeastLoaded(least_loaded::Drill), "least-loaded";
     entropy: Entropy(entropy::Hashed), "entropy";
+    numbered: Numbered(numbered::Numbered), "numbered";
 }
 
 /// What a rule may know of a packet.

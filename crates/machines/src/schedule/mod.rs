@@ -64,6 +64,7 @@ list::orders! {
     bfc: Bfc(bfc::Bfc), "bfc";
     liftable: Liftable(liftable::Liftable), "liftable";
     expresspass: ExpressPass(expresspass::Credits), "expresspass";
+    ndp: Ndp(ndp::Unlimited), "ndp";
     max_min: MaxMin(max_min::MaxMin), "max-min";
     zombie_list: ZombieList(zombie_list::ZombieList), "zombie-list";
     custom: Custom(custom::CustomDiscipline), "custom";

@@ -36,6 +36,7 @@ pub(crate) fn of<Q: Events>(
         Hop::Among(first, count) => {
             let switch = fabric.routes.switch(place.peer);
             let packet = Passing { flow, dst, value: landed.route };
+            landed.route = fabric.paths.rules.rest(landed.route, count);
             Some(among(fabric, cx, switch, &packet, (first as usize, count as usize)))
         }
     }

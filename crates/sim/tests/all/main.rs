@@ -23,3 +23,4 @@ mod state;
 mod streams;
 mod structure;
 mod told;
+mod trimming;
