@@ -70,7 +70,7 @@ pub struct Needs {
     pub stamps: bool,
     /// It goes by a value that transports write into their packets.
     pub path_values: bool,
-    /// Of that value each switch with a choice uses up a part: divided by how many candidates there were, it travels on.
+    /// Of that value each switch with a choice uses up a part: it travels on divided by the number of candidates.
     pub divides: bool,
 }
 

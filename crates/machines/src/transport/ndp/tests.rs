@@ -98,7 +98,7 @@ fn a_pull_that_overtakes_its_nack_is_not_lost() {
     assert_eq!(numbers(&sends(&mut s, US(9))), [0]);
 }
 
-/// The pull of a packet that came whole calls for nothing when all has been sent: what is NACKed later waits for its own.
+/// The pull of a packet that came whole calls for nothing when all has been sent: what is NACKed later has its own.
 #[test]
 fn a_pull_that_finds_nothing_to_send_is_not_saved_up() {
     let (mut s, mut r) = (sender(3), receiver(3));
