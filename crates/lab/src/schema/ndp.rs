@@ -17,8 +17,8 @@ pub struct Ndp {
     pub header: Q<Bytes>,
     /// An ACK, a NACK or a pull on the wire.
     pub control_size: Q<Bytes>,
-    /// Packets that leave without a pull as a flow starts. Without the key as many as fill the longest round trip at
-    /// the fastest host's rate.
+    /// Packets that leave without a pull as a flow starts. Without the key twice as many as fill the longest round
+    /// trip at the fastest host's rate.
     #[schemars(range(min = 1))]
     pub window: Option<u32>,
     /// Share of its link that a destination's pulls call for.

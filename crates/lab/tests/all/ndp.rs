@@ -21,8 +21,8 @@ fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 fn the_first_window_fills_the_longest_round_trip_and_all_paths_are_numbered() {
     let text = format!("{FABRIC}[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n");
     let resolved = scenario(&text, Path::new("."), &[]).to_toml();
-    // Four links of 7.2 us and 51.2 ns, and 1 us each way: 37.0 us, five packets and a bit.
-    assert!(resolved.contains("window = 6") && resolved.contains("paths = 4"), "{resolved}");
+    // Four links of 7.2 us and 51.2 ns, and 1 us each way: 37.0 us, five packets and a bit, twice.
+    assert!(resolved.contains("window = 11") && resolved.contains("paths = 4"), "{resolved}");
     let hashed = scenario(&text, Path::new("."), &set(&[("routing", "ecmp")])).to_toml();
     assert!(!hashed.contains("paths ="), "{hashed}");
 }
@@ -45,17 +45,18 @@ fn an_incast_is_trimmed_and_fills_its_link_without_a_drop_or_a_timeout() {
     assert!(last > busy && last < busy * 103 / 100, "{last} ps, and the link needs {busy} ps");
 }
 
-/// A permutation over all paths: no link has more than its share, and no two flows differ by much.
+/// A permutation over all paths: no link has more than its share. With a window of one round trip, which what queues
+/// lengthens, links are idle now and then.
 #[test]
-fn a_permutation_runs_at_line_rate() {
-    let text = format!("{FABRIC}[[traffic]]\nkind = \"permutation\"\nsize = \"4468000B\"\n");
-    let run = run(&text);
-    let slowdown: Vec<f64> = column(&run, "flows", "fct_ps")
-        .iter()
-        .zip(column(&run, "flows", "ideal_ps"))
-        .map(|(fct, ideal)| *fct as f64 / ideal as f64)
-        .collect();
-    assert!(slowdown.iter().all(|s| *s < 1.15), "{slowdown:?}");
+fn a_permutation_runs_at_line_rate_if_the_window_has_room_for_what_queues() {
+    let worst = |window: &str| {
+        let text = format!("{FABRIC}[[traffic]]\nkind = \"permutation\"\nsize = \"4468000B\"\n");
+        let run = finish(&scenario(&text, Path::new("."), &set(&[("transport.window", window)])));
+        let (fct, ideal) = (column(&run, "flows", "fct_ps"), column(&run, "flows", "ideal_ps"));
+        fct.iter().zip(ideal).map(|(fct, ideal)| *fct as f64 / ideal as f64).fold(0.0, f64::max)
+    };
+    let (one, two) = (worst("6"), worst("11"));
+    assert!(two < 1.1 && one > 1.2, "{one}, {two}");
 }
 
 #[track_caller]
@@ -74,12 +75,12 @@ fn what_cannot_work_is_refused_with_the_way_out() {
         &[("transport", "tcp")],
         "`switch.scheduler`: there are transports that do not know packets",
     );
-    refused(FABRIC, &[("transport.window", "0")], "`transport.window`: nothing would ever be pulled");
-    refused(FABRIC, &[("transport.pull_share", "1.5")], "`transport.pull_share`: 1.5 is no share");
+    refused(FABRIC, &[("transport.window", "0")], "`transport.window`: 0 is out of range");
+    refused(FABRIC, &[("transport.pull_share", "1.5")], "`transport.pull_share`: 1.5 is out of range");
     refused(FABRIC, &[("transport.header", "0B")], "nothing would be left");
     refused(FABRIC, &[("transport.paths", "4"), ("routing", "ecmp")], "`transport.paths`: it has no effect");
     refused(FABRIC, &[("switch.buffer", "unlimited")], "nothing is trimmed where everything fits");
-    refused(FABRIC, &[("switch.scheduler.turns", "0")], "no header would ever leave");
+    refused(FABRIC, &[("switch.scheduler.turns", "0")], "`switch.scheduler.turns`: 0 is out of range");
     refused(FABRIC, &[("traffic.0", "{kind=\"backlogged\",src=0,dst=1}")], "the last packet says so");
     refused(FABRIC, &[("traffic.0.class", "1")], "the transport has no classes");
     let tcp = FABRIC.replace("scheme = \"ndp+trim\"", "routing = \"numbered\"");

@@ -1,6 +1,6 @@
 //! Rows for TCP and UDP.
 
-use super::scenarios::{BUSY, CROWD, PLAIN, RACKS, SILENCE, STREAMS, TALK, WAN};
+use super::scenarios::{BUSY, CROWD, PLAIN, SILENCE, STREAMS, TALK, WAN};
 use super::{Row, Shows};
 use Shows::*;
 
@@ -63,12 +63,10 @@ const EXPRESSPASS: &[&str] =
     &["switch.scheduler=expresspass", "nic.scheduler=expresspass", "%={kind=\"expresspass\"}"];
 const NDP: &[&str] = &["nic.order=round-robin", "%={kind=\"ndp\"}"];
 /// Between racks there is a choice.
-const NUMBERED: &[&str] = &["nic.order=round-robin", "transport={kind=\"ndp\"}", "routing=numbered"];
-const NUMBERED_X: &[&str] = &[
-    "nic.order=round-robin",
-    "transport={}",
-    "transports.x={kind=\"ndp\"}",
-    "traffic.0.transport=x",
+const NUMBERED: &[&str] = &[
+    "topology={kind=\"leaf-spine\",leaves=2,spines=2,hosts_per_leaf=3}",
+    NDP[0],
+    NDP[1],
     "routing=numbered",
 ];
 const PULL: &[&str] = &["nic.order=round-robin"];
@@ -359,7 +357,6 @@ pub const KEYS: &[Row] = &[
     ("%(ndp).window", BUSY, NDP, "", "1", Outcome),
     ("%(ndp).pull_share", BUSY, NDP, "", "0.5", Outcome),
     ("%(ndp).retry", BUSY, NDP, "", "100us", Outcome),
-    ("transport(ndp).paths", RACKS, NUMBERED, "", "1", Outcome),
-    ("transports.x(ndp).paths", RACKS, NUMBERED_X, "", "1", Outcome),
+    ("%(ndp).paths", BUSY, NUMBERED, "", "1", Outcome),
     ("transports", PLAIN, &[], "{x={initial_window=\"2pkts\"}}", "{x={initial_window=\"3pkts\"}}", Outcome),
 ];
