@@ -393,6 +393,7 @@ pub(crate) fn summary(run: &Run) -> Json {
         "drops": c.packets_dropped,
         "links": links,
         "marks": c.packets_marked,
+        "trims": c.packets_trimmed,
         "edge": edge,
         "pauses": pauses,
         "memory": memory,

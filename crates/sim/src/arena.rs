@@ -56,6 +56,13 @@ impl<T> Arena<T> {
         self.free.push(handle.0);
     }
 
+    /// The values stored now, in the order of their places: for checks, which have the time.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let mut stored = vec![true; self.slots.len()];
+        self.free.iter().for_each(|slot| stored[*slot as usize] = false);
+        self.slots.iter().zip(stored).filter_map(|(value, stored)| stored.then_some(value))
+    }
+
     /// Values stored now.
     pub fn live(&self) -> usize {
         self.slots.len() - self.free.len()

@@ -15,7 +15,7 @@ use crate::fabric::relief;
 use crate::fabric::reliefs::Reliefs;
 use crate::fabric::stages::{Points, Stages};
 use crate::fabric::{Fabric, failures};
-use crate::features::{Features, pulls_when_idle};
+use crate::features::{Features, pulls_when_idle, trims};
 use crate::flows::Flows;
 use crate::hosts::Hosts;
 use crate::hosts::streams;
@@ -143,6 +143,12 @@ impl<Q: Events> Sim<Q> {
             if needs.pulls && !spec.nic.order.pulls() {
                 return refuse(
                     "it decides which packet leaves when the link is free: NICs must pull from flows",
+                );
+            }
+            let used = || spec.flows.iter().any(|flow| usize::from(flow.transport) == transport);
+            if self.cx.features.trims && !needs.reads_trimmed && used() {
+                return refuse(
+                    "its receivers do not know packets of which switches have left the header alone",
                 );
             }
             if needs.when_idle && spec.nic.order.pulls() {
@@ -285,6 +291,9 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     }
     if spec.disciplines.iter().any(|kind| kind.order.needs().apart) {
         memory.returning = vec![VecDeque::new(); ports.len()];
+    }
+    if trims(spec) {
+        memory.trimmed = vec![0; ports.len()];
     }
     crossbar::check(spec).map_err(BuildError::Inconsistent)?;
     let gated = ports.iter().any(|port| port.mode.gated);

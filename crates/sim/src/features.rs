@@ -61,6 +61,8 @@ pub(crate) struct Features {
     pub foresees: bool,
     /// Flows that are over take back what waits in the queue of their NIC.
     pub takes_back: bool,
+    /// Some queue cuts packets to their headers: payload is accounted for apart from packets.
+    pub trims: bool,
     /// Senders are told of packets that switches drop.
     pub told: bool,
     /// NICs pick one of the flows that may send: see [`thalweg_machines::nic`].
@@ -88,6 +90,11 @@ pub(crate) struct Features {
 /// Some transport hands packets over only when a NIC has nothing else to send.
 pub(crate) fn pulls_when_idle(spec: &NetworkSpec) -> bool {
     spec.transports.iter().any(|t| t.needs().when_idle)
+}
+
+/// Some queue cuts packets to their headers.
+pub(crate) fn trims(spec: &NetworkSpec) -> bool {
+    spec.disciplines.iter().any(|kind| kind.order.needs().trims.is_some())
 }
 
 /// Some sender can say beforehand that it will wait, and whose turn it is at a NIC is decided by turns alone.
@@ -144,6 +151,7 @@ impl Features {
             nic_idle: pulls_when_idle(spec),
             foresees: foresees(spec),
             takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
+            trims: trims(spec),
             told,
             nic_picks,
             nic_places,

@@ -32,6 +32,8 @@ pub struct Counters {
     pub packets_dropped: u64,
     /// Packets marked CE.
     pub packets_marked: u64,
+    /// Packets cut to their headers.
+    pub packets_trimmed: u64,
     /// Packets that joined a queue at the same instant as another one by another link: a draw, or a number,
     /// put them in order.
     pub contested_ties: u64,
@@ -71,6 +73,7 @@ impl<Q: Events> Sim<Q> {
             packet_hops: self.fabric.ports.iter().map(|p| p.totals(self.cx.now).packets).sum(),
             packets_dropped: self.cx.instruments.tally.dropped,
             packets_marked: self.fabric.ports.iter().map(|p| p.totals(self.cx.now).marked).sum(),
+            packets_trimmed: self.cx.instruments.tally.trimmed,
             contested_ties: self.cx.instruments.contests.decided,
             pause_frames: self.cx.instruments.tally.pause_frames,
             resume_frames: self.cx.instruments.tally.resume_frames,

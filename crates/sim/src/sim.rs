@@ -4,7 +4,7 @@ use crate::cx::Cx;
 use crate::events::{Calendar, Event, Events, Phase};
 use crate::fabric::on_demand::Tx;
 use crate::fabric::promises::Promises;
-use crate::fabric::{Fabric, Landing, Lost, failures, points, relief, settling};
+use crate::fabric::{Fabric, Fate, Landing, Lost, failures, points, relief, settling};
 use crate::flows::Flows;
 use crate::hosts::{Hosts, idle};
 use crate::lookahead::look_ahead;
@@ -170,9 +170,14 @@ impl<Q: Events> Sim<Q> {
     #[cold]
     fn account_losses(&mut self) {
         for at in 0..self.fabric.lost.len() {
-            let Lost { packet, told } = self.fabric.lost[at];
-            if let Some(way) = told {
-                self.hosts.tell_of_drop(&mut self.cx, &self.fabric, &packet, way);
+            let Lost { packet, fate } = self.fabric.lost[at];
+            match fate {
+                Fate::Gone => {}
+                Fate::Told(way) => self.hosts.tell_of_drop(&mut self.cx, &self.fabric, &packet, way),
+                Fate::Trimmed => {
+                    self.flows.trim(packet.flow);
+                    continue;
+                }
             }
             self.hosts.lose(&mut self.fabric, &mut self.flows, &packet);
         }

@@ -23,6 +23,8 @@ impl Flags {
     /// Hop-local: it found its queue here too long, and the queue it came from is paused until it leaves
     /// (BFC's `counterIncr`).
     pub const HELD_BACK: Flags = Flags(1 << 5);
+    /// Data: a switch has cut the payload off, and what is left is the header ([`Packet::trim`](crate::Packet::trim)).
+    pub const TRIMMED: Flags = Flags(1 << 7);
 
     /// True if every bit of `other` is set.
     #[inline(always)]

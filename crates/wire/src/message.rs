@@ -77,6 +77,12 @@ pub enum Message {
         /// Offset behind the last one.
         to: u64,
     },
+    /// NDP, destination to source: PULL, so many packets may have been sent beyond the first window
+    /// (SIGCOMM 2017, §3.2).
+    Pull {
+        /// How many pulls the flow has had with this one.
+        number: u64,
+    },
     /// DCQCN, receiver to sender: a congestion notification packet (SIGCOMM 2015, §3.1).
     Cnp,
     /// From a congestion point.
@@ -95,7 +101,7 @@ impl Message {
             Self::Token { offset, .. } | Self::Grant { offset, .. } => *offset,
             Self::Credit { offset, .. } => offset.unwrap_or(u64::MAX),
             Self::Resend { from, .. } => *from,
-            Self::TokenSpent { number } | Self::CreditSpent { number, .. } => *number,
+            Self::TokenSpent { number } | Self::CreditSpent { number, .. } | Self::Pull { number } => *number,
             Self::Cnp => 0,
             Self::Notice(notice) => notice.says.number(),
         }

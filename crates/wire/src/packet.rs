@@ -110,4 +110,40 @@ impl Packet {
     pub fn is_control(&self) -> bool {
         self.kind != Kind::Data
     }
+    /// It is data of which nothing is left but the header.
+    #[inline(always)]
+    pub fn is_trimmed(&self) -> bool {
+        self.flags.has(Flags::TRIMMED)
+    }
+    /// Payload of data; control packets have none.
+    #[inline]
+    pub fn data_bytes(&self) -> u64 {
+        if self.is_control() { 0 } else { u64::from(self.payload) }
+    }
+    /// Bytes on the wire without the payload; only data has one.
+    #[inline]
+    pub fn bare(&self) -> u32 {
+        if self.is_control() { self.wire } else { self.wire - self.payload }
+    }
+    /// Cuts the payload off, and says so in the header. How many bytes that were.
+    pub fn trim(&mut self) -> u32 {
+        let cut = self.wire - self.bare();
+        (self.wire, self.payload) = (self.wire - cut, self.payload - cut);
+        self.flags.set(Flags::TRIMMED);
+        cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trimmed_packet_is_its_header_and_says_so_and_control_packets_are_nothing_else() {
+        let mut data = Packet { wire: 4150, payload: 4086, seq: 8172, ..Packet::default() };
+        assert_eq!((data.bare(), data.trim()), (64, 4086));
+        assert_eq!((data.wire, data.payload, data.seq, data.is_trimmed()), (64, 0, 8172, true));
+        let ack = Packet { kind: Kind::Ack, wire: 64, payload: 4086, ..Packet::default() };
+        assert_eq!(ack.bare(), 64, "what an ACK calls its payload is that of the data");
+    }
 }

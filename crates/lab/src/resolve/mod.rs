@@ -155,6 +155,9 @@ pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
             congestion.resolve(&mut paths);
         }
         of_kind!(t, |t| t.by_graph(graph, &mut paths));
+        if doc.routing.rule.needs().path_values {
+            of_kind!(t, |t| t.by_path_values(graph));
+        }
     }
     lossless::by_graph(doc, graph, full_packet(doc));
 }

@@ -150,6 +150,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family { rates: rdma::RATES, switches: rdma::SWITCHES },
     Family { rates: receivers::HOMA, switches: receivers::PATHS },
     Family { rates: receivers::EXPRESSPASS, switches: receivers::CREDITS },
+    Family { rates: receivers::NDP, switches: receivers::TRIMMING },
 ];
 
 /// All schemes: their names, with their parts.

@@ -1,6 +1,6 @@
 //! `[transport]`: how the two ends of a flow talk.
 
-use super::{ExpressPass, Homa, Phost, Rank, Rdma, Tcp};
+use super::{ExpressPass, Homa, Ndp, Phost, Rank, Rdma, Tcp};
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,8 @@ transports! { $
     Homa(Homa), "homa";
     /// Receiver-driven: credits that every port meters (ExpressPass, Cho et al., SIGCOMM 2017).
     ExpressPass(ExpressPass), "expresspass";
+    /// Receiver-driven: pulls, and headers of packets that found a queue full (NDP, Handley et al., SIGCOMM 2017).
+    Ndp(Ndp), "ndp";
 }
 
 impl Default for Transport {

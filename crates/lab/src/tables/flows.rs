@@ -184,6 +184,12 @@ pub(super) fn table(run: &Run) -> Table {
             ),
             column("data_drops", "", "of those, data packets", u64s(&|r| r.outcome.counts.data_drops)),
             column(
+                "trims",
+                "",
+                "data packets cut to their headers on the way, which are no drops (NDP)",
+                u64s(&|r| r.outcome.counts.trims),
+            ),
+            column(
                 "wasted_credits",
                 "",
                 "credits that came when there was nothing left to send (ExpressPass)",

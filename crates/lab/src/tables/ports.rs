@@ -80,6 +80,12 @@ pub(super) fn table(run: &Run) -> Table {
                 ColumnData::U64(totals.iter().map(|t| t.marked).collect()),
             ),
             column(
+                "trimmed",
+                "",
+                "packets cut to their headers, which are not dropped (NDP)",
+                ColumnData::U64(totals.iter().map(|t| t.trimmed).collect()),
+            ),
+            column(
                 "max_queue",
                 "B",
                 "longest queue",

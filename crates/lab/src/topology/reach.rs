@@ -72,6 +72,25 @@ impl Graph {
         reach[..self.hosts as usize].iter().copied().max().unwrap_or(Span::ZERO)
     }
 
+    /// Shortest paths from the first host to that which has most of them.
+    pub fn most_paths(&self) -> u32 {
+        let (adjacency, from) = (self.adjacency(), NodeId(0));
+        let distance = self.distances(&adjacency, from);
+        let mut order: Vec<NodeId> =
+            (0..self.nodes() as u32).map(NodeId).filter(|n| distance[n.at()] < u32::MAX).collect();
+        order.sort_by_key(|n| distance[n.at()]);
+        let mut paths = vec![0u32; self.nodes()];
+        paths[from.at()] = 1;
+        for node in order.iter().filter(|n| !self.is_host(**n) || **n == from) {
+            for (_, next) in &adjacency[node.at()] {
+                if distance[next.at()] == distance[node.at()] + 1 {
+                    paths[next.at()] = paths[next.at()].saturating_add(paths[node.at()]);
+                }
+            }
+        }
+        paths[..self.hosts as usize].iter().copied().max().unwrap_or(1)
+    }
+
     /// The fastest link of a host.
     pub fn fastest_host(&self) -> Rate {
         self.host_rates().into_iter().max().unwrap_or(Rate::ZERO)

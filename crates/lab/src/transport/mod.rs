@@ -2,6 +2,7 @@
 
 mod expresspass;
 mod homa;
+mod ndp;
 mod phost;
 mod rdma;
 mod tcp;

@@ -5,6 +5,7 @@ mod links;
 mod lossless;
 mod marking;
 mod name;
+mod ndp;
 mod pauses;
 mod phost;
 mod points;

@@ -1,7 +1,7 @@
 //! `scheduler` of `[switch]`, `[nic]` and `switch.mix`, and `switch.preemptive`: what an order says of
 //! itself, and what it needs that the rest of the scenario does not give.
 
-use super::Report;
+use super::{Report, ndp};
 use crate::diagnostic::suggest;
 use crate::quantity::Capacity;
 use crate::resolve;
@@ -41,6 +41,9 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
     };
     let key = format!("{section}.scheduler");
     let needs = s.needs();
+    if needs.trims.is_some() {
+        ndp::trimming(r, section, doc);
+    }
     match needs.manages {
         Manages::Everything if marking != Marking::default() => {
             let name = if let Scheduler::Custom(user) = s { &user.name } else { s.key() };

@@ -72,7 +72,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "\"fifo\"",
         "\"ffio\"",
-        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, round-robin, fq-codel, input-round-robin, parity, bfc, liftable, expresspass, max-min, zombie-list, custom)",
+        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, round-robin, fq-codel, input-round-robin, parity, bfc, liftable, expresspass, ndp, max-min, zombie-list, custom)",
     );
     wrong(
         "kind = \"star\"",
@@ -92,7 +92,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "name = \"t\"",
         "scheme = \"dctcp+sprt\"",
-        "s.toml:1: `scheme`: there is no scheme `dctcp+sprt`; did you mean `dctcp+srpt`? (known: (mintcp, tcp, dctcp, rcp, vivace) + (fifo, fq, drr, sjf, srpt, ads-2, ads-4, ads-8); (roce, roce-timely, roce-dcqcn, irn, irn-timely, irn-dcqcn, irn-aimd, irn-dctcp, hpcc, iwarp) + (voq, voq-pfc, pfc, bfc); homa + (spray, priorities); expresspass + credits)",
+        "s.toml:1: `scheme`: there is no scheme `dctcp+sprt`; did you mean `dctcp+srpt`? (known: (mintcp, tcp, dctcp, rcp, vivace) + (fifo, fq, drr, sjf, srpt, ads-2, ads-4, ads-8); (roce, roce-timely, roce-dcqcn, irn, irn-timely, irn-dcqcn, irn-aimd, irn-dctcp, hpcc, iwarp) + (voq, voq-pfc, pfc, bfc); homa + (spray, priorities); expresspass + credits; ndp + trim)",
     );
 }
 

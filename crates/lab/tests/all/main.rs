@@ -26,6 +26,7 @@ mod mahimahi;
 mod maps;
 mod mutations;
 mod names;
+mod ndp;
 mod phost;
 mod points;
 mod products;

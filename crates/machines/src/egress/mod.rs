@@ -35,6 +35,13 @@ pub enum Arrived {
     Admitted,
     /// It waits, and others, listed in `out`, were discarded to make room.
     PushedOut,
+    /// It waits, and one packet, this one or one that waited, was cut to its header to make room.
+    Trimmed {
+        /// Which.
+        handle: Handle,
+        /// By so many bytes.
+        cut: u32,
+    },
     /// It was refused, or became a victim itself after others had; its owner still has it and must discard
     /// it. It is not listed in `out`, they are.
     Dropped,
@@ -80,6 +87,8 @@ pub struct EgressTotals {
     pub dropped: u64,
     /// Packets marked CE.
     pub marked: u64,
+    /// Packets cut to their headers.
+    pub trimmed: u64,
     /// Frames that were sent.
     pub frames: u64,
     /// Bytes of opportunities that passed unused.

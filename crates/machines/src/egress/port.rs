@@ -141,6 +141,10 @@ impl Egress {
             packet.ecn = Ecn::Ce;
             self.totals.marked += 1;
         }
+        if let Verdict::Trimmed(handle) = verdict {
+            self.totals.trimmed += 1;
+            return Arrived::Trimmed { handle, cut: packets.packet(handle).trim() };
+        }
         if out.len() > given_up { Arrived::PushedOut } else { Arrived::Admitted }
     }
 

@@ -98,6 +98,9 @@ impl Run {
                     match arrived {
                         Arrived::Admitted => assert!(out.is_empty()),
                         Arrived::PushedOut => assert!(!out.is_empty()),
+                        Arrived::Trimmed { handle, cut } => {
+                            assert!(out.is_empty() && cut > 0 && self.pool.packet(handle).is_trimmed());
+                        }
                         // A victim may turn out to be the packet itself, after others were.
                         Arrived::Dropped => {}
                     }
@@ -372,7 +375,8 @@ fn stories() -> impl Strategy<Value = Vec<(Time, Input)>> {
             let kind = if ack { Kind::Ack } else { Kind::Data };
             let wire = [40, 100, 576, 1500][wire];
             let (flow, rank, dst) = (FlowId(flow), rank as i64 * 2000, HostId(flow % 2));
-            Input::Packet(Packet { flow, dst, class, rank, kind, input: class, ..data(wire) })
+            let payload = wire - 40;
+            Input::Packet(Packet { flow, dst, class, rank, kind, payload, input: class, ..data(wire) })
         });
     let hold = Some(Span::from_us(400));
     let frame = prop_oneof![

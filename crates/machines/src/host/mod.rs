@@ -14,9 +14,11 @@
 
 mod homa;
 mod list;
+mod ndp;
 mod phost;
 
 pub use homa::HomaAgent;
+pub use ndp::NdpAgent;
 pub use phost::PhostAgent;
 
 use crate::transport::{Transmit, TransportSpec};
@@ -122,4 +124,6 @@ list::agents! {
     Phost(PhostAgent);
     /// Grants to the messages with the fewest bytes left, several at once.
     Homa(HomaAgent);
+    /// A pull per packet that comes, from flow to flow in turn.
+    Ndp(NdpAgent);
 }

@@ -70,6 +70,8 @@ pub struct Needs {
     pub stamps: bool,
     /// It goes by a value that transports write into their packets.
     pub path_values: bool,
+    /// Of that value each switch with a choice uses up a part: it travels on divided by the number of candidates.
+    pub divides: bool,
 }
 
 impl Needs {
@@ -85,6 +87,7 @@ impl Needs {
         reorders: false,
         stamps: false,
         path_values: false,
+        divides: false,
     };
     /// A path for every packet, by its header alone.
     pub const PACKET: Self = Self { source_routes: false, reorders: true, ..Self::FLOW };

@@ -20,6 +20,7 @@ pub mod flowlet;
 pub mod least_loaded;
 pub mod lowest;
 pub mod modulo;
+pub mod numbered;
 pub mod pinned;
 pub mod spray_random;
 pub mod spray_round_robin;
@@ -51,6 +52,7 @@ kinds! {
         flowlet: Flowlet(flowlet::LetFlow), "flowlet";
         least_loaded: LeastLoaded(least_loaded::Drill), "least-loaded";
         entropy: Entropy(entropy::Hashed), "entropy";
+        numbered: Numbered(numbered::Numbered), "numbered";
     }
 
     impl RouteSpec {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
-use thalweg_units::{Rate, Span, Stream};
+use thalweg_units::{Bytes, Rate, Span, Stream};
 
 /// An order's parameters: its table in scenarios. The doc comment of the struct is the order's summary, with
 /// its source in parentheses; those of the fields document the keys; [`Default`] holds the defaults.
@@ -103,6 +103,8 @@ pub struct Needs {
     pub apart: bool,
     /// It knows which packet is next before that leaves ([`OutputQueue::head`](super::OutputQueue::head)).
     pub foretells: bool,
+    /// It cuts packets to their headers instead of dropping them; headers may take so much besides the limit.
+    pub trims: Option<Bytes>,
 }
 
 impl Needs {
@@ -121,6 +123,7 @@ impl Needs {
         searchable: false,
         apart: false,
         foretells: false,
+        trims: None,
     };
 
     /// Whatever it may be: it is a user's.

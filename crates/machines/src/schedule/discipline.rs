@@ -12,6 +12,9 @@ pub enum Verdict {
     Queued,
     /// It is in the queue, and its owner must set CE on it.
     Marked,
+    /// It is in the queue, and one packet that is there, this one or one that waited, has been cut to its header: its
+    /// owner must do so ([`Packet::trim`]), and find the queue's bytes changed by it.
+    Trimmed(Handle),
     /// It was refused; its owner still has it and must discard it. Not listed in `out`.
     Dropped,
 }

@@ -39,6 +39,7 @@ pub mod lifo;
 pub mod liftable;
 pub mod lstf;
 pub mod max_min;
+pub mod ndp;
 pub mod parity;
 pub mod pifo;
 pub mod priority;
@@ -93,6 +94,7 @@ kinds! {
         bfc: Bfc(Box<Managed<bfc::Bfc>>), "bfc";
         liftable: Liftable(Box<Managed<liftable::Liftable>>), "liftable";
         expresspass: ExpressPass(Box<Managed<expresspass::Credits>>), "expresspass";
+        ndp: Ndp(Box<ndp::Trimming>), "ndp";
         max_min: MaxMin(Box<TwoQueues<max_min::MaxMin>>), "max-min";
         zombie_list: ZombieList(Box<TwoQueues<zombie_list::ZombieList>>), "zombie-list";
         custom: Custom(Box<custom::Limited>), "custom";

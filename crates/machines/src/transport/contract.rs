@@ -153,6 +153,9 @@ pub struct PathNeeds {
     pub foresees: bool,
     /// Switches hash the values that it writes into its packets ([`PathValues`](super::PathValues)).
     pub path_values: bool,
+    /// Its receivers know what a packet is of which switches have left the header alone
+    /// ([`Packet::is_trimmed`](thalweg_wire::Packet::is_trimmed)); others must not meet any.
+    pub reads_trimmed: bool,
 }
 
 /// The answer to "anything to send?".

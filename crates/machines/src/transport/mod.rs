@@ -21,6 +21,7 @@ mod delivery;
 pub mod expresspass;
 pub mod homa;
 mod list;
+pub mod ndp;
 mod path_values;
 pub mod phost;
 mod rank;
@@ -33,6 +34,7 @@ pub mod udp;
 pub use contract::*;
 pub use expresspass::spec::*;
 pub use homa::spec::*;
+pub use ndp::spec::*;
 pub use path_values::PathValues;
 pub use phost::spec::*;
 pub use rank::RankSpec;
@@ -46,6 +48,7 @@ use crate::congestion::Start;
 use crate::problems::Invalid;
 use expresspass::{ExpressPassReceiver, ExpressPassSender};
 use homa::{HomaReceiver, HomaSender};
+use ndp::{NdpReceiver, NdpSender};
 use phost::{PhostReceiver, PhostSender};
 use rc3::{Rc3Receiver, Rc3Sender};
 use rdma::{RdmaReceiver, RdmaSender};
@@ -71,6 +74,8 @@ list::transports! {
     Homa(HomaSpec): HomaSender, HomaReceiver;
     /// Receiver-driven: a packet per credit, and credits are metered at every port.
     ExpressPass(ExpressPassSpec): ExpressPassSender, Box<ExpressPassReceiver>;
+    /// Receiver-driven: a packet per pull, and headers of those that found a queue full.
+    Ndp(NdpSpec): Box<NdpSender>, Box<NdpReceiver>;
 }
 
 #[cfg(test)]

@@ -350,6 +350,12 @@ impl Sent {
         let packet = side.packet_of(message, Time::ZERO, FlowId(5), 40);
         Self { packet, side }
     }
+    /// What a switch leaves of it that cuts the payload off.
+    pub fn trimmed(&self) -> Self {
+        let mut packet = self.packet;
+        packet.trim();
+        Self { packet, side: self.side.clone() }
+    }
     pub fn message(&self) -> Option<Message> {
         self.side().and_then(Side::message).copied()
     }

@@ -38,6 +38,8 @@ pub(crate) struct Memory {
     pub returning: Vec<VecDeque<(Time, Packet)>>,
     /// Packets refused.
     pub dropped: u64,
+    /// By port: packets cut to their headers; empty where no queue trims.
+    pub trimmed: Vec<u64>,
     /// By switch: the most it has held; empty without that probe.
     pub peaks: Vec<MemoryPeaks>,
 }
@@ -57,7 +59,7 @@ impl Memory {
         let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
         let pools = Vec::new();
         let (deferred, elided) = (vec![(0, 0); ports], Vec::new());
-        let (returning, dropped) = (Vec::new(), 0);
+        let (returning, dropped, trimmed) = (Vec::new(), 0, Vec::new());
         Ok(Self {
             links,
             pools,
@@ -69,6 +71,7 @@ impl Memory {
             stride,
             returning,
             dropped,
+            trimmed,
             peaks,
         })
     }

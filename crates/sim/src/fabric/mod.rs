@@ -25,6 +25,7 @@ pub(crate) mod relief;
 pub(crate) mod reliefs;
 pub(crate) mod settling;
 pub(crate) mod stages;
+mod trimming;
 pub(crate) mod withdrawal;
 
 use crate::arena::{Arena, Packets};
@@ -74,17 +75,27 @@ pub(crate) struct Fabric {
     /// Within an event: packets that a queue pushed out.
     #[serde(skip)]
     pub pushed_out: Vec<Handle>,
-    /// Within an event: packets that have been lost, for their hosts' accounts.
+    /// Within an event: packets that have been lost, or trimmed, for their hosts' accounts.
     #[serde(skip)]
     pub lost: Vec<Lost>,
 }
 
-/// A packet that is no more.
+/// A packet that does not arrive as it was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lost {
     pub packet: Packet,
-    /// Whose switch says so to the sender of its flow, and how far from there it is; `None`: nobody.
-    pub told: Option<Span>,
+    pub fate: Fate,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fate {
+    /// It is no more.
+    Gone,
+    /// Likewise, and its switch says so to the sender of its flow, which is so far from there.
+    Told(Span),
+    /// Its header goes on.
+    Trimmed,
 }
 
 /// Where a packet has come to.
@@ -257,15 +268,18 @@ impl Fabric {
     pub(crate) fn lose<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
         cx.instruments.tally.dropped += 1;
         let packet = &self.packets[handle];
-        let told = (cx.features.told && packet.kind == Kind::Data).then(|| self.way_back(packet.route));
-        self.miss(cx, handle, told);
+        cx.instruments.tally.payload.dropped += packet.data_bytes();
+        let told = cx.features.told && packet.kind == Kind::Data;
+        let fate = if told { Fate::Told(self.way_back(packet.route)) } else { Fate::Gone };
+        self.miss(cx, handle, fate);
     }
 
     /// A packet leaves, and its link loses it.
     #[cold]
     pub(crate) fn lose_on_link<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
         cx.instruments.tally.lost += 1;
-        self.miss(cx, handle, None);
+        cx.instruments.tally.payload.dropped += self.packets[handle].data_bytes();
+        self.miss(cx, handle, Fate::Gone);
     }
 
     /// Propagation from the node at which the position `route` of a path was reached back to the flow's source.
@@ -280,7 +294,7 @@ impl Fabric {
         sum
     }
 
-    fn miss<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle, told: Option<Span>) {
+    fn miss<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle, fate: Fate) {
         let packet = self.packets[handle];
         if cx.instruments.firsts.pending > 0 {
             cx.instruments.firsts.done(handle, None);
@@ -290,7 +304,7 @@ impl Fabric {
         }
         self.preempted.forget(handle);
         self.discard(handle, &packet);
-        self.lost.push(Lost { packet, told });
+        self.lost.push(Lost { packet, fate });
     }
 
     /// Frees a packet's memory.
@@ -387,6 +401,7 @@ impl Fabric {
             totals.pauses = gate.paused.count();
             totals.paused = gate.paused.lasted(now).ps();
         }
+        totals.trimmed = self.memory.trimmed.get(id.at()).copied().unwrap_or(0);
         if let Some(reference) = self.reference(id) {
             totals.lost = reference.lost;
             totals.unused = reference.egress.totals().unused;
@@ -410,6 +425,7 @@ impl Fabric {
         let fits = saved.ports.len() == self.ports.len()
             && saved.queues.len() == self.queues.len()
             && saved.egresses.len() == self.egresses.len()
+            && saved.memory.trimmed.len() == self.memory.trimmed.len()
             && saved.gates.len() == self.gates.len()
             && saved.memory.crossbars.len() == self.memory.crossbars.len()
             && saved.stages.points.len() == self.stages.points.len()

@@ -39,6 +39,7 @@ impl<Q: Events> Router<'_, Q> {
             Hop::Among(first, count) => {
                 let switch = fabric.routes.switch(place.peer);
                 let packet = Passing { flow, dst, value: landed.route };
+                landed.route = fabric.paths.rules.rest(landed.route, count);
                 Some(self.among(switch, &packet, first as usize, count as usize))
             }
         }

@@ -10,7 +10,7 @@
 use crate::cx::Cx;
 use crate::events::{Draw, Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
-use crate::fabric::{Fabric, backpressure, points, reference, relief, settling};
+use crate::fabric::{Fabric, backpressure, points, reference, relief, settling, trimming};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -153,9 +153,9 @@ impl Fabric {
             cx.instruments.probes.count_priority(id, packet.rank, cx.spec.probes.priority_histogram);
         }
         // What the queue holds is known unless it pushed something out.
-        let after = before + u64::from(wire);
-        if verdict != Verdict::Dropped && self.pushed_out.is_empty() {
-            port.now_waiting(cx.now, port.waiting.packets + 1, after);
+        let whole = matches!(verdict, Verdict::Queued | Verdict::Marked) && self.pushed_out.is_empty();
+        if whole {
+            port.now_waiting(cx.now, port.waiting.packets + 1, before + u64::from(wire));
         } else {
             port.now_waiting(cx.now, queue.packets(), queue.bytes());
         }
@@ -168,6 +168,10 @@ impl Fabric {
         if verdict == Verdict::Marked {
             packet.ecn = Ecn::Ce;
             port.verdicts.marked += 1;
+        }
+        if let Verdict::Trimmed(cut) = verdict {
+            let bytes = self.packets[cut].trim();
+            trimming::note(self, cx, id, cut, bytes);
         }
         self.request_tx::<false, _>(cx, id);
         if self.ports[id.at()].mode.preemptive && verdict != Verdict::Dropped {

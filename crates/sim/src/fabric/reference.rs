@@ -13,7 +13,7 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::egress::Held;
 use crate::fabric::settling::As;
-use crate::fabric::{Fabric, backpressure, points, settling};
+use crate::fabric::{Fabric, backpressure, points, settling, trimming};
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
@@ -68,6 +68,9 @@ pub(crate) fn enqueue<Q: Events>(
     } else if fabric.gates[id.at()].blocked && fabric.reference(id).is_some_and(|r| r.egress.is_ready()) {
         // What has come belongs to a queue that is not paused.
         fabric.wake(cx, id);
+    }
+    if let Arrived::Trimmed { handle, cut } = arrived {
+        trimming::note(fabric, cx, id, handle, cut);
     }
     if arrived == Arrived::Dropped {
         fabric.ports[id.at()].verdicts.dropped += 1;

@@ -123,6 +123,11 @@ impl Flows {
         record.counts.data_drops += u64::from(packet.kind == Kind::Data);
     }
 
+    /// A packet of a flow has been cut to its header.
+    pub fn trim(&mut self, flow: FlowId) {
+        self.records[flow.at()].counts.trims += 1;
+    }
+
     /// Copies what the two ends of a flow know into its record.
     pub fn write(&mut self, flow: FlowId, stats: &SenderStats, delivered: u64) {
         self.records[flow.at()].count(stats, delivered);

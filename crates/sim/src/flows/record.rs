@@ -17,6 +17,8 @@ pub struct FlowCounts {
     pub drops: u64,
     /// Of those, data packets.
     pub data_drops: u64,
+    /// Its data packets that were cut to their headers; these are no drops.
+    pub trims: u64,
     /// Credits that came when there was nothing left to send (ExpressPass).
     pub wasted_credits: u64,
 }

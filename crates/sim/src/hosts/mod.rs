@@ -110,6 +110,9 @@ impl Hosts {
         }
         let packet = fabric.packets[handle];
         cx.instruments.tally.delivered += 1;
+        if cx.features.trims {
+            cx.instruments.tally.payload.delivered += packet.data_bytes();
+        }
         cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
         let side = (packet.side != NO_SIDE).then(|| &fabric.sides[Handle(packet.side)]);
         let slot = fabric.paths.slot(packet.flow) as usize;
@@ -203,6 +206,7 @@ impl Hosts {
         fabric.packets[handle] = packet;
         if !delivered {
             cx.instruments.tally.delivered += 1;
+            cx.instruments.tally.payload.delivered += packet.data_bytes();
             fabric.discard(handle, &packet);
             self.lose(fabric, flows, &packet);
         }
@@ -522,6 +526,9 @@ fn prepare<Q>(
         packet.side = copy.0;
     }
     cx.instruments.tally.injected += 1;
+    if cx.features.trims {
+        cx.instruments.tally.payload.injected += packet.data_bytes();
+    }
     let handle = fabric.packets.insert(*packet);
     if let Some(journal) = &mut cx.instruments.journal {
         journal.hand(handle, cx.now);

@@ -33,6 +33,10 @@ pub struct Tally {
     pub dropped: u64,
     /// Packets lost on links.
     pub lost: u64,
+    /// Packets cut to their headers: these are delivered, or dropped, as others are.
+    pub trimmed: u64,
+    /// The same in bytes of payload.
+    pub payload: PayloadTally,
     /// Pause frames sent: XOFF.
     pub pause_frames: u64,
     /// Pause frames sent: XON.
@@ -41,6 +45,19 @@ pub struct Tally {
     pub spared: u64,
     /// What the queue management at receiving edges has done.
     pub edge: EdgeTally,
+}
+
+/// Bytes of payload: of all packets that were dropped or cut, and, where queues trim, of all others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PayloadTally {
+    /// Handed to NICs.
+    pub injected: u64,
+    /// At their hosts.
+    pub delivered: u64,
+    /// Dropped in queues, or lost on links.
+    pub dropped: u64,
+    /// Cut off.
+    pub cut: u64,
 }
 
 /// What the queue management at receiving edges has done.

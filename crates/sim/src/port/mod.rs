@@ -42,6 +42,8 @@ pub struct PortTotals {
     pub dropped: u64,
     /// Packets marked CE at this port.
     pub marked: u64,
+    /// Packets cut to their headers at this port: these are not dropped.
+    pub trimmed: u64,
     /// Largest queue in bytes, the packet that joins it included, the one being transmitted not;
     /// at most 2³² − 1.
     pub max_queue: u64,
@@ -317,6 +319,7 @@ impl Port {
             bytes: self.sent.bytes,
             dropped: self.verdicts.dropped,
             marked: self.verdicts.marked,
+            trimmed: 0,
             max_queue: self.verdicts.beyond.max_queue.max(u64::from(self.room.max_queue)),
             waited: (u128::from(self.verdicts.beyond.waited) << 64 | u128::from(self.waited.total))
                 + u128::from(waits) * u128::from(now.since(self.waited.since).ps()),

@@ -24,3 +24,4 @@ mod state;
 mod streams;
 mod structure;
 mod told;
+mod trimming;

@@ -1,5 +1,6 @@
 //! `[transport]`: what follows from a scenario's other keys and from the topology, for each kind.
 
+mod ndp;
 mod phost;
 mod rdma;
 mod receivers;
@@ -23,6 +24,8 @@ pub(super) trait Dependent {
     fn by_sizes(&mut self, _sizes: &Cdf) {}
     /// What follows from the topology, the controller's parameters apart.
     fn by_graph(&mut self, _graph: &Graph, _paths: &mut dyn Paths) {}
+    /// What follows from it where the routing goes by values that transports write.
+    fn by_path_values(&mut self, _graph: &Graph) {}
 }
 
 /// The ECN that a controller has, unless the scenario says otherwise.

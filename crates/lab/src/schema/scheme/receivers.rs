@@ -41,3 +41,19 @@ pub(super) const CREDITS: &[Part] = &[Part {
     source: "Cho et al., ExpressPass, SIGCOMM 2017 §3.1",
     toml: "[switch]\nscheduler = \"expresspass\"\nbuffer = \"unlimited\"\n[routing]\nkind = \"ecmp-symmetric\"\n",
 }];
+
+/// NDP.
+pub(super) const NDP: &[Part] = &[Part {
+    name: "ndp",
+    summary: "NDP's pulls, NICs that pull",
+    source: "Handley et al., NDP, SIGCOMM 2017",
+    toml: "[transport]\nkind = \"ndp\"\n[nic]\norder = \"round-robin\"\n",
+}];
+
+/// Its switches.
+pub(super) const TRIMMING: &[Part] = &[Part {
+    name: "trim",
+    summary: "eight packets and headers that go first, every packet on the path that its source chooses",
+    source: "Handley et al., NDP, SIGCOMM 2017 §3.1 and §3.3",
+    toml: "[switch]\nscheduler = \"ndp\"\nbuffer = \"8pkts\"\n[routing]\nkind = \"numbered\"\n",
+}];

@@ -59,6 +59,20 @@ const MIXED_CREDITS: &[&str] = &[
     "nic.scheduler=expresspass",
     "switch.mix={scheduler=\"expresspass\",nodes=\"even\"}",
 ];
+const TRIMMED: &[&str] = &[
+    "transport={kind=\"ndp\",payload=\"1440B\"}",
+    "transports.x={kind=\"ndp\",payload=\"1440B\"}",
+    "nic.order=round-robin",
+    "switch.scheduler=ndp",
+];
+const MIXED_TRIMMED: &[&str] = &[
+    "topology={kind=\"dumbbell\",pairs=3}",
+    TRIMMED[0],
+    TRIMMED[1],
+    TRIMMED[2],
+    "switch.scheduler={kind=\"ndp\",turns=7}",
+    "switch.mix={scheduler=\"ndp\",nodes=\"even\"}",
+];
 const MIXED: &[&str] = &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\"}"];
 
 /// ACKs of class 1, served so at the other place.
@@ -149,6 +163,25 @@ pub const KEYS: &[Row] = &[
     ("switch.mix.scheduler(expresspass).burst", BUSY, MIXED_CREDITS, "", "9", Outcome),
     ("switch.mix.scheduler(expresspass).credit", BUSY, MIXED_CREDITS, "", "40B", Outcome),
     ("switch.mix.scheduler(expresspass).packet", BUSY, MIXED_CREDITS, "", "3KB", Outcome),
+    ("switch.scheduler=ndp", BUSY, TRIMMED, "ndp", "fifo", Outcome),
+    ("switch.scheduler(ndp).headers", BUSY, TRIMMED, "", "100B", Outcome),
+    ("switch.scheduler(ndp).turns", BUSY, TRIMMED, "", "1", Outcome),
+    ("switch.scheduler(ndp).victim", BUSY, TRIMMED, "", "arriving", Outcome),
+    ("switch.scheduler(ndp).victim=coin", BUSY, TRIMMED, "coin", "arriving", Outcome),
+    ("switch.scheduler(ndp).victim=arriving", BUSY, TRIMMED, "arriving", "coin", Outcome),
+    // Its transport's NICs pull, and have no queue.
+    ("nic.scheduler=ndp", BUSY, TRIMMED, "", "ndp", Refused),
+    ("nic.scheduler(ndp).headers", BUSY, TRIMMED, "", "100B", Refused),
+    ("nic.scheduler(ndp).turns", BUSY, TRIMMED, "", "1", Refused),
+    ("nic.scheduler(ndp).victim", BUSY, TRIMMED, "", "arriving", Refused),
+    ("nic.scheduler(ndp).victim=coin", BUSY, TRIMMED, "", "{kind=\"ndp\",victim=\"coin\"}", Refused),
+    ("nic.scheduler(ndp).victim=arriving", BUSY, TRIMMED, "", "{kind=\"ndp\",victim=\"arriving\"}", Refused),
+    ("switch.mix.scheduler=ndp", BUSY, MIXED_TRIMMED, "ndp", "fifo", Outcome),
+    ("switch.mix.scheduler(ndp).headers", BUSY, MIXED_TRIMMED, "", "100B", Outcome),
+    ("switch.mix.scheduler(ndp).turns", BUSY, MIXED_TRIMMED, "", "1", Outcome),
+    ("switch.mix.scheduler(ndp).victim", BUSY, MIXED_TRIMMED, "", "arriving", Outcome),
+    ("switch.mix.scheduler(ndp).victim=coin", BUSY, MIXED_TRIMMED, "coin", "arriving", Outcome),
+    ("switch.mix.scheduler(ndp).victim=arriving", BUSY, MIXED_TRIMMED, "arriving", "coin", Outcome),
     ("@.scheduler=max-min", BUSY, &["~.scheduler=fifo", "traffic.0.class=1"], "{kind=\"max-min\",interval=\"100us\"}", "priority", Outcome),
     ("@.scheduler(max-min).flows", BUSY, TWO, "", "1", Outcome),
     ("@.scheduler(max-min).interval", BUSY, TWO, "100us", "1ms", Outcome),

@@ -106,6 +106,7 @@ pub const KEYS: &[Row] = &[
     ("routing=least-loaded", RACKS, &[], "least-loaded", "spray-random", Outcome),
     ("routing(least-loaded).samples", RACKS, &["routing=least-loaded"], "2", "1", Outcome),
     ("routing(least-loaded).memory", RACKS, &["routing=least-loaded"], "1", "0", Outcome),
+    ("routing=numbered", RACKS, &["nic.order=round-robin", "transport={kind=\"ndp\"}"], "numbered", "spray-random", Outcome),
     ("routing=pinned", PINNED, &[], "{kind=\"pinned\",file=\"same.csv\"}", "spray-random", Outcome),
     ("routing(pinned).file", PINNED, &["routing={kind=\"pinned\",file=\"same.csv\"}"], "same.csv", "apart.csv", Outcome),
 ];

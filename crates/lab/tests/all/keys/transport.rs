@@ -61,6 +61,14 @@ const HOMA: &[&str] =
 const CREDITS: &[&str] = &["switch.scheduler=expresspass", "nic.scheduler=expresspass"];
 const EXPRESSPASS: &[&str] =
     &["switch.scheduler=expresspass", "nic.scheduler=expresspass", "%={kind=\"expresspass\"}"];
+const NDP: &[&str] = &["nic.order=round-robin", "%={kind=\"ndp\"}"];
+/// Between racks there is a choice.
+const NUMBERED: &[&str] = &[
+    "topology={kind=\"leaf-spine\",leaves=2,spines=2,hosts_per_leaf=3}",
+    NDP[0],
+    NDP[1],
+    "routing=numbered",
+];
 const PULL: &[&str] = &["nic.order=round-robin"];
 const PHOST: &[&str] = &["nic.order=round-robin", "%={kind=\"phost\"}"];
 const PHOST_CLASSES: &[&str] =
@@ -342,5 +350,13 @@ pub const KEYS: &[Row] = &[
     ("%(expresspass).target_loss", BUSY, EXPRESSPASS, "", "0.5", Outcome),
     ("%(expresspass).jitter", BUSY, EXPRESSPASS, "", "0.0", Outcome),
     ("%(expresspass).retry", BUSY, EXPRESSPASS, "", "3us", Outcome),
+    ("%=ndp", BUSY, PULL, "{kind=\"ndp\"}", "{kind=\"udp\"}", Outcome),
+    ("%(ndp).payload", BUSY, NDP, "", "1000B", Outcome),
+    ("%(ndp).header", BUSY, NDP, "", "100B", Outcome),
+    ("%(ndp).control_size", BUSY, NDP, "", "100B", Outcome),
+    ("%(ndp).window", BUSY, NDP, "", "1", Outcome),
+    ("%(ndp).pull_share", BUSY, NDP, "", "0.5", Outcome),
+    ("%(ndp).retry", BUSY, NDP, "", "100us", Outcome),
+    ("%(ndp).paths", BUSY, NUMBERED, "", "1", Outcome),
     ("transports", PLAIN, &[], "{x={initial_window=\"2pkts\"}}", "{x={initial_window=\"3pkts\"}}", Outcome),
 ];

@@ -1,0 +1,254 @@
+//! NDP's port (Handley et al., "Re-architecting Datacenter Networks and Stacks for Low Latency and High
+//! Performance", SIGCOMM 2017, §3.1): a short queue of data and one of headers. Data that does not fit is not
+//! dropped but *trimmed*: its payload is cut, and the header goes on ahead of all data, so that the receiver knows
+//! at once what was sent and lost. Control packets wait with the headers.
+//!
+//! Three things differ from cut payload (Cheng et al., NSDI 2014), whose phase effects and collapse they mend:
+//! headers wait in a queue of their own; it has ten turns for one of the data's, so that headers alone cannot fill
+//! the link; and a fair coin says whether the arriving packet is trimmed or the one at the tail of the queue.
+//!
+//! ```text
+//! CHOICE NDP §3.1: turns are counted while both queues wait, and only then. Other reading: by time.
+//! CHOICE NDP §3.1: a header that finds its queue full is dropped. The paper returns it to its sender, which an
+//! incast of thousands needs; that is left out.
+//! CHOICE NDP §3.1: as everywhere here, the packet being transmitted takes no place in the queue.
+//! ```
+
+use super::{
+    Around, At, Discipline, Entry, Limit, Machine, Manages, Needs, OutputQueue, Parameters, Problems, Served,
+    Verdict,
+};
+use crate::stage::StageSpec;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_units::{Bytes, Stream, Time, mix64};
+use thalweg_wire::{Handle, Packet};
+
+/// A short queue that trims what does not fit: the payload is cut, and the header goes ahead of all data (NDP:
+/// Handley et al., SIGCOMM 2017). The port's buffer is that of data: 8 packets in the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Params {
+    /// Headers and control packets that may wait besides the data; further ones are dropped.
+    pub headers: Bytes,
+    /// Headers that leave for each data packet while both wait.
+    #[schemars(range(min = 1))]
+    pub turns: u32,
+    /// Which packet is trimmed.
+    pub victim: Victim,
+}
+
+/// The packet that is trimmed when data does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Victim {
+    /// The one that arrives, or the last one that waits: a fair coin.
+    Coin,
+    /// The one that arrives, always: as cut payload.
+    Arriving,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        // NDP §3.1: as much memory for headers as for 8 jumbo packets of 9 KB; ten turns; the coin.
+        Self { headers: Bytes::new(72_000), turns: 10, victim: Victim::Coin }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Unlimited;
+
+    fn needs(&self) -> Needs {
+        Needs { manages: Manages::Everything, trims: Some(self.headers), ..Needs::NOTHING }
+    }
+
+    fn check(&self, at: &Around, problems: &mut Problems) {
+        if self.turns == 0 {
+            problems.wrong("turns", "no header would ever leave while data waits", "at least 1");
+        }
+        problems.size("headers", self.headers, |size| format!("no header fits into {size}"), "72KB");
+        if !at.overflows {
+            let why =
+                format!("nothing is trimmed where everything fits: `{}.buffer` has no limit", at.section);
+            problems.useless("kind", &why, "write `buffer = \"8 packets\"`, or another scheduler");
+        }
+    }
+
+    fn make(&self, at: &At) -> Result<Unlimited, String> {
+        let mut stream = at.stream.clone();
+        Ok(Unlimited { params: *self, coin: Stream::new(mix64(stream.bits()), "trimming coin", 0) })
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let default = Self::default();
+        vec![default, Self { headers: Bytes::new(600), turns: 1, victim: Victim::Arriving }]
+    }
+}
+
+/// A port that does not know its limit yet.
+#[derive(Clone, Debug)]
+pub struct Unlimited {
+    params: Params,
+    coin: Stream,
+}
+
+impl Machine for Unlimited {
+    type Queue = Trimming;
+    fn queue(self, limit: Limit, _: &StageSpec, _: &At) -> Result<Trimming, String> {
+        let (max_packets, max_bytes) = match limit {
+            Limit::Bytes(bytes) => (usize::MAX, bytes.get()),
+            Limit::Packets(packets) => (packets as usize, u64::MAX),
+            Limit::Unlimited => (usize::MAX, u64::MAX),
+        };
+        let Self { params, coin } = self;
+        let (data, headers) = (Row::default(), Row::default());
+        Ok(Trimming { data, headers, max_packets, max_bytes, params, taken: 0, coin })
+    }
+}
+
+/// Packets in order of arrival.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Row {
+    bytes: u64,
+    packets: VecDeque<Waiting>,
+}
+
+/// A packet, and what would be left of it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Waiting {
+    entry: Entry,
+    bare: u32,
+}
+
+impl Row {
+    fn push(&mut self, waiting: Waiting) {
+        self.bytes += u64::from(waiting.entry.wire);
+        self.packets.push_back(waiting);
+    }
+    fn left(&mut self, waiting: Option<Waiting>) -> Option<Waiting> {
+        self.bytes -= waiting.map_or(0, |packet| u64::from(packet.entry.wire));
+        waiting
+    }
+    fn pop(&mut self) -> Option<Waiting> {
+        let first = self.packets.pop_front();
+        self.left(first)
+    }
+    fn pop_tail(&mut self) -> Option<Waiting> {
+        let last = self.packets.pop_back();
+        self.left(last)
+    }
+}
+
+/// Both queues of a port.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Trimming {
+    data: Row,
+    headers: Row,
+    max_packets: usize,
+    max_bytes: u64,
+    params: Params,
+    /// Turns that headers have had since data was last sent, while both waited.
+    taken: u32,
+    coin: Stream,
+}
+
+impl Trimming {
+    fn fits(&self, wire: u32) -> bool {
+        self.data.packets.len() < self.max_packets && self.data.bytes + u64::from(wire) <= self.max_bytes
+    }
+
+    /// Of a packet that may be trimmed what is left joins the headers, if there is room.
+    fn join_headers(&mut self, Waiting { entry, bare }: Waiting) -> bool {
+        let fits = self.headers.bytes + u64::from(bare) <= self.params.headers.get();
+        if fits {
+            self.headers.push(Waiting { entry: Entry { wire: bare, ..entry }, bare });
+        }
+        fits
+    }
+
+    /// Data does not fit: who is trimmed?
+    fn overflow(&mut self, arriving: Waiting, out: &mut Vec<Handle>) -> Verdict {
+        let tail = match self.data.packets.back() {
+            Some(tail) if self.params.victim == Victim::Coin && self.takes_place_of(*tail, arriving) => {
+                self.coin.below(2) == 1
+            }
+            _ => false,
+        };
+        let victim = if tail { self.data.pop_tail().expect("it is there") } else { arriving };
+        if tail {
+            self.data.push(arriving);
+        }
+        let Waiting { entry: Entry { handle, wire, .. }, bare } = victim;
+        match (bare < wire && self.join_headers(victim), tail) {
+            (true, _) => Verdict::Trimmed(handle),
+            (false, true) => {
+                out.push(handle);
+                Verdict::Queued
+            }
+            (false, false) => Verdict::Dropped,
+        }
+    }
+
+    /// The arriving packet would fit without the one at the tail.
+    fn takes_place_of(&self, tail: Waiting, arriving: Waiting) -> bool {
+        let bytes = self.data.bytes - u64::from(tail.entry.wire) + u64::from(arriving.entry.wire);
+        self.data.packets.len() <= self.max_packets && bytes <= self.max_bytes
+    }
+
+    /// The next packet.
+    fn next(&mut self) -> Option<Waiting> {
+        if self.headers.packets.is_empty() || self.data.packets.is_empty() {
+            return self.headers.pop().or_else(|| self.data.pop());
+        }
+        if self.taken >= self.params.turns {
+            self.taken = 0;
+            return self.data.pop();
+        }
+        self.taken += 1;
+        self.headers.pop()
+    }
+}
+
+impl OutputQueue for Trimming {
+    fn serve(
+        &mut self,
+        _: Time,
+        _: &mut Vec<Handle>,
+        _look: impl FnOnce(Handle) -> Entry,
+    ) -> Option<(Entry, bool)> {
+        self.next().map(|waiting| (waiting.entry, false))
+    }
+
+    fn bypass_limit(&self) -> u64 {
+        if self.max_packets == 0 { 0 } else { self.max_bytes.min(self.params.headers.get()) }
+    }
+}
+
+impl Discipline for Trimming {
+    fn enqueue(&mut self, _: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
+        let arriving = Waiting { entry: Entry::new(packet, handle), bare: packet.bare() };
+        if packet.is_control() || packet.is_trimmed() {
+            let waits = self.join_headers(arriving);
+            return if waits { Verdict::Queued } else { Verdict::Dropped };
+        }
+        if !self.fits(packet.wire) {
+            return self.overflow(arriving, out);
+        }
+        self.data.push(arriving);
+        Verdict::Queued
+    }
+    fn dequeue(&mut self, _: Time, _: &mut Vec<Handle>) -> Option<Served> {
+        self.next().map(|waiting| Served { handle: waiting.entry.handle, mark: false })
+    }
+    fn packets(&self) -> u32 {
+        (self.data.packets.len() + self.headers.packets.len()) as u32
+    }
+    fn bytes(&self) -> u64 {
+        self.data.bytes + self.headers.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! NDP's parameters as data.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span};
+
+/// Receiver-driven transport over switches that trim.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NdpSpec {
+    /// Payload bytes of a full packet.
+    pub payload: u32,
+    /// Header bytes of every data packet on the wire: what is left of a trimmed one.
+    pub header: u32,
+    /// Wire size of ACKs, NACKs and pulls.
+    pub control: u32,
+    /// Packets that a source sends without a pull.
+    pub window: u32,
+    /// Share of a destination's link that its pulls call for.
+    pub pull_share: f64,
+    /// A source that hears nothing for so long sends again.
+    pub retry: Span,
+    /// Paths, of which each packet takes the next one in a random order; `None`: packets carry no number.
+    pub paths: Option<u32>,
+}
+
+impl NdpSpec {
+    /// How many packets a flow of `size` bytes is.
+    pub(crate) fn packets(&self, size: u64) -> u64 {
+        size.div_ceil(u64::from(self.payload.max(1)))
+    }
+
+    /// A destination whose link has this rate pulls a packet this often.
+    pub(crate) fn spacing(&self, line_rate: Rate) -> Span {
+        let rate = Rate::from_bps((line_rate.bps() as f64 * self.pull_share) as u64);
+        Bytes::new(u64::from(self.payload) + u64::from(self.header)) / rate
+    }
+
+    /// Refuses what cannot work, by name.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let refuse = |what: &str| Err(format!("NDP: {what}"));
+        if self.payload == 0 || self.control == 0 || self.payload.checked_add(self.header).is_none() {
+            return refuse("a packet of no bytes, or of more than 4 GB");
+        }
+        if self.window == 0 {
+            return refuse("window is 0: nothing would ever be pulled; allowed: at least 1");
+        }
+        if !(self.pull_share > 0.0 && self.pull_share <= 1.0) {
+            return refuse("pull_share is not above 0 and at most 1");
+        }
+        if self.retry.is_zero() {
+            return refuse("retry is 0; allowed: above");
+        }
+        if self.paths == Some(0) {
+            return refuse("paths is 0; allowed: at least 1");
+        }
+        Ok(())
+    }
+}
