@@ -106,7 +106,8 @@ LISTS = {
     "A congestion point": ("crates/machines/src/point", r"point::(?:\w+::)*{module}::|PointSpec::{name}\b", {}),
     "A routing rule": (
         "crates/machines/src/route",
-        r"route::(?:\w+::)*{module}::|super::{module}::|RouteSpec::{name}\b|RouteSpec::{module}\(|RouteMachine::{name}\b",
+        r"route::(?:\w+::)*{module}::|super::{module}::|RouteSpec::{name}\b|RouteSpec::{module}\("
+        r"|RouteMachine::{name}\b",
         # Paths that are written down for every flow are a specification's own.
         {"pinned": {"crates/sim/src/spec.rs"}},
     ),

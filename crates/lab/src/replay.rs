@@ -137,7 +137,8 @@ impl Replay {
         let refuse = |reason: &str, hint: &str| Err(scenario.whole_file(reason.to_owned()).hint(hint));
         if !original.routing.rule.needs().source_routes {
             return refuse(
-                "cannot be replayed: its routing chooses packet by packet, so a packet's path is not known from its flow",
+                "cannot be replayed: its routing chooses packet by packet, so a packet's path is not known \
+                 from its flow",
                 "record it with a routing by flow (`routing = \"ecmp\"`)",
             );
         }

@@ -167,7 +167,8 @@ impl<Q: Events> Sim<Q> {
             }
             if needs.told && self.cx.features.per_hop {
                 return refuse(
-                    "switches notify it of drops on the way that packets have come: no rule may choose packet by packet",
+                    "switches notify it of drops on the way that packets have come: no rule may choose packet by \
+                     packet",
                 );
             }
             if !needs.symmetric {

@@ -1,42 +1,37 @@
 //! Which flows wait for which: of each flow the ones that must have arrived whole before it starts.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::FlowId;
+use thalweg_units::{FlowId, Rows};
 
 /// Of each flow those that it follows. They come before it in the list of flows, so nothing waits in a circle.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Precedence {
-    /// Per flow, where those that it follows end in `listed`; empty if no flow follows another.
-    ends: Vec<u32>,
-    listed: Vec<FlowId>,
+    /// A row per flow; none if no flow follows another.
+    of: Rows<FlowId>,
 }
 
 impl Precedence {
     /// Per flow, in the order of the flows, those that it follows. One that is named twice is followed once.
     pub fn new<L: IntoIterator<Item = FlowId>>(flows: impl IntoIterator<Item = L>) -> Self {
-        let (mut ends, mut listed) = (Vec::new(), Vec::new());
+        let mut row = Vec::new();
+        let mut of = Rows::default();
         for predecessors in flows {
-            let begin = listed.len();
-            listed.extend(predecessors);
-            let mut mine = listed.split_off(begin);
-            mine.sort_unstable();
-            mine.dedup();
-            listed.append(&mut mine);
-            ends.push(listed.len() as u32);
+            row.extend(predecessors);
+            row.sort_unstable();
+            row.dedup();
+            of.push(row.drain(..));
         }
-        if listed.is_empty() { Self::default() } else { Self { ends, listed } }
+        if of.items().is_empty() { Self::default() } else { Self { of } }
     }
 
     /// No flow follows another.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.of.is_empty()
     }
 
     /// Those that a flow follows, in rising order; none: it starts by the clock.
     pub fn of(&self, flow: FlowId) -> &[FlowId] {
-        let Some(end) = self.ends.get(flow.at()) else { return &[] };
-        let begin = flow.at().checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.listed[begin as usize..*end as usize]
+        self.of.row(flow.at())
     }
 
     /// It starts after others, not by the clock.
@@ -46,13 +41,10 @@ impl Precedence {
 
     /// Fits so many flows, of which each comes after those that it follows.
     pub(crate) fn check(&self, flows: usize) -> Result<(), String> {
-        let fits = self.is_empty() && self.listed.is_empty()
-            || self.ends.len() == flows
-                && self.ends.last().is_some_and(|end| *end as usize == self.listed.len());
-        if !fits || !self.ends.is_sorted() {
+        if !self.of.is_sound() || !(self.of.is_empty() || self.of.len() == flows) {
             return Err("what flows follow does not fit the flows".into());
         }
-        for flow in (0..self.ends.len()).map(FlowId::from) {
+        for flow in (0..self.of.len()).map(FlowId::from) {
             let before = self.of(flow);
             if before.last().is_some_and(|last| *last >= flow) {
                 return Err(format!("flow {flow} must come after the flows that it follows"));

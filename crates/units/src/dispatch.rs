@@ -88,7 +88,9 @@ macro_rules! dispatch {
     };
     (@methods $variants:tt $(#[$meta:meta])* $vis:vis fn $name:ident(&mut self $($arguments:tt)*)
         $(-> $answer:ty)?; $($more:tt)*) => {
-        $crate::dispatch! { @method $variants [$(#[$meta])* $vis] $name [&mut self] self ($($arguments)*) ($($answer)?) }
+        $crate::dispatch! {
+            @method $variants [$(#[$meta])* $vis] $name [&mut self] self ($($arguments)*) ($($answer)?)
+        }
         $crate::dispatch! { @methods $variants $($more)* }
     };
 

@@ -10,6 +10,7 @@ mod ids;
 pub mod notation;
 mod quantity;
 mod random;
+mod rows;
 mod tagged;
 mod time;
 
@@ -17,4 +18,5 @@ pub use dispatch::mismatch;
 pub use ids::{FlowId, HostId, LinkId, NodeId, PortId};
 pub use quantity::QuantityError;
 pub use random::{Stream, fold64, mix64};
+pub use rows::Rows;
 pub use time::{Bytes, Rate, Serializer, Span, Time};

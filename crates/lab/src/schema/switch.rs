@@ -109,7 +109,7 @@ impl Switch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nic {
-    /// Who is asked for the next packet.
+    /// Where the next packet comes from.
     #[serde(default)]
     #[schemars(extend("x-renamed-kinds" = { "circle": "hpcc-simulator" }))]
     pub order: NicOrder,

@@ -33,7 +33,7 @@ pub(crate) trait Family {
         None
     }
 
-    /// Its flows never end by themselves, or nobody waits for their end.
+    /// Its flows never end by themselves, or nothing waits for their end.
     fn is_endless(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! Flows as families make them, before they have their places in the list of a run.
 
-use thalweg_units::Time;
+use thalweg_units::{Rows, Time};
 
 /// The most flows that a scenario may have.
 pub(crate) const MOST_FLOWS: u64 = 100_000_000;
@@ -28,9 +28,8 @@ pub(crate) struct Draft {
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     flows: Vec<Draft>,
-    /// Per flow, where those that it follows end in `followed`.
-    ends: Vec<u32>,
-    followed: Vec<u32>,
+    /// Per flow, the positions of those that it follows.
+    followed: Rows<u32>,
 }
 
 impl Drafts {
@@ -41,8 +40,7 @@ impl Drafts {
 
     /// A flow that starts after those at these positions, which must be there; its own.
     pub fn follow(&mut self, flow: Draft, others: &[usize]) -> usize {
-        self.followed.extend(others.iter().map(|other| *other as u32));
-        self.ends.push(self.followed.len() as u32);
+        self.followed.push(others.iter().map(|other| *other as u32));
         self.flows.push(flow);
         self.flows.len() - 1
     }
@@ -58,7 +56,6 @@ impl Drafts {
 
     /// The positions of those that it follows.
     pub fn followed_by(&self, position: usize) -> &[u32] {
-        let begin = position.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.followed[begin as usize..self.ends[position] as usize]
+        self.followed.row(position)
     }
 }

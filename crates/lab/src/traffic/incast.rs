@@ -76,7 +76,7 @@ impl Family for Incast {
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let hosts = s.graph.hosts;
-        // How far the n-th other host is from the receiver; whoever exchanges two puts them back.
+        // How far the n-th other host is from the receiver; what is exchanged is put back.
         let mut away: Vec<u32> = (1..hosts).collect();
         let mut exchanged = Vec::new();
         for event in 0..u64::from(self.repeat) {

@@ -33,7 +33,7 @@ impl Family for Permutation {
         Ok(Expected::of(f64::from(s.graph.hosts), s.size("size", self.size.0.get())?))
     }
 
-    /// One cycle through all hosts (Sattolo 1986): nobody sends to itself.
+    /// One cycle through all hosts (Sattolo 1986): no host sends to itself.
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let first = s.start("start", self.start.0)?;
         let mut next: Vec<u32> = (0..s.graph.hosts).collect();

@@ -29,7 +29,8 @@ impl Checked for Rdma {
             r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
         }
         if t.recovery == Recovery::Told && !doc.routing.rule.needs().source_routes {
-            let reason = "switches notify of drops on the way that packets have come, and this routing chooses packet by packet";
+            let reason = "switches notify of drops on the way that packets have come, and this routing chooses \
+                          packet by packet";
             r.error(&at("recovery"), reason, "write \"irn\", or `routing = \"ecmp\"`");
         }
         r.tell(&at("path_values"), path_values(t, doc).0);

@@ -1,4 +1,4 @@
-//! What a controller is told as its flow starts, or starts again.
+//! What a controller is given as its flow starts, or starts again.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
@@ -13,7 +13,7 @@ pub struct Restart {
     pub keeps_threshold: bool,
 }
 
-/// What every controller is told when a flow starts.
+/// What every controller is given when a flow starts.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Start {
     /// The controller's own: whatever else draws, it draws the same.

@@ -1,8 +1,8 @@
 //! NIC scheduling: where the next packet of a host's link comes from.
 //!
-//! Either flows put what they may send into the port's queue, or the link *pulls*: whenever it is free it asks a
-//! flow for a packet, control packets first. An order says which flow is asked. Flows that may have something to
-//! send wait in a list, in the order in which they came to have it; one that was asked and has sent goes to its
+//! Either flows put what they may send into the port's queue, or the link *pulls*: whenever it is free it polls a
+//! flow for a packet, control packets first. An order says which flow is polled. Flows that may have something to
+//! send wait in a list, in the order in which they came to have it; one that was polled and has sent goes to its
 //! end. An order may take the first ([`Waits::InTurn`]), pick one ([`Waits::Picked`]), or have flows wait in
 //! another way ([`Waits::AtPlaces`]).
 
@@ -67,7 +67,7 @@ pub trait Waiting {
 pub trait Order {
     /// What it asks of its driver.
     const NEEDS: Needs;
-    /// The place in the list of the flow that is asked. Only of those that pick ([`Waits::Picked`]).
+    /// The place in the list of the flow that is polled next. Only of those that pick ([`Waits::Picked`]).
     #[inline]
     fn pick(_flows: &impl Waiting) -> usize {
         0

@@ -10,7 +10,7 @@ impl StageSpec {
         Problems::found(|problems| self.check(at, problems))
     }
 
-    /// What its machines must be told; nothing, if they cannot be made.
+    /// What its machines must be given; nothing, if they cannot be made.
     pub fn needs(&self) -> Needs {
         self.make(Stream::default(), Rate::from_gbps(1)).map_or(Needs::default(), |made| made.needs())
     }

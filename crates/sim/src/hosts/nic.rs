@@ -396,7 +396,7 @@ impl Waiting for Ready<'_> {
     fn count(&self) -> usize {
         self.ready.len()
     }
-    /// One that is over is asked at once, and forgotten.
+    /// One that is over is polled at once, and forgotten.
     fn left(&self, place: usize) -> u64 {
         self.sender(place).map_or(0, |sending| sending.sender.remaining())
     }

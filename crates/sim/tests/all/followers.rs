@@ -69,7 +69,10 @@ fn random(seed: u64) -> NetworkSpec {
 
 proptest! {
     #[test]
-    fn every_follower_waits_for_all_and_no_longer(seed in 0..1_000_000u64, cuts in prop::collection::vec(1..400u64, 0..6)) {
+    fn every_follower_waits_for_all_and_no_longer(
+        seed in 0..1_000_000u64,
+        cuts in prop::collection::vec(1..400u64, 0..6),
+    ) {
         let straight = run(random(seed));
         let spec = straight.spec();
         for (flow, f) in (0..).map(FlowId).zip(&spec.flows) {
