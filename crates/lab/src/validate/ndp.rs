@@ -3,8 +3,9 @@
 use super::Report;
 use super::transports::{Checked, LARGEST, sizes};
 use crate::resolve;
-use crate::schema::{Document, Ndp, Pattern};
+use crate::schema::{Document, Ndp};
 use crate::topology::Graph;
+use thalweg_machines::problems::Problems;
 
 impl Checked for Ndp {
     fn check(&self, r: &mut Report<'_>, key: &str, doc: &Document, _: &Graph) {
@@ -41,7 +42,7 @@ impl Checked for Ndp {
         }
         let name = key.strip_prefix("transports.").unwrap_or("default");
         for (i, t) in doc.traffic.iter().enumerate() {
-            if t.transport == name && t.class > 0 && !matches!(t.pattern, Pattern::Udp(_)) {
+            if t.uses_transport(name) && t.class > 0 {
                 let why = "the transport has no classes: headers go first, data in order of arrival";
                 r.useless(&format!("traffic.{i}.class"), why, "remove the key");
             }
@@ -54,15 +55,16 @@ impl Checked for Ndp {
 }
 
 /// What cannot stand headers of which the payload was cut.
-pub(super) fn trimming(r: &mut Report<'_>, section: &str, doc: &Document) {
-    let key = format!("{section}.scheduler");
-    let datagrams = doc.traffic.iter().any(|t| matches!(t.pattern, Pattern::Udp(_)));
+pub(super) fn trimming(doc: &Document) -> Problems {
+    let mut problems = Problems::default();
+    let datagrams = doc.traffic.iter().any(|t| t.pattern.family().transport().is_some());
     if datagrams || resolve::used(doc).any(|t| !t.spec().needs().reads_trimmed) {
         let reason = "there are transports that do not know packets whose payload was cut";
-        r.error(&key, reason, "use the transport ndp for all traffic, or another scheduler");
+        problems.wrong("", reason, "use the transport ndp for all traffic, or another scheduler");
     }
     if doc.switch.congestion_point.is_some() {
         let reason = "congestion points count packets that leave as they came";
-        r.error(&key, reason, "remove `switch.congestion_point`, or use another scheduler");
+        problems.wrong("", reason, "remove `switch.congestion_point`, or use another scheduler");
     }
+    problems
 }

@@ -4,7 +4,7 @@ use super::Report;
 use crate::diagnostic::suggest;
 use crate::topology::Graph;
 use thalweg_machines::congestion::ControllerSpec;
-use thalweg_machines::problems::Problems;
+use thalweg_machines::problems::{Problem, Problems};
 use thalweg_units::Rate;
 
 /// The slowest sender's line.
@@ -13,10 +13,10 @@ fn line(graph: &Graph) -> Rate {
 }
 
 /// A rate that a host's link can carry, and that carries something.
-pub(super) fn rate(r: &mut Report<'_>, key: &str, rate: Rate, graph: &Graph) {
+pub(super) fn rate(rate: Rate, graph: &Graph) -> Vec<Problem> {
     let mut problems = Problems::default();
     problems.rate("", rate, line(graph));
-    r.tell(key, problems.0);
+    problems.0
 }
 
 /// What a controller says is wrong with its parameters.

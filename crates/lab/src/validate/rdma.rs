@@ -231,7 +231,7 @@ fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
         r.error(&at("bytes"), reason, format!("a multiple of {}, for example 16 of them", t.mtu.0));
     }
     if let Some(pace) = s.nic_pace {
-        rates::rate(r, &at("nic_pace"), pace.0, graph);
+        r.tell(&at("nic_pace"), rates::rate(pace.0, graph));
     }
 }
 

@@ -42,12 +42,12 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
     let key = format!("{section}.scheduler");
     let needs = s.needs();
     if needs.trims.is_some() {
-        ndp::trimming(r, section, doc);
+        r.tell(&key, ndp::trimming(doc).0);
     }
     match needs.manages {
         Manages::Everything if marking != Marking::default() => {
             let name = if let Scheduler::Custom(user) = s { &user.name } else { s.key() };
-            let why = format!("the registered scheduler `{name}` marks for itself");
+            let why = format!("the scheduler `{name}` marks for itself");
             r.useless(&format!("{section}.marking"), &why, "write \"none\"");
         }
         Manages::Delay if marking.needs().wait => {

@@ -18,6 +18,7 @@ use super::{
     Around, At, Discipline, Entry, Limit, Machine, Manages, Needs, OutputQueue, Parameters, Problems, Served,
     Verdict,
 };
+use crate::Invalid;
 use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,7 +76,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, at: &At) -> Result<Unlimited, String> {
+    fn make(&self, at: &At) -> Result<Unlimited, Invalid> {
         let mut stream = at.stream.clone();
         Ok(Unlimited { params: *self, coin: Stream::new(mix64(stream.bits()), "trimming coin", 0) })
     }
@@ -96,7 +97,7 @@ pub struct Unlimited {
 
 impl Machine for Unlimited {
     type Queue = Trimming;
-    fn queue(self, limit: Limit, _: &StageSpec, _: &At) -> Result<Trimming, String> {
+    fn queue(self, limit: Limit, _: &StageSpec, _: &At) -> Result<Trimming, Invalid> {
         let (max_packets, max_bytes) = match limit {
             Limit::Bytes(bytes) => (usize::MAX, bytes.get()),
             Limit::Packets(packets) => (packets as usize, u64::MAX),

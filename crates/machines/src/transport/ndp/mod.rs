@@ -30,6 +30,7 @@ pub use sender::NdpSender;
 use paths::PathCycle;
 
 use super::{NdpSpec, PathNeeds, Protocol, Wire};
+use crate::Invalid;
 use crate::congestion::Start;
 use thalweg_units::{FlowId, Stream};
 
@@ -37,7 +38,7 @@ impl Protocol for NdpSpec {
     type Sender = NdpSender;
     type Receiver = NdpReceiver;
 
-    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<NdpSender, String> {
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<NdpSender, Invalid> {
         self.check()?;
         if size == 0 || size == u64::MAX {
             return Err("NDP: the last packet says so: at least 1 byte, and an end".into());

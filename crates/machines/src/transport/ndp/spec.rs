@@ -1,5 +1,6 @@
 //! NDP's parameters as data.
 
+use crate::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span};
 
@@ -35,22 +36,22 @@ impl NdpSpec {
     }
 
     /// Refuses what cannot work, by name.
-    pub(super) fn check(&self) -> Result<(), String> {
-        let refuse = |what: &str| Err(format!("NDP: {what}"));
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        let refuse = |key, why, hint| Err(Invalid::new(why).of("NDP").at(key).hint(hint));
         if self.payload == 0 || self.control == 0 || self.payload.checked_add(self.header).is_none() {
-            return refuse("a packet of no bytes, or of more than 4 GB");
+            return refuse("", "a packet of no bytes, or of more than 4 GB", "");
         }
         if self.window == 0 {
-            return refuse("window is 0: nothing would ever be pulled; allowed: at least 1");
+            return refuse("window", "window is 0: nothing would ever be pulled", "allowed: at least 1");
         }
         if !(self.pull_share > 0.0 && self.pull_share <= 1.0) {
-            return refuse("pull_share is not above 0 and at most 1");
+            return refuse("pull_share", "pull_share is not above 0 and at most 1", "");
         }
         if self.retry.is_zero() {
-            return refuse("retry is 0; allowed: above");
+            return refuse("retry", "retry is 0", "allowed: above");
         }
         if self.paths == Some(0) {
-            return refuse("paths is 0; allowed: at least 1");
+            return refuse("paths", "paths is 0", "allowed: at least 1");
         }
         Ok(())
     }
