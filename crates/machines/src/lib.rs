@@ -42,6 +42,7 @@ pub mod problems;
 pub mod relief;
 pub mod route;
 pub mod schedule;
+pub mod sharing;
 pub mod slack;
 pub mod stage;
 mod steps;

@@ -192,13 +192,13 @@ pub enum IncidentKind {
     PauseLoss(Option<PortId>, f64),
 }
 
-/// A switch's memory: dynamic thresholds (Choudhury & Hahne 1998).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// Memory that the ports of a switch share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SharedBufferSpec {
-    /// Bytes of memory of one switch.
+    /// Bytes of one switch.
     pub total: Bytes,
-    /// A port may hold `alpha` × the free bytes; infinite: complete sharing.
-    pub alpha: f64,
+    /// Who is admitted, and who makes room.
+    pub sharing: SharingSpec,
 }
 
 /// Cut-through forwarding.

@@ -1,7 +1,5 @@
-//! How the ports of one switch share its memory.
+//! Memory of switches that account for it by the input at which packets came.
 
 mod inputs;
-mod shared;
 
 pub use inputs::{Input, InputMemory, InputSpec, Inputs};
-pub use shared::SharedPool;

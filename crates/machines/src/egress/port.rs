@@ -189,6 +189,18 @@ impl Egress {
         }
     }
 
+    /// The queue gives up the packet that its order would, or several at once: memory that it shares has no room. They
+    /// are appended to `out`; the one that arrived last, `arriving`, may be among them. False: it keeps what waits.
+    pub fn push_out(&mut self, now: Time, arriving: Handle, out: &mut Vec<Handle>) -> bool {
+        let before = out.len();
+        let gave = self.queue.push_out(now, arriving, out);
+        self.totals.dropped += (out.len() - before) as u64;
+        for victim in &out[before..] {
+            self.forget(*victim);
+        }
+        gave
+    }
+
     /// Gives up the control packets in their lane. Appended to `out`.
     pub fn drain_control(&mut self, out: &mut Vec<Handle>) {
         let lane = self.control.iter_mut().flat_map(|lane| lane.drain(..));

@@ -59,7 +59,7 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         let manages = Manages::Everything;
-        Needs { key: Key::Anything, classes: Some(256), manages, ..Needs::NOTHING }
+        Needs { key: Key::Anything, classes: Some(256), manages, keeps: true, ..Needs::NOTHING }
     }
     fn make(&self, _: &At) -> Result<CustomDiscipline, Invalid> {
         CustomDiscipline::make(&self.name, self.params.0.to_string().as_bytes())

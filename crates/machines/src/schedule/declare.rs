@@ -103,6 +103,8 @@ pub struct Needs {
     pub apart: bool,
     /// It knows which packet is next before that leaves ([`OutputQueue::head`](super::OutputQueue::head)).
     pub foretells: bool,
+    /// It never gives up a packet that waits ([`Discipline::push_out`](super::Discipline::push_out)).
+    pub keeps: bool,
     /// It cuts packets to their headers instead of dropping them; headers may take so much besides the limit.
     pub trims: Option<Bytes>,
 }
@@ -123,6 +125,7 @@ impl Needs {
         searchable: false,
         apart: false,
         foretells: false,
+        keeps: false,
         trims: None,
     };
 

@@ -339,6 +339,13 @@ impl<O: Order> Discipline for Managed<O> {
     fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
         self.order.waiting(see)
     }
+    fn push_out(&mut self, now: Time, arriving: Handle, out: &mut Vec<Handle>) -> bool {
+        let Some(entry) = self.order.push_out(arriving) else { return false };
+        self.forget(now, entry);
+        out.push(entry.handle);
+        self.forget_dropped(out);
+        true
+    }
     fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>) {
         let Self { packets, bytes, order, sojourn, .. } = self;
         order.withdraw(belongs, &mut |entry| {

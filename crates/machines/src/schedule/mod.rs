@@ -153,6 +153,7 @@ kinds! {
         fn late(&self) -> Span;
         fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32>;
         fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>);
+        fn push_out(&mut self, now: Time, arriving: Handle, out: &mut Vec<Handle>) -> bool;
         fn is_held(&self) -> bool;
         fn held_until(&self) -> Option<Time>;
         #[inline]

@@ -61,7 +61,7 @@ impl Parameters for Params {
     type Machine = Unlimited;
 
     fn needs(&self) -> Needs {
-        Needs { manages: Manages::Everything, trims: Some(self.headers), ..Needs::NOTHING }
+        Needs { manages: Manages::Everything, trims: Some(self.headers), keeps: true, ..Needs::NOTHING }
     }
 
     fn check(&self, at: &Around, problems: &mut Problems) {

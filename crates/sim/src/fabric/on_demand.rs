@@ -108,7 +108,7 @@ impl Fabric {
 
     /// A packet joins the queue of an on-demand port that has caught up; false: it was dropped.
     pub(super) fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: &Flying) -> bool {
-        let Flying { handle, wire, route, load, .. } = *flying;
+        let Flying { handle, mut wire, route, load, .. } = *flying;
         let unobserved = !cx.features.observed;
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
@@ -121,19 +121,39 @@ impl Fabric {
         if cx.features.headers {
             self.note_arrival(cx, id, handle);
         }
+        let room = match self.memory.pools.is_empty() {
+            true => Room::Enough,
+            false => sharing::find_room(self, cx, id, (handle, wire)),
+        };
+        match room {
+            Room::Enough | Room::Own => {}
+            Room::Header => {
+                trimming::cut(&mut self.packets[handle], &mut self.memory, &mut cx.instruments.tally, id);
+                self.lost.push(Lost { packet: self.packets[handle], fate: Fate::Trimmed });
+                wire = self.packets[handle].wire;
+            }
+            Room::None => {
+                self.ports[id.at()].verdicts.dropped += 1;
+                self.lose(cx, handle);
+                return false;
+            }
+        }
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         let packet = &mut self.packets[handle];
         let before = port.waiting.bytes;
-        let mut pool = self.memory.pools.get_mut(port.place.pool as usize);
-        if let Some(pool) = &mut pool
-            && !pool.admits(before, wire)
-        {
-            port.verdicts.dropped += 1;
-            self.lose(cx, handle);
-            return false;
+        let pool = self.memory.pools.get_mut(port.place.pool as usize);
+        let mut verdict = queue.enqueue(cx.now, packet, handle, &mut self.pushed_out);
+        if room == Room::Own && verdict != Verdict::Dropped {
+            let free = pool.as_ref().map_or(0, |pool| pool.free());
+            while queue.bytes().saturating_sub(before) > free
+                && queue.push_out(cx.now, handle, &mut self.pushed_out)
+            {}
+            if sharing::takes_back(handle, &mut self.pushed_out) {
+                port.verdicts.marked += u64::from(verdict == Verdict::Marked);
+                verdict = Verdict::Dropped;
+            }
         }
-        let verdict = queue.enqueue(cx.now, packet, handle, &mut self.pushed_out);
         let plain = self.pushed_out.is_empty()
             && !port.state.eager
             && !cx.features.points

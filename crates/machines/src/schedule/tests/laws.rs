@@ -125,6 +125,20 @@ impl Run {
         }
         event
     }
+
+    /// Memory that it shares has no room: true if it has given something up.
+    fn push_out(&mut self, keeps: bool) -> bool {
+        let mut out = vec![];
+        let gave = self.queue.push_out(self.now, Handle::NONE, &mut out);
+        assert_eq!(gave, !keeps && !self.waiting.is_empty(), "whoever keeps what waits says so");
+        assert_eq!(gave, !out.is_empty());
+        for gone in &out {
+            assert!(self.waiting.remove(gone).is_some(), "pushed out, but was not waiting");
+        }
+        assert_eq!(self.queue.packets() as usize, self.waiting.len());
+        assert_eq!(self.queue.bytes(), self.waiting.values().map(|&w| u64::from(w)).sum::<u64>());
+        gave
+    }
 }
 
 fn everywhere(law: impl Fn(&DisciplineSpec, u64)) {
@@ -138,6 +152,23 @@ fn everywhere(law: impl Fn(&DisciplineSpec, u64)) {
             }
         }
     }
+}
+
+#[test]
+fn a_queue_makes_room_for_others_packet_by_packet_and_goes_on() {
+    everywhere(|spec, seed| {
+        let keeps = spec.order.needs().keeps;
+        let mut run = Run::new(spec, seed);
+        for round in 0..12 {
+            (0..60).for_each(|_| drop(run.step(Span::ZERO)));
+            // Some of what waits, and at last all of it.
+            let mut left = if round == 11 { usize::MAX } else { run.waiting.len() / 2 };
+            while left > 0 && run.push_out(keeps) {
+                left -= 1;
+            }
+        }
+        assert!(keeps || run.queue.is_empty());
+    });
 }
 
 #[test]

@@ -1,0 +1,72 @@
+//! What a policy says of itself, once: its keys with their defaults, documentation and ranges, and what it needs of
+//! queues and transports.
+
+use super::{Admission, Arriving, Memory, Sharing};
+use crate::problems::Problems;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+
+/// A policy's parameters: its table in scenarios. The doc comment of the struct is its summary, with its source in
+/// parentheses; those of the fields document the keys; [`Default`] holds the defaults.
+pub trait Parameters:
+    Clone + Debug + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema
+{
+    /// The policy of one switch.
+    type Machine: Sharing;
+
+    /// What it needs of queues and transports.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Nothing is ever refused, dropped or cut if `total` bytes are shared by so many `ports` whose own limit is `each`
+    /// bytes: without the policy it would be the same.
+    fn admits_all(&self, total: u64, ports: u64, each: u64) -> bool {
+        total >= each.saturating_mul(ports)
+    }
+
+    /// What is impossible, or cannot take effect.
+    fn check(&self, _problems: &mut Problems) {}
+
+    /// The policy of a switch, from parameters that were checked.
+    fn make(&self) -> Self::Machine;
+
+    /// What the laws of every policy are tried on: the variants that differ most.
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        vec![Self::default()]
+    }
+}
+
+/// What a policy needs of queues and transports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Needs {
+    /// Queues give up packets that wait.
+    pub pushes_out: bool,
+    /// Packets may arrive as headers.
+    pub trims: bool,
+}
+
+/// What becomes of a packet that is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overflow {
+    /// It is dropped.
+    #[default]
+    Drop,
+    /// Its payload is cut off if there is memory for its header, whatever its port's share; else it is dropped.
+    Trim,
+}
+
+impl Overflow {
+    /// What becomes of this packet, which is not admitted.
+    #[cold]
+    pub(super) fn of(self, memory: &impl Memory, arriving: &Arriving) -> Admission {
+        match (self, arriving.header) {
+            (Self::Trim, Some(header)) if u64::from(header) <= memory.free() => Admission::Trim,
+            _ => Admission::Drop,
+        }
+    }
+}

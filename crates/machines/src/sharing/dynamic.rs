@@ -1,0 +1,74 @@
+//! Dynamic thresholds. Choudhury & Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
+//! Switches", IEEE/ACM Trans. Networking 6(2), 1998, §III: T(t) = α · (B − Q(t)).
+//!
+//! ```text
+//! CHOICE Choudhury & Hahne §III: packets there are cells of one size; here a port is below its threshold if it is
+//! still at or below it *with* the packet, measured before the packet is in.
+//! ```
+
+use super::{Admission, Arriving, Memory, Needs, Overflow, Parameters, Sharing};
+use crate::problems::Problems;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A port may hold alpha × the free bytes (Choudhury & Hahne, IEEE/ACM ToN 1998).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// alpha.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub alpha: f64,
+    /// What becomes of a packet beyond the threshold.
+    pub overflow: Overflow,
+}
+
+impl Default for Params {
+    /// With one busy port half of the memory is its own, with two a third each.
+    fn default() -> Self {
+        Self { alpha: 1.0, overflow: Overflow::Drop }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Self;
+
+    fn needs(&self) -> Needs {
+        Needs { trims: self.overflow == Overflow::Trim, ..Needs::default() }
+    }
+    /// The threshold is lowest when all ports are full.
+    fn admits_all(&self, total: u64, ports: u64, each: u64) -> bool {
+        total.saturating_sub(each.saturating_mul(ports)) as f64 * self.alpha >= each as f64
+    }
+    fn check(&self, problems: &mut Problems) {
+        if !self.alpha.is_finite() {
+            problems.wrong("alpha", "it is not finite", "write `sharing = \"complete\"`");
+        } else if self.alpha <= 0.0 {
+            problems.wrong("alpha", format!("{} times what is free is nothing", self.alpha), "above 0");
+        }
+    }
+    fn make(&self) -> Self {
+        self.clone()
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        [(0.5, Overflow::Drop), (8.0, Overflow::Trim)].map(|(alpha, overflow)| Self { alpha, overflow }).into()
+    }
+}
+
+impl Params {
+    /// T: the most that one port may hold now, bytes.
+    #[inline]
+    fn threshold(&self, memory: &impl Memory) -> u64 {
+        (self.alpha * memory.free() as f64) as u64
+    }
+}
+
+impl Sharing for Params {
+    #[inline]
+    fn admit(&mut self, memory: &impl Memory, arriving: &Arriving) -> Admission {
+        let wire = u64::from(arriving.wire);
+        let fits = wire <= memory.free() && arriving.waiting.saturating_add(wire) <= self.threshold(memory);
+        if fits { Admission::Keep } else { self.overflow.of(memory, arriving) }
+    }
+}

@@ -1,0 +1,75 @@
+//! Memory that the ports of a switch share: what a packet finds there, and how queues make room.
+
+use crate::cx::Cx;
+use crate::events::Events;
+use crate::fabric::{Fabric, reference};
+use crate::port::Lane;
+use thalweg_machines::schedule::Discipline;
+use thalweg_machines::sharing::{Admission, Arriving};
+use thalweg_units::PortId;
+use thalweg_wire::Handle;
+
+/// What a packet finds that has come to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// There is room for it, or the port shares nothing.
+    Enough,
+    /// There is room once its own queue has given up packets, this one perhaps ([`takes_back`]).
+    Own,
+    /// There is room for its header.
+    Header,
+    /// There is none.
+    None,
+}
+
+/// What the packet `handle` of `wire` bytes finds at the port `id`. Queues of other ports have made room for it then.
+#[inline(never)]
+pub(super) fn find_room<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    id: PortId,
+    (handle, wire): (Handle, u32),
+) -> Room {
+    loop {
+        let Fabric { ports, queues, egresses, memory, packets, pushed_out, .. } = fabric;
+        let port = &ports[id.at()];
+        let switch = port.place.pool as usize;
+        let Some(pool) = memory.pools.get_mut(switch) else { return Room::Enough };
+        let (own, bare) = (&memory.links[switch], packets[handle].bare());
+        let header = (bare < wire).then_some(bare);
+        let arriving = Arriving { port: id, waiting: port.waiting.bytes, wire, header };
+        let nth = |nth: usize| (own[nth], ports[own[nth].at()].waiting.bytes);
+        let victim = match pool.admit(&arriving, own.len(), nth) {
+            Admission::Keep => return Room::Enough,
+            Admission::Trim => return Room::Header,
+            Admission::Drop => return Room::None,
+            Admission::PushOut(victim) if victim == id => return Room::Own,
+            Admission::PushOut(victim) => victim,
+        };
+        let port = &mut ports[victim.at()];
+        if port.mode.lane == Lane::Reference {
+            let egress = &mut egresses[port.queue as usize].egress;
+            egress.push_out(cx.now, Handle::NONE, pushed_out);
+            reference::note_queue(fabric, cx.now, victim);
+        } else {
+            let (queue, before) = (&mut queues[port.queue as usize], port.waiting.bytes);
+            queue.push_out(cx.now, Handle::NONE, pushed_out);
+            port.now_waiting(cx.now, queue.packets(), queue.bytes());
+            pool.release(before - port.waiting.bytes);
+        }
+        debug_assert!(!fabric.pushed_out.is_empty(), "who keeps what waits is refused when the network is built");
+        if fabric.pushed_out.is_empty() {
+            return Room::None;
+        }
+        fabric.lose_pushed_out(cx, victim);
+    }
+}
+
+/// The packet `arriving` has joined a queue that makes room itself, and its queue has given up those in `out`. True: it
+/// is one of them; it is taken off the list.
+#[cold]
+pub(super) fn takes_back(arriving: Handle, out: &mut Vec<Handle>) -> bool {
+    let Some(at) = out.iter().position(|gone| *gone == arriving) else { return false };
+    out.remove(at);
+    true
+}
