@@ -75,7 +75,7 @@ fn every_catalogue_has_names_and_every_name_a_summary() {
         catalogue("schedulers").expect("schedulers").into_iter().find(|e| e.name == "drr").expect("drr");
     assert_eq!(drr.summary, "Deficit round robin over flows.");
     assert_eq!(drr.source, "Shreedhar & Varghese, SIGCOMM 1995");
-    assert_eq!(catalogue("schemes").expect("schemes").len(), 5 * 8 + 10 * 4 + 3);
+    assert_eq!(catalogue("schemes").expect("schemes").len(), 5 * 8 + 10 * 4 + 4);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     // The same meaning is told once, a kind that is named in the key not at all.
     let said = explain("transport.header").expect("known");
     assert!(said.starts_with("Headers of every data packet on the wire.\n"), "{said}");
-    assert_eq!(said.matches("with: ").count(), 4, "different defaults: {said}");
+    assert_eq!(said.matches("with: ").count(), 5, "different defaults: {said}");
     let said = explain("switch.pfc.threshold.alpha").expect("known");
     assert!(said.ends_with("with: switch.pfc.threshold.kind = \"dynamic\""), "{said}");
     let said = explain("transport.congestion.gain").expect("known");

@@ -24,7 +24,7 @@ fn the_laboratory_has_no_circles_of_imports_and_no_large_or_spread_structs() {
             &["parse", "topology"],
         ],
         // What checks find; each is handed it.
-        spread: &[("Report", 74)],
+        spread: &[("Report", 73)],
     };
     keeps_the_laws(&source, &exempt);
 }

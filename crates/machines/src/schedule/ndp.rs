@@ -77,7 +77,7 @@ impl Parameters for Params {
     }
 
     fn make(&self, at: &At) -> Result<Unlimited, Invalid> {
-        let mut stream = at.stream.clone();
+        let mut stream = at.stream;
         Ok(Unlimited { params: *self, coin: Stream::new(mix64(stream.bits()), "trimming coin", 0) })
     }
 

@@ -10,7 +10,7 @@
 use crate::cx::Cx;
 use crate::events::{Draw, Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
-use crate::fabric::{Fabric, backpressure, points, reference, relief, settling, trimming};
+use crate::fabric::{Fabric, Fate, Lost, backpressure, points, reference, relief, settling, trimming};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -191,7 +191,8 @@ impl Fabric {
         }
         if let Verdict::Trimmed(cut) = verdict {
             let bytes = self.packets[cut].trim();
-            trimming::note(self, cx, id, cut, bytes);
+            trimming::note(&mut self.memory, &mut cx.instruments.tally, id, bytes);
+            self.lost.push(Lost { packet: self.packets[cut], fate: Fate::Trimmed });
         }
         self.request_tx::<false, _>(cx, id);
         if self.ports[id.at()].mode.preemptive && verdict != Verdict::Dropped {

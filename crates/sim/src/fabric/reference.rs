@@ -13,7 +13,7 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::egress::Held;
 use crate::fabric::settling::As;
-use crate::fabric::{Fabric, backpressure, points, settling, trimming};
+use crate::fabric::{Fabric, Fate, Lost, backpressure, points, settling, trimming};
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
@@ -70,7 +70,8 @@ pub(crate) fn enqueue<Q: Events>(
         fabric.wake(cx, id);
     }
     if let Arrived::Trimmed { handle, cut } = arrived {
-        trimming::note(fabric, cx, id, handle, cut);
+        trimming::note(&mut fabric.memory, &mut cx.instruments.tally, id, cut);
+        fabric.lost.push(Lost { packet: fabric.packets[handle], fate: Fate::Trimmed });
     }
     if arrived == Arrived::Dropped {
         fabric.ports[id.at()].verdicts.dropped += 1;

@@ -47,6 +47,30 @@ pub struct Tally {
     pub edge: EdgeTally,
 }
 
+impl Tally {
+    /// Where queues trim: what was sent is what has arrived, was dropped, was cut off, or is in the network (`live`); and
+    /// ports and flows count the same packets.
+    ///
+    /// # Errors
+    /// If it is not so, with the numbers.
+    pub(crate) fn check_payload(&self, live: u64, at_ports: u64, of_flows: u64) -> Result<(), String> {
+        let PayloadTally { injected, delivered, dropped, cut } = self.payload;
+        if injected != delivered + dropped + cut + live {
+            return Err(format!(
+                "payload is conserved: {injected} B injected, {delivered} B delivered, {dropped} B dropped, {cut} B cut \
+                 off, {live} B in the network"
+            ));
+        }
+        let trimmed = self.trimmed;
+        if [at_ports, of_flows] != [trimmed; 2] {
+            return Err(format!(
+                "{trimmed} packets were trimmed, {at_ports} at ports and {of_flows} of flows"
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// Bytes of payload: of all packets that were dropped or cut, and, where queues trim, of all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PayloadTally {

@@ -71,11 +71,12 @@ pub fn marking(seed: u64) -> StageSpec {
     }
 }
 
+/// Those that any transport can do with: not of users, and not for transports that know trimmed packets.
 pub fn orders() -> Vec<OrderSpec> {
     let (target, interval) = (Span::from_us(5), Span::from_us(50));
     let map = ads::Map::Dynamic { interval: Span::from_us(20), window: 5 };
-    let mut all: Vec<OrderSpec> =
-        OrderSpec::all().into_iter().filter(|order| !order.needs().anything()).collect();
+    let for_any = |order: &OrderSpec| !order.needs().anything() && order.needs().trims.is_none();
+    let mut all: Vec<OrderSpec> = OrderSpec::all().into_iter().filter(for_any).collect();
     all.extend([
         priority::Params::from(4).into(),
         srpt::Params { flow_order: false }.into(),
