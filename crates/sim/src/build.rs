@@ -25,14 +25,14 @@ use crate::port::{Lane, Port};
 use crate::routing::{RouteError, Routes};
 use crate::sampling;
 use crate::sim::Sim;
-use crate::spec::{IncidentKind, NetworkSpec, TieSpec};
+use crate::spec::{IncidentKind, NetworkSpec, SharedBufferSpec, TieSpec};
 use std::collections::VecDeque;
 use thalweg_machines::Invalid;
-use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::pause::Reach;
 use thalweg_machines::point::PointMachine;
 use thalweg_machines::route::Paths;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
+use thalweg_machines::sharing::Pool;
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_units::{FlowId, HostId, NodeId, PortId, Rate, Span, Stream, Time};
@@ -284,8 +284,8 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     let switch_ports = number_ports(spec.hosts, spec.switches, &mut ports);
     let mut memory = build_memory(spec, switch_ports)?;
     if let Some(shared) = &spec.shared_buffer {
-        let pool = SharedPool::new(shared.total, shared.alpha).map_err(inconsistent)?;
-        memory.pools = vec![pool; spec.switches as usize];
+        check_sharing(spec, shared)?;
+        memory.pools = vec![Pool::new(shared.total, &shared.sharing); spec.switches as usize];
     }
     if spec.inputs.and_then(|inputs| inputs.queue_pauses()).is_some_and(|own| own.elide) {
         memory.elide(&ports, &elision(&Ways::of(spec))?);
@@ -465,9 +465,26 @@ fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
     pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { asks() }
 }
 
+/// Who shares memory can do what its policy wants of it.
+fn check_sharing(spec: &NetworkSpec, shared: &SharedBufferSpec) -> Result<(), BuildError> {
+    if let Some(problem) = shared.sharing.problems().into_iter().next() {
+        return Err(BuildError::Inconsistent(format!("{}: {}", shared.sharing.key(), problem.reason)));
+    }
+    let keeps = spec.disciplines.iter().find(|kind| kind.order.needs().keeps);
+    if let Some(kind) = keeps.filter(|_| shared.sharing.needs().pushes_out) {
+        let (sharing, order) = (shared.sharing.key(), kind.order.key());
+        let why = format!("the sharing {sharing} has queues give up packets, and {order} keeps what waits");
+        return Err(BuildError::Inconsistent(why));
+    }
+    Ok(())
+}
+
 /// The memory of switches with per-ingress accounting.
 fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Memory, BuildError> {
-    let Some(inputs) = spec.inputs else { return Ok(Memory::default()) };
+    let Some(inputs) = spec.inputs else {
+        let links = if spec.shared_buffer.is_some() { switch_ports } else { Vec::new() };
+        return Ok(Memory { links, ..Memory::default() });
+    };
     let wrong = |what: String| Err(BuildError::Inconsistent(what));
     if spec.shared_buffer.is_some() {
         return wrong("per-ingress accounting and memory shared by outputs exclude each other".into());

@@ -92,9 +92,10 @@ pub(crate) fn pulls_when_idle(spec: &NetworkSpec) -> bool {
     spec.transports.iter().any(|t| t.needs().when_idle)
 }
 
-/// Some queue cuts packets to their headers.
+/// Some queue, or a policy of shared memory, cuts packets to their headers.
 pub(crate) fn trims(spec: &NetworkSpec) -> bool {
-    spec.disciplines.iter().any(|kind| kind.order.needs().trims.is_some())
+    let shared = spec.shared_buffer.as_ref().is_some_and(|shared| shared.sharing.needs().trims);
+    shared || spec.disciplines.iter().any(|kind| kind.order.needs().trims.is_some())
 }
 
 /// Some sender can say beforehand that it will wait, and whose turn it is at a NIC is decided by turns alone.

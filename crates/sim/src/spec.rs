@@ -12,6 +12,7 @@ use thalweg_machines::relief::ReliefSpec;
 use thalweg_machines::route::Paths;
 pub use thalweg_machines::route::{Given, PinnedPath, RouteSpec};
 use thalweg_machines::schedule::DisciplineSpec;
+use thalweg_machines::sharing::SharingSpec;
 use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};
 use thalweg_machines::transport::TransportSpec;

@@ -5,6 +5,7 @@ use crate::quantity::{Capacity, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::pause::{Effects, Parameters, PauseSpec, Site};
+use thalweg_machines::sharing::SharingSpec;
 use thalweg_units::Bytes;
 
 /// A table of scenarios, and in it one for each pause policy of the list: `switch.NAME`.
@@ -139,9 +140,9 @@ pub struct SharedBuffer {
     /// Of one switch.
     #[schemars(extend("x-quantity" = "room"))]
     pub total: Q<Bytes>,
-    /// How ports share it.
+    /// How ports share it: who is admitted, and who makes room.
     #[serde(default)]
-    pub sharing: Sharing,
+    pub sharing: SharingSpec,
 }
 
 /// Another scheduler at some switches.
@@ -185,24 +186,7 @@ impl Nodes {
     }
 }
 
-/// How the ports of a switch share its memory.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Sharing {
-    /// First come, first served.
-    #[default]
-    Complete,
-    /// A port may hold alpha × the free bytes (Choudhury & Hahne, IEEE/ACM ToN 1998).
-    Dynamic {
-        /// alpha.
-        #[serde(default = "default::alpha")]
-        #[schemars(extend("exclusiveMinimum" = 0.0))]
-        alpha: f64,
-    },
-}
-
 defaults! {
     buffer: Capacity = Capacity::Bytes(Bytes::kb(500)); // ads §2.2
-    alpha: f64 = 1.0;
     yes: bool = true;
 }

@@ -75,6 +75,11 @@ impl Pool {
         self.used = self.used.saturating_sub(bytes);
     }
 
+    /// Bytes that are free.
+    pub fn free(&self) -> u64 {
+        self.total - self.used
+    }
+
     /// Bytes that all ports hold.
     #[inline]
     pub fn used(&self) -> u64 {

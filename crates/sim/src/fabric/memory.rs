@@ -1,12 +1,13 @@
-//! The memory of switches that account for it by ingress.
+//! The memory of switches: shared by their egresses, or accounted for by ingress.
 
 use crate::dependencies::Turn;
 use crate::port::Port;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::Invalid;
-use thalweg_machines::buffer::{InputSpec, Inputs, SharedPool};
+use thalweg_machines::buffer::{InputSpec, Inputs};
 use thalweg_machines::crossbar::Crossbar;
+use thalweg_machines::sharing::Pool;
 use thalweg_units::{PortId, Time};
 use thalweg_wire::Packet;
 
@@ -17,7 +18,7 @@ pub(crate) struct Memory {
     #[serde(skip)]
     pub links: Vec<Vec<PortId>>,
     /// By switch, where its egresses share memory.
-    pub pools: Vec<SharedPool>,
+    pub pools: Vec<Pool>,
     /// By switch; empty without ingress accounting.
     pub switches: Vec<Inputs>,
     /// By switch: what joins inputs and outputs; empty where an input may send any number of packets at a time.

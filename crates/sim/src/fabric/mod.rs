@@ -24,6 +24,7 @@ pub(crate) mod releases;
 pub(crate) mod relief;
 pub(crate) mod reliefs;
 pub(crate) mod settling;
+mod sharing;
 pub(crate) mod stages;
 mod trimming;
 pub(crate) mod withdrawal;

@@ -10,7 +10,8 @@
 use crate::cx::Cx;
 use crate::events::{Draw, Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
-use crate::fabric::{Fabric, Fate, Lost, backpressure, points, reference, relief, settling, trimming};
+use crate::fabric::sharing::Room;
+use crate::fabric::{Fabric, Fate, Lost, backpressure, points, reference, relief, settling, sharing, trimming};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -128,7 +129,8 @@ impl Fabric {
         match room {
             Room::Enough | Room::Own => {}
             Room::Header => {
-                trimming::cut(&mut self.packets[handle], &mut self.memory, &mut cx.instruments.tally, id);
+                let cut = self.packets[handle].trim();
+                trimming::note(&mut self.memory, &mut cx.instruments.tally, id, cut);
                 self.lost.push(Lost { packet: self.packets[handle], fate: Fate::Trimmed });
                 wire = self.packets[handle].wire;
             }

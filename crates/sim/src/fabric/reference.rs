@@ -13,12 +13,14 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::egress::Held;
 use crate::fabric::settling::As;
-use crate::fabric::{Fabric, Fate, Lost, backpressure, points, settling, trimming};
+use crate::fabric::sharing::Room;
+use crate::fabric::{Fabric, Fate, Lost, backpressure, points, settling, sharing, trimming};
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
 use thalweg_machines::pause::Posted;
 use thalweg_machines::schedule::Discipline;
+use thalweg_machines::sharing::Pool;
 use thalweg_units::{PortId, Span, Time};
 use thalweg_wire::{Handle, Kind};
 
@@ -36,15 +38,33 @@ pub(crate) fn enqueue<Q: Events>(
     if cx.features.headers {
         fabric.note_arrival(cx, id, handle);
     }
-    let port = &fabric.ports[id.at()];
-    if let Some(pool) = fabric.memory.pools.get(port.place.pool as usize)
-        && !pool.admits(port.waiting.bytes, wire)
-    {
-        fabric.ports[id.at()].verdicts.dropped += 1;
-        return fabric.lose(cx, handle);
+    let room = sharing::find_room(fabric, cx, id, (handle, wire));
+    match room {
+        Room::Enough | Room::Own => {}
+        Room::Header => {
+            let cut = fabric.packets[handle].trim();
+            trimming::note(&mut fabric.memory, &mut cx.instruments.tally, id, cut);
+            fabric.lost.push(Lost { packet: fabric.packets[handle], fate: Fate::Trimmed });
+        }
+        Room::None => {
+            fabric.ports[id.at()].verdicts.dropped += 1;
+            return fabric.lose(cx, handle);
+        }
     }
     let before = fabric.ports[id.at()].waiting.bytes;
-    let arrived = arrive(fabric, cx, id, handle);
+    let mut arrived = arrive(fabric, cx, id, handle);
+    if room == Room::Own && arrived != Arrived::Dropped {
+        let Fabric { ports, egresses, memory, pushed_out, .. } = &mut *fabric;
+        let place = ports[id.at()].place.pool as usize;
+        let free = memory.pools.get(place).map_or(0, Pool::free);
+        let egress = &mut egresses[ports[id.at()].queue as usize].egress;
+        while egress.queue().bytes().saturating_sub(before) > free && egress.push_out(cx.now, handle, pushed_out)
+        {
+        }
+        if sharing::takes_back(handle, pushed_out) {
+            arrived = Arrived::Dropped;
+        }
+    }
     let packet = &fabric.packets[handle];
     if !cx.instruments.probes.priorities.is_empty()
         && arrived != Arrived::Dropped
@@ -64,7 +84,7 @@ pub(crate) fn enqueue<Q: Events>(
     if !port.state.tx_pending && port.waiting.packets > 0 {
         port.state.tx_pending = true;
         let at = port.free_at;
-        decide_at(fabric, cx, id, at);
+        if at <= cx.now { fabric.schedule_tx(cx, id) } else { cx.schedule(at, Phase::Decide, id.0) }
     } else if fabric.gates[id.at()].blocked && fabric.reference(id).is_some_and(|r| r.egress.is_ready()) {
         // What has come belongs to a queue that is not paused.
         fabric.wake(cx, id);
@@ -123,11 +143,6 @@ fn arrive<Q>(fabric: &mut Fabric, cx: &Cx<Q>, id: PortId, handle: Handle) -> Arr
     let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
     let egress = &mut egresses[ports[id.at()].queue as usize].egress;
     egress.arrive(cx.now, handle, &mut Held { packets, sides }, pushed_out)
-}
-
-/// The port is to decide: now, after all that happens at this instant, or later.
-fn decide_at<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, at: Time) {
-    if at <= cx.now { fabric.schedule_tx(cx, id) } else { cx.schedule(at, Phase::Decide, id.0) }
 }
 
 /// What waits has changed: the port's own account, and that of memory shared by outputs.
@@ -286,7 +301,7 @@ pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     let paused = gate.paused.any();
     if at < Time::MAX {
         fabric.ports[id.at()].state.tx_pending = true;
-        decide_at(fabric, cx, id, at);
+        if at <= cx.now { fabric.schedule_tx(cx, id) } else { cx.schedule(at, Phase::Decide, id.0) }
     } else if paused {
         fabric.block(id);
     } else if let Some(at) = egress.queue().held_until().filter(|at| *at > cx.now) {
