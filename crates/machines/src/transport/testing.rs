@@ -354,7 +354,7 @@ impl Sent {
     pub fn trimmed(&self) -> Self {
         let mut packet = self.packet;
         packet.trim();
-        Self { packet, side: self.side.clone() }
+        Self { packet, side: self.side }
     }
     pub fn message(&self) -> Option<Message> {
         self.side().and_then(Side::message).copied()

@@ -41,7 +41,7 @@ fn pull(sender: &mut NdpSender, now: Time, number: u64) {
 }
 /// What a receiver answers to a packet that comes whole, or as its header.
 fn answer(receiver: &mut NdpReceiver, now: Time, data: &Sent, whole: bool) -> Sent {
-    give(receiver, &SPEC, now, &if whole { data.clone() } else { data.trimmed() });
+    give(receiver, &SPEC, now, &if whole { *data } else { data.trimmed() });
     let answer = poll_one(receiver, &SPEC, now).expect("every packet is answered");
     assert!(poll_one(receiver, &SPEC, now).is_none(), "once");
     answer
