@@ -1,4 +1,4 @@
-//! A switch's memory, accounted by the input at which packets arrived. It may have a pause policy
+//! A switch's memory, accounted by the input at which packets arrived, and its pause policy, if it has one
 //! ([`crate::pause`]).
 //!
 //! Two ways to hold packets: every input has memory of its own (an input-queued switch), or all share one (with the

@@ -1,4 +1,4 @@
-//! ABC's sender: a packet that came back with "accelerate" releases two, one with "brake" none. Goyal,
+//! ABC's sender: an ACK that says accelerate releases two packets, one that says brake none. Goyal,
 //! "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.3.1.1, §2.3.1.3, §2.4.1 and §2.6; Goyal
 //! et al., NSDI 2020. Needs: an ABC router on the path (`marking = { kind = "abc" }`) and exact echoes: a
 //! marked byte brakes, an unmarked one accelerates. In the full encoding the codepoint decides, and a mark

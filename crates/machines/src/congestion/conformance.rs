@@ -70,7 +70,7 @@ fn told() -> impl Strategy<Value = Told> {
     ]
 }
 
-/// Gives a controller a sequence of events, with consistent bookkeeping, and returns its permits.
+/// Gives a controller a sequence of events, with bookkeeping of its own that is consistent.
 struct Story {
     controller: Controller,
     now: Time,

@@ -5,8 +5,7 @@
 //!
 //! Before the first notification the flow has the whole line, and neither timers nor counters exist. A timer
 //! that is due when a notification comes, comes first. α is brought up to date when it is used, and the rate
-//! timer rests while the rate is the line's: events for these would cost time and change nothing that can be
-//! observed.
+//! timer rests while the rate is the line's: events for these would take time and change nothing observable.
 
 mod hpcc;
 

@@ -57,8 +57,7 @@ impl Incoming {
     }
 }
 
-/// A host's agent. It finds flows by their number; there are tens of them at a time, so a search costs
-/// little.
+/// A host's agent. It finds flows by their number; there are tens of them at a time, so a search is cheap.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PhostAgent {
     /// Time on the wire of a full packet.

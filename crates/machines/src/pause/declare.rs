@@ -145,8 +145,7 @@ impl Reach {
 /// How queues are paused one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePauses {
-    /// How often a neighbour is sent all that is paused, while a queue of it is paused or was a short time
-    /// ago.
+    /// How often a neighbour is sent all that is paused, while a queue of it is paused or recently was.
     pub every: Span,
     /// A queue goes on by itself if its pause has not been confirmed for so long.
     pub expires: Span,

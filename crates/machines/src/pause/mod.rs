@@ -100,8 +100,7 @@ pub struct Held {
 /// assert_eq!(policy.on_released(Time::ZERO, 0, held(0)), Some(Frame::Xon { classes: Classes::ALL }));
 /// ```
 pub trait PausePolicy {
-    /// A packet was stored, and its input now holds this. Returns the frame for that input's neighbour, if
-    /// any.
+    /// A packet was stored, and its input now holds this. Returns the frame for its neighbour, if any.
     fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame>;
     /// A packet has joined a queue and made it too long ([`crate::schedule::Discipline::is_overfull`]); it is
     /// now marked [`HELD_BACK`](thalweg_wire::Flags::HELD_BACK). Returns the frame for its input's neighbour,
@@ -116,8 +115,7 @@ pub trait PausePolicy {
     fn on_departed(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
         None
     }
-    /// Bytes were released, and their input now holds this. Returns the frame for that input's neighbour, if
-    /// any.
+    /// Bytes were released, and their input now holds this. Returns the frame for its neighbour, if any.
     fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame>;
     /// The frame that is sent to the neighbour of `input` periodically, whatever was sent before.
     fn reminder(&self, _input: usize) -> Option<Frame> {

@@ -1,5 +1,6 @@
-//! Priority flow control (IEEE 802.1Qbb): an input whose bytes cross XOFF requests its upstream neighbour to
-//! stop, and at XON to go on. The bytes of all classes are counted together, so all classes stop.
+//! Priority flow control (IEEE 802.1Qbb): an input whose bytes cross XOFF sends its upstream neighbour a
+//! request to stop, and at XON one to go on. The bytes of all classes are counted together, so all classes
+//! stop.
 
 use super::{Claims, Effects, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame};
 use crate::problems::{Invalid, Problems};

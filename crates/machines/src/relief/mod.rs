@@ -216,8 +216,7 @@ pub trait Relief {
     fn on_sent(&mut self, _output: usize) {}
     /// When [`Relief::tick`] is to be called next, while there is anything to do; after `now`.
     fn next(&self, now: Time) -> Time;
-    /// There is something to do. Called when a neighbour was paused, when an output was, and after every
-    /// tick.
+    /// There is something to do. Called when a neighbour or an output was paused, and after every tick.
     fn is_active(&self, view: &impl SwitchView) -> bool;
     /// The instant named by [`Relief::next`] has come.
     fn tick(&mut self, now: Time, view: &impl SwitchView, acts: &mut Vec<Act>);

@@ -123,8 +123,7 @@ pub trait Order {
     }
     /// The queues that these flows wait in are paused, and no others of a flow's: as long as they wait there.
     fn pause_flows(&mut self, _flows: &BTreeSet<FlowId>) {}
-    /// The packet that joined last made its queue too long: the hop before should pause the queue it came
-    /// from.
+    /// The packet that joined last made its queue too long: the hop before should pause the queue it left.
     #[inline]
     fn is_overfull(&self) -> bool {
         false

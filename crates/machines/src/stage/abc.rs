@@ -332,8 +332,7 @@ impl HeaderStage for Abc {
             self.arrived.push(now, view.wire);
         }
         if self.p.arithmetic == Arithmetic::Artifact && !self.counts_opportunities() && view.sent > 0 {
-            // On a link with a rate an opportunity is the time of a packet. (Before the first packet none
-            // counts.)
+            // On a link with a rate an opportunity is the time of a packet. (None before the first packet.)
             let rate = self.estimate().unwrap_or(view.rate);
             let unused = view.idle_for.secs() * rate.bps() as f64 / 8.0 / PACKET;
             self.token += self.p.utilisation / 2.0 * unused;

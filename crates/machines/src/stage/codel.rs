@@ -466,8 +466,7 @@ mod tests {
     fn drops_come_an_interval_over_the_square_root_of_their_count_apart() {
         for spec in [&SPEC, &ACM] {
             let mut codel = Codel::default();
-            // Above since 0: the first at 100; then due at 200, 270.7, 328.4, 378.4, 423.2: tried every 10
-            // ms.
+            // Above since 0: the first at 100; then due at 200, 270.7, 328.4, 378.4, 423.2: run every 10 ms.
             assert_eq!(dropped_at(spec, &mut codel, 0, 440, 10), [100, 200, 280, 330, 380, 430]);
             assert_eq!(codel.count, 6);
             assert_eq!(dropped_at(spec, &mut codel, 440, 450, 4), [0; 0]);

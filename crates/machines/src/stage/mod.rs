@@ -245,8 +245,7 @@ pub trait HeaderStage {
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// The link behind it, where that is more than a fixed rate ([`View::rate`]). Called before anything
-    /// else.
+    /// The link behind it, where that is more than a fixed rate ([`View::rate`]). Called before all others.
     fn stands_before(&mut self, _link: &TransmitterSpec) {}
     /// A packet arrives; `view` is the queue before it joins.
     #[inline]

@@ -3,9 +3,8 @@
 //! per period t_ρ.
 //!
 //! ```text
-//! CHOICE VCP §3.2: overload is signalled in the first half of a period, high load after that, as in the
-//! queue
-//! of ABC's authors, whose senders cut their windows once for each. Other reading: throughout.
+//! CHOICE VCP §3.2: overload is signalled in the first half of a period, and high load after that, as in the
+//! queue of ABC's authors, whose senders cut their windows once for each. Other reading: throughout.
 //! ```
 
 use super::explicit::Meter;

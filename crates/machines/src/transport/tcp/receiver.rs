@@ -58,8 +58,7 @@ struct Reassembly {
 }
 
 impl Reassembly {
-    /// What is reported to the sender for a data packet with such a header: what routers wrote, or a
-    /// forecast.
+    /// What the ACK of a data packet with such a header reports: what routers wrote, or a forecast.
     fn answer(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, what: Explicit) -> Explicit {
         let Explicit::Forecast(said) = what else { return what };
         let made = || Box::new(Forecaster::new(said.reading, spec.mss));
@@ -210,8 +209,7 @@ impl TcpReceiver {
         };
     }
 
-    /// Appends the SACK option, and its bytes if it counts `on_wire`. `beside`: what routers reported is
-    /// there, too.
+    /// Appends the SACK option, and its bytes if it counts `on_wire`; `beside`: next to router feedback.
     #[cold]
     fn add_sack(&self, blocks: u8, on_wire: bool, beside: bool, packet: &mut Packet, side: &mut Side) {
         let ranges = self.above.iter().flat_map(|r| r.ranges.recent()).take(usize::from(blocks));

@@ -224,8 +224,8 @@ impl TcpSender {
                 Some(_) => advance == 0 && packet.payload > 0 && packet.trigger > packet.seq,
             };
 
-        // Karn: a sample only from segments never resent, unless time stamps show which one was meant (RFC
-        // 6298 §3).
+        // Karn (RFC 6298 §3): a sample only from segments never resent, unless time stamps show which was
+        // meant.
         let resent = !spec.timestamps && self.repair.is_ambiguous(packet);
 
         // Episode bookkeeping.

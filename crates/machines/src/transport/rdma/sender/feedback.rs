@@ -135,8 +135,7 @@ impl RdmaSender {
     }
 
     /// The permit is what holds the sender back: there is more to send, or the window has no room for it.
-    // (Looked at as ACKs come, not as packets leave: a NIC need not poll a sender of which it knows that it
-    // must wait.)
+    // (Looked at as ACKs come, not as packets leave: a NIC need not poll a sender that is known to wait.)
     #[inline]
     pub(super) fn is_used_up(&self, spec: &RdmaSpec) -> bool {
         let recovery = &self.repair.recovery;

@@ -321,8 +321,7 @@ impl TcpSender {
     }
 
     /// The next departure, planned by that pace, is a gap of the present one behind the last.
-    // CHOICE RC3 §2.4.1: the gap is a full segment's; this could matter only for what follows a flow's last
-    // segment.
+    // CHOICE RC3 §2.4.1: the gap is a full segment's; this matters only behind a flow's last segment.
     #[cold]
     pub(super) fn plan_anew(&mut self, spec: &TcpSpec, planned: Rate) {
         let Some(pace) = self.controller.permit().pace else { return };
