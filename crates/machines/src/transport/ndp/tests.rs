@@ -137,7 +137,7 @@ fn a_source_that_hears_nothing_sends_again_what_was_neither_acked_nor_nacked() {
     }
     assert_eq!((s.timer(), s.on_timer(&SPEC, US(209))), (Some(US(210)), Expiry::Other));
     assert_eq!(s.on_timer(&SPEC, US(210)), Expiry::Retransmission);
-    // As many as were not heard of; the one that was NACKed is before them, and one is left over.
+    // As many as were not answered; the one that was NACKed is before them, and one is left over.
     assert_eq!(numbers(&sends(&mut s, US(210))), [2, 1]);
     assert_eq!(s.on_timer(&SPEC, US(410)), Expiry::Retransmission);
     assert_eq!(numbers(&sends(&mut s, US(410))), [3, 1]);
